@@ -227,14 +227,30 @@ public class AsyncIndex<K, V> {
                 future,
                 requests.compareAndSet(encoded, expectedVersion, bytes, ttlMs),
                 response ->
-                    future.succeed(
-                        new CompareAndSetResult<>(
-                            response.getApplied(), after(future, key, response)))));
+                    after(
+                        future,
+                        key,
+                        encoded,
+                        response,
+                        entry ->
+                            future.succeed(
+                                new CompareAndSetResult<>(response.getApplied(), entry)))));
   }
 
-  private Optional<IndexEntry<K, V>> after(
-      CallFuture<?> future, K key, CompareAndSetResponse response) {
-    return requests.found(future.run().subject(), key, response.hasEntry(), response.getEntry());
+  /** Goes on with the entry after a comparison; read now if the one in its way is gone. */
+  private void after(
+      CallFuture<?> future,
+      K key,
+      ByteString encoded,
+      CompareAndSetResponse response,
+      Consumer<Optional<IndexEntry<K, V>>> then) {
+    if (response.getValueGone()) {
+      find(future, key, encoded, then);
+    } else {
+      then.accept(
+          requests.found(
+              future.run().subject(), key, response.hasEntry(), response.getEntry()));
+    }
   }
 
   private void compareAndSet(
@@ -318,7 +334,7 @@ public class AsyncIndex<K, V> {
               future.succeed(next);
             } else {
               future.run().progress("attempts=" + ++attempts);
-              write(after(future, key, response));
+              after(future, key, encoded, response, this::write);
             }
           });
     }

@@ -1,19 +1,49 @@
 package dev.ringfetch.index.client;
 
+import dev.ringfetch.index.v1.RequestNumber;
 import io.grpc.MethodDescriptor;
+import io.grpc.Status;
 
 /**
  * A unary call that is to be made.
  *
  * @param repeatable whether it may be made twice: it changes nothing, or the second one changes
  *     nothing more.
+ * @param numbering gives the writes of the request their numbers; null if they cannot have any.
  */
-record Call<Q, R>(MethodDescriptor<Q, R> method, Q request, boolean repeatable) {
+record Call<Q, R>(
+    MethodDescriptor<Q, R> method, Q request, boolean repeatable, Numbering<Q, R> numbering) {
+  /** How the writes of a request get their numbers. */
+  interface Numbering<Q, R> {
+    /** The request with the number of its first write. */
+    Q numbered(Q request, RequestNumber first);
+
+    /** How many writes the request has. */
+    default int writes() {
+      return 1;
+    }
+
+    /** The status in an answer for which the call is made again; null if there is none. */
+    default Status failure(R answer) {
+      return null;
+    }
+  }
+
   static <Q, R> Call<Q, R> reading(MethodDescriptor<Q, R> method, Q request) {
-    return new Call<>(method, request, true);
+    return new Call<>(method, request, true, null);
   }
 
   static <Q, R> Call<Q, R> writing(MethodDescriptor<Q, R> method, Q request) {
-    return new Call<>(method, request, false);
+    return new Call<>(method, request, false, null);
+  }
+
+  static <Q, R> Call<Q, R> writing(
+      MethodDescriptor<Q, R> method, Q request, Numbering<Q, R> numbering) {
+    return new Call<>(method, request, false, numbering);
+  }
+
+  /** The same call with a number. */
+  Call<Q, R> numbered(RequestNumber first) {
+    return new Call<>(method, numbering.numbered(request, first), repeatable, null);
   }
 }

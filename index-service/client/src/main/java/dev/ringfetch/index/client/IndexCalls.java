@@ -15,9 +15,9 @@ import java.util.function.Consumer;
 /**
  * The calls of a client: each has a deadline, and ends in an answer or an {@link IndexException}.
  *
- * <p>A call that changes nothing is repeated once if it ends UNAVAILABLE, and then waits for the
- * server as long as its deadline lasts. A write is never repeated. Safe for use by many threads;
- * has no thread of its own.
+ * <p>A call that changes nothing is repeated once if it finds no server or loses it, and waits for the
+ * server as long as its deadline lasts. A write is never repeated here: {@link RepeatedWrites} does
+ * that. Safe for use by many threads; has no thread of its own.
  */
 final class IndexCalls {
   private enum State {
@@ -68,11 +68,16 @@ final class IndexCalls {
     }
   }
 
-  private <Q, R> R attempt(OperationRun run, Call<Q, R> call, CallOptions options) {
-    final R answer =
-        ClientCalls.blockingUnaryCall(channel, call.method(), before(run, options), call.request());
+  /** Makes a call once, and waits for its answer. */
+  <Q, R> R attempt(OperationRun run, Call<Q, R> call, CallOptions options) {
+    final R answer = attempt(call, before(run, options));
     onAnswer();
     return answer;
+  }
+
+  /** Makes a call once, with a deadline among its options, and waits for its answer. */
+  <Q, R> R attempt(Call<Q, R> call, CallOptions options) {
+    return ClientCalls.blockingUnaryCall(channel, call.method(), options, call.request());
   }
 
   private void onAnswer() {
@@ -91,7 +96,7 @@ final class IndexCalls {
   private boolean isRepeated(OperationRun run, Call<?, ?> call, Status status) {
     run.endGrace();
     return call.repeatable()
-        && status.getCode() == Status.Code.UNAVAILABLE
+        && Failures.isLost(status)
         && state == State.OPEN
         && run.leftNs() > 0;
   }
@@ -128,9 +133,33 @@ final class IndexCalls {
   private <Q, R> void send(
       CallFuture<?> future, Call<Q, R> call, Continuation<R> then, Status first) {
     final OperationRun run = future.run();
-    final CallOptions options =
-        first == null ? CallOptions.DEFAULT : CallOptions.DEFAULT.withWaitForReady();
-    final ClientCall<Q, R> next = channel.newCall(call.method(), before(run, options));
+    start(
+        future,
+        call,
+        first == null ? CallOptions.DEFAULT : CallOptions.DEFAULT.withWaitForReady(),
+        then.onAnswer,
+        status -> {
+          if (first == null && !future.isDone() && isRepeated(run, call, status)) {
+            send(future, call, then, status);
+          } else {
+            final Status clear = first == null ? status : clearer(first, status);
+            then.onFailure.accept(run.failure(clear, !call.repeatable()));
+          }
+        });
+  }
+
+  /**
+   * Makes a call once, and returns at once.
+   *
+   * @param future fails with what the others throw; to cancel it cancels the call.
+   */
+  <Q, R> void start(
+      CallFuture<?> future,
+      Call<Q, R> call,
+      CallOptions options,
+      Consumer<R> onAnswer,
+      Consumer<Status> onFailure) {
+    final ClientCall<Q, R> next = channel.newCall(call.method(), before(future.run(), options));
     final StreamObserver<R> observer =
         new StreamObserver<>() {
           private R answer;
@@ -142,26 +171,21 @@ final class IndexCalls {
 
           @Override
           public void onError(Throwable failure) {
-            final Status status = Status.fromThrowable(failure);
-            if (first == null && !future.isDone() && isRepeated(run, call, status)) {
-              send(future, call, then, status);
-            } else {
-              final Status clear = first == null ? status : clearer(first, status);
-              proceed(future, () -> then.onFailure.accept(run.failure(clear, !call.repeatable())));
-            }
+            proceed(future, () -> onFailure.accept(Status.fromThrowable(failure)));
           }
 
           @Override
           public void onCompleted() {
             onAnswer();
-            proceed(future, () -> then.onAnswer.accept(answer));
+            proceed(future, () -> onAnswer.accept(answer));
           }
         };
     ClientCalls.asyncUnaryCall(next, call.request(), observer);
     future.follow(next);
   }
 
-  private static void proceed(CallFuture<?> future, Runnable step) {
+  /** Runs a step of an operation; what it throws fails the future. */
+  static void proceed(CallFuture<?> future, Runnable step) {
     try {
       step.run();
     } catch (RuntimeException | Error e) { // of the application's function, for example

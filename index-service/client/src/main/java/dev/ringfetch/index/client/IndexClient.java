@@ -34,14 +34,21 @@ public final class IndexClient implements AutoCloseable {
   private static final Duration CLOSE_LIMIT = Duration.ofSeconds(5);
 
   private final IndexCalls calls;
+  private final RepeatedWrites writes;
   private final DirectAccess direct;
   private final ManagedChannel owned; // null where the channel is the caller's
   private final long timeoutNs;
   private final Map<String, KnownIndex> hashes = new ConcurrentHashMap<>();
   private final Map<String, KnownIndex> ordered = new ConcurrentHashMap<>();
 
-  IndexClient(IndexCalls calls, DirectAccess direct, ManagedChannel owned, Duration deadline) {
+  IndexClient(
+      IndexCalls calls,
+      RepeatedWrites writes,
+      DirectAccess direct,
+      ManagedChannel owned,
+      Duration deadline) {
     this.calls = calls;
+    this.writes = writes;
     this.direct = direct;
     this.owned = owned;
     this.timeoutNs = deadline.toNanos();
@@ -70,7 +77,7 @@ public final class IndexClient implements AutoCloseable {
     final KnownIndex known =
         hashes.computeIfAbsent(checkName(name), index -> new KnownIndex(index, IndexKind.HASH));
     final View<K, V> view =
-        new View<>(calls, known, new IndexRequests<>(name, keys, values), timeoutNs);
+        new View<>(calls, writes, known, new IndexRequests<>(name, keys, values), timeoutNs);
     return new HashIndex<>(view, Access.RPC, timeout -> direct.of(name, timeout));
   }
 
@@ -83,7 +90,7 @@ public final class IndexClient implements AutoCloseable {
     final KnownIndex known =
         ordered.computeIfAbsent(checkName(name), index -> new KnownIndex(index, IndexKind.ORDERED));
     return new OrderedIndex<>(
-        new View<>(calls, known, new IndexRequests<>(name, keys, values), timeoutNs),
+        new View<>(calls, writes, known, new IndexRequests<>(name, keys, values), timeoutNs),
         keys,
         Access.RPC,
         timeout -> direct.of(name, timeout));
@@ -142,6 +149,7 @@ public final class IndexClient implements AutoCloseable {
   @Override
   public void close() {
     calls.close();
+    writes.close();
     direct.close();
     if (owned == null) {
       return;

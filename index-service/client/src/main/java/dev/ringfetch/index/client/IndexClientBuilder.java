@@ -24,6 +24,7 @@ public final class IndexClientBuilder {
   private Duration deadline; // null: the default, with grace
   private ClientMetrics metrics = ClientMetrics.NONE;
   private Path shmDirectory; // null: the default
+  private boolean exactlyOnce = true;
 
   IndexClientBuilder() {}
 
@@ -64,6 +65,17 @@ public final class IndexClientBuilder {
     return this;
   }
 
+  /**
+   * Sets whether writes have numbers, by which the server carries each out once, however often it
+   * is sent: then a write that ends UNAVAILABLE is repeated as long as its deadline lasts, also at
+   * the next server on the same data. They have unless set to false: a write is never repeated
+   * then, nor where the server is an older one.
+   */
+  public IndexClientBuilder exactlyOnce(boolean numbered) {
+    this.exactlyOnce = numbered;
+    return this;
+  }
+
   /** Sets the directory of shared memory, where the server has another than {@code /dev/shm}. */
   public IndexClientBuilder shmDirectory(Path directory) {
     this.shmDirectory = Objects.requireNonNull(directory, "directory");
@@ -84,8 +96,11 @@ public final class IndexClientBuilder {
       throw new IllegalStateException("a channel has credentials of its own");
     }
     final ManagedChannel used = channel == null ? newChannel() : channel;
+    final IndexCalls calls =
+        new IndexCalls(used, metrics, deadline == null ? FIRST_CALL_GRACE.toNanos() : 0);
     return new IndexClient(
-        new IndexCalls(used, metrics, deadline == null ? FIRST_CALL_GRACE.toNanos() : 0),
+        calls,
+        new RepeatedWrites(calls, exactlyOnce),
         new DirectAccess(used, shmDirectory),
         channel == null ? used : null,
         deadline == null ? DEADLINE_DEFAULT : deadline);

@@ -52,7 +52,8 @@ final class IndexRequests<K, V> {
   Call<PutRequest, PutResponse> put(ByteString key, ByteString value, long ttlMs) {
     return Call.writing(
         IndexGrpc.getPutMethod(),
-        PutRequest.newBuilder().setIndex(name).setKey(key).setValue(value).setTtlMs(ttlMs).build());
+        PutRequest.newBuilder().setIndex(name).setKey(key).setValue(value).setTtlMs(ttlMs).build(),
+        (request, number) -> request.toBuilder().setNumber(number).build());
   }
 
   Call<CompareAndSetRequest, CompareAndSetResponse> compareAndSet(
@@ -65,12 +66,15 @@ final class IndexRequests<K, V> {
             .setValue(value)
             .setExpectedVersion(expectedVersion)
             .setTtlMs(ttlMs)
-            .build());
+            .build(),
+        (request, number) -> request.toBuilder().setNumber(number).build());
   }
 
   Call<DeleteRequest, DeleteResponse> remove(ByteString key) {
     return Call.writing(
-        IndexGrpc.getDeleteMethod(), DeleteRequest.newBuilder().setIndex(name).setKey(key).build());
+        IndexGrpc.getDeleteMethod(),
+        DeleteRequest.newBuilder().setIndex(name).setKey(key).build(),
+        (request, number) -> request.toBuilder().setNumber(number).build());
   }
 
   Call<CountRequest, CountResponse> count(KeyRange range) {
@@ -82,7 +86,8 @@ final class IndexRequests<K, V> {
   Call<DeleteRangeRequest, DeleteRangeResponse> deleteRange(KeyRange range) {
     return Call.writing(
         IndexGrpc.getDeleteRangeMethod(),
-        DeleteRangeRequest.newBuilder().setIndex(name).setRange(range).build());
+        DeleteRangeRequest.newBuilder().setIndex(name).setRange(range).build(),
+        (request, number) -> request.toBuilder().setNumber(number).build());
   }
 
   WatchRequest watch(KeyRange range, WatchOptions options) {

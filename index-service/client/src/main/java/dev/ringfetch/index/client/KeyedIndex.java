@@ -7,7 +7,6 @@ import dev.ringfetch.index.v1.BatchPutResponse;
 import dev.ringfetch.index.v1.CompareAndSetResponse;
 import dev.ringfetch.index.v1.CountResponse;
 import dev.ringfetch.index.v1.DeleteResponse;
-import dev.ringfetch.index.v1.Entry;
 import dev.ringfetch.index.v1.GetResponse;
 import dev.ringfetch.index.v1.KeyRange;
 import dev.ringfetch.index.v1.PutResponse;
@@ -28,8 +27,10 @@ import java.util.function.LongFunction;
  *
  * <p>Operations on one key are atomic. One that has begun after another one has returned sees it.
  * Each call to the server has the view's deadline, 1 second unless set; {@link #getAll}, {@link
- * #putAll} and operations on ranges make several calls if need be. A read that finds no server
- * waits for one as long as its deadline lasts; a write fails at once.
+ * #putAll} and operations on ranges make several calls if need be. An operation that finds no
+ * server, or loses it, waits for one as long as its deadline lasts. A write is carried out once all
+ * the same, see {@link IndexClientBuilder#exactlyOnce}; if nobody can tell any more whether it was,
+ * it fails with {@link OutcomeGoneException}.
  *
  * <p>All operations throw {@link IndexException} where a call fails, with CANCELLED if the thread
  * is interrupted, which it stays, and {@link IllegalStateException} after the client was closed.
@@ -341,9 +342,16 @@ public abstract class KeyedIndex<K, V> {
           final CompareAndSetResponse response =
               compareAndSet(run, encoded, expectedVersion, bytes, ttlMs);
           return new CompareAndSetResult<>(
-              response.getApplied(),
-              view.requests().found(run.subject(), key, response.hasEntry(), response.getEntry()));
+              response.getApplied(), after(run, key, encoded, response));
         });
+  }
+
+  /** The entry after a comparison; read now if the one that was in its way is gone. */
+  private Optional<IndexEntry<K, V>> after(
+      OperationRun run, K key, ByteString encoded, CompareAndSetResponse response) {
+    return response.getValueGone()
+        ? find(run, key, encoded)
+        : view.requests().found(run.subject(), key, response.hasEntry(), response.getEntry());
   }
 
   private CompareAndSetResponse compareAndSet(
@@ -401,8 +409,7 @@ public abstract class KeyedIndex<K, V> {
               return next;
             }
             run.progress("attempts=" + attempts);
-            final Entry entry = response.getEntry();
-            present = view.requests().found(run.subject(), key, response.hasEntry(), entry);
+            present = after(run, key, encoded, response);
           }
         });
   }

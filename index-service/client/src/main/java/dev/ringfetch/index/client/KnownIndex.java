@@ -20,6 +20,7 @@ final class KnownIndex {
   private final String name;
   private final IndexKind kind;
   private volatile long incarnation; // 0: it may not exist
+  private volatile long latest; // in an answer; 0: there was none
 
   KnownIndex(String name, IndexKind kind) {
     this.name = name;
@@ -77,10 +78,12 @@ final class KnownIndex {
     return new Call<>(
         IndexAdminGrpc.getCreateIndexMethod(),
         CreateIndexRequest.newBuilder().setIndex(name).setKind(kind).build(),
-        true);
+        true,
+        null);
   }
 
-  private Call<DescribeRequest, DescribeResponse> describe() {
+  /** The call that finds out which incarnation there is; its answer goes to {@link #answered}. */
+  Call<DescribeRequest, DescribeResponse> describe() {
     return Call.reading(
         IndexGrpc.getDescribeMethod(), DescribeRequest.newBuilder().setIndex(name).build());
   }
@@ -92,8 +95,14 @@ final class KnownIndex {
     };
   }
 
+  /** The incarnation in the last answer that named one; 0 if none did. */
+  long latest() {
+    return latest;
+  }
+
   private void created(CreateIndexResponse response) {
     incarnation = response.getIncarnation();
+    latest = incarnation;
   }
 
   /** Reads and writes of single keys are the same in any kind; ranges need an ordered index. */
@@ -105,10 +114,14 @@ final class KnownIndex {
           false);
     }
     incarnation = response.getIndex().getIncarnation();
+    latest = incarnation;
   }
 
   /** Called with the incarnation in each answer. */
   void answered(long answered) {
+    if (answered != 0 && latest != answered) {
+      latest = answered;
+    }
     if (incarnation != 0 && incarnation != answered) {
       incarnation = 0;
     }

@@ -68,8 +68,17 @@ final class OperationRun {
    * @param writing whether the call would have changed something.
    */
   IndexException failure(Status status, boolean writing) {
-    final Status full = progress.isEmpty() ? status : status.augmentDescription(progress);
-    return Failures.of(subject, full, writing);
+    return Failures.of(subject, described(status), writing);
+  }
+
+  /** The exception of several calls of this run, with what is known of the outcome. */
+  IndexException failureOfAll(Status status, boolean outcomeUnknown) {
+    return Failures.known(subject, described(status), outcomeUnknown);
+  }
+
+  /** The status with what the steps before have done. */
+  Status described(Status status) {
+    return progress.isEmpty() ? status : status.augmentDescription(progress);
   }
 
   /** Runs the whole operation, and measures it; for operations that wait for their answers. */

@@ -6,6 +6,7 @@ import dev.ringfetch.index.v1.BatchPutResponse;
 import dev.ringfetch.index.v1.IndexGrpc;
 import dev.ringfetch.index.v1.PutEntry;
 import dev.ringfetch.index.v1.PutOutcome;
+import dev.ringfetch.index.v1.RequestNumber;
 import io.grpc.Status;
 import java.util.ArrayList;
 import java.util.List;
@@ -58,7 +59,28 @@ final class PutAll<K, V> {
         BatchPutRequest.newBuilder()
             .setIndex(requests.name())
             .addAllEntries(entries.subList(done, end))
-            .build());
+            .build(),
+        new BatchNumbering(batch));
+  }
+
+  /** Gives each entry of a batch a number. */
+  private record BatchNumbering(int writes)
+      implements Call.Numbering<BatchPutRequest, BatchPutResponse> {
+    @Override
+    public BatchPutRequest numbered(BatchPutRequest request, RequestNumber first) {
+      return request.toBuilder().setNumber(first).build();
+    }
+
+    /** The server ends, and has answered a part. */
+    @Override
+    public Status failure(BatchPutResponse answer) {
+      for (final PutOutcome outcome : answer.getOutcomesList()) {
+        if (outcome.getCode() == Status.Code.UNAVAILABLE.value()) {
+          return Status.UNAVAILABLE.withDescription(outcome.getDescription());
+        }
+      }
+      return null;
+    }
   }
 
   void answered(OperationRun run, BatchPutResponse response) {

@@ -8,10 +8,16 @@ import java.util.function.ToLongFunction;
 /**
  * What the blocking and the asynchronous view of an index share. Immutable.
  *
+ * @param calls makes calls that change nothing.
+ * @param writes makes those that do.
  * @param timeoutNs how long a call may take, in nanoseconds.
  */
 record View<K, V>(
-    IndexCalls calls, KnownIndex known, IndexRequests<K, V> requests, long timeoutNs) {
+    IndexCalls calls,
+    RepeatedWrites writes,
+    KnownIndex known,
+    IndexRequests<K, V> requests,
+    long timeoutNs) {
   Subject subject(Operation operation, ByteString key) {
     return new Subject(operation, requests.name(), key);
   }
@@ -22,7 +28,7 @@ record View<K, V>(
 
   /** Makes a call, waits for its answer, and notes the incarnation in it. */
   <Q, R> R call(OperationRun run, Call<Q, R> call, ToLongFunction<R> incarnation) {
-    final R response = calls.call(run, call);
+    final R response = writes.call(run, call, known);
     known.answered(incarnation.applyAsLong(response));
     return response;
   }
@@ -40,9 +46,10 @@ record View<K, V>(
       ToLongFunction<R> incarnation,
       Consumer<R> then,
       Consumer<IndexException> onFailure) {
-    calls.send(
+    writes.send(
         future,
         call,
+        known,
         response -> {
           known.answered(incarnation.applyAsLong(response));
           then.accept(response);
@@ -51,7 +58,7 @@ record View<K, V>(
   }
 
   View<K, V> withDeadline(Duration deadline) {
-    return new View<>(calls, known, requests, checkDeadline(deadline));
+    return new View<>(calls, writes, known, requests, checkDeadline(deadline));
   }
 
   /** Returns it in nanoseconds. */

@@ -292,6 +292,20 @@ public final class Journal {
   }
 
   /**
+   * Records that a client has this number from now on; else as {@link #create}.
+   *
+   * @param firstIncomplete the first of its requests whose outcome is kept
+   */
+  public boolean openClient(long client, long firstIncomplete, Runnable done) {
+    return catalog.append(RecordDescriptor.OPEN_CLIENT, client, firstIncomplete, done);
+  }
+
+  /** Records that there is a client no more, and its outcomes are gone; else as {@link #create}. */
+  public boolean closeClient(long client, Runnable done) {
+    return catalog.append(RecordDescriptor.CLOSE_CLIENT, client, 0, done);
+  }
+
+  /**
    * Records that the partitions there are skip {@link #LOST_LIMIT} LSNs, and syncs. To be called
    * before any other record is appended, if the journal was not {@linkplain #wasClean clean}, by
    * the thread that works.

@@ -13,6 +13,9 @@ import java.util.List;
 final class JournalCatalog {
   private record Waiter(long lsn, Runnable done) {}
 
+  /** What a record is about: an index, or a client. */
+  private record Subject(long index, long client, long request) {}
+
   private final Journal journal;
   private final JournalSource source;
   private final List<Waiter> waiters = new ArrayList<>();
@@ -44,8 +47,22 @@ final class JournalCatalog {
    * @return false if there is no room for the record, and nothing was done
    */
   boolean append(int type, long index, ByteString name, ByteString value, Runnable done) {
+    return append(type, new Subject(index, 0, 0), name, value, done);
+  }
+
+  /** As above, for a record of a client. */
+  boolean append(int type, long client, long request, Runnable done) {
+    return append(
+        type, new Subject(0, client, request), ByteString.EMPTY, ByteString.EMPTY, done);
+  }
+
+  private boolean append(
+      int type, Subject subject, ByteString name, ByteString value, Runnable done) {
     synchronized (waiters) {
-      final int refused = source.append(type, 0, index, 0, lsn + 1, name, value);
+      final int refused =
+          source
+              .from(subject.client, subject.request)
+              .append(type, 0, subject.index, 0, lsn + 1, name, value);
       if (refused == 0) {
         lsn++;
         waiters.add(new Waiter(lsn, done));

@@ -38,7 +38,8 @@ final class JournalRoom {
   private static int keptFrom(int type) {
     return switch (type) {
       case RecordDescriptor.PUT -> DELETE_RESERVE;
-      case RecordDescriptor.DELETE, RecordDescriptor.TICK -> CATALOG_RESERVE;
+      case RecordDescriptor.DELETE, RecordDescriptor.TICK, RecordDescriptor.OUTCOME ->
+          CATALOG_RESERVE;
       default -> 0;
     };
   }

@@ -14,6 +14,8 @@ final class JournalSource {
   private final Runnable listener;
   private final PendingRecords pending = new PendingRecords();
   private final JournalRecord record = new JournalRecord();
+  private long client;
+  private long request;
 
   /** Whether the journal has this in its list of those that may have records. */
   private final AtomicBoolean listed = new AtomicBoolean();
@@ -58,6 +60,17 @@ final class JournalSource {
   }
 
   /**
+   * Sets where the next record comes from, which else comes from no client.
+   *
+   * @return this
+   */
+  JournalSource from(long ofClient, long ofRequest) {
+    client = ofClient;
+    request = ofRequest;
+    return this;
+  }
+
+  /**
    * Appends a record.
    *
    * @param deadline of the entry; 0 if it has none.
@@ -85,6 +98,7 @@ final class JournalSource {
         .flags(flags)
         .deadline(deadline)
         .partition(index, partition)
+        .request(client, request)
         .place(journal.epoch(), lsn)
         .end();
     pending.append();

@@ -35,25 +35,37 @@ public final class PartitionLog implements CommitLog {
     if (lsn > MAX_LSN) {
       return EXHAUSTED;
     }
-    final boolean isTick = write.kind() == Write.Kind.TICK;
-    final boolean isDelete = write.kind() == Write.Kind.DELETE;
-    final int refused =
-        isTick
-            ? appendTick(lsn, write.deadline())
-            : source.append(
-                isDelete ? RecordDescriptor.DELETE : RecordDescriptor.PUT,
-                flags(write),
-                index,
-                partition,
-                lsn,
-                write.key(),
-                write.value(),
-                write.deadline());
+    if (write.client() == null) {
+      source.from(0, 0);
+    } else {
+      source.from(write.client().id(), write.client().packed(write.number()));
+    }
+    final int refused = append(write, lsn);
     if (refused != 0) {
       return refused == Journal.FULL ? FULL : FAILED;
     }
     appended = lsn;
     return lsn;
+  }
+
+  private int append(Write write, long lsn) {
+    if (write.kind() == Write.Kind.TICK) {
+      return appendTick(lsn, write.deadline());
+    }
+    if (write.isUnchanged()) {
+      final ByteString outcome = OutcomeDescriptor.encode(write.outcomeKind(), write.detail());
+      return source.append(
+          RecordDescriptor.OUTCOME, 0, index, partition, lsn, ByteString.EMPTY, outcome);
+    }
+    return source.append(
+        write.existed() ? RecordDescriptor.DELETE : RecordDescriptor.PUT,
+        flags(write),
+        index,
+        partition,
+        lsn,
+        write.key(),
+        write.value(),
+        write.deadline());
   }
 
   private static int flags(Write write) {

@@ -57,7 +57,8 @@ import java.util.zip.CRC32C;
  *   <li><b>Lsn</b>: log sequence number; in a partition each record has a larger one than those
  *       before.
  *   <li><b>Client, Request</b>: number of a client and of its request, from which the record comes;
- *       0 if the client has none.
+ *       0 if the client has none. The request has its number in the lower 48 bits; above them
+ *       stands how far that is from the client's first incomplete one, which was known then.
  *   <li><b>Deadline</b>: there with {@link #DEADLINE} alone: the last 8 bytes. Milliseconds since
  *       1970, of the partition's clock; from then on the entry is absent.
  * </ul>
@@ -109,8 +110,9 @@ public final class RecordDescriptor {
   public static final int DELETE = 2;
 
   /**
-   * Type: a client's request had its outcome, and changed nothing: a lost comparison, the delete of
-   * no entry. The value is the version of the entry that it found, 64 bits, 0 if there was none.
+   * Type: a client's request had its outcome, and changed nothing itself: a lost comparison, the
+   * delete of no entry, the end of a range's removal. The value is an {@link OutcomeDescriptor}.
+   * In a snapshot it may be any outcome.
    */
   public static final int OUTCOME = 3;
 
@@ -129,7 +131,7 @@ public final class RecordDescriptor {
    */
   public static final int SKIP = 18;
 
-  /** Type: a client has this number from now on. Its request is the first one with an outcome. */
+  /** Type: a client has this number from now on. Its request is the first incomplete one. */
   public static final int OPEN_CLIENT = 19;
 
   /** Type: there is no client of this number any more, and its outcomes are gone. */

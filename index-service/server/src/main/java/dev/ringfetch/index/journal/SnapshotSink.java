@@ -1,6 +1,7 @@
 package dev.ringfetch.index.journal;
 
 import com.google.protobuf.ByteString;
+import dev.ringfetch.index.outcome.KeptOutcome;
 import dev.ringfetch.index.v1.Entry;
 import java.io.IOException;
 import java.nio.ByteBuffer;
@@ -27,6 +28,15 @@ public interface SnapshotSink {
 
   /** Adds an entry. */
   void put(long index, int partition, Entry entry) throws IOException;
+
+  /** Adds an outcome that a partition keeps. */
+  void outcome(long index, int partition, KeptOutcome outcome) throws IOException;
+
+  /** Adds a client, and the first of its writes whose outcome is kept. */
+  default void client(long client, long firstIncomplete) throws IOException {
+    final ByteString none = ByteString.EMPTY;
+    add(RecordDescriptor.OPEN_CLIENT, 0, 0, 0, client, firstIncomplete, none, none);
+  }
 
   /** Adds an index. */
   default void create(long index, String name, IndexDefinition definition) throws IOException {

@@ -3,6 +3,7 @@ package dev.ringfetch.index.journal;
 import com.google.protobuf.ByteString;
 import dev.ringfetch.index.disk.Disk;
 import dev.ringfetch.index.disk.DiskFile;
+import dev.ringfetch.index.outcome.KeptOutcome;
 import dev.ringfetch.index.v1.Entry;
 import java.io.IOException;
 import java.nio.ByteBuffer;
@@ -22,6 +23,9 @@ final class SnapshotWriter implements SnapshotSink {
   private final DiskFile file;
   private final CRC32C crc = new CRC32C();
   private final JournalRecord record = new JournalRecord();
+  /** Of the record that was begun. */
+  private int aligned;
+
   private byte[] bytes = new byte[4096];
   private long length;
   private long previous;
@@ -88,54 +92,50 @@ final class SnapshotWriter implements SnapshotSink {
       ByteString key,
       ByteString value)
       throws IOException {
-    append(type, index, partition, lsn, client, request, key, value, 0);
+    begin(type, key, value, 0).partition(index, partition).request(client, request).place(epoch, lsn);
+    end();
     records++;
   }
 
-  private void append(
-      int type,
-      long index,
-      int partition,
-      long lsn,
-      long client,
-      long request,
-      ByteString key,
-      ByteString value,
-      long deadline)
-      throws IOException {
+  @Override
+  public void put(long index, int partition, Entry entry) throws IOException {
+    begin(RecordDescriptor.PUT, entry.getKey(), entry.getValue(), entry.getDeadlineMs())
+        .partition(index, partition)
+        .place(epoch, entry.getVersion());
+    end();
+    records++;
+  }
+
+  @Override
+  public void outcome(long index, int partition, KeptOutcome outcome) throws IOException {
+    final ByteString value = OutcomeDescriptor.encode(outcome.kind(), outcome.detail());
+    begin(RecordDescriptor.OUTCOME, ByteString.EMPTY, value, 0)
+        .flags(outcome.isPositive() ? RecordDescriptor.POSITIVE : 0)
+        .partition(index, partition)
+        .request(outcome.client().id(), outcome.client().packed(outcome.number()))
+        .place(epoch, outcome.lsn());
+    end();
+    records++;
+  }
+
+  private JournalRecord begin(int type, ByteString key, ByteString value, long deadline) {
     final int deadlineLength = deadline == 0 ? 0 : Long.BYTES;
-    final int aligned =
+    aligned =
         RecordDescriptor.aligned(JournalRecord.length(key.size(), value.size()) + deadlineLength);
     if (bytes.length < aligned) {
       bytes = new byte[Math.max(aligned, 2 * bytes.length)];
     }
-    record
-        .begin(bytes, 0, type, key, value)
-        .deadline(deadline)
-        .partition(index, partition)
-        .request(client, request)
-        .place(epoch, lsn)
-        .end();
+    return record.begin(bytes, 0, type, key, value).deadline(deadline);
+  }
+
+  /** Adds the record that was begun to the batch. */
+  private void end() throws IOException {
+    record.end();
     if (!batch.hasRoom(aligned)) {
       flush();
       full = true;
     }
     batch.add(bytes, 0, aligned);
-  }
-
-  @Override
-  public void put(long index, int partition, Entry entry) throws IOException {
-    append(
-        RecordDescriptor.PUT,
-        index,
-        partition,
-        entry.getVersion(),
-        0,
-        0,
-        entry.getKey(),
-        entry.getValue(),
-        entry.getDeadlineMs());
-    records++;
   }
 
   @Override
@@ -166,16 +166,9 @@ final class SnapshotWriter implements SnapshotSink {
         .putLong(SnapshotDescriptor.RECORDS_OFFSET, records)
         .putLong(SnapshotDescriptor.NEWEST_OFFSET, source.newestIndex())
         .putInt(SnapshotDescriptor.FILE_CRC_OFFSET, (int) crc.getValue());
-    append(
-        RecordDescriptor.SNAPSHOT_END,
-        0,
-        0,
-        source.catalogLsn(),
-        0,
-        0,
-        ByteString.EMPTY,
-        ByteString.copyFrom(value),
-        0);
+    begin(RecordDescriptor.SNAPSHOT_END, ByteString.EMPTY, ByteString.copyFrom(value), 0)
+        .place(epoch, source.catalogLsn());
+    end();
     flush();
     file.sync();
     close();

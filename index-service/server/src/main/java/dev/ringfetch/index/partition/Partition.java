@@ -1,5 +1,7 @@
 package dev.ringfetch.index.partition;
 
+import dev.ringfetch.index.outcome.OutcomeBudget;
+import dev.ringfetch.index.outcome.OutcomeTable;
 import dev.ringfetch.index.store.EntryStore;
 import java.lang.invoke.VarHandle;
 import java.util.concurrent.RejectedExecutionException;
@@ -48,39 +50,54 @@ public final class Partition {
   private final Runnable task = this::takeOver;
 
   /**
-   * Creates the writer of a store, which nothing else changes from now on.
+   * What a partition works with besides its store and its log.
    *
-   * @param log of this partition alone.
    * @param capacity the most writes that wait in the queue, the puts of a batch counting as one; as
    *     many may have been taken from it; and the most writes that wait for their commit, while
    *     which the queue is left to fill.
-   * @param errors is told what the store, the log or a listener throws, by any thread.
-   * @param handover bounds what a thread does for others.
-   * @throws IllegalArgumentException if the capacity is less than 1.
+   * @param owner what all partitions share.
+   * @param outcomes of the writes with numbers that the log has already.
    */
+  public record Context(int capacity, OwnerContext owner, OutcomeTable outcomes) {
+    /**
+     * Creates the context.
+     *
+     * @throws IllegalArgumentException if the capacity is less than 1.
+     */
+    public Context {
+      if (capacity < 1) {
+        throw new IllegalArgumentException("capacity=" + capacity);
+      }
+    }
+  }
+
+  /** As below, by the time of the system. */
   public Partition(
       EntryStore store, CommitLog log, int capacity, ErrorHandler errors, Handover handover) {
     this(store, log, capacity, new OwnerContext(errors, handover, TimeSource.ofSystem()));
+  }
+
+  /** As below, without any outcomes. */
+  public Partition(EntryStore store, CommitLog log, int capacity, OwnerContext context) {
+    this(
+        store,
+        log,
+        new Context(
+            capacity, context, new OutcomeTable(new OutcomeBudget(OutcomeBudget.SLOTS_DEFAULT))));
   }
 
   /**
    * Creates the writer of a store, which nothing else changes from now on.
    *
    * @param log of this partition alone.
-   * @param capacity as above.
-   * @param context what all partitions share.
-   * @throws IllegalArgumentException if the capacity is less than 1.
    */
-  public Partition(EntryStore store, CommitLog log, int capacity, OwnerContext context) {
-    if (capacity < 1) {
-      throw new IllegalArgumentException("capacity=" + capacity);
-    }
+  public Partition(EntryStore store, CommitLog log, Context context) {
     this.log = log;
-    errors = context.errors();
-    handover = context.handover();
-    queue = new WriteQueue(capacity);
-    cycle = new WriteCycle(store, log, queue, capacity, context);
-    wakeUp = context.time().wakeUp(this::onWakeUp);
+    errors = context.owner().errors();
+    handover = context.owner().handover();
+    queue = new WriteQueue(context.capacity());
+    cycle = new WriteCycle(store, log, queue, context);
+    wakeUp = context.owner().time().wakeUp(this::onWakeUp);
     log.onCommit(this::drive);
   }
 

@@ -59,6 +59,28 @@ final class UncommittedRecords {
     count++;
   }
 
+  /** Adds a record that changes no entry, whose LSN is the largest. */
+  void addUnchanged(Write record) {
+    if (first == null) {
+      first = record;
+    } else {
+      last.next = record;
+    }
+    last = record;
+    record.next = null;
+    record.overwritten = true; // it is none of the newest
+    count++;
+  }
+
+  /** The record of an LSN, or null if it was removed. */
+  Write record(long lsn) {
+    Write record = first;
+    while (record != null && record.version() < lsn) {
+      record = record.next;
+    }
+    return record != null && record.version() == lsn ? record : null;
+  }
+
   /** Adds a write whose answer tells of a record, and so waits for its commit. */
   void addDependant(Write record, Write dependant) {
     if (record.firstDependant == null) {

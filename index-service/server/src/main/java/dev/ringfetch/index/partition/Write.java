@@ -1,9 +1,13 @@
 package dev.ringfetch.index.partition;
 
 import com.google.protobuf.ByteString;
+import dev.ringfetch.index.outcome.KeptOutcome;
+import dev.ringfetch.index.outcome.NumberedClient;
+import dev.ringfetch.index.outcome.OutcomeKind;
 import dev.ringfetch.index.store.EntryWalk;
 import dev.ringfetch.index.store.Snapshot;
 import dev.ringfetch.index.v1.Entry;
+import java.util.List;
 
 /**
  * One write of one key, from its request to its answer. While it waits for its commit it is also
@@ -60,6 +64,18 @@ public final class Write {
   /** Outcome: no room is left in the log. Nothing was done; try again later. */
   public static final int LOG_FULL = -10;
 
+  /**
+   * Outcome: the write has a number whose outcome is kept no more, as it is complete, or its client
+   * is closed. It may have been carried out before, and was not now.
+   */
+  public static final int OUTCOME_GONE = -20;
+
+  /** Outcome: too many outcomes are kept. Nothing was done; complete numbers make room. */
+  public static final int OUTCOMES_FULL = -21;
+
+  /** Outcome: a write that did something else had the same number. Nothing was done. */
+  public static final int NUMBER_REUSED = -22;
+
   /** What a write does. */
   public enum Kind {
     /** Writes an entry, whether or not there is one. */
@@ -68,6 +84,12 @@ public final class Write {
     DELETE,
     /** Writes an entry if the one that is there has the expected version. */
     COMPARE_AND_SET,
+    /** Writes nothing: finds out how far the removal of a range has come that has a number. */
+    RANGE_BEGIN,
+    /** Removes one entry of a range under the range's number, if there is one. */
+    RANGE_DELETE,
+    /** Ends the removal of a range: there is an outcome from now on. */
+    RANGE_END,
     /** Writes nothing: the owner reads the entry, where readers could not decide. */
     READ,
     /** Writes nothing: the owner begins a snapshot, of all writes that were answered before. */
@@ -113,16 +135,30 @@ public final class Write {
   private long expectedVersion;
   private Snapshot snapshot;
   private EntryWalk walk;
+  private List<KeptOutcome> outcomes = List.of();
   private ChangeListener changes;
   private long ttlMs;
   private long deadline;
   private boolean expired;
+  private NumberedClient client; // null: the write has no number
+  private long number;
 
   private int outcome;
   private boolean positive;
   private long version;
   private Entry entry;
   private long excess;
+
+  /** Whether the record says that nothing was changed. */
+  private boolean unchanged;
+
+  /** Version that was found, or what the end of a range says. */
+  private long detail;
+
+  /** Of a range: number of entries removed so far. */
+  private long removed;
+
+  private boolean valueGone;
 
   // The queue's.
   Write following;
@@ -272,6 +308,46 @@ public final class Write {
     return this;
   }
 
+  /**
+   * Prepares to find out how far a range's removal has come, whose number is to be set.
+   *
+   * @return this.
+   */
+  public Write rangeBegin() {
+    return prepare(Kind.RANGE_BEGIN, ByteString.EMPTY, ByteString.EMPTY, 0);
+  }
+
+  /**
+   * Prepares the removal of one entry of a range, whose number is to be set.
+   *
+   * @param limit the most entries to be removed under the number.
+   * @return this.
+   */
+  public Write rangeDelete(ByteString key, long limit) {
+    return prepare(Kind.RANGE_DELETE, key, ByteString.EMPTY, limit);
+  }
+
+  /**
+   * Prepares the end of a range's removal, whose number is to be set.
+   *
+   * @param more whether entries may be left.
+   * @return this.
+   */
+  public Write rangeEnd(boolean more) {
+    return prepare(Kind.RANGE_END, ByteString.EMPTY, ByteString.EMPTY, more ? 1 : 0);
+  }
+
+  /**
+   * Gives the prepared write a number, by which it is carried out once.
+   *
+   * @return this.
+   */
+  public Write numbered(NumberedClient of, long numberOfWrite) {
+    client = of;
+    number = numberOfWrite;
+    return this;
+  }
+
   private Write prepare(Kind kind, ByteString key, ByteString value, long expectedVersion) {
     if (state == State.SUBMITTED) {
       throw new IllegalStateException("state=" + state);
@@ -287,7 +363,13 @@ public final class Write {
     entry = null;
     excess = 0;
     snapshot = null;
+    client = null;
+    unchanged = false;
+    detail = 0;
+    removed = 0;
+    valueGone = false;
     walk = null;
+    outcomes = List.of();
     changes = null;
     ttlMs = 0;
     deadline = 0;
@@ -340,6 +422,15 @@ public final class Write {
     return deadline;
   }
 
+  /** Outcomes that were kept at a barrier. */
+  public List<KeptOutcome> outcomes() {
+    return outcomes;
+  }
+
+  void outcomes(List<KeptOutcome> kept) {
+    outcomes = kept;
+  }
+
   /** The partition's clock at a barrier, in milliseconds since 1970; 0 if it was never set. */
   public long clock() {
     return deadline;
@@ -375,7 +466,7 @@ public final class Write {
 
   /** Whether a delete found an entry. */
   public boolean existed() {
-    return kind == Kind.DELETE && positive;
+    return removesEntry() && positive;
   }
 
   /** Whether a compare-and-set wrote its value. */
@@ -401,6 +492,11 @@ public final class Write {
     return applied() ? written() : entry;
   }
 
+  /** The key's entry once this is committed; null if there is none then. */
+  Entry entryAfter() {
+    return writesEntry() ? written() : null;
+  }
+
   /** The entry that this writes. */
   Entry written() {
     return Entry.newBuilder()
@@ -411,8 +507,70 @@ public final class Write {
         .build();
   }
 
+  /** The client whose number the write has; null if it has none. */
+  public NumberedClient client() {
+    return client;
+  }
+
+  /** Number of the write. */
+  public long number() {
+    return number;
+  }
+
+  /** Whether the record of the write says that it changed nothing. */
+  public boolean isUnchanged() {
+    return unchanged;
+  }
+
+  /** What the record of a write that changed nothing says, as its {@link #outcomeKind} does. */
+  public long detail() {
+    return detail;
+  }
+
+  /** What the write did, if it has a number. */
+  public OutcomeKind outcomeKind() {
+    if (kind == Kind.RANGE_END) {
+      return OutcomeKind.RANGE;
+    }
+    if (unchanged) {
+      return OutcomeKind.UNCHANGED;
+    }
+    return removesEntry() ? OutcomeKind.DELETED : OutcomeKind.WRITTEN;
+  }
+
+  /**
+   * Whether the write is a comparison that was lost before, and the entry that was in its way is
+   * there no more.
+   */
+  public boolean isValueGone() {
+    return valueGone;
+  }
+
+  /** Number of entries that were removed under the number of a range. */
+  public long removed() {
+    return removed;
+  }
+
+  /** Whether the range's removal has ended, before this write or with it. */
+  public boolean hasRangeEnded() {
+    return outcome == DONE && isOfRange() && unchanged;
+  }
+
+  /** Whether entries of the range may be left, whose removal has ended. */
+  public boolean mayBeMore() {
+    return (detail & 1) != 0;
+  }
+
+  boolean isOfRange() {
+    return kind == Kind.RANGE_BEGIN || kind == Kind.RANGE_DELETE || kind == Kind.RANGE_END;
+  }
+
   boolean writesEntry() {
-    return kind == Kind.PUT || kind == Kind.COMPARE_AND_SET;
+    return (kind == Kind.PUT || kind == Kind.COMPARE_AND_SET) && !unchanged;
+  }
+
+  boolean removesEntry() {
+    return kind == Kind.DELETE || kind == Kind.RANGE_DELETE;
   }
 
   /** The version of the key's entry once this is committed, 0 if there is none then. */
@@ -438,6 +596,40 @@ public final class Write {
 
   void found(Entry entry) {
     this.entry = entry;
+  }
+
+  /** Notes that the write changes nothing, and what its record is to say. */
+  void unchanged(long found) {
+    unchanged = true;
+    detail = found;
+  }
+
+  /** Notes how many entries were removed under the number of a range. */
+  void removed(long count) {
+    removed = count;
+    if (!unchanged) {
+      detail = count;
+    }
+  }
+
+  /** Takes an outcome over that was kept. */
+  void kept(OutcomeKind kept, boolean isPositive, long keptDetail) {
+    positive = kept == OutcomeKind.DELETED || (kept == OutcomeKind.WRITTEN && isPositive);
+    if (kept == OutcomeKind.WRITTEN && kind == Kind.COMPARE_AND_SET) {
+      positive = true;
+    }
+    if (kept == OutcomeKind.UNCHANGED || kept == OutcomeKind.RANGE) {
+      unchanged(keptDetail);
+    }
+    if (kept == OutcomeKind.RANGE) {
+      removed = keptDetail >> 1;
+    }
+  }
+
+  /** Sets the entry that was in the way of a comparison; null if it is there no more. */
+  void foundAgain(Entry again) {
+    entry = again;
+    valueGone = again == null;
   }
 
   void exceeds(long excess) {

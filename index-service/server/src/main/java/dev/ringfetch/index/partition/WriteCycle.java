@@ -2,9 +2,11 @@ package dev.ringfetch.index.partition;
 
 import com.google.protobuf.ByteString;
 import dev.ringfetch.fabric.MemoryFaults;
+import dev.ringfetch.index.outcome.OutcomeKind;
 import dev.ringfetch.index.store.EntryStore;
 import dev.ringfetch.index.store.PartitionStore;
 import dev.ringfetch.index.store.StoreDamagedException;
+import dev.ringfetch.index.v1.Entry;
 import java.util.Objects;
 import org.agrona.ErrorHandler;
 
@@ -35,6 +37,7 @@ final class WriteCycle {
   private final EntryStore store;
   private final CommitLog log;
   private final WriteQueue queue;
+  private final NumberedWrites numbered;
   private final int capacity;
   private final ErrorHandler errors;
   private final ExpiryCycle expiry; // null if the store keeps no deadlines
@@ -55,16 +58,17 @@ final class WriteCycle {
   /**
    * Creates the cycle.
    *
-   * @param capacity the most writes that wait for their commit.
+   * @param context has the most writes that wait for their commit.
    */
-  WriteCycle(
-      EntryStore store, CommitLog log, WriteQueue queue, int capacity, OwnerContext context) {
+  WriteCycle(EntryStore store, CommitLog log, WriteQueue queue, Partition.Context context) {
     this.store = store;
     this.log = log;
     this.queue = queue;
-    this.capacity = capacity;
-    errors = context.errors();
-    expiry = store.expiry() == null ? null : new ExpiryCycle(store.expiry(), context.time());
+    capacity = context.capacity();
+    errors = context.owner().errors();
+    numbered = new NumberedWrites(context.outcomes());
+    expiry =
+        store.expiry() == null ? null : new ExpiryCycle(store.expiry(), context.owner().time());
     committed = log.committed();
     appended = committed;
     immediate = log.isImmediate();
@@ -229,6 +233,7 @@ final class WriteCycle {
       case BARRIER -> {
         write.logged(appended);
         write.clock(expiry == null ? 0 : expiry.clock());
+        numbered.collect(write);
         answerAfter(records.last(), write);
       }
       case WALK -> {
@@ -245,11 +250,18 @@ final class WriteCycle {
   }
 
   private void validateEntry(Write write) {
+    final ByteString key = write.key();
+    final Write newest = records.newest(key);
+    if (write.client() != null) {
+      final int found = numbered.look(write);
+      if (found != NumberedWrites.NEW) {
+        answerAgain(write, newest, found);
+        return;
+      }
+    }
     if (write.ttlMs() != 0) {
       Objects.requireNonNull(expiry, "the store keeps no deadlines").stamp(write, this);
     }
-    final ByteString key = write.key();
-    final Write newest = records.newest(key);
     long version = newest == null ? store.version(key) : newest.versionAfter();
     Write seen = newest; // the record that an answer waits for, if none is appended
     if (version != 0 && expiry != null && expiry.isUsed() && hasEnded(newest)) {
@@ -260,7 +272,7 @@ final class WriteCycle {
       case PUT -> append(write, newest, version == 0);
       case DELETE -> {
         if (version == 0) {
-          answerAfter(seen, write);
+          unchanged(write, seen, 0);
         } else {
           append(write, newest, true);
         }
@@ -272,9 +284,20 @@ final class WriteCycle {
           if (version != 0) {
             write.found(newest == null ? store.entry(key) : newest.written());
           }
-          answerAfter(seen, write);
+          unchanged(write, seen, version);
         }
       }
+      case RANGE_BEGIN -> answer(write, Write.DONE);
+      case RANGE_DELETE -> {
+        if (version == 0 || write.removed() >= write.expectedVersion()) {
+          answerAfter(seen, write);
+        } else {
+          append(write, newest, true);
+        }
+      }
+      case RANGE_END ->
+          unchanged(
+              write, newest, OutcomeKind.range(write.removed(), write.expectedVersion() != 0));
       case READ -> {
         store.check(key);
         if (version != 0) {
@@ -323,7 +346,7 @@ final class WriteCycle {
   /** Appends a removal; returns false if the log refuses it. */
   boolean appendRemoval(Write removal) {
     removal.found(true);
-    if (!log(removal)) {
+    if (!logOwn(removal)) {
       return false;
     }
     records.add(removal);
@@ -333,7 +356,7 @@ final class WriteCycle {
 
   /** Appends a tick; returns false if the log refuses it. */
   boolean appendTick(Write tick) {
-    if (!log(tick)) {
+    if (!logOwn(tick)) {
       return false;
     }
     records.addLast(tick);
@@ -347,7 +370,7 @@ final class WriteCycle {
   }
 
   /** Gives a record of the owner its place in the log; returns false if that refuses it. */
-  private boolean log(Write record) {
+  private boolean logOwn(Write record) {
     final long lsn = log.append(record);
     if (lsn == CommitLog.FAILED) {
       fail();
@@ -376,19 +399,43 @@ final class WriteCycle {
       }
     }
     write.found(found);
+    if (log(write)) {
+      records.add(write);
+    } else if (write.writesEntry()) {
+      store.release(keyLength, valueLength, write.deadline() != 0);
+    }
+  }
+
+  /**
+   * Ends a write that changes nothing: if it has a number, the outcome has a record of its own, so
+   * that the write is not carried out when it comes again.
+   */
+  private void unchanged(Write write, Write newest, long found) {
+    if (write.client() == null) {
+      answerAfter(newest, write);
+      return;
+    }
+    write.unchanged(found);
+    if (log(write)) {
+      records.addUnchanged(write);
+    }
+  }
+
+  /** Appends the record of a write, and keeps its outcome; answers the write if that cannot be. */
+  private boolean log(Write write) {
     final long lsn = log.append(write);
     if (lsn < 0) {
-      if (write.writesEntry()) {
-        store.release(keyLength, valueLength, write.deadline() != 0);
-      }
       if (lsn == CommitLog.FAILED) {
         fail();
       }
       answer(write, outcomeOfLog(lsn));
-      return;
+      return false;
     }
     logged(write, lsn);
-    records.add(write);
+    if (write.client() != null) {
+      numbered.appended(write);
+    }
+    return true;
   }
 
   private void logged(Write write, long lsn) {
@@ -397,6 +444,23 @@ final class WriteCycle {
     }
     appended = lsn;
     write.logged(lsn);
+  }
+
+  /** Answers a write that was carried out before, after the commit of that, or must not be. */
+  private void answerAgain(Write write, Write newest, int found) {
+    if (found != Write.DONE) {
+      answer(write, found);
+      return;
+    }
+    if (write.kind() == Write.Kind.COMPARE_AND_SET && !write.applied() && write.detail() != 0) {
+      final Entry present = newest == null ? store.entry(write.key()) : newest.entryAfter();
+      final boolean isThere =
+          present != null
+              && present.getVersion() == write.detail()
+              && (expiry == null || !expiry.hasEnded(present.getDeadlineMs()));
+      write.foundAgain(isThere ? present : null);
+    }
+    answerAfter(records.record(write.version()), write);
   }
 
   private static int outcomeOfLog(long refused) {
@@ -450,10 +514,10 @@ final class WriteCycle {
       growing = true;
     } else if (record.kind() == Write.Kind.TICK) {
       expiry.apply(record);
-    } else {
+    } else if (!record.isUnchanged()) {
       store.delete(record.key());
     }
-    if (changes != null && record.kind() != Write.Kind.TICK) {
+    if (changes != null && record.kind() != Write.Kind.TICK && !record.isUnchanged()) {
       changes.onChange(record);
     }
   }
@@ -470,6 +534,7 @@ final class WriteCycle {
     }
     become(State.CLOSED);
     endAll(Write.UNKNOWN);
+    numbered.close();
   }
 
   /** Gives the reservations of all records back. */

@@ -1,6 +1,7 @@
 package dev.ringfetch.index.service;
 
 import com.google.protobuf.ByteString;
+import dev.ringfetch.index.outcome.NumberedClient;
 import dev.ringfetch.index.partition.PutBatch;
 import dev.ringfetch.index.partition.Write;
 import dev.ringfetch.index.v1.BatchPutRequest;
@@ -14,6 +15,7 @@ import io.grpc.stub.StreamObserver;
 /** The call of a batch of puts: answers it when every put has its outcome. */
 final class BatchPutCall {
   private final BatchPutRequest request;
+  private final NumberedClient client; // null: the puts have no numbers
   private final ServedIndex index;
   private final Outcomes outcomes;
   private final StreamObserver<BatchPutResponse> responses;
@@ -23,10 +25,12 @@ final class BatchPutCall {
 
   BatchPutCall(
       BatchPutRequest request,
+      NumberedClient client,
       ServedIndex index,
       Outcomes outcomes,
       StreamObserver<BatchPutResponse> responses) {
     this.request = request;
+    this.client = client;
     this.index = index;
     this.outcomes = outcomes;
     this.responses = responses;
@@ -44,6 +48,7 @@ final class BatchPutCall {
         RequestLimits.checkValue(entry.getValue());
         RequestLimits.checkTtl(entry.getTtlMs());
         batch.add(index.partition(key), key, entry.getValue(), entry.getTtlMs());
+        batch.write(batch.size() - 1).numbered(client, request.getNumber().getNumber() + i);
       } catch (StatusException e) {
         refused[i] = outcome(e.getStatus());
       }

@@ -1,7 +1,9 @@
 package dev.ringfetch.index.service;
 
 import com.google.protobuf.ByteString;
+import dev.ringfetch.index.outcome.NumberedClient;
 import dev.ringfetch.index.partition.Write;
+import dev.ringfetch.index.v1.DeleteRangeRequest;
 import dev.ringfetch.index.v1.DeleteRangeResponse;
 import io.grpc.Status;
 import io.grpc.stub.StreamObserver;
@@ -14,6 +16,9 @@ import java.util.concurrent.atomic.AtomicReference;
 /**
  * The call that removes the entries of a range: reads some keys, lets the owner delete each, and
  * goes on when all of these deletes are answered.
+ *
+ * <p>Where the request has a number, the owner counts what is removed under it, and takes down the
+ * end: a request that comes again goes on, or is answered with that.
  */
 final class DeleteRangeCall extends RangeCall<DeleteRangeResponse> {
   /** The most entries that one call removes. */
@@ -30,23 +35,41 @@ final class DeleteRangeCall extends RangeCall<DeleteRangeResponse> {
   private final AtomicLong removed = new AtomicLong();
   private final AtomicReference<Status> failure = new AtomicReference<>();
 
+  /** Null: the request has no number. */
+  private final NumberedClient client;
+
+  private final long number;
+
+  /** The most entries to remove. */
+  private final int limit;
+
+  /** What the owner says of the end, of this call or of one before. */
+  private final AtomicReference<Write> end = new AtomicReference<>();
+
   /** Keys still to be read. */
   private int left;
 
+  private boolean hasBegun;
   private boolean rangeEnds;
 
   /**
    * Creates the call.
    *
-   * @param limit the most entries to remove, as an unsigned number; 0: as many as one call may
+   * @param client null if the request has no number
    */
   DeleteRangeCall(
       RangeCalls.Range range,
-      long limit,
+      NumberedClient client,
+      DeleteRangeRequest request,
       StreamObserver<DeleteRangeResponse> responses,
       RangeCalls calls) {
     super(range, responses, calls);
-    left = limit == 0 || Long.compareUnsigned(limit, MAX_ENTRIES) > 0 ? MAX_ENTRIES : (int) limit;
+    this.client = client;
+    number = request.getNumber().getNumber();
+    final long most = request.getLimit(); // unsigned; 0: as many as one call may
+    limit = most == 0 || Long.compareUnsigned(most, MAX_ENTRIES) > 0 ? MAX_ENTRIES : (int) most;
+    left = limit;
+    hasBegun = client == null;
   }
 
   @Override
@@ -57,17 +80,48 @@ final class DeleteRangeCall extends RangeCall<DeleteRangeResponse> {
     if (failure.get() != null) {
       return fail(failure.get());
     }
+    final Write ended = end.get();
+    if (ended != null) {
+      return answer(ended.removed(), ended.mayBeMore());
+    }
+    if (!hasBegun) {
+      hasBegun = true;
+      return submit(new Write(this::begun).rangeBegin());
+    }
     if (!rangeEnds && left > 0) {
       return Next.STEP;
     }
+    return client == null
+        ? answer(removed.get(), !rangeEnds)
+        : submit(new Write(this::answered).rangeEnd(!rangeEnds));
+  }
+
+  private Next answer(long count, boolean more) {
     WriteCall.answer(
         responses,
         DeleteRangeResponse.newBuilder()
-            .setRemoved(removed.get())
-            .setMore(!rangeEnds)
+            .setRemoved(count)
+            .setMore(more)
             .setIncarnation(index.incarnation())
             .build());
     return Next.END;
+  }
+
+  /** Lets the owner say how far the number has come, or that this is its end. */
+  private Next submit(Write write) {
+    open.set(1);
+    final int refused =
+        index.partition(ByteString.EMPTY).submit(write.numbered(client, number));
+    if (refused == 0) {
+      return Next.WAIT;
+    }
+    open.set(0);
+    return fail(calls.outcomes().status(index, refused));
+  }
+
+  private void begun(Write write) {
+    left = (int) Math.max(0, limit - write.removed());
+    answered(write);
   }
 
   @Override
@@ -83,7 +137,7 @@ final class DeleteRangeCall extends RangeCall<DeleteRangeResponse> {
     open.set(1);
     for (final ByteString key : keys) {
       open.incrementAndGet();
-      final int refused = index.partition(key).submit(new Write(this::answered).delete(key));
+      final int refused = index.partition(key).submit(delete(key));
       if (refused != 0) {
         failure.compareAndSet(null, calls.outcomes().status(index, refused));
         open.decrementAndGet(); // not to 0: this thread is counted
@@ -93,9 +147,20 @@ final class DeleteRangeCall extends RangeCall<DeleteRangeResponse> {
     return open.decrementAndGet() == 0 ? ready() : Next.WAIT;
   }
 
+  private Write delete(ByteString key) {
+    final Write write = new Write(this::answered);
+    return client == null
+        ? write.delete(key)
+        : write.rangeDelete(key, limit).numbered(client, number);
+  }
+
   private void answered(Write write) {
-    if (write.outcome() != Write.DONE) {
+    if (write.outcome() == Write.OUTCOME_GONE && write.kind() != Write.Kind.RANGE_BEGIN) {
+      failure.compareAndSet(null, Outcomes.unknown()); // it was carried out in part
+    } else if (write.outcome() != Write.DONE) {
       failure.compareAndSet(null, calls.outcomes().status(index, write));
+    } else if (write.hasRangeEnded()) {
+      end.set(write);
     } else if (write.existed()) {
       removed.incrementAndGet();
     }

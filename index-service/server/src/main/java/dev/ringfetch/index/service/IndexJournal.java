@@ -10,6 +10,9 @@ import dev.ringfetch.index.journal.RecoveryProgress;
 import dev.ringfetch.index.journal.SnapshotCycle;
 import dev.ringfetch.index.journal.SnapshotDescriptor;
 import dev.ringfetch.index.journal.SnapshotThread;
+import dev.ringfetch.index.outcome.ClientLog;
+import dev.ringfetch.index.outcome.NumberedClient;
+import dev.ringfetch.index.outcome.OutcomeBudget;
 import dev.ringfetch.index.partition.CommitLog;
 import dev.ringfetch.index.store.StoreMemory;
 import dev.ringfetch.index.v1.JournalDescription;
@@ -31,7 +34,7 @@ import java.util.concurrent.CompletableFuture;
  *
  * <p>Safe for use by many threads.
  */
-final class IndexJournal implements AutoCloseable {
+final class IndexJournal implements ClientLog, AutoCloseable {
   private static final Logger LOGGER = System.getLogger(IndexJournal.class.getName());
 
   private final Journal journal;
@@ -40,10 +43,10 @@ final class IndexJournal implements AutoCloseable {
   private final JournalThread thread;
   private final JournalReader reader;
   private final long snapshotAfter;
-  private final List<SnapshotExtra> extras = new ArrayList<>();
   private volatile SnapshotThread snapshotThread; // null until the indexes are there
   private volatile SnapshotCycle snapshots;
   private List<RecoveredIndex> recovered;
+  private List<NumberedClient> clients;
   private long newest;
 
   private IndexJournal(
@@ -58,6 +61,7 @@ final class IndexJournal implements AutoCloseable {
     this.snapshotAfter = snapshotAfter;
     reader = journal.reader(new HostDisk(data.path()));
     recovered = List.copyOf(replay.indexes());
+    clients = List.copyOf(replay.clients());
     newest = replay.newest();
     thread = new JournalThread(journal);
   }
@@ -66,12 +70,14 @@ final class IndexJournal implements AutoCloseable {
    * Opens the journal of a data directory, or creates it, and builds the indexes that it has.
    *
    * @param memory where they are built; nobody may read it yet
+   * @param outcomes bounds the outcomes of writes with numbers
    * @param options of the journal
    * @throws IOException if the disk fails, the journal is damaged, or the memory is too small
    */
-  static IndexJournal open(DataDirectory data, StoreMemory memory, Options options)
+  static IndexJournal open(
+      DataDirectory data, StoreMemory memory, OutcomeBudget outcomes, Options options)
       throws IOException {
-    final JournalReplay replay = new JournalReplay(memory);
+    final JournalReplay replay = new JournalReplay(memory, outcomes);
     final long beginNs = System.nanoTime();
     final Journal journal =
         Journal.open(
@@ -140,18 +146,14 @@ final class IndexJournal implements AutoCloseable {
       JournalMetrics metrics,
       Runnable onFailure) {}
 
-  /** Adds what belongs to the catalog besides indexes; before the snapshots are started. */
-  void add(SnapshotExtra extra) {
-    extras.add(extra);
-  }
-
   /** Begins to take snapshots of the indexes; without effect if it has. One thread at a time. */
   void startSnapshots(Indexes indexes) {
     if (snapshotThread != null) {
       return;
     }
     final IndexSnapshots source =
-        new IndexSnapshots(journal, () -> indexes.catalog(this), extras, this::wakeSnapshots);
+        new IndexSnapshots(
+            journal, () -> indexes.catalog(this), indexes::forEachClient, this::wakeSnapshots);
     snapshots = new SnapshotCycle(journal, new HostDisk(data.path()), source, snapshotAfter);
     snapshotThread = new SnapshotThread(snapshots);
   }
@@ -177,7 +179,6 @@ final class IndexJournal implements AutoCloseable {
 
   /** The state of the catalog, of these indexes. No index may be created or dropped meanwhile. */
   CatalogState catalog(Collection<ServedIndex> indexes) {
-    extras.forEach(SnapshotExtra::capture);
     return new CatalogState(
         journal.catalogLsn(),
         newest,
@@ -197,6 +198,23 @@ final class IndexJournal implements AutoCloseable {
     final List<RecoveredIndex> taken = recovered;
     recovered = List.of();
     return taken;
+  }
+
+  /** The clients that were found. Called once. */
+  List<NumberedClient> takeClients() {
+    final List<NumberedClient> taken = clients;
+    clients = List.of();
+    return taken;
+  }
+
+  @Override
+  public boolean opened(long client, long firstIncomplete, Runnable done) {
+    return journal.openClient(client, firstIncomplete, done);
+  }
+
+  @Override
+  public void closed(long client) {
+    journal.closeClient(client, () -> {});
   }
 
   /** A number for a new index. One thread at a time. */

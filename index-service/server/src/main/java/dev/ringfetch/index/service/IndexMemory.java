@@ -11,6 +11,7 @@ import dev.ringfetch.fabric.MemoryRegion;
 import dev.ringfetch.fabric.Obstacle;
 import dev.ringfetch.index.data.DataDirectory;
 import dev.ringfetch.index.journal.Journal;
+import dev.ringfetch.index.outcome.OutcomeBudget;
 import dev.ringfetch.index.partition.Handover;
 import dev.ringfetch.index.partition.TimeSource;
 import dev.ringfetch.index.store.StoreMemory;
@@ -82,6 +83,7 @@ public final class IndexMemory implements AutoCloseable {
   private final int partitions;
   private final Durability durability;
   private final IndexJournal.Options journalOptions;
+  private final OutcomeBudget outcomes = new OutcomeBudget(OutcomeBudget.SLOTS_DEFAULT);
   private final StoreMemory store;
   private volatile IndexJournal journal; // null: no index has needed one yet
   private final BackgroundThread growth = new BackgroundThread("index-memory-growth");
@@ -483,14 +485,14 @@ public final class IndexMemory implements AutoCloseable {
   /** Builds the indexes of the journal, if the data directory has one, or is to have one. */
   void recover() throws IOException {
     if (data != null && (durability != Durability.MEMORY || IndexJournal.isIn(data))) {
-      journal = IndexJournal.open(data, store, journalOptions);
+      journal = IndexJournal.open(data, store, outcomes, journalOptions);
     }
   }
 
   /** Creates the journal where there is none yet. One thread at a time. */
   void createJournal() throws IOException {
     if (journal == null) {
-      journal = IndexJournal.open(data, store, journalOptions);
+      journal = IndexJournal.open(data, store, outcomes, journalOptions);
     }
   }
 
@@ -536,6 +538,11 @@ public final class IndexMemory implements AutoCloseable {
   /** The journal, or null if no index has needed one yet. */
   IndexJournal journal() {
     return journal;
+  }
+
+  /** Bounds the outcomes of writes with numbers. */
+  OutcomeBudget outcomes() {
+    return outcomes;
   }
 
   /** Of an index that is created without saying so. */

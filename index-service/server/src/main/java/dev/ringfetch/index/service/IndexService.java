@@ -2,11 +2,14 @@ package dev.ringfetch.index.service;
 
 import com.google.protobuf.ByteString;
 import com.google.protobuf.CodedOutputStream;
+import dev.ringfetch.index.outcome.NumberedClient;
 import dev.ringfetch.index.partition.Write;
 import dev.ringfetch.index.v1.BatchGetRequest;
 import dev.ringfetch.index.v1.BatchGetResponse;
 import dev.ringfetch.index.v1.BatchPutRequest;
 import dev.ringfetch.index.v1.BatchPutResponse;
+import dev.ringfetch.index.v1.CloseClientRequest;
+import dev.ringfetch.index.v1.CloseClientResponse;
 import dev.ringfetch.index.v1.CompareAndSetRequest;
 import dev.ringfetch.index.v1.CompareAndSetResponse;
 import dev.ringfetch.index.v1.CountRequest;
@@ -21,6 +24,8 @@ import dev.ringfetch.index.v1.Entry;
 import dev.ringfetch.index.v1.GetRequest;
 import dev.ringfetch.index.v1.GetResponse;
 import dev.ringfetch.index.v1.IndexGrpc;
+import dev.ringfetch.index.v1.OpenClientRequest;
+import dev.ringfetch.index.v1.OpenClientResponse;
 import dev.ringfetch.index.v1.PutRequest;
 import dev.ringfetch.index.v1.PutResponse;
 import dev.ringfetch.index.v1.ScanRequest;
@@ -50,7 +55,8 @@ import java.util.List;
  *       chosen to collide are so many;
  *   <li>with ABORTED if the index was dropped under a write, which was not carried out, or under a
  *       call for a range;
- *   <li>with FAILED_PRECONDITION if it is for a range, and the index is not ORDERED;
+ *   <li>with FAILED_PRECONDITION if it is for a range, and the index is not ORDERED; or if it is a
+ *       write with a number whose outcome is not kept any more;
  *   <li>with DATA_LOSS if the index's memory was changed or taken away by another process: so end
  *       all calls for the index until it is dropped.
  * </ul>
@@ -78,12 +84,14 @@ public final class IndexService implements IndexGrpc.AsyncService, BindableServi
   private final Indexes indexes;
   private final Outcomes outcomes;
   private final RangeCalls ranges;
+  private final RequestNumbers numbers;
 
   /** Serves these indexes, which others may use at the same time. */
   public IndexService(Indexes indexes) {
     this.indexes = indexes;
     this.outcomes = new Outcomes(indexes.memory());
     this.ranges = new RangeCalls(outcomes, indexes.memory().scanner());
+    this.numbers = new RequestNumbers(indexes);
   }
 
   @Override
@@ -173,12 +181,18 @@ public final class IndexService implements IndexGrpc.AsyncService, BindableServi
       RequestLimits.checkKey(request.getKey());
       RequestLimits.checkValue(request.getValue());
       RequestLimits.checkTtl(request.getTtlMs());
+      final NumberedClient client =
+          request.hasNumber() ? numbers.client(request.getNumber(), 1) : null;
+      if (client != null) {
+        numbers.checkIncarnation(request.getNumber(), indexToRead(request.getIndex()));
+      }
       final ServedIndex index = indexToWrite(request.getIndex());
       submit(
           index,
           new Write(new WriteCall<>(index, outcomes, responses, IndexService::written))
               .put(request.getKey(), request.getValue())
-              .ttl(request.getTtlMs()));
+              .ttl(request.getTtlMs())
+              .numbered(client, request.getNumber().getNumber()));
     } catch (StatusException e) {
       responses.onError(e);
     }
@@ -188,7 +202,12 @@ public final class IndexService implements IndexGrpc.AsyncService, BindableServi
   public void delete(DeleteRequest request, StreamObserver<DeleteResponse> responses) {
     try {
       RequestLimits.checkKey(request.getKey());
-      final ServedIndex index = indexToRead(request.getIndex());
+      final NumberedClient client =
+          request.hasNumber() ? numbers.client(request.getNumber(), 1) : null;
+      ServedIndex index = indexToRead(request.getIndex());
+      if (client != null) {
+        index = numbers.index(request.getNumber(), client, request.getIndex(), index);
+      }
       if (index == null) {
         WriteCall.answer(responses, DeleteResponse.getDefaultInstance());
         return;
@@ -196,7 +215,8 @@ public final class IndexService implements IndexGrpc.AsyncService, BindableServi
       submit(
           index,
           new Write(new WriteCall<>(index, outcomes, responses, IndexService::deleted))
-              .delete(request.getKey()));
+              .delete(request.getKey())
+              .numbered(client, request.getNumber().getNumber()));
     } catch (StatusException e) {
       responses.onError(e);
     }
@@ -210,8 +230,19 @@ public final class IndexService implements IndexGrpc.AsyncService, BindableServi
       RequestLimits.checkValue(request.getValue());
       RequestLimits.checkTtl(request.getTtlMs());
       final long expected = request.getExpectedVersion();
-      final ServedIndex index =
-          expected == 0 ? indexToWrite(request.getIndex()) : indexToRead(request.getIndex());
+      final NumberedClient client =
+          request.hasNumber() ? numbers.client(request.getNumber(), 1) : null;
+      ServedIndex index = indexToRead(request.getIndex());
+      if (client != null) {
+        if (expected == 0) {
+          numbers.checkIncarnation(request.getNumber(), index);
+        } else {
+          index = numbers.index(request.getNumber(), client, request.getIndex(), index);
+        }
+      }
+      if (index == null && expected == 0) {
+        index = indexes.findOrCreate(request.getIndex());
+      }
       if (index == null) {
         WriteCall.answer(responses, CompareAndSetResponse.getDefaultInstance());
         return;
@@ -220,7 +251,8 @@ public final class IndexService implements IndexGrpc.AsyncService, BindableServi
           index,
           new Write(new WriteCall<>(index, outcomes, responses, IndexService::compared))
               .compareAndSet(request.getKey(), expected, request.getValue())
-              .ttl(request.getTtlMs()));
+              .ttl(request.getTtlMs())
+              .numbered(client, request.getNumber().getNumber()));
     } catch (StatusException e) {
       responses.onError(e);
     }
@@ -249,6 +281,9 @@ public final class IndexService implements IndexGrpc.AsyncService, BindableServi
     if (write.entry() != null) {
       response.setEntry(write.entry());
     }
+    if (write.isValueGone()) {
+      response.setValueGone(true);
+    }
     return response.build();
   }
 
@@ -256,8 +291,15 @@ public final class IndexService implements IndexGrpc.AsyncService, BindableServi
   public void batchPut(BatchPutRequest request, StreamObserver<BatchPutResponse> responses) {
     try {
       RequestLimits.checkBatch(request.getEntriesCount());
+      final NumberedClient client =
+          request.hasNumber()
+              ? numbers.client(request.getNumber(), request.getEntriesCount())
+              : null;
+      if (client != null) {
+        numbers.checkIncarnation(request.getNumber(), indexToRead(request.getIndex()));
+      }
       final ServedIndex index = indexToWrite(request.getIndex());
-      new BatchPutCall(request, index, outcomes, responses).submit();
+      new BatchPutCall(request, client, index, outcomes, responses).submit();
     } catch (StatusException e) {
       responses.onError(e);
     }
@@ -285,7 +327,13 @@ public final class IndexService implements IndexGrpc.AsyncService, BindableServi
   public void deleteRange(
       DeleteRangeRequest request, StreamObserver<DeleteRangeResponse> responses) {
     try {
-      ranges.deleteRange(indexToRead(request.getIndex()), request, responses);
+      final NumberedClient client =
+          request.hasNumber() ? numbers.client(request.getNumber(), 1) : null;
+      ServedIndex index = indexToRead(request.getIndex());
+      if (client != null) {
+        index = numbers.index(request.getNumber(), client, request.getIndex(), index);
+      }
+      ranges.deleteRange(index, client, request, responses);
     } catch (StatusException e) {
       responses.onError(e);
     }
@@ -322,6 +370,22 @@ public final class IndexService implements IndexGrpc.AsyncService, BindableServi
     } catch (StatusException e) {
       responses.onError(e);
     }
+  }
+
+  @Override
+  public void openClient(
+      OpenClientRequest request, StreamObserver<OpenClientResponse> responses) {
+    try {
+      numbers.open(request, responses);
+    } catch (StatusException e) {
+      responses.onError(e);
+    }
+  }
+
+  @Override
+  public void closeClient(
+      CloseClientRequest request, StreamObserver<CloseClientResponse> responses) {
+    numbers.close(request, responses);
   }
 
   @Override

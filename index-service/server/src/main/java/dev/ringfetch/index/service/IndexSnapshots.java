@@ -4,12 +4,15 @@ import dev.ringfetch.index.journal.Journal;
 import dev.ringfetch.index.journal.SnapshotSink;
 import dev.ringfetch.index.journal.SnapshotSource;
 import dev.ringfetch.index.partition.CommitLog;
+import dev.ringfetch.index.outcome.KeptOutcome;
+import dev.ringfetch.index.outcome.NumberedClient;
 import dev.ringfetch.index.partition.Write;
 import dev.ringfetch.index.store.EntryWalk;
 import dev.ringfetch.index.v1.Entry;
 import java.io.IOException;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.function.Consumer;
 import java.util.function.Supplier;
 
 /**
@@ -20,7 +23,6 @@ import java.util.function.Supplier;
  * <p>Used by one thread at a time.
  */
 final class IndexSnapshots implements SnapshotSource {
-
   /** A write that the owner of a partition was asked for. */
   private static final class Asked {
     private final Write write;
@@ -41,12 +43,11 @@ final class IndexSnapshots implements SnapshotSource {
 
   private final Journal journal;
   private final Supplier<CatalogState> catalog;
-  private final List<SnapshotExtra> extras;
+  private final Consumer<Consumer<NumberedClient>> clients;
   private final Runnable wake;
 
   private CatalogState state;
   private int created;
-  private boolean extrasAdded;
   private int number;
   private int partition;
 
@@ -62,15 +63,18 @@ final class IndexSnapshots implements SnapshotSource {
   /**
    * Creates the source.
    *
-   * @param catalog gives the state of the catalog, with that of the extras
-   * @param extras what else is in the catalog
+   * @param catalog gives the state of the catalog
+   * @param clients passes all clients that have numbers
    * @param wake is run when an owner has answered, on any thread
    */
   IndexSnapshots(
-      Journal journal, Supplier<CatalogState> catalog, List<SnapshotExtra> extras, Runnable wake) {
+      Journal journal,
+      Supplier<CatalogState> catalog,
+      Consumer<Consumer<NumberedClient>> clients,
+      Runnable wake) {
     this.journal = journal;
     this.catalog = catalog;
-    this.extras = extras;
+    this.clients = clients;
     this.wake = wake;
   }
 
@@ -78,7 +82,6 @@ final class IndexSnapshots implements SnapshotSource {
   public void begin() {
     state = catalog.get();
     created = 0;
-    extrasAdded = false;
     number = 0;
     partition = 0;
     walk = null;
@@ -94,19 +97,22 @@ final class IndexSnapshots implements SnapshotSource {
       sink.create(entry.number(), entry.name(), entry.definition());
       return Progress.MORE;
     }
-    if (!extrasAdded) {
-      extrasAdded = true;
-      for (final SnapshotExtra extra : extras) {
-        extra.addTo(sink);
-      }
-      return Progress.MORE;
-    }
     if (number == state.indexes().size()) {
+      // After all outcomes: one that was not kept any more is below what its client says now.
+      addClients(sink);
       // After all walks: an index that ended one has its removal before this.
       neededCatalogLsn = journal.catalogLsn();
       return Progress.DONE;
     }
     return addOf(state.indexes().get(number), sink);
+  }
+
+  private void addClients(SnapshotSink sink) throws IOException {
+    final List<NumberedClient> known = new ArrayList<>();
+    clients.accept(known::add);
+    for (final NumberedClient client : known) {
+      sink.client(client.id(), client.firstIncomplete());
+    }
   }
 
   private Progress addOf(ServedIndex index, SnapshotSink sink) throws IOException {
@@ -122,6 +128,9 @@ final class IndexSnapshots implements SnapshotSource {
       end(index);
     } else if (walk == null) {
       sink.partition(index.entry().number(), partition, answer.version(), answer.clock());
+      for (final KeptOutcome outcome : answer.outcomes()) {
+        sink.outcome(index.entry().number(), partition, outcome);
+      }
       walk = new EntryWalk();
     } else {
       for (final Entry entry : walk.entries()) {

@@ -1,6 +1,9 @@
 package dev.ringfetch.index.service;
 
 import dev.ringfetch.index.journal.IndexDefinition;
+import dev.ringfetch.index.outcome.ClientRegistry;
+import dev.ringfetch.index.outcome.NumberedClient;
+import dev.ringfetch.index.outcome.OutcomeTable;
 import dev.ringfetch.index.partition.ImmediateLog;
 import dev.ringfetch.index.partition.OwnerContext;
 import dev.ringfetch.index.store.HashIndex;
@@ -48,6 +51,7 @@ public final class Indexes implements AutoCloseable {
   private final IndexMemory memory;
   private final OwnerContext writers;
   private final WatchCalls watches;
+  private final ClientRegistry clients;
   private final ConcurrentHashMap<String, ServedIndex> indexes = new ConcurrentHashMap<>();
 
   /** Of the Index services over these indexes. */
@@ -68,7 +72,16 @@ public final class Indexes implements AutoCloseable {
    * @throws IllegalArgumentException when another process has moved the gate of the data directory.
    */
   public Indexes(IndexMemory memory) {
-    this(memory, Start.SERVING);
+    this(memory, new ClientRegistry(), Start.SERVING);
+  }
+
+  /**
+   * As above.
+   *
+   * @param clients that have numbers: none, before.
+   */
+  Indexes(IndexMemory memory, ClientRegistry clients, boolean serves) {
+    this(memory, clients, serves ? Start.SERVING : Start.RECOVERED);
   }
 
   private enum Start {
@@ -79,9 +92,15 @@ public final class Indexes implements AutoCloseable {
     LATER
   }
 
-  private Indexes(IndexMemory memory, Start start) {
+  private Indexes(IndexMemory memory, ClientRegistry clients, Start start) {
     this.memory = memory;
-    writers = new OwnerContext(Indexes::onError, memory.handover(), memory.time());
+    this.clients = clients;
+    writers =
+        new OwnerContext(
+            Indexes::onError,
+            memory.handover(),
+            memory.time(),
+            partition -> new OutcomeTable(memory.outcomes()));
     watches = new WatchCalls(memory);
     if (start == Start.LATER) {
       return;
@@ -117,7 +136,7 @@ public final class Indexes implements AutoCloseable {
    * the indexes' own. Until {@link #recoverAndServe} has returned, calls end UNAVAILABLE.
    */
   public static Indexes unrecovered(IndexMemory memory) {
-    return new Indexes(memory, Start.LATER);
+    return new Indexes(memory, new ClientRegistry(), Start.LATER);
   }
 
   /**
@@ -144,6 +163,11 @@ public final class Indexes implements AutoCloseable {
     }
   }
 
+  /** Passes all clients that have numbers. */
+  void forEachClient(Consumer<NumberedClient> consumer) {
+    clients.forEach(consumer);
+  }
+
   /** The indexes that are in the journal now. */
   synchronized CatalogState catalog(IndexJournal journal) {
     return journal.catalog(indexes.values());
@@ -151,6 +175,9 @@ public final class Indexes implements AutoCloseable {
 
   private void recover() {
     final IndexJournal journal = memory.journal();
+    if (journal != null) {
+      clients.recover(journal, journal.takeClients());
+    }
     for (final RecoveredIndex recovered :
         journal == null ? List.<RecoveredIndex>of() : journal.takeRecovered()) {
       final CatalogEntry entry = recovered.entry();
@@ -161,7 +188,7 @@ public final class Indexes implements AutoCloseable {
               recovered.index(),
               CompletableFuture.completedFuture(null),
               partition -> journal.log(entry, partition, recovered.last(partition)),
-              writers));
+              writers.with(recovered::outcomes)));
     }
   }
 
@@ -170,7 +197,7 @@ public final class Indexes implements AutoCloseable {
    * come before {@link #serve}, nor does a reader of an earlier server notice anything.
    */
   public static Indexes unserved(IndexMemory memory) {
-    return new Indexes(memory, Start.RECOVERED);
+    return new Indexes(memory, new ClientRegistry(), Start.RECOVERED);
   }
 
   /**
@@ -215,6 +242,11 @@ public final class Indexes implements AutoCloseable {
 
   IndexMemory memory() {
     return memory;
+  }
+
+  /** The clients that have numbers. */
+  ClientRegistry clients() {
+    return clients;
   }
 
   /** Notes the handlers of an Index service over these indexes, as it was bound. */
@@ -314,7 +346,7 @@ public final class Indexes implements AutoCloseable {
     }
     try {
       if (chosen != Durability.MEMORY) {
-        memory.createJournal();
+        createJournal();
         memory.journal().startSnapshots(this);
         checkWriting();
       }
@@ -335,6 +367,18 @@ public final class Indexes implements AutoCloseable {
           .withDescription("index memory was changed or taken away by another process; try again")
           .withCause(e)
           .asException();
+    }
+  }
+
+  /** Creates the journal where there is none yet; the clients that there are come first. */
+  private void createJournal() throws IOException, StatusException {
+    memory.createJournal();
+    if (!clients.hasLog()) {
+      try {
+        clients.record(memory.journal());
+      } catch (ClientRegistry.LogFullException e) {
+        throw memory.journalFull().withCause(e).asException();
+      }
     }
   }
 

@@ -4,9 +4,13 @@ import com.google.protobuf.ByteString;
 import dev.ringfetch.index.journal.IndexDefinition;
 import dev.ringfetch.index.journal.Journal;
 import dev.ringfetch.index.journal.JournalRecord;
+import dev.ringfetch.index.journal.OutcomeDescriptor;
 import dev.ringfetch.index.journal.RecordDescriptor;
 import dev.ringfetch.index.journal.RecordSink;
 import dev.ringfetch.index.journal.SnapshotDescriptor;
+import dev.ringfetch.index.outcome.NumberedClient;
+import dev.ringfetch.index.outcome.OutcomeBudget;
+import dev.ringfetch.index.outcome.OutcomeKind;
 import dev.ringfetch.index.store.EntryStore;
 import dev.ringfetch.index.store.HashIndex;
 import dev.ringfetch.index.store.OrderedIndex;
@@ -32,7 +36,7 @@ import java.util.function.Supplier;
  */
 final class JournalReplay implements RecordSink {
   /**
-   * What a record says of an entry, or of the clock.
+   * What a record says of an entry, or of the clock; and the request that it comes from.
    *
    * @param time the deadline of a put, 0 if it has none; the time of a tick
    */
@@ -43,10 +47,18 @@ final class JournalReplay implements RecordSink {
       ByteString key,
       ByteString value,
       long time,
+      Request request,
       Supplier<String> place) {}
 
+  /** Where a record comes from; the client is null if it has none, or one that is closed. */
+  private record Request(NumberedClient client, long packed, boolean isPositive) {}
+
+  private static final Request NO_REQUEST = new Request(null, 0, false);
+
   private final StoreMemory memory;
+  private final OutcomeBudget budget;
   private final Map<Long, RecoveredIndex> indexes = new TreeMap<>();
+  private final Map<Long, NumberedClient> clients = new HashMap<>();
 
   /**
    * Records that came before the creation of their index, which stands behind them and is synced
@@ -60,8 +72,14 @@ final class JournalReplay implements RecordSink {
   /** LSN up to which the catalog's records are in the snapshot; 0 without one. */
   private long catalogBegin;
 
-  JournalReplay(StoreMemory memory) {
+  JournalReplay(StoreMemory memory, OutcomeBudget budget) {
     this.memory = memory;
+    this.budget = budget;
+  }
+
+  /** The clients that there are after the last record. */
+  Collection<NumberedClient> clients() {
+    return clients.values();
   }
 
   /** The indexes that there are after the last record. */
@@ -134,8 +152,25 @@ final class JournalReplay implements RecordSink {
                 record.key(),
                 record.value(),
                 record.deadline(),
+                NO_REQUEST,
                 place));
       }
+      case RecordDescriptor.OUTCOME -> {
+        final OutcomeKind kind = OutcomeDescriptor.kind(record.value());
+        if (index == null || index.restored(record.partition()) == null || kind == null) {
+          throw new IOException("not an outcome that can be: " + place.get() + " " + record);
+        }
+        index.keep(
+            record.partition(),
+            client(record.client()), // it may have come behind the begin of the snapshot
+            record.request(),
+            new RecoveredIndex.Outcome(
+                kind,
+                (record.flags() & RecordDescriptor.POSITIVE) != 0,
+                record.lsn(),
+                OutcomeDescriptor.detail(record.value())));
+      }
+      case RecordDescriptor.OPEN_CLIENT -> client(record.client()).complete(record.request());
       case RecordDescriptor.SNAPSHOT_END -> {
         newest = Math.max(newest, SnapshotDescriptor.newestIndex(record));
         catalogBegin = record.lsn();
@@ -144,6 +179,10 @@ final class JournalReplay implements RecordSink {
           throw new IOException(
               "unknown, of a newer version: " + place.get() + " type=" + record.type());
     }
+  }
+
+  private NumberedClient client(long id) {
+    return clients.computeIfAbsent(id, unknown -> new NumberedClient(id, 1));
   }
 
   private static IOException full(Throwable cause) {
@@ -159,8 +198,14 @@ final class JournalReplay implements RecordSink {
           indexes.values().forEach(index -> index.skip(Journal.LOST_LIMIT));
       case RecordDescriptor.CREATE_INDEX -> create(record, place);
       case RecordDescriptor.DROP_INDEX -> drop(record.index());
-      case RecordDescriptor.PUT, RecordDescriptor.DELETE, RecordDescriptor.TICK ->
+      case RecordDescriptor.PUT,
+          RecordDescriptor.DELETE,
+          RecordDescriptor.TICK,
+          RecordDescriptor.OUTCOME ->
           write(record, place);
+      case RecordDescriptor.OPEN_CLIENT ->
+          client(record.client()).complete(record.request());
+      case RecordDescriptor.CLOSE_CLIENT -> close(record.client());
       default ->
           throw new IOException(
               "unknown, of a newer version: " + place.get() + " type=" + record.type());
@@ -178,7 +223,7 @@ final class JournalReplay implements RecordSink {
     indexes.put(
         newest,
         new RecoveredIndex(
-            new CatalogEntry(newest, record.key().toStringUtf8(), definition), stored));
+            new CatalogEntry(newest, record.key().toStringUtf8(), definition), stored, budget));
     for (final Change change : early.getOrDefault(newest, List.of())) {
       apply(indexes.get(newest), change);
     }
@@ -196,8 +241,14 @@ final class JournalReplay implements RecordSink {
   private void drop(long index) {
     final RecoveredIndex dropped = indexes.remove(index);
     if (dropped != null) {
-      dropped.index().closeToReaders();
-      dropped.index().drop();
+      dropped.drop();
+    }
+  }
+
+  private void close(long client) {
+    final NumberedClient closed = clients.remove(client);
+    if (closed != null) {
+      closed.complete(Long.MAX_VALUE); // tables drop its outcomes
     }
   }
 
@@ -214,6 +265,10 @@ final class JournalReplay implements RecordSink {
             record.key(),
             record.value(),
             record.type() == RecordDescriptor.TICK ? record.number() : record.deadline(),
+            new Request(
+                clients.get(record.client()),
+                record.request(),
+                (record.flags() & RecordDescriptor.POSITIVE) != 0),
             place);
     if (index == null) {
       early.computeIfAbsent(record.index(), unused -> new ArrayList<>()).add(change);
@@ -227,7 +282,8 @@ final class JournalReplay implements RecordSink {
       return; // the snapshot has its effect, or that of a later one
     }
     final EntryStore store = index.advance(change.partition(), change.lsn());
-    if (store == null) {
+    final RecoveredIndex.Outcome outcome = outcome(change);
+    if (store == null || outcome == null) {
       throw new IOException(
           "not a record that can be: "
               + change.place().get()
@@ -236,7 +292,31 @@ final class JournalReplay implements RecordSink {
               + " lsn="
               + change.lsn());
     }
-    apply(store, change);
+    if (change.request().client() != null) {
+      index.keep(
+          change.partition(), change.request().client(), change.request().packed(), outcome);
+    }
+    if (change.type() != RecordDescriptor.OUTCOME) {
+      apply(store, change);
+    }
+  }
+
+  /** The outcome that a record has, or null if its value is none. */
+  private static RecoveredIndex.Outcome outcome(Change change) {
+    final boolean isPositive = change.request().isPositive();
+    return switch (change.type()) {
+      case RecordDescriptor.PUT, RecordDescriptor.TICK ->
+          new RecoveredIndex.Outcome(OutcomeKind.WRITTEN, isPositive, change.lsn(), 0);
+      case RecordDescriptor.DELETE ->
+          new RecoveredIndex.Outcome(OutcomeKind.DELETED, isPositive, change.lsn(), 0);
+      default -> {
+        final OutcomeKind kind = OutcomeDescriptor.kind(change.value());
+        yield kind == null
+            ? null
+            : new RecoveredIndex.Outcome(
+                kind, isPositive, change.lsn(), OutcomeDescriptor.detail(change.value()));
+      }
+    };
   }
 
   /** Carries a change out unless the snapshot has a later one of the key. */

@@ -46,7 +46,7 @@ public final class OfflineIndexes implements AutoCloseable {
   private OfflineIndexes(OfflineDirectory directory, IndexMemory memory) throws IOException {
     this.directory = directory;
     this.memory = memory;
-    replay = new JournalReplay(memory.store());
+    replay = new JournalReplay(memory.store(), memory.outcomes());
     final HostDisk disk = HostDisk.readOnly(directory.path());
     inspection = Journal.isIn(disk) ? JournalInspection.of(disk, directory.origin(), replay) : null;
   }

@@ -27,6 +27,16 @@ final class Outcomes {
                   + PartitionStore.MAX_COLLISION_BYTES
                   + " bytes, with this one there were "
                   + write.excess());
+      case Write.UNKNOWN ->
+          write.client() == null || index.isDropped()
+              ? unknown()
+              : Status.UNAVAILABLE.withDescription(
+                  "writing ended: the write was carried out or not; send it again"
+                      + memory.journalFailure());
+      case Write.OUTCOME_GONE -> RequestNumbers.gone(write.client().id(), write.number());
+      case Write.NUMBER_REUSED ->
+          Status.INVALID_ARGUMENT.withDescription(
+              "another write had this number: number=" + write.number());
       default -> status(index, write.outcome());
     };
   }
@@ -45,6 +55,11 @@ final class Outcomes {
       case Write.LOG_FULL -> memory.journalFull();
       case Write.UNAVAILABLE -> index.isDropped() ? dropped(index) : stopped(memory);
       case Write.UNKNOWN -> unknown();
+      case Write.OUTCOMES_FULL ->
+          Status.RESOURCE_EXHAUSTED.withDescription(
+              "too many outcomes of writes with numbers are kept: limit="
+                  + memory.outcomes().limit()
+                  + "; answered ones make room as their clients go on");
       default -> throw new IllegalArgumentException("outcome=" + outcome);
     };
   }

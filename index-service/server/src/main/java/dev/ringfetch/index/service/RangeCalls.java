@@ -1,6 +1,7 @@
 package dev.ringfetch.index.service;
 
 import dev.ringfetch.index.layout.ScanCursor;
+import dev.ringfetch.index.outcome.NumberedClient;
 import dev.ringfetch.index.v1.CountRequest;
 import dev.ringfetch.index.v1.CountResponse;
 import dev.ringfetch.index.v1.DeleteRangeRequest;
@@ -91,16 +92,24 @@ final class RangeCalls {
     snapshots.decrementAndGet();
   }
 
-  /** Removes the entries of a range; the index is null if there is none. */
+  /**
+   * Removes the entries of a range.
+   *
+   * @param index null if there is none
+   * @param client null if the request has no number
+   */
   void deleteRange(
-      ServedIndex index, DeleteRangeRequest request, StreamObserver<DeleteRangeResponse> responses)
+      ServedIndex index,
+      NumberedClient client,
+      DeleteRangeRequest request,
+      StreamObserver<DeleteRangeResponse> responses)
       throws StatusException {
     checkOrdered(index);
     final ScanCursor cursor = Ranges.cursor(request.getRange(), false);
     if (index == null) {
       WriteCall.answer(responses, DeleteRangeResponse.getDefaultInstance());
     } else {
-      new DeleteRangeCall(new Range(index, cursor), request.getLimit(), responses, this).start();
+      new DeleteRangeCall(new Range(index, cursor), client, request, responses, this).start();
     }
   }
 

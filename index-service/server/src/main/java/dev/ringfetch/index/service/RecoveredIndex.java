@@ -1,12 +1,16 @@
 package dev.ringfetch.index.service;
 
+import dev.ringfetch.index.outcome.NumberedClient;
+import dev.ringfetch.index.outcome.OutcomeBudget;
+import dev.ringfetch.index.outcome.OutcomeKind;
+import dev.ringfetch.index.outcome.OutcomeTable;
 import dev.ringfetch.index.partition.CommitLog;
 import dev.ringfetch.index.store.EntryStore;
 import dev.ringfetch.index.store.StoredIndex;
 
 /**
- * An index that a server has found in its journal: its store, with all entries, and how far each
- * partition has come.
+ * An index that a server has found in its journal: its store, with all entries, how far each
+ * partition has come, and the outcomes of writes with numbers.
  *
  * <p>Used by one thread at a time.
  */
@@ -14,15 +18,20 @@ final class RecoveredIndex {
   private final CatalogEntry entry;
   private final StoredIndex index;
   private final long[] last;
+  private final OutcomeTable[] outcomes;
 
   /** Of each partition, the LSN up to which all records are in the snapshot. */
   private final long[] begins;
 
-  RecoveredIndex(CatalogEntry entry, StoredIndex index) {
+  RecoveredIndex(CatalogEntry entry, StoredIndex index, OutcomeBudget budget) {
     this.entry = entry;
     this.index = index;
     last = new long[index.partitions()];
-    begins = new long[index.partitions()];
+    begins = new long[last.length];
+    outcomes = new OutcomeTable[last.length];
+    for (int i = 0; i < outcomes.length; i++) {
+      outcomes[i] = new OutcomeTable(budget);
+    }
   }
 
   /** What the server knows of the index. */
@@ -65,6 +74,50 @@ final class RecoveredIndex {
     }
     last[partition] = lsn;
     return index.partition(partition);
+  }
+
+  /** Outcomes that a partition keeps. */
+  OutcomeTable outcomes(int partition) {
+    return outcomes[partition];
+  }
+
+  /**
+   * Keeps the outcome that a record has, if its client may still need it.
+   *
+   * @param detail as the kind says; counted here for a delete
+   */
+  void keep(int partition, NumberedClient client, long packed, Outcome outcome) {
+    final long number = NumberedClient.number(packed);
+    client.complete(NumberedClient.firstIncomplete(packed));
+    if (!client.keeps(number)) {
+      return;
+    }
+    final OutcomeTable table = outcomes[partition];
+    final int place = table.find(client, number);
+    long detail = outcome.detail;
+    if (outcome.kind == OutcomeKind.DELETED && detail == 0) {
+      detail = place == OutcomeTable.NONE ? 1 : table.detail(place) + 1;
+    }
+    if (place == OutcomeTable.NONE) {
+      table.force();
+    }
+    table.keep(client, number, outcome.kind, outcome.isPositive, outcome.lsn, detail);
+  }
+
+  /**
+   * What a record says of an outcome.
+   *
+   * @param detail as the kind says; 0 for one delete
+   */
+  record Outcome(OutcomeKind kind, boolean isPositive, long lsn, long detail) {}
+
+  /** Gives up what the index has, which was dropped. */
+  void drop() {
+    for (final OutcomeTable table : outcomes) {
+      table.clear();
+    }
+    index.closeToReaders();
+    index.drop();
   }
 
   /** Skips so many LSNs of each partition. */

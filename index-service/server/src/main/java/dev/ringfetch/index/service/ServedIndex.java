@@ -7,6 +7,7 @@ import dev.ringfetch.index.layout.KeyReader;
 import dev.ringfetch.index.layout.OrderedReader;
 import dev.ringfetch.index.layout.ReadResult;
 import dev.ringfetch.index.layout.ScanCursor;
+import dev.ringfetch.index.outcome.OutcomeTable;
 import dev.ringfetch.index.partition.CommitLog;
 import dev.ringfetch.index.partition.OwnerContext;
 import dev.ringfetch.index.partition.Partition;
@@ -68,7 +69,11 @@ final class ServedIndex {
     this.logs = new CommitLog[partitions.length];
     for (int i = 0; i < partitions.length; i++) {
       this.logs[i] = logs.apply(i);
-      partitions[i] = new Partition(index.partition(i), this.logs[i], QUEUE_CAPACITY, writers);
+      partitions[i] =
+          new Partition(
+              index.partition(i),
+              this.logs[i],
+              new Partition.Context(QUEUE_CAPACITY, writers, writers.outcomes().apply(i)));
     }
     readers = ThreadLocal.withInitial(() -> new LocalReader(index.newReader()));
   }

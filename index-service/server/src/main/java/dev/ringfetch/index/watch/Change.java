@@ -30,7 +30,7 @@ record Change(
               record.value(),
               record.version(),
               record.creates());
-      case DELETE ->
+      case DELETE, RANGE_DELETE ->
           new Change(
               record.isExpired() ? WatchEvent.Kind.EXPIRE : WatchEvent.Kind.DELETE,
               record.key(),

@@ -53,7 +53,8 @@ class JournalLayoutTest {
         RecordDescriptor.class,
         BatchDescriptor.class,
         SegmentDescriptor.class,
-        Checkpoint.class
+        Checkpoint.class,
+        OutcomeDescriptor.class
       })
   void fieldsAreWhereTheyAreDrawn(Class<?> layout) throws Exception {
     final Map<String, Integer> fields = fields(layout.getSimpleName());

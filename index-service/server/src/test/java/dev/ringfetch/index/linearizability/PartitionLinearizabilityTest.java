@@ -6,6 +6,7 @@ import com.google.protobuf.ByteString;
 import dev.ringfetch.fabric.DirectRegion;
 import dev.ringfetch.index.layout.Found;
 import dev.ringfetch.index.layout.HashReader;
+import dev.ringfetch.index.outcome.NumberedClient;
 import dev.ringfetch.index.linearizability.Call.Kind;
 import dev.ringfetch.index.partition.BookStore;
 import dev.ringfetch.index.partition.CommitLog;
@@ -48,6 +49,9 @@ final class PartitionLinearizabilityTest {
 
   private final ConcurrentLinkedQueue<Throwable> errors = new ConcurrentLinkedQueue<>();
 
+  /** Whether each write has a number and is submitted twice. */
+  private boolean twice;
+
   @Test
   void writesThatCommitAtOnceAreLinearizable() throws Exception {
     final BookStore store = new BookStore(1_000_000);
@@ -62,6 +66,14 @@ final class PartitionLinearizabilityTest {
       check(log, store, () -> store::read);
     }
     assertEquals(0, store.reserved());
+  }
+
+  @Test
+  void writesThatComeTwiceAreLinearizable() throws Exception {
+    twice = true;
+    writesThatCommitAtOnceAreLinearizable();
+    writesThatCommitLaterAreLinearizable();
+    writesAndReadsOfIndexMemoryAreLinearizable();
   }
 
   /** Each client has a reader of its own, which takes no lock. */
@@ -116,7 +128,7 @@ final class PartitionLinearizabilityTest {
       for (int round = 0; round < ROUNDS; round++) {
         final List<Future<List<Operation>>> running = new ArrayList<>();
         for (int id = 1; id <= THREADS; id++) {
-          final Client client = new Client(partition, readers.get(), id, round);
+          final Client client = new Client(partition, readers.get(), id, round, twice);
           running.add(threads.submit(client::run));
         }
         final List<Operation> history = new ArrayList<>();
@@ -141,10 +153,20 @@ final class PartitionLinearizabilityTest {
     private final List<Operation> history = new ArrayList<>();
     private final long[] seen = new long[KEYS];
     private final Write write = new Write(answered -> this.answered = true);
+    private final Write again = new Write(answered -> this.answeredAgain = true);
+    private final NumberedClient numbered; // null: its writes have no numbers
     private volatile boolean answered;
+    private volatile boolean answeredAgain;
     private int values;
+    private long numbers;
 
-    Client(Partition partition, Function<ByteString, Entry> reader, int id, int round) {
+    Client(
+        Partition partition,
+        Function<ByteString, Entry> reader,
+        int id,
+        int round,
+        boolean twice) {
+      numbered = twice ? new NumberedClient(id, 1) : null;
       this.partition = partition;
       this.reader = reader;
       this.id = id;
@@ -189,13 +211,39 @@ final class PartitionLinearizabilityTest {
     @SuppressWarnings("ThreadPriorityCheck") // or the others would have no core
     private void submit(Write prepared) {
       answered = false;
+      answeredAgain = numbered == null;
+      if (numbered != null) {
+        numbered.complete(++numbers);
+        prepared.numbered(numbered, numbers);
+      }
       while (partition.submit(prepared) == Write.QUEUE_FULL) {
         Thread.yield();
       }
-      while (!answered) {
+      if (numbered != null) {
+        while (partition.submit(copy(prepared)) == Write.QUEUE_FULL) {
+          Thread.yield();
+        }
+      }
+      while (!answered || !answeredAgain) {
         Thread.yield();
       }
       assertEquals(Write.DONE, prepared.outcome());
+      if (numbered != null) {
+        assertEquals(Write.DONE, again.outcome());
+        assertEquals(prepared.version(), again.version());
+        assertEquals(prepared.created(), again.created());
+        assertEquals(prepared.existed(), again.existed());
+        assertEquals(prepared.applied(), again.applied());
+      }
+    }
+
+    private Write copy(Write of) {
+      switch (of.kind()) {
+        case PUT -> again.put(of.key(), of.value());
+        case DELETE -> again.delete(of.key());
+        default -> again.compareAndSet(of.key(), of.expectedVersion(), of.value());
+      }
+      return again.numbered(numbered, numbers);
     }
 
     private long value() {

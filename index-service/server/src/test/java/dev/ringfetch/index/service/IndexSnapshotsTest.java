@@ -96,7 +96,7 @@ class IndexSnapshotsTest {
         new IndexSnapshots(
             journal,
             () -> new CatalogState(journal.catalogLsn(), NUMBER, List.copyOf(indexes)),
-            List.of(),
+            consumer -> {},
             () -> {});
     snapshots = new SnapshotCycle(journal, disk, source, 0);
     sync();

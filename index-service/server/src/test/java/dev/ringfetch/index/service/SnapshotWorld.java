@@ -14,6 +14,7 @@ import dev.ringfetch.index.journal.SnapshotCycle;
 import dev.ringfetch.index.journal.SnapshotSink;
 import dev.ringfetch.index.journal.SnapshotSource;
 import dev.ringfetch.index.partition.CommitLog;
+import dev.ringfetch.index.outcome.OutcomeBudget;
 import dev.ringfetch.index.partition.Handover;
 import dev.ringfetch.index.partition.OwnerContext;
 import dev.ringfetch.index.partition.TimeSource;
@@ -162,7 +163,7 @@ final class SnapshotWorld {
                 .incarnation(EPOCH)
                 .seed(random.nextLong()));
     memory.serve();
-    final JournalReplay replay = new JournalReplay(memory);
+    final JournalReplay replay = new JournalReplay(memory, new OutcomeBudget(OutcomeBudget.SLOTS_DEFAULT));
     try {
       journal =
           Journal.open(
@@ -202,7 +203,7 @@ final class SnapshotWorld {
     return new IndexSnapshots(
         journal,
         () -> new CatalogState(journal.catalogLsn(), newest, List.copyOf(served.values())),
-        List.of(),
+        consumer -> {},
         () -> {});
   }
 

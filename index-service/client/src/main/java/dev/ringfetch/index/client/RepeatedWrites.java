@@ -1,0 +1,342 @@
+package dev.ringfetch.index.client;
+
+import dev.ringfetch.index.v1.CloseClientRequest;
+import dev.ringfetch.index.v1.DescribeResponse;
+import dev.ringfetch.index.v1.IndexGrpc;
+import io.grpc.CallOptions;
+import io.grpc.Status;
+import io.grpc.StatusRuntimeException;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.ExecutionException;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.TimeoutException;
+import java.util.concurrent.locks.LockSupport;
+import java.util.function.Consumer;
+
+/**
+ * The writes of a client: gives them numbers, by which the server carries each out once, and
+ * repeats one that has ended UNAVAILABLE, after growing pauses, as long as its deadline lasts. With
+ * an older server, which gives no numbers, writes are never repeated.
+ *
+ * <p>Safe for use by many threads; has no thread of its own: pauses of asynchronous writes end on
+ * the JVM's common pool.
+ */
+final class RepeatedWrites {
+  /** How long {@link #close} waits for the server. */
+  private static final long CLOSE_LIMIT_NS = TimeUnit.MILLISECONDS.toNanos(250);
+
+  private final IndexCalls calls;
+  private final ClientNumbers numbers = new ClientNumbers();
+  private final boolean exactlyOnce;
+
+  /**
+   * Creates it.
+   *
+   * @param exactlyOnce whether writes have numbers; if not, they are never repeated.
+   */
+  RepeatedWrites(IndexCalls calls, boolean exactlyOnce) {
+    this.calls = calls;
+    this.exactlyOnce = exactlyOnce;
+  }
+
+  private boolean isNumbered(Call<?, ?> call) {
+    return exactlyOnce && call.numbering() != null && !numbers.isUnsupported();
+  }
+
+  /**
+   * Makes a call and waits for its answer.
+   *
+   * @param known the index that it is about.
+   */
+  <Q, R> R call(OperationRun run, Call<Q, R> call, KnownIndex known) {
+    if (!isNumbered(call)) {
+      return callOnce(run, call);
+    }
+    final NumberedWrite<Q, R> write = new NumberedWrite<>(run, call, known);
+    try {
+      while (takeNumbers(write)) {
+        if (known.latest() == 0) {
+          known.answered(incarnation(calls.call(run, known.describe())));
+        }
+        final R answer = attempt(write);
+        if (answer != null) {
+          return answer;
+        }
+      }
+      return callOnce(run, call);
+    } finally {
+      write.end();
+    }
+  }
+
+  private static long incarnation(DescribeResponse described) {
+    return described.getIndex().getIncarnation();
+  }
+
+  private <Q, R> R callOnce(OperationRun run, Call<Q, R> call) {
+    try {
+      return calls.call(run, call);
+    } catch (UnavailableException e) {
+      numbers.lost();
+      throw e;
+    }
+  }
+
+  /** Makes an attempt; returns null if there is to be another one. */
+  private <Q, R> R attempt(NumberedWrite<Q, R> write) {
+    Status failure;
+    try {
+      final Call<Q, R> next = write.next();
+      final R answer = calls.attempt(write.run(), next, write.options());
+      failure = write.answered(answer);
+      if (failure == null) {
+        return answer;
+      }
+    } catch (StatusRuntimeException e) {
+      failure = e.getStatus();
+    }
+    switch (write.failed(failure)) {
+      case RENUMBER -> numbers.forget(write.giveUpNumbers());
+      case REPEAT -> pause(write);
+      case FAIL -> throw write.failure();
+    }
+    return null;
+  }
+
+  private void pause(NumberedWrite<?, ?> write) {
+    final long endNs = System.nanoTime() + write.pauseNs();
+    long leftNs = endNs - System.nanoTime();
+    while (leftNs > 0 && !Thread.currentThread().isInterrupted()) {
+      LockSupport.parkNanos(this, leftNs);
+      leftNs = endNs - System.nanoTime();
+    }
+    if (calls.isClosed()) {
+      throw write.failure();
+    }
+  }
+
+  /** Takes numbers for a write unless it has them; false if it goes without. */
+  private boolean takeNumbers(NumberedWrite<?, ?> write) {
+    while (!write.hasNumbers()) {
+      final ClientWindow.Numbers taken = numbers.take(write.writes());
+      if (taken != null) {
+        write.take(taken);
+        return true;
+      }
+      final ClientNumbers.Opening opening = numbers.open();
+      if (!opening.isOwn()) {
+        await(write.run(), opening);
+      } else if (!open(write.run(), opening)) {
+        return false;
+      }
+    }
+    return true;
+  }
+
+  /** Opens a client; returns whether the server gives numbers. */
+  private boolean open(OperationRun run, ClientNumbers.Opening opening) {
+    Status.Code code = Status.Code.UNKNOWN;
+    try {
+      numbers.opened(opening, calls.call(run, opening.call()));
+      return true;
+    } catch (IndexException e) {
+      code = e.code();
+      if (code != Status.Code.UNIMPLEMENTED) {
+        throw e;
+      }
+      return false;
+    } finally {
+      if (!opening.ended().isDone()) {
+        numbers.failed(opening, code);
+      }
+    }
+  }
+
+  private static void await(OperationRun run, ClientNumbers.Opening opening) {
+    try {
+      opening.ended().get(Math.max(0, run.leftNs()), TimeUnit.NANOSECONDS);
+    } catch (InterruptedException e) {
+      Thread.currentThread().interrupt();
+      throw run.failure(Status.CANCELLED.withDescription("the thread was interrupted"), false);
+    } catch (TimeoutException e) {
+      throw run.failure(late(), false);
+    } catch (ExecutionException e) { // it never ends so
+      throw new IllegalStateException(e);
+    }
+  }
+
+  private static Status late() {
+    return Status.DEADLINE_EXCEEDED.withDescription("while a number for the client was asked for");
+  }
+
+  /** What follows a write that does not wait. */
+  private record Continuation<R>(
+      CallFuture<?> future, Consumer<R> onAnswer, Consumer<IndexException> onFailure) {}
+
+  /** Makes a call and returns at once; else as {@link #call} and {@link IndexCalls#send}. */
+  <Q, R> void send(
+      CallFuture<?> future,
+      Call<Q, R> call,
+      KnownIndex known,
+      Consumer<R> onAnswer,
+      Consumer<IndexException> onFailure) {
+    final Continuation<R> then = new Continuation<>(future, onAnswer, onFailure);
+    if (isNumbered(call)) {
+      send(new NumberedWrite<>(future.run(), call, known), call, then);
+    } else {
+      sendOnce(call, then);
+    }
+  }
+
+  private <Q, R> void sendOnce(Call<Q, R> call, Continuation<R> then) {
+    calls.send(
+        then.future,
+        call,
+        then.onAnswer,
+        failure -> {
+          if (failure.code() == Status.Code.UNAVAILABLE) {
+            numbers.lost();
+          }
+          then.onFailure.accept(failure);
+        });
+  }
+
+  /** Goes on: takes numbers if the write has none, and makes an attempt. */
+  private <Q, R> void send(NumberedWrite<Q, R> write, Call<Q, R> call, Continuation<R> then) {
+    if (then.future.isDone()) { // cancelled
+      write.end();
+      return;
+    }
+    if (!write.hasNumbers()) {
+      final ClientWindow.Numbers taken = numbers.take(write.writes());
+      if (taken == null) {
+        open(write, call, then);
+        return;
+      }
+      write.take(taken);
+      if (write.known().latest() == 0) {
+        describe(write, call, then);
+        return;
+      }
+    }
+    attempt(write, call, then);
+  }
+
+  /** Finds out which incarnation the index has, and goes on. */
+  private <Q, R> void describe(NumberedWrite<Q, R> write, Call<Q, R> call, Continuation<R> then) {
+    calls.send(
+        then.future,
+        write.known().describe(),
+        described -> {
+          write.known().answered(incarnation(described));
+          attempt(write, call, then);
+        },
+        failure -> {
+          write.end();
+          then.onFailure.accept(failure);
+        });
+  }
+
+  private <Q, R> void attempt(NumberedWrite<Q, R> write, Call<Q, R> call, Continuation<R> then) {
+    final Call<Q, R> next = write.next();
+    calls.start(
+        then.future,
+        next,
+        write.options(),
+        answer -> {
+          final Status failure = write.answered(answer);
+          if (failure != null) {
+            failed(write, call, then, failure);
+          } else {
+            write.end();
+            then.onAnswer.accept(answer);
+          }
+        },
+        failure -> failed(write, call, then, failure));
+  }
+
+  private <Q, R> void failed(
+      NumberedWrite<Q, R> write, Call<Q, R> call, Continuation<R> then, Status status) {
+    switch (then.future.isDone() || calls.isClosed()
+        ? end(write, status)
+        : write.failed(status)) {
+      case RENUMBER -> {
+        numbers.forget(write.giveUpNumbers());
+        send(write, call, then);
+      }
+      case REPEAT ->
+          CompletableFuture.delayedExecutor(write.pauseNs(), TimeUnit.NANOSECONDS)
+              .execute(() -> IndexCalls.proceed(then.future, () -> send(write, call, then)));
+      case FAIL -> {
+        final IndexException failure = write.failure();
+        write.end();
+        then.onFailure.accept(failure);
+      }
+    }
+  }
+
+  private static NumberedWrite.Next end(NumberedWrite<?, ?> write, Status status) {
+    write.failed(status);
+    return NumberedWrite.Next.FAIL;
+  }
+
+  private <Q, R> void open(NumberedWrite<Q, R> write, Call<Q, R> call, Continuation<R> then) {
+    final ClientNumbers.Opening opening = numbers.open();
+    if (!opening.isOwn()) {
+      final var unused =
+          opening
+              .ended()
+              .copy()
+              .orTimeout(Math.max(0, then.future.run().leftNs()), TimeUnit.NANOSECONDS)
+              .whenComplete(
+                  (ended, late) ->
+                      IndexCalls.proceed(
+                          then.future,
+                          () -> {
+                            if (late == null) {
+                              send(write, call, then);
+                            } else {
+                              then.onFailure.accept(then.future.run().failure(late(), false));
+                            }
+                          }));
+      return;
+    }
+    boolean sent = false;
+    try {
+      calls.send(
+          then.future,
+          opening.call(),
+          response -> {
+            numbers.opened(opening, response);
+            send(write, call, then);
+          },
+          failure -> {
+            if (numbers.failed(opening, failure.code())) {
+              sendOnce(call, then);
+            } else {
+              then.onFailure.accept(failure);
+            }
+          });
+      sent = true;
+    } finally {
+      if (!sent) {
+        numbers.failed(opening, Status.Code.UNKNOWN);
+      }
+    }
+  }
+
+  /** Gives the client's number back, if the server is there. */
+  void close() {
+    final CloseClientRequest request = numbers.closing();
+    if (request == null) {
+      return;
+    }
+    try {
+      calls.attempt(
+          Call.reading(IndexGrpc.getCloseClientMethod(), request),
+          CallOptions.DEFAULT.withDeadlineAfter(CLOSE_LIMIT_NS, TimeUnit.NANOSECONDS));
+    } catch (StatusRuntimeException e) {
+      // The lease ends it.
+    }
+  }
+}

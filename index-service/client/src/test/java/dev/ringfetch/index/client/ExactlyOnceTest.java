@@ -1,0 +1,302 @@
+package dev.ringfetch.index.client;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
+import static org.junit.jupiter.api.Assertions.assertInstanceOf;
+import static org.junit.jupiter.api.Assertions.assertNotEquals;
+import static org.junit.jupiter.api.Assertions.assertThrows;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import dev.ringfetch.index.client.UnreliableWrites.Fate;
+import dev.ringfetch.index.v1.CloseClientRequest;
+import dev.ringfetch.index.v1.IndexGrpc;
+import dev.ringfetch.index.v1.RequestNumber;
+import dev.ringfetch.rpc.RingChannelBuilder;
+import io.grpc.ManagedChannel;
+import io.grpc.Status;
+import java.io.IOException;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.Random;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.ExecutionException;
+import java.util.concurrent.TimeUnit;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.api.io.TempDir;
+
+/** Writes that are sent again, because they or their answers were lost: each is carried out once. */
+@Timeout(120)
+final class ExactlyOnceTest {
+  private static final long SEED = Long.getLong("ringfetch.seed", 1);
+  private static final int STEPS = 80;
+
+  @TempDir Path directory;
+  private final UnreliableWrites writes = new UnreliableWrites();
+  private TestServer server;
+  private ManagedChannel channel;
+  private IndexClient client;
+
+  @BeforeEach
+  void start() throws IOException {
+    server = TestServer.start(directory);
+    channel =
+        RingChannelBuilder.forTarget(server.target())
+            .usePlaintext()
+            .shmDirectory(directory)
+            .intercept(writes)
+            .build();
+    client = server.builder(channel).build();
+  }
+
+  @AfterEach
+  void stop() {
+    client.close();
+    channel.shutdownNow();
+    server.close();
+  }
+
+  /** Each answer is that of a map to which each write was applied once. */
+  @Test
+  void lostAnswersAndDuplicatesChangeNothing() throws Exception {
+    System.out.println("seed=" + SEED);
+    final Random random = new Random(SEED);
+    final Fate[] fates = {
+      Fate.NONE, Fate.SENT_TWICE, Fate.SENT_TWICE, Fate.ANSWER_LOST, Fate.TWICE_AND_LOST
+    };
+    writes.fates = () -> fates[random.nextInt(fates.length)];
+    for (final KeyedIndex<String, Long> index :
+        List.of(
+            client.hash("hash", Codec.string(), Codec.int64()),
+            client.ordered("ordered", Codec.string(), Codec.int64()))) {
+      final Map<String, Long> expected = new HashMap<>();
+      index.put("k0", 0L); // or a removal that finds no index is not repeated
+      expected.put("k0", 0L);
+      final Map<String, Long> versions = new HashMap<>();
+      for (long i = 0; i < STEPS; i++) {
+        final String key = "k" + random.nextInt(5);
+        final boolean waits = random.nextBoolean();
+        final AsyncIndex<String, Long> async =
+            index instanceof HashIndex<String, Long> hash
+                ? hash.async()
+                : ((OrderedIndex<String, Long>) index).async();
+        switch (random.nextInt(6)) {
+          case 0 -> {
+            versions.put(key, waits ? index.put(key, i) : async.put(key, i).get());
+            expected.put(key, i);
+          }
+          case 1 -> {
+            final boolean existed = waits ? index.remove(key) : async.remove(key).get();
+            assertEquals(expected.remove(key) != null, existed);
+          }
+          case 2 -> {
+            final boolean written =
+                waits ? index.putIfAbsent(key, i) : async.putIfAbsent(key, i).get();
+            assertEquals(expected.putIfAbsent(key, i) == null, written);
+          }
+          case 3 -> {
+            final Long next =
+                waits
+                    ? index.update(key, value -> value.orElse(0L) + 1)
+                    : async.update(key, value -> value.orElse(0L) + 1).get();
+            assertEquals(expected.merge(key, 1L, Long::sum), next);
+          }
+          case 4 -> {
+            final long version = versions.getOrDefault(key, 1L << 40);
+            final Optional<IndexEntry<String, Long>> before = index.getEntry(key);
+            final CompareAndSetResult<String, Long> result =
+                waits
+                    ? index.compareAndSet(key, version, i)
+                    : async.compareAndSet(key, version, i).get();
+            final boolean holds = before.map(IndexEntry::version).orElse(0L) == version;
+            assertEquals(holds, result.applied());
+            if (holds) {
+              expected.put(key, i);
+            }
+            assertEquals(
+                Optional.ofNullable(expected.get(key)), result.entry().map(IndexEntry::value));
+          }
+          default -> {
+            final Map<String, Long> all = Map.of("k0", i, "k3", i, "other" + i, i);
+            if (waits) {
+              index.putAll(all);
+            } else {
+              async.putAll(all).get();
+            }
+            expected.putAll(all);
+          }
+        }
+        assertEquals(Optional.ofNullable(expected.get(key)), index.get(key));
+      }
+      if (index instanceof OrderedIndex<String, Long> ordered) {
+        assertEquals(expected.size(), ordered.deleteRange(Range.all()));
+        ordered.put("left", 1L);
+        ordered.put("right", 1L);
+        assertEquals(1, ordered.async().deleteRange(Range.prefix("l")).get());
+        assertEquals(1, ordered.count());
+      } else {
+        assertEquals(expected.size(), index.count());
+      }
+    }
+  }
+
+  /** Whatever a delayed duplicate meets, a lost comparison stays lost. */
+  @Test
+  void aLostComparisonIsNotCarriedOutLater() {
+    final HashIndex<String, Long> index = client.hash("a", Codec.string(), Codec.int64());
+    final IndexClient other = server.connect();
+    final HashIndex<String, Long> others = other.hash("a", Codec.string(), Codec.int64());
+    index.put("a", 1L);
+    writes.fates = once(Fate.ANSWER_LOST);
+    writes.onLost = () -> others.remove("a");
+    assertFalse(index.putIfAbsent("a", 2L));
+    assertEquals(Optional.empty(), index.get("a"));
+    index.put("a", 1L);
+    writes.fates = once(Fate.ANSWER_LOST);
+    writes.onLost = () -> others.put("a", 5L);
+    final CompareAndSetResult<String, Long> lost = index.compareAndSet("a", 1 << 30, 2L);
+    assertFalse(lost.applied());
+    assertEquals(5L, lost.entry().orElseThrow().value(), "it is read again");
+    other.close();
+  }
+
+  private static java.util.function.Supplier<Fate> once(Fate fate) {
+    final Fate[] next = {fate};
+    return () -> {
+      final Fate taken = next[0];
+      next[0] = Fate.NONE;
+      return taken;
+    };
+  }
+
+  @Test
+  void aWriteWhoseOutcomeIsGoneSaysSo() throws Exception {
+    final HashIndex<String, Long> index = client.hash("a", Codec.string(), Codec.int64());
+    index.put("a", 1L);
+    try (IndexClient other = server.connect()) {
+      writes.onLost = () -> assertTrue(other.drop("a"));
+      writes.fates = once(Fate.ANSWER_LOST);
+      final OutcomeGoneException gone =
+          assertThrows(OutcomeGoneException.class, () -> index.put("key", 2L));
+      assertTrue(gone.isOutcomeUnknown());
+      assertEquals(2, gone.number());
+      assertEquals(Status.Code.FAILED_PRECONDITION, gone.code());
+      assertTrue(gone.getMessage().contains("key=\"key\""), gone::getMessage);
+      assertTrue(gone.getMessage().contains("number=2"), gone::getMessage);
+      assertEquals(List.of("default"), other.indexes());
+      index.put("a", 1L); // creates it again, as the kind that the view wants
+      writes.fates = once(Fate.ANSWER_LOST);
+      final ExecutionException asynchronous =
+          assertThrows(ExecutionException.class, () -> index.async().remove("a").get());
+      assertInstanceOf(OutcomeGoneException.class, asynchronous.getCause());
+      writes.onLost = () -> {};
+      index.put("a", 3L);
+      assertEquals(Optional.of(3L), index.get("a"));
+    }
+  }
+
+  @Test
+  void aWriteThatWasNeverSentGetsAnotherNumber() throws Exception {
+    final HashIndex<String, Long> index = client.hash("a", Codec.string(), Codec.int64());
+    index.put("a", 1L);
+    for (final boolean waits : new boolean[] {true, false}) {
+      final long known = last().getClient();
+      IndexGrpc.newBlockingStub(channel)
+          .closeClient(CloseClientRequest.newBuilder().setClient(known).build());
+      assertTrue((waits ? index.remove("a") : index.async().put("a", 1L).get() > 0));
+      assertNotEquals(known, last().getClient());
+      assertEquals(1, last().getNumber());
+      index.put("a", 1L);
+    }
+    // With an answer lost, it may have been carried out: no other number.
+    final long known = last().getClient();
+    writes.onLost =
+        () ->
+            IndexGrpc.newBlockingStub(channel)
+                .closeClient(CloseClientRequest.newBuilder().setClient(known).build());
+    writes.fates = once(Fate.ANSWER_LOST);
+    assertThrows(OutcomeGoneException.class, () -> index.put("a", 7L));
+    assertEquals(Optional.of(7L), index.get("a"), "it was carried out");
+  }
+
+  private RequestNumber last() {
+    return writes.numbers.get(writes.numbers.size() - 1);
+  }
+
+  @Test
+  void numbersThatNobodyWaitsForAreComplete() throws Exception {
+    final HashIndex<String, Long> index = client.hash("a", Codec.string(), Codec.int64());
+    index.put("a", 1L);
+    assertEquals(1, last().getFirstIncomplete());
+    writes.fates = () -> Fate.SILENT;
+    final CompletableFuture<Long> silent = index.async().put("a", 2L);
+    final CompletableFuture<Long> late = index.deadline(Duration.ofMillis(100)).async().put("a", 2L);
+    while (writes.numbers.size() < 3) {
+      Thread.sleep(1);
+    }
+    writes.fates = () -> Fate.NONE;
+    index.put("a", 3L);
+    assertEquals(2, last().getFirstIncomplete());
+    assertThrows(ExecutionException.class, () -> late.get(30, TimeUnit.SECONDS));
+    silent.cancel(true);
+    final long endNs = System.nanoTime() + TimeUnit.SECONDS.toNanos(30);
+    do { // the end of the call comes on a thread of the channel
+      index.put("a", 3L);
+      assertTrue(System.nanoTime() - endNs < 0, () -> "first=" + last().getFirstIncomplete());
+    } while (last().getFirstIncomplete() != last().getNumber());
+  }
+
+  @Test
+  void withoutNumbersNothingIsRepeated() {
+    final IndexClient plain = server.builder(channel).exactlyOnce(false).build();
+    final HashIndex<String, Long> index = plain.hash("a", Codec.string(), Codec.int64());
+    index.put("a", 1L);
+    writes.fates = () -> Fate.ANSWER_LOST;
+    assertThrows(UnavailableException.class, () -> index.put("a", 2L));
+    assertEquals(Optional.of(2L), index.get("a"));
+    assertTrue(
+        writes.numbers.stream().allMatch(number -> number.getClient() == 0), "unnumbered");
+    assertEquals(2, writes.numbers.size());
+    plain.close();
+  }
+
+  @Test
+  void repetitionEndsWithTheDeadlineAndWithTheClient() throws Exception {
+    final HashIndex<String, Long> index = client.hash("a", Codec.string(), Codec.int64());
+    index.put("a", 1L);
+    writes.fates = () -> Fate.ANSWER_LOST;
+    final HashIndex<String, Long> brief = index.deadline(Duration.ofMillis(300));
+    final IndexException late = assertThrows(IndexException.class, () -> brief.put("a", 2L));
+    assertTrue(late.isOutcomeUnknown());
+    assertTrue(late.getMessage().contains("lost"), late::getMessage);
+    assertThrows(ExecutionException.class, () -> brief.async().put("a", 2L).get());
+    final List<CompletableFuture<?>> repeated = new ArrayList<>();
+    for (int i = 0; i < 5; i++) {
+      repeated.add(index.async().put("a", 2L));
+    }
+    client.close();
+    for (final CompletableFuture<?> future : repeated) {
+      assertThrows(ExecutionException.class, () -> future.get(30, TimeUnit.SECONDS));
+    }
+    assertThrows(IllegalStateException.class, () -> index.put("a", 3L));
+  }
+
+  @Test
+  void aClosedClientGivesItsNumberBack() {
+    final IndexClient other = server.builder(channel).build();
+    other.hash("a", Codec.string(), Codec.int64()).put("a", 1L);
+    final long number = last().getClient();
+    other.close();
+    assertFalse(
+        IndexGrpc.newBlockingStub(channel)
+            .closeClient(CloseClientRequest.newBuilder().setClient(number).build())
+            .getExisted());
+  }
+}

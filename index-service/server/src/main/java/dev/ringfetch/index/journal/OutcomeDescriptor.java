@@ -1,0 +1,60 @@
+package dev.ringfetch.index.journal;
+
+import com.google.protobuf.ByteString;
+import dev.ringfetch.index.outcome.OutcomeKind;
+import java.nio.ByteBuffer;
+import java.nio.ByteOrder;
+
+/**
+ * Layout of what a record says of an outcome besides client, number and LSN. Little-endian, {@value
+ * #LENGTH} bytes.
+ *
+ * <pre>
+ *   0                   1                   2                   3
+ *   0 1 2 3 4 5 6 7 8 9 0 1 2 3 4 5 6 7 8 9 0 1 2 3 4 5 6 7 8 9 0 1
+ *  +---------------------------------------------------------------+
+ *  |                            Detail                             |
+ *  |                                                               |
+ *  +---------------------------------------------------------------+
+ *  |                             Kind                              |
+ *  +---------------------------------------------------------------+
+ * </pre>
+ *
+ * <ul>
+ *   <li><b>Detail</b>: as the kind says.
+ *   <li><b>Kind</b>: number of an {@link OutcomeKind}.
+ * </ul>
+ */
+public final class OutcomeDescriptor {
+  /** Offset of the detail, 64 bits. */
+  public static final int DETAIL_OFFSET = 0;
+
+  /** Offset of the kind, 32 bits. */
+  public static final int KIND_OFFSET = DETAIL_OFFSET + Long.BYTES;
+
+  /** Length in bytes. */
+  public static final int LENGTH = KIND_OFFSET + Integer.BYTES;
+
+  private OutcomeDescriptor() {}
+
+  /** The value of a record. */
+  public static ByteString encode(OutcomeKind kind, long detail) {
+    final ByteBuffer buffer = ByteBuffer.allocate(LENGTH).order(ByteOrder.LITTLE_ENDIAN);
+    buffer.putLong(DETAIL_OFFSET, detail).putInt(KIND_OFFSET, kind.ordinal());
+    return ByteString.copyFrom(buffer);
+  }
+
+  /** The kind in the value of a record, or null if it is none. */
+  public static OutcomeKind kind(ByteString value) {
+    return value.size() == LENGTH ? OutcomeKind.of(buffer(value).getInt(KIND_OFFSET)) : null;
+  }
+
+  /** The detail in the value of a record whose kind is one. */
+  public static long detail(ByteString value) {
+    return buffer(value).getLong(DETAIL_OFFSET);
+  }
+
+  private static ByteBuffer buffer(ByteString value) {
+    return value.asReadOnlyByteBuffer().order(ByteOrder.LITTLE_ENDIAN);
+  }
+}

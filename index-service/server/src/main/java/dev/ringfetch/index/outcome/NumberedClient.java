@@ -1,0 +1,157 @@
+package dev.ringfetch.index.outcome;
+
+import java.util.concurrent.atomic.AtomicLong;
+import org.agrona.collections.LongHashSet;
+
+/**
+ * A client whose writes have numbers: says of which of them outcomes are kept. Shared by all
+ * partitions.
+ *
+ * <p>Safe for use by many threads.
+ */
+public final class NumberedClient {
+  /** A number is less than so many above the first incomplete one: bounds what a client keeps. */
+  public static final int WINDOW = 1 << 16;
+
+  /** Numbers are less: in a record, the place in the window stands above them. */
+  public static final long NUMBER_LIMIT = 1L << 48;
+
+  /** A lease is written down this part of its term later at the latest. */
+  private static final int RENEWALS = 64;
+
+  private enum State {
+    OPEN,
+    CLOSED
+  }
+
+  private final long id;
+  private final AtomicLong firstIncomplete;
+  private volatile State state = State.OPEN;
+  private volatile long renewedNs;
+
+  /** Numbers of writes that found no index, and had that for an answer; often none. */
+  private final LongHashSet withoutIndex = new LongHashSet(0);
+
+  private volatile boolean hasSome;
+
+  /**
+   * Creates a client.
+   *
+   * @param id its number, not 0
+   * @param firstIncomplete the first of its writes whose outcome is kept
+   */
+  public NumberedClient(long id, long firstIncomplete) {
+    this.id = id;
+    this.firstIncomplete = new AtomicLong(firstIncomplete);
+  }
+
+  /** Number of the client. */
+  public long id() {
+    return id;
+  }
+
+  /** Number of its first write that may be sent again; only grows. */
+  public long firstIncomplete() {
+    return firstIncomplete.get();
+  }
+
+  /** Notes that all writes below this number are complete. */
+  public void complete(long below) {
+    long known = firstIncomplete.get();
+    while (known < below && !firstIncomplete.compareAndSet(known, below)) {
+      known = firstIncomplete.get();
+    }
+  }
+
+  /** Whether the outcome of a write is kept. If not, it must not be carried out. */
+  public boolean keeps(long number) {
+    return state == State.OPEN && number >= firstIncomplete.get();
+  }
+
+  /** The number as a record has it: with its distance from the first incomplete one above it. */
+  public long packed(long number) {
+    final long distance = Math.max(0, number - firstIncomplete.get());
+    return distance << 48 | number;
+  }
+
+  /** The number out of a packed one. */
+  public static long number(long packed) {
+    return packed & (NUMBER_LIMIT - 1);
+  }
+
+  /** The first incomplete number out of a packed one. */
+  public static long firstIncomplete(long packed) {
+    return number(packed) - (packed >>> 48);
+  }
+
+  /**
+   * Notes that a write finds no index: while it is incomplete, it is answered so also if an index
+   * was created meanwhile. The caller looks for the index once more, after this.
+   */
+  public void withoutIndex(long number) {
+    synchronized (withoutIndex) {
+      final long first = firstIncomplete.get();
+      withoutIndex.removeIf(noted -> noted < first);
+      withoutIndex.add(number);
+      hasSome = true;
+    }
+  }
+
+  /** Takes {@link #withoutIndex} back, as there is an index. */
+  public void withIndex(long number) {
+    synchronized (withoutIndex) {
+      withoutIndex.remove(number);
+      hasSome = !withoutIndex.isEmpty();
+    }
+  }
+
+  /** Whether a write was answered without an index. */
+  public boolean wasWithoutIndex(long number) {
+    if (!hasSome) {
+      return false;
+    }
+    synchronized (withoutIndex) {
+      return withoutIndex.contains(number);
+    }
+  }
+
+  void begin(long nowNs) {
+    renewedNs = nowNs;
+  }
+
+  /** Begins the lease anew; false if it is over. */
+  boolean renew(long nowNs, long termNs) {
+    final long ageNs = nowNs - renewedNs;
+    if (state == State.CLOSED || ageNs > termNs) {
+      return false;
+    }
+    if (ageNs > termNs / RENEWALS) {
+      renewedNs = nowNs;
+    }
+    return true;
+  }
+
+  boolean isOver(long nowNs, long termNs) {
+    return nowNs - renewedNs > termNs;
+  }
+
+  /** Ends it: no outcome is kept any more. Idempotent; returns whether it was open. */
+  boolean close() {
+    synchronized (withoutIndex) {
+      final boolean wasOpen = state == State.OPEN;
+      state = State.CLOSED;
+      return wasOpen;
+    }
+  }
+
+  /** Spreads clients over tables. */
+  int hash(long number) {
+    final long mixed = (id ^ number) * 0x9E37_79B9_7F4A_7C15L;
+    return (int) (mixed >>> 32);
+  }
+
+  @Override
+  public String toString() {
+    return "client=" + Long.toUnsignedString(id);
+  }
+}

@@ -1,0 +1,244 @@
+package dev.ringfetch.index.outcome;
+
+/**
+ * The outcomes that one partition keeps, by client and number: an open hash table with linear
+ * probing. Outcomes whose clients do not need them any more are freed a few at a time, whenever one
+ * is added.
+ *
+ * <p>The partition's owner only. Nothing is allocated but for growth, and before the first outcome.
+ */
+public final class OutcomeTable {
+  /** {@link #find}: there is no such outcome. */
+  public static final int NONE = -1;
+
+  private static final int CAPACITY_MIN = 8;
+
+  /** Slots that are looked at for each outcome that is added: half the table is filled at most. */
+  private static final int SWEEP = 4;
+
+  private static final int KIND_SHIFT = 48;
+  private static final long POSITIVE = 1L << 56;
+  private static final long LSN_MASK = (1L << KIND_SHIFT) - 1;
+
+  private final OutcomeBudget budget;
+  private NumberedClient[] clients = new NumberedClient[0];
+  private long[] numbers = new long[0];
+  private long[] outcomes = new long[0]; // LSN, kind and whether positive
+  private long[] details = new long[0];
+  private int size;
+  private int swept;
+
+  /** Outcomes that were still needed, of those looked at since the look began anew. */
+  private int needed;
+
+  /** Creates a table without outcomes. */
+  public OutcomeTable(OutcomeBudget budget) {
+    this.budget = budget;
+  }
+
+  /** Number of outcomes, some of which may be free. */
+  public int size() {
+    return size;
+  }
+
+  /** Place of an outcome, valid until the table changes; or {@link #NONE}. */
+  public int find(NumberedClient client, long number) {
+    final int mask = clients.length - 1;
+    if (mask < 0) {
+      return NONE;
+    }
+    int slot = client.hash(number) & mask;
+    while (clients[slot] != null) {
+      if (numbers[slot] == number && clients[slot] == client) {
+        return slot;
+      }
+      slot = (slot + 1) & mask;
+    }
+    return NONE;
+  }
+
+  /** Kind of the outcome at a place. */
+  public OutcomeKind kind(int place) {
+    return OutcomeKind.of((outcomes[place] >>> KIND_SHIFT) & 0xFF);
+  }
+
+  /** Whether the outcome at a place is that of a put which created its entry. */
+  public boolean isPositive(int place) {
+    return (outcomes[place] & POSITIVE) != 0;
+  }
+
+  /** LSN of the record that has the outcome. */
+  public long lsn(int place) {
+    return outcomes[place] & LSN_MASK;
+  }
+
+  /** What the kind says. */
+  public long detail(int place) {
+    return details[place];
+  }
+
+  /** Makes room for one more outcome, so that {@link #keep} cannot fail; false at the limit. */
+  public boolean reserve() {
+    sweep(SWEEP);
+    if (hasRoom()) {
+      return true;
+    }
+    freeAll();
+    if (size < clients.length / 2) {
+      return true;
+    }
+    final int more = Math.max(CAPACITY_MIN, clients.length);
+    if (clients.length < 1 << 29 && budget.reserve(more)) {
+      resize(clients.length + more);
+    }
+    return hasRoom();
+  }
+
+  /** As {@link #reserve}, also beyond the limit: for what a journal has. */
+  public void force() {
+    if (!reserve()) {
+      final int more = Math.max(CAPACITY_MIN, clients.length);
+      budget.force(more);
+      resize(clients.length + more);
+    }
+  }
+
+  /** At least a quarter stays free, which ends each search. */
+  private boolean hasRoom() {
+    return size < clients.length - clients.length / 4;
+  }
+
+  /** Keeps an outcome, in the place of that of the same client and number if there is one. */
+  public void keep(
+      NumberedClient client,
+      long number,
+      OutcomeKind kind,
+      boolean isPositive,
+      long lsn,
+      long detail) {
+    final int mask = clients.length - 1;
+    int slot = client.hash(number) & mask;
+    while (clients[slot] != null && (numbers[slot] != number || clients[slot] != client)) {
+      slot = (slot + 1) & mask;
+    }
+    if (clients[slot] == null) {
+      size++;
+    }
+    clients[slot] = client;
+    numbers[slot] = number;
+    outcomes[slot] = (long) kind.ordinal() << KIND_SHIFT | (isPositive ? POSITIVE : 0) | lsn;
+    details[slot] = detail;
+  }
+
+  /** Calls this for each outcome that is still needed. */
+  public void forEach(OutcomeSink sink) {
+    for (int i = 0; i < clients.length; i++) {
+      if (clients[i] != null && clients[i].keeps(numbers[i])) {
+        sink.onOutcome(clients[i], numbers[i], kind(i), isPositive(i), lsn(i), details[i]);
+      }
+    }
+  }
+
+  /** Drops all outcomes. */
+  public void clear() {
+    budget.release(clients.length);
+    clients = new NumberedClient[0];
+    numbers = new long[0];
+    outcomes = new long[0];
+    details = new long[0];
+    size = 0;
+    swept = 0;
+    needed = 0;
+  }
+
+  /** Looks at the next so many slots, and frees outcomes that are not needed. */
+  private void sweep(int slots) {
+    for (int left = slots; left > 0 && size > 0; left--) {
+      if (swept >= clients.length) {
+        shrink();
+        swept = 0;
+        needed = 0;
+      }
+      final NumberedClient client = clients[swept];
+      if (client != null && !client.keeps(numbers[swept])) {
+        free(swept); // what moves here is looked at next
+      } else {
+        needed += client == null ? 0 : 1;
+        swept++;
+      }
+    }
+  }
+
+  private void shrink() {
+    if (clients.length > CAPACITY_MIN && needed < clients.length / 16) {
+      freeAll();
+      final int capacity = Math.max(CAPACITY_MIN, clients.length / 4); // a power of two
+      if (size < capacity / 2) {
+        budget.release(clients.length - capacity);
+        resize(capacity);
+      }
+    }
+  }
+
+  /** Frees all outcomes that are not needed. */
+  private void freeAll() {
+    int slot = 0;
+    while (slot < clients.length) {
+      if (clients[slot] != null && !clients[slot].keeps(numbers[slot])) {
+        free(slot);
+      } else {
+        slot++;
+      }
+    }
+  }
+
+  /** Frees a slot, and moves those behind it that are reached over it. */
+  private void free(int freed) {
+    final int mask = clients.length - 1;
+    int hole = freed;
+    int slot = (hole + 1) & mask;
+    while (clients[slot] != null) {
+      final int home = clients[slot].hash(numbers[slot]) & mask;
+      if (((slot - home) & mask) >= ((slot - hole) & mask)) {
+        move(slot, hole);
+        hole = slot;
+      }
+      slot = (slot + 1) & mask;
+    }
+    clients[hole] = null;
+    size--;
+  }
+
+  private void move(int from, int to) {
+    clients[to] = clients[from];
+    numbers[to] = numbers[from];
+    outcomes[to] = outcomes[from];
+    details[to] = details[from];
+  }
+
+  private void resize(int capacity) {
+    final NumberedClient[] oldClients = clients;
+    final long[] oldNumbers = numbers;
+    final long[] oldOutcomes = outcomes;
+    final long[] oldDetails = details;
+    clients = new NumberedClient[capacity];
+    numbers = new long[capacity];
+    outcomes = new long[capacity];
+    details = new long[capacity];
+    swept = 0;
+    needed = 0;
+    final int mask = capacity - 1;
+    for (int i = 0; i < oldClients.length; i++) {
+      if (oldClients[i] != null) {
+        int slot = oldClients[i].hash(oldNumbers[i]) & mask;
+        while (clients[slot] != null) {
+          slot = (slot + 1) & mask;
+        }
+        clients[slot] = oldClients[i];
+        numbers[slot] = oldNumbers[i];
+        outcomes[slot] = oldOutcomes[i];
+        details[slot] = oldDetails[i];
+      }
+    }
+  }
+}

@@ -1,0 +1,91 @@
+package dev.ringfetch.index.partition;
+
+import dev.ringfetch.index.outcome.KeptOutcome;
+import dev.ringfetch.index.outcome.NumberedClient;
+import dev.ringfetch.index.outcome.OutcomeKind;
+import dev.ringfetch.index.outcome.OutcomeTable;
+import java.util.ArrayList;
+import java.util.List;
+
+/**
+ * What a partition's owner does about writes with numbers: finds out whether one was carried out
+ * before, and keeps its outcome as its record is appended (RIFL, Lee and others, SOSP 2015).
+ *
+ * <p>The owner only.
+ */
+final class NumberedWrites {
+  /** {@link #look}: the write has no outcome, and is to be carried out. */
+  static final int NEW = 1;
+
+  private final OutcomeTable outcomes;
+
+  NumberedWrites(OutcomeTable outcomes) {
+    this.outcomes = outcomes;
+  }
+
+  /**
+   * Looks for the outcome of a write, and takes it over to the write.
+   *
+   * @return {@link #NEW}; {@link Write#DONE} if it has one, of the record with {@link
+   *     Write#version}; or how it ends
+   */
+  int look(Write write) {
+    final NumberedClient client = write.client();
+    if (!client.keeps(write.number())) {
+      return Write.OUTCOME_GONE;
+    }
+    final int place = outcomes.find(client, write.number());
+    if (place == OutcomeTable.NONE) {
+      return outcomes.reserve() ? NEW : Write.OUTCOMES_FULL;
+    }
+    final OutcomeKind kind = outcomes.kind(place);
+    final long detail = outcomes.detail(place);
+    if (write.isOfRange() && kind == OutcomeKind.DELETED) {
+      write.removed(detail); // it goes on
+      return NEW;
+    }
+    if (!fits(write, kind)) {
+      return Write.NUMBER_REUSED;
+    }
+    write.logged(outcomes.lsn(place));
+    write.kept(kind, outcomes.isPositive(place), detail);
+    return Write.DONE;
+  }
+
+  private static boolean fits(Write write, OutcomeKind kind) {
+    return switch (write.kind()) {
+      case PUT -> kind == OutcomeKind.WRITTEN;
+      case COMPARE_AND_SET -> kind == OutcomeKind.WRITTEN || kind == OutcomeKind.UNCHANGED;
+      case DELETE -> kind == OutcomeKind.DELETED || kind == OutcomeKind.UNCHANGED;
+      case RANGE_BEGIN, RANGE_DELETE, RANGE_END -> kind == OutcomeKind.RANGE;
+      case READ, SNAPSHOT, BARRIER, WALK, TICK, WATCH, UNWATCH -> false;
+    };
+  }
+
+  /** Keeps the outcome of a write whose record was appended. */
+  void appended(Write write) {
+    final OutcomeKind kind = write.outcomeKind();
+    if (kind == OutcomeKind.DELETED) {
+      write.removed(write.removed() + 1);
+    }
+    outcomes.keep(
+        write.client(), write.number(), kind, write.created(), write.version(), write.detail());
+  }
+
+  /** Adds to a barrier all outcomes that are needed, of records before it. */
+  void collect(Write barrier) {
+    if (outcomes.size() == 0) {
+      return;
+    }
+    final List<KeptOutcome> kept = new ArrayList<>();
+    outcomes.forEach(
+        (client, number, kind, isPositive, lsn, detail) ->
+            kept.add(new KeptOutcome(client, number, kind, isPositive, lsn, detail)));
+    barrier.outcomes(kept);
+  }
+
+  /** Drops all outcomes. */
+  void close() {
+    outcomes.clear();
+  }
+}

@@ -1,0 +1,151 @@
+package dev.ringfetch.index.service;
+
+import dev.ringfetch.index.outcome.ClientRegistry;
+import dev.ringfetch.index.outcome.NumberedClient;
+import dev.ringfetch.index.v1.CloseClientRequest;
+import dev.ringfetch.index.v1.CloseClientResponse;
+import dev.ringfetch.index.v1.OpenClientRequest;
+import dev.ringfetch.index.v1.OpenClientResponse;
+import dev.ringfetch.index.v1.RequestNumber;
+import io.grpc.Status;
+import io.grpc.StatusException;
+import io.grpc.stub.StreamObserver;
+
+/**
+ * The numbers of requests: gives clients theirs, and checks those of writes before anything else is
+ * done.
+ *
+ * <p>Safe for use by many threads.
+ */
+final class RequestNumbers {
+  /** How the description begins where a write is not carried out as it may have been before. */
+  static final String GONE = "outcome is gone";
+
+  private final Indexes indexes;
+  private final ClientRegistry clients;
+
+  RequestNumbers(Indexes indexes) {
+    this.indexes = indexes;
+    this.clients = indexes.clients();
+  }
+
+  /** Opens or renews a client. */
+  void open(OpenClientRequest request, StreamObserver<OpenClientResponse> responses)
+      throws StatusException {
+    final int refused =
+        clients.open(request.getClient(), client -> opened(client, responses));
+    if (refused == ClientRegistry.LOG_FULL) {
+      throw indexes.memory().journalFull().asException();
+    }
+    if (refused == ClientRegistry.TOO_MANY) {
+      throw Status.RESOURCE_EXHAUSTED
+          .withDescription(
+              "too many clients have numbers: limit="
+                  + clients.limit()
+                  + "; one that does nothing loses its number after "
+                  + clients.term().toMillis()
+                  + " ms")
+          .asException();
+    }
+  }
+
+  private void opened(NumberedClient client, StreamObserver<OpenClientResponse> responses) {
+    if (indexes.memory().isJournalFailed()) {
+      responses.onError(Outcomes.stopped(indexes.memory()).asException());
+      return;
+    }
+    WriteCall.answer(
+        responses,
+        OpenClientResponse.newBuilder()
+            .setClient(client.id())
+            .setLeaseMs((int) Math.min(Integer.MAX_VALUE, clients.term().toMillis()))
+            .build());
+  }
+
+  /** Closes a client. */
+  void close(CloseClientRequest request, StreamObserver<CloseClientResponse> responses) {
+    WriteCall.answer(
+        responses,
+        CloseClientResponse.newBuilder().setExisted(clients.close(request.getClient())).build());
+  }
+
+  /**
+   * The client of a request whose writes have these numbers, after their limits were checked.
+   *
+   * @param writes how many, beginning with the request's number
+   * @throws StatusException FAILED_PRECONDITION if outcomes of the client, or of such a number, are
+   *     not kept; INVALID_ARGUMENT beyond a limit
+   */
+  NumberedClient client(RequestNumber request, int writes) throws StatusException {
+    final long number = request.getNumber();
+    final long first = Math.max(1, request.getFirstIncomplete());
+    final long last = number + Math.max(1, writes) - 1;
+    if (number < 1 || number >= NumberedClient.NUMBER_LIMIT || last < first) {
+      throw invalid("number=" + number + " limit=" + NumberedClient.NUMBER_LIMIT, first);
+    }
+    if (last - first >= NumberedClient.WINDOW) {
+      throw invalid("number=" + last + " limit=" + NumberedClient.WINDOW + " more", first);
+    }
+    final NumberedClient client = clients.find(request.getClient());
+    if (client == null) {
+      throw gone(request.getClient(), number).asException();
+    }
+    client.complete(first);
+    if (!client.keeps(number)) {
+      throw gone(client.id(), number).asException();
+    }
+    return client;
+  }
+
+  private static StatusException invalid(String what, long first) {
+    return Status.INVALID_ARGUMENT
+        .withDescription("no number that a write can have: " + what + " first_incomplete=" + first)
+        .asException();
+  }
+
+  /**
+   * The index that a write is for which creates none; null: the write is answered without one, also
+   * when it comes again and there is one.
+   *
+   * @param index null if there is none
+   * @throws StatusException FAILED_PRECONDITION if the write was sent before, for another one
+   */
+  ServedIndex index(
+      RequestNumber request, NumberedClient client, String name, ServedIndex index)
+      throws StatusException {
+    checkIncarnation(request, index);
+    final long number = request.getNumber();
+    if (index != null) {
+      return client.wasWithoutIndex(number) ? null : index;
+    }
+    client.withoutIndex(number); // before another look: a creation precedes that, or finds this
+    final ServedIndex created = indexes.find(name);
+    if (created != null) {
+      client.withIndex(number);
+    }
+    return created;
+  }
+
+  /** Checks that an index, null if there is none, is the one that a request was sent for before. */
+  void checkIncarnation(RequestNumber request, ServedIndex index) throws StatusException {
+    final long expected = request.getIncarnation();
+    if (expected != 0 && (index == null || index.incarnation() != expected)) {
+      throw Status.FAILED_PRECONDITION
+          .withDescription(
+              GONE
+                  + ": the index was dropped, or lost with its server: number="
+                  + request.getNumber())
+          .asException();
+    }
+  }
+
+  /** The status of a write whose outcome is not kept. */
+  static Status gone(long client, long number) {
+    return Status.FAILED_PRECONDITION.withDescription(
+        GONE
+            + ": the write was complete, or the client's number has ended: client="
+            + Long.toUnsignedString(client)
+            + " number="
+            + number);
+  }
+}

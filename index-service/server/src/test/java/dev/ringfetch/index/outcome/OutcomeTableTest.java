@@ -1,0 +1,155 @@
+package dev.ringfetch.index.outcome;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Random;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+
+/** The table against a map, with clients that complete their writes and are closed. */
+@Timeout(value = 60, threadMode = Timeout.ThreadMode.SEPARATE_THREAD)
+class OutcomeTableTest {
+  private static final long SEED = Long.getLong("ringfetch.seed", 1);
+
+  private record Key(NumberedClient client, long number) {}
+
+  private record Kept(OutcomeKind kind, boolean isPositive, long lsn, long detail) {}
+
+  @Test
+  void itHasWhatItsClientsNeedAndLittleElse() {
+    System.out.println("seed=" + SEED);
+    check(20, 100, 60_000);
+    for (int i = 0; i < 10; i++) {
+      check(1 + i % 3, 5 + 3 * i, 5_000);
+    }
+  }
+
+  private static void check(int mostClients, int largestWindow, int steps) {
+    int window = largestWindow;
+    final Random random = new Random(SEED);
+    final OutcomeBudget budget = new OutcomeBudget(1 << 16);
+    final OutcomeTable table = new OutcomeTable(budget);
+    final List<NumberedClient> clients = new ArrayList<>();
+    final Map<Key, Kept> expected = new HashMap<>();
+    for (int i = 0; i < steps; i++) {
+      if (i % 500 == 0) {
+        window = 1 + random.nextInt(largestWindow); // tables grow and shrink
+      }
+      if (clients.size() < mostClients && random.nextInt(50) == 0) {
+        clients.add(new NumberedClient(random.nextLong() | 1, 1));
+      }
+      if (clients.isEmpty()) {
+        continue;
+      }
+      final NumberedClient client = clients.get(random.nextInt(clients.size()));
+      switch (random.nextInt(20)) {
+        case 0, 1 -> client.complete(client.firstIncomplete() + random.nextInt(12));
+        case 2 -> {
+          if (random.nextInt(200) == 0) {
+            client.close();
+            clients.remove(client);
+          }
+        }
+        default -> {
+          final long number = client.firstIncomplete() + random.nextInt(window);
+          final Kept kept =
+              new Kept(
+                  OutcomeKind.of(random.nextInt(4)),
+                  random.nextBoolean(),
+                  random.nextLong(1L << 48),
+                  random.nextLong());
+          assertTrue(table.reserve());
+          table.keep(client, number, kept.kind, kept.isPositive, kept.lsn, kept.detail);
+          expected.put(new Key(client, number), kept);
+        }
+      }
+      expected.keySet().removeIf(key -> !key.client.keeps(key.number) && random.nextInt(4) == 0);
+      if (i % 64 == 0) {
+        compare(table, expected);
+      }
+      assertTrue(budget.used() <= 16_384, "slots=" + budget.used());
+    }
+    compare(table, expected);
+    clients.forEach(NumberedClient::close);
+    final NumberedClient last = new NumberedClient(5, 1);
+    for (int i = 1; i <= 20_000; i++) {
+      last.complete(i);
+      assertTrue(table.reserve());
+      table.keep(last, i, OutcomeKind.WRITTEN, false, i, 0);
+    }
+    assertTrue(budget.used() <= 64, "it shrinks: slots=" + budget.used());
+    table.clear();
+    assertEquals(0, budget.used());
+  }
+
+  private static void compare(OutcomeTable table, Map<Key, Kept> expected) {
+    final Map<Key, Kept> found = new HashMap<>();
+    table.forEach(
+        (client, number, kind, isPositive, lsn, detail) ->
+            assertEquals(
+                null,
+                found.put(new Key(client, number), new Kept(kind, isPositive, lsn, detail))));
+    final Map<Key, Kept> needed = new HashMap<>(expected);
+    needed.keySet().removeIf(key -> !key.client.keeps(key.number));
+    assertEquals(needed, found);
+    needed.forEach(
+        (key, kept) -> {
+          final int place = table.find(key.client, key.number);
+          assertEquals(
+              kept,
+              new Kept(
+                  table.kind(place),
+                  table.isPositive(place),
+                  table.lsn(place),
+                  table.detail(place)));
+        });
+  }
+
+  @Test
+  void itRefusesAtTheLimitUntilClientsGoOn() {
+    final OutcomeBudget budget = new OutcomeBudget(64);
+    final OutcomeTable table = new OutcomeTable(budget);
+    final NumberedClient client = new NumberedClient(1, 1);
+    long number = 1;
+    while (table.reserve()) {
+      table.keep(client, number++, OutcomeKind.WRITTEN, true, number, 0);
+    }
+    assertEquals(64, budget.used());
+    assertTrue(number > 32, "number=" + number);
+    assertFalse(new OutcomeTable(budget).reserve());
+    client.complete(number - 1);
+    assertTrue(table.reserve());
+    for (int i = 0; i < 32; i++) {
+      assertTrue(table.reserve());
+    }
+    assertEquals(1, table.size());
+    final OutcomeTable beyond = new OutcomeTable(budget);
+    beyond.force(); // of a journal
+    beyond.keep(client, number, OutcomeKind.WRITTEN, true, number, 0);
+    assertEquals(1, beyond.size());
+  }
+
+  @Test
+  void numbersArePackedWithTheirPlaceInTheWindow() {
+    final NumberedClient client = new NumberedClient(1, 1);
+    client.complete(100);
+    client.complete(7);
+    assertEquals(100, client.firstIncomplete());
+    for (final long number : new long[] {100, 101, 100 + NumberedClient.WINDOW - 1}) {
+      final long packed = client.packed(number);
+      assertEquals(number, NumberedClient.number(packed));
+      assertEquals(100, NumberedClient.firstIncomplete(packed));
+    }
+    final long largest = NumberedClient.NUMBER_LIMIT - 1;
+    client.complete(largest - NumberedClient.WINDOW + 1);
+    assertEquals(largest, NumberedClient.number(client.packed(largest)));
+    assertEquals(
+        client.firstIncomplete(), NumberedClient.firstIncomplete(client.packed(largest)));
+  }
+}

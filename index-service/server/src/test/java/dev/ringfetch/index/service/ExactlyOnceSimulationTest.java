@@ -1,0 +1,45 @@
+package dev.ringfetch.index.service;
+
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import java.io.IOException;
+import org.junit.jupiter.api.Test;
+
+/**
+ * Many small worlds of clients that repeat their writes, and servers that crash. {@code
+ * -Dringfetch.seed=SEED -Dringfetch.worlds=N} draws others.
+ */
+class ExactlyOnceSimulationTest {
+  private static final int WORLDS = Integer.getInteger("ringfetch.worlds", 24);
+  private static final int LIVES = 6;
+  private static final int STEPS = 500;
+
+  @Test
+  void noWriteIsCarriedOutTwice() throws IOException {
+    final long seed = Long.getLong("ringfetch.seed", 20261127);
+    int repeated = 0;
+    int late = 0;
+    int ended = 0;
+    int ranges = 0;
+    int failures = 0;
+    for (int i = 0; i < WORLDS; i++) {
+      final ExactlyOnceWorld world = new ExactlyOnceWorld(seed + i);
+      try {
+        world.run(LIVES, STEPS);
+      } catch (Throwable t) {
+        throw new AssertionError("-Dringfetch.seed=" + (seed + i) + " -Dringfetch.worlds=1", t);
+      }
+      repeated += world.repeated;
+      late += world.late;
+      ended += world.ended;
+      ranges += world.ranges;
+      failures += world.failures;
+    }
+    System.out.printf(
+        "seed=%d worlds=%d repeated=%d late=%d ended=%d ranges=%d failures=%d%n",
+        seed, WORLDS, repeated, late, ended, ranges, failures);
+    if (WORLDS >= 24) {
+      assertTrue(repeated > 0 && late > 0 && ended > 0 && ranges > 0);
+    }
+  }
+}

@@ -1,0 +1,434 @@
+package dev.ringfetch.index.service;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
+import static org.junit.jupiter.api.Assertions.assertNotEquals;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import com.google.protobuf.ByteString;
+import dev.ringfetch.index.outcome.ClientRegistry;
+import dev.ringfetch.index.v1.BatchPutRequest;
+import dev.ringfetch.index.v1.BatchPutResponse;
+import dev.ringfetch.index.v1.CloseClientRequest;
+import dev.ringfetch.index.v1.CompareAndSetRequest;
+import dev.ringfetch.index.v1.CompareAndSetResponse;
+import dev.ringfetch.index.v1.CreateIndexRequest;
+import dev.ringfetch.index.v1.DeleteRangeRequest;
+import dev.ringfetch.index.v1.DeleteRangeResponse;
+import dev.ringfetch.index.v1.DeleteRequest;
+import dev.ringfetch.index.v1.DeleteResponse;
+import dev.ringfetch.index.v1.DropIndexRequest;
+import dev.ringfetch.index.v1.Durability;
+import dev.ringfetch.index.v1.Entry;
+import dev.ringfetch.index.v1.GetRequest;
+import dev.ringfetch.index.v1.IndexAdminGrpc;
+import dev.ringfetch.index.v1.IndexGrpc;
+import dev.ringfetch.index.v1.IndexKind;
+import dev.ringfetch.index.v1.KeyRange;
+import dev.ringfetch.index.v1.OpenClientRequest;
+import dev.ringfetch.index.v1.OpenClientResponse;
+import dev.ringfetch.index.v1.PutRequest;
+import dev.ringfetch.index.v1.PutResponse;
+import dev.ringfetch.index.v1.RequestNumber;
+import dev.ringfetch.index.v1.SnapshotRequest;
+import io.grpc.ManagedChannel;
+import io.grpc.ManagedChannelBuilder;
+import io.grpc.Server;
+import io.grpc.ServerBuilder;
+import io.grpc.Status;
+import io.grpc.StatusRuntimeException;
+import java.io.IOException;
+import java.nio.file.Path;
+import java.time.Duration;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.api.function.Executable;
+import org.junit.jupiter.params.Parameter;
+import org.junit.jupiter.params.ParameterizedClass;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.EnumSource;
+import org.junit.jupiter.params.provider.ValueSource;
+
+/**
+ * Writes with numbers that come again, to the same server and to the next one, which reads all of
+ * the journal, or a snapshot that was taken at the end.
+ */
+@Timeout(60)
+@ParameterizedClass
+@ValueSource(booleans = {false, true})
+class NumberedWritesTest {
+  private static final Duration TERM = Duration.ofMinutes(30);
+
+  @TempDir Path data;
+
+  @Parameter boolean fromSnapshots;
+
+  private long nowNs;
+  private int clientLimit = 100;
+  private Indexes indexes;
+  private Server server;
+  private ManagedChannel channel;
+  private IndexGrpc.IndexBlockingStub index;
+  private IndexAdminGrpc.IndexAdminBlockingStub admin;
+  private long client;
+  private long first = 1;
+
+  private void start(Durability durability) throws IOException {
+    indexes =
+        new Indexes(
+            IndexMemory.ofProcess(
+                new IndexMemory.Context()
+                    .budget(16L << 20)
+                    .dataDirectory(data)
+                    .durability(durability)),
+            new ClientRegistry(TERM, clientLimit, () -> nowNs),
+            true);
+    server =
+        ServerBuilder.forPort(0)
+            .addService(new IndexService(indexes))
+            .addService(new IndexAdminService(indexes))
+            .build()
+            .start();
+    channel =
+        ManagedChannelBuilder.forAddress("localhost", server.getPort()).usePlaintext().build();
+    index = IndexGrpc.newBlockingStub(channel);
+    admin = IndexAdminGrpc.newBlockingStub(channel);
+  }
+
+  @AfterEach
+  void stop() throws InterruptedException {
+    channel.shutdownNow();
+    server.shutdown();
+    server.awaitTermination();
+    indexes.close();
+  }
+
+  private void restart(Durability durability) throws Exception {
+    if (fromSnapshots && indexes.memory().journal() != null) {
+      final var unused = admin.snapshot(SnapshotRequest.getDefaultInstance());
+    }
+    stop();
+    start(durability);
+  }
+
+  private void open() {
+    final OpenClientResponse opened = index.openClient(OpenClientRequest.getDefaultInstance());
+    assertEquals(TERM.toMillis(), opened.getLeaseMs());
+    client = opened.getClient();
+    assertNotEquals(0, client);
+  }
+
+  private static ByteString bytes(String text) {
+    return ByteString.copyFromUtf8(text);
+  }
+
+  private RequestNumber number(long number) {
+    return RequestNumber.newBuilder()
+        .setClient(client)
+        .setNumber(number)
+        .setFirstIncomplete(first)
+        .build();
+  }
+
+  private void create(String name, IndexKind kind) {
+    admin.createIndex(CreateIndexRequest.newBuilder().setIndex(name).setKind(kind).build());
+  }
+
+  private PutRequest put(String name, String key, String value, long number) {
+    return PutRequest.newBuilder()
+        .setIndex(name)
+        .setKey(bytes(key))
+        .setValue(bytes(value))
+        .setNumber(number(number))
+        .build();
+  }
+
+  private DeleteRequest delete(String name, String key, long number) {
+    return DeleteRequest.newBuilder()
+        .setIndex(name)
+        .setKey(bytes(key))
+        .setNumber(number(number))
+        .build();
+  }
+
+  private CompareAndSetRequest compareAndSet(
+      String name, String key, long expected, String value, long number) {
+    return CompareAndSetRequest.newBuilder()
+        .setIndex(name)
+        .setKey(bytes(key))
+        .setExpectedVersion(expected)
+        .setValue(bytes(value))
+        .setNumber(number(number))
+        .build();
+  }
+
+  private long plainPut(String name, String key, String value) {
+    return index
+        .put(
+            PutRequest.newBuilder()
+                .setIndex(name)
+                .setKey(bytes(key))
+                .setValue(bytes(value))
+                .build())
+        .getVersion();
+  }
+
+  private String get(String name, String key) {
+    final Entry entry =
+        index.get(GetRequest.newBuilder().setIndex(name).setKey(bytes(key)).build()).getEntry();
+    return entry.getVersion() == 0 ? null : entry.getValue().toStringUtf8();
+  }
+
+  private static Status status(Executable call) {
+    return org.junit.jupiter.api.Assertions.assertThrows(StatusRuntimeException.class, call)
+        .getStatus();
+  }
+
+  private static void assertGone(Executable call) {
+    final Status status = status(call);
+    assertEquals(Status.Code.FAILED_PRECONDITION, status.getCode());
+    assertTrue(status.getDescription().startsWith("outcome is gone"), status::toString);
+  }
+
+  private static void assertInvalid(Executable call) {
+    assertEquals(Status.Code.INVALID_ARGUMENT, status(call).getCode());
+  }
+
+  @ParameterizedTest
+  @EnumSource(
+      value = Durability.class,
+      names = {"MEMORY", "INTERVAL", "DISK"})
+  void eachWriteIsCarriedOutOnceAndAnsweredAlike(Durability durability) throws Exception {
+    start(durability);
+    open();
+    for (final IndexKind kind : new IndexKind[] {IndexKind.HASH, IndexKind.ORDERED}) {
+      final String name = kind.name();
+      create(name, kind);
+      final long begin = kind == IndexKind.HASH ? 1 : 1_001;
+      final PutRequest put = put(name, "a", "1", begin);
+      final PutResponse created = index.put(put);
+      assertTrue(created.getCreated());
+      final CompareAndSetRequest applied =
+          compareAndSet(name, "a", created.getVersion(), "2", begin + 1);
+      final CompareAndSetResponse written = index.compareAndSet(applied);
+      assertTrue(written.getApplied());
+      final CompareAndSetRequest lost = compareAndSet(name, "a", 0, "3", begin + 2);
+      final CompareAndSetResponse inTheWay = index.compareAndSet(lost);
+      assertFalse(inTheWay.getApplied());
+      assertEquals("2", inTheWay.getEntry().getValue().toStringUtf8());
+      final DeleteRequest nothing = delete(name, "b", begin + 3);
+      assertFalse(index.delete(nothing).getExisted());
+      plainPut(name, "b", "4");
+      final BatchPutRequest.Builder batch =
+          BatchPutRequest.newBuilder().setIndex(name).setNumber(number(begin + 4));
+      for (int i = 0; i < 20; i++) {
+        batch.addEntriesBuilder().setKey(bytes("key" + i)).setValue(bytes("" + i));
+      }
+      final BatchPutResponse batched = index.batchPut(batch.build());
+      for (int i = 0; i < 20; i += 2) {
+        plainPut(name, "key" + i, "other");
+      }
+      final DeleteRequest one = delete(name, "key1", begin + 24);
+      assertTrue(index.delete(one).getExisted());
+      plainPut(name, "key1", "again");
+      for (int round = 0; round < 2; round++) {
+        assertEquals(created, index.put(put));
+        assertEquals(written, index.compareAndSet(applied));
+        assertEquals(inTheWay, index.compareAndSet(lost));
+        assertFalse(index.delete(nothing).getExisted());
+        assertEquals("4", get(name, "b"));
+        assertEquals(batched, index.batchPut(batch.build()));
+        assertTrue(index.delete(one).getExisted());
+        assertEquals("other", get(name, "key0"));
+        assertEquals("again", get(name, "key1"));
+        assertEquals("2", get(name, "a"));
+        if (durability != Durability.MEMORY && round == 0) {
+          restart(durability);
+        }
+      }
+      index.delete(DeleteRequest.newBuilder().setIndex(name).setKey(bytes("a")).build());
+      final CompareAndSetResponse gone = index.compareAndSet(lost);
+      assertFalse(gone.getApplied(), "it was lost, although it would hold now");
+      assertTrue(gone.getValueGone());
+      assertFalse(gone.hasEntry());
+      assertEquals(null, get(name, "a"));
+    }
+  }
+
+  @Test
+  void theRemovalOfARangeGoesOnUnderItsNumber() throws Exception {
+    start(Durability.DISK);
+    open();
+    create("a", IndexKind.ORDERED);
+    for (int i = 0; i < 900; i++) {
+      plainPut("a", String.format("key%03d", i), "1");
+    }
+    final DeleteRangeRequest all =
+        DeleteRangeRequest.newBuilder().setIndex("a").setNumber(number(1)).build();
+    final DeleteRangeRequest some =
+        DeleteRangeRequest.newBuilder()
+            .setIndex("a")
+            .setRange(KeyRange.newBuilder().setPrefix(bytes("key0")))
+            .setLimit(70)
+            .setNumber(number(2))
+            .build();
+    final DeleteRangeResponse limited = index.deleteRange(some);
+    assertEquals(70, limited.getRemoved());
+    assertTrue(limited.getMore());
+    final DeleteRangeResponse removed = index.deleteRange(all);
+    assertEquals(830, removed.getRemoved());
+    assertFalse(removed.getMore());
+    plainPut("a", "key000", "2");
+    assertEquals(removed, index.deleteRange(all));
+    restart(Durability.DISK);
+    assertEquals(removed, index.deleteRange(all));
+    assertEquals(limited, index.deleteRange(some));
+    assertEquals("2", get("a", "key000"));
+    assertEquals(
+        1,
+        index
+            .deleteRange(
+                DeleteRangeRequest.newBuilder().setIndex("a").setNumber(number(3)).build())
+            .getRemoved());
+  }
+
+  @Test
+  void whatIsCompleteOrOfNoClientIsNotCarriedOut() throws Exception {
+    start(Durability.DISK);
+    client = 12345;
+    assertGone(() -> index.put(put("a", "a", "1", 1)));
+    assertFalse(indexes.all().stream().anyMatch(found -> found.name().equals("a")), "created");
+    open();
+    index.put(put("a", "a", "1", 3));
+    first = 3;
+    index.put(put("a", "a", "2", 4));
+    first = 1;
+    assertGone(() -> index.put(put("a", "a", "3", 2)));
+    assertGone(() -> index.delete(delete("a", "a", 1)));
+    assertEquals("2", get("a", "a"));
+    assertInvalid(() -> index.put(put("a", "a", "3", 0)));
+    assertInvalid(() -> index.put(put("a", "a", "3", 1 << 16 | 1)));
+    assertInvalid(() -> index.put(put("a", "a", "3", 1L << 48)));
+    assertInvalid(() -> index.delete(delete("a", "a", 4)));
+    assertTrue(
+        index.closeClient(CloseClientRequest.newBuilder().setClient(client).build()).getExisted());
+    assertGone(() -> index.put(put("a", "a", "3", 5)));
+    restart(Durability.DISK);
+    assertGone(() -> index.put(put("a", "a", "3", 5)));
+    assertEquals("2", get("a", "a"));
+  }
+
+  @Test
+  void aClientThatDoesNothingLosesItsNumber() throws Exception {
+    clientLimit = 2;
+    start(Durability.DISK);
+    open();
+    final long idle = client;
+    open();
+    final Status full = status(() -> index.openClient(OpenClientRequest.getDefaultInstance()));
+    assertEquals(Status.Code.RESOURCE_EXHAUSTED, full.getCode());
+    assertTrue(full.getDescription().contains("limit=2"), full::toString);
+    for (int i = 1; i <= 4; i++) {
+      nowNs += TERM.toNanos() * 2 / 5;
+      index.put(put("a", "a", "" + i, i)); // renews
+    }
+    final long active = client;
+    client = idle;
+    assertGone(() -> index.put(put("a", "a", "5", 1)));
+    client = active;
+    index.put(put("a", "a", "5", 5));
+    assertEquals(
+        active,
+        index.openClient(OpenClientRequest.newBuilder().setClient(active).build()).getClient());
+    assertNotEquals(
+        idle,
+        index.openClient(OpenClientRequest.newBuilder().setClient(idle).build()).getClient());
+    restart(Durability.DISK);
+    nowNs += TERM.toNanos() - 1; // a full term since the start
+    assertEquals("5", get("a", "a"));
+    final long version = index.put(put("a", "a", "5", 5)).getVersion();
+    assertEquals(version, index.put(put("a", "a", "5", 5)).getVersion());
+    nowNs += TERM.toNanos() + TERM.toNanos() / 32;
+    assertGone(() -> index.put(put("a", "a", "6", 6)));
+  }
+
+  @Test
+  void aClientOutlivesItsServerAlsoIfTheJournalCameLater() throws Exception {
+    start(Durability.MEMORY);
+    open();
+    index.put(put("memory", "a", "1", 1));
+    admin.createIndex(
+        CreateIndexRequest.newBuilder().setIndex("disk").setDurability(Durability.DISK).build());
+    final PutResponse put = index.put(put("disk", "a", "1", 2));
+    restart(Durability.MEMORY);
+    assertEquals(put, index.put(put("disk", "a", "1", 2)));
+  }
+
+  @Test
+  void anotherIncarnationIsAnotherIndex() throws Exception {
+    start(Durability.MEMORY);
+    open();
+    final PutRequest put = put("a", "a", "1", 1);
+    final long incarnation = index.put(put).getIncarnation();
+    final PutRequest again =
+        put.toBuilder().setNumber(number(1).toBuilder().setIncarnation(incarnation)).build();
+    assertEquals(incarnation, index.put(again).getIncarnation());
+    admin.dropIndex(DropIndexRequest.newBuilder().setIndex("a").build());
+    assertGone(() -> index.put(again));
+    assertFalse(indexes.all().stream().anyMatch(found -> found.name().equals("a")), "created");
+    plainPut("a", "a", "2");
+    assertGone(() -> index.put(again));
+    assertEquals("2", get("a", "a"));
+  }
+
+  @Test
+  void aDeleteThatFoundNoIndexFindsNoneLater() throws Exception {
+    start(Durability.MEMORY);
+    open();
+    final DeleteRequest delete = delete("later", "a", 1);
+    final DeleteResponse answer = index.delete(delete);
+    plainPut("later", "a", "1");
+    assertEquals(answer, index.delete(delete));
+    assertEquals("1", get("later", "a"));
+    assertTrue(index.delete(delete("later", "a", 2)).getExisted());
+  }
+
+  @Test
+  void aNumberIsOfOneWrite() throws Exception {
+    start(Durability.MEMORY);
+    open();
+    index.put(put("a", "a", "1", 1));
+    assertInvalid(() -> index.delete(delete("a", "a", 1)));
+    assertTrue(index.delete(delete("a", "a", 2)).getExisted());
+    assertInvalid(() -> index.put(put("a", "a", "1", 2)));
+    assertEquals(null, get("a", "a"));
+  }
+
+  @Test
+  void aWriteThatWasRefusedMayBeCarriedOutLater() throws Exception {
+    start(Durability.MEMORY);
+    open();
+    create("a", IndexKind.HASH);
+    final String large = "x".repeat(900_000);
+    int fitting = 0;
+    Status full = null;
+    while (full == null) {
+      try {
+        plainPut("a", "key" + fitting, large);
+        fitting++;
+      } catch (StatusRuntimeException e) {
+        full = e.getStatus();
+      }
+    }
+    final PutRequest put = put("a", "other", large, 1);
+    assertEquals(Status.Code.RESOURCE_EXHAUSTED, status(() -> index.put(put)).getCode());
+    for (int i = 0; i < fitting; i++) {
+      index.delete(delete("a", "key" + i, 2 + i));
+    }
+    final PutResponse written = index.put(put);
+    assertTrue(written.getCreated());
+    assertEquals(written, index.put(put));
+  }
+}
