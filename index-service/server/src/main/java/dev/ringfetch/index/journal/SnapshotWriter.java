@@ -23,6 +23,7 @@ final class SnapshotWriter implements SnapshotSink {
   private final DiskFile file;
   private final CRC32C crc = new CRC32C();
   private final JournalRecord record = new JournalRecord();
+
   /** Of the record that was begun. */
   private int aligned;
 
@@ -92,7 +93,10 @@ final class SnapshotWriter implements SnapshotSink {
       ByteString key,
       ByteString value)
       throws IOException {
-    begin(type, key, value, 0).partition(index, partition).request(client, request).place(epoch, lsn);
+    begin(type, key, value, 0)
+        .partition(index, partition)
+        .request(client, request)
+        .place(epoch, lsn);
     end();
     records++;
   }

@@ -14,10 +14,7 @@ import org.agrona.ErrorHandler;
  * @param outcomes gives each partition its outcomes of writes with numbers.
  */
 public record OwnerContext(
-    ErrorHandler errors,
-    Handover handover,
-    TimeSource time,
-    IntFunction<OutcomeTable> outcomes) {
+    ErrorHandler errors, Handover handover, TimeSource time, IntFunction<OutcomeTable> outcomes) {
   /** Without outcomes that were kept before. */
   public OwnerContext(ErrorHandler errors, Handover handover, TimeSource time) {
     this(

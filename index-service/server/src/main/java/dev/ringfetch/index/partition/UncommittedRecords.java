@@ -46,7 +46,7 @@ final class UncommittedRecords {
     }
   }
 
-  /** Adds a record that is not of a key. */
+  /** Adds a record that changes no entry, whose LSN is the largest. */
   void addLast(Write record) {
     if (first == null) {
       first = record;
@@ -56,19 +56,6 @@ final class UncommittedRecords {
     last = record;
     record.next = null;
     record.overwritten = true; // no key leads to it
-    count++;
-  }
-
-  /** Adds a record that changes no entry, whose LSN is the largest. */
-  void addUnchanged(Write record) {
-    if (first == null) {
-      first = record;
-    } else {
-      last.next = record;
-    }
-    last = record;
-    record.next = null;
-    record.overwritten = true; // it is none of the newest
     count++;
   }
 

@@ -417,7 +417,7 @@ final class WriteCycle {
     }
     write.unchanged(found);
     if (log(write)) {
-      records.addUnchanged(write);
+      records.addLast(write);
     }
   }
 

@@ -203,8 +203,7 @@ final class JournalReplay implements RecordSink {
           RecordDescriptor.TICK,
           RecordDescriptor.OUTCOME ->
           write(record, place);
-      case RecordDescriptor.OPEN_CLIENT ->
-          client(record.client()).complete(record.request());
+      case RecordDescriptor.OPEN_CLIENT -> client(record.client()).complete(record.request());
       case RecordDescriptor.CLOSE_CLIENT -> close(record.client());
       default ->
           throw new IOException(
@@ -293,8 +292,7 @@ final class JournalReplay implements RecordSink {
               + change.lsn());
     }
     if (change.request().client() != null) {
-      index.keep(
-          change.partition(), change.request().client(), change.request().packed(), outcome);
+      index.keep(change.partition(), change.request().client(), change.request().packed(), outcome);
     }
     if (change.type() != RecordDescriptor.OUTCOME) {
       apply(store, change);

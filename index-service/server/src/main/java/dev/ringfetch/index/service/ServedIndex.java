@@ -7,7 +7,6 @@ import dev.ringfetch.index.layout.KeyReader;
 import dev.ringfetch.index.layout.OrderedReader;
 import dev.ringfetch.index.layout.ReadResult;
 import dev.ringfetch.index.layout.ScanCursor;
-import dev.ringfetch.index.outcome.OutcomeTable;
 import dev.ringfetch.index.partition.CommitLog;
 import dev.ringfetch.index.partition.OwnerContext;
 import dev.ringfetch.index.partition.Partition;

@@ -262,9 +262,8 @@ final class ExactlyOnceWorld {
           case RecordDescriptor.DELETE -> OutcomeKind.DELETED;
           default -> OutcomeDescriptor.kind(record.value());
         };
-    final long detail = record.type() == RecordDescriptor.OUTCOME
-        ? OutcomeDescriptor.detail(record.value())
-        : 0;
+    final long detail =
+        record.type() == RecordDescriptor.OUTCOME ? OutcomeDescriptor.detail(record.value()) : 0;
     found
         .computeIfAbsent(
             record.client() + "/" + NumberedClient.number(record.request()),
@@ -342,9 +341,7 @@ final class ExactlyOnceWorld {
     final boolean isOfRange =
         write.kind() == Write.Kind.RANGE_DELETE || write.kind() == Write.Kind.RANGE_END;
     check(
-        isOfRange
-            ? list.stream().allMatch(rec -> rec.kind == OutcomeKind.DELETED)
-            : list.isEmpty(),
+        isOfRange ? list.stream().allMatch(rec -> rec.kind == OutcomeKind.DELETED) : list.isEmpty(),
         "carried out again: " + id + " " + write.kind() + " before=" + list);
     list.add(new Rec(index, kind, write.detail(), lsn));
     if (kind == OutcomeKind.WRITTEN || kind == OutcomeKind.DELETED) {

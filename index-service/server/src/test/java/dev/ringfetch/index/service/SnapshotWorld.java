@@ -13,8 +13,8 @@ import dev.ringfetch.index.journal.JournalDamagedException;
 import dev.ringfetch.index.journal.SnapshotCycle;
 import dev.ringfetch.index.journal.SnapshotSink;
 import dev.ringfetch.index.journal.SnapshotSource;
-import dev.ringfetch.index.partition.CommitLog;
 import dev.ringfetch.index.outcome.OutcomeBudget;
+import dev.ringfetch.index.partition.CommitLog;
 import dev.ringfetch.index.partition.Handover;
 import dev.ringfetch.index.partition.OwnerContext;
 import dev.ringfetch.index.partition.TimeSource;
@@ -163,7 +163,8 @@ final class SnapshotWorld {
                 .incarnation(EPOCH)
                 .seed(random.nextLong()));
     memory.serve();
-    final JournalReplay replay = new JournalReplay(memory, new OutcomeBudget(OutcomeBudget.SLOTS_DEFAULT));
+    final JournalReplay replay =
+        new JournalReplay(memory, new OutcomeBudget(OutcomeBudget.SLOTS_DEFAULT));
     try {
       journal =
           Journal.open(
