@@ -302,19 +302,17 @@ final class JournalReplay implements RecordSink {
   /** The outcome that a record has, or null if its value is none. */
   private static RecoveredIndex.Outcome outcome(Change change) {
     final boolean isPositive = change.request().isPositive();
-    return switch (change.type()) {
-      case RecordDescriptor.PUT, RecordDescriptor.TICK ->
-          new RecoveredIndex.Outcome(OutcomeKind.WRITTEN, isPositive, change.lsn(), 0);
-      case RecordDescriptor.DELETE ->
-          new RecoveredIndex.Outcome(OutcomeKind.DELETED, isPositive, change.lsn(), 0);
-      default -> {
-        final OutcomeKind kind = OutcomeDescriptor.kind(change.value());
-        yield kind == null
-            ? null
-            : new RecoveredIndex.Outcome(
-                kind, isPositive, change.lsn(), OutcomeDescriptor.detail(change.value()));
+    if (change.type() == RecordDescriptor.OUTCOME) {
+      final OutcomeKind kind = OutcomeDescriptor.kind(change.value());
+      if (kind == null) {
+        return null;
       }
-    };
+      final long detail = OutcomeDescriptor.detail(change.value());
+      return new RecoveredIndex.Outcome(kind, isPositive, change.lsn(), detail);
+    }
+    final OutcomeKind kind =
+        change.type() == RecordDescriptor.DELETE ? OutcomeKind.DELETED : OutcomeKind.WRITTEN;
+    return new RecoveredIndex.Outcome(kind, isPositive, change.lsn(), 0);
   }
 
   /** Carries a change out unless the snapshot has a later one of the key. */
