@@ -279,7 +279,15 @@ final class EveryScheduleTest {
             }
           }
           case READ -> throw new AssertionError("no client reads by a write");
-          case SNAPSHOT, BARRIER, WALK, TICK, WATCH, UNWATCH ->
+          case SNAPSHOT,
+              BARRIER,
+              WALK,
+              TICK,
+              WATCH,
+              UNWATCH,
+              RANGE_BEGIN,
+              RANGE_DELETE,
+              RANGE_END ->
               throw new AssertionError(write.kind());
         }
         if (lsn != 0) {

@@ -392,7 +392,8 @@ final class Simulation {
           check(
               Objects.equals(before, write.entry()),
               op + " read " + write.entry() + ", not " + before);
-      case SNAPSHOT, BARRIER, WALK, TICK, WATCH, UNWATCH -> throw new AssertionError(write.kind());
+      case SNAPSHOT, BARRIER, WALK, TICK, WATCH, UNWATCH, RANGE_BEGIN, RANGE_DELETE, RANGE_END ->
+          throw new AssertionError(write.kind());
     }
   }
 

@@ -111,7 +111,7 @@ class DamagedMemoryTest {
             assertEquals(before, write.entry());
           }
         }
-        case SNAPSHOT, BARRIER, WALK, TICK, WATCH, UNWATCH ->
+        case SNAPSHOT, BARRIER, WALK, TICK, WATCH, UNWATCH, RANGE_BEGIN, RANGE_DELETE, RANGE_END ->
             throw new AssertionError(write.kind());
       }
       if (write.kind() == Write.Kind.DELETE) {
