@@ -45,7 +45,6 @@ final class ExactlyOnceWorld {
   private static final int CLIENTS = 3;
   private static final int KEYS = 3;
   private static final int DISK = 0;
-  private static final int INTERVAL = 1;
   private static final int RANGE_LIMIT = 2;
   private static final int SEGMENT_LENGTH = 4 << 20;
   private static final Duration TERM = Duration.ofMillis(500);
@@ -97,7 +96,7 @@ final class ExactlyOnceWorld {
 
   private record Message(Op op, long firstIncomplete) {}
 
-  private final class Client {
+  private static final class Client {
     long id;
     long next = 1;
     boolean opening;
