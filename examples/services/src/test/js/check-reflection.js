@@ -69,8 +69,8 @@ async function main(target) {
   const methods = (await reflection.listMethods('ringfetch.index.v1.Index'))
     .map((method) => method.name).sort();
   assert.deepEqual(methods,
-    ['BatchGet', 'BatchPut', 'CompareAndSet', 'Count', 'Delete', 'DeleteRange', 'Describe', 'Get',
-      'Put', 'Scan', 'ScanPage']);
+    ['BatchGet', 'BatchPut', 'CloseClient', 'CompareAndSet', 'Count', 'Delete', 'DeleteRange',
+      'Describe', 'Get', 'OpenClient', 'Put', 'Scan', 'ScanPage', 'Watch']);
   const health = await client(reflection, target, 'grpc.health.v1.Health');
   assert.equal((await call(health, 'Check', {})).status, 'SERVING');
   const index = await client(reflection, target, 'ringfetch.index.v1.Index');
