@@ -209,8 +209,7 @@ public class AsyncIndex<K, V> {
       find(future, key, encoded, then);
     } else {
       then.accept(
-          requests.found(
-              future.run().subject(), key, response.hasEntry(), response.getEntry()));
+          requests.found(future.run().subject(), key, response.hasEntry(), response.getEntry()));
     }
   }
 

@@ -74,7 +74,8 @@ final class ClientWindow {
     for (long number = first; number < first + count; number++) {
       complete[word(number)] |= 1L << number;
     }
-    while (firstIncomplete < next && (complete[word(firstIncomplete)] >>> firstIncomplete & 1) != 0) {
+    while (firstIncomplete < next
+        && (complete[word(firstIncomplete)] >>> firstIncomplete & 1) != 0) {
       complete[word(firstIncomplete)] &= ~(1L << firstIncomplete);
       firstIncomplete++;
     }

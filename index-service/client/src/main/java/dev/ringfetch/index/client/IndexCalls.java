@@ -15,9 +15,9 @@ import java.util.function.Consumer;
 /**
  * The calls of a client: each has a deadline, and ends in an answer or an {@link IndexException}.
  *
- * <p>A call that changes nothing is repeated once if it finds no server or loses it, and waits for the
- * server as long as its deadline lasts. A write is never repeated here: {@link RepeatedWrites} does
- * that. Safe for use by many threads; has no thread of its own.
+ * <p>A call that changes nothing is repeated once if it finds no server or loses it, and waits for
+ * the server as long as its deadline lasts. A write is never repeated here: {@link RepeatedWrites}
+ * does that. Safe for use by many threads; has no thread of its own.
  */
 final class IndexCalls {
   private enum State {
@@ -95,10 +95,7 @@ final class IndexCalls {
    */
   private boolean isRepeated(OperationRun run, Call<?, ?> call, Status status) {
     run.endGrace();
-    return call.repeatable()
-        && Failures.isLost(status)
-        && state == State.OPEN
-        && run.leftNs() > 0;
+    return call.repeatable() && Failures.isLost(status) && state == State.OPEN && run.leftNs() > 0;
   }
 
   /** Of a call that waited in vain, the first status says why. */

@@ -257,9 +257,7 @@ final class RepeatedWrites {
 
   private <Q, R> void failed(
       NumberedWrite<Q, R> write, Call<Q, R> call, Continuation<R> then, Status status) {
-    switch (then.future.isDone() || calls.isClosed()
-        ? end(write, status)
-        : write.failed(status)) {
+    switch (then.future.isDone() || calls.isClosed() ? end(write, status) : write.failed(status)) {
       case RENUMBER -> {
         numbers.forget(write.giveUpNumbers());
         send(write, call, then);

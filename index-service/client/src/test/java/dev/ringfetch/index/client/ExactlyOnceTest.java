@@ -32,7 +32,9 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 
-/** Writes that are sent again, because they or their answers were lost: each is carried out once. */
+/**
+ * Writes that are sent again, because they or their answers were lost: each is carried out once.
+ */
 @Timeout(120)
 final class ExactlyOnceTest {
   private static final long SEED = Long.getLong("ringfetch.seed", 1);
@@ -237,7 +239,8 @@ final class ExactlyOnceTest {
     assertEquals(1, last().getFirstIncomplete());
     writes.fates = () -> Fate.SILENT;
     final CompletableFuture<Long> silent = index.async().put("a", 2L);
-    final CompletableFuture<Long> late = index.deadline(Duration.ofMillis(100)).async().put("a", 2L);
+    final CompletableFuture<Long> late =
+        index.deadline(Duration.ofMillis(100)).async().put("a", 2L);
     while (writes.numbers.size() < 3) {
       Thread.sleep(1);
     }
@@ -261,8 +264,7 @@ final class ExactlyOnceTest {
     writes.fates = () -> Fate.ANSWER_LOST;
     assertThrows(UnavailableException.class, () -> index.put("a", 2L));
     assertEquals(Optional.of(2L), index.get("a"));
-    assertTrue(
-        writes.numbers.stream().allMatch(number -> number.getClient() == 0), "unnumbered");
+    assertTrue(writes.numbers.stream().allMatch(number -> number.getClient() == 0), "unnumbered");
     assertEquals(2, writes.numbers.size());
     plain.close();
   }

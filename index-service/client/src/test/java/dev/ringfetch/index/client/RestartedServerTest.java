@@ -55,8 +55,7 @@ final class RestartedServerTest {
             .deadline(DEADLINE)
             .build()) {
       final HashIndex<String, Long> hash = client.hash("h", Codec.string(), Codec.int64());
-      final OrderedIndex<String, Long> ordered =
-          client.ordered("o", Codec.string(), Codec.int64());
+      final OrderedIndex<String, Long> ordered = client.ordered("o", Codec.string(), Codec.int64());
       final List<Thread> threads = new ArrayList<>();
       for (final KeyedIndex<String, Long> index : List.of(hash, ordered)) {
         threads.add(loop(() -> increment(index)));

@@ -45,8 +45,7 @@ final class JournalCatalog {
 
   /** As above, for a record of a client. */
   boolean append(int type, long client, long request, Runnable done) {
-    return append(
-        type, new Subject(0, client, request), ByteString.EMPTY, ByteString.EMPTY, done);
+    return append(type, new Subject(0, client, request), ByteString.EMPTY, ByteString.EMPTY, done);
   }
 
   private boolean append(

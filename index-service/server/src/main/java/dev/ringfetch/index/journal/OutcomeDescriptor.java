@@ -40,7 +40,7 @@ public final class OutcomeDescriptor {
   /** The value of a record. */
   public static ByteString encode(OutcomeKind kind, long detail) {
     final ByteBuffer buffer = ByteBuffer.allocate(LENGTH).order(ByteOrder.LITTLE_ENDIAN);
-    buffer.putLong(DETAIL_OFFSET, detail).putInt(KIND_OFFSET, kind.ordinal());
+    buffer.putLong(DETAIL_OFFSET, detail).putInt(KIND_OFFSET, kind.number());
     return ByteString.copyFrom(buffer);
   }
 

@@ -111,8 +111,8 @@ public final class RecordDescriptor {
 
   /**
    * Type: a client's request had its outcome, and changed nothing itself: a lost comparison, the
-   * delete of no entry, the end of a range's removal. The value is an {@link OutcomeDescriptor}.
-   * In a snapshot it may be any outcome.
+   * delete of no entry, the end of a range's removal. The value is an {@link OutcomeDescriptor}. In
+   * a snapshot it may be any outcome.
    */
   public static final int OUTCOME = 3;
 

@@ -126,7 +126,7 @@ public final class OutcomeTable {
     }
     clients[slot] = client;
     numbers[slot] = number;
-    outcomes[slot] = (long) kind.ordinal() << KIND_SHIFT | (isPositive ? POSITIVE : 0) | lsn;
+    outcomes[slot] = (long) kind.number() << KIND_SHIFT | (isPositive ? POSITIVE : 0) | lsn;
     details[slot] = detail;
   }
 

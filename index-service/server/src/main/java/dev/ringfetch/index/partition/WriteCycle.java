@@ -326,8 +326,7 @@ final class WriteCycle {
     }
     if (write.kind() == Write.Kind.COMPARE_AND_SET && !write.applied() && write.detail() != 0) {
       final Entry present = newest == null ? store.entry(write.key()) : newest.entryAfter();
-      write.foundAgain(
-          present != null && present.getVersion() == write.detail() ? present : null);
+      write.foundAgain(present != null && present.getVersion() == write.detail() ? present : null);
     }
     answerAfter(records.record(write.version()), write);
   }

@@ -110,8 +110,7 @@ final class DeleteRangeCall extends RangeCall<DeleteRangeResponse> {
   /** Lets the owner say how far the number has come, or that this is its end. */
   private Next submit(Write write) {
     open.set(1);
-    final int refused =
-        index.partition(ByteString.EMPTY).submit(write.numbered(client, number));
+    final int refused = index.partition(ByteString.EMPTY).submit(write.numbered(client, number));
     if (refused == 0) {
       return Next.WAIT;
     }

@@ -358,8 +358,7 @@ public final class IndexService implements IndexGrpc.AsyncService, BindableServi
   }
 
   @Override
-  public void openClient(
-      OpenClientRequest request, StreamObserver<OpenClientResponse> responses) {
+  public void openClient(OpenClientRequest request, StreamObserver<OpenClientResponse> responses) {
     try {
       numbers.open(request, responses);
     } catch (StatusException e) {

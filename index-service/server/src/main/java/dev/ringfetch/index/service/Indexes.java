@@ -79,9 +79,7 @@ public final class Indexes implements AutoCloseable {
     this.clients = clients;
     writers =
         new ServedIndex.WriterContext(
-            Indexes::onError,
-            memory.handover(),
-            partition -> new OutcomeTable(memory.outcomes()));
+            Indexes::onError, memory.handover(), partition -> new OutcomeTable(memory.outcomes()));
     boolean created = false;
     try {
       recover();

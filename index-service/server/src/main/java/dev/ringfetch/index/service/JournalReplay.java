@@ -201,8 +201,7 @@ final class JournalReplay implements RecordSink {
               + change.lsn());
     }
     if (change.request().client() != null) {
-      index.keep(
-          change.partition(), change.request().client(), change.request().packed(), outcome);
+      index.keep(change.partition(), change.request().client(), change.request().packed(), outcome);
     }
     if (change.type() == RecordDescriptor.PUT) {
       put(store, change);
@@ -214,19 +213,18 @@ final class JournalReplay implements RecordSink {
   /** The outcome that a record has, or null if its value is none. */
   private static RecoveredIndex.Outcome outcome(Change change) {
     final boolean isPositive = change.request().isPositive();
-    return switch (change.type()) {
-      case RecordDescriptor.PUT ->
-          new RecoveredIndex.Outcome(OutcomeKind.WRITTEN, isPositive, change.lsn(), 0);
-      case RecordDescriptor.DELETE ->
-          new RecoveredIndex.Outcome(OutcomeKind.DELETED, isPositive, change.lsn(), 0);
-      default -> {
-        final OutcomeKind kind = OutcomeDescriptor.kind(change.value());
-        yield kind == null
-            ? null
-            : new RecoveredIndex.Outcome(
-                kind, isPositive, change.lsn(), OutcomeDescriptor.detail(change.value()));
-      }
-    };
+    if (change.type() == RecordDescriptor.PUT) {
+      return new RecoveredIndex.Outcome(OutcomeKind.WRITTEN, isPositive, change.lsn(), 0);
+    }
+    if (change.type() == RecordDescriptor.DELETE) {
+      return new RecoveredIndex.Outcome(OutcomeKind.DELETED, isPositive, change.lsn(), 0);
+    }
+    final OutcomeKind kind = OutcomeDescriptor.kind(change.value());
+    if (kind == null) {
+      return null;
+    }
+    final long detail = OutcomeDescriptor.detail(change.value());
+    return new RecoveredIndex.Outcome(kind, isPositive, change.lsn(), detail);
   }
 
   private static void put(EntryStore store, Change change) throws IOException {

@@ -58,9 +58,9 @@ final class RecoveredIndex {
   }
 
   /**
-   * Keeps the outcome that a record has, if its client may still need it.
+   * Keeps the outcome that a record has, if its client may still need it; counts deletes.
    *
-   * @param detail as the kind says; counted here for a delete
+   * @param packed number of the request, as the record has it
    */
   void keep(int partition, NumberedClient client, long packed, Outcome outcome) {
     final long number = NumberedClient.number(packed);

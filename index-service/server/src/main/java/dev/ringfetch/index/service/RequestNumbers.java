@@ -32,8 +32,7 @@ final class RequestNumbers {
   /** Opens or renews a client. */
   void open(OpenClientRequest request, StreamObserver<OpenClientResponse> responses)
       throws StatusException {
-    final int refused =
-        clients.open(request.getClient(), client -> opened(client, responses));
+    final int refused = clients.open(request.getClient(), client -> opened(client, responses));
     if (refused == ClientRegistry.LOG_FULL) {
       throw indexes.memory().journalFull().asException();
     }
@@ -110,8 +109,7 @@ final class RequestNumbers {
    * @param index null if there is none
    * @throws StatusException FAILED_PRECONDITION if the write was sent before, for another one
    */
-  ServedIndex index(
-      RequestNumber request, NumberedClient client, String name, ServedIndex index)
+  ServedIndex index(RequestNumber request, NumberedClient client, String name, ServedIndex index)
       throws StatusException {
     checkIncarnation(request, index);
     final long number = request.getNumber();

@@ -84,8 +84,7 @@ final class ServedIndex {
    * @param handover bounds what a thread does for other calls.
    * @param outcomes gives each partition its outcomes of writes with numbers.
    */
-  record WriterContext(
-      ErrorHandler errors, Handover handover, IntFunction<OutcomeTable> outcomes) {
+  record WriterContext(ErrorHandler errors, Handover handover, IntFunction<OutcomeTable> outcomes) {
     /** The same with the outcomes that an index had before. */
     WriterContext with(IntFunction<OutcomeTable> recovered) {
       return new WriterContext(errors, handover, recovered);

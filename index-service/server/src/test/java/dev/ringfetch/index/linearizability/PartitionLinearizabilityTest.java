@@ -6,8 +6,8 @@ import com.google.protobuf.ByteString;
 import dev.ringfetch.fabric.DirectRegion;
 import dev.ringfetch.index.layout.Found;
 import dev.ringfetch.index.layout.HashReader;
-import dev.ringfetch.index.outcome.NumberedClient;
 import dev.ringfetch.index.linearizability.Call.Kind;
+import dev.ringfetch.index.outcome.NumberedClient;
 import dev.ringfetch.index.partition.BookStore;
 import dev.ringfetch.index.partition.CommitLog;
 import dev.ringfetch.index.partition.Handover;
@@ -161,11 +161,7 @@ final class PartitionLinearizabilityTest {
     private long numbers;
 
     Client(
-        Partition partition,
-        Function<ByteString, Entry> reader,
-        int id,
-        int round,
-        boolean twice) {
+        Partition partition, Function<ByteString, Entry> reader, int id, int round, boolean twice) {
       numbered = twice ? new NumberedClient(id, 1) : null;
       this.partition = partition;
       this.reader = reader;

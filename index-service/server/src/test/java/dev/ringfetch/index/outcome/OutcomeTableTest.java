@@ -93,8 +93,7 @@ class OutcomeTableTest {
     table.forEach(
         (client, number, kind, isPositive, lsn, detail) ->
             assertEquals(
-                null,
-                found.put(new Key(client, number), new Kept(kind, isPositive, lsn, detail))));
+                null, found.put(new Key(client, number), new Kept(kind, isPositive, lsn, detail))));
     final Map<Key, Kept> needed = new HashMap<>(expected);
     needed.keySet().removeIf(key -> !key.client.keeps(key.number));
     assertEquals(needed, found);
@@ -149,7 +148,6 @@ class OutcomeTableTest {
     final long largest = NumberedClient.NUMBER_LIMIT - 1;
     client.complete(largest - NumberedClient.WINDOW + 1);
     assertEquals(largest, NumberedClient.number(client.packed(largest)));
-    assertEquals(
-        client.firstIncomplete(), NumberedClient.firstIncomplete(client.packed(largest)));
+    assertEquals(client.firstIncomplete(), NumberedClient.firstIncomplete(client.packed(largest)));
   }
 }

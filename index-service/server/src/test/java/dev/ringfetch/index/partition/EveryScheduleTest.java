@@ -279,7 +279,8 @@ final class EveryScheduleTest {
             }
           }
           case READ -> throw new AssertionError("no client reads by a write");
-          case SNAPSHOT -> throw new AssertionError(write.kind());
+          case SNAPSHOT, RANGE_BEGIN, RANGE_DELETE, RANGE_END ->
+              throw new AssertionError(write.kind());
         }
         if (lsn != 0) {
           final boolean deletes = write.kind() == Write.Kind.DELETE;

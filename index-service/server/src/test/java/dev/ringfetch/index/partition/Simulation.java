@@ -392,7 +392,7 @@ final class Simulation {
           check(
               Objects.equals(before, write.entry()),
               op + " read " + write.entry() + ", not " + before);
-      case SNAPSHOT -> throw new AssertionError(write.kind());
+      case SNAPSHOT, RANGE_BEGIN, RANGE_DELETE, RANGE_END -> throw new AssertionError(write.kind());
     }
   }
 

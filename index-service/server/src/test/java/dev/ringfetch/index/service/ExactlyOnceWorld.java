@@ -43,7 +43,6 @@ final class ExactlyOnceWorld {
   private static final int CLIENTS = 3;
   private static final int KEYS = 3;
   private static final int DISK = 0;
-  private static final int INTERVAL = 1;
   private static final int RANGE_LIMIT = 2;
   private static final int SEGMENT_LENGTH = 4 << 20;
   private static final Duration TERM = Duration.ofMillis(500);
@@ -95,7 +94,7 @@ final class ExactlyOnceWorld {
 
   private record Message(Op op, long firstIncomplete) {}
 
-  private final class Client {
+  private static final class Client {
     long id;
     long next = 1;
     boolean opening;
@@ -257,9 +256,8 @@ final class ExactlyOnceWorld {
           case RecordDescriptor.DELETE -> OutcomeKind.DELETED;
           default -> OutcomeDescriptor.kind(record.value());
         };
-    final long detail = record.type() == RecordDescriptor.OUTCOME
-        ? OutcomeDescriptor.detail(record.value())
-        : 0;
+    final long detail =
+        record.type() == RecordDescriptor.OUTCOME ? OutcomeDescriptor.detail(record.value()) : 0;
     found
         .computeIfAbsent(
             record.client() + "/" + NumberedClient.number(record.request()),
@@ -337,9 +335,7 @@ final class ExactlyOnceWorld {
     final boolean isOfRange =
         write.kind() == Write.Kind.RANGE_DELETE || write.kind() == Write.Kind.RANGE_END;
     check(
-        isOfRange
-            ? list.stream().allMatch(rec -> rec.kind == OutcomeKind.DELETED)
-            : list.isEmpty(),
+        isOfRange ? list.stream().allMatch(rec -> rec.kind == OutcomeKind.DELETED) : list.isEmpty(),
         "carried out again: " + id + " " + write.kind() + " before=" + list);
     list.add(new Rec(index, kind, write.detail(), lsn));
     if (kind == OutcomeKind.WRITTEN || kind == OutcomeKind.DELETED) {

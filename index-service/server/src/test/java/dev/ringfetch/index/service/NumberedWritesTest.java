@@ -42,8 +42,8 @@ import java.time.Duration;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
-import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.api.function.Executable;
+import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 
@@ -275,8 +275,7 @@ class NumberedWritesTest {
     assertEquals(
         1,
         index
-            .deleteRange(
-                DeleteRangeRequest.newBuilder().setIndex("a").setNumber(number(3)).build())
+            .deleteRange(DeleteRangeRequest.newBuilder().setIndex("a").setNumber(number(3)).build())
             .getRemoved());
   }
 
@@ -329,8 +328,7 @@ class NumberedWritesTest {
         active,
         index.openClient(OpenClientRequest.newBuilder().setClient(active).build()).getClient());
     assertNotEquals(
-        idle,
-        index.openClient(OpenClientRequest.newBuilder().setClient(idle).build()).getClient());
+        idle, index.openClient(OpenClientRequest.newBuilder().setClient(idle).build()).getClient());
     restart(Durability.DISK);
     nowNs += TERM.toNanos() - 1; // a full term since the start
     assertEquals("5", get("a", "a"));

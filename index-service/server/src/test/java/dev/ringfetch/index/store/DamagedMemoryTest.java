@@ -111,7 +111,8 @@ class DamagedMemoryTest {
             assertEquals(before, write.entry());
           }
         }
-        case SNAPSHOT -> throw new AssertionError(write.kind());
+        case SNAPSHOT, RANGE_BEGIN, RANGE_DELETE, RANGE_END ->
+            throw new AssertionError(write.kind());
       }
       if (write.kind() == Write.Kind.DELETE) {
         expected.remove(key);
