@@ -63,6 +63,7 @@ final class WatchConnection {
   private State state = State.NEW;
   private WatchRequest request;
   private Attempt attempt;
+  private RuntimeException refusal; // why there is no attempt
   private int untaken; // responses with changes
   private long pauseNs = PAUSE_MIN_NS;
   private long heardNs;
@@ -105,6 +106,16 @@ final class WatchConnection {
     }
   }
 
+  /** A new call; null if an interceptor has thrown. */
+  private Attempt attempt() {
+    try {
+      return new Attempt();
+    } catch (RuntimeException e) {
+      refusal = e;
+      return null;
+    }
+  }
+
   /** Begins. */
   void start() {
     call();
@@ -119,13 +130,19 @@ final class WatchConnection {
         return;
       }
       state = State.CALLING;
-      next = new Attempt();
-      attempt = next;
+      next = attempt();
+      if (next != null) {
+        attempt = next;
+      }
       sent = request;
       asked = WINDOW - untaken;
-      next.asked = asked;
       heardNs = System.nanoTime();
     }
+    if (next == null) {
+      ended(attempt, Status.INTERNAL.withDescription("no call was made").withCause(refusal), null);
+      return;
+    }
+    next.asked = asked;
     try {
       next.call.start(next, new Metadata());
       if (calls.isClosed()) { // perhaps before the call was one of those to cancel

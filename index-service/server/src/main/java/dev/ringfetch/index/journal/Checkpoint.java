@@ -59,7 +59,7 @@ final class Checkpoint implements AutoCloseable {
   private final long origin;
   private long sequence;
   private long durable;
-  private boolean clean;
+  private End end = End.NONE;
   private boolean whole = true;
 
   private Checkpoint(DiskFile file, long origin) {
@@ -121,7 +121,7 @@ final class Checkpoint implements AutoCloseable {
     if (slot.getLong(SEQUENCE_OFFSET) > sequence) {
       sequence = slot.getLong(SEQUENCE_OFFSET);
       durable = slot.getLong(DURABLE_OFFSET);
-      clean = slot.getInt(CLEAN_OFFSET) == 1;
+      end = End.of(slot.getInt(CLEAN_OFFSET));
     }
     return true;
   }
@@ -154,20 +154,46 @@ final class Checkpoint implements AutoCloseable {
 
   /** Whether the writer ended in order. */
   boolean isClean() {
-    return clean;
+    return end == End.CLEAN;
+  }
+
+  /** Whether this is of a copy, on which no server has started. */
+  boolean isCopied() {
+    return end == End.COPIED;
   }
 
   /** Notes up to where the journal is synced. */
   void write(long position, boolean ended) throws IOException {
+    write(position, ended ? End.CLEAN : End.NONE);
+  }
+
+  /** How a journal was left. Each has the number that it has in the file. */
+  enum End {
+    /** Its server has not ended, or not in order. */
+    NONE,
+    /** Its server ended in order. */
+    CLEAN,
+    /** It is a copy. */
+    COPIED;
+
+    private static final End[] ALL = values();
+
+    static End of(int number) {
+      return number > 0 && number < ALL.length ? ALL[number] : NONE;
+    }
+  }
+
+  /** As above, for each way to leave a journal. */
+  void write(long position, End left) throws IOException {
     sequence++;
     durable = position;
-    clean = ended;
+    end = left;
     slot.clear();
     slot.putInt(FORMAT_OFFSET, SegmentDescriptor.FORMAT)
         .putLong(ORIGIN_OFFSET, origin)
         .putLong(SEQUENCE_OFFSET, sequence)
         .putLong(DURABLE_OFFSET, durable)
-        .putInt(CLEAN_OFFSET, clean ? 1 : 0);
+        .putInt(CLEAN_OFFSET, end.ordinal());
     slot.putInt(CRC_OFFSET, crc());
     file.write((sequence & 1) * SLOT_DISTANCE, slot);
   }

@@ -39,6 +39,11 @@ public record IndexDefinition(
   /** Length in bytes. */
   public static final int LENGTH = 2 * Integer.BYTES + 2 * Long.BYTES;
 
+  /** The same index with another incarnation. */
+  public IndexDefinition withIncarnation(long other) {
+    return new IndexDefinition(kind, durability, partitions, seed, other);
+  }
+
   ByteString encoded() {
     final ByteBuffer buffer = ByteBuffer.allocate(LENGTH).order(ByteOrder.LITTLE_ENDIAN);
     buffer

@@ -64,6 +64,7 @@ public final class Journal {
   private volatile Runnable alarm = () -> {};
   private volatile State state = State.OPEN;
   private final boolean clean;
+  private final boolean copied;
   private volatile IOException failure;
   private volatile IOException obstacle;
 
@@ -173,6 +174,7 @@ public final class Journal {
     previous = recovered.previous();
     durable = recovered.end();
     clean = recovered.clean();
+    copied = recovered.copied();
     recoveredFrom = recovered.choice();
     catalog = new JournalCatalog(this, recovered.catalogLsn());
     sources.add(catalog.source());
@@ -313,7 +315,27 @@ public final class Journal {
    * @throws IOException if the record cannot be synced
    */
   public void skip() throws IOException {
-    if (!catalog.append(RecordDescriptor.SKIP, 0, ByteString.EMPTY, ByteString.EMPTY, () -> {})) {
+    begin(RecordDescriptor.SKIP, ByteString.EMPTY);
+  }
+
+  /** Whether this is the journal of a copy, on which no server has started. */
+  public boolean isCopied() {
+    return copied;
+  }
+
+  /**
+   * Records that the indexes there have other incarnations, and skip LSNs; else as {@link #skip}.
+   *
+   * @param salt changes the incarnations
+   */
+  public void restore(long salt) throws IOException {
+    final byte[] value = new byte[Long.BYTES];
+    RecordDescriptor.putLong(value, 0, salt);
+    begin(RecordDescriptor.RESTORE, ByteString.copyFrom(value));
+  }
+
+  private void begin(int type, ByteString value) throws IOException {
+    if (!catalog.append(type, 0, ByteString.EMPTY, value, () -> {})) {
       throw new IOException("the journal has no room for its start", obstacle);
     }
     collect();

@@ -8,7 +8,8 @@ import java.nio.file.NoSuchFileException;
 
 /**
  * A copy of a journal that a server goes on to write: its newest snapshot, and what was synced
- * behind the snapshot's begin. The copy is as of a server that ended in order at that moment.
+ * behind the snapshot's begin. The copy says that it is one: a server that starts on it gives its
+ * indexes new incarnations, as the original may have gone on from there.
  *
  * <p>Used by one thread at a time.
  *
@@ -45,10 +46,16 @@ public record JournalCopy(long snapshot, long bytes) {
       throw new IOException("there is no snapshot that is whole: data=" + from);
     }
     long bytes = copy(from, to, snapshot.name(), snapshot.length(), snapshot.length());
+    long reached = -1;
     for (final String name : from.list()) {
       final long number = SegmentDescriptor.number(name);
       final SegmentFile segment = number > 0 ? SegmentFile.read(from, name, number, origin) : null;
-      if (segment != null && segment.end() > snapshot.begin() && segment.base() < durable) {
+      if (segment != null && segment.end() >= snapshot.begin() && segment.base() < durable) {
+        final boolean isFirst = reached < 0;
+        if (isFirst ? segment.base() > snapshot.begin() : segment.base() != reached) {
+          throw removed(from, number - 1);
+        }
+        reached = segment.end();
         bytes +=
             copy(
                 from,
@@ -58,13 +65,20 @@ public record JournalCopy(long snapshot, long bytes) {
                 segment.length());
       }
     }
+    if (reached < durable) {
+      throw new IOException("the journal ends before what was synced: data=" + from);
+    }
     to.syncDirectory();
     try (Checkpoint checkpoint = Checkpoint.create(to, origin)) {
-      checkpoint.write(durable, true);
-      checkpoint.write(durable, true);
+      checkpoint.write(durable, Checkpoint.End.COPIED);
+      checkpoint.write(durable, Checkpoint.End.COPIED);
       checkpoint.sync();
     }
     return new JournalCopy(snapshot.number(), bytes);
+  }
+
+  private static NoSuchFileException removed(Disk from, long number) {
+    return new NoSuchFileException(from.describe(SegmentDescriptor.name(number)));
   }
 
   /** Copies what a file begins with, and fills the rest with zeros; returns its length. */

@@ -131,16 +131,7 @@ public final class JournalReader {
    */
   public Place begin(long index, long[] lsns) throws IOException {
     final Place place = new Place();
-    place.segment = Long.MAX_VALUE;
-    for (final String name : disk.list()) {
-      final long number = SegmentDescriptor.number(name);
-      if (number >= 0) {
-        place.segment = Math.min(place.segment, number);
-      }
-    }
-    final long oldest = place.segment;
-    summaries.keySet().removeIf(number -> number < oldest);
-    open(place, oldest);
+    openOldest(place);
     place.oldestBase = place.base;
     place.complete = place.base == 0;
     boolean passing = true;
@@ -157,6 +148,32 @@ public final class JournalReader {
     }
     place.summary = summaries.containsKey(place.segment) ? null : new Summary();
     return place;
+  }
+
+  /** Opens the oldest segment that there is, also while the oldest ones are removed. */
+  private void openOldest(Place place) throws IOException {
+    long before = -1;
+    while (true) {
+      long oldest = Long.MAX_VALUE;
+      for (final String name : disk.list()) {
+        final long number = SegmentDescriptor.number(name);
+        if (number >= 0) {
+          oldest = Math.min(oldest, number);
+        }
+      }
+      try {
+        place.segment = oldest;
+        open(place, oldest);
+        final long first = oldest;
+        summaries.keySet().removeIf(number -> number < first);
+        return;
+      } catch (NoSuchFileException e) {
+        if (oldest == before) {
+          throw e;
+        }
+        before = oldest;
+      }
+    }
   }
 
   private static boolean hasNewer(Summary summary, long index, long[] lsns) {

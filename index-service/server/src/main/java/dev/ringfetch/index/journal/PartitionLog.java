@@ -58,7 +58,7 @@ public final class PartitionLog implements CommitLog {
           RecordDescriptor.OUTCOME, 0, index, partition, lsn, ByteString.EMPTY, outcome);
     }
     return source.append(
-        write.existed() ? RecordDescriptor.DELETE : RecordDescriptor.PUT,
+        isDelete(write.kind()) ? RecordDescriptor.DELETE : RecordDescriptor.PUT,
         flags(write),
         index,
         partition,
@@ -66,6 +66,10 @@ public final class PartitionLog implements CommitLog {
         write.key(),
         write.value(),
         write.deadline());
+  }
+
+  private static boolean isDelete(Write.Kind kind) {
+    return kind == Write.Kind.DELETE || kind == Write.Kind.RANGE_DELETE;
   }
 
   private static int flags(Write write) {

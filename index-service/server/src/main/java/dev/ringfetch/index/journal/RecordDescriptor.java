@@ -138,6 +138,13 @@ public final class RecordDescriptor {
   public static final int CLOSE_CLIENT = 20;
 
   /**
+   * Type: a server began on a copy of its directory. The indexes that there are have other
+   * incarnations from then on, which the value changes, 64 bits; and they skip LSNs as with {@link
+   * #SKIP}.
+   */
+  public static final int RESTORE = 21;
+
+  /**
    * Type, in snapshots alone: a partition of an index. The LSN is one up to which all records are
    * in the snapshot; the value is the partition's clock, as a deadline is.
    */

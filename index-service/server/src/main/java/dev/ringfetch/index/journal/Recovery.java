@@ -25,9 +25,16 @@ final class Recovery {
    * @param previous the same, but 0 if there is no batch
    * @param catalogLsn the last LSN of creations and removals
    * @param clean whether the writer had ended in order, or there was none
+   * @param copied whether this is a copy, on which no server has started
    * @param choice the snapshot that was taken
    */
-  record Result(long end, long previous, long catalogLsn, boolean clean, SnapshotChoice choice) {}
+  record Result(
+      long end,
+      long previous,
+      long catalogLsn,
+      boolean clean,
+      boolean copied,
+      SnapshotChoice choice) {}
 
   private final Disk disk;
   private final long origin;
@@ -66,16 +73,18 @@ final class Recovery {
     try {
       final Recovery recovery = new Recovery(disk, context, sink);
       final boolean clean = checkpoint.isClean();
+      final boolean copied = checkpoint.isCopied();
       final long end = recovery.read(checkpoint);
       recovery.cut(checkpoint.durable(), end, writer);
-      checkpoint.write(end, false);
+      // A copy stays one until the record is synced that says so.
+      checkpoint.write(end, copied ? Checkpoint.End.COPIED : Checkpoint.End.NONE);
       checkpoint.sync();
       opened = true;
       return new Journal(
           context,
           writer,
           checkpoint,
-          new Result(end, recovery.previous, recovery.catalogLsn, clean, recovery.choice));
+          new Result(end, recovery.previous, recovery.catalogLsn, clean, copied, recovery.choice));
     } finally {
       if (!opened) {
         writer.close();
@@ -95,7 +104,7 @@ final class Recovery {
           recovery.recordsRead,
           end,
           recovery.unfinishedBytes(end),
-          checkpoint.isClean(),
+          checkpoint.isClean() || checkpoint.isCopied(),
           recovery.choice.snapshot() == null ? 0 : recovery.choice.snapshot().number(),
           recovery.faults(checkpoint));
     }
@@ -143,7 +152,7 @@ final class Recovery {
           context,
           writer,
           checkpoint,
-          new Result(writer.position(), 0, 0, true, SnapshotChoice.none()));
+          new Result(writer.position(), 0, 0, true, false, SnapshotChoice.none()));
     } finally {
       if (!created) {
         writer.close();
@@ -213,7 +222,8 @@ final class Recovery {
   /** Finds the segment from which on the journal is read after a snapshot. */
   private int begin(SnapshotFile snapshot) throws JournalDamagedException {
     int number = segments.size() - 1;
-    while (segments.get(number).base() > snapshot.begin()) {
+    // The batches may end where the segment does: then they go on in the next one.
+    while (number > 0 && segments.get(number).base() >= snapshot.begin()) {
       number--;
     }
     if (segments.get(number).end() < snapshot.begin()) {

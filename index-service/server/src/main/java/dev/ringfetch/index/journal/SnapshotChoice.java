@@ -22,6 +22,18 @@ record SnapshotChoice(
     return new SnapshotChoice(null, 0, List.of(), List.of());
   }
 
+  /** Reads a snapshot; returns null if it is damaged, or the disk cannot read it. */
+  private static SnapshotFile read(Disk disk, String name, long origin)
+      throws JournalDamagedException {
+    try {
+      return SnapshotFile.read(disk, name, SnapshotDescriptor.number(name), origin);
+    } catch (JournalDamagedException e) { // of another directory or version
+      throw e;
+    } catch (IOException e) { // a sector that cannot be read is damage, too
+      return null;
+    }
+  }
+
   /**
    * Chooses.
    *
@@ -42,8 +54,7 @@ record SnapshotChoice(
     final List<String> damaged = new ArrayList<>();
     SnapshotFile chosen = null;
     for (final String name : names) {
-      final SnapshotFile found =
-          SnapshotFile.read(disk, name, SnapshotDescriptor.number(name), origin);
+      final SnapshotFile found = read(disk, name, origin);
       if (found == null) {
         damaged.add(name);
       } else if (found.begin() >= first.base()) {

@@ -6,6 +6,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicLong;
+import java.util.function.Consumer;
 
 /**
  * The snapshots of a journal: writes one after so many bytes of journal, or where it is asked for
@@ -174,8 +175,8 @@ public final class SnapshotCycle {
       };
     } catch (IOException e) {
       fail(e, nowNs);
-    } catch (RuntimeException e) { // of a source: the next one may be better
-      fail(new IOException("a snapshot has failed: " + e.getMessage(), e), nowNs);
+    } catch (RuntimeException | OutOfMemoryError e) { // the next one may be better
+      fail(new IOException("a snapshot has failed: " + e, e), nowNs);
     }
     return LOOK_NS;
   }
@@ -254,8 +255,8 @@ public final class SnapshotCycle {
     obstacle = null;
     retryDelayNs = 0;
     become(State.TRIMMING);
-    answered.forEach(listener -> listener.onSnapshot(newest));
-    answered.clear();
+    final Taken told = newest;
+    tell(listener -> listener.onSnapshot(told));
     return 0;
   }
 
@@ -280,7 +281,7 @@ public final class SnapshotCycle {
       final long number = SegmentDescriptor.number(name);
       if (number >= 0) {
         final SegmentFile segment = SegmentFile.read(disk, name, number, journal.origin());
-        if (segment != null && segment.end() <= older.begin()) {
+        if (segment != null && segment.end() < older.begin()) {
           return name;
         }
         break;
@@ -301,8 +302,22 @@ public final class SnapshotCycle {
     retryNs = nowNs + retryDelayNs;
     discard();
     become(State.IDLE);
-    answered.forEach(listener -> listener.onFailure(failure));
+    tell(listener -> listener.onFailure(failure));
+  }
+
+  /** Answers those that asked, each once, whatever another one throws. */
+  private void tell(Consumer<Listener> answer) {
+    final List<Listener> told = List.copyOf(answered);
     answered.clear();
+    for (final Listener listener : told) {
+      try {
+        answer.accept(listener);
+      } catch (RuntimeException e) { // of one call: its client is gone, for example
+        if (obstacle != null) {
+          obstacle.addSuppressed(e);
+        }
+      }
+    }
   }
 
   private void discard() {
@@ -329,8 +344,8 @@ public final class SnapshotCycle {
       answered.addAll(asking);
       asking.clear();
     }
-    answered.forEach(listener -> listener.onFailure(obstacle));
-    answered.clear();
+    final IOException end = obstacle;
+    tell(listener -> listener.onFailure(end));
   }
 
   private void become(State next) {

@@ -261,6 +261,10 @@ final class WriteCycle {
     }
     if (write.ttlMs() != 0) {
       Objects.requireNonNull(expiry, "the store keeps no deadlines").stamp(write, this);
+      if (state != State.OPEN) { // the log has failed
+        answer(write, Write.UNAVAILABLE);
+        return;
+      }
     }
     long version = newest == null ? store.version(key) : newest.versionAfter();
     Write seen = newest; // the record that an answer waits for, if none is appended

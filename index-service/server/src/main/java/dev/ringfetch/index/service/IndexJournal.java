@@ -21,6 +21,7 @@ import java.lang.System.Logger;
 import java.lang.System.Logger.Level;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.security.SecureRandom;
 import java.time.Duration;
 import java.util.Collection;
 import java.util.Comparator;
@@ -111,7 +112,11 @@ final class IndexJournal implements ClientLog, AutoCloseable {
     }
     boolean opened = false;
     try {
-      if (!journal.wasClean()) {
+      if (journal.isCopied()) {
+        final long salt = new SecureRandom().nextLong();
+        journal.restore(salt);
+        replay.restore(salt);
+      } else if (!journal.wasClean()) {
         journal.skip();
         replay.indexes().forEach(index -> index.skip(Journal.LOST_LIMIT));
       }
@@ -166,7 +171,12 @@ final class IndexJournal implements ClientLog, AutoCloseable {
 
   /** Asks for a snapshot of all that was answered before. */
   void snapshot(SnapshotCycle.Listener listener) {
-    snapshots.ask(listener);
+    final SnapshotCycle cycle = snapshots;
+    if (cycle == null) { // the journal was created this moment
+      listener.onFailure(new IOException("the server starts; try again"));
+      return;
+    }
+    cycle.ask(listener);
     wakeSnapshots();
   }
 

@@ -181,6 +181,14 @@ final class JournalReplay implements RecordSink {
     }
   }
 
+  /** Gives all indexes other incarnations: they are of a copy. */
+  void restore(long salt) {
+    for (final RecoveredIndex index : indexes.values()) {
+      index.restore(salt);
+      index.skip(Journal.LOST_LIMIT);
+    }
+  }
+
   private NumberedClient client(long id) {
     return clients.computeIfAbsent(id, unknown -> new NumberedClient(id, 1));
   }
@@ -196,6 +204,7 @@ final class JournalReplay implements RecordSink {
     switch (record.type()) {
       case RecordDescriptor.SKIP ->
           indexes.values().forEach(index -> index.skip(Journal.LOST_LIMIT));
+      case RecordDescriptor.RESTORE -> restore(record.number());
       case RecordDescriptor.CREATE_INDEX -> create(record, place);
       case RecordDescriptor.DROP_INDEX -> drop(record.index());
       case RecordDescriptor.PUT,

@@ -135,8 +135,8 @@ public final class OfflineIndexes implements AutoCloseable {
   }
 
   /**
-   * Passes all entries of an index to a sink: of an ORDERED one in the order of their keys, else in
-   * none.
+   * Passes all entries of an index to a sink, but those whose deadlines had come when the server
+   * ended: of an ORDERED one in the order of their keys, else in none.
    *
    * @return false if there is no such index
    */
@@ -157,7 +157,9 @@ public final class OfflineIndexes implements AutoCloseable {
       while (!walk.isDone()) {
         store.step(walk);
         for (final Entry entry : walk.entries()) {
-          if (!sink.take(entry)) {
+          final boolean isThere =
+              entry.getDeadlineMs() == 0 || entry.getDeadlineMs() > store.expiry().clock();
+          if (isThere && !sink.take(entry)) {
             return;
           }
         }

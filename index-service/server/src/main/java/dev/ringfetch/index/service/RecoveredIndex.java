@@ -6,6 +6,7 @@ import dev.ringfetch.index.outcome.OutcomeKind;
 import dev.ringfetch.index.outcome.OutcomeTable;
 import dev.ringfetch.index.partition.CommitLog;
 import dev.ringfetch.index.store.EntryStore;
+import dev.ringfetch.index.store.StoreMemory;
 import dev.ringfetch.index.store.StoredIndex;
 
 /**
@@ -15,7 +16,7 @@ import dev.ringfetch.index.store.StoredIndex;
  * <p>Used by one thread at a time.
  */
 final class RecoveredIndex {
-  private final CatalogEntry entry;
+  private CatalogEntry entry;
   private final StoredIndex index;
   private final long[] last;
   private final OutcomeTable[] outcomes;
@@ -118,6 +119,16 @@ final class RecoveredIndex {
     }
     index.closeToReaders();
     index.drop();
+  }
+
+  /** Gives the index another incarnation, as it is that of a copy. */
+  void restore(long salt) {
+    final long mixed = StoreMemory.mix(entry.definition().incarnation() ^ salt);
+    entry =
+        new CatalogEntry(
+            entry.number(),
+            entry.name(),
+            entry.definition().withIncarnation(mixed == 0 ? 1 : mixed));
   }
 
   /** Skips so many LSNs of each partition. */

@@ -41,6 +41,11 @@ public final class Salvage {
 
   private final Map<Long, Content> contents = new TreeMap<>();
   private final Set<Long> dropped = new HashSet<>();
+
+  /** The latest time that any partition's clock has shown. */
+  private long clock;
+
+  private long ended;
   private final List<String> report = new ArrayList<>();
   private long entries;
 
@@ -109,6 +114,8 @@ public final class Salvage {
         dropped.add(record.index());
         contents.remove(record.index());
       }
+      case RecordDescriptor.PARTITION, RecordDescriptor.TICK ->
+          clock = Math.max(clock, record.number());
       case RecordDescriptor.PUT -> newest(record, record.value());
       case RecordDescriptor.DELETE -> newest(record, null);
       default -> {
@@ -139,6 +146,9 @@ public final class Salvage {
       for (final Map.Entry<Long, Content> content : contents.entrySet()) {
         write(indexes, content.getKey(), content.getValue());
       }
+    }
+    if (ended > 0) {
+      report.add("left out, as their deadlines have come: entries=" + ended);
     }
     report.add("wrote entries=" + entries + " data=" + target);
   }
@@ -177,7 +187,13 @@ public final class Salvage {
     final Semaphore free = new Semaphore(WRITES);
     final AtomicReference<Write> failed = new AtomicReference<>();
     for (final Map.Entry<ByteString, Newest> each : content.newest.entrySet()) {
-      if (each.getValue().value == null) {
+      final Newest newest = each.getValue();
+      final long nowMs = Math.max(clock, System.currentTimeMillis());
+      if (newest.value == null) {
+        continue;
+      }
+      if (newest.deadline != 0 && newest.deadline <= nowMs) {
+        ended++;
         continue;
       }
       free.acquireUninterruptibly();
@@ -189,7 +205,8 @@ public final class Salvage {
                     }
                     free.release();
                   })
-              .put(each.getKey(), each.getValue().value);
+              .put(each.getKey(), newest.value)
+              .ttl(newest.deadline == 0 ? 0 : newest.deadline - nowMs);
       if (index.partition(each.getKey()).submit(write) != 0) { // no more than WRITES are there
         throw new IllegalStateException("queue full: index=" + index.name());
       }

@@ -12,6 +12,8 @@ import java.io.IOException;
 import java.util.List;
 import java.util.Random;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
 
 /** Snapshots step by step: when they begin, what they leave, and what they do when they fail. */
 class SnapshotCycleTest {
@@ -225,5 +227,46 @@ class SnapshotCycleTest {
     assertEquals(List.of(), snapshotFiles());
     life.ask();
     assertEquals(2, life.failures.size());
+  }
+
+  /** The journal ends where its segment does: nothing of the next one is written yet. */
+  @ParameterizedTest
+  @ValueSource(ints = {0, 1, 2})
+  void aSegmentIsFullToItsLastByte(int snapshots) throws IOException {
+    final SnapshotLife life = new SnapshotLife(disk, 1);
+    int puts = 0;
+    while (left(life) > (1 << 20)) {
+      life.put("key" + puts++, 300_000);
+    }
+    final String last = "last key"; // 8 bytes: what is left is a multiple of them
+    final int record = (int) left(life) - BatchDescriptor.RECORD_OFFSET;
+    life.put(last, record - JournalRecord.length(last.length(), 0));
+    assertEquals(0, left(life));
+    for (int i = 0; i < snapshots; i++) {
+      life.snapshot();
+    }
+    if (snapshots > 0) {
+      final SimulatedDisk copy = new SimulatedDisk();
+      JournalCopy.of(disk.copy(), copy, JournalLife.ORIGIN);
+      final SnapshotLife restored = new SnapshotLife(copy, 2);
+      assertTrue(restored.journal.isCopied());
+      assertEquals(life.versions(), restored.versions());
+    }
+    final SimulatedDisk killed = disk.copy();
+    killed.kill();
+    assertEquals(life.versions(), new SnapshotLife(killed, 2).versions());
+    life.journal.close();
+    final SimulatedDisk ended = disk.copy();
+    ended.kill();
+    final SnapshotLife next = new SnapshotLife(ended, 2);
+    assertTrue(next.journal.wasClean());
+    assertEquals(life.versions(), next.versions());
+    next.put("more", 10);
+    ended.kill();
+    assertEquals(next.versions(), new SnapshotLife(ended, 3).versions());
+  }
+
+  private static long left(SnapshotLife life) {
+    return JournalLife.SEGMENT_LENGTH - life.journal.durable();
   }
 }

@@ -2,6 +2,7 @@ package dev.ringfetch.index.service;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertFalse;
+import static org.junit.jupiter.api.Assertions.assertNotEquals;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
@@ -251,21 +252,7 @@ class OfflineIndexesTest {
       for (int i = 0; i < 3; i++) {
         final CompletableFuture<Long> taken = new CompletableFuture<>();
         final int before = answered.get();
-        indexes
-            .memory()
-            .journal()
-            .snapshot(
-                new SnapshotCycle.Listener() {
-                  @Override
-                  public void onSnapshot(SnapshotCycle.Taken snapshot) {
-                    taken.complete(snapshot.number());
-                  }
-
-                  @Override
-                  public void onFailure(IOException failure) {
-                    taken.completeExceptionally(failure);
-                  }
-                });
+        snapshot(indexes, taken);
         final long number = taken.get();
         final Path copy = parent.resolve("copy" + i);
         assertTrue(Backup.of(data, copy).snapshot() >= number);
@@ -283,6 +270,91 @@ class OfflineIndexesTest {
       writer.join();
     }
     assertTrue(answered.get() > 0);
+  }
+
+  /** The original may have given out the versions that the copy would go on with. */
+  @Test
+  void indexesOfACopyHaveOtherIncarnationsAndLaterVersions() throws Exception {
+    final long before;
+    final long version;
+    final ByteString key = ByteString.copyFromUtf8("new");
+    try (Indexes indexes = open(data)) {
+      before = indexes.find("of HASH").incarnation();
+      version = put(indexes, key);
+      final CompletableFuture<Long> taken = new CompletableFuture<>();
+      snapshot(indexes, taken);
+      taken.get();
+      Backup.of(data, parent.resolve("copy"));
+    }
+    final long after;
+    try (Indexes copy = open(parent.resolve("copy"))) {
+      after = copy.find("of HASH").incarnation();
+      assertNotEquals(before, after);
+      assertTrue(put(copy, key) > version + 1000);
+    }
+    try (Indexes copy = open(parent.resolve("copy"))) {
+      assertEquals(after, copy.find("of HASH").incarnation(), "it is no copy any more");
+    }
+    try (Indexes indexes = open(data)) {
+      assertEquals(before, indexes.find("of HASH").incarnation());
+    }
+  }
+
+  private static long put(Indexes indexes, ByteString key) throws InterruptedException {
+    final CountDownLatch done = new CountDownLatch(1);
+    final Write write = new Write(answered -> done.countDown()).put(key, key);
+    assertEquals(0, indexes.find("of HASH").partition(key).submit(write));
+    done.await();
+    return write.version();
+  }
+
+  private static void snapshot(Indexes indexes, CompletableFuture<Long> taken) {
+    indexes
+        .memory()
+        .journal()
+        .snapshot(
+            new SnapshotCycle.Listener() {
+              @Override
+              public void onSnapshot(SnapshotCycle.Taken snapshot) {
+                taken.complete(snapshot.number());
+              }
+
+              @Override
+              public void onFailure(IOException failure) {
+                taken.completeExceptionally(failure);
+              }
+            });
+  }
+
+  /** Also what a dump and a salvage show of it. */
+  @Test
+  void entriesThatHaveEndedAreAbsent() throws Exception {
+    final ByteString ending = ByteString.copyFromUtf8("ending");
+    final ByteString staying = ByteString.copyFromUtf8("staying");
+    try (Indexes indexes = open(data)) {
+      final ServedIndex index = indexes.find("of ORDERED");
+      for (final ByteString key : List.of(ending, staying)) {
+        final CountDownLatch done = new CountDownLatch(1);
+        final long ttlMs = key.equals(ending) ? 1 : 3_600_000;
+        index
+            .partition(key)
+            .submit(new Write(answered -> done.countDown()).put(key, key).ttl(ttlMs));
+        done.await();
+      }
+    }
+    final Path salvaged = parent.resolve("salvaged");
+    final List<String> report = Salvage.run(data, salvaged, BUDGET);
+    try (OfflineIndexes indexes = OfflineIndexes.open(salvaged, BUDGET)) {
+      final Map<ByteString, ByteString> found = content(indexes, "of ORDERED");
+      assertFalse(found.containsKey(ending), report.toString());
+      assertTrue(found.containsKey(staying));
+      indexes.walk(
+          "of ORDERED",
+          entry -> {
+            assertEquals(entry.getKey().equals(staying), entry.getDeadlineMs() != 0);
+            return true;
+          });
+    }
   }
 
   @Test
