@@ -170,16 +170,20 @@ final class Checkpoint implements AutoCloseable {
   /** How a journal was left. Each has the number that it has in the file. */
   enum End {
     /** Its server has not ended, or not in order. */
-    NONE,
+    NONE(0),
     /** Its server ended in order. */
-    CLEAN,
+    CLEAN(1),
     /** It is a copy. */
-    COPIED;
+    COPIED(2);
 
-    private static final End[] ALL = values();
+    private final int number;
+
+    End(int number) {
+      this.number = number;
+    }
 
     static End of(int number) {
-      return number > 0 && number < ALL.length ? ALL[number] : NONE;
+      return number == CLEAN.number ? CLEAN : number == COPIED.number ? COPIED : NONE;
     }
   }
 
@@ -193,7 +197,7 @@ final class Checkpoint implements AutoCloseable {
         .putLong(ORIGIN_OFFSET, origin)
         .putLong(SEQUENCE_OFFSET, sequence)
         .putLong(DURABLE_OFFSET, durable)
-        .putInt(CLEAN_OFFSET, end.ordinal());
+        .putInt(CLEAN_OFFSET, end.number);
     slot.putInt(CRC_OFFSET, crc());
     file.write((sequence & 1) * SLOT_DISTANCE, slot);
   }
