@@ -31,7 +31,7 @@ import java.util.zip.CRC32C;
  *  |       Durable: position up to which the journal is synced     |
  *  |                                                               |
  *  +---------------------------------------------------------------+
- *  |          Clean: 1 where the writer ended in order, or 0       |
+ *  |    Clean: 1: the writer ended in order, 2: a copy, or 0       |
  *  +---------------------------------------------------------------+
  * </pre>
  *
