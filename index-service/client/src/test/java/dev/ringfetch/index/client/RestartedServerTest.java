@@ -16,6 +16,7 @@ import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicLong;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
@@ -24,6 +25,7 @@ import org.junit.jupiter.api.io.TempDir;
  * Clients of a server process that is killed in the middle of their writes, and started again on
  * its data: no write fails, and each is carried out once.
  */
+@Tag("slow")
 @Timeout(180)
 final class RestartedServerTest {
   private static final long SEED = Long.getLong("ringfetch.seed", 1);

@@ -33,23 +33,21 @@ final class UncommittedRecords {
 
   /** Adds a record, whose LSN is the largest. */
   void add(Write record) {
-    if (first == null) {
-      first = record;
-    } else {
-      last.next = record;
-    }
-    last = record;
-    record.next = null;
+    append(record);
     record.overwritten = false;
     final Write before = newest.put(record.key(), record);
     if (before != null) {
       before.overwritten = true;
     }
-    count++;
   }
 
   /** Adds a record that changes no entry, whose LSN is the largest. */
   void addUnchanged(Write record) {
+    append(record);
+    record.overwritten = true; // it is none of the newest
+  }
+
+  private void append(Write record) {
     if (first == null) {
       first = record;
     } else {
@@ -57,7 +55,6 @@ final class UncommittedRecords {
     }
     last = record;
     record.next = null;
-    record.overwritten = true; // it is none of the newest
     count++;
   }
 
