@@ -1,0 +1,101 @@
+package dev.ringfetch.index.outcome;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
+import static org.junit.jupiter.api.Assertions.assertNotNull;
+import static org.junit.jupiter.api.Assertions.assertNull;
+import static org.junit.jupiter.api.Assertions.assertSame;
+import static org.junit.jupiter.api.Assertions.assertThrows;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import org.junit.jupiter.api.Test;
+
+/** Leases by a clock of the test, and what a log is told. */
+class ClientRegistryTest {
+  private static final Duration TERM = Duration.ofMinutes(30);
+
+  private final List<NumberedClient> opened = new ArrayList<>();
+  private long nowNs;
+
+  private static final class Log implements ClientLog {
+    final List<Long> clients = new ArrayList<>();
+    int room = 10_000;
+
+    @Override
+    public boolean opened(long client, long firstIncomplete, Runnable done) {
+      if (room-- <= 0) {
+        return false;
+      }
+      clients.add(client);
+      done.run();
+      return true;
+    }
+
+    @Override
+    public void closed(long client) {
+      assertTrue(clients.remove(client), "closed and not opened");
+    }
+  }
+
+  private ClientRegistry registry(int limit) {
+    return new ClientRegistry(TERM, limit, () -> nowNs);
+  }
+
+  @Test
+  void aLeaseThatIsOverIsFoundBeforeTheLookForSuchOnes() {
+    final ClientRegistry registry = registry(2_000);
+    for (int i = 0; i < 1_500; i++) {
+      assertEquals(0, registry.open(0, opened::add));
+    }
+    nowNs += TERM.toNanos() + 1;
+    final NumberedClient last = opened.get(1_499); // more come before it than one look takes
+    assertNull(registry.find(last.id()));
+    assertFalse(last.keeps(1));
+    assertTrue(registry.count() < 600, "count=" + registry.count());
+  }
+
+  @Test
+  void whatIsOverMakesRoomForOthers() {
+    final ClientRegistry registry = registry(2);
+    registry.open(0, opened::add);
+    registry.open(0, opened::add);
+    assertEquals(ClientRegistry.TOO_MANY, registry.open(0, opened::add));
+    nowNs += TERM.toNanos() / 2 + 1;
+    assertSame(opened.get(1), registry.find(opened.get(1).id()));
+    nowNs += TERM.toNanos() / 2 + 1;
+    assertEquals(0, registry.open(0, opened::add));
+    assertNull(registry.find(opened.get(0).id()));
+    assertNotNull(registry.find(opened.get(1).id()));
+  }
+
+  @Test
+  void aLogHasTheClientsThatThereAre() throws Exception {
+    final ClientRegistry registry = registry(100);
+    registry.open(0, opened::add);
+    registry.open(0, opened::add);
+    final Log full = new Log();
+    full.room = 1;
+    assertThrows(ClientRegistry.LogFullException.class, () -> registry.record(full));
+    assertFalse(registry.hasLog());
+    final Log log = new Log();
+    registry.record(log);
+    registry.open(0, opened::add);
+    assertEquals(3, log.clients.size());
+    assertTrue(registry.close(opened.get(1).id()));
+    assertFalse(registry.close(opened.get(1).id()));
+    assertEquals(2, log.clients.size());
+    log.room = 0;
+    assertEquals(ClientRegistry.LOG_FULL, registry.open(0, opened::add));
+    nowNs += TERM.toNanos() + 1;
+    assertNull(registry.find(opened.get(0).id()));
+    assertEquals(List.of(), log.clients);
+    final NumberedClient recovered = new NumberedClient(5, 7);
+    final ClientRegistry next = registry(100);
+    next.recover(log, List.of(recovered));
+    nowNs += TERM.toNanos();
+    assertSame(recovered, next.find(5));
+  }
+}
