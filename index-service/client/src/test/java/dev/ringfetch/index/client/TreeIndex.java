@@ -31,6 +31,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.NavigableMap;
 import java.util.TreeMap;
+import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicInteger;
 
 /** An ordered index of one name in a tree of this JVM, as the protocol describes it. */
@@ -180,7 +181,14 @@ class TreeIndex extends IndexGrpc.IndexImplBase {
     final ServerCallStreamObserver<ScanResponse> call =
         (ServerCallStreamObserver<ScanResponse>) responses;
     openStreams.incrementAndGet();
-    final Runnable ended = openStreams::decrementAndGet;
+    // A call that has sent its last page may be cancelled all the same: then it ends once, too.
+    final AtomicBoolean open = new AtomicBoolean(true);
+    final Runnable ended =
+        () -> {
+          if (open.compareAndSet(true, false)) {
+            openStreams.decrementAndGet();
+          }
+        };
     call.setOnCancelHandler(ended);
     final int[] done = {0, 0};
     call.setOnReadyHandler(
