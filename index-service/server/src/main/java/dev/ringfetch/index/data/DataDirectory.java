@@ -105,6 +105,17 @@ public final class DataDirectory implements AutoCloseable {
     }
   }
 
+  /** Throws if a directory is there and has anything in it. */
+  public static void checkVacant(Path path) throws IOException {
+    if (Files.isDirectory(path)) {
+      try (var files = Files.list(path)) {
+        if (files.findAny().isPresent()) {
+          throw new IOException("not empty: data=" + path);
+        }
+      }
+    }
+  }
+
   /** Notes that this process uses a directory; throws if it does. */
   static void hold(Path directory) throws IOException {
     synchronized (HELD) {

@@ -22,13 +22,8 @@ public record DirectoryCopy(Path path, long origin) {
    */
   public static DirectoryCopy of(Path source, Path target) throws IOException {
     final Identity identity = Identity.read(source.resolve(DataDirectory.IDENTITY));
-    if (Files.isDirectory(target)) {
-      try (var files = Files.list(target)) {
-        if (files.findAny().isPresent()) {
-          throw new IOException("not empty: data=" + target);
-        }
-      }
-    } else {
+    DataDirectory.checkVacant(target);
+    if (!Files.isDirectory(target)) {
       Files.createDirectory(
           target,
           PosixFilePermissions.asFileAttribute(PosixFilePermissions.fromString("rwx------")));

@@ -329,9 +329,7 @@ public final class Journal {
    * @param salt changes the incarnations
    */
   public void restore(long salt) throws IOException {
-    final byte[] value = new byte[Long.BYTES];
-    RecordDescriptor.putLong(value, 0, salt);
-    begin(RecordDescriptor.RESTORE, ByteString.copyFrom(value));
+    begin(RecordDescriptor.RESTORE, RecordDescriptor.value(salt));
   }
 
   private void begin(int type, ByteString value) throws IOException {

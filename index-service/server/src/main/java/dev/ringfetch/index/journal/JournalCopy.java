@@ -5,6 +5,7 @@ import dev.ringfetch.index.disk.DiskFile;
 import java.io.IOException;
 import java.nio.ByteBuffer;
 import java.nio.file.NoSuchFileException;
+import java.util.List;
 
 /**
  * A copy of a journal that a server goes on to write: its newest snapshot, and what was synced
@@ -34,8 +35,10 @@ public record JournalCopy(long snapshot, long bytes) {
     try (Checkpoint checkpoint = Checkpoint.open(from, origin)) {
       durable = checkpoint.durable();
     }
+    final List<String> names = from.list();
     SnapshotFile snapshot = null;
-    for (final String name : from.list()) {
+    for (int i = names.size() - 1; i >= 0 && snapshot == null; i--) { // the newest is the last
+      final String name = names.get(i);
       final long number = SnapshotDescriptor.number(name);
       final SnapshotFile found = number > 0 ? SnapshotFile.read(from, name, number, origin) : null;
       if (found != null && found.end() <= durable) {

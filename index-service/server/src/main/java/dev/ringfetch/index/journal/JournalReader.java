@@ -4,7 +4,6 @@ import dev.ringfetch.index.disk.Disk;
 import dev.ringfetch.index.disk.DiskFile;
 import java.io.IOException;
 import java.nio.ByteBuffer;
-import java.nio.ByteOrder;
 import java.nio.file.NoSuchFileException;
 import java.util.Arrays;
 import java.util.HashMap;
@@ -154,18 +153,10 @@ public final class JournalReader {
   private void openOldest(Place place) throws IOException {
     long before = -1;
     while (true) {
-      long oldest = Long.MAX_VALUE;
-      for (final String name : disk.list()) {
-        final long number = SegmentDescriptor.number(name);
-        if (number >= 0) {
-          oldest = Math.min(oldest, number);
-        }
-      }
+      final long oldest = oldest();
       try {
-        place.segment = oldest;
         open(place, oldest);
-        final long first = oldest;
-        summaries.keySet().removeIf(number -> number < first);
+        summaries.keySet().removeIf(number -> number < oldest);
         return;
       } catch (NoSuchFileException e) {
         if (oldest == before) {
@@ -174,6 +165,18 @@ public final class JournalReader {
         before = oldest;
       }
     }
+  }
+
+  /** Number of the oldest segment; {@link Long#MAX_VALUE} if there is none. */
+  private long oldest() throws IOException {
+    long oldest = Long.MAX_VALUE;
+    for (final String name : disk.list()) {
+      final long number = SegmentDescriptor.number(name);
+      if (number >= 0) {
+        oldest = Math.min(oldest, number);
+      }
+    }
+    return oldest;
   }
 
   private static boolean hasNewer(Summary summary, long index, long[] lsns) {
@@ -186,22 +189,18 @@ public final class JournalReader {
     return false;
   }
 
-  /** Sets a place to the begin of a segment; its length stays 0 if there is no whole header. */
+  /** Sets a place to the begin of a segment. */
   private void open(Place place, long number) throws IOException {
     place.segment = number;
     place.offset = SegmentDescriptor.BATCH_OFFSET;
     place.records = 0;
-    final ByteBuffer header =
-        ByteBuffer.allocate(SegmentDescriptor.BATCH_OFFSET).order(ByteOrder.LITTLE_ENDIAN);
-    try (DiskFile file = disk.open(SegmentDescriptor.name(number))) {
-      if (file.read(0, header) < SegmentDescriptor.BATCH_OFFSET
-          || header.getInt(SegmentDescriptor.CRC_OFFSET) != SegmentDescriptor.crc(header)
-          || header.getLong(SegmentDescriptor.ORIGIN_OFFSET) != origin) {
-        throw damaged(place, "no header of a segment");
-      }
+    final SegmentFile segment =
+        SegmentFile.read(disk, SegmentDescriptor.name(number), number, origin);
+    if (segment == null) {
+      throw damaged(place, "no header of a segment");
     }
-    place.base = header.getLong(SegmentDescriptor.BASE_OFFSET);
-    place.length = header.getLong(SegmentDescriptor.LENGTH_OFFSET);
+    place.base = segment.base();
+    place.length = segment.length();
   }
 
   /**
@@ -218,21 +217,11 @@ public final class JournalReader {
       }
       return place.position() >= end ? Progress.END : readSegment(place, end, visitor);
     } catch (NoSuchFileException e) {
-      if (hasBefore(place.segment)) { // the oldest are removed first
+      if (oldest() < place.segment) { // the oldest are removed first
         throw damaged(place, "missing");
       }
       return Progress.LOST;
     }
-  }
-
-  private boolean hasBefore(long segment) throws IOException {
-    for (final String name : disk.list()) {
-      final long number = SegmentDescriptor.number(name);
-      if (number >= 0 && number < segment) {
-        return true;
-      }
-    }
-    return false;
   }
 
   private Progress readSegment(Place place, long end, Visitor visitor) throws IOException {

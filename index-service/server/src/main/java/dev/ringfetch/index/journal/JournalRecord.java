@@ -31,6 +31,12 @@ public final class JournalRecord {
     return RecordDescriptor.KEY_OFFSET + keyLength + valueLength;
   }
 
+  /** The same of a record that may have a deadline, with what fills it up; 0 is none. */
+  static int aligned(ByteString key, ByteString value, long deadline) {
+    final int deadlineLength = deadline == 0 ? 0 : Long.BYTES;
+    return RecordDescriptor.aligned(length(key.size(), value.size()) + deadlineLength);
+  }
+
   /**
    * Begins a record with this key and value at this place of an array, which has room for its
    * {@linkplain RecordDescriptor#aligned aligned} length; all else in it is 0 until set.

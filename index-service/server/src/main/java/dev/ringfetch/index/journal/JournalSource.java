@@ -85,9 +85,7 @@ final class JournalSource {
       ByteString key,
       ByteString value,
       long deadline) {
-    final int deadlineLength = deadline == 0 ? 0 : Long.BYTES;
-    final int length =
-        RecordDescriptor.aligned(JournalRecord.length(key.size(), value.size()) + deadlineLength);
+    final int length = JournalRecord.aligned(key, value, deadline);
     final int refused = journal.reserve(length, type);
     if (refused != 0) {
       return refused;

@@ -50,7 +50,8 @@ public final class PartitionLog implements CommitLog {
 
   private int append(Write write, long lsn) {
     if (write.kind() == Write.Kind.TICK) {
-      return appendTick(lsn, write.deadline());
+      final ByteString time = RecordDescriptor.value(write.deadline());
+      return source.append(RecordDescriptor.TICK, 0, index, partition, lsn, ByteString.EMPTY, time);
     }
     if (write.isUnchanged()) {
       final ByteString outcome = OutcomeDescriptor.encode(write.outcomeKind(), write.detail());
@@ -58,7 +59,7 @@ public final class PartitionLog implements CommitLog {
           RecordDescriptor.OUTCOME, 0, index, partition, lsn, ByteString.EMPTY, outcome);
     }
     return source.append(
-        isDelete(write.kind()) ? RecordDescriptor.DELETE : RecordDescriptor.PUT,
+        write.removesEntry() ? RecordDescriptor.DELETE : RecordDescriptor.PUT,
         flags(write),
         index,
         partition,
@@ -68,26 +69,9 @@ public final class PartitionLog implements CommitLog {
         write.deadline());
   }
 
-  private static boolean isDelete(Write.Kind kind) {
-    return kind == Write.Kind.DELETE || kind == Write.Kind.RANGE_DELETE;
-  }
-
   private static int flags(Write write) {
     return (write.creates() || write.existed() ? RecordDescriptor.POSITIVE : 0)
         | (write.isExpired() ? RecordDescriptor.EXPIRED : 0);
-  }
-
-  private int appendTick(long lsn, long timeMs) {
-    final byte[] time = new byte[Long.BYTES];
-    RecordDescriptor.putLong(time, 0, timeMs);
-    return source.append(
-        RecordDescriptor.TICK,
-        0,
-        index,
-        partition,
-        lsn,
-        ByteString.EMPTY,
-        ByteString.copyFrom(time));
   }
 
   @Override

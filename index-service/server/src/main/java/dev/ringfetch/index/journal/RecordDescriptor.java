@@ -1,5 +1,6 @@
 package dev.ringfetch.index.journal;
 
+import com.google.protobuf.ByteString;
 import java.lang.invoke.MethodHandles;
 import java.lang.invoke.VarHandle;
 import java.nio.ByteOrder;
@@ -204,6 +205,13 @@ public final class RecordDescriptor {
 
   static void putShort(byte[] bytes, int position, int value) {
     SHORT.set(bytes, position, (short) value);
+  }
+
+  /** The value of a record that is one number. */
+  static ByteString value(long number) {
+    final byte[] bytes = new byte[Long.BYTES];
+    putLong(bytes, 0, number);
+    return ByteString.copyFrom(bytes);
   }
 
   /** Checksum of the record of that length which begins at {@code position}. */

@@ -86,7 +86,12 @@ public final class SegmentDescriptor {
 
   /** Name of the file of the segment with that number. */
   static String name(long number) {
-    return PREFIX + String.format("%0" + DIGITS + "d", number);
+    return name(number, PREFIX);
+  }
+
+  /** A prefix with a number behind it, as files have it in their names. */
+  static String name(long number, String prefix) {
+    return prefix + String.format("%0" + DIGITS + "d", number);
   }
 
   /** Number of the segment in the file of that name; -1 if it is none's. */
@@ -94,9 +99,7 @@ public final class SegmentDescriptor {
     return number(name, PREFIX);
   }
 
-  /**
-   * Number behind a prefix, as files have it in their names; -1 if the name is not of that form.
-   */
+  /** Number behind a prefix; -1 if the name is not of that form. */
   static long number(String name, String prefix) {
     if (name.length() != prefix.length() + DIGITS || !name.startsWith(prefix)) {
       return -1;
@@ -126,7 +129,7 @@ public final class SegmentDescriptor {
     return header.putInt(CRC_OFFSET, crc(header));
   }
 
-  /** Checksum of a header. */
+  /** Checksum of a header, of a segment or of another file of the same length of header. */
   static int crc(ByteBuffer header) {
     final CRC32C crc = new CRC32C();
     crc.update(header.slice(FORMAT_OFFSET, BATCH_OFFSET - FORMAT_OFFSET));

@@ -2,7 +2,6 @@ package dev.ringfetch.index.journal;
 
 import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
-import java.util.zip.CRC32C;
 
 /**
  * Layout of a snapshot: a file with the entries of all indexes of a journal, from which a start
@@ -120,13 +119,12 @@ public final class SnapshotDescriptor {
   public static final String UNFINISHED_SUFFIX = ".tmp";
 
   private static final String PREFIX = "snapshot-";
-  private static final int DIGITS = 10;
 
   private SnapshotDescriptor() {}
 
   /** Name of the file of the snapshot with that number. */
   public static String name(long number) {
-    return PREFIX + String.format("%0" + DIGITS + "d", number);
+    return SegmentDescriptor.name(number, PREFIX);
   }
 
   /** Name of its file until it is finished. */
@@ -161,14 +159,7 @@ public final class SnapshotDescriptor {
         .putLong(ORIGIN_OFFSET, origin)
         .putLong(NUMBER_OFFSET, number)
         .putLong(BEGIN_OFFSET, begin);
-    return header.putInt(CRC_OFFSET, crc(header));
-  }
-
-  /** Checksum of a header. */
-  static int crc(ByteBuffer header) {
-    final CRC32C crc = new CRC32C();
-    crc.update(header.slice(FORMAT_OFFSET, BATCH_OFFSET - FORMAT_OFFSET));
-    return (int) crc.getValue();
+    return header.putInt(CRC_OFFSET, SegmentDescriptor.crc(header));
   }
 
   /** The largest number that an index ever had, as the last record of a snapshot says it. */

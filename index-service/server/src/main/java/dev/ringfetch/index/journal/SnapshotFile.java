@@ -37,20 +37,9 @@ record SnapshotFile(
    */
   static SnapshotFile read(Disk disk, String name, long number, long origin) throws IOException {
     try (DiskFile file = disk.open(name)) {
-      final ByteBuffer header =
-          ByteBuffer.allocate(SnapshotDescriptor.BATCH_OFFSET).order(ByteOrder.LITTLE_ENDIAN);
-      if (file.read(0, header) < SnapshotDescriptor.BATCH_OFFSET
-          || header.getInt(SnapshotDescriptor.CRC_OFFSET) != SnapshotDescriptor.crc(header)
-          || header.getLong(SnapshotDescriptor.MAGIC_OFFSET) != SnapshotDescriptor.MAGIC) {
+      final ByteBuffer header = FileHeader.read(disk, name, file, SnapshotDescriptor.MAGIC, origin);
+      if (header == null) {
         return null;
-      }
-      final int format = header.getInt(SnapshotDescriptor.FORMAT_OFFSET);
-      if (format != SnapshotDescriptor.FORMAT) {
-        throw new JournalDamagedException(
-            "of another version: file=" + disk.describe(name) + " format=" + format);
-      }
-      if (header.getLong(SnapshotDescriptor.ORIGIN_OFFSET) != origin) {
-        throw new JournalDamagedException("of another directory: file=" + disk.describe(name));
       }
       if (header.getLong(SnapshotDescriptor.NUMBER_OFFSET) != number) {
         return null;

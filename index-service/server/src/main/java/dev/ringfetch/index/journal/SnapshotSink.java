@@ -4,8 +4,6 @@ import com.google.protobuf.ByteString;
 import dev.ringfetch.index.outcome.KeptOutcome;
 import dev.ringfetch.index.v1.Entry;
 import java.io.IOException;
-import java.nio.ByteBuffer;
-import java.nio.ByteOrder;
 
 /** Takes the records of a snapshot, in the order that {@link SnapshotDescriptor} says. */
 public interface SnapshotSink {
@@ -51,8 +49,7 @@ public interface SnapshotSink {
    * @param clock of the partition, in milliseconds since 1970; 0 if it was never set
    */
   default void partition(long index, int partition, long lsn, long clock) throws IOException {
-    final ByteBuffer value = ByteBuffer.allocate(Long.BYTES).order(ByteOrder.LITTLE_ENDIAN);
-    final ByteString time = ByteString.copyFrom(value.putLong(0, clock));
+    final ByteString time = RecordDescriptor.value(clock);
     add(RecordDescriptor.PARTITION, index, partition, lsn, 0, 0, ByteString.EMPTY, time);
   }
 

@@ -123,9 +123,7 @@ final class SnapshotWriter implements SnapshotSink {
   }
 
   private JournalRecord begin(int type, ByteString key, ByteString value, long deadline) {
-    final int deadlineLength = deadline == 0 ? 0 : Long.BYTES;
-    aligned =
-        RecordDescriptor.aligned(JournalRecord.length(key.size(), value.size()) + deadlineLength);
+    aligned = JournalRecord.aligned(key, value, deadline);
     if (bytes.length < aligned) {
       bytes = new byte[Math.max(aligned, 2 * bytes.length)];
     }

@@ -569,7 +569,8 @@ public final class Write {
     return (kind == Kind.PUT || kind == Kind.COMPARE_AND_SET) && !unchanged;
   }
 
-  boolean removesEntry() {
+  /** Whether the record of this removes an entry. */
+  public boolean removesEntry() {
     return kind == Kind.DELETE || kind == Kind.RANGE_DELETE;
   }
 

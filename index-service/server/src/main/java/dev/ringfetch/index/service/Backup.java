@@ -10,10 +10,10 @@ import java.nio.file.Path;
 
 /**
  * The backup of a data directory that a server goes on to use: a directory on which a server starts
- * as of a moment of the backup. Indexes keep their incarnations, and entries their versions.
+ * as of a moment of the backup. Its first start gives the indexes new incarnations, since the
+ * original may have given out the versions that the copy goes on with.
  *
- * <p>The copy is the same data directory: only one of the two is to be served, or clients take what
- * they know of the one for what the other has.
+ * <p>The copy is the same data directory: only one of the two is to be served.
  *
  * @param snapshot number of the snapshot in it
  * @param bytes length of its files

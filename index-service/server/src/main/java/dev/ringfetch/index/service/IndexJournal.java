@@ -118,7 +118,7 @@ final class IndexJournal implements ClientLog, AutoCloseable {
         replay.restore(salt);
       } else if (!journal.wasClean()) {
         journal.skip();
-        replay.indexes().forEach(index -> index.skip(Journal.LOST_LIMIT));
+        replay.skip();
       }
       final JournalMetrics.Recovered recovery =
           new JournalMetrics.Recovered(recoveryNs, replay.records());

@@ -99,11 +99,29 @@ final class JournalReplay implements RecordSink {
 
   @Override
   public void onRecord(JournalRecord record, Supplier<String> place) throws IOException {
+    read(
+        () -> {
+          if (!isInSnapshot(record)) {
+            carryOut(record, place);
+          }
+        });
+  }
+
+  @Override
+  public void onSnapshotRecord(JournalRecord record, Supplier<String> place) throws IOException {
+    read(() -> restore(record, place));
+  }
+
+  /** What is done for one record. */
+  @FunctionalInterface
+  private interface Step {
+    void run() throws IOException;
+  }
+
+  private void read(Step step) throws IOException {
     records++;
     try {
-      if (!isInSnapshot(record)) {
-        carryOut(record, place);
-      }
+      step.run();
     } catch (StoreFullException e) {
       throw full(e);
     } catch (StoreDamagedException e) {
@@ -114,18 +132,6 @@ final class JournalReplay implements RecordSink {
   /** Whether a record of the catalog is one that the snapshot has the effect of. */
   private boolean isInSnapshot(JournalRecord record) {
     return record.type() >= RecordDescriptor.CREATE_INDEX && record.lsn() <= catalogBegin;
-  }
-
-  @Override
-  public void onSnapshotRecord(JournalRecord record, Supplier<String> place) throws IOException {
-    records++;
-    try {
-      restore(record, place);
-    } catch (StoreFullException e) {
-      throw full(e);
-    } catch (StoreDamagedException e) {
-      throw new IOException("index memory was changed or taken away by another process", e);
-    }
   }
 
   private void restore(JournalRecord record, Supplier<String> place) throws IOException {
@@ -181,12 +187,15 @@ final class JournalReplay implements RecordSink {
     }
   }
 
-  /** Gives all indexes other incarnations: they are of a copy. */
+  /** Gives all indexes other incarnations, and skips: they are of a copy. */
   void restore(long salt) {
-    for (final RecoveredIndex index : indexes.values()) {
-      index.restore(salt);
-      index.skip(Journal.LOST_LIMIT);
-    }
+    indexes.values().forEach(index -> index.restore(salt));
+    skip();
+  }
+
+  /** Skips the LSNs of all partitions that may be lost. */
+  void skip() {
+    indexes.values().forEach(index -> index.skip(Journal.LOST_LIMIT));
   }
 
   private NumberedClient client(long id) {
@@ -202,8 +211,7 @@ final class JournalReplay implements RecordSink {
 
   private void carryOut(JournalRecord record, Supplier<String> place) throws IOException {
     switch (record.type()) {
-      case RecordDescriptor.SKIP ->
-          indexes.values().forEach(index -> index.skip(Journal.LOST_LIMIT));
+      case RecordDescriptor.SKIP -> skip();
       case RecordDescriptor.RESTORE -> restore(record.number());
       case RecordDescriptor.CREATE_INDEX -> create(record, place);
       case RecordDescriptor.DROP_INDEX -> drop(record.index());

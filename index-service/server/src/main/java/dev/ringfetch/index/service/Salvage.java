@@ -1,6 +1,7 @@
 package dev.ringfetch.index.service;
 
 import com.google.protobuf.ByteString;
+import dev.ringfetch.index.data.DataDirectory;
 import dev.ringfetch.index.data.OfflineDirectory;
 import dev.ringfetch.index.disk.HostDisk;
 import dev.ringfetch.index.journal.IndexDefinition;
@@ -13,7 +14,6 @@ import dev.ringfetch.index.v1.Durability;
 import dev.ringfetch.index.v1.IndexKind;
 import io.grpc.StatusException;
 import java.io.IOException;
-import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.HashMap;
@@ -70,13 +70,7 @@ public final class Salvage {
    *     cannot be read or written
    */
   public static List<String> run(Path damaged, Path target, long budget) throws IOException {
-    if (Files.isDirectory(target)) {
-      try (var files = Files.list(target)) {
-        if (files.findAny().isPresent()) {
-          throw new IOException("not empty: data=" + target);
-        }
-      }
-    }
+    DataDirectory.checkVacant(target);
     final Salvage salvage = new Salvage();
     try (OfflineDirectory directory = OfflineDirectory.open(damaged)) {
       salvage.report.addAll(directory.faults());

@@ -132,7 +132,7 @@ class SnapshotDamageTest {
     } else {
       header.putLong(offset, value);
     }
-    header.putInt(SnapshotDescriptor.CRC_OFFSET, SnapshotDescriptor.crc(header));
+    header.putInt(SnapshotDescriptor.CRC_OFFSET, SegmentDescriptor.crc(header));
   }
 
   @Test
