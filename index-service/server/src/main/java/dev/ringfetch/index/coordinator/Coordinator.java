@@ -1,0 +1,95 @@
+package dev.ringfetch.index.coordinator;
+
+import dev.ringfetch.index.v1.Configuration;
+import dev.ringfetch.index.v1.GroupState;
+import dev.ringfetch.index.v1.Node;
+import java.util.Collection;
+
+/**
+ * The keeper of the truth in a cluster: the state of each group, which changes one after the other
+ * and conditionally, and the nodes that live.
+ *
+ * <p>No method waits. Answers and events are delivered within {@link #poll}, by the thread that
+ * calls it, and by no other. What is delivered of one group never goes back; states between two may
+ * be left out. Used by one thread at a time; {@link #wakeUp} tells on any thread that there is
+ * something to poll.
+ */
+public interface Coordinator extends AutoCloseable {
+  /** How a request ended. */
+  enum Result {
+    /** It was done. */
+    DONE,
+    /** Nothing was done: the state is another one than the request says. */
+    CONFLICT,
+    /** Whether it was done is unknown; the state, once it can be read again, says so. */
+    UNKNOWN
+  }
+
+  /** Takes the answer of a request. */
+  @FunctionalInterface
+  interface Answer {
+    /**
+     * The request has ended.
+     *
+     * @param state of the group; null if there is no such group, or the result is UNKNOWN
+     */
+    void onAnswer(Result result, GroupState state);
+  }
+
+  /** Takes what has changed. */
+  interface Listener {
+    /** The newest state of a group. */
+    void onGroup(GroupState state);
+
+    /** A group was dropped. */
+    void onDropped(long group);
+
+    /** All nodes that live, or whose death the coordinator has not noticed. */
+    void onNodes(Collection<Node> nodes);
+
+    /**
+     * Whether the coordinator can be reached. While it cannot, nothing is delivered; when it can
+     * again, all that has changed meanwhile is.
+     */
+    void onConnected(boolean connected);
+  }
+
+  /** Announces this node, from now until the coordinator is closed or the process ends. */
+  void announce(Node self);
+
+  /**
+   * Creates a group, with its first configuration as won.
+   *
+   * @param first without group, version and epoch. CONFLICT if there is an index of that name,
+   *     with its state.
+   */
+  void create(GroupState first, Answer answer);
+
+  /**
+   * Proposes a configuration, which replaces one that was won and not established.
+   *
+   * @param seen the newest state that the node knows
+   * @param proposed without epoch. In the answer's state it has one.
+   */
+  void win(GroupState seen, Configuration proposed, Answer answer);
+
+  /** Establishes the configuration that was won in this state. */
+  void establish(GroupState seen, Answer answer);
+
+  /** Drops a group. */
+  void drop(GroupState seen, Answer answer);
+
+  /**
+   * Delivers what there is.
+   *
+   * @return number of calls of the listener and of answers
+   */
+  int poll(Listener listener);
+
+  /** Sets what is run, on any thread, when there may be something to poll. Once, at first. */
+  void wakeUp(Runnable wakeUp);
+
+  /** Ends the announcement. Requests under way end UNKNOWN, or with no answer. */
+  @Override
+  void close();
+}

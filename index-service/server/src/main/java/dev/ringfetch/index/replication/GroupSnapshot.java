@@ -1,0 +1,18 @@
+package dev.ringfetch.index.replication;
+
+import com.google.protobuf.ByteString;
+
+/** A snapshot under way, taken piece after piece. The replica's owner uses it. */
+public interface GroupSnapshot {
+  /**
+   * The next piece: records, each aligned; empty if there is none yet, and the replica's owner is
+   * called when there may be; null at the end.
+   */
+  ByteString next();
+
+  /** Whether it has failed, as the store serves no more. */
+  boolean isFailed();
+
+  /** Gives it up. Idempotent. */
+  void close();
+}

@@ -1,0 +1,16 @@
+package dev.ringfetch.index.replication;
+
+/** A record cannot be applied. */
+public final class GroupStoreException extends Exception {
+  private static final long serialVersionUID = 1;
+
+  /** Creates the exception. */
+  public GroupStoreException(String message) {
+    super(message);
+  }
+
+  /** Creates the exception. */
+  public GroupStoreException(String message, Throwable cause) {
+    super(message, cause);
+  }
+}
