@@ -3,8 +3,6 @@ package dev.ringfetch.index.journal;
 import com.google.protobuf.ByteString;
 import dev.ringfetch.index.disk.Disk;
 import dev.ringfetch.index.disk.DiskFile;
-import dev.ringfetch.index.outcome.KeptOutcome;
-import dev.ringfetch.index.v1.Entry;
 import java.io.IOException;
 import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
@@ -14,32 +12,24 @@ import java.util.zip.CRC32C;
  * The file of a snapshot as it is written, in batches of about 1 MiB, each synced before the next:
  * so a sync of the journal never waits for more. Used by one thread at a time.
  */
-final class SnapshotWriter implements SnapshotSink {
+final class SnapshotWriter extends SnapshotRecords {
   private final Disk disk;
   private final long origin;
   private final long number;
-  private final long epoch;
   private final Batch batch;
   private final DiskFile file;
   private final CRC32C crc = new CRC32C();
-  private final JournalRecord record = new JournalRecord();
-
-  /** Of the record that was begun. */
-  private int aligned;
-
-  private byte[] bytes = new byte[4096];
   private long length;
   private long previous;
-  private long records;
   private boolean full;
   private boolean closed;
 
   private SnapshotWriter(Disk disk, Batch batch, DiskFile file, Journal journal, long number) {
+    super(journal.epoch());
     this.disk = disk;
     this.batch = batch;
     this.file = file;
     this.origin = journal.origin();
-    this.epoch = journal.epoch();
     this.number = number;
   }
 
@@ -77,67 +67,13 @@ final class SnapshotWriter implements SnapshotSink {
     return length;
   }
 
-  /** Number of records so far, without the last one. */
-  long records() {
-    return records;
-  }
-
   @Override
-  public void add(
-      int type,
-      long index,
-      int partition,
-      long lsn,
-      long client,
-      long request,
-      ByteString key,
-      ByteString value)
-      throws IOException {
-    begin(type, key, value, 0)
-        .partition(index, partition)
-        .request(client, request)
-        .place(epoch, lsn);
-    end();
-    records++;
-  }
-
-  @Override
-  public void put(long index, int partition, Entry entry) throws IOException {
-    begin(RecordDescriptor.PUT, entry.getKey(), entry.getValue(), entry.getDeadlineMs())
-        .partition(index, partition)
-        .place(epoch, entry.getVersion());
-    end();
-    records++;
-  }
-
-  @Override
-  public void outcome(long index, int partition, KeptOutcome outcome) throws IOException {
-    final ByteString value = OutcomeDescriptor.encode(outcome.kind(), outcome.detail());
-    begin(RecordDescriptor.OUTCOME, ByteString.EMPTY, value, 0)
-        .flags(outcome.isPositive() ? RecordDescriptor.POSITIVE : 0)
-        .partition(index, partition)
-        .request(outcome.client().id(), outcome.client().packed(outcome.number()))
-        .place(epoch, outcome.lsn());
-    end();
-    records++;
-  }
-
-  private JournalRecord begin(int type, ByteString key, ByteString value, long deadline) {
-    aligned = JournalRecord.aligned(key, value, deadline);
-    if (bytes.length < aligned) {
-      bytes = new byte[Math.max(aligned, 2 * bytes.length)];
-    }
-    return record.begin(bytes, 0, type, key, value).deadline(deadline);
-  }
-
-  /** Adds the record that was begun to the batch. */
-  private void end() throws IOException {
-    record.end();
-    if (!batch.hasRoom(aligned)) {
+  protected void add(byte[] bytes, int recordLength) throws IOException {
+    if (!batch.hasRoom(recordLength)) {
       flush();
       full = true;
     }
-    batch.add(bytes, 0, aligned);
+    batch.add(bytes, 0, recordLength);
   }
 
   @Override
@@ -165,12 +101,10 @@ final class SnapshotWriter implements SnapshotSink {
         ByteBuffer.allocate(SnapshotDescriptor.END_LENGTH).order(ByteOrder.LITTLE_ENDIAN);
     value
         .putLong(SnapshotDescriptor.END_OFFSET, end)
-        .putLong(SnapshotDescriptor.RECORDS_OFFSET, records)
+        .putLong(SnapshotDescriptor.RECORDS_OFFSET, records())
         .putLong(SnapshotDescriptor.NEWEST_OFFSET, source.newestIndex())
         .putInt(SnapshotDescriptor.FILE_CRC_OFFSET, (int) crc.getValue());
-    begin(RecordDescriptor.SNAPSHOT_END, ByteString.EMPTY, ByteString.copyFrom(value), 0)
-        .place(epoch, source.catalogLsn());
-    end();
+    addLast(source.catalogLsn(), ByteString.copyFrom(value));
     flush();
     file.sync();
     close();

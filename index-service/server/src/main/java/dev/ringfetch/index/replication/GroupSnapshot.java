@@ -5,8 +5,7 @@ import com.google.protobuf.ByteString;
 /** A snapshot under way, taken piece after piece. The replica's owner uses it. */
 public interface GroupSnapshot {
   /**
-   * The next piece: records, each aligned; empty if there is none yet, and the replica's owner is
-   * called when there may be; null at the end.
+   * The next piece: records, each aligned; empty if there is none yet; null at the end.
    */
   ByteString next();
 

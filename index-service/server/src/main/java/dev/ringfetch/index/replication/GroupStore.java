@@ -10,8 +10,12 @@ import dev.ringfetch.index.v1.GroupState;
  * append to the {@link GroupLog}. Each method is called by the replica's owner, and none waits.
  */
 public interface GroupStore {
-  /** Gives up all that there is, as a snapshot comes or the group is new. */
-  void clear(GroupState group);
+  /**
+   * Gives up all that there is, as a snapshot comes or the group is new.
+   *
+   * @throws GroupStoreException if the group cannot be had here: no memory, for one
+   */
+  void clear(GroupState group) throws GroupStoreException;
 
   /**
    * Applies a committed record.
@@ -41,6 +45,8 @@ public interface GroupStore {
   /**
    * Begins a snapshot of what is applied, while the writers go on. Ends by itself when the store
    * ceases to serve.
+   *
+   * @param wake is run, on any thread, when there may be a next piece
    */
-  GroupSnapshot snapshot();
+  GroupSnapshot snapshot(Runnable wake);
 }

@@ -125,6 +125,11 @@ public final class DirectAccessService extends DirectAccessGrpc.DirectAccessImpl
           .withDescription("no such index: index=" + request.getIndex())
           .asException();
     }
+    if (index.leadership() != null) {
+      throw Status.FAILED_PRECONDITION
+          .withDescription("no direct reads of a replicated index: index=" + request.getIndex())
+          .asException();
+    }
     checkMode(caller);
     checkKind(request, index.kind());
     final GrantResponse.Builder response =

@@ -28,6 +28,7 @@ import dev.ringfetch.index.v1.OpenClientRequest;
 import dev.ringfetch.index.v1.OpenClientResponse;
 import dev.ringfetch.index.v1.PutRequest;
 import dev.ringfetch.index.v1.PutResponse;
+import dev.ringfetch.index.v1.RequestNumber;
 import dev.ringfetch.index.v1.ScanRequest;
 import dev.ringfetch.index.v1.ScanResponse;
 import dev.ringfetch.index.v1.WatchRequest;
@@ -104,28 +105,35 @@ public final class IndexService implements IndexGrpc.AsyncService, BindableServi
   @Override
   public void get(GetRequest request, StreamObserver<GetResponse> responses) {
     try {
-      final ByteString key = request.getKey();
-      RequestLimits.checkKey(key);
+      RequestLimits.checkKey(request.getKey());
       final ServedIndex index = indexToRead(request.getIndex());
       if (index == null) {
         WriteCall.answer(responses, ABSENT);
-        return;
-      }
-      final ServedIndex.LocalReader reader = index.reader();
-      switch (reader.read(key)) {
-        case FOUND -> WriteCall.answer(responses, got(index, reader.entry(key)));
-        case ABSENT -> WriteCall.answer(responses, got(index, null));
-        default ->
-            new ReadCall<>(
-                    List.of(key),
-                    () -> indexToRead(request.getIndex()),
-                    outcomes,
-                    responses,
-                    call -> call.index() == null ? ABSENT : got(call.index(), call.entry(0)))
-                .start();
+      } else if (index.leadership() == null) {
+        get(index, request, responses);
+      } else {
+        read(request.getIndex(), responses, led -> get(led, request, responses));
       }
     } catch (StatusException e) {
       responses.onError(e);
+    }
+  }
+
+  private void get(ServedIndex index, GetRequest request, StreamObserver<GetResponse> responses)
+      throws StatusException {
+    final ByteString key = request.getKey();
+    final ServedIndex.LocalReader reader = index.reader();
+    switch (reader.read(key)) {
+      case FOUND -> WriteCall.answer(responses, got(index, reader.entry(key)));
+      case ABSENT -> WriteCall.answer(responses, got(index, null));
+      default ->
+          new ReadCall<>(
+                  List.of(key),
+                  () -> indexToRead(request.getIndex()),
+                  outcomes,
+                  responses,
+                  call -> call.index() == null ? ABSENT : got(call.index(), call.entry(0)))
+              .start();
     }
   }
 
@@ -143,13 +151,17 @@ public final class IndexService implements IndexGrpc.AsyncService, BindableServi
       for (int i = 0; i < count; i++) {
         RequestLimits.checkKey(request.getKeys(i));
       }
-      new ReadCall<>(
-              request.getKeysList(),
-              () -> indexToRead(request.getIndex()),
-              outcomes,
-              responses,
-              IndexService::gotAll)
-          .start();
+      read(
+          request.getIndex(),
+          responses,
+          index ->
+              new ReadCall<>(
+                      request.getKeysList(),
+                      () -> indexToRead(request.getIndex()),
+                      outcomes,
+                      responses,
+                      IndexService::gotAll)
+                  .start());
     } catch (StatusException e) {
       responses.onError(e);
     }
@@ -182,7 +194,7 @@ public final class IndexService implements IndexGrpc.AsyncService, BindableServi
       RequestLimits.checkValue(request.getValue());
       RequestLimits.checkTtl(request.getTtlMs());
       final NumberedClient client =
-          request.hasNumber() ? numbers.client(request.getNumber(), 1) : null;
+          client(request.getIndex(), request.hasNumber(), request.getNumber(), 1);
       if (client != null) {
         numbers.checkIncarnation(request.getNumber(), indexToRead(request.getIndex()));
       }
@@ -203,7 +215,7 @@ public final class IndexService implements IndexGrpc.AsyncService, BindableServi
     try {
       RequestLimits.checkKey(request.getKey());
       final NumberedClient client =
-          request.hasNumber() ? numbers.client(request.getNumber(), 1) : null;
+          client(request.getIndex(), request.hasNumber(), request.getNumber(), 1);
       ServedIndex index = indexToRead(request.getIndex());
       if (client != null) {
         index = numbers.index(request.getNumber(), client, request.getIndex(), index);
@@ -231,7 +243,7 @@ public final class IndexService implements IndexGrpc.AsyncService, BindableServi
       RequestLimits.checkTtl(request.getTtlMs());
       final long expected = request.getExpectedVersion();
       final NumberedClient client =
-          request.hasNumber() ? numbers.client(request.getNumber(), 1) : null;
+          client(request.getIndex(), request.hasNumber(), request.getNumber(), 1);
       ServedIndex index = indexToRead(request.getIndex());
       if (client != null) {
         if (expected == 0) {
@@ -292,9 +304,11 @@ public final class IndexService implements IndexGrpc.AsyncService, BindableServi
     try {
       RequestLimits.checkBatch(request.getEntriesCount());
       final NumberedClient client =
-          request.hasNumber()
-              ? numbers.client(request.getNumber(), request.getEntriesCount())
-              : null;
+          client(
+              request.getIndex(),
+              request.hasNumber(),
+              request.getNumber(),
+              request.getEntriesCount());
       if (client != null) {
         numbers.checkIncarnation(request.getNumber(), indexToRead(request.getIndex()));
       }
@@ -317,7 +331,7 @@ public final class IndexService implements IndexGrpc.AsyncService, BindableServi
 
   private void scan(ScanRequest request, StreamObserver<ScanResponse> responses, boolean all) {
     try {
-      ranges.scan(indexToRead(request.getIndex()), request, responses, all);
+      read(request.getIndex(), responses, index -> ranges.scan(index, request, responses, all));
     } catch (StatusException e) {
       responses.onError(e);
     }
@@ -328,7 +342,7 @@ public final class IndexService implements IndexGrpc.AsyncService, BindableServi
       DeleteRangeRequest request, StreamObserver<DeleteRangeResponse> responses) {
     try {
       final NumberedClient client =
-          request.hasNumber() ? numbers.client(request.getNumber(), 1) : null;
+          client(request.getIndex(), request.hasNumber(), request.getNumber(), 1);
       ServedIndex index = indexToRead(request.getIndex());
       if (client != null) {
         index = numbers.index(request.getNumber(), client, request.getIndex(), index);
@@ -342,25 +356,30 @@ public final class IndexService implements IndexGrpc.AsyncService, BindableServi
   @Override
   public void count(CountRequest request, StreamObserver<CountResponse> responses) {
     try {
-      final ServedIndex index = indexToRead(request.getIndex());
-      if (!Ranges.isAll(request.getRange())) {
-        ranges.count(index, request, responses);
-        return;
-      }
-      if (index != null && index.isRefused()) {
-        throw Outcomes.damaged(index).asException();
-      }
-      WriteCall.answer(
-          responses,
-          index == null
-              ? CountResponse.getDefaultInstance()
-              : CountResponse.newBuilder()
-                  .setEntries(index.count())
-                  .setIncarnation(index.incarnation())
-                  .build());
+      read(request.getIndex(), responses, index -> count(index, request, responses));
     } catch (StatusException e) {
       responses.onError(e);
     }
+  }
+
+  private void count(
+      ServedIndex index, CountRequest request, StreamObserver<CountResponse> responses)
+      throws StatusException {
+    if (!Ranges.isAll(request.getRange())) {
+      ranges.count(index, request, responses);
+      return;
+    }
+    if (index != null && index.isRefused()) {
+      throw Outcomes.damaged(index).asException();
+    }
+    WriteCall.answer(
+        responses,
+        index == null
+            ? CountResponse.getDefaultInstance()
+            : CountResponse.newBuilder()
+                .setEntries(index.count())
+                .setIncarnation(index.incarnation())
+                .build());
   }
 
   @Override
@@ -375,7 +394,7 @@ public final class IndexService implements IndexGrpc.AsyncService, BindableServi
   @Override
   public void openClient(OpenClientRequest request, StreamObserver<OpenClientResponse> responses) {
     try {
-      numbers.open(request, responses);
+      numbers.open(indexOfClient(request.getIndex()), request, responses);
     } catch (StatusException e) {
       responses.onError(e);
     }
@@ -384,21 +403,73 @@ public final class IndexService implements IndexGrpc.AsyncService, BindableServi
   @Override
   public void closeClient(
       CloseClientRequest request, StreamObserver<CloseClientResponse> responses) {
-    numbers.close(request, responses);
+    try {
+      numbers.close(indexOfClient(request.getIndex()), request, responses);
+    } catch (StatusException e) {
+      responses.onError(e);
+    }
   }
 
   @Override
   public void describe(DescribeRequest request, StreamObserver<DescribeResponse> responses) {
     try {
-      final ServedIndex index = indexToRead(request.getIndex());
-      WriteCall.answer(
+      read(
+          request.getIndex(),
           responses,
-          index == null
-              ? DescribeResponse.getDefaultInstance()
-              : DescribeResponse.newBuilder().setIndex(indexes.describe(index)).build());
+          index ->
+              WriteCall.answer(
+                  responses,
+                  index == null
+                      ? DescribeResponse.getDefaultInstance()
+                      : DescribeResponse.newBuilder().setIndex(indexes.describe(index)).build()));
     } catch (StatusException e) {
       responses.onError(e);
     }
+  }
+
+  /** The client of a request's number; null if it has none. */
+  private NumberedClient client(String index, boolean hasNumber, RequestNumber number, int writes)
+      throws StatusException {
+    return hasNumber ? numbers.client(indexToRead(index), number, writes) : null;
+  }
+
+  /** The index of a client that is opened or closed; null where the server is in no cluster. */
+  private ServedIndex indexOfClient(String name) throws StatusException {
+    return indexes.directory() == null ? null : indexToWrite(name);
+  }
+
+  /** What a call does with its index, null if there is none. */
+  @FunctionalInterface
+  private interface Reading {
+    void read(ServedIndex index) throws StatusException;
+  }
+
+  /**
+   * Reads, and first finds out, where the index is replicated, that this node leads it still.
+   *
+   * @param reading finds its index again if it has to
+   */
+  private void read(String name, StreamObserver<?> responses, Reading reading)
+      throws StatusException {
+    final ServedIndex index = indexToRead(name);
+    if (index == null || index.leadership() == null) {
+      reading.read(index);
+      return;
+    }
+    index
+        .leadership()
+        .barrier()
+        .confirm(
+            leads -> {
+              try {
+                if (!leads) {
+                  throw Outcomes.dropped(index).asException();
+                }
+                reading.read(index);
+              } catch (StatusException e) {
+                responses.onError(e);
+              }
+            });
   }
 
   /** The index of that name, or null if there is none. */
@@ -408,7 +479,11 @@ public final class IndexService implements IndexGrpc.AsyncService, BindableServi
       // Only here: a name under which there is an index was checked when that was created.
       RequestLimits.checkIndexName(name);
       indexes.checkStarted();
-      return indexes.find(name); // it may have started between the two
+      final ServedIndex started = indexes.find(name); // it may have started between the two
+      if (started == null && indexes.directory() != null) {
+        indexes.directory().checkElsewhere(name.isEmpty() ? Indexes.DEFAULT_NAME : name);
+      }
+      return started;
     }
     return found;
   }

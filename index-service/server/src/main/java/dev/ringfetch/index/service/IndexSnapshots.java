@@ -3,12 +3,8 @@ package dev.ringfetch.index.service;
 import dev.ringfetch.index.journal.Journal;
 import dev.ringfetch.index.journal.SnapshotSink;
 import dev.ringfetch.index.journal.SnapshotSource;
-import dev.ringfetch.index.outcome.KeptOutcome;
 import dev.ringfetch.index.outcome.NumberedClient;
 import dev.ringfetch.index.partition.CommitLog;
-import dev.ringfetch.index.partition.Write;
-import dev.ringfetch.index.store.EntryWalk;
-import dev.ringfetch.index.v1.Entry;
 import java.io.IOException;
 import java.util.ArrayList;
 import java.util.List;
@@ -16,28 +12,12 @@ import java.util.function.Consumer;
 import java.util.function.Supplier;
 
 /**
- * What a snapshot is made of in a server: its indexes that are in the journal, partition after
- * partition. The owner of each takes a barrier, and then a walk in steps, as two kinds of {@link
- * Write}: so a walk sees the store between two writes, and writers wait for one step at most.
+ * What a snapshot is made of in a server: its indexes that are in the journal, one after
+ * the other.
  *
  * <p>Used by one thread at a time.
  */
 final class IndexSnapshots implements SnapshotSource {
-  /** A write that the owner of a partition was asked for. */
-  private static final class Asked {
-    private final Write write;
-    private volatile boolean answered;
-
-    Asked(Runnable wake) {
-      write =
-          new Write(
-              answer -> {
-                answered = true;
-                wake.run();
-              });
-    }
-  }
-
   /** An LSN up to which a log has to be durable. */
   private record Needed(CommitLog log, long lsn) {}
 
@@ -49,13 +29,9 @@ final class IndexSnapshots implements SnapshotSource {
   private CatalogState state;
   private int created;
   private int number;
-  private int partition;
 
-  /** Of the present partition; null before its barrier was answered. */
-  private EntryWalk walk;
-
-  /** Null if nothing is asked. */
-  private Asked asked;
+  /** Of the present index; null before it begins. */
+  private IndexWalk walk;
 
   private final List<Needed> needed = new ArrayList<>();
   private long neededCatalogLsn;
@@ -83,9 +59,7 @@ final class IndexSnapshots implements SnapshotSource {
     state = catalog.get();
     created = 0;
     number = 0;
-    partition = 0;
     walk = null;
-    asked = null;
     needed.clear();
     neededCatalogLsn = Long.MAX_VALUE;
   }
@@ -116,70 +90,37 @@ final class IndexSnapshots implements SnapshotSource {
   }
 
   private Progress addOf(ServedIndex index, SnapshotSink sink) throws IOException {
-    if (asked == null) {
-      return ask(index);
-    }
-    if (!asked.answered) {
-      return Progress.WAITING;
-    }
-    final Write answer = asked.write;
-    asked = null;
-    if (answer.outcome() != Write.DONE) {
-      end(index);
-    } else if (walk == null) {
-      sink.partition(index.entry().number(), partition, answer.version(), answer.clock());
-      for (final KeptOutcome outcome : answer.outcomes()) {
-        sink.outcome(index.entry().number(), partition, outcome);
-      }
-      walk = new EntryWalk();
-    } else {
-      for (final Entry entry : walk.entries()) {
-        sink.put(index.entry().number(), partition, entry);
-      }
-      walk.clear();
-      if (walk.isDone()) {
-        endPartition(index);
-      }
-    }
-    return Progress.MORE;
-  }
-
-  private Progress ask(ServedIndex index) {
-    final Asked next = new Asked(wake);
     if (walk == null) {
-      next.write.barrier();
-    } else {
-      next.write.walk(walk);
+      walk = new IndexWalk(index, index.entry().number(), wake);
     }
-    if (index.partition(partition).submit(next.write) != 0) {
-      return Progress.WAITING; // its queue is full
+    final int partition = walk.partition();
+    final IndexWalk.Step step = walk.step(sink);
+    if (walk.partition() != partition) {
+      // What the walk has met, removals included, has to be durable.
+      final CommitLog log = index.log(partition);
+      needed.add(new Needed(log, log.committed()));
     }
-    asked = next;
+    switch (step) {
+      case MORE -> {}
+      case WAITING -> {
+        return Progress.WAITING;
+      }
+      case DONE -> endIndex();
+      case ENDED -> {
+        if (!index.isDropped()) {
+          throw new IOException(
+              index.isRefused()
+                  ? "an index is damaged in memory; drop it, or start again: index=" + index.name()
+                  : "an index takes no writes: index=" + index.name());
+        }
+        endIndex(); // it is left out, or the rest of it
+      }
+    }
     return Progress.MORE;
   }
 
-  /** Notes how far the log has to be durable: what the walk has met, removals included, is. */
-  private void endPartition(ServedIndex index) {
-    final CommitLog log = index.log(partition);
-    needed.add(new Needed(log, log.committed()));
+  private void endIndex() {
     walk = null;
-    partition++;
-    if (partition == index.partitions()) {
-      partition = 0;
-      number++;
-    }
-  }
-
-  /** Leaves an index out, or the rest of it, that was dropped. */
-  private void end(ServedIndex index) throws IOException {
-    if (!index.isDropped()) {
-      throw new IOException(
-          index.isRefused()
-              ? "an index is damaged in memory; drop it, or start again: index=" + index.name()
-              : "an index takes no writes: index=" + index.name());
-    }
-    walk = null;
-    partition = 0;
     number++;
   }
 

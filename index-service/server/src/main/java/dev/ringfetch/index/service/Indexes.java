@@ -57,6 +57,9 @@ public final class Indexes implements AutoCloseable {
   /** Of the Index services over these indexes. */
   private final Set<ServerCallHandler<?, ?>> handlers = ConcurrentHashMap.newKeySet();
 
+  /** Of the cluster that the server belongs to; null if it belongs to none. */
+  private volatile LeaderDirectory directory;
+
   /** False until the indexes of the journal are there: no call is answered before. */
   private volatile boolean started;
 
@@ -123,7 +126,7 @@ public final class Indexes implements AutoCloseable {
   /** Serves the recovered indexes, and creates the default one if it is not among them. */
   private void fill() {
     recover();
-    if (!indexes.containsKey(DEFAULT_NAME)) {
+    if (directory == null && !indexes.containsKey(DEFAULT_NAME)) {
       createAbsent(DEFAULT_NAME, IndexKind.HASH, memory.durability());
     }
     if (memory.journal() != null) {
@@ -152,6 +155,33 @@ public final class Indexes implements AutoCloseable {
     fill();
     serve();
     started = true;
+  }
+
+  /** Makes these the indexes of a cluster's node, before {@link #recoverAndServe}. */
+  void join(LeaderDirectory of) {
+    directory = of;
+  }
+
+  /** Where a cluster's indexes are led; null if the server belongs to none. */
+  LeaderDirectory directory() {
+    return directory;
+  }
+
+  /** What the owners of partitions share. */
+  OwnerContext writers() {
+    return writers;
+  }
+
+  /** Lets calls for an index come that this node leads from now on. */
+  void lead(ServedIndex index) {
+    indexes.put(index.name(), index);
+  }
+
+  /** Ends an index that this node leads no more; gives its memory back. */
+  void follow(ServedIndex index) {
+    index.closeToReaders();
+    indexes.remove(index.name(), index);
+    index.drop(() -> {});
   }
 
   /** Refuses calls as long as the journal is read. */
@@ -287,9 +317,19 @@ public final class Indexes implements AutoCloseable {
     return new TreeMap<>(indexes).values();
   }
 
-  /** Returns the index of that name, which is created, as an ORDERED one, if there is none. */
+  /**
+   * Returns the index of that name, which is created, as an ORDERED one, if there is none. In a
+   * cluster that takes a moment, in which the call ends UNAVAILABLE.
+   */
   ServedIndex findOrCreate(String name) throws StatusException {
     final ServedIndex found = find(name);
+    if (found == null && directory != null) {
+      directory.create(
+          name, IndexKind.INDEX_KIND_UNSPECIFIED, (incarnation, created, failure) -> {});
+      throw Status.UNAVAILABLE
+          .withDescription("the index is created now; send again: index=" + name)
+          .asException();
+    }
     return found != null
         ? found
         : create(name, IndexKind.INDEX_KIND_UNSPECIFIED, Durability.DURABILITY_UNSPECIFIED).index();

@@ -234,18 +234,22 @@ final class JournalReplay implements RecordSink {
       throw new IOException(
           "not a creation that can be: " + place.get() + " index=" + record.index());
     }
-    newest = record.index();
-    final StoredIndex stored = create(definition);
-    indexes.put(
-        newest,
-        new RecoveredIndex(
-            new CatalogEntry(newest, record.key().toStringUtf8(), definition), stored, budget));
+    create(new CatalogEntry(record.index(), record.key().toStringUtf8(), definition));
     for (final Change change : early.getOrDefault(newest, List.of())) {
       apply(indexes.get(newest), change);
     }
     // Creations come in the order of their numbers: what is left of earlier ones was lost, with
     // the puts that came before, none of which was answered after a sync.
     early.keySet().removeIf(number -> number <= newest);
+  }
+
+  /** Creates an index, empty, whose number is larger than all before. */
+  RecoveredIndex create(CatalogEntry entry) {
+    newest = entry.number();
+    final RecoveredIndex created =
+        new RecoveredIndex(entry, create(entry.definition()), budget);
+    indexes.put(newest, created);
+    return created;
   }
 
   private StoredIndex create(IndexDefinition definition) {

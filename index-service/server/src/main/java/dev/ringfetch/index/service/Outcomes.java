@@ -28,7 +28,7 @@ final class Outcomes {
                   + " bytes, with this one there were "
                   + write.excess());
       case Write.UNKNOWN ->
-          write.client() == null || index.isDropped()
+          write.client() == null || (index.isDropped() && index.leadership() == null)
               ? unknown()
               : Status.UNAVAILABLE.withDescription(
                   "writing ended: the write was carried out or not; send it again"
@@ -79,8 +79,12 @@ final class Outcomes {
     return turned(index);
   }
 
-  /** The status of a call under which its index was dropped. */
+  /** The status of a call under which its index was dropped, or another node became its leader. */
   static Status dropped(ServedIndex index) {
+    if (index.leadership() != null) {
+      return Status.UNAVAILABLE.withDescription(
+          "this node leads the index no more: index=" + index.name() + "; send again");
+    }
     return Status.ABORTED.withDescription("the index was dropped: index=" + index.name());
   }
 

@@ -22,17 +22,36 @@ final class RequestNumbers {
   static final String GONE = "outcome is gone";
 
   private final Indexes indexes;
-  private final ClientRegistry clients;
 
   RequestNumbers(Indexes indexes) {
     this.indexes = indexes;
-    this.clients = indexes.clients();
   }
 
-  /** Opens or renews a client. */
-  void open(OpenClientRequest request, StreamObserver<OpenClientResponse> responses)
+  /**
+   * The clients whose writes may be for an index.
+   *
+   * @param index null where the server is no node of a cluster, or has no such index
+   */
+  private ClientRegistry clients(ServedIndex index) {
+    return index == null || index.leadership() == null
+        ? indexes.clients()
+        : index.leadership().clients();
+  }
+
+  /**
+   * Opens or renews a client.
+   *
+   * @param index that the client is for, where the server is a node of a cluster
+   */
+  void open(
+      ServedIndex index, OpenClientRequest request, StreamObserver<OpenClientResponse> responses)
       throws StatusException {
-    final int refused = clients.open(request.getClient(), client -> opened(client, responses));
+    final ClientRegistry clients = clients(index);
+    final int refused =
+        clients.open(request.getClient(), client -> opened(index, client, responses));
+    if (refused == ClientRegistry.LOG_FULL && index != null && index.leadership() != null) {
+      throw Outcomes.dropped(index).asException();
+    }
     if (refused == ClientRegistry.LOG_FULL) {
       throw indexes.memory().journalFull().asException();
     }
@@ -48,7 +67,12 @@ final class RequestNumbers {
     }
   }
 
-  private void opened(NumberedClient client, StreamObserver<OpenClientResponse> responses) {
+  private void opened(
+      ServedIndex index, NumberedClient client, StreamObserver<OpenClientResponse> responses) {
+    if (index != null && index.isDropped()) {
+      responses.onError(Outcomes.dropped(index).asException());
+      return;
+    }
     if (indexes.memory().isJournalFailed()) {
       responses.onError(Outcomes.stopped(indexes.memory()).asException());
       return;
@@ -57,25 +81,30 @@ final class RequestNumbers {
         responses,
         OpenClientResponse.newBuilder()
             .setClient(client.id())
-            .setLeaseMs((int) Math.min(Integer.MAX_VALUE, clients.term().toMillis()))
+            .setLeaseMs((int) Math.min(Integer.MAX_VALUE, clients(index).term().toMillis()))
             .build());
   }
 
-  /** Closes a client. */
-  void close(CloseClientRequest request, StreamObserver<CloseClientResponse> responses) {
+  /** Closes a client; the index is as for {@link #open}. */
+  void close(
+      ServedIndex index, CloseClientRequest request, StreamObserver<CloseClientResponse> responses) {
     WriteCall.answer(
         responses,
-        CloseClientResponse.newBuilder().setExisted(clients.close(request.getClient())).build());
+        CloseClientResponse.newBuilder()
+            .setExisted(clients(index).close(request.getClient()))
+            .build());
   }
 
   /**
    * The client of a request whose writes have these numbers, after their limits were checked.
    *
+   * @param index that the request is for; null if there is none
    * @param writes how many, beginning with the request's number
    * @throws StatusException FAILED_PRECONDITION if outcomes of the client, or of such a number, are
    *     not kept; INVALID_ARGUMENT beyond a limit
    */
-  NumberedClient client(RequestNumber request, int writes) throws StatusException {
+  NumberedClient client(ServedIndex index, RequestNumber request, int writes)
+      throws StatusException {
     final long number = request.getNumber();
     final long first = Math.max(1, request.getFirstIncomplete());
     final long last = number + Math.max(1, writes) - 1;
@@ -85,7 +114,7 @@ final class RequestNumbers {
     if (last - first >= NumberedClient.WINDOW) {
       throw invalid("number=" + last + " limit=" + NumberedClient.WINDOW + " more", first);
     }
-    final NumberedClient client = clients.find(request.getClient());
+    final NumberedClient client = clients(index).find(request.getClient());
     if (client == null) {
       throw gone(request.getClient(), number).asException();
     }

@@ -43,6 +43,9 @@ final class ServedIndex {
   private final ThreadLocal<LocalReader> readers;
   private volatile boolean dropped;
 
+  /** Of an index that is replicated; null if it is this server's alone. */
+  private Leadership leadership;
+
   /** Whether the index is in the journal; completed from the start where it need not be. */
   private final CompletableFuture<Void> recorded;
 
@@ -75,6 +78,17 @@ final class ServedIndex {
               new Partition.Context(QUEUE_CAPACITY, writers, writers.outcomes().apply(i)));
     }
     readers = ThreadLocal.withInitial(() -> new LocalReader(index.newReader()));
+  }
+
+  /** Makes this the index of a group, before calls come. Returns this. */
+  ServedIndex led(Leadership by) {
+    leadership = by;
+    return this;
+  }
+
+  /** What calls have to mind as the index is replicated; null if it is this server's alone. */
+  Leadership leadership() {
+    return leadership;
   }
 
   String name() {

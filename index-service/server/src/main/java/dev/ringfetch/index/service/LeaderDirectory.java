@@ -1,0 +1,42 @@
+package dev.ringfetch.index.service;
+
+import dev.ringfetch.index.v1.IndexKind;
+import io.grpc.StatusException;
+
+/**
+ * The directory of a cluster's indexes: says of those that this node does not lead where to call.
+ *
+ * <p>Safe for use by many threads.
+ */
+interface LeaderDirectory {
+  /**
+   * Refuses a call for an index that this node does not lead: with FAILED_PRECONDITION and the
+   * leader's address, or with UNAVAILABLE while there is no leader. Does nothing if the cluster has
+   * no such index, as far as this node knows.
+   */
+  void checkElsewhere(String name) throws StatusException;
+
+  /**
+   * Begins to create an index, unless there is one.
+   *
+   * @param kind HASH or ORDERED; if unspecified, a new one is ORDERED
+   * @param created is told, on any thread, once: null if the index serves somewhere, else why not
+   */
+  void create(String name, IndexKind kind, Created created);
+
+  /** Drops an index; as {@link #create}. */
+  void drop(String name, Created dropped);
+
+  /** Takes the end of a creation or a removal. */
+  @FunctionalInterface
+  interface Created {
+    /**
+     * It has ended.
+     *
+     * @param incarnation of the index; 0 if there was none to be dropped
+     * @param done whether this call has done it; else there was one already
+     * @param failure null if it has not failed
+     */
+    void onEnd(long incarnation, boolean done, StatusException failure);
+  }
+}

@@ -1,0 +1,252 @@
+package dev.ringfetch.index.service;
+
+import com.google.protobuf.ByteString;
+import dev.ringfetch.index.journal.IndexDefinition;
+import dev.ringfetch.index.journal.JournalRecord;
+import dev.ringfetch.index.journal.RecordDescriptor;
+import dev.ringfetch.index.journal.SnapshotRecords;
+import dev.ringfetch.index.outcome.ClientLog;
+import dev.ringfetch.index.outcome.ClientRegistry;
+import dev.ringfetch.index.replication.GroupLog;
+import dev.ringfetch.index.replication.GroupSnapshot;
+import dev.ringfetch.index.replication.GroupStore;
+import dev.ringfetch.index.replication.GroupStoreException;
+import dev.ringfetch.index.store.StoreFullException;
+import dev.ringfetch.index.v1.GroupState;
+import java.io.ByteArrayOutputStream;
+import java.io.IOException;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.CompletableFuture;
+
+/**
+ * The index of a group on one node. As a member it carries committed records out, as a start does
+ * with those of a journal; when its node becomes the leader, writers and calls go on from there.
+ *
+ * <p>Used by the replica's owner, one thread at a time.
+ */
+final class ReplicatedIndex implements GroupStore {
+  private final Indexes indexes;
+  private final Leadership.Barrier barrier;
+  private JournalReplay replay;
+  private RecoveredIndex recovered; // null: given up, or served
+  private ServedIndex served; // null while this node does not lead
+  private long group;
+  private String name;
+
+  /**
+   * Creates it, with nothing in it.
+   *
+   * @param barrier of the replica
+   */
+  ReplicatedIndex(Indexes indexes, Leadership.Barrier barrier) {
+    this.indexes = indexes;
+    this.barrier = barrier;
+  }
+
+  @Override
+  public void clear(GroupState state) throws GroupStoreException {
+    follow();
+    giveUp();
+    final IndexDefinition definition = IndexDefinition.decoded(state.getDefinition());
+    if (definition == null) {
+      throw new GroupStoreException("not a definition that can be: index=" + state.getIndex());
+    }
+    group = state.getGroup();
+    name = state.getIndex();
+    final IndexMemory memory = indexes.memory();
+    replay = new JournalReplay(memory.store(), memory.outcomes());
+    try {
+      recovered = replay.create(new CatalogEntry(group, name, definition));
+    } catch (StoreFullException e) {
+      throw new GroupStoreException("index memory is full: index=" + name, e);
+    }
+  }
+
+  private void giveUp() {
+    if (recovered != null) {
+      recovered.drop();
+      recovered = null;
+    }
+  }
+
+  @Override
+  public void apply(JournalRecord record) throws GroupStoreException {
+    carryOut(record, false);
+  }
+
+  @Override
+  public void restore(JournalRecord record) throws GroupStoreException {
+    carryOut(record, true);
+  }
+
+  private void carryOut(JournalRecord record, boolean ofSnapshot) throws GroupStoreException {
+    final boolean isOfClient =
+        record.type() == RecordDescriptor.OPEN_CLIENT
+            || record.type() == RecordDescriptor.CLOSE_CLIENT;
+    if (!isOfClient && (record.index() != group || record.type() >= RecordDescriptor.CREATE_INDEX)
+        && record.type() != RecordDescriptor.PARTITION) {
+      throw new GroupStoreException("not a record that can be: group=" + group + " " + record);
+    }
+    try {
+      if (ofSnapshot) {
+        replay.onSnapshotRecord(record, this::toString);
+      } else {
+        replay.onRecord(record, this::toString);
+      }
+    } catch (IOException e) {
+      throw new GroupStoreException(e.getMessage(), e);
+    }
+  }
+
+  @Override
+  public void lead(GroupLog log, GroupState state) {
+    final ClientRegistry clients = new ClientRegistry();
+    clients.recover(new GroupClients(log), replay.clients());
+    final RecoveredIndex from = recovered;
+    served =
+        new ServedIndex(
+                // Not in this node's journal, where 0 stands for that.
+                new CatalogEntry(0, name, from.entry().definition()),
+                from.index(),
+                CompletableFuture.completedFuture(null),
+                partition -> log.partition(partition, from.last(partition)),
+                indexes.writers().with(from::outcomes))
+            .led(new Leadership(barrier, clients));
+    recovered = null;
+    replay = null;
+    indexes.lead(served);
+  }
+
+  @Override
+  public void reconfigured(GroupState state) {
+    // The log and the barrier know.
+  }
+
+  @Override
+  public void follow() {
+    if (served != null) {
+      indexes.follow(served);
+      served = null;
+    }
+  }
+
+  /** Gives up all that there is, as the group is dropped or the node ends. */
+  void close() {
+    follow();
+    giveUp();
+  }
+
+  @Override
+  public GroupSnapshot snapshot(Runnable wake) {
+    return new Snapshot(served, group, wake);
+  }
+
+  @Override
+  public String toString() {
+    return "group=" + group + " index=" + name;
+  }
+
+  /** Records clients in the group's log. */
+  private record GroupClients(GroupLog log) implements ClientLog {
+    @Override
+    public boolean opened(long client, long firstIncomplete, Runnable done) {
+      return log.append(
+          RecordDescriptor.OPEN_CLIENT, client, firstIncomplete, committed -> done.run());
+    }
+
+    @Override
+    public void closed(long client) {
+      log.append(RecordDescriptor.CLOSE_CLIENT, client, 0, committed -> {});
+    }
+  }
+
+  /** A snapshot of what a leader has applied. */
+  private static final class Snapshot extends SnapshotRecords implements GroupSnapshot {
+    private static final int PIECE_LENGTH = 64 << 10;
+
+    private enum State {
+      WALKING,
+      CLIENTS,
+      DONE,
+      FAILED
+    }
+
+    private final ServedIndex index; // null: the node does not lead
+    private final IndexWalk walk;
+    private final ByteArrayOutputStream piece = new ByteArrayOutputStream(PIECE_LENGTH);
+    private State state;
+
+    Snapshot(ServedIndex index, long group, Runnable wake) {
+      super(0);
+      this.index = index;
+      walk = index == null ? null : new IndexWalk(index, group, wake);
+      state = index == null ? State.FAILED : State.WALKING;
+    }
+
+    @Override
+    protected void add(byte[] array, int recordLength) {
+      piece.write(array, 0, recordLength);
+    }
+
+    @Override
+    public boolean isFull() {
+      return piece.size() >= PIECE_LENGTH;
+    }
+
+    @Override
+    public ByteString next() {
+      if (state == State.DONE || state == State.FAILED) {
+        return state == State.DONE ? null : ByteString.EMPTY;
+      }
+      try {
+        boolean goesOn = true;
+        while (goesOn && !isFull()) {
+          goesOn = step();
+        }
+      } catch (IOException e) {
+        throw new IllegalStateException(e); // nothing here does that
+      }
+      final ByteString next = ByteString.copyFrom(piece.toByteArray());
+      piece.reset();
+      return next;
+    }
+
+    private boolean step() throws IOException {
+      if (state == State.CLIENTS) {
+        final List<long[]> clients = new ArrayList<>();
+        index
+            .leadership()
+            .clients()
+            .forEach(client -> clients.add(new long[] {client.id(), client.firstIncomplete()}));
+        for (final long[] client : clients) {
+          client(client[0], client[1]);
+        }
+        state = State.DONE;
+        return false;
+      }
+      switch (walk.step(this)) {
+        case MORE -> {}
+        case WAITING -> {
+          return false;
+        }
+        case DONE -> state = State.CLIENTS;
+        case ENDED -> {
+          state = State.FAILED;
+          return false;
+        }
+      }
+      return true;
+    }
+
+    @Override
+    public boolean isFailed() {
+      return state == State.FAILED;
+    }
+
+    @Override
+    public void close() {
+      // The owners hold nothing of it but the step under way.
+    }
+  }
+}
