@@ -1,5 +1,8 @@
 package dev.ringfetch.index;
 
+import dev.ringfetch.index.coordinator.CoordinatorProvider;
+import dev.ringfetch.index.data.DataDirectory;
+import dev.ringfetch.index.service.ClusterNode;
 import dev.ringfetch.index.service.DirectAccessService;
 import dev.ringfetch.index.service.IndexAdminService;
 import dev.ringfetch.index.service.IndexMemory;
@@ -15,6 +18,7 @@ import io.grpc.health.v1.HealthCheckResponse.ServingStatus;
 import io.grpc.protobuf.services.HealthStatusManager;
 import io.grpc.protobuf.services.ProtoReflectionServiceV1;
 import java.io.IOException;
+import java.net.URI;
 import java.io.PrintWriter;
 import java.nio.file.Path;
 import java.time.Duration;
@@ -46,6 +50,7 @@ import picocli.CommandLine.Spec;
     description = "Serves key-value indexes, with gRPC health and reflection.",
     mixinStandardHelpOptions = true,
     versionProvider = VersionResource.class,
+    abbreviateSynopsis = true,
     sortOptions = false)
 public final class IndexServer implements Callable<Integer> {
   /**
@@ -146,6 +151,27 @@ public final class IndexServer implements Callable<Integer> {
       description = "How long a polling thread polls before it sleeps. Default: 50.")
   private Integer spinMicros;
 
+  @Option(
+      names = "--cluster",
+      paramLabel = "URI",
+      description = "Join the cluster of zk://HOST:PORT[,...]/NAME, as a node.")
+  private URI cluster;
+
+  @Option(
+      names = "--advertise",
+      paramLabel = "HOST",
+      defaultValue = "localhost",
+      description = "Where a node's port is reached. Default: ${DEFAULT-VALUE}.")
+  private String advertised;
+
+  @Option(
+      names = "--replicas",
+      paramLabel = "N",
+      defaultValue = "" + ClusterNode.REPLICAS_DEFAULT,
+      converter = AtLeast.One.class,
+      description = "Nodes that have an index created here. Default: ${DEFAULT-VALUE}.")
+  private int replicas;
+
   private final HealthStatusManager health = new HealthStatusManager();
   private volatile boolean writingEnded;
 
@@ -190,13 +216,35 @@ public final class IndexServer implements Callable<Integer> {
     } catch (IOException e) {
       return failed(e.getMessage());
     }
+    final ClusterNode node;
+    final Indexes indexes;
+    boolean joined = false;
     try {
       reads = opened.hasJournal();
+      indexes = Indexes.unrecovered(opened);
+      node = cluster == null ? null : join(indexes);
+      joined = true;
     } catch (IOException e) {
-      opened.close();
       return failed(e.getMessage());
+    } finally {
+      if (!joined) {
+        opened.close();
+      }
     }
-    return serve(builder, Indexes.unrecovered(opened), reads);
+    return serve(builder, indexes, node, reads);
+  }
+
+  private ClusterNode join(Indexes indexes) throws IOException {
+    try {
+      return new ClusterNode(
+          indexes,
+          CoordinatorProvider.of(cluster),
+          replicas,
+          DataDirectory.bootId(),
+          shmDirectory);
+    } catch (IllegalArgumentException e) {
+      throw new ParameterException(spec.commandLine(), "--cluster: " + e.getMessage(), e);
+    }
   }
 
   /** Options of memory that clients can be granted, over those fabrics that are there. */
@@ -223,6 +271,11 @@ public final class IndexServer implements Callable<Integer> {
       throw new ParameterException(
           spec.commandLine(), "--durability " + durability + " needs --data PATH");
     }
+    if (cluster != null && (data != null || durability != Durability.MEMORY)) {
+      throw new ParameterException(
+          spec.commandLine(),
+          "--cluster keeps indexes in the memory of its nodes: neither --data nor --durability");
+    }
     if (fabrics != null) {
       context.fabrics(
           IndexMemory.FABRICS_DEFAULT.stream()
@@ -238,13 +291,18 @@ public final class IndexServer implements Callable<Integer> {
   /**
    * Serves.
    *
+   * @param node of the cluster; null if the server belongs to none
    * @param reads whether there is a journal, which takes time to read: meanwhile health says
    *     NOT_SERVING, and other calls end UNAVAILABLE. Else connections wait for the moment that it
    *     takes.
    */
-  private int serve(RingServerBuilder builder, Indexes indexes, boolean reads)
+  private int serve(
+      RingServerBuilder builder, Indexes indexes, ClusterNode node, boolean reads)
       throws InterruptedException {
     addServices(builder, indexes, health);
+    if (node != null) {
+      builder.addService(node.service());
+    }
     say(ServingStatus.NOT_SERVING);
     DirectAccessService.addTo(builder, indexes, directReads);
     final StartBarrier barrier = new StartBarrier();
@@ -253,6 +311,7 @@ public final class IndexServer implements Callable<Integer> {
     try {
       server.start();
     } catch (IOException e) {
+      leave(node);
       indexes.close();
       return failed("cannot listen on port " + port + ": " + FailureReason.of(e));
     }
@@ -271,6 +330,7 @@ public final class IndexServer implements Callable<Integer> {
     } finally {
       if (!started) {
         server.shutdownNow();
+        leave(node);
         indexes.close();
       }
       barrier.open();
@@ -278,11 +338,14 @@ public final class IndexServer implements Callable<Integer> {
     if (!started) {
       return failed(obstacle);
     }
+    if (node != null) {
+      node.start(advertised + ":" + server.getPort());
+    }
     say(ServingStatus.SERVING);
     final CountDownLatch stopped = new CountDownLatch(1);
     final Runnable stop =
         () -> {
-          stop(server, health, indexes);
+          stop(server, health, indexes, node);
           indexes.close(); // the gate: direct readers turn away
           stopped.countDown();
         };
@@ -338,11 +401,19 @@ public final class IndexServer implements Callable<Integer> {
     return builder;
   }
 
-  private static void stop(RingServer server, HealthStatusManager health, Indexes indexes) {
+  private static void leave(ClusterNode node) {
+    if (node != null) {
+      node.close();
+    }
+  }
+
+  private static void stop(
+      RingServer server, HealthStatusManager health, Indexes indexes, ClusterNode node) {
     // Before the port closes, so that clients that watch health go elsewhere while calls still
     // succeed.
     health.enterTerminalState();
     indexes.endWatches(); // which would last as long as their clients
+    leave(node); // others lead from now on: its calls end, and are sent to them
     server.shutdown();
     try {
       if (!server.awaitTermination(GRACE_SECONDS, TimeUnit.SECONDS)) {

@@ -9,7 +9,7 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
 
 /**
- * The numbers under which a client's writes go: opens one at the server at the first write, another
+ * The numbers under which a client's writes to an index go: opens one at the server at the first write, another
  * one where the server does not know it any more, or too many writes are under way, and renews its
  * lease when half of that may be over. Safe for use by many threads; has no thread of its own.
  *
@@ -17,20 +17,28 @@ import java.util.concurrent.TimeUnit;
  * if it has failed.
  */
 final class ClientNumbers {
+  private final String index;
   private ClientWindow current; // guarded by this; null: none is open
   private CompletableFuture<Void> opening; // guarded by this; null: nobody opens
 
   /** Whether the server was found to be an older one, which gives no numbers. */
   private volatile boolean unsupported;
 
+  /** Creates the numbers of the writes to an index. */
+  ClientNumbers(String index) {
+    this.index = index;
+  }
+
   /** What an operation that finds no number has to do. */
   static final class Opening {
+    private final String index;
     private final boolean isOwn;
     private final CompletableFuture<Void> ended;
     private final long client;
     private final long beginNs = System.nanoTime();
 
-    private Opening(boolean isOwn, CompletableFuture<Void> ended, long client) {
+    private Opening(String index, boolean isOwn, CompletableFuture<Void> ended, long client) {
+      this.index = index;
       this.isOwn = isOwn;
       this.ended = ended;
       this.client = client;
@@ -50,7 +58,7 @@ final class ClientNumbers {
     Call<OpenClientRequest, OpenClientResponse> call() {
       return Call.reading(
           IndexGrpc.getOpenClientMethod(),
-          OpenClientRequest.newBuilder().setClient(client).build());
+          OpenClientRequest.newBuilder().setClient(client).setIndex(index).build());
     }
   }
 
@@ -82,7 +90,7 @@ final class ClientNumbers {
     if (isOwn) {
       opening = new CompletableFuture<>();
     }
-    return new Opening(isOwn, opening, current == null ? 0 : current.client());
+    return new Opening(index, isOwn, opening, current == null ? 0 : current.client());
   }
 
   /** Notes that the server has answered the call of an opening. */
@@ -123,6 +131,6 @@ final class ClientNumbers {
     current = null;
     return last == null || !last.isIdle()
         ? null
-        : CloseClientRequest.newBuilder().setClient(last.client()).build();
+        : CloseClientRequest.newBuilder().setClient(last.client()).setIndex(index).build();
   }
 }

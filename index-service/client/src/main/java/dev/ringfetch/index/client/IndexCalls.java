@@ -1,12 +1,15 @@
 package dev.ringfetch.index.client;
 
+import dev.ringfetch.index.v1.Trailers;
 import io.grpc.CallOptions;
 import io.grpc.Channel;
 import io.grpc.ClientCall;
+import io.grpc.Metadata;
 import io.grpc.Status;
 import io.grpc.StatusRuntimeException;
 import io.grpc.stub.ClientCalls;
 import io.grpc.stub.StreamObserver;
+import java.util.List;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.TimeUnit;
@@ -25,7 +28,10 @@ final class IndexCalls {
     CLOSED
   }
 
-  private final Channel channel;
+  /** The server, or once a node of a cluster has named another one, all of that cluster's. */
+  private volatile Channel channel;
+
+  private final LeaderChannel cluster; // null: the channel is the caller's
   private final ClientMetrics metrics;
   private final long graceNs;
   private final Set<ClientCall<?, ?>> streams = ConcurrentHashMap.newKeySet();
@@ -35,10 +41,14 @@ final class IndexCalls {
   /**
    * Creates it.
    *
+   * @param channel to the server
+   * @param cluster the channel to nodes of a cluster that the server may belong to; null if there
+   *     is none
    * @param graceNs what calls may take in addition until one was answered, in nanoseconds.
    */
-  IndexCalls(Channel channel, ClientMetrics metrics, long graceNs) {
+  IndexCalls(Channel channel, LeaderChannel cluster, ClientMetrics metrics, long graceNs) {
     this.channel = channel;
+    this.cluster = cluster;
     this.metrics = metrics;
     this.graceNs = graceNs;
   }
@@ -77,7 +87,30 @@ final class IndexCalls {
 
   /** Makes a call once, with a deadline among its options, and waits for its answer. */
   <Q, R> R attempt(Call<Q, R> call, CallOptions options) {
-    return ClientCalls.blockingUnaryCall(channel, call.method(), options, call.request());
+    final Channel used = channel;
+    try {
+      return ClientCalls.blockingUnaryCall(used, call.method(), options, call.request());
+    } catch (StatusRuntimeException e) {
+      if (!follows(used, e.getTrailers())) {
+        throw e;
+      }
+      return ClientCalls.blockingUnaryCall(channel, call.method(), options, call.request());
+    }
+  }
+
+  /**
+   * Whether a call was refused as the server is a node of a cluster that does not lead the index: it
+   * is to be made again, as all later ones, over the channel to the leaders.
+   */
+  private boolean follows(Channel used, Metadata trailers) {
+    if (cluster == null || used == cluster || trailers == null) {
+      return false;
+    }
+    final boolean refused = trailers.containsKey(Trailers.LEADER);
+    if (refused) {
+      channel = cluster;
+    }
+    return refused;
   }
 
   private void onAnswer() {
@@ -156,7 +189,8 @@ final class IndexCalls {
       CallOptions options,
       Consumer<R> onAnswer,
       Consumer<Status> onFailure) {
-    final ClientCall<Q, R> next = channel.newCall(call.method(), before(future.run(), options));
+    final Channel used = channel;
+    final ClientCall<Q, R> next = used.newCall(call.method(), before(future.run(), options));
     final StreamObserver<R> observer =
         new StreamObserver<>() {
           private R answer;
@@ -168,7 +202,11 @@ final class IndexCalls {
 
           @Override
           public void onError(Throwable failure) {
-            proceed(future, () -> onFailure.accept(Status.fromThrowable(failure)));
+            if (!future.isDone() && follows(used, Status.trailersFromThrowable(failure))) {
+              proceed(future, () -> start(future, call, options, onAnswer, onFailure));
+            } else {
+              proceed(future, () -> onFailure.accept(Status.fromThrowable(failure)));
+            }
           }
 
           @Override
@@ -179,6 +217,14 @@ final class IndexCalls {
         };
     ClientCalls.asyncUnaryCall(next, call.request(), observer);
     future.follow(next);
+  }
+
+  /** Learns which nodes there are: if any, the server is one of a cluster. */
+  void learn(List<String> nodes) {
+    if (cluster != null && !nodes.isEmpty()) {
+      nodes.forEach(cluster::channel);
+      channel = cluster;
+    }
   }
 
   /** Runs a step of an operation; what it throws fails the future. */
@@ -195,7 +241,8 @@ final class IndexCalls {
    * It ends with the client.
    */
   <Q, R> ClientCall<Q, R> newStream(Call<Q, R> call, CallOptions options) {
-    final ClientCall<Q, R> stream = channel.newCall(call.method(), options);
+    final Channel used = cluster == null ? channel : cluster; // it has the same connections
+    final ClientCall<Q, R> stream = used.newCall(call.method(), options);
     streams.add(stream);
     return stream;
   }

@@ -1,10 +1,12 @@
 package dev.ringfetch.index.client;
 
 import dev.ringfetch.rpc.RingChannelBuilder;
+import io.grpc.Channel;
 import io.grpc.ChannelCredentials;
 import io.grpc.ManagedChannel;
 import java.nio.file.Path;
 import java.time.Duration;
+import java.util.List;
 import java.util.Objects;
 
 /** Builder of clients. It needs a target or a channel; the rest has defaults. */
@@ -28,7 +30,11 @@ public final class IndexClientBuilder {
 
   IndexClientBuilder() {}
 
-  /** Sets the server, as {@code host:port} or another target of gRPC. */
+  /**
+   * Sets the server, as {@code host:port} or another target of gRPC. It may be a node of a cluster:
+   * the client finds the leader of each index, and follows it. Several nodes, with commas between,
+   * are better, as one may be away.
+   */
   public IndexClientBuilder target(String target) {
     this.target = Objects.requireNonNull(target, "target");
     return this;
@@ -95,22 +101,29 @@ public final class IndexClientBuilder {
     if (channel != null && credentials != null) {
       throw new IllegalStateException("a channel has credentials of its own");
     }
-    final ManagedChannel used = channel == null ? newChannel() : channel;
+    final LeaderChannel cluster =
+        channel == null ? new LeaderChannel(List.of(target.split(",", -1)), this::connect) : null;
+    final boolean hasNodes = channel == null && target.contains(",");
+    final Channel first = channel == null ? cluster.channel(target.split(",", -1)[0]) : channel;
     final IndexCalls calls =
-        new IndexCalls(used, metrics, deadline == null ? FIRST_CALL_GRACE.toNanos() : 0);
+        new IndexCalls(
+            hasNodes ? cluster : first,
+            cluster,
+            metrics,
+            deadline == null ? FIRST_CALL_GRACE.toNanos() : 0);
     return new IndexClient(
         calls,
         new RepeatedWrites(calls, exactlyOnce),
-        new DirectAccess(used, shmDirectory),
-        channel == null ? used : null,
+        new DirectAccess(first, shmDirectory),
+        cluster,
         deadline == null ? DEADLINE_DEFAULT : deadline);
   }
 
-  private ManagedChannel newChannel() {
+  private ManagedChannel connect(String address) {
     final RingChannelBuilder builder =
         credentials == null
-            ? RingChannelBuilder.forTarget(target).usePlaintext()
-            : RingChannelBuilder.newChannelBuilder(target, credentials);
+            ? RingChannelBuilder.forTarget(address).usePlaintext()
+            : RingChannelBuilder.newChannelBuilder(address, credentials);
     return (shmDirectory == null ? builder : builder.shmDirectory(shmDirectory)).build();
   }
 }

@@ -3,10 +3,14 @@ package dev.ringfetch.index.client;
 import dev.ringfetch.index.v1.CloseClientRequest;
 import dev.ringfetch.index.v1.DescribeResponse;
 import dev.ringfetch.index.v1.IndexGrpc;
+import dev.ringfetch.index.v1.OpenClientResponse;
 import io.grpc.CallOptions;
 import io.grpc.Status;
 import io.grpc.StatusRuntimeException;
+import java.util.Map;
+import java.util.Objects;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
@@ -26,7 +30,10 @@ final class RepeatedWrites {
   private static final long CLOSE_LIMIT_NS = TimeUnit.MILLISECONDS.toNanos(250);
 
   private final IndexCalls calls;
-  private final ClientNumbers numbers = new ClientNumbers();
+
+  /** Of each index, by its name: in a cluster each has a leader of its own, which gives them. */
+  private final Map<String, ClientNumbers> numbers = new ConcurrentHashMap<>();
+
   private final boolean exactlyOnce;
 
   /**
@@ -39,8 +46,13 @@ final class RepeatedWrites {
     this.exactlyOnce = exactlyOnce;
   }
 
-  private boolean isNumbered(Call<?, ?> call) {
-    return exactlyOnce && call.numbering() != null && !numbers.isUnsupported();
+  private ClientNumbers of(KnownIndex known) {
+    final ClientNumbers found = numbers.get(known.name());
+    return found != null ? found : numbers.computeIfAbsent(known.name(), ClientNumbers::new);
+  }
+
+  private boolean isNumbered(Call<?, ?> call, KnownIndex known) {
+    return exactlyOnce && call.numbering() != null && !of(known).isUnsupported();
   }
 
   /**
@@ -49,8 +61,8 @@ final class RepeatedWrites {
    * @param known the index that it is about.
    */
   <Q, R> R call(OperationRun run, Call<Q, R> call, KnownIndex known) {
-    if (!isNumbered(call)) {
-      return callOnce(run, call);
+    if (!isNumbered(call, known)) {
+      return callOnce(run, call, known);
     }
     final NumberedWrite<Q, R> write = new NumberedWrite<>(run, call, known);
     try {
@@ -63,7 +75,7 @@ final class RepeatedWrites {
           return answer;
         }
       }
-      return callOnce(run, call);
+      return callOnce(run, call, known);
     } finally {
       write.end();
     }
@@ -73,11 +85,11 @@ final class RepeatedWrites {
     return described.getIndex().getIncarnation();
   }
 
-  private <Q, R> R callOnce(OperationRun run, Call<Q, R> call) {
+  private <Q, R> R callOnce(OperationRun run, Call<Q, R> call, KnownIndex known) {
     try {
       return calls.call(run, call);
     } catch (UnavailableException e) {
-      numbers.lost();
+      of(known).lost();
       throw e;
     }
   }
@@ -96,7 +108,7 @@ final class RepeatedWrites {
       failure = e.getStatus();
     }
     switch (write.failed(failure)) {
-      case RENUMBER -> numbers.forget(write.giveUpNumbers());
+      case RENUMBER -> of(write.known()).forget(write.giveUpNumbers());
       case REPEAT -> pause(write);
       case FAIL -> throw write.failure();
     }
@@ -117,16 +129,17 @@ final class RepeatedWrites {
 
   /** Takes numbers for a write unless it has them; false if it goes without. */
   private boolean takeNumbers(NumberedWrite<?, ?> write) {
+    final ClientNumbers of = of(write.known());
     while (!write.hasNumbers()) {
-      final ClientWindow.Numbers taken = numbers.take(write.writes());
+      final ClientWindow.Numbers taken = of.take(write.writes());
       if (taken != null) {
         write.take(taken);
         return true;
       }
-      final ClientNumbers.Opening opening = numbers.open();
+      final ClientNumbers.Opening opening = of.open();
       if (!opening.isOwn()) {
         await(write.run(), opening);
-      } else if (!open(write.run(), opening)) {
+      } else if (!open(of, write.run(), opening)) {
         return false;
       }
     }
@@ -134,10 +147,10 @@ final class RepeatedWrites {
   }
 
   /** Opens a client; returns whether the server gives numbers. */
-  private boolean open(OperationRun run, ClientNumbers.Opening opening) {
+  private boolean open(ClientNumbers of, OperationRun run, ClientNumbers.Opening opening) {
     Status.Code code = Status.Code.UNKNOWN;
     try {
-      numbers.opened(opening, calls.call(run, opening.call()));
+      opened(of, opening, calls.call(run, opening.call()));
       return true;
     } catch (IndexException e) {
       code = e.code();
@@ -147,9 +160,15 @@ final class RepeatedWrites {
       return false;
     } finally {
       if (!opening.ended().isDone()) {
-        numbers.failed(opening, code);
+        of.failed(opening, code);
       }
     }
+  }
+
+  private void opened(
+      ClientNumbers of, ClientNumbers.Opening opening, OpenClientResponse response) {
+    calls.learn(response.getNodesList());
+    of.opened(opening, response);
   }
 
   private static void await(OperationRun run, ClientNumbers.Opening opening) {
@@ -181,21 +200,21 @@ final class RepeatedWrites {
       Consumer<R> onAnswer,
       Consumer<IndexException> onFailure) {
     final Continuation<R> then = new Continuation<>(future, onAnswer, onFailure);
-    if (isNumbered(call)) {
+    if (isNumbered(call, known)) {
       send(new NumberedWrite<>(future.run(), call, known), call, then);
     } else {
-      sendOnce(call, then);
+      sendOnce(call, known, then);
     }
   }
 
-  private <Q, R> void sendOnce(Call<Q, R> call, Continuation<R> then) {
+  private <Q, R> void sendOnce(Call<Q, R> call, KnownIndex known, Continuation<R> then) {
     calls.send(
         then.future,
         call,
         then.onAnswer,
         failure -> {
           if (failure.code() == Status.Code.UNAVAILABLE) {
-            numbers.lost();
+            of(known).lost();
           }
           then.onFailure.accept(failure);
         });
@@ -208,7 +227,7 @@ final class RepeatedWrites {
       return;
     }
     if (!write.hasNumbers()) {
-      final ClientWindow.Numbers taken = numbers.take(write.writes());
+      final ClientWindow.Numbers taken = of(write.known()).take(write.writes());
       if (taken == null) {
         open(write, call, then);
         return;
@@ -259,7 +278,7 @@ final class RepeatedWrites {
       NumberedWrite<Q, R> write, Call<Q, R> call, Continuation<R> then, Status status) {
     switch (then.future.isDone() || calls.isClosed() ? end(write, status) : write.failed(status)) {
       case RENUMBER -> {
-        numbers.forget(write.giveUpNumbers());
+        of(write.known()).forget(write.giveUpNumbers());
         send(write, call, then);
       }
       case REPEAT ->
@@ -279,7 +298,8 @@ final class RepeatedWrites {
   }
 
   private <Q, R> void open(NumberedWrite<Q, R> write, Call<Q, R> call, Continuation<R> then) {
-    final ClientNumbers.Opening opening = numbers.open();
+    final ClientNumbers of = of(write.known());
+    final ClientNumbers.Opening opening = of.open();
     if (!opening.isOwn()) {
       final var unused =
           opening
@@ -305,12 +325,12 @@ final class RepeatedWrites {
           then.future,
           opening.call(),
           response -> {
-            numbers.opened(opening, response);
+            opened(of, opening, response);
             send(write, call, then);
           },
           failure -> {
-            if (numbers.failed(opening, failure.code())) {
-              sendOnce(call, then);
+            if (of.failed(opening, failure.code())) {
+              sendOnce(call, write.known(), then);
             } else {
               then.onFailure.accept(failure);
             }
@@ -318,21 +338,25 @@ final class RepeatedWrites {
       sent = true;
     } finally {
       if (!sent) {
-        numbers.failed(opening, Status.Code.UNKNOWN);
+        of.failed(opening, Status.Code.UNKNOWN);
       }
     }
   }
 
-  /** Gives the client's number back, if the server is there. */
+  /** Gives the client's numbers back, if the server is there. */
   void close() {
-    final CloseClientRequest request = numbers.closing();
-    if (request == null) {
-      return;
-    }
+    final long endNs = System.nanoTime() + CLOSE_LIMIT_NS;
+    numbers.values().stream()
+        .map(ClientNumbers::closing)
+        .filter(Objects::nonNull)
+        .forEach(request -> close(request, endNs - System.nanoTime()));
+  }
+
+  private void close(CloseClientRequest request, long leftNs) {
     try {
       calls.attempt(
           Call.reading(IndexGrpc.getCloseClientMethod(), request),
-          CallOptions.DEFAULT.withDeadlineAfter(CLOSE_LIMIT_NS, TimeUnit.NANOSECONDS));
+          CallOptions.DEFAULT.withDeadlineAfter(Math.max(0, leftNs), TimeUnit.NANOSECONDS));
     } catch (StatusRuntimeException e) {
       // The lease ends it.
     }

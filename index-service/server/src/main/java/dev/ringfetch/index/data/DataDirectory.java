@@ -71,7 +71,12 @@ public final class DataDirectory implements AutoCloseable {
    *     takeover, with the reason as its message.
    */
   public static DataDirectory open(Path path, boolean takeover) throws IOException {
-    return open(path, takeover, Files.readString(BOOT_ID).trim());
+    return open(path, takeover, bootId());
+  }
+
+  /** Names the boot of this host. */
+  public static String bootId() throws IOException {
+    return Files.readString(BOOT_ID).trim();
   }
 
   static DataDirectory open(Path path, boolean takeover, String boot) throws IOException {

@@ -44,7 +44,8 @@ public record IndexDefinition(
     return new IndexDefinition(kind, durability, partitions, seed, other);
   }
 
-  ByteString encoded() {
+  /** The bytes that are kept of it. */
+  public ByteString encoded() {
     final ByteBuffer buffer = ByteBuffer.allocate(LENGTH).order(ByteOrder.LITTLE_ENDIAN);
     buffer
         .put((byte) kind.getNumber())

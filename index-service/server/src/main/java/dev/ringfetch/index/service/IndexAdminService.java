@@ -3,6 +3,10 @@ package dev.ringfetch.index.service;
 import dev.ringfetch.index.journal.SnapshotCycle;
 import dev.ringfetch.index.v1.CreateIndexRequest;
 import dev.ringfetch.index.v1.CreateIndexResponse;
+import dev.ringfetch.index.v1.DescribeClusterRequest;
+import dev.ringfetch.index.v1.DescribeClusterResponse;
+import dev.ringfetch.index.v1.GroupDescription;
+import dev.ringfetch.index.v1.IndexDescription;
 import dev.ringfetch.index.v1.DescribeServerRequest;
 import dev.ringfetch.index.v1.DescribeServerResponse;
 import dev.ringfetch.index.v1.DropIndexRequest;
@@ -41,6 +45,11 @@ public final class IndexAdminService extends IndexAdminGrpc.IndexAdminImplBase {
       RequestLimits.checkIndexName(request.getIndex());
       checkKind(request);
       checkDurability(request);
+      if (indexes.directory() != null) {
+        checkClustered(request.getDurability());
+        indexes.directory().create(request.getIndex(), request.getKind(), new CreateCall(responses));
+        return;
+      }
       final Indexes.Creation creation =
           indexes.create(request.getIndex(), request.getKind(), request.getDurability());
       creation.index().whenRecorded(() -> created(creation, responses));
@@ -60,6 +69,15 @@ public final class IndexAdminService extends IndexAdminGrpc.IndexAdminImplBase {
             .setCreated(creation.created())
             .setIncarnation(creation.index().incarnation())
             .build());
+  }
+
+  private void checkClustered(Durability durability) throws StatusException {
+    indexes.checkStarted();
+    if (durability != Durability.DURABILITY_UNSPECIFIED && durability != Durability.MEMORY) {
+      throw Status.UNIMPLEMENTED
+          .withDescription("not served in a cluster yet: durability=" + durability)
+          .asException();
+    }
   }
 
   private static void checkDurability(CreateIndexRequest request) throws StatusException {
@@ -86,6 +104,10 @@ public final class IndexAdminService extends IndexAdminGrpc.IndexAdminImplBase {
 
   @Override
   public void dropIndex(DropIndexRequest request, StreamObserver<DropIndexResponse> responses) {
+    if (indexes.directory() != null) {
+      indexes.directory().drop(request.getIndex(), new DropCall(responses));
+      return;
+    }
     try {
       if (!indexes.drop(request.getIndex(), dropped -> dropped(dropped, responses))) {
         WriteCall.answer(responses, DropIndexResponse.getDefaultInstance());
@@ -117,6 +139,12 @@ public final class IndexAdminService extends IndexAdminGrpc.IndexAdminImplBase {
       for (final ServedIndex index : indexes.all()) {
         response.addIndexes(indexes.describe(index));
       }
+      if (indexes.directory() != null) { // those of other leaders, without what these know
+        indexes.directory().describe().getGroupsList().stream()
+            .map(GroupDescription::getIndex)
+            .filter(name -> indexes.find(name) == null)
+            .forEach(name -> response.addIndexes(IndexDescription.newBuilder().setName(name)));
+      }
       WriteCall.answer(responses, response.build());
     } catch (StatusException e) {
       responses.onError(e);
@@ -143,6 +171,46 @@ public final class IndexAdminService extends IndexAdminGrpc.IndexAdminImplBase {
   public void describeServer(
       DescribeServerRequest request, StreamObserver<DescribeServerResponse> responses) {
     WriteCall.answer(responses, indexes.memory().describe());
+  }
+
+  @Override
+  public void describeCluster(
+      DescribeClusterRequest request, StreamObserver<DescribeClusterResponse> responses) {
+    WriteCall.answer(
+        responses,
+        indexes.directory() == null
+            ? DescribeClusterResponse.getDefaultInstance()
+            : indexes.directory().describe());
+  }
+
+  /** Answers when the index serves somewhere in the cluster. */
+  private record CreateCall(StreamObserver<CreateIndexResponse> responses)
+      implements LeaderDirectory.Created {
+    @Override
+    public void onEnd(long incarnation, boolean done, StatusException failure) {
+      if (failure != null) {
+        responses.onError(failure);
+      } else {
+        WriteCall.answer(
+            responses,
+            CreateIndexResponse.newBuilder().setCreated(done).setIncarnation(incarnation).build());
+      }
+    }
+  }
+
+  /** Answers when the cluster has dropped the index. */
+  private record DropCall(StreamObserver<DropIndexResponse> responses)
+      implements LeaderDirectory.Created {
+    @Override
+    public void onEnd(long incarnation, boolean done, StatusException failure) {
+      if (failure != null) {
+        responses.onError(failure);
+      } else {
+        WriteCall.answer(
+            responses,
+            DropIndexResponse.newBuilder().setExisted(done).setIncarnation(incarnation).build());
+      }
+    }
   }
 
   /** Answers when the snapshot is there, or has failed. */

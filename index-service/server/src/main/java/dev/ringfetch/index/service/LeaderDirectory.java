@@ -1,7 +1,9 @@
 package dev.ringfetch.index.service;
 
+import dev.ringfetch.index.v1.DescribeClusterResponse;
 import dev.ringfetch.index.v1.IndexKind;
 import io.grpc.StatusException;
+import java.util.List;
 
 /**
  * The directory of a cluster's indexes: says of those that this node does not lead where to call.
@@ -26,6 +28,12 @@ interface LeaderDirectory {
 
   /** Drops an index; as {@link #create}. */
   void drop(String name, Created dropped);
+
+  /** Addresses of the nodes that live: host and port. */
+  List<String> addresses();
+
+  /** Describes the cluster, as this node sees it. */
+  DescribeClusterResponse describe();
 
   /** Takes the end of a creation or a removal. */
   @FunctionalInterface

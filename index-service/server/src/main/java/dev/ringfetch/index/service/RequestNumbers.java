@@ -10,6 +10,7 @@ import dev.ringfetch.index.v1.RequestNumber;
 import io.grpc.Status;
 import io.grpc.StatusException;
 import io.grpc.stub.StreamObserver;
+import java.util.List;
 
 /**
  * The numbers of requests: gives clients theirs, and checks those of writes before anything else is
@@ -81,6 +82,8 @@ final class RequestNumbers {
         responses,
         OpenClientResponse.newBuilder()
             .setClient(client.id())
+            .addAllNodes(
+                indexes.directory() == null ? List.of() : indexes.directory().addresses())
             .setLeaseMs((int) Math.min(Integer.MAX_VALUE, clients(index).term().toMillis()))
             .build());
   }

@@ -1,0 +1,325 @@
+package dev.ringfetch.index.client;
+
+import com.google.protobuf.Descriptors.FieldDescriptor;
+import com.google.protobuf.Message;
+import dev.ringfetch.index.v1.Trailers;
+import io.grpc.CallOptions;
+import io.grpc.ClientCall;
+import io.grpc.ManagedChannel;
+import io.grpc.Metadata;
+import io.grpc.MethodDescriptor;
+import io.grpc.Status;
+import java.util.List;
+import java.util.Map;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.CopyOnWriteArrayList;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicInteger;
+import java.util.function.Function;
+
+/**
+ * The channel to the nodes of a cluster: sends each call to the leader of its index, which it learns
+ * from the nodes themselves.
+ *
+ * <p>A node that does not lead the index refuses the call and names the leader, and the call goes
+ * there. A call that waits for ready is made again, at one node after the other, as long as it ends
+ * UNAVAILABLE and its deadline lasts; others end so, and the next call tries another node.
+ *
+ * <p>Requests have one message. Safe for use by many threads; has no thread of its own: pauses end
+ * on the JVM's common pool.
+ */
+final class LeaderChannel extends ManagedChannel {
+  /** Nodes that may refuse a call, one after the other: more than elections in its time. */
+  private static final int MOST_REFUSALS = 16;
+
+  private static final long PAUSE_NS = TimeUnit.MILLISECONDS.toNanos(10);
+
+  private final Function<String, ManagedChannel> connect;
+
+  /** By their addresses; those that were named first come first. */
+  private final Map<String, ManagedChannel> channels = new ConcurrentHashMap<>();
+
+  private final List<String> addresses = new CopyOnWriteArrayList<>();
+  private final Map<String, String> leaders = new ConcurrentHashMap<>();
+  private final Map<Class<?>, Function<Message, String>> indexes = new ConcurrentHashMap<>();
+  private final AtomicInteger turn = new AtomicInteger();
+  private volatile boolean closed;
+
+  /**
+   * Creates the channel.
+   *
+   * @param seeds addresses of some nodes, one at least
+   * @param connect makes the channel to an address
+   */
+  LeaderChannel(List<String> seeds, Function<String, ManagedChannel> connect) {
+    this.connect = connect;
+    seeds.forEach(this::channel);
+  }
+
+  /** The channel to an address, which this closes. */
+  ManagedChannel channel(String address) {
+    return channels.computeIfAbsent(
+        address,
+        unknown -> {
+          final ManagedChannel created = connect.apply(address);
+          addresses.add(address);
+          if (closed) {
+            created.shutdownNow();
+          }
+          return created;
+        });
+  }
+
+  /** Notes which node leads an index. */
+  void lead(String index, String address) {
+    leaders.put(index, address);
+  }
+
+  @Override
+  public <Q, R> ClientCall<Q, R> newCall(MethodDescriptor<Q, R> method, CallOptions options) {
+    return new RoutedCall<>(method, options);
+  }
+
+  @Override
+  public String authority() {
+    return channels.get(addresses.get(0)).authority();
+  }
+
+  private String index(Object request) {
+    return request instanceof Message message
+        ? indexes.computeIfAbsent(request.getClass(), unknown -> field(message)).apply(message)
+        : "";
+  }
+
+  private static Function<Message, String> field(Message request) {
+    final FieldDescriptor field = request.getDescriptorForType().findFieldByName("index");
+    return field == null || field.getJavaType() != FieldDescriptor.JavaType.STRING
+        ? message -> ""
+        : message -> (String) message.getField(field);
+  }
+
+  private String addressOf(String index) {
+    final String leader = leaders.get(index);
+    return leader != null
+        ? leader
+        : addresses.get(Math.floorMod(turn.get(), addresses.size()));
+  }
+
+  /** Notes that a node did not answer for an index: the next call tries another one. */
+  private void lost(String index, String address) {
+    leaders.remove(index, address);
+    final int now = turn.get();
+    if (addresses.get(Math.floorMod(now, addresses.size())).equals(address)) {
+      turn.compareAndSet(now, now + 1);
+    }
+  }
+
+  @Override
+  public ManagedChannel shutdown() {
+    closed = true;
+    channels.values().forEach(ManagedChannel::shutdown);
+    return this;
+  }
+
+  @Override
+  public ManagedChannel shutdownNow() {
+    closed = true;
+    channels.values().forEach(ManagedChannel::shutdownNow);
+    return this;
+  }
+
+  @Override
+  public boolean isShutdown() {
+    return closed;
+  }
+
+  @Override
+  public boolean isTerminated() {
+    return closed && channels.values().stream().allMatch(ManagedChannel::isTerminated);
+  }
+
+  @Override
+  public boolean awaitTermination(long timeout, TimeUnit unit) throws InterruptedException {
+    final long endNs = System.nanoTime() + unit.toNanos(timeout);
+    for (final ManagedChannel channel : channels.values()) {
+      final long leftNs = Math.max(0, endNs - System.nanoTime());
+      if (!channel.awaitTermination(leftNs, TimeUnit.NANOSECONDS)) {
+        return false;
+      }
+    }
+    return true;
+  }
+
+  /** A call that may be made at several nodes, one after the other. */
+  private final class RoutedCall<Q, R> extends ClientCall<Q, R> {
+    private final MethodDescriptor<Q, R> method;
+    private final CallOptions options;
+    private Listener<R> listener;
+    private Metadata headers;
+    private Q message;
+    private int refusals;
+
+    // Guarded by this.
+    private ClientCall<Q, R> current; // null before the first, and during pauses
+    private int requested;
+    private Status cancelled; // null: it is not
+
+    RoutedCall(MethodDescriptor<Q, R> method, CallOptions options) {
+      this.method = method;
+      this.options = options;
+    }
+
+    @Override
+    public void start(Listener<R> responses, Metadata requestHeaders) {
+      listener = responses;
+      headers = requestHeaders;
+    }
+
+    @Override
+    public void request(int count) {
+      final ClientCall<Q, R> started;
+      synchronized (this) {
+        requested += count;
+        started = current;
+      }
+      if (started != null) {
+        started.request(count);
+      }
+    }
+
+    @Override
+    public void sendMessage(Q request) {
+      message = request;
+    }
+
+    @Override
+    public void halfClose() {
+      go();
+    }
+
+    @Override
+    public void cancel(String reason, Throwable cause) {
+      final ClientCall<Q, R> started;
+      synchronized (this) {
+        if (cancelled != null) {
+          return;
+        }
+        cancelled = Status.CANCELLED.withDescription(reason).withCause(cause);
+        started = current;
+      }
+      if (started != null) {
+        started.cancel(reason, cause);
+      } else if (message == null) { // else the pause's end sees it
+        listener.onClose(cancelled, new Metadata());
+      }
+    }
+
+    private void go() {
+      final String index = index(message);
+      final String address = addressOf(index);
+      final ClientCall<Q, R> next =
+          channel(address).newCall(method, options.withoutWaitForReady());
+      final int count;
+      final Status ended;
+      synchronized (this) {
+        ended = cancelled;
+        count = requested;
+        if (ended == null) {
+          current = next;
+        }
+      }
+      if (ended != null) {
+        listener.onClose(ended, new Metadata());
+        return;
+      }
+      final Metadata copy = new Metadata();
+      copy.merge(headers);
+      next.start(new Attempt<>(this, index, address), copy);
+      next.request(count);
+      next.sendMessage(message);
+      next.halfClose();
+      final Status late;
+      synchronized (this) {
+        late = cancelled;
+      }
+      if (late != null) { // it came before the start
+        next.cancel(late.getDescription(), late.getCause());
+      }
+    }
+
+    /** Ends an attempt; makes another one, or ends the call. */
+    private void closed(Attempt<R> attempt, Status status, Metadata trailers) {
+      final String leader = trailers.get(Trailers.LEADER);
+      if (leader != null && !attempt.begun && ++refusals <= MOST_REFUSALS) {
+        lead(attempt.index, leader);
+        final String nodes = trailers.get(Trailers.NODES);
+        if (nodes != null) {
+          List.of(nodes.split(",", -1)).forEach(LeaderChannel.this::channel);
+        }
+        again(refusals <= 2 ? 0 : PAUSE_NS);
+        return;
+      }
+      if (status.getCode() == Status.Code.UNAVAILABLE
+          || status.getCode() == Status.Code.DEADLINE_EXCEEDED) {
+        lost(attempt.index, attempt.address);
+      }
+      if (!attempt.begun
+          && Failures.isLost(status)
+          && options.isWaitForReady()
+          && !closed
+          && options.getDeadline() != null
+          && options.getDeadline().timeRemaining(TimeUnit.NANOSECONDS) > PAUSE_NS) {
+        again(PAUSE_NS);
+        return;
+      }
+      listener.onClose(status, trailers);
+    }
+
+    private void again(long pauseNs) {
+      synchronized (this) {
+        current = null;
+      }
+      if (pauseNs == 0) {
+        go();
+      } else {
+        CompletableFuture.delayedExecutor(pauseNs, TimeUnit.NANOSECONDS).execute(this::go);
+      }
+    }
+  }
+
+  /** What comes of one attempt. */
+  private static final class Attempt<R> extends ClientCall.Listener<R> {
+    private final RoutedCall<?, R> call;
+    private final String index;
+    private final String address;
+    private boolean begun;
+
+    Attempt(RoutedCall<?, R> call, String index, String address) {
+      this.call = call;
+      this.index = index;
+      this.address = address;
+    }
+
+    @Override
+    public void onHeaders(Metadata headers) {
+      call.listener.onHeaders(headers);
+    }
+
+    @Override
+    public void onMessage(R message) {
+      begun = true;
+      call.listener.onMessage(message);
+    }
+
+    @Override
+    public void onReady() {
+      call.listener.onReady();
+    }
+
+    @Override
+    public void onClose(Status status, Metadata trailers) {
+      call.closed(this, status, trailers);
+    }
+  }
+}

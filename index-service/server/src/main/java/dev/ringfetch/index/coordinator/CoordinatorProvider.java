@@ -1,0 +1,35 @@
+package dev.ringfetch.index.coordinator;
+
+import java.io.IOException;
+import java.net.URI;
+import java.util.ServiceLoader;
+
+/** A kind of coordinator, which a program finds by the scheme of an address. */
+public interface CoordinatorProvider {
+  /** Scheme of the addresses, such as {@code zk}. */
+  String scheme();
+
+  /**
+   * Opens a coordinator. It need not be reached yet.
+   *
+   * @param address such as {@code zk://host:port,host:port/cluster}
+   * @throws IOException if there can be none
+   * @throws IllegalArgumentException if the address is none that can be
+   */
+  Coordinator open(URI address) throws IOException;
+
+  /**
+   * Opens the coordinator of an address.
+   *
+   * @throws IOException if there is no such provider, or none can be opened
+   * @throws IllegalArgumentException if the address is none that can be
+   */
+  static Coordinator of(URI address) throws IOException {
+    for (final CoordinatorProvider provider : ServiceLoader.load(CoordinatorProvider.class)) {
+      if (provider.scheme().equals(address.getScheme())) {
+        return provider.open(address);
+      }
+    }
+    throw new IOException("no coordinator of this kind is on the class path: " + address);
+  }
+}

@@ -1,0 +1,168 @@
+package dev.ringfetch.index.peers;
+
+import dev.ringfetch.index.replication.Peers;
+import dev.ringfetch.index.v1.LeaderMessage;
+import dev.ringfetch.index.v1.MemberMessage;
+import dev.ringfetch.index.v1.Node;
+import dev.ringfetch.rpc.RingChannelBuilder;
+import io.grpc.BindableService;
+import io.grpc.ManagedChannel;
+import io.grpc.Status;
+import io.grpc.stub.StreamObserver;
+import java.nio.file.Path;
+import java.util.Map;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.TimeUnit;
+
+/**
+ * The connections of a node: as a leader to members over a stream each, over a ring where one
+ * connects the two, and as a member from its leaders through a {@linkplain #service service}.
+ *
+ * <p>A connection that ends, or cannot be made, is tried again after {@value #RETRY_MILLIS} ms as
+ * long as a replica wants it, by {@link #work}. Safe for use by many threads.
+ */
+public final class GrpcPeers implements Peers, AutoCloseable {
+  static final long RETRY_MILLIS = 50;
+
+  private static final int CLOSE_SECONDS = 2;
+
+  private final Node self;
+  private final PeerListener listener;
+  private final Path shmDirectory; // null: the default
+  private final Map<Long, Route> routes = new ConcurrentHashMap<>();
+  private final ReplicationService service;
+  private volatile boolean closed;
+
+  /** The way to a node, with the connection that there is now. */
+  private static final class Route {
+    private final ManagedChannel channel;
+    private volatile LeaderConnection connection;
+    private volatile long retryNs;
+    private volatile boolean isDown;
+
+    Route(ManagedChannel channel) {
+      this.channel = channel;
+    }
+  }
+
+  /**
+   * Creates them; nothing is connected.
+   *
+   * @param self as it introduces itself
+   * @param shmDirectory of the rings; null for the default
+   */
+  public GrpcPeers(Node self, PeerListener listener, Path shmDirectory) {
+    this.self = self;
+    this.listener = listener;
+    this.shmDirectory = shmDirectory;
+    service = new ReplicationService(self, listener);
+  }
+
+  /** The service by which leaders reach this node. */
+  public BindableService service() {
+    return service;
+  }
+
+  @Override
+  public void connect(Node node) {
+    if (closed) {
+      return;
+    }
+    final Route known = routes.get(node.getId());
+    if (known != null && known.connection.peer().equals(node)) {
+      if (known.connection.isConnected()) {
+        listener.onConnected(node.getId());
+      }
+      return;
+    }
+    disconnect(node.getId());
+    final Route route = new Route(channel(node));
+    routes.put(node.getId(), route);
+    start(route, node);
+  }
+
+  private ManagedChannel channel(Node node) {
+    final RingChannelBuilder builder =
+        RingChannelBuilder.forTarget(node.getAddress()).usePlaintext().directExecutor();
+    if (shmDirectory != null) {
+      builder.shmDirectory(shmDirectory);
+    }
+    return builder.maxInboundMessageSize(ReplicationService.MESSAGE_LIMIT).build();
+  }
+
+  private void start(Route route, Node node) {
+    route.isDown = false;
+    final LeaderConnection connection =
+        new LeaderConnection(
+            node,
+            listener,
+            () -> {
+              route.retryNs = System.nanoTime() + TimeUnit.MILLISECONDS.toNanos(RETRY_MILLIS);
+              route.isDown = true;
+            });
+    route.connection = connection;
+    connection.start(route.channel, self);
+  }
+
+  /** Tries again what is due. One thread at a time. */
+  public void work() {
+    final long nowNs = System.nanoTime();
+    for (final Route route : routes.values()) {
+      if (route.isDown && nowNs - route.retryNs >= 0) {
+        route.channel.resetConnectBackoff();
+        start(route, route.connection.peer());
+      }
+    }
+  }
+
+  @Override
+  public void disconnect(long node) {
+    final Route route = routes.remove(node);
+    if (route != null) {
+      route.connection.close("not needed any more");
+      route.channel.shutdownNow();
+    }
+  }
+
+  @Override
+  public boolean send(long node, LeaderMessage message) {
+    final Route route = routes.get(node);
+    return route != null && route.connection.isConnected() && route.connection.send(message);
+  }
+
+  @Override
+  public void answer(long leader, MemberMessage message) {
+    service.answer(leader, message);
+  }
+
+  @Override
+  public void close() {
+    closed = true;
+    for (final Long node : routes.keySet()) {
+      final Route route = routes.get(node);
+      disconnect(node);
+      if (route != null) {
+        try {
+          route.channel.awaitTermination(CLOSE_SECONDS, TimeUnit.SECONDS);
+        } catch (InterruptedException e) {
+          Thread.currentThread().interrupt();
+        }
+      }
+    }
+    service.close();
+  }
+
+  /** The status of a stream that is not for this process. */
+  static Status refused(String description) {
+    return Status.FAILED_PRECONDITION.withDescription(description);
+  }
+
+  /** Ends a stream, which may have ended. */
+  static void end(StreamObserver<?> stream, Status status) {
+    try {
+      stream.onError(status.asException());
+    } catch (IllegalStateException e) {
+      // It has ended, which is what was wanted.
+    }
+  }
+}

@@ -1,0 +1,151 @@
+package dev.ringfetch.index.peers;
+
+import dev.ringfetch.index.v1.Introduction;
+import dev.ringfetch.index.v1.LeaderMessage;
+import dev.ringfetch.index.v1.MemberMessage;
+import dev.ringfetch.index.v1.Node;
+import dev.ringfetch.index.v1.ReplicationGrpc;
+import io.grpc.ManagedChannel;
+import io.grpc.stub.ClientCallStreamObserver;
+import io.grpc.stub.ClientResponseObserver;
+import java.util.concurrent.locks.ReentrantLock;
+
+/**
+ * One try of a leader to reach a node: a stream, from its start to its end. It is connected once the
+ * node has introduced itself as the process that is meant.
+ *
+ * <p>Safe for use by many threads. The lock is held for as long as it takes to hand a message to the
+ * stream, which does not wait.
+ */
+final class LeaderConnection implements ClientResponseObserver<LeaderMessage, MemberMessage> {
+  /** Bytes that may wait in the stream beyond what it takes at once. */
+  static final long WAITING_LIMIT = 16 << 20;
+
+  private enum State {
+    STARTED,
+    CONNECTED,
+    ENDED
+  }
+
+  private final Node peer;
+  private final PeerListener listener;
+  private final Runnable ended;
+  private final ReentrantLock lock = new ReentrantLock();
+  private ClientCallStreamObserver<LeaderMessage> stream;
+  private volatile State state = State.STARTED;
+  private long waiting; // guarded by lock: bytes since the stream took all
+
+  LeaderConnection(Node peer, PeerListener listener, Runnable ended) {
+    this.peer = peer;
+    this.listener = listener;
+    this.ended = ended;
+  }
+
+  /** Begins the stream. */
+  void start(ManagedChannel channel, Node self) {
+    ReplicationGrpc.newStub(channel).replicate(this);
+    send(
+        LeaderMessage.newBuilder()
+            .setIntroduction(
+                Introduction.newBuilder()
+                    .setLeader(self)
+                    .setNode(peer.getId())
+                    .setIncarnation(peer.getIncarnation()))
+            .build());
+  }
+
+  Node peer() {
+    return peer;
+  }
+
+  boolean isConnected() {
+    return state == State.CONNECTED;
+  }
+
+  /** Sends; false if the stream has ended, or too much waits. */
+  boolean send(LeaderMessage message) {
+    lock.lock();
+    try {
+      if (state == State.ENDED) {
+        return false;
+      }
+      if (stream.isReady()) {
+        waiting = 0;
+      } else {
+        final int length = message.getSerializedSize();
+        if (waiting > 0 && waiting + length > WAITING_LIMIT) {
+          return false;
+        }
+        waiting += length;
+      }
+      stream.onNext(message);
+      return true;
+    } catch (IllegalStateException e) { // it ends this moment, as onError tells
+      return false;
+    } finally {
+      lock.unlock();
+    }
+  }
+
+  @Override
+  public void beforeStart(ClientCallStreamObserver<LeaderMessage> requests) {
+    stream = requests;
+  }
+
+  @Override
+  public void onNext(MemberMessage answer) {
+    if (state == State.CONNECTED) {
+      listener.onAnswer(peer.getId(), answer);
+    } else if (answer.getIntroduction().getIncarnation() == peer.getIncarnation()) {
+      lock.lock();
+      try {
+        if (state != State.STARTED) {
+          return;
+        }
+        state = State.CONNECTED;
+      } finally {
+        lock.unlock();
+      }
+      listener.onConnected(peer.getId());
+    } else {
+      close("another process has this address");
+    }
+  }
+
+  @Override
+  public void onError(Throwable failure) {
+    end();
+  }
+
+  @Override
+  public void onCompleted() {
+    end();
+  }
+
+  private void end() {
+    lock.lock();
+    try {
+      if (state == State.ENDED) {
+        return;
+      }
+      state = State.ENDED;
+    } finally {
+      lock.unlock();
+    }
+    listener.onDisconnected(peer.getId());
+    ended.run();
+  }
+
+  /** Ends the stream. Idempotent. */
+  void close(String reason) {
+    lock.lock();
+    try {
+      if (state != State.ENDED) {
+        stream.cancel(reason, null);
+      }
+    } finally {
+      lock.unlock();
+    }
+    end();
+  }
+}

@@ -1,0 +1,128 @@
+package dev.ringfetch.index.peers;
+
+import dev.ringfetch.index.v1.Introduction;
+import dev.ringfetch.index.v1.LeaderMessage;
+import dev.ringfetch.index.v1.MemberMessage;
+import dev.ringfetch.index.v1.Node;
+import dev.ringfetch.index.v1.ReplicationGrpc;
+import io.grpc.Status;
+import io.grpc.StatusRuntimeException;
+import io.grpc.stub.StreamObserver;
+import java.util.Map;
+import java.util.concurrent.ConcurrentHashMap;
+
+/**
+ * The service by which leaders reach a node. One stream of a leader counts, the newest; one that is
+ * meant for another process than this is refused.
+ *
+ * <p>Safe for use by many threads. It takes who calls at its word: keep others than the cluster's
+ * nodes from this service, by an interceptor or by the network.
+ */
+final class ReplicationService extends ReplicationGrpc.ReplicationImplBase {
+  /** The longest message: a batch of records may have one longest record more than its limit. */
+  static final int MESSAGE_LIMIT = 8 << 20;
+
+  private final Node self;
+  private final PeerListener listener;
+  private final Map<Long, Stream> leaders = new ConcurrentHashMap<>();
+
+  ReplicationService(Node self, PeerListener listener) {
+    this.self = self;
+    this.listener = listener;
+  }
+
+  @Override
+  public StreamObserver<LeaderMessage> replicate(StreamObserver<MemberMessage> answers) {
+    return new Stream(answers);
+  }
+
+  /** Answers a leader; what it cannot get is dropped. */
+  void answer(long leader, MemberMessage message) {
+    final Stream stream = leaders.get(leader);
+    if (stream != null) {
+      stream.answer(message);
+    }
+  }
+
+  /** Ends all streams. */
+  void close() {
+    leaders.values().forEach(stream -> stream.end(Status.UNAVAILABLE.withDescription("the node ends")));
+  }
+
+  /** The stream of a leader. */
+  private final class Stream implements StreamObserver<LeaderMessage> {
+    private final StreamObserver<MemberMessage> answers;
+    private long leader; // 0 before it has introduced itself
+
+    Stream(StreamObserver<MemberMessage> answers) {
+      this.answers = answers;
+    }
+
+    @Override
+    public void onNext(LeaderMessage message) {
+      if (leader != 0) {
+        if (leaders.get(leader) == this) {
+          listener.onMessage(leader, message);
+        }
+        return;
+      }
+      final Introduction introduction = message.getIntroduction();
+      if (introduction.getNode() != self.getId()
+          || introduction.getIncarnation() != self.getIncarnation()
+          || introduction.getLeader().getId() == 0) {
+        end(
+            GrpcPeers.refused(
+                "not for this process: node="
+                    + Long.toUnsignedString(self.getId())
+                    + " incarnation="
+                    + Long.toUnsignedString(self.getIncarnation())));
+        return;
+      }
+      leader = introduction.getLeader().getId();
+      final Stream older = leaders.put(leader, this);
+      if (older != null) {
+        older.end(Status.ABORTED.withDescription("a newer stream took its place"));
+      }
+      answer(MemberMessage.newBuilder().setIntroduction(self).build());
+    }
+
+    /** Sends; replicas of several groups do. */
+    synchronized void answer(MemberMessage message) {
+      try {
+        answers.onNext(message);
+      } catch (StatusRuntimeException | IllegalStateException e) {
+        // The stream has ended, which its leader knows.
+      }
+    }
+
+    @Override
+    public void onError(Throwable failure) {
+      left();
+    }
+
+    @Override
+    public void onCompleted() {
+      left();
+      synchronized (this) {
+        try {
+          answers.onCompleted();
+        } catch (IllegalStateException e) {
+          // It has ended from this side.
+        }
+      }
+    }
+
+    private void left() {
+      if (leader != 0 && leaders.remove(leader, this)) {
+        listener.onLeaderGone(leader);
+      }
+    }
+
+    private void end(Status status) {
+      left();
+      synchronized (this) {
+        GrpcPeers.end(answers, status);
+      }
+    }
+  }
+}
