@@ -5,7 +5,7 @@ import java.nio.ByteOrder;
 import java.util.zip.CRC32C;
 
 /** The batch that is put together for the next write. Used by the journal's thread alone. */
-final class Batch {
+final class Batch implements PendingRecords.Taker {
   private final ByteBuffer buffer =
       ByteBuffer.allocateDirect(BatchDescriptor.LENGTH_LIMIT).order(ByteOrder.LITTLE_ENDIAN);
   private final CRC32C crc = new CRC32C();
@@ -24,13 +24,15 @@ final class Batch {
   }
 
   /** Whether a record of this aligned length can be added. */
-  boolean hasRoom(int length) {
+  @Override
+  public boolean hasRoom(int length) {
     return buffer.position() + length <= limit
         && buffer.position() < BatchDescriptor.LENGTH_SOFT_LIMIT;
   }
 
   /** Adds a record, and what fills it up. */
-  void add(byte[] bytes, int offset, int length) {
+  @Override
+  public void add(byte[] bytes, int offset, int length) {
     buffer.put(bytes, offset, length);
     records++;
   }

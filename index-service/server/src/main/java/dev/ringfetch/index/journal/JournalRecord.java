@@ -32,7 +32,7 @@ public final class JournalRecord {
   }
 
   /** The same of a record that may have a deadline, with what fills it up; 0 is none. */
-  static int aligned(ByteString key, ByteString value, long deadline) {
+  public static int aligned(ByteString key, ByteString value, long deadline) {
     final int deadlineLength = deadline == 0 ? 0 : Long.BYTES;
     return RecordDescriptor.aligned(length(key.size(), value.size()) + deadlineLength);
   }
@@ -41,7 +41,7 @@ public final class JournalRecord {
    * Begins a record with this key and value at this place of an array, which has room for its
    * {@linkplain RecordDescriptor#aligned aligned} length; all else in it is 0 until set.
    */
-  JournalRecord begin(byte[] array, int position, int type, ByteString key, ByteString value) {
+  public JournalRecord begin(byte[] array, int position, int type, ByteString key, ByteString value) {
     bytes = array;
     start = position;
     length = length(key.size(), value.size());
@@ -56,13 +56,14 @@ public final class JournalRecord {
     return this;
   }
 
-  JournalRecord flags(int flags) {
+  /** Sets the flags. */
+  public JournalRecord flags(int flags) {
     bytes[start + RecordDescriptor.FLAGS_OFFSET] = (byte) flags;
     return this;
   }
 
   /** Adds a deadline, for which there is room behind the record; nothing if it is 0. */
-  JournalRecord deadline(long deadline) {
+  public JournalRecord deadline(long deadline) {
     if (deadline != 0) {
       putLong(bytes, start + length, deadline);
       length += Long.BYTES;
@@ -73,27 +74,29 @@ public final class JournalRecord {
     return this;
   }
 
-  JournalRecord partition(long index, int partition) {
+  /** Sets what the record belongs to. */
+  public JournalRecord partition(long index, int partition) {
     putLong(bytes, start + RecordDescriptor.INDEX_OFFSET, index);
     putInt(bytes, start + RecordDescriptor.PARTITION_OFFSET, partition);
     return this;
   }
 
   /** Sets where the record comes from; 0 and 0 unless set. */
-  JournalRecord request(long client, long number) {
+  public JournalRecord request(long client, long number) {
     putLong(bytes, start + RecordDescriptor.CLIENT_OFFSET, client);
     putLong(bytes, start + RecordDescriptor.REQUEST_OFFSET, number);
     return this;
   }
 
-  JournalRecord place(long epoch, long lsn) {
+  /** Sets where the record stands in its partition. */
+  public JournalRecord place(long epoch, long lsn) {
     putLong(bytes, start + RecordDescriptor.EPOCH_OFFSET, epoch);
     putLong(bytes, start + RecordDescriptor.LSN_OFFSET, lsn);
     return this;
   }
 
   /** Ends the record with its checksum. */
-  void end() {
+  public void end() {
     putInt(
         bytes,
         start + RecordDescriptor.CRC_OFFSET,
@@ -123,6 +126,14 @@ public final class JournalRecord {
     return keyLength() + deadlineLength <= length - RecordDescriptor.KEY_OFFSET
         && getInt(array, position + RecordDescriptor.CRC_OFFSET)
             == RecordDescriptor.crc(crc, array, position, stored);
+  }
+
+  /** Moves the view to a record that is known to be valid, as a log has taken it. */
+  public JournalRecord at(byte[] array, int position) {
+    bytes = array;
+    start = position;
+    length = getInt(array, position + RecordDescriptor.LENGTH_OFFSET);
+    return this;
   }
 
   /** Length in bytes, without what fills it up. */

@@ -1,6 +1,5 @@
 package dev.ringfetch.index.journal;
 
-import com.google.protobuf.ByteString;
 import dev.ringfetch.index.partition.CommitLog;
 import dev.ringfetch.index.partition.Write;
 import dev.ringfetch.index.v1.Durability;
@@ -17,6 +16,7 @@ public final class PartitionLog implements CommitLog {
   private final long index;
   private final int partition;
   private final boolean waits;
+  private final WriteRecord record = new WriteRecord();
   private Runnable listener = () -> {};
   private volatile long appended;
 
@@ -35,43 +35,23 @@ public final class PartitionLog implements CommitLog {
     if (lsn > MAX_LSN) {
       return EXHAUSTED;
     }
-    if (write.client() == null) {
-      source.from(0, 0);
-    } else {
-      source.from(write.client().id(), write.client().packed(write.number()));
-    }
-    final int refused = append(write, lsn);
+    record.of(write);
+    source.from(record.client(), record.request());
+    final int refused =
+        source.append(
+            record.type(),
+            record.flags(),
+            index,
+            partition,
+            lsn,
+            record.key(),
+            record.value(),
+            record.deadline());
     if (refused != 0) {
       return refused == Journal.FULL ? FULL : FAILED;
     }
     appended = lsn;
     return lsn;
-  }
-
-  private int append(Write write, long lsn) {
-    if (write.kind() == Write.Kind.TICK) {
-      final ByteString time = RecordDescriptor.value(write.deadline());
-      return source.append(RecordDescriptor.TICK, 0, index, partition, lsn, ByteString.EMPTY, time);
-    }
-    if (write.isUnchanged()) {
-      final ByteString outcome = OutcomeDescriptor.encode(write.outcomeKind(), write.detail());
-      return source.append(
-          RecordDescriptor.OUTCOME, 0, index, partition, lsn, ByteString.EMPTY, outcome);
-    }
-    return source.append(
-        write.removesEntry() ? RecordDescriptor.DELETE : RecordDescriptor.PUT,
-        flags(write),
-        index,
-        partition,
-        lsn,
-        write.key(),
-        write.value(),
-        write.deadline());
-  }
-
-  private static int flags(Write write) {
-    return (write.creates() || write.existed() ? RecordDescriptor.POSITIVE : 0)
-        | (write.isExpired() ? RecordDescriptor.EXPIRED : 0);
   }
 
   @Override

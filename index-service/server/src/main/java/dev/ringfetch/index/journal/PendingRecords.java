@@ -4,11 +4,11 @@ import java.lang.invoke.MethodHandles;
 import java.lang.invoke.VarHandle;
 
 /**
- * The records of one partition that the journal has not taken yet, in a chain of arrays. One thread
+ * The records of one partition that a log has not taken yet, in a chain of arrays. One thread
  * at a time appends, another one takes; neither waits for the other. An array whose records were
  * taken is used again.
  */
-final class PendingRecords {
+public final class PendingRecords {
   private static final int CHUNK_LENGTH = 16 << 10;
 
   private static final VarHandle END;
@@ -24,6 +24,15 @@ final class PendingRecords {
     } catch (ReflectiveOperationException e) {
       throw new ExceptionInInitializerError(e);
     }
+  }
+
+  /** Takes records out of here. */
+  public interface Taker {
+    /** Whether a record of this aligned length can be added. */
+    boolean hasRoom(int length);
+
+    /** Adds a record, and what fills it up; the bytes are valid during the call. */
+    void add(byte[] bytes, int offset, int length);
   }
 
   private static final class Chunk {
@@ -53,8 +62,11 @@ final class PendingRecords {
   @SuppressWarnings("UnusedVariable")
   private Chunk spare;
 
+  /** Creates a queue without records. */
+  public PendingRecords() {}
+
   /** Claims room for a record of this aligned length; returns the array, see {@link #offset}. */
-  byte[] claim(int length) {
+  public byte[] claim(int length) {
     if (used + length > last.bytes.length) {
       Chunk chunk = length > CHUNK_LENGTH ? null : (Chunk) SPARE.getAndSet(this, null);
       if (chunk == null) {
@@ -69,18 +81,18 @@ final class PendingRecords {
   }
 
   /** Where the claimed room begins. */
-  int offset() {
+  public int offset() {
     return used;
   }
 
   /** Appends the record that now stands in the claimed room. */
-  void append() {
+  public void append() {
     used += claimed;
     END.setRelease(last, used);
   }
 
   /** Whether no record is left. For the thread that takes. */
-  boolean isEmpty() {
+  public boolean isEmpty() {
     return !hasNext();
   }
 
@@ -106,21 +118,21 @@ final class PendingRecords {
   }
 
   /**
-   * Moves records to a batch as long as it has room.
+   * Moves records as long as the taker has room for them.
    *
    * @return the LSN of the last one; 0 if there was none, or no room
    */
-  long take(Batch batch) {
+  public long take(Taker taker) {
     long lsn = 0;
     while (hasNext()) {
       final byte[] bytes = first.bytes;
       final int length =
           RecordDescriptor.aligned(
               RecordDescriptor.getInt(bytes, taken + RecordDescriptor.LENGTH_OFFSET));
-      if (!batch.hasRoom(length)) {
+      if (!taker.hasRoom(length)) {
         break;
       }
-      batch.add(bytes, taken, length);
+      taker.add(bytes, taken, length);
       lsn = RecordDescriptor.getLong(bytes, taken + RecordDescriptor.LSN_OFFSET);
       taken += length;
     }

@@ -57,6 +57,17 @@ public interface CommitLog {
    */
   void onCommit(Runnable listener);
 
+  /**
+   * Whether the log has room for more, so that the owner is to take writes: where it has none, they
+   * wait in the queue. The log calls its listener when it has room again. The owner asks.
+   */
+  default boolean hasRoom() {
+    return true;
+  }
+
+  /** The owner has ended a cycle, in which it may have appended, and holds its token no more. */
+  default void onCycleEnd() {}
+
   /** Gives the log up, whose partition is closed: the listener is called no more. */
   default void close() {}
 }

@@ -213,6 +213,7 @@ public final class Partition {
       } finally {
         owned.set(false); // in any case: a partition with a lost token hangs
       }
+      log.onCycleEnd();
       delivery.deliver(answers, errors);
       if (closedNow) {
         tellClosed();

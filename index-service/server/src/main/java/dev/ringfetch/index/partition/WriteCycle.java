@@ -169,9 +169,9 @@ final class WriteCycle {
     return state == State.OPEN && growing;
   }
 
-  /** Whether a write can be taken: not while as many wait for their commit as may. */
+  /** Whether a write can be taken: not while as many wait for their commit, or room, as may. */
   boolean mayTake() {
-    return records.count() < capacity;
+    return records.count() < capacity && (state != State.OPEN || log.hasRoom());
   }
 
   /** Whether the log matters. */

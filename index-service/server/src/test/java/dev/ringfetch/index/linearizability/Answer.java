@@ -8,15 +8,15 @@ package dev.ringfetch.index.linearizability;
  * @param value number of the value in the answer, see {@link Values}; 0 if there is none
  * @param incarnation of the index, as the answer names it; 0 where a test does without
  */
-record Answer(boolean yes, long version, long value, long incarnation) {
+public record Answer(boolean yes, long version, long value, long incarnation) {
   /** None came, the call ended with an error: it may have been carried out, or may be still. */
-  static final Answer OPEN = new Answer(false, -1, 0);
+  public static final Answer OPEN = new Answer(false, -1, 0);
 
   /** There was no entry. */
-  static final Answer ABSENT = new Answer(false, 0, 0);
+  public static final Answer ABSENT = new Answer(false, 0, 0);
 
   /** An answer of an index with one incarnation. */
-  Answer(boolean yes, long version, long value) {
+  public Answer(boolean yes, long version, long value) {
     this(yes, version, value, 0);
   }
 

@@ -7,9 +7,9 @@ package dev.ringfetch.index.linearizability;
  * @param value number of the value to be written, see {@link Values}; 0 if nothing is written
  * @param expected the version that a compare-and-set asks for; 0 for absence, and for the others
  */
-record Call(Kind kind, long value, long expected) {
+public record Call(Kind kind, long value, long expected) {
   /** The operations of the index. */
-  enum Kind {
+  public enum Kind {
     GET,
     /** One key of a batch: a read of its own, see {@link Operation}. */
     BATCH_GET,
@@ -28,11 +28,11 @@ record Call(Kind kind, long value, long expected) {
     }
   }
 
-  static Call read(Kind kind) {
+  public static Call read(Kind kind) {
     return new Call(kind, 0, 0);
   }
 
-  static Call put(long value) {
+  public static Call put(long value) {
     return new Call(Kind.PUT, value, 0);
   }
 
@@ -40,11 +40,11 @@ record Call(Kind kind, long value, long expected) {
     return new Call(Kind.BATCH_PUT, value, 0);
   }
 
-  static Call delete() {
+  public static Call delete() {
     return new Call(Kind.DELETE, 0, 0);
   }
 
-  static Call compareAndSet(long expected, long value) {
+  public static Call compareAndSet(long expected, long value) {
     return new Call(Kind.COMPARE_AND_SET, value, expected);
   }
 }

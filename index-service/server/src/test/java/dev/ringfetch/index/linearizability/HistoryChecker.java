@@ -17,7 +17,7 @@ import org.opensearch.cluster.coordination.LinearizabilityChecker.History;
  * Says whether a history is linearizable. The index promises this for each key by itself, so the
  * keys are checked one by one.
  */
-final class HistoryChecker {
+public final class HistoryChecker {
   /** The search can take exponential time, with many open operations at least. */
   private static final long LIMIT_S = 120;
 
@@ -26,7 +26,7 @@ final class HistoryChecker {
   private HistoryChecker() {}
 
   /** Why the history cannot be, in several lines; empty if all is well. */
-  static Optional<String> violation(Collection<Operation> history) {
+  public static Optional<String> violation(Collection<Operation> history) {
     final Map<Integer, List<Operation>> byKey =
         history.stream()
             .collect(Collectors.groupingBy(Operation::key, TreeMap::new, Collectors.toList()));

@@ -1,0 +1,100 @@
+package dev.ringfetch.index.journal;
+
+import com.google.protobuf.ByteString;
+import dev.ringfetch.index.partition.Write;
+
+/**
+ * The record of a write as a log appends it: which type, flags and value say what the write does.
+ *
+ * <p>Used by one thread at a time; kept and used again, so that nothing is allocated for a put.
+ */
+public final class WriteRecord {
+  private final JournalRecord view = new JournalRecord();
+  private int type;
+  private int flags;
+  private ByteString key = ByteString.EMPTY;
+  private ByteString value = ByteString.EMPTY;
+  private long deadline;
+  private long client;
+  private long request;
+
+  /** Creates the record of no write. */
+  public WriteRecord() {}
+
+  /** Becomes the record of this write. */
+  public void of(Write write) {
+    if (write.client() == null) {
+      client = 0;
+      request = 0;
+    } else {
+      client = write.client().id();
+      request = write.client().packed(write.number());
+    }
+    flags = 0;
+    deadline = 0;
+    key = ByteString.EMPTY;
+    if (write.kind() == Write.Kind.TICK) {
+      type = RecordDescriptor.TICK;
+      value = RecordDescriptor.value(write.deadline());
+    } else if (write.isUnchanged()) {
+      type = RecordDescriptor.OUTCOME;
+      value = OutcomeDescriptor.encode(write.outcomeKind(), write.detail());
+    } else {
+      type = write.removesEntry() ? RecordDescriptor.DELETE : RecordDescriptor.PUT;
+      flags =
+          (write.creates() || write.existed() ? RecordDescriptor.POSITIVE : 0)
+              | (write.isExpired() ? RecordDescriptor.EXPIRED : 0);
+      key = write.key();
+      value = write.value();
+      deadline = write.deadline();
+    }
+  }
+
+  /** Length in bytes, with what fills it up. */
+  public int aligned() {
+    return JournalRecord.aligned(key, value, deadline);
+  }
+
+  /**
+   * Writes the record at this place of an array, which has room for its {@link #aligned} length.
+   *
+   * @param index that the partition belongs to
+   */
+  public void encode(byte[] array, int position, long index, int partition, long epoch, long lsn) {
+    view.begin(array, position, type, key, value)
+        .flags(flags)
+        .deadline(deadline)
+        .partition(index, partition)
+        .request(client, request)
+        .place(epoch, lsn)
+        .end();
+  }
+
+  int type() {
+    return type;
+  }
+
+  int flags() {
+    return flags;
+  }
+
+  ByteString key() {
+    return key;
+  }
+
+  ByteString value() {
+    return value;
+  }
+
+  long deadline() {
+    return deadline;
+  }
+
+  long client() {
+    return client;
+  }
+
+  long request() {
+    return request;
+  }
+}

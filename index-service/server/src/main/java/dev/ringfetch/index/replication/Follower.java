@@ -1,0 +1,229 @@
+package dev.ringfetch.index.replication;
+
+import com.google.protobuf.ByteString;
+import dev.ringfetch.index.journal.JournalRecord;
+import dev.ringfetch.index.journal.RecordDescriptor;
+import dev.ringfetch.index.v1.Append;
+import dev.ringfetch.index.v1.LeaderMessage;
+import dev.ringfetch.index.v1.MemberMessage;
+import dev.ringfetch.index.v1.SnapshotBegin;
+
+/**
+ * A replica as leaders see it: obeys the leader of its gate's epoch, and answers each message.
+ *
+ * <p>The replica's owner only.
+ */
+final class Follower {
+  /** The most bytes of records that wait to be applied; a leader keeps no more for a joiner. */
+  static final int LOG_LIMIT = LeaderLog.CAPACITY * 4 + SnapshotTransfer.TAIL_LIMIT;
+
+  private final ReplicaCore core;
+  private final JournalRecord view = new JournalRecord();
+  private long leader; // of the gate's epoch; 0: unknown, or this one
+  private long confirmed;
+  private boolean restored; // the snapshot is complete
+  private long heardNs;
+  private long refused;
+  private long cuts;
+
+  Follower(ReplicaCore core) {
+    this.core = core;
+  }
+
+  /** The leader whose messages moved the gate; 0 if there is none. */
+  long leader() {
+    return leader;
+  }
+
+  /** When the leader was heard last, of the epoch of the gate. */
+  long heardNs() {
+    return heardNs;
+  }
+
+  /** Number of messages that were refused. */
+  long refused() {
+    return refused;
+  }
+
+  /** Number of times that records were given up. */
+  long cuts() {
+    return cuts;
+  }
+
+  /** The gate was moved to an epoch that this replica has won. */
+  void won() {
+    leader = 0;
+    confirmed = 0;
+  }
+
+  /** Takes a leader's message, and answers. */
+  void onMessage(long from, LeaderMessage message, long nowNs) {
+    boolean taken;
+    try {
+      taken = take(from, message);
+    } catch (GroupStoreException e) {
+      core.context().errors().onError(e);
+      core.leave(ReplicaState.NONE);
+      taken = false;
+    }
+    if (taken) {
+      heardNs = nowNs;
+      core.commit(message.getCommit());
+    } else {
+      refused++;
+    }
+    answer(from, message.getEpoch());
+  }
+
+  private void answer(long to, long epoch) {
+    core.context()
+        .peers()
+        .answer(
+            to,
+            MemberMessage.newBuilder()
+                .setGroup(core.context().group())
+                .setEpoch(epoch)
+                .setGate(core.state().isFollower() && to == leader ? core.gate() : shownGate(epoch))
+                .setReceived(core.log().end())
+                .setApplied(core.applied())
+                .setConfirmed(confirmed)
+                .build());
+  }
+
+  /** The gate as others may see it, which is not theirs: no epoch if they would take it for it. */
+  private long shownGate(long epoch) {
+    return core.gate() == epoch || core.state() == ReplicaState.NONE ? 0 : core.gate();
+  }
+
+  private boolean take(long from, LeaderMessage message) throws GroupStoreException {
+    final long epoch = message.getEpoch();
+    switch (message.getKindCase()) {
+      case ADOPT:
+        return epoch > core.gate()
+            ? adopt(from, epoch, message.getAdopt().getEnd())
+            : isObeyed(from, epoch) && core.state() != ReplicaState.JOINING;
+      case SNAPSHOT_BEGIN:
+        return begin(from, epoch, message.getSnapshotBegin());
+      case APPEND:
+        return isObeyed(from, epoch) && append(message.getAppend());
+      case CONFIRM:
+        if (isObeyed(from, epoch)) {
+          confirmed = message.getConfirm();
+          return true;
+        }
+        return false;
+      case SNAPSHOT:
+        return isObeyed(from, epoch) && isRestoring() && restore(message.getSnapshot());
+      case SNAPSHOT_END:
+        if (isObeyed(from, epoch) && isRestoring()) {
+          restored = true;
+          return true;
+        }
+        return false;
+      default:
+        return false;
+    }
+  }
+
+  private boolean isObeyed(long from, long epoch) {
+    return core.state().isFollower() && epoch == core.gate() && from == leader;
+  }
+
+  private boolean isRestoring() {
+    return core.state() == ReplicaState.JOINING && !restored;
+  }
+
+  private boolean adopt(long from, long epoch, long end) {
+    final ReplicaState state = core.state();
+    if (state == ReplicaState.LEADING) {
+      core.moveGate(epoch); // in any case: this one leads no more
+      core.leave(ReplicaState.NONE);
+      return false;
+    }
+    if (state == ReplicaState.NONE || isRestoring() || end < core.applied()) {
+      return false;
+    }
+    moveGate(from, epoch);
+    if (end < core.log().end()) {
+      core.cut(end);
+      cuts++;
+    }
+    if (state != ReplicaState.MEMBER) {
+      core.become(ReplicaState.MEMBER);
+    }
+    return true;
+  }
+
+  private void moveGate(long from, long epoch) {
+    core.moveGate(epoch);
+    leader = from;
+    confirmed = 0;
+  }
+
+  private boolean begin(long from, long epoch, SnapshotBegin begin) throws GroupStoreException {
+    final ReplicaState state = core.state();
+    final boolean again =
+        epoch == core.gate() && (state == ReplicaState.NONE || isObeyed(from, epoch))
+            && (state == ReplicaState.NONE || state == ReplicaState.JOINING);
+    if (epoch <= core.gate() && !again) {
+      return false;
+    }
+    if (epoch > core.gate()) {
+      moveGate(from, epoch);
+    }
+    leader = from;
+    if (state == ReplicaState.LEADING) {
+      core.leave(ReplicaState.NONE);
+    }
+    core.become(ReplicaState.JOINING);
+    restored = false;
+    core.reset(begin.getPosition(), begin.getGroup());
+    return true;
+  }
+
+  private boolean append(Append append) {
+    final int count = append.getCount();
+    if (count == 0) {
+      return append.getRecords().isEmpty();
+    }
+    final RecordLog log = core.log();
+    final long position = append.getPosition();
+    final long last = position + count;
+    if (count < 0 || position < 0 || position > log.end()) {
+      return false; // a gap
+    }
+    if (last <= log.end()) {
+      return true; // it has come before
+    }
+    return log.bytes() <= LOG_LIMIT
+        && log.addAll(
+            core.context().group(), append.getRecords(), count, (int) (log.end() - position));
+  }
+
+  private boolean restore(ByteString piece) throws GroupStoreException {
+    final byte[] bytes = piece.toByteArray();
+    int offset = 0;
+    while (offset < bytes.length) {
+      if (!view.wrap(bytes, offset, bytes.length)) {
+        throw new GroupStoreException("a piece of a snapshot is damaged: offset=" + offset);
+      }
+      core.context().store().restore(view);
+      offset += RecordDescriptor.aligned(view.length());
+    }
+    return true;
+  }
+
+  /** Applies some records; returns whether there are more. */
+  boolean apply(int limit) {
+    if (!core.state().isFollower() || isRestoring()) {
+      return false;
+    }
+    try {
+      return core.apply(limit);
+    } catch (GroupStoreException e) {
+      core.context().errors().onError(e);
+      core.leave(ReplicaState.NONE);
+      return false;
+    }
+  }
+}

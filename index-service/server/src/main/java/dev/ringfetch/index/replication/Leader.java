@@ -1,0 +1,301 @@
+package dev.ringfetch.index.replication;
+
+import dev.ringfetch.index.v1.Configuration;
+import dev.ringfetch.index.v1.GroupState;
+import dev.ringfetch.index.v1.Member;
+import dev.ringfetch.index.v1.MemberMessage;
+import dev.ringfetch.index.v1.Node;
+import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.function.LongPredicate;
+import org.agrona.collections.Long2LongHashMap;
+
+/**
+ * A replica in an epoch that it has won: tells the members, sends them records, commits what all of
+ * them have, confirms reads, and takes nodes into the group.
+ *
+ * <p>The replica's owner only.
+ */
+final class Leader {
+  /** A node that could not join is left alone for so long. */
+  private static final long REJOIN_NS = 1_000_000_000;
+
+  private final ReplicaCore core;
+  private final Runnable drive;
+  private final LongPredicate connected;
+  private final Confirmations confirmations = new Confirmations();
+  private final Map<Long, MemberProgress> members = new HashMap<>();
+  private final Long2LongHashMap leftAloneUntilNs = new Long2LongHashMap(0);
+  private MemberProgress[] all = {};
+  private GroupState group;
+  private Configuration configuration;
+  private boolean established;
+
+  /** Position of the last record when the epoch began: what members have beyond, they cut. */
+  private long begin;
+
+  private SnapshotTransfer transfer;
+  private boolean fenced;
+  private int joins;
+  private int failedJoins;
+  private int pieces;
+
+  /**
+   * Begins an epoch that was won.
+   *
+   * @param drive drives the replica, on any thread
+   * @param connected whether there is a connection to a node
+   */
+  Leader(
+      ReplicaCore core, GroupState won, Runnable drive, LongPredicate connected, long nowNs) {
+    this.core = core;
+    this.drive = drive;
+    this.connected = connected;
+    begin(won, nowNs);
+  }
+
+  /** Begins another epoch that this replica has won. */
+  void begin(GroupState won, long nowNs) {
+    core.moveGate(won.getWon().getEpoch());
+    if (transfer != null && Configurations.hasNode(won.getWon(), transfer.node().getId())) {
+      joins++;
+    }
+    endTransfer();
+    group = won;
+    configuration = won.getWon();
+    established = false;
+    fenced = false;
+    begin = core.log().end();
+    members.clear();
+    for (final Member member : configuration.getMembersList()) {
+      final long node = member.getNode();
+      if (node != configuration.getLeader()) {
+        members.put(
+            node,
+            new MemberProgress(
+                core, node, configuration.getEpoch(), connected.test(node), nowNs));
+      }
+    }
+    all = members.values().toArray(MemberProgress[]::new);
+    confirmations.askAgain();
+    if (core.serving() != null) {
+      core.serving().epoch(configuration.getEpoch());
+    }
+  }
+
+  long epoch() {
+    return configuration.getEpoch();
+  }
+
+  Configuration configuration() {
+    return configuration;
+  }
+
+  boolean isEstablished() {
+    return established;
+  }
+
+  Confirmations confirmations() {
+    return confirmations;
+  }
+
+  /** What is known of a member; null if it is none. */
+  MemberProgress progress(long node) {
+    return members.get(node);
+  }
+
+  /** The transfer under way; null if there is none. */
+  SnapshotTransfer transfer() {
+    return transfer;
+  }
+
+  /** Number of nodes that have joined. */
+  int joins() {
+    return joins;
+  }
+
+  /** Number of transfers that were given up. */
+  int failedJoins() {
+    return failedJoins;
+  }
+
+  /** Number of pieces of snapshots that were sent. */
+  int pieces() {
+    return pieces + (transfer == null ? 0 : transfer.pieces());
+  }
+
+  /** Whether a member obeys a later epoch. */
+  boolean isFenced() {
+    return fenced;
+  }
+
+  /** The epoch is established: it commits from now on. */
+  void establish(GroupState state) {
+    group = state;
+    established = true;
+  }
+
+  /** Whether the epoch may be established: all members obey it, and have all from before it. */
+  boolean mayEstablish() {
+    return !established
+        && members.values().stream()
+            .allMatch(member -> member.isAdopted() && member.received() >= begin);
+  }
+
+  void onConnected(long node) {
+    final MemberProgress member = members.get(node);
+    if (member != null) {
+      member.onConnected();
+    } else if (transfer != null && transfer.node().getId() == node) {
+      transfer.onConnected();
+    }
+  }
+
+  void onDisconnected(long node) {
+    final MemberProgress member = members.get(node);
+    if (member != null) {
+      member.onDisconnected();
+    } else if (transfer != null && transfer.node().getId() == node) {
+      transfer.onDisconnected();
+    }
+  }
+
+  void onAnswer(long node, MemberMessage answer, long nowNs) {
+    final MemberProgress member = members.get(node);
+    if (member != null) {
+      fenced |= answer.getGate() > configuration.getEpoch();
+      member.onAnswer(answer, nowNs);
+    } else if (transfer != null && transfer.node().getId() == node) {
+      transfer.onAnswer(answer, nowNs);
+    }
+  }
+
+  /** Does what is due: takes records, sends, commits, confirms. */
+  void work(Map<Long, Node> living, long nowNs) {
+    if (core.serving() != null) {
+      core.serving().drain(core.log());
+    }
+    if (established) {
+      confirmations.ask();
+      join(living, nowNs);
+    }
+    for (final MemberProgress member : all) {
+      member.work(begin, established ? confirmations.question() : 0, nowNs);
+    }
+    if (established) {
+      commit();
+      while (confirm()) { // those that came meanwhile have the next question
+        for (final MemberProgress member : all) {
+          member.work(begin, confirmations.question(), nowNs);
+        }
+      }
+    }
+  }
+
+  private void commit() {
+    long position = core.log().end();
+    for (final MemberProgress member : all) {
+      position = Math.min(position, member.isAdopted() ? member.received() : 0);
+    }
+    if (core.serving() == null) {
+      core.commit(position);
+    } else if (position > core.commit()) {
+      core.commitServed(position);
+    }
+    core.log()
+        .release(Math.min(core.applied(), transfer == null ? Long.MAX_VALUE : transfer.floor()));
+  }
+
+  /** Answers barriers if all members have; returns whether others have their question now. */
+  private boolean confirm() {
+    final long question = confirmations.question();
+    if (question == 0
+        || core.state() != ReplicaState.LEADING
+        || core.gate() != configuration.getEpoch()) {
+      return false;
+    }
+    for (final MemberProgress member : all) {
+      if (!member.hasConfirmed(question)) {
+        return false;
+      }
+    }
+    confirmations.confirm();
+    confirmations.ask();
+    return confirmations.question() != 0;
+  }
+
+  // Nodes that join.
+
+  private void join(Map<Long, Node> living, long nowNs) {
+    if (core.serving() == null) {
+      return;
+    }
+    if (transfer != null) {
+      if (transfer.isFailed(nowNs)) {
+        failedJoins++;
+        leftAloneUntilNs.put(transfer.node().getId(), nowNs + REJOIN_NS);
+        endTransfer();
+      } else {
+        transfer.work(nowNs);
+      }
+    } else if (configuration.getMembersCount() < group.getReplicas()) {
+      final Node node = choose(living, nowNs);
+      if (node != null) {
+        transfer =
+            new SnapshotTransfer(
+                core, node, group, drive, connected.test(node.getId()), nowNs);
+      }
+    }
+  }
+
+  private Node choose(Map<Long, Node> living, long nowNs) {
+    Node chosen = null;
+    long most = 0;
+    for (final Node node : living.values()) {
+      final long weight = Configurations.weight(core.context().group(), node.getId());
+      final long untilNs = leftAloneUntilNs.get(node.getId());
+      if (!Configurations.hasNode(configuration, node.getId())
+          && node.getId() != core.context().self().getId()
+          && (untilNs == 0 || nowNs - untilNs >= 0)
+          && (chosen == null || weight > most)) {
+        chosen = node;
+        most = weight;
+      }
+    }
+    return chosen;
+  }
+
+  private void endTransfer() {
+    if (transfer != null) {
+      pieces += transfer.pieces();
+      transfer.close();
+      transfer = null;
+    }
+  }
+
+  /** The members that there should be, by what is known of them; null: those that there are. */
+  List<Member> proposed(Map<Long, Node> living, long nowNs) {
+    final boolean isFull = core.serving() != null && !core.serving().hasRoom();
+    final List<Member> kept = new ArrayList<>();
+    for (final Member member : configuration.getMembersList()) {
+      final MemberProgress progress = members.get(member.getNode());
+      if (progress == null
+          || !(progress.isSuspect(nowNs) || (isFull && progress.isStuck(nowNs)))) {
+        kept.add(member);
+      }
+    }
+    final boolean joiner = established && transfer != null && transfer.isReady();
+    if (joiner) {
+      kept.add(Configurations.member(transfer.node()));
+    }
+    return joiner || kept.size() < configuration.getMembersCount() ? kept : null;
+  }
+
+  /** Ends: the replica leads no more. */
+  void close() {
+    endTransfer();
+    confirmations.refuse();
+  }
+}

@@ -1,0 +1,197 @@
+package dev.ringfetch.index.replication;
+
+import dev.ringfetch.index.journal.JournalRecord;
+import dev.ringfetch.index.partition.CommitLog;
+import java.util.ArrayDeque;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.atomic.AtomicLong;
+import java.util.concurrent.atomic.AtomicReferenceArray;
+import org.agrona.ErrorHandler;
+
+/**
+ * The log of a group while its replica leads: the records of the partitions on their way into the
+ * {@link RecordLog}, and what is committed of each partition.
+ *
+ * <p>Writers append on any threads, and then drive the replica, whose owner takes the records. What
+ * is committed the owner notes within a cycle; the thread tells the partitions after it.
+ */
+final class LeaderLog implements GroupLog {
+  /** Bytes that may wait for their commit: about a tenth of a second of a fast network. */
+  static final int CAPACITY = 16 << 20;
+
+  private final long group;
+  private final int partitions;
+  private final Runnable drive;
+  private final AtomicReferenceArray<ReplicatedLog> logs;
+  private final ReplicatedLog ofNoPartition;
+  private final ArrayDeque<End> ends = new ArrayDeque<>(); // guarded by itself
+  private final AtomicLong waiting = new AtomicLong();
+  private volatile long epoch;
+  private volatile boolean failed;
+
+  /** Whether records may have come since the owner looked. */
+  private volatile boolean appended;
+
+  /** Whether a partition may have to be told. */
+  private volatile boolean changed;
+
+  private record End(long lsn, Ended ended) {}
+
+  /**
+   * Creates the log.
+   *
+   * @param last position of the group, from which the LSNs of records of no partition go on: there
+   *     were never more of them than records
+   * @param drive drives the replica
+   */
+  LeaderLog(long group, int partitions, long epoch, long last, Runnable drive) {
+    this.group = group;
+    this.partitions = partitions;
+    this.epoch = epoch;
+    this.drive = drive;
+    logs = new AtomicReferenceArray<>(partitions + 1);
+    ofNoPartition = new ReplicatedLog(this, partitions, last);
+    ofNoPartition.onCommit(this::tellEnds);
+    logs.set(partitions, ofNoPartition);
+  }
+
+  @Override
+  public CommitLog partition(int partition, long last) {
+    if (partition < 0 || partition >= partitions) {
+      throw new IllegalArgumentException("partition=" + partition + " partitions=" + partitions);
+    }
+    final ReplicatedLog log = new ReplicatedLog(this, partition, last);
+    if (!logs.compareAndSet(partition, null, log)) {
+      throw new IllegalStateException("partition=" + partition + " has a log");
+    }
+    return log;
+  }
+
+  @Override
+  public boolean append(int type, long client, long request, Ended ended) {
+    synchronized (ends) {
+      if (failed || !hasRoom()) {
+        return false;
+      }
+      final long lsn = ofNoPartition.append(type, client, request);
+      ends.add(new End(lsn, ended));
+    }
+    appended();
+    return true;
+  }
+
+  private void tellEnds() {
+    final List<End> told = new ArrayList<>();
+    final long committed;
+    synchronized (ends) {
+      committed = ofNoPartition.committed();
+      while (!ends.isEmpty()
+          && (committed == CommitLog.FAILED || ends.peek().lsn() <= committed)) {
+        told.add(ends.poll());
+      }
+    }
+    told.forEach(end -> end.ended().onEnded(committed != CommitLog.FAILED));
+  }
+
+  long group() {
+    return group;
+  }
+
+  long epoch() {
+    return epoch;
+  }
+
+  boolean isFailed() {
+    return failed;
+  }
+
+  boolean hasRoom() {
+    return waiting.get() < CAPACITY;
+  }
+
+  /** Takes room; returns false if twice as much waits as may. */
+  boolean reserve(int length) {
+    if (waiting.get() > 2L * CAPACITY) {
+      return false;
+    }
+    waiting.addAndGet(length);
+    return true;
+  }
+
+  /** Records were appended. */
+  void appended() {
+    appended = true;
+    drive.run();
+  }
+
+  /** Whether records may have come that the owner has not taken. */
+  boolean hasAppended() {
+    return appended;
+  }
+
+  /** Tells those partitions that wait for something that has come, without the replica's token. */
+  void tell(ErrorHandler errors) {
+    if (!changed) {
+      return;
+    }
+    changed = false; // before the look
+    for (int i = 0; i <= partitions; i++) {
+      final ReplicatedLog log = logs.get(i);
+      if (log != null) {
+        try {
+          log.tell();
+        } catch (Throwable t) { // the next one is told all the same
+          errors.onError(t);
+        }
+      }
+    }
+  }
+
+  // What follows is the replica's owner's.
+
+  /** The replica leads another epoch from now on. */
+  void epoch(long next) {
+    epoch = next;
+  }
+
+  /** Moves the records that were appended to the log. */
+  void drain(RecordLog log) {
+    appended = false; // before the look
+    for (int i = 0; i <= partitions; i++) {
+      final ReplicatedLog partition = logs.get(i);
+      if (partition != null) {
+        partition.drain(log);
+      }
+    }
+  }
+
+  /** Notes that a record is committed, with all before it. */
+  void commit(JournalRecord record) {
+    logs.get(record.partition()).noteCommit(record.lsn());
+  }
+
+  /** Shows the partitions what was noted, and gives room back. */
+  void committed(long bytes) {
+    waiting.addAndGet(-bytes);
+    for (int i = 0; i <= partitions; i++) {
+      final ReplicatedLog log = logs.get(i);
+      if (log != null) {
+        log.showCommit(hasRoom());
+      }
+    }
+    changed = true;
+  }
+
+  /** The replica leads no more. */
+  void fail() {
+    failed = true;
+    for (int i = 0; i <= partitions; i++) {
+      final ReplicatedLog log = logs.get(i);
+      if (log != null) {
+        log.failed();
+      }
+    }
+    changed = true;
+  }
+}

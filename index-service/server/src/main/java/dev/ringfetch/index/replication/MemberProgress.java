@@ -1,0 +1,203 @@
+package dev.ringfetch.index.replication;
+
+import dev.ringfetch.index.v1.Adopt;
+import dev.ringfetch.index.v1.Append;
+import dev.ringfetch.index.v1.LeaderMessage;
+import dev.ringfetch.index.v1.MemberMessage;
+
+/**
+ * How far another replica has come in an epoch, as its leader knows it, and what is sent to it.
+ *
+ * <p>The leader's replica's owner only.
+ */
+final class MemberProgress {
+  /** The most messages without an answer while which records are sent; later ones make batches. */
+  static final int WINDOW = 4;
+
+  /** A leader sends something at least so often. */
+  static final long HEARTBEAT_NS = 50_000_000;
+
+  /** After so long without a message a node is taken for dead. */
+  static final long SILENCE_NS = 500_000_000;
+
+  private final ReplicaCore core;
+  private final long node;
+  private final long epoch;
+  private final RecordLog.Cursor cursor;
+  private boolean connected;
+  private boolean lost;
+  private boolean failed;
+
+  /** Whether it was seen with the gate of this epoch, and so has no record that the leader lacks. */
+  private boolean adopted;
+
+  /** Whether the cursor stands at what it has; else an answer has to say that first. */
+  private boolean synced;
+
+  private long received;
+  private long applied;
+  private long confirmed;
+  private long asked;
+  private int unanswered;
+  private long heardNs;
+  private long sentNs;
+  private long adoptNs;
+  private long progressNs;
+
+  MemberProgress(ReplicaCore core, long node, long epoch, boolean connected, long nowNs) {
+    this.core = core;
+    this.node = node;
+    this.epoch = epoch;
+    this.connected = connected;
+    cursor = core.log().new Cursor();
+    heardNs = nowNs;
+    progressNs = nowNs;
+    sentNs = nowNs - HEARTBEAT_NS;
+    adoptNs = nowNs - HEARTBEAT_NS;
+  }
+
+  long node() {
+    return node;
+  }
+
+  long received() {
+    return received;
+  }
+
+  long applied() {
+    return applied;
+  }
+
+  boolean isAdopted() {
+    return adopted;
+  }
+
+  boolean isConnected() {
+    return connected;
+  }
+
+  /** Whether it has answered a question, or a later one, in this epoch. */
+  boolean hasConfirmed(long question) {
+    return adopted && confirmed >= question;
+  }
+
+  boolean mayGetMore() {
+    return connected && unanswered < WINDOW;
+  }
+
+  /** Whether it is to be taken for dead. */
+  boolean isSuspect(long nowNs) {
+    return lost || failed || nowNs - heardNs > SILENCE_NS;
+  }
+
+  /** Whether it lacks records and has got none for long. */
+  boolean isStuck(long nowNs) {
+    return nowNs - progressNs > SILENCE_NS;
+  }
+
+  void onConnected() {
+    connected = true;
+    lost = false;
+    synced = false;
+    unanswered = 0;
+    asked = 0;
+    adoptNs = sentNs - HEARTBEAT_NS;
+  }
+
+  void onDisconnected() {
+    connected = false;
+    lost = true;
+  }
+
+  /** Takes an answer. */
+  void onAnswer(MemberMessage answer, long nowNs) {
+    heardNs = nowNs;
+    if (answer.getEpoch() != epoch) {
+      return;
+    }
+    unanswered = Math.max(0, unanswered - 1);
+    if (answer.getGate() != epoch) {
+      failed |= adopted && answer.getGate() < epoch; // it has lost what it had
+      return;
+    }
+    if (answer.getReceived() > core.log().end() || answer.getReceived() < core.log().base()) {
+      failed = true;
+      return;
+    }
+    adopted = true;
+    if (answer.getReceived() > received || answer.getReceived() == core.log().end()) {
+      progressNs = nowNs;
+    }
+    received = Math.max(received, answer.getReceived());
+    applied = Math.max(applied, answer.getApplied());
+    confirmed = Math.max(confirmed, answer.getConfirmed());
+    if (!synced || (unanswered == 0 && received < cursor.position())) {
+      synced = cursor.seek(received);
+      failed |= !synced;
+    }
+  }
+
+  /** Begins to send the records behind a position to a node that gets a snapshot. */
+  void join(long position) {
+    received = position;
+    synced = cursor.seek(position);
+  }
+
+  /** Sends what is due to a member. */
+  void work(long end, long question, long nowNs) {
+    if (!connected) {
+      return;
+    }
+    if (!adopted || !synced) {
+      if (nowNs - adoptNs >= HEARTBEAT_NS
+          && send(message().setAdopt(Adopt.newBuilder().setEnd(end)), nowNs)) {
+        adoptNs = nowNs;
+      }
+      return;
+    }
+    sendRecords(nowNs);
+    if (asked < question && send(message().setConfirm(question), nowNs)) {
+      asked = question;
+    }
+    heartbeat(nowNs);
+  }
+
+  /** Sends records that it has not got, as far as they may be under way. */
+  void sendRecords(long nowNs) {
+    while (adopted && synced && mayGetMore() && cursor.hasNext()) {
+      final long position = cursor.position();
+      final Append.Builder append =
+          Append.newBuilder().setPosition(position).setRecords(cursor.take());
+      append.setCount((int) (cursor.position() - position));
+      if (!send(message().setAppend(append), nowNs)) {
+        cursor.seek(position);
+        return;
+      }
+    }
+  }
+
+  /** Sends an empty message if nothing was sent for long. */
+  void heartbeat(long nowNs) {
+    if (nowNs - sentNs >= HEARTBEAT_NS) {
+      send(
+          message().setAppend(Append.newBuilder().setPosition(cursor.position())), nowNs);
+    }
+  }
+
+  LeaderMessage.Builder message() {
+    return LeaderMessage.newBuilder()
+        .setGroup(core.context().group())
+        .setEpoch(epoch)
+        .setCommit(core.commit());
+  }
+
+  /** Sends a message; returns false if that cannot be now. */
+  boolean send(LeaderMessage.Builder message, long nowNs) {
+    if (!core.context().peers().send(node, message.build())) {
+      return false;
+    }
+    unanswered++;
+    sentNs = nowNs;
+    return true;
+  }
+}

@@ -1,0 +1,12 @@
+package dev.ringfetch.index.replication;
+
+import dev.ringfetch.index.v1.Configuration;
+import dev.ringfetch.index.v1.GroupState;
+
+/**
+ * A request of a replica to the coordinator.
+ *
+ * @param seen the newest state that the replica knows
+ * @param proposed to be won; null: the won configuration is to be established
+ */
+record Proposal(GroupState seen, Configuration proposed) {}

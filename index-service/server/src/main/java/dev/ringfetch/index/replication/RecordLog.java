@@ -1,0 +1,216 @@
+package dev.ringfetch.index.replication;
+
+import com.google.protobuf.ByteString;
+import com.google.protobuf.UnsafeByteOperations;
+import dev.ringfetch.index.journal.JournalRecord;
+import dev.ringfetch.index.journal.RecordDescriptor;
+
+/**
+ * The records of a group that a replica keeps, by their positions: in a chain of arrays, whose bytes
+ * never change once they are written, as messages under way refer to them.
+ *
+ * <p>The replica's owner only.
+ */
+final class RecordLog {
+  private static final int CHUNK_LENGTH = 64 << 10;
+
+  private static final class Chunk {
+    final byte[] bytes;
+    final long base; // position before the first record
+    long last; // position of the last record
+    int used;
+    Chunk next;
+
+    Chunk(int length, long base) {
+      bytes = new byte[length];
+      this.base = base;
+      last = base;
+    }
+  }
+
+  private final JournalRecord view = new JournalRecord();
+  private Chunk first;
+  private Chunk last;
+  private long bytes;
+
+  /** Creates a log without records, at position 0. */
+  RecordLog() {
+    reset(0);
+  }
+
+  /** Gives up all records: the next one follows this position. */
+  void reset(long position) {
+    first = new Chunk(CHUNK_LENGTH, position);
+    last = first;
+    bytes = 0;
+  }
+
+  /** Position of the last record. */
+  long end() {
+    return last.last;
+  }
+
+  /** Position before the first record that is kept. */
+  long base() {
+    return first.base;
+  }
+
+  /** Bytes of all records that are kept. */
+  long bytes() {
+    return bytes;
+  }
+
+  /** Appends one record, of this aligned length. */
+  void add(byte[] source, int offset, int length) {
+    final Chunk chunk = room(length);
+    System.arraycopy(source, offset, chunk.bytes, chunk.used, length);
+    added(chunk, length, 1);
+  }
+
+  /**
+   * Appends records, each aligned, but for the first ones.
+   *
+   * @param group that they must belong to
+   * @return false if that is not what the bytes are, and nothing was appended
+   */
+  boolean addAll(long group, ByteString records, int count, int skipped) {
+    int offset = 0;
+    if (skipped > 0) {
+      final byte[] all = records.toByteArray();
+      for (int i = 0; i < skipped; i++) {
+        if (!view.wrap(all, offset, all.length)) {
+          return false;
+        }
+        offset += RecordDescriptor.aligned(view.length());
+      }
+      if (offset > all.length) {
+        return false;
+      }
+    }
+    final int length = records.size() - offset;
+    final Chunk chunk = room(length);
+    records.substring(offset).copyTo(chunk.bytes, chunk.used);
+    final int limit = chunk.used + length;
+    int at = chunk.used;
+    for (int i = skipped; i < count; i++) {
+      if (!view.wrap(chunk.bytes, at, limit) || view.index() != group) {
+        return false;
+      }
+      at += RecordDescriptor.aligned(view.length());
+    }
+    if (at != limit) {
+      return false;
+    }
+    added(chunk, length, count - skipped);
+    return true;
+  }
+
+  private Chunk room(int length) {
+    if (length > last.bytes.length - last.used) {
+      chain(Math.max(length, CHUNK_LENGTH));
+    }
+    return last;
+  }
+
+  private void chain(int length) {
+    last.next = new Chunk(length, last.last);
+    last = last.next;
+  }
+
+  private void added(Chunk chunk, int length, int count) {
+    chunk.used += length;
+    chunk.last += count;
+    bytes += length;
+  }
+
+  /** Gives up the records after a position, which is not before the base. */
+  void cut(long end) {
+    final Cursor cursor = new Cursor();
+    if (!cursor.seek(end)) {
+      throw new IllegalArgumentException("end=" + end + " base=" + base() + " last=" + end());
+    }
+    final Chunk chunk = cursor.chunk;
+    for (Chunk gone = chunk.next; gone != null; gone = gone.next) {
+      bytes -= gone.used;
+    }
+    bytes -= chunk.used - cursor.offset;
+    chunk.used = cursor.offset;
+    chunk.last = end;
+    last = chunk;
+    chain(CHUNK_LENGTH); // a message under way may refer to the bytes behind
+  }
+
+  /** Need not keep records up to a position any more. */
+  void release(long position) {
+    while (first != last && first.last <= position) {
+      bytes -= first.used;
+      first = first.next;
+    }
+  }
+
+  /** A place in the log. Valid until records before it are cut. */
+  final class Cursor {
+    private Chunk chunk = first;
+    private int offset;
+    private long position = first.base;
+
+    /** Position of the last record before this. */
+    long position() {
+      return position;
+    }
+
+    /** Moves behind the record of a position; returns false if the log does not reach there. */
+    boolean seek(long to) {
+      if (to < base() || to > end()) {
+        return false;
+      }
+      if (to < position || chunk.base < base()) {
+        chunk = first;
+        offset = 0;
+        position = first.base;
+      }
+      while (chunk.last < to) {
+        nextChunk();
+      }
+      while (position < to) {
+        skip();
+      }
+      return true;
+    }
+
+    private void nextChunk() {
+      chunk = chunk.next;
+      offset = 0;
+      position = chunk.base;
+    }
+
+    private void skip() {
+      offset += RecordDescriptor.aligned(view.at(chunk.bytes, offset).length());
+      position++;
+    }
+
+    /** Whether a record follows. */
+    boolean hasNext() {
+      while (offset == chunk.used && chunk.next != null) {
+        nextChunk();
+      }
+      return offset < chunk.used;
+    }
+
+    /** Moves on over the next record; returns a view of it, valid until the log is used again. */
+    JournalRecord next() {
+      view.at(chunk.bytes, offset);
+      offset += RecordDescriptor.aligned(view.length());
+      position++;
+      return view;
+    }
+
+    /** Moves on over some of the records that follow; returns them, without a copy. */
+    ByteString take() {
+      final int start = offset;
+      offset = chunk.used;
+      position = chunk.last;
+      return UnsafeByteOperations.unsafeWrap(chunk.bytes, start, offset - start);
+    }
+  }
+}

@@ -1,0 +1,247 @@
+package dev.ringfetch.index.replication;
+
+import dev.ringfetch.index.coordinator.Coordinator;
+import dev.ringfetch.index.v1.GroupState;
+import dev.ringfetch.index.v1.LeaderMessage;
+import dev.ringfetch.index.v1.MemberMessage;
+import dev.ringfetch.index.v1.Node;
+import java.lang.invoke.VarHandle;
+import java.util.Map;
+import java.util.Set;
+import java.util.concurrent.ConcurrentLinkedQueue;
+import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.concurrent.atomic.AtomicReference;
+import java.util.function.BooleanSupplier;
+import java.util.function.Supplier;
+
+/**
+ * The replica of one group on one node.
+ *
+ * <p>No thread waits for another: each enqueues what has happened and tries to take the replica's
+ * token; the thread that gets it does {@linkplain ReplicaCycle cycles} for all, as in a partition.
+ * What others are told, partitions of commits and callers of their barriers, the thread tells
+ * without the token. Safe for use by many threads.
+ */
+public final class Replica {
+  /** The most events of one cycle. */
+  private static final int EVENT_LIMIT = 64;
+
+  private final ReplicaContext context;
+  private final ReplicaCycle cycle;
+  private final Runnable alarm;
+  private final ConcurrentLinkedQueue<Event> events = new ConcurrentLinkedQueue<>();
+  private final AtomicReference<Confirmation> confirmations = new AtomicReference<>();
+  private final AtomicBoolean owned = new AtomicBoolean();
+  private volatile LeaderLog serving;
+  private volatile LeaderLog served; // failed, and may have to tell
+  private volatile Proposal proposal;
+  private volatile Map<Long, Node> wanted = Map.of();
+  private volatile ReplicaStatus status;
+
+  /** Something that has happened. */
+  private interface Event {
+    void act(ReplicaCycle cycle);
+  }
+
+  /**
+   * Creates a replica that is no member.
+   *
+   * @param alarm is run, on any thread, when there is a proposal, or other nodes are wanted
+   */
+  Replica(ReplicaContext context, Runnable alarm) {
+    this.context = context;
+    this.alarm = alarm;
+    cycle = new ReplicaCycle(context, this::drive);
+    status = cycle.status();
+  }
+
+  /** Number of the group. */
+  public long group() {
+    return context.group();
+  }
+
+  /** What the records are applied to. */
+  public GroupStore store() {
+    return context.store();
+  }
+
+  /** What the replica knew a moment ago. */
+  public ReplicaStatus status() {
+    return status;
+  }
+
+  /**
+   * Asks whether this replica still leads. The answer comes once, possibly within this call.
+   *
+   * @param confirmation is asked for nothing else before it is answered
+   */
+  public void confirm(Confirmation confirmation) {
+    Confirmation before;
+    do {
+      before = confirmations.get();
+      confirmation.following = before;
+    } while (!confirmations.compareAndSet(before, confirmation));
+    drive();
+  }
+
+  void onMessage(long from, LeaderMessage message) {
+    submit(of -> of.onMessage(from, message));
+  }
+
+  void onAnswer(long from, MemberMessage answer) {
+    submit(of -> of.onAnswer(from, answer));
+  }
+
+  void onConnected(long node) {
+    submit(of -> of.onConnected(node));
+  }
+
+  void onDisconnected(long node) {
+    submit(of -> of.onDisconnected(node));
+  }
+
+  void onLeaderGone(long node) {
+    submit(of -> of.onLeaderGone(node));
+  }
+
+  void onGroup(GroupState state) {
+    submit(of -> of.onGroup(state));
+  }
+
+  /** The nodes that live are others. The newest ones are looked at when the event is. */
+  void onNodes(Supplier<Map<Long, Node>> living) {
+    submit(of -> of.onNodes(living.get()));
+  }
+
+  /** Whether the coordinator can be reached has changed. */
+  void onCoordinated(BooleanSupplier reachable) {
+    submit(of -> of.onCoordinated(reachable.getAsBoolean()));
+  }
+
+  /** There are connections to these nodes already, where the replica is new. */
+  void onConnections(Set<Long> nodes) {
+    submit(of -> nodes.forEach(of::onConnected));
+  }
+
+  void onProposed(Coordinator.Result result, GroupState state) {
+    submit(of -> of.onAnswer(result, state));
+  }
+
+  /** The group was dropped, or the node ends: the store serves no more. */
+  void close() {
+    submit(ReplicaCycle::stop);
+  }
+
+  private void submit(Event event) {
+    events.add(event);
+    drive();
+  }
+
+  /** Takes a proposal to be made; null if there is none. One thread at a time. */
+  Proposal takeProposal() {
+    final Proposal taken = proposal;
+    proposal = null;
+    return taken;
+  }
+
+  /** The nodes to which this replica needs a connection. */
+  Map<Long, Node> wanted() {
+    return wanted;
+  }
+
+  /** Does what is due, unless another thread is at it. */
+  void drive() {
+    // What the caller did comes before its attempt at the token; the owner's release comes before
+    // its look.
+    VarHandle.fullFence();
+    ReplicaTurns.ofThread().run(this);
+  }
+
+  /** Does cycles as long as something is due and no other thread has the token. */
+  void doCycles() {
+    boolean again = true;
+    while (again) {
+      if (owned.get() || !owned.compareAndSet(false, true)) {
+        return;
+      }
+      Confirmation answered = null;
+      boolean alarmed = false;
+      try {
+        again = work();
+        alarmed = publish();
+        answered = cycle.takeAnswered();
+      } catch (Throwable t) { // what was done is unknown
+        context.errors().onError(t);
+        cycle.fail();
+        publish();
+        answered = cycle.takeAnswered();
+      } finally {
+        owned.set(false); // in any case: a replica with a lost token hangs
+      }
+      tell(answered, alarmed);
+      final LeaderLog log = serving;
+      again |= !events.isEmpty() || confirmations.get() != null;
+      again |= log != null && log.hasAppended();
+    }
+  }
+
+  private boolean work() {
+    int left = EVENT_LIMIT;
+    Event event = null;
+    while (left-- > 0 && (event = events.poll()) != null) {
+      event.act(cycle);
+    }
+    final Confirmation chain = confirmations.get() == null ? null : confirmations.getAndSet(null);
+    if (chain != null) {
+      cycle.confirm(chain);
+    }
+    return cycle.work();
+  }
+
+  /** Shows others what they look at; returns whether there is something new for the node. */
+  private boolean publish() {
+    final LeaderLog log = cycle.serving();
+    if (log != serving) {
+      served = serving;
+      serving = log;
+    }
+    boolean isNew = false;
+    final Proposal next = cycle.takeProposal();
+    if (next != null) {
+      proposal = next;
+      isNew = true;
+    }
+    if (cycle.takeChanged()) {
+      status = cycle.status();
+      final Map<Long, Node> nodes = cycle.wanted();
+      isNew |= !nodes.equals(wanted);
+      wanted = nodes;
+    }
+    return isNew;
+  }
+
+  private void tell(Confirmation answered, boolean alarmed) {
+    if (alarmed) {
+      alarm.run();
+    }
+    final LeaderLog failed = served;
+    if (failed != null) {
+      failed.tell(context.errors());
+    }
+    final LeaderLog log = serving;
+    if (log != null) {
+      log.tell(context.errors());
+    }
+    Confirmation next = answered;
+    while (next != null) {
+      final Confirmation one = next;
+      next = one.following;
+      one.following = null;
+      try {
+        one.onConfirmed(one.confirmed);
+      } catch (Throwable t) { // the next one is told all the same
+        context.errors().onError(t);
+      }
+    }
+  }
+}

@@ -1,0 +1,516 @@
+package dev.ringfetch.index.replication;
+
+import dev.ringfetch.index.coordinator.Coordinator;
+import dev.ringfetch.index.v1.Configuration;
+import dev.ringfetch.index.v1.GroupState;
+import dev.ringfetch.index.v1.LeaderMessage;
+import dev.ringfetch.index.v1.Member;
+import dev.ringfetch.index.v1.MemberMessage;
+import dev.ringfetch.index.v1.Node;
+import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.HashSet;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+
+/**
+ * The duty cycle of a replica: follows the coordinator's state of the group, obeys or leads, and
+ * proposes epochs when a leader or a member seems to be dead.
+ *
+ * <p>Which epoch counts is decided by the coordinator and the gates alone; times decide only when a
+ * replica tries. The replica's owner only.
+ */
+final class ReplicaCycle {
+  /** The next member of a configuration waits so much longer before it proposes itself. */
+  static final long RANK_NS = 40_000_000;
+
+  /** After a proposal that failed, the next one waits so long. */
+  private static final long RETRY_NS = 100_000_000;
+
+  /** Records that are applied in one cycle. */
+  private static final int APPLY_LIMIT = 4096;
+
+  private final ReplicaContext context;
+  private final Runnable drive;
+  private final ReplicaCore core;
+  private final Follower follower;
+  private final Set<Long> connected = new HashSet<>();
+  private final Set<Long> down = new HashSet<>(); // the connection ended
+  private Map<Long, Node> living = Map.of();
+  private boolean coordinated;
+  private GroupState group; // null until one was seen
+  private Leader leader; // null unless this replica has won
+  private Confirmation refused;
+
+  private Proposal proposal; // to be taken
+  private boolean proposing; // until it is answered
+  private boolean leaderGone;
+  private long expected; // node whose messages are waited for
+  private long waitingNs; // since when
+  private long suspectNs; // since when the leader is suspected
+  private boolean suspecting;
+  private long notBeforeNs; // proposals
+
+  private boolean changed = true; // others have to see it
+  private ReplicaState stateSeen = ReplicaState.NONE;
+  private SnapshotTransfer transferSeen;
+  private long shownNs;
+  private long wins;
+  private long serves;
+  private long joins;
+  private long failedJoins;
+  private long pieces;
+
+  ReplicaCycle(ReplicaContext context, Runnable drive) {
+    this.context = context;
+    this.drive = drive;
+    core = new ReplicaCore(context);
+    follower = new Follower(core);
+    waitingNs = context.clock().getAsLong();
+    shownNs = waitingNs;
+    notBeforeNs = waitingNs;
+  }
+
+  ReplicaState state() {
+    return core.state();
+  }
+
+  /** The log of the partitions while the store serves; else null. */
+  LeaderLog serving() {
+    return core.serving();
+  }
+
+  // What comes from outside.
+
+  void onMessage(long from, LeaderMessage message) {
+    if (core.state() == ReplicaState.STOPPED) {
+      return;
+    }
+    follower.onMessage(from, message, now());
+    endLeading();
+    if (core.state().isFollower() && follower.leader() == from) {
+      waitFor(from);
+    }
+  }
+
+  void onAnswer(long from, MemberMessage answer) {
+    if (leader != null) {
+      leader.onAnswer(from, answer, now());
+    }
+  }
+
+  void onConnected(long node) {
+    connected.add(node);
+    down.remove(node);
+    if (leader != null) {
+      leader.onConnected(node);
+    }
+  }
+
+  void onDisconnected(long node) {
+    connected.remove(node);
+    down.add(node);
+    if (leader != null) {
+      leader.onDisconnected(node);
+    }
+  }
+
+  /** The stream of a node that leads has ended. */
+  void onLeaderGone(long node) {
+    leaderGone |= node == expected;
+  }
+
+  void onNodes(Map<Long, Node> nodes) {
+    living = nodes;
+    changed = true;
+    down.retainAll(nodes.keySet());
+  }
+
+  void onCoordinated(boolean reachable) {
+    coordinated = reachable;
+  }
+
+  void onDropped() {
+    stop();
+  }
+
+  void confirm(Confirmation chain) {
+    if (leader != null && core.state() == ReplicaState.LEADING) {
+      leader.confirmations().add(chain);
+    } else {
+      final Confirmations none = new Confirmations();
+      none.add(chain);
+      none.refuse();
+      answered(none);
+    }
+  }
+
+  private void answered(Confirmations confirmations) {
+    Confirmation next = confirmations.takeAnswered();
+    while (next != null) {
+      final Confirmation one = next;
+      next = one.following;
+      one.following = refused;
+      refused = one;
+    }
+  }
+
+  /** Takes the chain of the barriers that are answered. */
+  Confirmation takeAnswered() {
+    if (leader != null) {
+      answered(leader.confirmations());
+    }
+    final Confirmation chain = refused;
+    refused = null;
+    return chain;
+  }
+
+  /** The coordinator has a newer state of the group. */
+  void onGroup(GroupState state) {
+    if (core.state() == ReplicaState.STOPPED
+        || (group != null && state.getVersion() < group.getVersion())) {
+      return;
+    }
+    final long wonBefore = group == null ? 0 : group.getWon().getEpoch();
+    group = state;
+    changed = true;
+    final Node self = context.self();
+    if (state.hasEstablished()) {
+      leaveUnless(state);
+    } else if (core.state() == ReplicaState.NONE
+        && core.gate() == 0
+        && Configurations.has(state.getWon(), self)) {
+      beginEmpty(state);
+    }
+    final Configuration won = state.getWon();
+    if (state.hasWon() && won.getEpoch() > core.gate() && mayWin()) {
+      if (Configurations.leads(won, self)) {
+        adopt(state);
+      } else if (won.getEpoch() > wonBefore) {
+        waitFor(won.getLeader());
+        notBeforeNs = now() + MemberProgress.SILENCE_NS + rank() * RANK_NS;
+      }
+    }
+    if (leader != null
+        && !leader.isEstablished()
+        && state.getEstablished().getEpoch() == leader.epoch()) {
+      leader.establish(state);
+      if (core.state() == ReplicaState.LEADING) {
+        context.store().reconfigured(state);
+      }
+    }
+  }
+
+  /** Gives the group up if a later configuration than this replica obeys does without it. */
+  private void leaveUnless(GroupState state) {
+    final Configuration established = state.getEstablished();
+    if (established.getEpoch() > core.gate()
+        && core.state() != ReplicaState.NONE
+        && !Configurations.has(established, context.self())) {
+      core.leave(ReplicaState.NONE);
+      endLeading();
+    }
+  }
+
+  /** A group that never served has no records: each member is complete. */
+  private void beginEmpty(GroupState state) {
+    try {
+      core.reset(0, state);
+      core.become(ReplicaState.MEMBER);
+      waitFor(state.getWon().getLeader());
+    } catch (GroupStoreException e) {
+      context.errors().onError(e);
+    }
+  }
+
+  /** Whether this replica may lead: it is a complete member of the configuration that counts. */
+  private boolean mayWin() {
+    return (core.state() == ReplicaState.MEMBER
+            || core.state() == ReplicaState.WINNING
+            || core.state().isLeader())
+        && Configurations.has(Configurations.base(group), context.self());
+  }
+
+  private void adopt(GroupState won) {
+    wins++;
+    if (leader == null) {
+      leader = new Leader(core, won, drive, connected::contains, now());
+      for (final long node : down) {
+        leader.onDisconnected(node);
+      }
+    } else {
+      leader.begin(won, now());
+    }
+    follower.won();
+    if (core.state() != ReplicaState.LEADING) {
+      core.become(ReplicaState.ADOPTING);
+    }
+    suspecting = false;
+  }
+
+  private void endLeading() {
+    if (leader != null && !core.state().isLeader()) {
+      leader.close();
+      joins += leader.joins();
+      failedJoins += leader.failedJoins();
+      pieces += leader.pieces();
+      answered(leader.confirmations());
+      leader = null;
+    }
+  }
+
+  /** A request of this replica has ended. */
+  void onAnswer(Coordinator.Result result, GroupState state) {
+    proposing = false;
+    if (result != Coordinator.Result.DONE) {
+      notBeforeNs = Math.max(notBeforeNs, now() + RETRY_NS);
+    }
+    if (state != null) {
+      onGroup(state);
+    }
+    if (core.state() == ReplicaState.WINNING) {
+      core.become(ReplicaState.MEMBER);
+    }
+  }
+
+  // The cycle.
+
+  /** Does what is due; returns whether more is. */
+  boolean work() {
+    if (core.state() == ReplicaState.STOPPED) {
+      return false;
+    }
+    final long nowNs = now();
+    boolean again = follower.apply(APPLY_LIMIT);
+    if (leader != null) {
+      leader.work(living, nowNs);
+      again |= serve();
+      endLeading();
+    }
+    if (!proposing && coordinated && group != null) {
+      propose(nowNs);
+    }
+    return again;
+  }
+
+  /** Applies the rest of an epoch that is established, and serves then; whether more is due. */
+  private boolean serve() {
+    if (core.state() != ReplicaState.ADOPTING || !leader.isEstablished()) {
+      return false;
+    }
+    try {
+      if (core.apply(APPLY_LIMIT)) {
+        return true;
+      }
+      core.become(ReplicaState.LEADING);
+      serves++;
+      core.serve(group, leader.epoch(), drive);
+      return true;
+    } catch (GroupStoreException e) {
+      context.errors().onError(e);
+      core.leave(ReplicaState.NONE); // the members will see that it leads no more
+      return false;
+    }
+  }
+
+  private void propose(long nowNs) {
+    if (leader != null) {
+      final boolean superseded = group.getWon().getEpoch() > leader.epoch();
+      if (!superseded && leader.mayEstablish()) {
+        if (nowNs - notBeforeNs >= 0) {
+          request(new Proposal(group, null));
+        }
+        return;
+      }
+      if (!mayWin() || nowNs - notBeforeNs < 0) {
+        return;
+      }
+      List<Member> members = leader.proposed(living, nowNs);
+      if (members == null && superseded) {
+        members = leader.configuration().getMembersList();
+      }
+      if (members != null) {
+        win(members);
+      }
+      return;
+    }
+    if (core.state() != ReplicaState.MEMBER || !mayWin() || !isLeaderSuspect(nowNs)) {
+      return;
+    }
+    if (nowNs - suspectNs >= rank() * RANK_NS && nowNs - notBeforeNs >= 0) {
+      core.become(ReplicaState.WINNING);
+      win(successors());
+    }
+  }
+
+  private void win(List<Member> members) {
+    request(
+        new Proposal(
+            group,
+            Configuration.newBuilder()
+                .setLeader(context.self().getId())
+                .addAllMembers(members)
+                .setNonce(context.nonces().getAsLong())
+                .build()));
+  }
+
+  private void request(Proposal next) {
+    proposing = true;
+    proposal = next;
+  }
+
+  /** Takes the request that is to be made; null if there is none. */
+  Proposal takeProposal() {
+    final Proposal taken = proposal;
+    proposal = null;
+    return taken;
+  }
+
+  private void waitFor(long node) {
+    expected = node;
+    leaderGone = false;
+    waitingNs = now();
+    suspecting = false;
+  }
+
+  private boolean isLeaderSuspect(long nowNs) {
+    final boolean suspect = leaderGone || nowNs - waitingNs > MemberProgress.SILENCE_NS;
+    if (suspect && !suspecting) {
+      suspectNs = nowNs;
+    }
+    suspecting = suspect;
+    return suspect;
+  }
+
+  /** The members without those that are taken for dead, this replica included. */
+  private List<Member> successors() {
+    final List<Member> members = new ArrayList<>();
+    final Configuration base = Configurations.base(group);
+    for (final Member member : base.getMembersList()) {
+      if (Configurations.is(member, context.self()) || seemsAlive(base, member)) {
+        members.add(member);
+      }
+    }
+    return members;
+  }
+
+  private boolean seemsAlive(Configuration base, Member member) {
+    final long node = member.getNode();
+    return node != base.getLeader()
+        && node != expected
+        && !down.contains(node)
+        && Configurations.is(member, living.get(node));
+  }
+
+  /** Number of the members that are to propose themselves earlier. */
+  private long rank() {
+    final Configuration base = Configurations.base(group);
+    long rank = 0;
+    for (final Member member : base.getMembersList()) {
+      if (Configurations.is(member, context.self())) {
+        return rank;
+      }
+      if (seemsAlive(base, member)) {
+        rank++;
+      }
+    }
+    return rank;
+  }
+
+  private long now() {
+    return context.clock().getAsLong();
+  }
+
+  /** The nodes to which this replica needs a connection. */
+  Map<Long, Node> wanted() {
+    final Map<Long, Node> wanted = new HashMap<>();
+    if (group == null
+        || core.state() == ReplicaState.NONE
+        || core.state() == ReplicaState.JOINING
+        || core.state() == ReplicaState.STOPPED) {
+      return wanted;
+    }
+    for (final Node node : living.values()) {
+      if (node.getId() != context.self().getId()
+          && (Configurations.has(group.getEstablished(), node)
+              || Configurations.has(group.getWon(), node)
+              || (leader != null && Configurations.has(leader.configuration(), node)))) {
+        wanted.put(node.getId(), node);
+      }
+    }
+    if (leader != null && leader.transfer() != null) {
+      wanted.put(leader.transfer().node().getId(), leader.transfer().node());
+    }
+    return wanted;
+  }
+
+  /** Whether something has changed that others look at, or they have to look again. */
+  boolean takeChanged() {
+    final SnapshotTransfer transfer = leader == null ? null : leader.transfer();
+    final long nowNs = now();
+    final boolean taken =
+        changed
+            || core.state() != stateSeen
+            || transfer != transferSeen
+            || nowNs - shownNs >= MemberProgress.HEARTBEAT_NS;
+    if (taken) {
+      changed = false;
+      stateSeen = core.state();
+      transferSeen = transfer;
+      shownNs = nowNs;
+    }
+    return taken;
+  }
+
+  /** What there is to be seen. */
+  ReplicaStatus status() {
+    final List<ReplicaStatus.MemberLag> members = new ArrayList<>();
+    if (leader != null) {
+      for (final Member member : leader.configuration().getMembersList()) {
+        final MemberProgress progress = leader.progress(member.getNode());
+        if (progress != null) {
+          members.add(lag(progress, false));
+        }
+      }
+      if (leader.transfer() != null) {
+        members.add(lag(leader.transfer().progress(), true));
+      }
+    }
+    return new ReplicaStatus(
+        core.state(),
+        core.gate(),
+        leader != null ? context.self().getId() : follower.leader(),
+        group,
+        leader != null && leader.isEstablished(),
+        core.log().end(),
+        core.commit(),
+        core.applied(),
+        List.copyOf(members),
+        new ReplicaStatus.Counts(
+            wins,
+            serves,
+            follower.cuts(),
+            follower.refused(),
+            pieces + (leader == null ? 0 : leader.pieces()),
+            joins + (leader == null ? 0 : leader.joins()),
+            failedJoins + (leader == null ? 0 : leader.failedJoins())));
+  }
+
+  private static ReplicaStatus.MemberLag lag(MemberProgress progress, boolean joining) {
+    return new ReplicaStatus.MemberLag(
+        progress.node(), joining, progress.received(), progress.applied());
+  }
+
+  /** Something has failed that should not: the replica is no member any more. */
+  void fail() {
+    core.leave(ReplicaState.NONE);
+    endLeading();
+  }
+
+  /** Ends for good. */
+  void stop() {
+    core.leave(ReplicaState.STOPPED);
+    endLeading();
+  }
+}

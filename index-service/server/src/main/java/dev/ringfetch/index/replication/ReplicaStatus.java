@@ -1,0 +1,60 @@
+package dev.ringfetch.index.replication;
+
+import dev.ringfetch.index.v1.GroupState;
+import java.util.List;
+
+/**
+ * What a replica knew of its group a moment ago, for operators.
+ *
+ * @param state of the replica
+ * @param gate the epoch that it obeys; 0: none
+ * @param leader node that leads that epoch, as far as is known; else 0
+ * @param group the newest state of the coordinator; null: none was seen
+ * @param established whether this replica leads, and its epoch serves
+ * @param end position of the last record
+ * @param commit position up to which all is known to be committed
+ * @param applied position up to which the store has applied all
+ * @param members the others, where this replica leads
+ * @param counts what has happened since the process began
+ */
+public record ReplicaStatus(
+    ReplicaState state,
+    long gate,
+    long leader,
+    GroupState group,
+    boolean established,
+    long end,
+    long commit,
+    long applied,
+    List<MemberLag> members,
+    Counts counts) {
+
+  /**
+   * Another member, or a node that joins.
+   *
+   * @param node its id
+   * @param joining whether it is no member yet
+   * @param received position up to which it has all records
+   * @param applied position up to which it has applied them
+   */
+  public record MemberLag(long node, boolean joining, long received, long applied) {}
+
+  /**
+   * What has happened.
+   *
+   * @param wins epochs that this replica has won
+   * @param serves times that its store began to serve
+   * @param cuts times that it gave up records that a leader lacked
+   * @param refused messages that it refused
+   * @param pieces of snapshots that it sent
+   * @param joins nodes that it took into the group
+   * @param failedJoins snapshots that it gave up
+   */
+  public record Counts(
+      long wins, long serves, long cuts, long refused, long pieces, long joins, long failedJoins) {}
+
+  /** Whether reads and writes go to this replica. */
+  public boolean isLeading() {
+    return state == ReplicaState.LEADING;
+  }
+}

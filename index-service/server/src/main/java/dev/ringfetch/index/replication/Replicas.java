@@ -1,0 +1,321 @@
+package dev.ringfetch.index.replication;
+
+import dev.ringfetch.index.coordinator.Coordinator;
+import dev.ringfetch.index.journal.IndexDefinition;
+import dev.ringfetch.index.v1.GroupState;
+import dev.ringfetch.index.v1.LeaderMessage;
+import dev.ringfetch.index.v1.MemberMessage;
+import dev.ringfetch.index.v1.Node;
+import java.security.SecureRandom;
+import java.util.Collection;
+import java.util.HashMap;
+import java.util.Map;
+import java.util.Objects;
+import java.util.Set;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.function.LongSupplier;
+import org.agrona.ErrorHandler;
+
+/**
+ * The replicas of a node: each group of which the node is or was a member since its process began.
+ *
+ * <p>One thread calls {@link #work}, which alone uses the coordinator, and brings the time: at
+ * least each {@value #PERIOD_MS} ms, and when the alarm is run. Any threads bring messages, in the
+ * order in which they came over each connection, and no more of a connection once one of the next
+ * came. None waits.
+ */
+public final class Replicas implements AutoCloseable {
+  /** How often {@link #work} is to be called at least. */
+  public static final int PERIOD_MS = 10;
+
+  private final Context context;
+  private final Map<Long, Replica> replicas = new ConcurrentHashMap<>();
+  private final Map<Long, GroupState> groups = new ConcurrentHashMap<>();
+  private final Set<Long> connected = ConcurrentHashMap.newKeySet();
+  private volatile Map<Long, Node> living = Map.of();
+  private volatile boolean coordinated;
+
+  // Of the thread that works.
+  private final Map<Long, Node> connections = new HashMap<>();
+  private final Coordinator.Listener listener = new Events();
+
+  /** Creates what the records of a group are applied to. */
+  @FunctionalInterface
+  public interface StoreFactory {
+    /** Creates the store, which is cleared before it is used. */
+    GroupStore create(GroupState group);
+  }
+
+  /** What the replicas of a node work with. Setters return this. */
+  public static final class Context {
+    private Node self;
+    private Coordinator coordinator;
+    private Peers peers;
+    private StoreFactory stores;
+    private LongSupplier clock = System::nanoTime;
+    private LongSupplier nonces = new SecureRandom()::nextLong;
+    private Runnable alarm = () -> {};
+    private ErrorHandler errors = failure -> {};
+
+    /** Creates the defaults. */
+    public Context() {}
+
+    /** Sets the node, as it was announced. */
+    public Context self(Node node) {
+      self = node;
+      return this;
+    }
+
+    /** Sets the coordinator, which is used by the thread that works alone. */
+    public Context coordinator(Coordinator used) {
+      coordinator = used;
+      return this;
+    }
+
+    /** Sets the connections to other nodes. */
+    public Context peers(Peers used) {
+      peers = used;
+      return this;
+    }
+
+    /** Sets what creates the stores. */
+    public Context stores(StoreFactory factory) {
+      stores = factory;
+      return this;
+    }
+
+    /** Sets the clock, in nanoseconds. */
+    public Context clock(LongSupplier nanoClock) {
+      clock = nanoClock;
+      return this;
+    }
+
+    /** Sets what draws numbers at random. */
+    public Context nonces(LongSupplier random) {
+      nonces = random;
+      return this;
+    }
+
+    /** Sets what is run, on any thread, when {@link #work} is due at once. */
+    public Context alarm(Runnable run) {
+      alarm = run;
+      return this;
+    }
+
+    /** Sets what is told what stores and callers throw, on any thread. */
+    public Context errors(ErrorHandler handler) {
+      errors = handler;
+      return this;
+    }
+  }
+
+  /** Creates the replicas, of which there is none yet. */
+  public Replicas(Context context) {
+    this.context = context;
+    Objects.requireNonNull(context.self, "self");
+    Objects.requireNonNull(context.coordinator, "coordinator");
+    Objects.requireNonNull(context.peers, "peers");
+    Objects.requireNonNull(context.stores, "stores");
+  }
+
+  /** The replica of a group; null if this node never was a member. */
+  public Replica find(long group) {
+    return replicas.get(group);
+  }
+
+  /** All replicas. */
+  public Collection<Replica> all() {
+    return replicas.values();
+  }
+
+  /** The newest state of a group; null if there is none. */
+  public GroupState state(long group) {
+    return groups.get(group);
+  }
+
+  /** The newest states of all groups. */
+  public Collection<GroupState> states() {
+    return groups.values();
+  }
+
+  /** The nodes that live, as the coordinator knows, by their ids. */
+  public Map<Long, Node> living() {
+    return living;
+  }
+
+  /** Whether the coordinator can be reached. */
+  public boolean isCoordinated() {
+    return coordinated;
+  }
+
+  /** This node is connected to another one as a leader. */
+  public void onConnected(long node) {
+    connected.add(node);
+    replicas.values().forEach(replica -> replica.onConnected(node));
+  }
+
+  /** The connection as a leader has ended, or could not be made. */
+  public void onDisconnected(long node) {
+    connected.remove(node);
+    replicas.values().forEach(replica -> replica.onDisconnected(node));
+  }
+
+  /** The connection of a leader to this node has ended. */
+  public void onLeaderGone(long node) {
+    replicas.values().forEach(replica -> replica.onLeaderGone(node));
+  }
+
+  /** A leader's message has come. */
+  public void onMessage(long leader, LeaderMessage message) {
+    final Replica replica = replicas.get(message.getGroup());
+    if (replica != null) {
+      replica.onMessage(leader, message);
+      return;
+    }
+    if (message.hasSnapshotBegin() && groups.containsKey(message.getGroup())) {
+      create(groups.get(message.getGroup())).onMessage(leader, message);
+      return;
+    }
+    context.peers.answer(
+        leader,
+        MemberMessage.newBuilder()
+            .setGroup(message.getGroup())
+            .setEpoch(message.getEpoch())
+            .build());
+  }
+
+  /** A member's answer has come. */
+  public void onAnswer(long member, MemberMessage answer) {
+    final Replica replica = replicas.get(answer.getGroup());
+    if (replica != null) {
+      replica.onAnswer(member, answer);
+    }
+  }
+
+  /**
+   * Polls the coordinator, makes the replicas' requests, connects, and brings the time.
+   *
+   * @return number of things that were done
+   */
+  public int work() {
+    int done = context.coordinator.poll(listener);
+    for (final Replica replica : replicas.values()) {
+      replica.drive();
+      final Proposal proposal = replica.takeProposal();
+      if (proposal != null) {
+        done++;
+        request(replica, proposal);
+      }
+    }
+    connect();
+    return done;
+  }
+
+  private void request(Replica replica, Proposal proposal) {
+    if (proposal.proposed() == null) {
+      context.coordinator.establish(proposal.seen(), replica::onProposed);
+    } else {
+      context.coordinator.win(proposal.seen(), proposal.proposed(), replica::onProposed);
+    }
+  }
+
+  private void connect() {
+    final Map<Long, Node> wanted = new HashMap<>();
+    for (final Replica replica : replicas.values()) {
+      wanted.putAll(replica.wanted());
+    }
+    if (wanted.equals(connections)) {
+      return;
+    }
+    for (final Map.Entry<Long, Node> old : Map.copyOf(connections).entrySet()) {
+      if (!old.getValue().equals(wanted.get(old.getKey()))) {
+        connections.remove(old.getKey());
+        context.peers.disconnect(old.getKey());
+      }
+    }
+    for (final Map.Entry<Long, Node> one : wanted.entrySet()) {
+      if (connections.putIfAbsent(one.getKey(), one.getValue()) == null) {
+        context.peers.connect(one.getValue());
+      }
+    }
+  }
+
+  private Replica create(GroupState state) {
+    final Replica created;
+    synchronized (replicas) {
+      final Replica there = replicas.get(state.getGroup());
+      if (there != null) {
+        return there;
+      }
+      created =
+          new Replica(
+              new ReplicaContext(
+                  state.getGroup(),
+                  context.self,
+                  partitions(state),
+                  context.peers,
+                  context.stores.create(state),
+                  context.clock,
+                  context.nonces,
+                  context.errors),
+              context.alarm);
+      replicas.put(state.getGroup(), created);
+    }
+    created.onCoordinated(this::isCoordinated);
+    created.onNodes(this::living);
+    created.onConnections(connected);
+    created.onGroup(state);
+    return created;
+  }
+
+  private static int partitions(GroupState state) {
+    final IndexDefinition definition = IndexDefinition.decoded(state.getDefinition());
+    if (definition == null) {
+      throw new IllegalArgumentException("group=" + state.getGroup() + " has no definition");
+    }
+    return definition.partitions();
+  }
+
+  /** Ends all replicas: their stores serve no more. */
+  @Override
+  public void close() {
+    replicas.values().forEach(Replica::close);
+  }
+
+  /** What the coordinator says. */
+  private final class Events implements Coordinator.Listener {
+    @Override
+    public void onGroup(GroupState state) {
+      groups.put(state.getGroup(), state);
+      final Replica replica = replicas.get(state.getGroup());
+      if (replica != null) {
+        replica.onGroup(state);
+      } else if (!state.hasEstablished() && Configurations.has(state.getWon(), context.self)) {
+        create(state);
+      }
+    }
+
+    @Override
+    public void onDropped(long group) {
+      groups.remove(group);
+      final Replica replica = replicas.remove(group);
+      if (replica != null) {
+        replica.close();
+      }
+    }
+
+    @Override
+    public void onNodes(Collection<Node> nodes) {
+      final Map<Long, Node> byId = new HashMap<>();
+      nodes.forEach(node -> byId.put(node.getId(), node));
+      living = Map.copyOf(byId);
+      replicas.values().forEach(replica -> replica.onNodes(Replicas.this::living));
+    }
+
+    @Override
+    public void onConnected(boolean reachable) {
+      coordinated = reachable;
+      replicas.values().forEach(replica -> replica.onCoordinated(Replicas.this::isCoordinated));
+    }
+  }
+}

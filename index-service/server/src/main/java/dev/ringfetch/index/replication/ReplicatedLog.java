@@ -1,0 +1,155 @@
+package dev.ringfetch.index.replication;
+
+import com.google.protobuf.ByteString;
+import dev.ringfetch.index.journal.JournalRecord;
+import dev.ringfetch.index.journal.PendingRecords;
+import dev.ringfetch.index.journal.RecordDescriptor;
+import dev.ringfetch.index.journal.WriteRecord;
+import dev.ringfetch.index.partition.CommitLog;
+import dev.ringfetch.index.partition.Write;
+import java.lang.invoke.VarHandle;
+import java.util.concurrent.atomic.AtomicBoolean;
+
+/**
+ * The log of one partition of a group whose replica leads: a record is committed when all members
+ * have it.
+ */
+final class ReplicatedLog implements CommitLog {
+  private final LeaderLog owner;
+  private final int partition;
+  private final PendingRecords pending = new PendingRecords();
+  private final WriteRecord record = new WriteRecord();
+  private final JournalRecord view = new JournalRecord();
+  private final AtomicBoolean toTell = new AtomicBoolean();
+  private final PendingRecords.Taker taker;
+  private RecordLog target;
+  private long appended;
+  private long noted; // the replica's owner's
+  private volatile long committed;
+  private volatile boolean dirty;
+  private volatile boolean wantsRoom;
+  private volatile Runnable listener = () -> {};
+
+  ReplicatedLog(LeaderLog owner, int partition, long last) {
+    this.owner = owner;
+    this.partition = partition;
+    appended = last;
+    noted = last;
+    committed = last;
+    taker =
+        new PendingRecords.Taker() {
+          @Override
+          public boolean hasRoom(int length) {
+            return true; // what waits is bounded
+          }
+
+          @Override
+          public void add(byte[] bytes, int offset, int length) {
+            target.add(bytes, offset, length);
+          }
+        };
+  }
+
+  @Override
+  public long append(Write write) {
+    final long lsn = appended + 1;
+    if (owner.isFailed()) {
+      return FAILED;
+    }
+    if (lsn > MAX_LSN) {
+      return EXHAUSTED;
+    }
+    record.of(write);
+    final int length = record.aligned();
+    if (!owner.reserve(length)) {
+      return FULL;
+    }
+    final byte[] array = pending.claim(length);
+    record.encode(array, pending.offset(), owner.group(), partition, owner.epoch(), lsn);
+    pending.append();
+    appended = lsn;
+    dirty = true;
+    return lsn;
+  }
+
+  /** Appends a record of no partition; one thread at a time, which drives the replica then. */
+  long append(int type, long client, long request) {
+    final int length = RecordDescriptor.aligned(RecordDescriptor.KEY_OFFSET);
+    owner.reserve(length);
+    view.begin(
+            pending.claim(length), pending.offset(), type, ByteString.EMPTY, ByteString.EMPTY)
+        .partition(owner.group(), partition)
+        .request(client, request)
+        .place(owner.epoch(), ++appended)
+        .end();
+    pending.append();
+    return appended;
+  }
+
+  @Override
+  public void onCycleEnd() {
+    if (dirty) {
+      dirty = false; // before the records are taken
+      owner.appended();
+    }
+  }
+
+  @Override
+  public long committed() {
+    final long seen = committed;
+    return owner.isFailed() ? FAILED : seen;
+  }
+
+  @Override
+  public boolean hasRoom() {
+    if (owner.hasRoom()) {
+      return true;
+    }
+    wantsRoom = true;
+    VarHandle.fullFence(); // the owner of the replica gives room and then looks
+    return owner.hasRoom();
+  }
+
+  @Override
+  public void onCommit(Runnable commits) {
+    listener = commits;
+  }
+
+  @Override
+  public void close() {
+    listener = () -> {};
+  }
+
+  /** Runs the listener if there is something that it was not told. */
+  void tell() {
+    if (toTell.get() && toTell.compareAndSet(true, false)) {
+      listener.run();
+    }
+  }
+
+  // What follows is the replica's owner's.
+
+  void drain(RecordLog log) {
+    target = log;
+    pending.take(taker);
+  }
+
+  void noteCommit(long lsn) {
+    noted = lsn;
+  }
+
+  void showCommit(boolean hasRoom) {
+    if (noted != committed) {
+      committed = noted;
+      toTell.set(true);
+    }
+    if (hasRoom && wantsRoom) {
+      wantsRoom = false;
+      toTell.set(true);
+    }
+  }
+
+  void failed() {
+    toTell.set(true);
+  }
+}

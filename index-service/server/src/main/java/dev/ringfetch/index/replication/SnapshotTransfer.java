@@ -1,0 +1,175 @@
+package dev.ringfetch.index.replication;
+
+import com.google.protobuf.ByteString;
+import dev.ringfetch.index.v1.GroupState;
+import dev.ringfetch.index.v1.MemberMessage;
+import dev.ringfetch.index.v1.Node;
+import dev.ringfetch.index.v1.SnapshotBegin;
+import dev.ringfetch.index.v1.SnapshotEnd;
+import java.util.concurrent.TimeUnit;
+
+/**
+ * The way of a node into a group: a snapshot in pieces, and beside it the records since it began.
+ * It ends, one way or the other, with the epoch in which it began.
+ *
+ * <p>The leader's replica's owner only.
+ */
+final class SnapshotTransfer {
+  /** The most bytes of records that are kept for a node; beyond, it begins anew. */
+  static final int TAIL_LIMIT = 64 << 20;
+
+  /** A node that lacks no more records is caught up: they are sent within an epoch's change. */
+  private static final long LAG_LIMIT = 4096;
+
+  /** After so long without an answer the node is given up. */
+  private static final long SILENCE_NS = TimeUnit.SECONDS.toNanos(2);
+
+  private final ReplicaCore core;
+  private final Node node;
+  private final GroupState group;
+  private final Runnable drive;
+  private final MemberProgress progress;
+  private GroupSnapshot snapshot; // null before the node was told
+  private ByteString piece; // could not be sent
+  private long begin = -1; // position that the snapshot has at least
+  private long end = -1; // position that the node has to apply; -1 before all was sent
+  private long heardNs;
+  private boolean failed;
+  private int pieces;
+
+  SnapshotTransfer(
+      ReplicaCore core,
+      Node node,
+      GroupState group,
+      Runnable drive,
+      boolean connected,
+      long nowNs) {
+    this.core = core;
+    this.node = node;
+    this.group = group;
+    this.drive = drive;
+    heardNs = nowNs;
+    progress =
+        new MemberProgress(
+            core, node.getId(), group.getEstablished().getEpoch(), connected, nowNs);
+  }
+
+  Node node() {
+    return node;
+  }
+
+  MemberProgress progress() {
+    return progress;
+  }
+
+  /** Number of pieces that were sent. */
+  int pieces() {
+    return pieces;
+  }
+
+  /** Whether it is to be given up. */
+  boolean isFailed(long nowNs) {
+    return failed
+        || nowNs - heardNs > SILENCE_NS
+        || (snapshot != null && snapshot.isFailed())
+        || core.log().bytes() > TAIL_LIMIT;
+  }
+
+  /** Whether the node can become a member. */
+  boolean isReady() {
+    return end >= 0
+        && progress.applied() >= end
+        && core.log().end() - progress.received() <= LAG_LIMIT;
+  }
+
+  /** Position up to which records need not be kept for the node. */
+  long floor() {
+    return begin < 0 ? Long.MAX_VALUE : progress.received();
+  }
+
+  void onConnected() {
+    failed |= begin >= 0;
+    progress.onConnected();
+  }
+
+  void onDisconnected() {
+    failed |= begin >= 0; // what was under way is lost
+    progress.onDisconnected();
+  }
+
+  void onAnswer(MemberMessage answer, long nowNs) {
+    heardNs = nowNs;
+    if (begin >= 0
+        && answer.getEpoch() == group.getEstablished().getEpoch()
+        && answer.getGate() != answer.getEpoch()) {
+      failed = true;
+      return;
+    }
+    progress.onAnswer(answer, nowNs);
+  }
+
+  /** Sends what is due. */
+  void work(long nowNs) {
+    if (!progress.isConnected()) {
+      return;
+    }
+    if (begin < 0) {
+      begin(nowNs);
+    } else if (progress.isAdopted()) {
+      sendPieces(nowNs);
+      progress.sendRecords(nowNs);
+      progress.heartbeat(nowNs);
+    }
+  }
+
+  private void begin(long nowNs) {
+    final long position = core.commit();
+    final SnapshotBegin message =
+        SnapshotBegin.newBuilder().setPosition(position).setGroup(group).build();
+    if (progress.send(progress.message().setSnapshotBegin(message), nowNs)) {
+      begin = position;
+      progress.join(position);
+      snapshot = core.context().store().snapshot(drive);
+    }
+  }
+
+  private void sendPieces(long nowNs) {
+    while (end < 0 && progress.mayGetMore()) {
+      if (piece == null) {
+        piece = snapshot.next();
+      }
+      if (piece == null) {
+        if (snapshot.isFailed()) {
+          failed = true;
+          return;
+        }
+        final long position = core.commit(); // all that the snapshot has is committed
+        if (progress.send(
+            progress.message().setSnapshotEnd(SnapshotEnd.newBuilder().setPosition(position)),
+            nowNs)) {
+          end = position;
+        }
+        return;
+      }
+      if (!piece.isEmpty()) {
+        if (!progress.send(progress.message().setSnapshot(piece), nowNs)) {
+          return;
+        }
+        pieces++;
+      }
+      final boolean wasEmpty = piece.isEmpty();
+      piece = null;
+      if (wasEmpty) {
+        return;
+      }
+    }
+  }
+
+  /** Gives the snapshot up. */
+  void close() {
+    if (snapshot != null) {
+      snapshot.close();
+      snapshot = null;
+    }
+  }
+}

@@ -1,0 +1,492 @@
+package dev.ringfetch.index.replication;
+
+import com.google.protobuf.ByteString;
+import dev.ringfetch.index.journal.IndexDefinition;
+import dev.ringfetch.index.linearizability.Answer;
+import dev.ringfetch.index.linearizability.Call;
+import dev.ringfetch.index.linearizability.HistoryChecker;
+import dev.ringfetch.index.linearizability.Operation;
+import dev.ringfetch.index.partition.Write;
+import dev.ringfetch.index.v1.Configuration;
+import dev.ringfetch.index.v1.Durability;
+import dev.ringfetch.index.v1.Entry;
+import dev.ringfetch.index.v1.GroupState;
+import dev.ringfetch.index.v1.IndexKind;
+import dev.ringfetch.index.v1.Member;
+import dev.ringfetch.index.v1.Node;
+import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Objects;
+import java.util.Optional;
+import java.util.Random;
+import java.util.TreeMap;
+
+/**
+ * A cluster on one thread, drawn from a seed: nodes with the production code, their connections,
+ * the coordinator, and clients that read and write through whatever replica serves.
+ */
+final class ReplicationWorld {
+  static final long MS = 1_000_000;
+  private static final int KEYS = 6;
+
+  /** A client gives an answer up after so long. */
+  private static final long PATIENCE_NS = 1_500 * MS;
+
+  private final Random random;
+  private final SimulatedTime time;
+  private final Coverage coverage;
+  private final Map<Long, SimulatedNode> nodes = new TreeMap<>();
+  private final SimulatedCoordinator coordinator;
+  private final SimulatedNetwork network;
+  private final List<Operation> history = new ArrayList<>();
+  private final Map<String, String> values = new HashMap<>();
+  private final List<Throwable> errors = new ArrayList<>();
+  private final int replicas;
+  private final long group;
+  private long incarnations = 1000;
+  private long lastValue;
+  private boolean storesFail;
+  private int clients;
+
+  ReplicationWorld(long seed, int nodeCount, int replicas, Coverage coverage) {
+    random = new Random(seed);
+    this.replicas = replicas;
+    this.coverage = coverage;
+    time = new SimulatedTime(random);
+    coordinator = new SimulatedCoordinator(time, coverage);
+    network = new SimulatedNetwork(time, coverage, nodes);
+    for (long id = 1; id <= nodeCount; id++) {
+      start(id);
+    }
+    group = coordinator.create(first(Math.min(nodeCount, replicas)));
+  }
+
+  private GroupState first(int members) {
+    final Configuration.Builder won = Configuration.newBuilder().setLeader(1).setNonce(7);
+    for (long id = 1; id <= members; id++) {
+      won.addMembers(Configurations.member(nodes.get(id).node()));
+    }
+    return GroupState.newBuilder()
+        .setIndex("index")
+        .setReplicas(replicas)
+        .setWon(won)
+        .setDefinition(
+            SimulatedDefinition.of(
+                new IndexDefinition(
+                    IndexKind.HASH, Durability.MEMORY, SimulatedStore.PARTITIONS, 1, 1)))
+        .build();
+  }
+
+  SimulatedTime time() {
+    return time;
+  }
+
+  SimulatedNetwork network() {
+    return network;
+  }
+
+  SimulatedCoordinator coordinator() {
+    return coordinator;
+  }
+
+  long group() {
+    return group;
+  }
+
+  Map<Long, SimulatedNode> nodes() {
+    return nodes;
+  }
+
+  void onError(Throwable error) {
+    if (!(error instanceof GroupStoreException)) {
+      errors.add(error);
+    } else {
+      coverage.count("failed stores");
+    }
+  }
+
+  /** Whether a store fails now. */
+  boolean mayFail(SimulatedNode node) {
+    return storesFail && time.oneIn(3_000) && survives(node.id());
+  }
+
+  void storesFail(boolean mayFail) {
+    storesFail = mayFail;
+  }
+
+  /** Notes a record that is applied: there is one value for each partition and LSN. */
+  void applied(int partition, long lsn, ByteString key, ByteString value) {
+    final String text =
+        key.toStringUtf8() + "=" + (value == null ? "-" : value.toStringUtf8());
+    final String before = values.putIfAbsent(partition + "/" + lsn, text);
+    if (before != null && !before.equals(text)) {
+      throw new AssertionError(
+          "partition=" + partition + " lsn=" + lsn + " was " + before + " and is " + text);
+    }
+  }
+
+  // Faults.
+
+  /** Starts a process on a node. */
+  void start(long id) {
+    final Node node =
+        Node.newBuilder()
+            .setId(id)
+            .setIncarnation(++incarnations)
+            .setAddress("node" + id)
+            .build();
+    final SimulatedNode started = new SimulatedNode(this, node, coordinator.session());
+    nodes.put(id, started);
+    started.start();
+  }
+
+  /** Whether the group survives the end of a node: others have all that was acknowledged. */
+  boolean survives(long id) {
+    final GroupState state = coordinator.group(group);
+    return hasOther(state.getEstablished(), id)
+        && (!state.hasWon() || hasOther(state.getWon(), id));
+  }
+
+  private boolean hasOther(Configuration configuration, long id) {
+    for (final Member member : configuration.getMembersList()) {
+      final SimulatedNode node = nodes.get(member.getNode());
+      if (member.getNode() != id
+          && node.isAlive()
+          && Configurations.is(member, node.node())
+          && node.replica() != null
+          && node.replica().status().state() != ReplicaState.NONE) {
+        return true;
+      }
+    }
+    return false;
+  }
+
+  /** Ends a process; it starts again later. */
+  void crash(long id, boolean isHeard, long restartMs) {
+    final SimulatedNode node = nodes.get(id);
+    addCounts(node);
+    node.end();
+    coordinator.end(node.session(), random.nextBoolean() ? 0 : random.nextInt(3_000) * MS);
+    network.ended(node, isHeard);
+    coverage.count(isHeard ? "kills" : "power cuts");
+    if (restartMs >= 0) {
+      time.after(restartMs * MS, () -> restart(id));
+    }
+  }
+
+  private void restart(long id) {
+    if (!nodes.get(id).isAlive()) {
+      coverage.count("restarts");
+      start(id);
+    }
+  }
+
+  void pause(long id, long ms) {
+    final SimulatedNode node = nodes.get(id);
+    node.pause();
+    coverage.count("pauses");
+    time.after(ms * MS, node::resume);
+  }
+
+  /** The node whose replica serves, by what it knows itself; null: none. */
+  SimulatedNode leader() {
+    SimulatedNode found = null;
+    long epoch = -1;
+    for (final SimulatedNode node : nodes.values()) {
+      if (node.isAlive() && node.store() != null && node.store().isLeading()) {
+        final long gate = node.replica().status().gate();
+        if (gate > epoch) {
+          found = node;
+          epoch = gate;
+        }
+      }
+    }
+    return found;
+  }
+
+  // Clients.
+
+  /** Starts clients, which go on until told to end. */
+  void startClients(int count, long thinkNs) {
+    clients++;
+    final int crew = clients;
+    for (int i = 0; i < count; i++) {
+      think(crew, thinkNs);
+    }
+  }
+
+  void stopClients() {
+    clients++;
+  }
+
+  private void think(int crew, long thinkNs) {
+    time.after(
+        (long) (random.nextDouble() * 2 * thinkNs),
+        () -> {
+          if (crew == clients) {
+            new Request(crew, thinkNs).begin();
+          }
+        });
+  }
+
+  /** One call of a client, which then thinks and calls again. */
+  private final class Request {
+    private final int crew;
+    private final long thinkNs;
+    private final int key = random.nextInt(KEYS);
+    private final ByteString name = ByteString.copyFromUtf8("k" + key);
+    private final long invokedNs = time.nowNs();
+    private Call call;
+    private Call made; // null: nothing was sent
+    private SimulatedNode node;
+    private boolean ended;
+
+    Request(int crew, long thinkNs) {
+      this.crew = crew;
+      this.thinkNs = thinkNs;
+    }
+
+    void begin() {
+      final List<SimulatedNode> serving =
+          nodes.values().stream()
+              .filter(one -> one.isAlive() && one.store() != null && one.store().isLeading())
+              .toList();
+      if (serving.isEmpty()) {
+        think(crew, Math.max(thinkNs, MS));
+        return;
+      }
+      if (serving.size() > 1) {
+        coverage.count("calls while two serve");
+      }
+      node = serving.get(random.nextInt(serving.size()));
+      time.after(PATIENCE_NS, () -> end(Answer.OPEN));
+      time.after(time.delayNs(), () -> node.run(this::call));
+    }
+
+    private void call() {
+      if (node.store() == null || !node.store().isLeading()) {
+        end(null);
+        return;
+      }
+      final int choice = random.nextInt(10);
+      if (choice < 4) {
+        read();
+      } else if (choice < 8) {
+        final long value = ++lastValue;
+        made = Call.put(value);
+        submit(write().put(name, text(value)));
+      } else if (choice < 9) {
+        made = Call.delete();
+        submit(write().delete(name));
+      } else {
+        final long value = ++lastValue;
+        final Entry there = node.store().read(name);
+        final long expected = there == null || time.oneIn(4) ? 0 : there.getVersion();
+        made = Call.compareAndSet(expected, value);
+        submit(write().compareAndSet(name, expected, text(value)));
+      }
+    }
+
+    private void submit(Write write) {
+      if (node.store().submit(write, name) == Write.QUEUE_FULL) {
+        made = null;
+        end(null);
+      }
+    }
+
+    private Write write() {
+      return new Write(
+          write -> {
+            final long delayNs = time.delayNs();
+            if (write.outcome() == Write.UNAVAILABLE) {
+              made = null;
+              end(null);
+            } else if (write.outcome() == Write.DONE) {
+              final Answer answer = answer(write);
+              time.after(delayNs, () -> end(answer));
+            } else if (write.outcome() == Write.UNKNOWN) {
+              coverage.count("unknown writes");
+              end(Answer.OPEN);
+            } else {
+              throw new AssertionError("outcome=" + write.outcome());
+            }
+          });
+    }
+
+    private Answer answer(Write write) {
+      return switch (write.kind()) {
+        case PUT -> new Answer(write.created(), write.version(), 0);
+        case DELETE -> new Answer(write.existed(), 0, 0);
+        default -> {
+          final Entry entry = write.entry();
+          yield new Answer(
+              write.applied(),
+              entry == null ? 0 : entry.getVersion(),
+              entry == null ? 0 : number(entry.getValue()));
+        }
+      };
+    }
+
+    private void read() {
+      made = Call.read(Call.Kind.GET);
+      final SimulatedStore store = node.store();
+      final int generation = store.generation();
+      node.replica()
+          .confirm(
+              new Confirmation() {
+                @Override
+                public void onConfirmed(boolean leads) {
+                  if (!leads) {
+                    coverage.count("refused reads");
+                    made = null;
+                    end(null);
+                    return;
+                  }
+                  final long lateNs = time.oneIn(4) ? time.delayNs() : 0;
+                  time.after(lateNs, () -> node.run(() -> look(store, generation)));
+                }
+              });
+    }
+
+    private void look(SimulatedStore store, int generation) {
+      if (store.generation() != generation) {
+        made = null;
+        end(null);
+        return;
+      }
+      final Entry entry = store.read(name);
+      final Answer answer =
+          entry == null
+              ? Answer.ABSENT
+              : new Answer(true, entry.getVersion(), number(entry.getValue()));
+      coverage.count("reads");
+      time.after(time.delayNs(), () -> end(answer));
+    }
+
+    private void end(Answer answer) {
+      if (ended) {
+        return;
+      }
+      ended = true;
+      if (made != null && answer != null) {
+        coverage.count(answer.equals(Answer.OPEN) ? "open calls" : "answered calls");
+        history.add(new Operation(key, made, answer, false, invokedNs, time.nowNs()));
+      }
+      think(crew, thinkNs);
+    }
+  }
+
+  private ByteString text(long value) {
+    return ByteString.copyFromUtf8(value + "x".repeat((int) (value % 97)));
+  }
+
+  private static long number(ByteString text) {
+    return Long.parseLong(text.toStringUtf8().replace("x", ""));
+  }
+
+  // The end.
+
+  /** Heals everything, and checks what must hold. */
+  void settle() {
+    stopClients();
+    network.heal();
+    coordinator.loses = false;
+    storesFail = false;
+    for (final SimulatedNode node : List.copyOf(nodes.values())) {
+      if (!node.isAlive()) {
+        start(node.id());
+      } else {
+        node.resume();
+        node.session().connect(true);
+      }
+    }
+    final long limitNs = time.nowNs() + 60_000 * MS;
+    while (!isSettled()) {
+      if (time.nowNs() > limitNs) {
+        throw new AssertionError("does not settle:\n" + describe());
+      }
+      time.run(50 * MS);
+      checkErrors();
+    }
+    startClients(3, MS);
+    time.run(100 * MS);
+    stopClients();
+    time.run(PATIENCE_NS + 500 * MS);
+    checkErrors();
+    checkEqual();
+    for (final SimulatedNode node : nodes.values()) {
+      addCounts(node);
+    }
+    final Optional<String> violation = HistoryChecker.violation(history);
+    if (violation.isPresent()) {
+      throw new AssertionError(violation.get());
+    }
+    coverage.add("calls", history.size());
+  }
+
+  private boolean isSettled() {
+    final GroupState state = coordinator.group(group);
+    final SimulatedNode leader = leader();
+    return leader != null
+        && !state.hasWon()
+        && state.getEstablished().getLeader() == leader.id()
+        && Configurations.has(state.getEstablished(), leader.node())
+        && state.getEstablished().getMembersCount() == Math.min(replicas, nodes.size())
+        && leader.replica().status().established()
+        && leader.replica().status().gate() == state.getEstablished().getEpoch();
+  }
+
+  private void checkEqual() {
+    final SimulatedNode leader = leader();
+    final GroupState state = coordinator.group(group);
+    for (final Member member : state.getEstablished().getMembersList()) {
+      final SimulatedNode node = nodes.get(member.getNode());
+      if (!Objects.equals(node.store().content(), leader.store().content())) {
+        throw new AssertionError(
+            "node="
+                + node.id()
+                + " has "
+                + node.store().content()
+                + " and the leader "
+                + leader.store().content()
+                + "\n"
+                + describe());
+      }
+    }
+  }
+
+  void checkErrors() {
+    if (!errors.isEmpty()) {
+      final AssertionError failure = new AssertionError("errors=" + errors.size());
+      errors.forEach(failure::addSuppressed);
+      throw failure;
+    }
+  }
+
+  private void addCounts(SimulatedNode node) {
+    if (node.replica() != null) {
+      final ReplicaStatus.Counts counts = node.replica().status().counts();
+      coverage.add("serves", counts.serves());
+      coverage.add("cuts", counts.cuts());
+      coverage.add("refused messages", counts.refused());
+      coverage.add("pieces", counts.pieces());
+      coverage.add("joins", counts.joins());
+      coverage.add("failed joins", counts.failedJoins());
+    }
+  }
+
+  String describe() {
+    final StringBuilder text = new StringBuilder(coordinator.group(group).toString());
+    for (final SimulatedNode node : nodes.values()) {
+      text.append(node.id())
+          .append(' ')
+          .append(node.node().getIncarnation())
+          .append(' ')
+          .append(node.replica() == null ? "no replica" : node.replica().status())
+          .append('\n');
+    }
+    return text.toString();
+  }
+}

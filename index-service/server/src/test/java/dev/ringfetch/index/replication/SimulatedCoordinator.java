@@ -1,0 +1,312 @@
+package dev.ringfetch.index.replication;
+
+import dev.ringfetch.index.coordinator.Coordinator;
+import dev.ringfetch.index.v1.Configuration;
+import dev.ringfetch.index.v1.GroupState;
+import dev.ringfetch.index.v1.Member;
+import dev.ringfetch.index.v1.Node;
+import java.util.ArrayDeque;
+import java.util.ArrayList;
+import java.util.Collection;
+import java.util.HashMap;
+import java.util.HashSet;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+import java.util.TreeMap;
+
+/** The truth of a simulated cluster, and the nodes' sessions, which are late and lose answers. */
+final class SimulatedCoordinator {
+  private final SimulatedTime time;
+  private final Coverage coverage;
+  private final Map<Long, GroupState> groups = new TreeMap<>();
+  private final Set<Long> dropped = new HashSet<>();
+  private final Map<Long, Node> nodes = new TreeMap<>();
+  private final List<Session> sessions = new ArrayList<>();
+  private long epoch = 100;
+  private long lastGroup;
+
+  /** Whether answers may be lost. */
+  boolean loses;
+
+  SimulatedCoordinator(SimulatedTime time, Coverage coverage) {
+    this.time = time;
+    this.coverage = coverage;
+  }
+
+  GroupState group(long number) {
+    return groups.get(number);
+  }
+
+  /** Creates a group at once. */
+  long create(GroupState first) {
+    final long number = ++lastGroup;
+    change(
+        first.toBuilder()
+            .setGroup(number)
+            .setWon(first.getWon().toBuilder().setEpoch(++epoch))
+            .setVersion(0)
+            .build());
+    return number;
+  }
+
+  void drop(long number) {
+    groups.remove(number);
+    dropped.add(number);
+    sessions.forEach(Session::changed);
+  }
+
+  private void change(GroupState state) {
+    groups.put(state.getGroup(), state);
+    sessions.forEach(Session::changed);
+  }
+
+  private static boolean isComplete(GroupState before, Configuration proposed) {
+    final Configuration base =
+        before.hasEstablished() ? before.getEstablished() : before.getWon();
+    final Member leader =
+        proposed.getMembersList().stream()
+            .filter(member -> member.getNode() == proposed.getLeader())
+            .findFirst()
+            .orElseThrow();
+    return base.getMembersList().contains(leader);
+  }
+
+  private Coordinator.Result win(GroupState seen, Configuration proposed) {
+    final GroupState before = groups.get(seen.getGroup());
+    if (before == null || before.getVersion() != seen.getVersion()) {
+      coverage.count("conflicts");
+      return Coordinator.Result.CONFLICT;
+    }
+    if (!isComplete(before, proposed)) {
+      throw new AssertionError("an incomplete replica wins: " + before + proposed);
+    }
+    if (before.hasWon()) {
+      coverage.count("abandoned epochs");
+    }
+    coverage.count("wins");
+    change(
+        before.toBuilder()
+            .setWon(proposed.toBuilder().setEpoch(++epoch))
+            .setVersion(before.getVersion() + 1)
+            .build());
+    return Coordinator.Result.DONE;
+  }
+
+  private Coordinator.Result establish(GroupState seen) {
+    final GroupState before = groups.get(seen.getGroup());
+    if (before == null || before.getVersion() != seen.getVersion() || !before.hasWon()) {
+      coverage.count("conflicts");
+      return Coordinator.Result.CONFLICT;
+    }
+    final Configuration won = before.getWon();
+    final Configuration old = before.getEstablished();
+    if (before.hasEstablished() && old.getLeader() != won.getLeader()) {
+      coverage.count("fail-overs");
+    }
+    coverage.count(
+        won.getMembersCount() == 1
+            ? "alone"
+            : won.getMembersCount() > old.getMembersCount() ? "grown" : "shrunk or equal");
+    change(
+        before.toBuilder()
+            .setEstablished(won)
+            .clearWon()
+            .setVersion(before.getVersion() + 1)
+            .build());
+    return Coordinator.Result.DONE;
+  }
+
+  /** A node's process has ended: the session goes now or later. */
+  void end(Session session, long afterNs) {
+    session.closed = true;
+    time.after(
+        afterNs,
+        () -> {
+          sessions.remove(session);
+          if (session.self != null && session.self.equals(nodes.get(session.self.getId()))) {
+            nodes.remove(session.self.getId());
+            sessions.forEach(Session::nodesChanged);
+          }
+        });
+  }
+
+  Session session() {
+    final Session session = new Session();
+    sessions.add(session);
+    session.deliver(false, () -> session.connection(true));
+    session.changed();
+    session.nodesChanged();
+    return session;
+  }
+
+  /** What one process sees. */
+  final class Session implements Coordinator {
+    private final ArrayDeque<Event> events = new ArrayDeque<>();
+    private final Map<Long, Integer> versions = new HashMap<>();
+    private final List<Runnable> unanswered = new ArrayList<>();
+    private Runnable wakeUp = () -> {};
+    private Node self;
+    private boolean closed;
+    private boolean connected = true;
+
+    private interface Event {
+      void act(Listener listener);
+    }
+
+    @Override
+    public void announce(Node node) {
+      self = node;
+      nodes.put(node.getId(), node);
+      sessions.forEach(Session::nodesChanged);
+    }
+
+    /** Cuts the session from the coordinator, or connects it again. */
+    void connect(boolean again) {
+      if (connected == again || closed) {
+        return;
+      }
+      connected = again;
+      deliver(true, () -> connection(again));
+      if (again) {
+        changed();
+        nodesChanged();
+        List.copyOf(unanswered).forEach(Runnable::run);
+      }
+    }
+
+    private void connection(boolean now) {
+      add(listener -> listener.onConnected(now));
+    }
+
+    private void deliver(boolean always, Runnable action) {
+      time.after(
+          time.delayNs(),
+          () -> {
+            if (!closed && (connected || always)) {
+              action.run();
+            }
+          });
+    }
+
+    private void add(Event event) {
+      events.add(event);
+      wakeUp.run();
+    }
+
+    void changed() {
+      deliver(false, this::showGroups);
+    }
+
+    private void showGroups() {
+      for (final GroupState state : List.copyOf(groups.values())) {
+        if (isNewer(state)) {
+          add(listener -> listener.onGroup(state));
+        }
+      }
+      for (final long number : dropped) {
+        if (versions.remove(number) != null) {
+          add(listener -> listener.onDropped(number));
+        }
+      }
+    }
+
+    private boolean isNewer(GroupState state) {
+      final int known = versions.getOrDefault(state.getGroup(), -1);
+      versions.put(state.getGroup(), Math.max(known, state.getVersion()));
+      return state.getVersion() > known;
+    }
+
+    void nodesChanged() {
+      final long lateNs = time.oneIn(3) ? 1_000_000L * time.random().nextInt(2_000) : 0;
+      time.after(
+          lateNs,
+          () ->
+              deliver(
+                  false,
+                  () -> {
+                    final Collection<Node> now = List.copyOf(nodes.values());
+                    add(listener -> listener.onNodes(now));
+                  }));
+    }
+
+    private void request(long group, java.util.function.Supplier<Result> request, Answer answer) {
+      final boolean[] answered = {false};
+      final boolean lost = !connected || (loses && time.oneIn(6));
+      final boolean done = !lost || (connected && time.random().nextBoolean());
+      if (lost) {
+        coverage.count(done ? "lost answers" : "lost requests");
+      }
+      final long delayNs = time.delayNs();
+      if (done) {
+        time.after(delayNs, () -> {
+          final Result result = request.get();
+          final GroupState state = groups.get(group);
+          time.after(time.delayNs(), () -> {
+            if (!lost && !closed && !answered[0]) {
+              answered[0] = true;
+              if (state != null) {
+                isNewer(state);
+              }
+              add(listener -> answer.onAnswer(result, state));
+            }
+          });
+        });
+      }
+      final Runnable unknown =
+          () -> {
+            if (!closed && !answered[0]) {
+              answered[0] = true;
+              add(listener -> answer.onAnswer(Result.UNKNOWN, null));
+            }
+          };
+      if (lost) {
+        time.after(1_000_000L * time.random().nextInt(400), unknown);
+      } else {
+        time.after(3_000_000_000L, unknown);
+      }
+    }
+
+    @Override
+    public void create(GroupState first, Answer answer) {
+      throw new UnsupportedOperationException();
+    }
+
+    @Override
+    public void win(GroupState seen, Configuration proposed, Answer answer) {
+      request(
+          seen.getGroup(), () -> SimulatedCoordinator.this.win(seen, proposed), answer);
+    }
+
+    @Override
+    public void establish(GroupState seen, Answer answer) {
+      request(seen.getGroup(), () -> SimulatedCoordinator.this.establish(seen), answer);
+    }
+
+    @Override
+    public void drop(GroupState seen, Answer answer) {
+      throw new UnsupportedOperationException();
+    }
+
+    @Override
+    public int poll(Listener listener) {
+      int done = 0;
+      Event event;
+      while ((event = events.poll()) != null) {
+        event.act(listener);
+        done++;
+      }
+      return done;
+    }
+
+    @Override
+    public void wakeUp(Runnable run) {
+      wakeUp = run;
+    }
+
+    @Override
+    public void close() {
+      closed = true;
+    }
+  }
+}

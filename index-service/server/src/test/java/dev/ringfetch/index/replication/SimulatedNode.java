@@ -1,0 +1,129 @@
+package dev.ringfetch.index.replication;
+
+import dev.ringfetch.index.v1.Node;
+import java.util.ArrayDeque;
+import java.util.HashMap;
+import java.util.Map;
+
+/** A process of a simulated node: it lives, is paused, or has ended for good. */
+final class SimulatedNode {
+  private final ReplicationWorld world;
+  private final Node node;
+  private final Map<Long, Node> wanted = new HashMap<>();
+  private final ArrayDeque<Runnable> backlog = new ArrayDeque<>();
+  private final SimulatedCoordinator.Session session;
+  private Replicas replicas;
+  private boolean alive = true;
+  private boolean paused;
+  private boolean due;
+
+  SimulatedNode(ReplicationWorld world, Node node, SimulatedCoordinator.Session session) {
+    this.world = world;
+    this.node = node;
+    this.session = session;
+  }
+
+  /** Begins to work. */
+  void start() {
+    session.announce(node);
+    session.wakeUp(this::alarm);
+    replicas =
+        new Replicas(
+            new Replicas.Context()
+                .self(node)
+                .coordinator(session)
+                .peers(world.network().of(this))
+                .stores(group -> new SimulatedStore(world, this))
+                .clock(world.time()::nowNs)
+                .nonces(() -> world.time().random().nextLong() | 1)
+                .alarm(this::alarm)
+                .errors(world::onError));
+    tick();
+  }
+
+  private void tick() {
+    if (alive) {
+      run(replicas::work);
+      world.time().after(10_000_000 + world.time().random().nextInt(3_000_000), this::tick);
+    }
+  }
+
+  private void alarm() {
+    if (!due) {
+      due = true;
+      world
+          .time()
+          .after(
+              10_000,
+              () ->
+                  run(
+                      () -> {
+                        due = false;
+                        replicas.work();
+                      }));
+    }
+  }
+
+  /** Runs something in the process, now or when it goes on; not if it has ended. */
+  void run(Runnable action) {
+    if (alive && paused) {
+      backlog.add(action);
+    } else if (alive) {
+      action.run();
+    }
+  }
+
+  void pause() {
+    paused = true;
+  }
+
+  void resume() {
+    paused = false;
+    while (!backlog.isEmpty() && alive && !paused) {
+      backlog.poll().run();
+    }
+  }
+
+  /** The process ends at once. */
+  void end() {
+    alive = false;
+    backlog.clear();
+  }
+
+  long id() {
+    return node.getId();
+  }
+
+  Node node() {
+    return node;
+  }
+
+  boolean isAlive() {
+    return alive;
+  }
+
+  boolean isPaused() {
+    return paused;
+  }
+
+  /** The nodes to which it wants connections. */
+  Map<Long, Node> wanted() {
+    return wanted;
+  }
+
+  Replicas replicas() {
+    return replicas;
+  }
+
+  SimulatedCoordinator.Session session() {
+    return session;
+  }
+
+  Replica replica() {
+    return replicas.find(world.group());
+  }
+
+  SimulatedStore store() {
+    return replica() == null ? null : (SimulatedStore) replica().store();
+  }
+}

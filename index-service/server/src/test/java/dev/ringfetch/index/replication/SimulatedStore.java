@@ -1,0 +1,310 @@
+package dev.ringfetch.index.replication;
+
+import com.google.protobuf.ByteString;
+import dev.ringfetch.index.journal.JournalRecord;
+import dev.ringfetch.index.journal.RecordDescriptor;
+import dev.ringfetch.index.partition.CommitLog;
+import dev.ringfetch.index.partition.Handover;
+import dev.ringfetch.index.partition.Partition;
+import dev.ringfetch.index.partition.Write;
+import dev.ringfetch.index.store.EntryStore;
+import dev.ringfetch.index.v1.Entry;
+import dev.ringfetch.index.v1.GroupState;
+import java.io.ByteArrayOutputStream;
+import java.util.ArrayDeque;
+import java.util.Map;
+import java.util.TreeMap;
+
+/** Entries on the heap, by partition; real partitions write them while the replica leads. */
+final class SimulatedStore implements GroupStore {
+  static final int PARTITIONS = 2;
+  private static final int PIECE_LENGTH = 400;
+
+  private final ReplicationWorld world;
+  private final SimulatedNode node;
+  private final Book[] books = new Book[PARTITIONS];
+  private final Partition[] partitions = new Partition[PARTITIONS];
+  private final Map<Long, Boolean> clients = new TreeMap<>();
+  private GroupLog log;
+  private boolean cleared;
+  private boolean leading;
+  private int generation;
+
+  SimulatedStore(ReplicationWorld world, SimulatedNode node) {
+    this.world = world;
+    this.node = node;
+  }
+
+  /** One partition's entries. */
+  private final class Book implements EntryStore {
+    final int partition;
+    final Map<ByteString, Entry> entries = new TreeMap<>(ByteString.unsignedLexicographicalComparator());
+    long last;
+
+    Book(int partition) {
+      this.partition = partition;
+    }
+
+    @Override
+    public long version(ByteString key) {
+      final Entry entry = entries.get(key);
+      return entry == null ? 0 : entry.getVersion();
+    }
+
+    @Override
+    public Entry entry(ByteString key) {
+      return entries.get(key);
+    }
+
+    @Override
+    public int reserve(int keyLength, int valueLength) {
+      return 0;
+    }
+
+    @Override
+    public void release(int keyLength, int valueLength) {
+      // There is room for all.
+    }
+
+    @Override
+    public void put(ByteString key, ByteString value, long version) {
+      world.applied(partition, version, key, value);
+      last = Math.max(last, version);
+      entries.put(
+          key, Entry.newBuilder().setKey(key).setValue(value).setVersion(version).build());
+    }
+
+    @Override
+    public boolean delete(ByteString key) {
+      return entries.remove(key) != null;
+    }
+
+    @Override
+    public boolean grow() {
+      return false;
+    }
+
+    @Override
+    public long count() {
+      return entries.size();
+    }
+  }
+
+  static int partition(ByteString key) {
+    return Math.floorMod(key.hashCode(), PARTITIONS);
+  }
+
+  @Override
+  public void clear(GroupState group) {
+    if (leading) {
+      throw new AssertionError("cleared while it serves");
+    }
+    cleared = true;
+    generation++;
+    clients.clear();
+    for (int i = 0; i < PARTITIONS; i++) {
+      books[i] = new Book(i);
+    }
+  }
+
+  @Override
+  public void apply(JournalRecord record) throws GroupStoreException {
+    check(record);
+    switch (record.type()) {
+      case RecordDescriptor.PUT -> {
+        final Book book = books[record.partition()];
+        if (record.lsn() > book.version(record.key())) {
+          book.put(record.key(), record.value(), record.lsn());
+        }
+        book.last = Math.max(book.last, record.lsn());
+      }
+      case RecordDescriptor.DELETE -> {
+        final Book book = books[record.partition()];
+        world.applied(record.partition(), record.lsn(), record.key(), null);
+        if (record.lsn() > book.version(record.key())) {
+          book.delete(record.key());
+        }
+        book.last = Math.max(book.last, record.lsn());
+      }
+      case RecordDescriptor.OPEN_CLIENT -> clients.put(record.client(), true);
+      case RecordDescriptor.CLOSE_CLIENT -> clients.remove(record.client());
+      default -> throw new GroupStoreException("type=" + record.type());
+    }
+    if (world.mayFail(node)) {
+      throw new GroupStoreException("no memory is left");
+    }
+  }
+
+  @Override
+  public void restore(JournalRecord record) throws GroupStoreException {
+    check(record);
+    if (record.type() == RecordDescriptor.PARTITION) {
+      books[record.partition()].last = Math.max(books[record.partition()].last, record.lsn());
+    } else {
+      apply(record);
+    }
+  }
+
+  private void check(JournalRecord record) {
+    if (!cleared || leading || record.index() != world.group()) {
+      throw new AssertionError("applied what cannot be: " + record);
+    }
+  }
+
+  @Override
+  public void lead(GroupLog groupLog, GroupState group) {
+    leading = true;
+    log = groupLog;
+    for (int i = 0; i < PARTITIONS; i++) {
+      final CommitLog partitionLog = groupLog.partition(i, books[i].last);
+      partitions[i] =
+          new Partition(books[i], partitionLog, 64, world::onError, Handover.never());
+    }
+  }
+
+  @Override
+  public void reconfigured(GroupState group) {
+    if (!leading) {
+      throw new AssertionError("reconfigured and does not lead");
+    }
+  }
+
+  @Override
+  public void follow() {
+    if (leading) {
+      leading = false;
+      generation++;
+      for (final Partition partition : partitions) {
+        partition.close(() -> {});
+      }
+    }
+    cleared = false;
+  }
+
+  boolean isLeading() {
+    return leading;
+  }
+
+  /** Changes when what was read before is gone. */
+  int generation() {
+    return generation;
+  }
+
+  int submit(Write write, ByteString key) {
+    return partitions[partition(key)].submit(write);
+  }
+
+  Entry read(ByteString key) {
+    return books[partition(key)].entries.get(key);
+  }
+
+  GroupLog log() {
+    return log;
+  }
+
+  /** All that there is, for comparison. */
+  String content() {
+    final StringBuilder text = new StringBuilder();
+    for (final Book book : books) {
+      text.append(book.last).append(':');
+      book.entries.forEach(
+          (key, entry) ->
+              text.append(key.toStringUtf8())
+                  .append('=')
+                  .append(entry.getVersion())
+                  .append(' '));
+    }
+    return text.toString();
+  }
+
+  @Override
+  public GroupSnapshot snapshot(Runnable wake) {
+    return new Walk(wake);
+  }
+
+  /** A fuzzy snapshot: each piece shows the entries as they are when it is taken. */
+  private final class Walk implements GroupSnapshot {
+    private final int began = generation;
+    private final ArrayDeque<Integer> left = new ArrayDeque<>();
+    private ByteString from; // key before the next one; null: at the begin
+    private int barriers = PARTITIONS;
+    private final long[] through = new long[PARTITIONS];
+    private boolean ended;
+
+    Walk(Runnable wake) {
+      for (int i = 0; i < PARTITIONS; i++) {
+        final int partition = i;
+        left.add(i);
+        final Write barrier =
+            new Write(
+                answered -> {
+                  through[partition] = answered.version();
+                  if (answered.outcome() == Write.DONE && --barriers == 0) {
+                    wake.run();
+                  }
+                });
+        partitions[i].submit(barrier.barrier());
+      }
+    }
+
+    @Override
+    public ByteString next() {
+      if (ended) {
+        return null;
+      }
+      if (barriers > 0 || isFailed()) {
+        return ByteString.EMPTY;
+      }
+      final ByteArrayOutputStream piece = new ByteArrayOutputStream();
+      while (!left.isEmpty() && piece.size() < PIECE_LENGTH) {
+        step(piece);
+      }
+      if (piece.size() == 0 && left.isEmpty()) {
+        ended = true;
+        return null;
+      }
+      return ByteString.copyFrom(piece.toByteArray());
+    }
+
+    private void step(ByteArrayOutputStream piece) {
+      final int partition = left.peek();
+      Entry next = null;
+      for (final Entry entry : books[partition].entries.values()) {
+        if (from == null
+            || ByteString.unsignedLexicographicalComparator().compare(entry.getKey(), from) > 0) {
+          next = entry;
+          break;
+        }
+      }
+      if (next == null) {
+        add(piece, partition, RecordDescriptor.PARTITION, through[partition], ByteString.EMPTY, ByteString.EMPTY);
+        left.poll();
+        from = null;
+      } else {
+        add(piece, partition, RecordDescriptor.PUT, next.getVersion(), next.getKey(), next.getValue());
+        from = next.getKey();
+      }
+    }
+
+    private void add(
+        ByteArrayOutputStream piece, int partition, int type, long lsn, ByteString key, ByteString value) {
+      final byte[] bytes = new byte[JournalRecord.aligned(key, value, 0)];
+      new JournalRecord()
+          .begin(bytes, 0, type, key, value)
+          .partition(world.group(), partition)
+          .place(1, lsn)
+          .end();
+      piece.writeBytes(bytes);
+    }
+
+    @Override
+    public boolean isFailed() {
+      return began != generation;
+    }
+
+    @Override
+    public void close() {
+      ended = true;
+    }
+  }
+}
