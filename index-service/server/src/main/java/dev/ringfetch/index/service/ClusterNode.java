@@ -4,7 +4,9 @@ import dev.ringfetch.index.coordinator.Coordinator;
 import dev.ringfetch.index.journal.IndexDefinition;
 import dev.ringfetch.index.peers.GrpcPeers;
 import dev.ringfetch.index.peers.PeerListener;
+import dev.ringfetch.index.replication.Confirmation;
 import dev.ringfetch.index.replication.Replica;
+import dev.ringfetch.index.replication.ReplicaStatus;
 import dev.ringfetch.index.replication.Replicas;
 import dev.ringfetch.index.store.StoreMemory;
 import dev.ringfetch.index.v1.Configuration;
@@ -29,13 +31,11 @@ import java.lang.System.Logger.Level;
 import java.nio.file.Path;
 import java.security.SecureRandom;
 import java.util.ArrayList;
-import java.util.Collection;
 import java.util.Comparator;
+import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Queue;
-import java.util.TreeMap;
-import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.locks.LockSupport;
@@ -68,23 +68,18 @@ public final class ClusterNode implements LeaderDirectory, AutoCloseable {
   private final GrpcPeers peers;
   private final Replicas replicas;
   private final SecureRandom random = new SecureRandom();
-  private final Map<String, GroupState> groups = new ConcurrentHashMap<>();
-  private final Map<Long, Node> nodes = new ConcurrentHashMap<>();
   private final Queue<Runnable> tasks = new ConcurrentLinkedQueue<>();
   private final Thread thread = new Thread(this::run, "index-cluster");
-  private volatile boolean connected;
   private volatile boolean closed;
 
-  /** Requests whose group does not serve yet, or is not gone; of the thread. */
+  // Of the thread.
+  private boolean reached;
+
+  /** Creations whose groups do not serve yet. */
   private final List<Request> waiting = new ArrayList<>();
 
-  /**
-   * A creation or removal that waits for its effect.
-   *
-   * @param dropped whether it is a removal
-   */
-  private record Request(
-      String index, IndexKind kind, boolean dropped, boolean done, Created told, long endNs) {}
+  /** A creation that waits until the group serves. */
+  private record Request(String index, IndexKind kind, boolean done, Created told, long endNs) {}
 
   /**
    * Creates the node of these indexes, which are not recovered yet.
@@ -111,19 +106,49 @@ public final class ClusterNode implements LeaderDirectory, AutoCloseable {
     peers = new GrpcPeers(self, new Arrivals(), shmDirectory);
     this.replicas =
         new Replicas(
-            new Replicas.Context(
-                self,
-                coordinator,
-                new Observer(),
-                peers,
-                (group, replica) -> new ReplicatedIndex(indexes, barrier(replica))));
-    coordinator.wakeUp(() -> LockSupport.unpark(thread));
+            new Replicas.Context()
+                .self(self)
+                .coordinator(coordinator)
+                .peers(peers)
+                .stores(group -> new ReplicatedIndex(indexes, barrier(group.getGroup())))
+                .alarm(this::wake)
+                .errors(ClusterNode::onError));
+    coordinator.wakeUp(this::wake);
     indexes.join(this);
     thread.setDaemon(true);
   }
 
-  private static Leadership.Barrier barrier(Replica replica) {
-    return told -> replica.confirm(told::onConfirmed);
+  private Leadership.Barrier barrier(long group) {
+    return told -> {
+      final Replica replica = replicas.find(group);
+      if (replica == null) {
+        told.onConfirmed(false);
+      } else {
+        replica.confirm(new Question(told));
+      }
+    };
+  }
+
+  /** A read that asks whether this node leads. */
+  private static final class Question extends Confirmation {
+    private final Leadership.Told told;
+
+    Question(Leadership.Told told) {
+      this.told = told;
+    }
+
+    @Override
+    public void onConfirmed(boolean leads) {
+      told.onConfirmed(leads);
+    }
+  }
+
+  private static void onError(Throwable failure) {
+    LOGGER.log(Level.ERROR, "a replica has failed", failure);
+  }
+
+  private void wake() {
+    LockSupport.unpark(thread);
   }
 
   /** The service by which other nodes reach this one; to be added to the server. */
@@ -143,7 +168,7 @@ public final class ClusterNode implements LeaderDirectory, AutoCloseable {
 
   private void execute(Runnable task) {
     tasks.add(task);
-    LockSupport.unpark(thread);
+    wake();
   }
 
   private void run() {
@@ -153,10 +178,12 @@ public final class ClusterNode implements LeaderDirectory, AutoCloseable {
           task.run();
         }
         peers.work();
-        if (!replicas.work(System.nanoTime())) {
+        final int done = replicas.work();
+        tellWaiting();
+        tellReached();
+        if (done == 0) {
           LockSupport.parkNanos(this, TICK_NS);
         }
-        endLate();
       } catch (RuntimeException e) {
         LOGGER.log(Level.ERROR, "a step of the cluster's node has failed", e);
         LockSupport.parkNanos(this, TICK_NS);
@@ -164,43 +191,34 @@ public final class ClusterNode implements LeaderDirectory, AutoCloseable {
     }
   }
 
-  /** What the coordinator tells, besides what the replicas do with it. On the thread. */
-  private final class Observer implements Coordinator.Listener {
-    @Override
-    public void onGroup(GroupState state) {
-      groups.put(state.getIndex(), state);
-      final boolean serves = state.hasEstablished() && !state.hasWon();
-      waiting.removeIf(
-          request -> {
-            if (!serves || request.dropped || !request.index.equals(state.getIndex())) {
-              return false;
-            }
-            tellCreated(request, state);
-            return true;
-          });
+  private void tellReached() {
+    final boolean now = replicas.isCoordinated();
+    if (now == reached) {
+      return;
     }
-
-    @Override
-    public void onDropped(long group) {
-      groups.values().removeIf(state -> state.getGroup() == group);
-    }
-
-    @Override
-    public void onNodes(Collection<Node> living) {
-      nodes.keySet().retainAll(living.stream().map(Node::getId).toList());
-      living.forEach(node -> nodes.put(node.getId(), node));
-    }
-
-    @Override
-    public void onConnected(boolean reached) {
-      connected = reached;
+    reached = now;
+    if (now) {
+      LOGGER.log(Level.INFO, "the coordinator is reached");
+    } else {
       LOGGER.log(
-          reached ? Level.INFO : Level.WARNING,
-          reached
-              ? "the coordinator is reached"
-              : "the coordinator is away: what is served goes on, and no node can take the place of"
-                  + " one that fails");
+          Level.WARNING,
+          "the coordinator is away: what is served goes on, and no node can take the place of one"
+              + " that fails");
     }
+  }
+
+  /** The newest state of an index's group; null if the cluster has none. */
+  private GroupState group(String index) {
+    for (final GroupState group : replicas.states()) {
+      if (group.getIndex().equals(index)) {
+        return group;
+      }
+    }
+    return null;
+  }
+
+  private static boolean serves(GroupState group) {
+    return group.hasEstablished() && !group.hasWon();
   }
 
   private static void tellCreated(Request request, GroupState state) {
@@ -221,15 +239,23 @@ public final class ClusterNode implements LeaderDirectory, AutoCloseable {
     }
   }
 
-  private void endLate() {
+  private void tellWaiting() {
+    if (waiting.isEmpty()) {
+      return;
+    }
     final long nowNs = System.nanoTime();
     waiting.removeIf(
         request -> {
-          final boolean late = nowNs - request.endNs >= 0;
-          if (late) {
-            request.told.onEnd(0, false, noAnswer(request.index));
+          final GroupState group = group(request.index);
+          if (group != null && serves(group)) {
+            tellCreated(request, group);
+            return true;
           }
-          return late;
+          if (nowNs - request.endNs >= 0) {
+            request.told.onEnd(0, false, noAnswer(request.index));
+            return true;
+          }
+          return false;
         });
   }
 
@@ -243,13 +269,13 @@ public final class ClusterNode implements LeaderDirectory, AutoCloseable {
 
   @Override
   public void checkElsewhere(String name) throws StatusException {
-    final GroupState group = groups.get(name);
+    final GroupState group = group(name);
     if (group == null) {
       return;
     }
     final long leader =
         group.hasWon() ? group.getWon().getLeader() : group.getEstablished().getLeader();
-    final Node node = nodes.get(leader);
+    final Node node = replicas.living().get(leader);
     if (leader == self.getId() || node == null) {
       throw Status.UNAVAILABLE
           .withDescription("the index has no leader now; send again: index=" + name)
@@ -266,7 +292,7 @@ public final class ClusterNode implements LeaderDirectory, AutoCloseable {
 
   @Override
   public List<String> addresses() {
-    return nodes.values().stream().map(Node::getAddress).sorted().toList();
+    return replicas.living().values().stream().map(Node::getAddress).sorted().toList();
   }
 
   @Override
@@ -275,13 +301,13 @@ public final class ClusterNode implements LeaderDirectory, AutoCloseable {
   }
 
   private void begin(String index, IndexKind kind, Created told) {
-    final GroupState known = groups.get(index);
+    final GroupState known = group(index);
     final long endNs = System.nanoTime() + REQUEST_LIMIT_NS;
     if (known != null) {
-      await(new Request(index, kind, false, false, told, endNs), known);
+      await(new Request(index, kind, false, told, endNs), known);
       return;
     }
-    final List<Node> chosen = Placement.choose(nodes.values(), index, replicaCount);
+    final List<Node> chosen = Placement.choose(replicas.living().values(), index, replicaCount);
     if (chosen.isEmpty()) {
       told.onEnd(0, false, noAnswer(index));
       return;
@@ -293,13 +319,13 @@ public final class ClusterNode implements LeaderDirectory, AutoCloseable {
             told.onEnd(0, false, noAnswer(index));
           } else {
             final boolean done = result == Coordinator.Result.DONE;
-            await(new Request(index, kind, false, done, told, endNs), state);
+            await(new Request(index, kind, done, told, endNs), state);
           }
         });
   }
 
   private void await(Request request, GroupState state) {
-    if (state.hasEstablished() && !state.hasWon()) {
+    if (serves(state)) {
       tellCreated(request, state);
     } else {
       waiting.add(request);
@@ -335,7 +361,7 @@ public final class ClusterNode implements LeaderDirectory, AutoCloseable {
   public void drop(String index, Created told) {
     execute(
         () -> {
-          final GroupState known = groups.get(index.isEmpty() ? Indexes.DEFAULT_NAME : index);
+          final GroupState known = group(index.isEmpty() ? Indexes.DEFAULT_NAME : index);
           if (known == null) {
             told.onEnd(0, false, null);
             return;
@@ -358,8 +384,8 @@ public final class ClusterNode implements LeaderDirectory, AutoCloseable {
     final DescribeClusterResponse.Builder response =
         DescribeClusterResponse.newBuilder()
             .setNode(self.getId())
-            .setCoordinatorReached(connected);
-    nodes.values().stream()
+            .setCoordinatorReached(replicas.isCoordinated());
+    replicas.living().values().stream()
         .sorted(Comparator.comparing(Node::getAddress))
         .forEach(
             node ->
@@ -367,9 +393,9 @@ public final class ClusterNode implements LeaderDirectory, AutoCloseable {
                     NodeDescription.newBuilder()
                         .setNode(node.getId())
                         .setAddress(node.getAddress())));
-    for (final GroupState group : new TreeMap<>(groups).values()) {
-      response.addGroups(describe(group));
-    }
+    replicas.states().stream()
+        .sorted(Comparator.comparing(GroupState::getIndex))
+        .forEach(group -> response.addGroups(describe(group)));
     return response.build();
   }
 
@@ -383,17 +409,22 @@ public final class ClusterNode implements LeaderDirectory, AutoCloseable {
             .setEstablished(!group.hasWon())
             .setReplicas(group.getReplicas());
     final Replica replica = replicas.find(group.getGroup());
-    final Replica.Status status = replica == null ? null : replica.status();
-    for (final Member member : newest.getMembersList()) {
-      final MemberDescription.Builder described =
-          MemberDescription.newBuilder().setNode(member.getNode());
-      if (status != null) {
-        described.setLag(status.lag(member.getNode()));
-      }
-      description.addMembers(described);
-    }
+    final ReplicaStatus status = replica == null ? null : replica.status();
+    final Map<Long, Long> received = new HashMap<>();
     if (status != null) {
-      description.setRole(status.role()).setCommit(status.commit());
+      description.setRole(status.state().name()).setCommit(status.commit());
+      for (final ReplicaStatus.MemberLag member : status.members()) {
+        received.put(member.node(), member.received());
+      }
+    }
+    for (final Member member : newest.getMembersList()) {
+      description.addMembers(
+          MemberDescription.newBuilder()
+              .setNode(member.getNode())
+              .setLag(
+                  received.containsKey(member.getNode())
+                      ? Math.max(0, status.end() - received.get(member.getNode()))
+                      : 0));
     }
     return description.build();
   }
@@ -405,7 +436,7 @@ public final class ClusterNode implements LeaderDirectory, AutoCloseable {
       return;
     }
     closed = true;
-    LockSupport.unpark(thread);
+    wake();
     try {
       thread.join(CLOSE_MILLIS);
     } catch (InterruptedException e) {

@@ -47,7 +47,6 @@ final class ReplicatedIndex implements GroupStore {
   @Override
   public void clear(GroupState state) throws GroupStoreException {
     follow();
-    giveUp();
     final IndexDefinition definition = IndexDefinition.decoded(state.getDefinition());
     if (definition == null) {
       throw new GroupStoreException("not a definition that can be: index=" + state.getIndex());
@@ -129,11 +128,6 @@ final class ReplicatedIndex implements GroupStore {
       indexes.follow(served);
       served = null;
     }
-  }
-
-  /** Gives up all that there is, as the group is dropped or the node ends. */
-  void close() {
-    follow();
     giveUp();
   }
 
