@@ -1,0 +1,185 @@
+package dev.ringfetch.index.client;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import dev.ringfetch.index.IndexServer;
+import dev.ringfetch.index.coordinator.LocalCoordinator;
+import dev.ringfetch.index.service.ClusterNode;
+import dev.ringfetch.index.service.IndexMemory;
+import dev.ringfetch.index.service.Indexes;
+import dev.ringfetch.index.v1.DescribeClusterRequest;
+import dev.ringfetch.index.v1.DescribeClusterResponse;
+import dev.ringfetch.index.v1.GroupDescription;
+import dev.ringfetch.index.v1.IndexAdminGrpc;
+import dev.ringfetch.rpc.RingServer;
+import dev.ringfetch.rpc.RingServerBuilder;
+import io.grpc.ManagedChannel;
+import io.grpc.netty.NettyChannelBuilder;
+import io.grpc.protobuf.services.HealthStatusManager;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.TimeUnit;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Test;
+
+/** A cluster of three nodes in this process, over real connections. */
+final class ClusterTest {
+  private final LocalCoordinator.Truth truth = new LocalCoordinator.Truth();
+  private final List<Member> members = new ArrayList<>();
+
+  /** A node with its server. */
+  private static final class Member implements AutoCloseable {
+    private final Indexes indexes;
+    private final ClusterNode node;
+    private final RingServer server;
+
+    Member(LocalCoordinator.Truth truth) throws Exception {
+      indexes = Indexes.unrecovered(IndexMemory.ofProcess(64L << 20));
+      node = new ClusterNode(indexes, truth.connect(), 3, "boot", null);
+      server =
+          IndexServer.addServices(
+                  RingServerBuilder.forPort(0), indexes, new HealthStatusManager())
+              .addService(node.service())
+              .build()
+              .start();
+      indexes.recoverAndServe();
+      node.start(address());
+    }
+
+    String address() {
+      return "localhost:" + server.getPort();
+    }
+
+    @Override
+    public void close() {
+      node.close();
+      server.shutdownNow();
+      try {
+        assertTrue(server.awaitTermination(10, TimeUnit.SECONDS));
+      } catch (InterruptedException e) {
+        Thread.currentThread().interrupt();
+      }
+      indexes.close();
+    }
+  }
+
+  private void start(int count) throws Exception {
+    for (int i = 0; i < count; i++) {
+      members.add(new Member(truth));
+    }
+    await(describe -> describe.getNodesCount() == count, members.get(0));
+  }
+
+  @AfterEach
+  void stop() {
+    members.forEach(Member::close);
+  }
+
+  private interface Condition {
+    boolean holds(DescribeClusterResponse description);
+  }
+
+  private static void await(Condition condition, Member member) throws Exception {
+    final long endNs = System.nanoTime() + TimeUnit.SECONDS.toNanos(20);
+    while (!condition.holds(describe(member))) {
+      assertTrue(System.nanoTime() - endNs < 0, () -> describe(member).toString());
+      Thread.sleep(10);
+    }
+  }
+
+  private static DescribeClusterResponse describe(Member member) {
+    final ManagedChannel channel =
+        NettyChannelBuilder.forTarget(member.address()).usePlaintext().build();
+    try {
+      return IndexAdminGrpc.newBlockingStub(channel)
+          .describeCluster(DescribeClusterRequest.getDefaultInstance());
+    } finally {
+      channel.shutdownNow();
+    }
+  }
+
+  private String targets() {
+    return String.join(",", members.stream().map(Member::address).toList());
+  }
+
+  private IndexClient connect() {
+    return IndexClient.builder().target(targets()).deadline(Duration.ofSeconds(10)).build();
+  }
+
+  private static boolean isWhole(DescribeClusterResponse description, int count) {
+    final GroupDescription group = description.getGroups(0);
+    return group.getEstablished() && group.getMembersCount() == count;
+  }
+
+  private Member leader(String index) {
+    final DescribeClusterResponse description = describe(members.get(0));
+    final long leader =
+        description.getGroupsList().stream()
+            .filter(group -> group.getIndex().equals(index))
+            .findFirst()
+            .orElseThrow()
+            .getLeader();
+    return members.stream()
+        .filter(member -> describe(member).getNode() == leader)
+        .findFirst()
+        .orElseThrow();
+  }
+
+  @Test
+  void entriesOutliveTheirLeader() throws Exception {
+    start(3);
+    try (IndexClient client = connect()) {
+      final OrderedIndex<String, Long> ages =
+          client.ordered("ages", Codec.string(), Codec.int64());
+      for (long i = 0; i < 200; i++) {
+        ages.put("k" + i, i);
+      }
+      final Member first = leader("ages");
+      await(description -> isWhole(description, 3), first);
+      members.remove(first);
+      first.close();
+      for (long i = 0; i < 200; i++) {
+        assertEquals(i, ages.get("k" + i).orElseThrow());
+      }
+      ages.put("k0", -1L);
+      members.add(new Member(truth)); // which joins, with a snapshot
+      final Member second = leader("ages");
+      await(description -> isWhole(description, 3), second);
+      members.remove(second);
+      second.close();
+      assertEquals(-1L, ages.get("k0").orElseThrow());
+      assertEquals(200, ages.count());
+    }
+  }
+
+  @Test
+  void aNodeThatDoesNotLeadNamesTheLeader() throws Exception {
+    start(3);
+    try (IndexClient client = connect()) {
+      client.hash("a", Codec.string(), Codec.int64()).put("x", 1L);
+    }
+    final Member leader = leader("a");
+    for (final Member member : members) {
+      try (IndexClient client = IndexClient.connect(member.address())) { // one address is enough
+        assertEquals(
+            1L, client.hash("a", Codec.string(), Codec.int64()).get("x").orElseThrow());
+        assertTrue(client.indexes().contains("a"));
+      }
+    }
+    assertEquals(3, describe(leader).getGroups(0).getMembersCount());
+  }
+
+  @Test
+  void aDroppedIndexIsGoneEverywhere() throws Exception {
+    start(3);
+    try (IndexClient client = connect()) {
+      final HashIndex<String, Long> view = client.hash("a", Codec.string(), Codec.int64());
+      view.put("x", 1L);
+      assertTrue(client.drop("a"));
+      view.put("y", 2L);
+      assertTrue(view.get("x").isEmpty());
+    }
+  }
+}
