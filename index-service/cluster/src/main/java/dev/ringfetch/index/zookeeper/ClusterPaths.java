@@ -1,0 +1,106 @@
+package dev.ringfetch.index.zookeeper;
+
+import java.nio.charset.StandardCharsets;
+import java.util.List;
+
+/**
+ * The paths of a cluster's znodes.
+ *
+ * <pre>
+ * /ringfetch/CLUSTER/groups        id of the last group that was created, in decimal; empty: none
+ * /ringfetch/CLUSTER/groups/17     GroupState without version; in `won` the epoch is 0
+ * /ringfetch/CLUSTER/names/NAME    id of the group that is the index of that name, in decimal
+ * /ringfetch/CLUSTER/nodes/2A      ephemeral: Node; the id in hexadecimal
+ * </pre>
+ *
+ * <p>In NAME, bytes of the index's name in UTF-8 other than letters, digits, {@code -} and {@code
+ * _} are written as {@code %} and two hexadecimal digits.
+ */
+final class ClusterPaths {
+  private static final String ROOT = "/ringfetch";
+
+  private final String cluster;
+  private final String groups;
+  private final String names;
+  private final String nodes;
+
+  /**
+   * @param cluster name of the cluster
+   * @throws IllegalArgumentException if it is empty
+   */
+  ClusterPaths(String cluster) {
+    if (cluster.isEmpty()) {
+      throw new IllegalArgumentException("cluster is empty: it needs a name");
+    }
+    this.cluster = ROOT + '/' + escaped(cluster);
+    groups = this.cluster + "/groups";
+    names = this.cluster + "/names";
+    nodes = this.cluster + "/nodes";
+  }
+
+  /** Those that every cluster has, parents first. */
+  List<String> permanent() {
+    return List.of(ROOT, cluster, groups, names, nodes);
+  }
+
+  /** The one below which all else of the cluster is. */
+  String cluster() {
+    return cluster;
+  }
+
+  String groups() {
+    return groups;
+  }
+
+  String group(long id) {
+    return groups + '/' + Long.toUnsignedString(id);
+  }
+
+  String name(String index) {
+    return names + '/' + escaped(index);
+  }
+
+  String nodes() {
+    return nodes;
+  }
+
+  String node(long id) {
+    return nodes + '/' + Long.toHexString(id);
+  }
+
+  /** Id of the group whose znode is at the path; 0 if it is not one of a group. */
+  long groupAt(String path) {
+    return idBelow(groups, path, 10);
+  }
+
+  /** Id of the node whose znode is at the path; 0 if it is not one of a node. */
+  long nodeAt(String path) {
+    return idBelow(nodes, path, 16);
+  }
+
+  private static long idBelow(String parent, String path, int radix) {
+    if (!path.startsWith(parent + '/')) {
+      return 0;
+    }
+    final String name = path.substring(parent.length() + 1);
+    try {
+      final long id = Long.parseUnsignedLong(name, radix);
+      return Long.toUnsignedString(id, radix).equals(name) ? id : 0;
+    } catch (NumberFormatException e) {
+      return 0;
+    }
+  }
+
+  private static String escaped(String name) {
+    final StringBuilder escaped = new StringBuilder(name.length());
+    for (final byte b : name.getBytes(StandardCharsets.UTF_8)) {
+      if (b >= '0' && b <= '9' || b >= 'A' && b <= 'Z' || b >= 'a' && b <= 'z' || b == '-'
+          || b == '_') {
+        escaped.append((char) b);
+      } else {
+        escaped.append('%').append(String.format("%02X", b));
+      }
+    }
+    return escaped.toString();
+  }
+}

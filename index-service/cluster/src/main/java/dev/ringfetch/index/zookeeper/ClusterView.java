@@ -1,0 +1,335 @@
+package dev.ringfetch.index.zookeeper;
+
+import com.google.protobuf.InvalidProtocolBufferException;
+import dev.ringfetch.index.v1.GroupState;
+import dev.ringfetch.index.v1.Node;
+import java.lang.System.Logger;
+import java.lang.System.Logger.Level;
+import java.util.ArrayList;
+import java.util.Collection;
+import java.util.HashMap;
+import java.util.HashSet;
+import java.util.Iterator;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+import java.util.function.LongConsumer;
+import org.apache.curator.framework.api.CuratorEvent;
+import org.apache.zookeeper.KeeperException.Code;
+import org.apache.zookeeper.data.Stat;
+
+/**
+ * A copy of a cluster's groups and nodes, which follows ZooKeeper's.
+ *
+ * <p>One persistent recursive watch tells of each change below the cluster's path, and each is read
+ * then. Such a watch misses what happens while there is no connection (ZOOKEEPER-1416: unlike a
+ * watch for one event, it is set again without a comparison of versions). So {@link #readAll} sets
+ * it anew after each connection, and behind it reads all znodes; until that is complete the copy is
+ * not current. CuratorCache does much the same, but tells neither when the copy is current nor
+ * lets a caller wait for one path, and is in a jar of its own.
+ *
+ * <p>The state of a group never goes back: versions are compared. Before all is read, {@code sync}
+ * lets a server that lags behind catch up, as a new session may begin at one.
+ */
+final class ClusterView {
+  private static final Logger LOGGER = System.getLogger(ClusterView.class.getName());
+  private static final int COMPLAINTS_MAX = 1000;
+
+  /** A node's znode. */
+  record Announced(Node node, long session, int version) {}
+
+  private final Ensemble ensemble;
+  private final ClusterPaths paths;
+
+  private final Map<Long, GroupState> groups = new HashMap<>();
+  private final Map<Long, Announced> nodes = new HashMap<>();
+  private final Set<String> changedPaths = new HashSet<>();
+  private final Set<String> complaints = new HashSet<>();
+
+  /** To be told to the listener: ids of groups that changed, and of those that are gone. */
+  private final Set<Long> changed = new HashSet<>();
+
+  private final Set<Long> dropped = new HashSet<>();
+  private boolean nodesChanged;
+
+  /** Number of the last {@link #readAll}; what was read for an earlier one does not count. */
+  private int round;
+
+  private int outstanding;
+  private boolean connected;
+  private boolean current;
+  private Runnable whenCurrent = () -> {};
+  private Runnable whenLost = () -> {};
+
+  ClusterView(Ensemble ensemble, ClusterPaths paths) {
+    this.ensemble = ensemble;
+    this.paths = paths;
+  }
+
+  /** Whether all has been read since the connection began. */
+  boolean isCurrent() {
+    return current;
+  }
+
+  /** Makes the copy not current: there is no connection. */
+  void disconnect() {
+    round++;
+    connected = false;
+    current = false;
+  }
+
+  /**
+   * Reads all.
+   *
+   * @param whenCurrent run when the copy is current
+   * @param whenLost run instead if the connection is lost before
+   */
+  void readAll(Runnable whenCurrent, Runnable whenLost) {
+    round++;
+    outstanding = 0;
+    connected = true;
+    current = false;
+    this.whenCurrent = whenCurrent;
+    this.whenLost = whenLost;
+    changedPaths.clear();
+    for (final String path : paths.permanent()) {
+      ensemble.create(
+          path,
+          inRound(
+              (code, event) -> {
+                if (code != Code.OK && code != Code.NODEEXISTS) {
+                  fail(path, code);
+                }
+              }));
+    }
+    ensemble.watch(paths.cluster(), inRound((code, event) -> expectOk(paths.cluster(), code)));
+    ensemble.sync(paths.cluster(), inRound((code, event) -> expectOk(paths.cluster(), code)));
+    readAllBelow(paths.groups(), groups.keySet(), paths::group);
+    readAllBelow(paths.nodes(), nodes.keySet(), paths::node);
+  }
+
+  /** Something has changed at the path; empty: somewhere. False: all has to be read. */
+  boolean onChanged(String path) {
+    if (path.isEmpty()) {
+      return false;
+    }
+    if (paths.groupAt(path) != 0 || paths.nodeAt(path) != 0) {
+      changedPaths.add(path);
+    } else if (path.startsWith(paths.groups() + '/') || path.startsWith(paths.nodes() + '/')) {
+      complain(path, "its name is not that of a group or a node");
+    }
+    return true;
+  }
+
+  /** Reads what has changed. */
+  void readChanged() {
+    if (connected) {
+      changedPaths.forEach(this::read);
+    }
+    changedPaths.clear();
+  }
+
+  /** The newest known state of a group; null if there is none. */
+  GroupState group(long id) {
+    return groups.get(id);
+  }
+
+  /** A node as it is announced; null if it is not. */
+  Announced node(long id) {
+    return nodes.get(id);
+  }
+
+  /** Reads a group or a node again. */
+  void reread(String path) {
+    changedPaths.add(path);
+  }
+
+  /** This node was announced in this session. */
+  void onAnnounced(Node self, long session) {
+    nodes.put(self.getId(), new Announced(self, session, 0));
+    nodesChanged = true;
+  }
+
+  /** Takes over what a znode of a group has. */
+  void onGroup(long id, byte[] content, int version, long modified) {
+    final GroupState state = parse(id, content, version, modified);
+    final GroupState known = groups.get(id);
+    if (state != null && (known == null || known.getVersion() < version)) {
+      groups.put(id, state);
+      changed.add(id);
+      dropped.remove(id);
+    }
+  }
+
+  /** A group's znode is gone. */
+  void onNoGroup(long id) {
+    if (groups.remove(id) != null) {
+      changed.remove(id);
+      dropped.add(id);
+    }
+  }
+
+  /** Takes one group that changed from the list; null if there is none. */
+  GroupState takeChanged() {
+    final Iterator<Long> ids = changed.iterator();
+    if (!ids.hasNext()) {
+      return null;
+    }
+    final long id = ids.next();
+    ids.remove();
+    return groups.get(id);
+  }
+
+  /** Takes the ids of the groups that are gone from the list. */
+  void takeDropped(LongConsumer consumer) {
+    final List<Long> ids = new ArrayList<>(dropped);
+    dropped.clear();
+    ids.forEach(consumer::accept);
+  }
+
+  /** All nodes, if they have changed since they were last taken; null otherwise. */
+  Collection<Node> takeNodes() {
+    if (!nodesChanged) {
+      return null;
+    }
+    nodesChanged = false;
+    return nodes.values().stream().map(Announced::node).toList();
+  }
+
+  private void readAllBelow(String parent, Set<Long> known, PathOf path) {
+    ensemble.children(
+        parent,
+        inRound(
+            (code, event) -> {
+              if (code != Code.OK) {
+                fail(parent, code);
+                return;
+              }
+              final Set<String> all = new HashSet<>();
+              known.forEach(id -> all.add(path.of(id)));
+              for (final String child : event.getChildren()) {
+                if (onChanged(parent + '/' + child)) {
+                  all.add(parent + '/' + child);
+                }
+              }
+              all.removeIf(each -> paths.groupAt(each) == 0 && paths.nodeAt(each) == 0);
+              all.forEach(this::read);
+              changedPaths.removeAll(all);
+            }));
+  }
+
+  @FunctionalInterface
+  private interface PathOf {
+    String of(long id);
+  }
+
+  private void read(String path) {
+    final long group = paths.groupAt(path);
+    final long node = paths.nodeAt(path);
+    ensemble.read(
+        path,
+        inRound(
+            (code, event) -> {
+              if (code == Code.NONODE) {
+                if (group != 0) {
+                  onNoGroup(group);
+                } else if (nodes.remove(node) != null) {
+                  nodesChanged = true;
+                }
+              } else if (code != Code.OK) {
+                fail(path, code);
+              } else if (group != 0) {
+                final Stat stat = event.getStat();
+                onGroup(group, event.getData(), stat.getVersion(), stat.getMzxid());
+              } else {
+                onNode(node, event);
+              }
+            }));
+  }
+
+  private void onNode(long id, CuratorEvent event) {
+    final Stat stat = event.getStat();
+    Node node = null;
+    try {
+      node = Node.parseFrom(event.getData());
+    } catch (InvalidProtocolBufferException e) {
+      complain(event.getPath(), "it is not a node: " + e.getMessage());
+    }
+    if (node != null && (node.getId() != id || node.getIncarnation() == 0)) {
+      complain(event.getPath(), "it is not this node");
+      node = null;
+    }
+    final Announced found =
+        new Announced(
+            node == null ? Node.getDefaultInstance() : node,
+            stat.getEphemeralOwner(),
+            stat.getVersion());
+    if (node == null) {
+      nodesChanged |= nodes.remove(id) != null;
+    } else {
+      nodesChanged |= !found.equals(nodes.put(id, found));
+    }
+  }
+
+  private GroupState parse(long id, byte[] content, int version, long modified) {
+    final GroupState state;
+    try {
+      state = GroupState.parseFrom(content);
+    } catch (InvalidProtocolBufferException e) {
+      complain(paths.group(id), "it is not a group: " + e.getMessage());
+      return null;
+    }
+    if (state.getGroup() != id || !state.hasEstablished() && !state.hasWon()) {
+      complain(paths.group(id), "it is not this group");
+      return null;
+    }
+    final GroupState.Builder known = state.toBuilder().setVersion(version);
+    if (state.hasWon()) {
+      // Each later write of the znode takes the won configuration away or replaces it.
+      known.getWonBuilder().setEpoch(modified);
+    }
+    return known.build();
+  }
+
+  private void expectOk(String path, Code code) {
+    if (code != Code.OK) {
+      fail(path, code);
+    }
+  }
+
+  /** Ends the round: something could not be read. */
+  private void fail(String path, Code code) {
+    disconnect();
+    if (Ensemble.isLoss(code)) {
+      whenLost.run();
+    } else {
+      LOGGER.log(
+          Level.ERROR,
+          "ZooKeeper refuses path={0} code={1}: the cluster cannot be read",
+          path,
+          code);
+    }
+  }
+
+  /** Counts the operation, and takes its result only while the round goes on. */
+  private Ensemble.Completion inRound(Ensemble.Completion completion) {
+    final int of = round;
+    outstanding++;
+    return (code, event) -> {
+      if (of != round) {
+        return;
+      }
+      completion.onCompleted(code, event);
+      if (of == round && --outstanding == 0 && !current) {
+        current = true;
+        whenCurrent.run();
+      }
+    };
+  }
+
+  private void complain(String path, String what) {
+    if (complaints.size() < COMPLAINTS_MAX && complaints.add(path)) {
+      LOGGER.log(Level.WARNING, "path={0} in ZooKeeper is ignored: {1}", path, what);
+    }
+  }
+}

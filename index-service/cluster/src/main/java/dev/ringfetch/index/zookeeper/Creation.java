@@ -1,0 +1,210 @@
+package dev.ringfetch.index.zookeeper;
+
+import dev.ringfetch.index.coordinator.Coordinator.Answer;
+import dev.ringfetch.index.coordinator.Coordinator.Result;
+import dev.ringfetch.index.v1.GroupState;
+import java.lang.System.Logger;
+import java.lang.System.Logger.Level;
+import java.nio.charset.StandardCharsets;
+import java.util.List;
+import org.apache.curator.framework.api.CuratorEvent;
+import org.apache.curator.framework.api.transaction.CuratorOp;
+import org.apache.curator.framework.api.transaction.TransactionOp;
+import org.apache.zookeeper.KeeperException.Code;
+import org.apache.zookeeper.data.Stat;
+
+/**
+ * The creation of a group: its name, its id and itself in one change, which is conditional on the
+ * version of the last id. So each id is given once, and a group with a smaller id was there before.
+ */
+final class Creation extends Request {
+  private static final Logger LOGGER = System.getLogger(Creation.class.getName());
+  private static final int NAME = 0;
+  private static final int COUNTER = 1;
+
+  private final GroupState first;
+
+  /** The id of the last attempt, and the version of the last id that it is conditional on. */
+  private long id;
+
+  private int counterVersion;
+
+  /**
+   * @param first without group, version and epoch
+   */
+  Creation(Context context, Answer answer, GroupState first) {
+    super(context, answer);
+    this.first = first;
+  }
+
+  @Override
+  void proceed() {
+    context
+        .ensemble()
+        .read(
+            context.paths().groups(),
+            (code, event) -> {
+              if (code != Code.OK) {
+                fail(code);
+              } else if (isLost() && event.getStat().getVersion() != counterVersion) {
+                decide();
+              } else {
+                attempt(event);
+              }
+            });
+  }
+
+  private void attempt(CuratorEvent counter) {
+    try {
+      id = number(counter.getData()) + 1;
+    } catch (NumberFormatException e) {
+      LOGGER.log(Level.ERROR, "path={0} in ZooKeeper is not a number", context.paths().groups());
+      end(Result.UNKNOWN, null);
+      return;
+    }
+    counterVersion = counter.getStat().getVersion();
+    context.ensemble().change(this::changes, this::onSent);
+  }
+
+  private List<CuratorOp> changes(TransactionOp operation) throws Exception {
+    final byte[] number = Long.toUnsignedString(id).getBytes(StandardCharsets.US_ASCII);
+    return List.of(
+        operation.create().forPath(context.paths().name(first.getIndex()), number),
+        operation.setData().withVersion(counterVersion).forPath(context.paths().groups(), number),
+        operation.create().forPath(context.paths().group(id), content()));
+  }
+
+  private byte[] content() {
+    return first.toBuilder().setGroup(id).build().toByteArray();
+  }
+
+  private void onSent(Code code, CuratorEvent event) {
+    if (Ensemble.isLoss(code)) {
+      loseAnswer();
+      return;
+    }
+    switch (code) {
+      case OK -> {
+        // All changes of one request have the same zxid.
+        final Stat counter = event.getOpResults().get(COUNTER).getResultStat();
+        context.view().onGroup(id, content(), 0, counter.getMzxid());
+        end(Result.DONE, context.view().group(id));
+      }
+      case BADVERSION -> proceed(); // another group was created meanwhile
+      case NODEEXISTS -> {
+        if (event.getOpResults().get(NAME).getError() == Code.NODEEXISTS.intValue()) {
+          readNamed();
+        } else {
+          fail(code);
+        }
+      }
+      default -> fail(code);
+    }
+  }
+
+  /** The name is taken: finds out by which group. */
+  private void readNamed() {
+    context
+        .ensemble()
+        .read(
+            context.paths().name(first.getIndex()),
+            (code, event) -> {
+              if (code == Code.NONODE) {
+                proceed(); // it is free again
+              } else if (code != Code.OK) {
+                fail(code);
+              } else {
+                try {
+                  readGroup(number(event.getData()));
+                } catch (NumberFormatException e) {
+                  LOGGER.log(
+                      Level.ERROR,
+                      "path={0} in ZooKeeper is not a number",
+                      context.paths().name(first.getIndex()));
+                  end(Result.CONFLICT, null);
+                }
+              }
+            });
+  }
+
+  private void readGroup(long named) {
+    read(
+        named,
+        () -> {
+          final GroupState now = context.view().group(named);
+          if (now == null) {
+            proceed(); // dropped meanwhile, and with it the name
+          } else if (isOurs(now)) {
+            end(Result.DONE, now);
+          } else if (isLost() && Long.compareUnsigned(named, id) > 0) {
+            end(Result.UNKNOWN, null); // ours may have been there before
+          } else {
+            end(Result.CONFLICT, now);
+          }
+        });
+  }
+
+  /** The last id has changed since an attempt whose answer was lost: was it by that attempt? */
+  private void decide() {
+    read(
+        id,
+        () -> {
+          final GroupState now = context.view().group(id);
+          if (now == null) {
+            end(Result.UNKNOWN, null); // an attempt's, dropped since, or another's
+          } else if (isOurs(now)) {
+            end(Result.DONE, now);
+          } else {
+            // The id went to another: each attempt had none.
+            forgetLoss();
+            proceed();
+          }
+        });
+  }
+
+  private void read(long group, Runnable then) {
+    context
+        .ensemble()
+        .read(
+            context.paths().group(group),
+            (code, event) -> {
+              if (code == Code.OK) {
+                final Stat stat = event.getStat();
+                context
+                    .view()
+                    .onGroup(group, event.getData(), stat.getVersion(), stat.getMzxid());
+                then.run();
+              } else if (code == Code.NONODE) {
+                context.view().onNoGroup(group);
+                then.run();
+              } else {
+                fail(code);
+              }
+            });
+  }
+
+  private boolean isOurs(GroupState now) {
+    final long nonce = first.getWon().getNonce();
+    return now.getGroup() == id
+        && (now.getWon().getNonce() == nonce || now.getEstablished().getNonce() == nonce);
+  }
+
+  /** An operation failed that only reads, or was refused. */
+  private void fail(Code code) {
+    if (Ensemble.isLoss(code)) {
+      proceedLater();
+    } else {
+      LOGGER.log(
+          Level.ERROR,
+          "ZooKeeper refuses to create a group: index={0} code={1}",
+          first.getIndex(),
+          code);
+      end(Result.UNKNOWN, null);
+    }
+  }
+
+  private static long number(byte[] content) {
+    final String text = new String(content, StandardCharsets.US_ASCII);
+    return text.isEmpty() ? 0 : Long.parseUnsignedLong(text);
+  }
+}

@@ -1,0 +1,48 @@
+package dev.ringfetch.index.zookeeper;
+
+import java.time.Duration;
+
+/**
+ * The place of a cluster in ZooKeeper, and how to get at it.
+ *
+ * @param hosts of the ensemble, each {@code HOST:PORT}, with commas between
+ * @param cluster name of the cluster
+ * @param sessionTimeout how long after a node's end ZooKeeper forgets it; from 1 ms on. The servers
+ *     have limits of their own, by default from 2 to 20 of their ticks.
+ * @param credentials {@code USER:PASSWORD} of ZooKeeper's digest scheme: only clients with the same
+ *     ones then read or change the cluster's znodes. They go over the wire in clear text. Null:
+ *     znodes are open to all, and an earlier cluster's stay as they are.
+ */
+public record ZooKeeperAddress(
+    String hosts, String cluster, Duration sessionTimeout, String credentials) {
+  /** Default of {@link #sessionTimeout}. */
+  public static final Duration SESSION_TIMEOUT_DEFAULT = Duration.ofSeconds(6);
+
+  /** Checks the values. */
+  public ZooKeeperAddress {
+    if (hosts.isEmpty() || cluster.isEmpty()) {
+      throw new IllegalArgumentException("hosts=" + hosts + " cluster=" + cluster + ": empty");
+    }
+    if (sessionTimeout.toMillis() < 1 || sessionTimeout.toMillis() > Integer.MAX_VALUE) {
+      throw new IllegalArgumentException("sessionTimeout=" + sessionTimeout);
+    }
+    if (credentials != null && credentials.indexOf(':') < 1) {
+      throw new IllegalArgumentException("credentials are not USER:PASSWORD");
+    }
+  }
+
+  /** A cluster that is open to all, with the default session timeout. */
+  public ZooKeeperAddress(String hosts, String cluster) {
+    this(hosts, cluster, SESSION_TIMEOUT_DEFAULT, null);
+  }
+
+  int sessionTimeoutMillis() {
+    return (int) sessionTimeout.toMillis();
+  }
+
+  /** Without the password. */
+  @Override
+  public String toString() {
+    return "zk://" + hosts + "/" + cluster;
+  }
+}

@@ -1,0 +1,265 @@
+package dev.ringfetch.index.coordinator;
+
+import dev.ringfetch.index.v1.Configuration;
+import dev.ringfetch.index.v1.GroupState;
+import dev.ringfetch.index.v1.Node;
+import java.util.ArrayDeque;
+import java.util.Collection;
+import java.util.HashMap;
+import java.util.HashSet;
+import java.util.List;
+import java.util.Map;
+import java.util.Queue;
+import java.util.Set;
+import java.util.TreeMap;
+
+/**
+ * A coordinator in memory, for clusters that are in one process: tests, and applications that need
+ * no other node. All that one {@link Truth} connects are one cluster; it ends with the process.
+ */
+public final class LocalCoordinator implements Coordinator {
+  /** What the coordinators of one cluster share. Thread-safe. */
+  public static final class Truth {
+    private final Map<Long, GroupState> groups = new TreeMap<>();
+    private final Map<Long, Node> nodes = new TreeMap<>();
+    private final Set<LocalCoordinator> connected = new HashSet<>();
+    private long lastGroup;
+    private long lastEpoch;
+
+    /** Connects a node. */
+    public LocalCoordinator connect() {
+      final LocalCoordinator coordinator = new LocalCoordinator(this);
+      synchronized (this) {
+        connected.add(coordinator);
+      }
+      return coordinator;
+    }
+
+    private GroupState ofIndex(String index) {
+      for (final GroupState state : groups.values()) {
+        if (state.getIndex().equals(index)) {
+          return state;
+        }
+      }
+      return null;
+    }
+
+    /** Takes over the won configuration, with an epoch. */
+    private GroupState put(GroupState.Builder state) {
+      if (state.hasWon() && state.getWon().getEpoch() == 0) {
+        state.getWonBuilder().setEpoch(++lastEpoch);
+      }
+      final GroupState changed = state.build();
+      groups.put(changed.getGroup(), changed);
+      return changed;
+    }
+
+    private void tellAll() {
+      connected.forEach(each -> each.wakeUp.run());
+    }
+  }
+
+  /** A change of a group; null: it is dropped. */
+  @FunctionalInterface
+  private interface Change {
+    GroupState.Builder of(GroupState.Builder seen);
+  }
+
+  private record Ended(Answer answer, Result result, GroupState state) {}
+
+  private final Truth truth;
+  private final Queue<Ended> ended = new ArrayDeque<>();
+  private final Map<Long, Integer> toldVersions = new HashMap<>();
+  private Map<Long, Node> toldNodes = Map.of();
+  private Node self;
+  private boolean reachable = true;
+  private boolean toldReachable;
+  private volatile Runnable wakeUp = () -> {};
+
+  private LocalCoordinator(Truth truth) {
+    this.truth = truth;
+  }
+
+  /**
+   * Takes the coordinator away from this node, or gives it back: requests meanwhile end UNKNOWN,
+   * and nothing is delivered. The node stays announced.
+   */
+  public void reachable(boolean reachable) {
+    synchronized (truth) {
+      this.reachable = reachable;
+      wakeUp.run();
+    }
+  }
+
+  /** Removes the announcement, as if the node had been silent for too long; not for good. */
+  public void expire() {
+    synchronized (truth) {
+      if (self != null && self.equals(truth.nodes.get(self.getId()))) {
+        truth.nodes.remove(self.getId());
+        truth.tellAll();
+      }
+    }
+  }
+
+  @Override
+  public void announce(Node self) {
+    if (this.self != null || self.getId() == 0 || self.getIncarnation() == 0) {
+      throw new IllegalArgumentException("node=" + self + " announced=" + this.self);
+    }
+    synchronized (truth) {
+      this.self = self;
+      truth.nodes.put(self.getId(), self);
+      truth.tellAll();
+    }
+  }
+
+  @Override
+  public void create(GroupState first, Answer answer) {
+    check(first.getWon());
+    if (first.getIndex().isEmpty() || first.getGroup() != 0 || first.hasEstablished()) {
+      throw new IllegalArgumentException("first=" + first);
+    }
+    synchronized (truth) {
+      final GroupState there = truth.ofIndex(first.getIndex());
+      if (!reachable) {
+        end(answer, Result.UNKNOWN, null);
+      } else if (there != null) {
+        final boolean same = first.getWon().getNonce() == there.getWon().getNonce();
+        end(answer, same ? Result.DONE : Result.CONFLICT, there);
+      } else {
+        final GroupState created =
+            truth.put(first.toBuilder().setGroup(++truth.lastGroup).setVersion(0));
+        end(answer, Result.DONE, created);
+        truth.tellAll();
+      }
+    }
+  }
+
+  @Override
+  public void win(GroupState seen, Configuration proposed, Answer answer) {
+    check(proposed);
+    change(seen, proposed, answer, state -> state.setWon(proposed));
+  }
+
+  @Override
+  public void establish(GroupState seen, Answer answer) {
+    if (!seen.hasWon() || seen.getWon().getEpoch() == 0) {
+      throw new IllegalArgumentException("no configuration was won: seen=" + seen);
+    }
+    change(
+        seen, seen.getWon(), answer, state -> state.setEstablished(state.getWon()).clearWon());
+  }
+
+  @Override
+  public void drop(GroupState seen, Answer answer) {
+    change(seen, null, answer, state -> null);
+  }
+
+  private static void check(Configuration proposed) {
+    if (proposed.getNonce() == 0 || proposed.getEpoch() != 0) {
+      throw new IllegalArgumentException(
+          "a proposal has a nonce and no epoch: proposed=" + proposed);
+    }
+  }
+
+  private void change(GroupState seen, Configuration ours, Answer answer, Change change) {
+    synchronized (truth) {
+      final GroupState now = truth.groups.get(seen.getGroup());
+      if (!reachable) {
+        end(answer, Result.UNKNOWN, null);
+      } else if (now == null || now.getVersion() != seen.getVersion()) {
+        end(answer, now != null && isIn(now, ours) ? Result.DONE : Result.CONFLICT, now);
+      } else {
+        final GroupState.Builder changed = change.of(now.toBuilder());
+        if (changed == null) {
+          truth.groups.remove(now.getGroup());
+          end(answer, Result.DONE, null);
+        } else {
+          end(answer, Result.DONE, truth.put(changed.setVersion(now.getVersion() + 1)));
+        }
+        truth.tellAll();
+      }
+    }
+  }
+
+  private static boolean isIn(GroupState now, Configuration ours) {
+    if (ours == null) {
+      return false;
+    }
+    final boolean established = ours.getEpoch() != 0;
+    return now.getEstablished().getNonce() == ours.getNonce()
+        || !established && now.getWon().getNonce() == ours.getNonce();
+  }
+
+  private void end(Answer answer, Result result, GroupState state) {
+    ended.add(new Ended(answer, result, state));
+    wakeUp.run();
+  }
+
+  @Override
+  public int poll(Listener listener) {
+    final boolean connected;
+    final Collection<GroupState> groups;
+    final Map<Long, Node> nodes;
+    synchronized (truth) {
+      if (!truth.connected.contains(this)) {
+        return 0; // closed
+      }
+      connected = reachable;
+      groups = List.copyOf(truth.groups.values());
+      if (connected && self != null) {
+        truth.nodes.putIfAbsent(self.getId(), self);
+      }
+      nodes = Map.copyOf(truth.nodes);
+    }
+    int calls = ended.size();
+    for (int i = ended.size(); i > 0; i--) {
+      final Ended next = ended.remove();
+      next.answer.onAnswer(next.result, next.state);
+    }
+    if (connected != toldReachable) {
+      toldReachable = connected;
+      listener.onConnected(connected);
+      calls++;
+    }
+    return connected ? calls + deliver(groups, nodes, listener) : calls;
+  }
+
+  private int deliver(Collection<GroupState> groups, Map<Long, Node> nodes, Listener listener) {
+    int calls = 0;
+    final Set<Long> gone = new HashSet<>(toldVersions.keySet());
+    groups.forEach(group -> gone.remove(group.getGroup()));
+    for (final long group : gone) {
+      toldVersions.remove(group);
+      listener.onDropped(group);
+      calls++;
+    }
+    for (final GroupState group : groups) {
+      final Integer told = toldVersions.put(group.getGroup(), group.getVersion());
+      if (told == null || told != group.getVersion()) {
+        listener.onGroup(group);
+        calls++;
+      }
+    }
+    if (!nodes.equals(toldNodes)) {
+      toldNodes = nodes;
+      listener.onNodes(nodes.values());
+      calls++;
+    }
+    return calls;
+  }
+
+  @Override
+  public void wakeUp(Runnable wakeUp) {
+    this.wakeUp = wakeUp;
+    wakeUp.run();
+  }
+
+  @Override
+  public void close() {
+    synchronized (truth) {
+      truth.connected.remove(this);
+      expire();
+    }
+  }
+}

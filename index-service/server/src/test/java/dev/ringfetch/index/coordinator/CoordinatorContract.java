@@ -1,0 +1,280 @@
+package dev.ringfetch.index.coordinator;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
+import static org.junit.jupiter.api.Assertions.assertNotEquals;
+import static org.junit.jupiter.api.Assertions.assertNull;
+import static org.junit.jupiter.api.Assertions.assertThrows;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import dev.ringfetch.index.coordinator.Coordinator.Result;
+import dev.ringfetch.index.coordinator.Party.Answered;
+import dev.ringfetch.index.v1.Configuration;
+import dev.ringfetch.index.v1.GroupState;
+import dev.ringfetch.index.v1.Node;
+import java.util.ArrayList;
+import java.util.HashSet;
+import java.util.List;
+import java.util.Map;
+import java.util.Random;
+import java.util.Set;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+
+/** What each coordinator must do. */
+public abstract class CoordinatorContract {
+  private static final long SEED = Long.getLong("ringfetch.seed", 1);
+
+  private final Random random = new Random(SEED);
+  private final List<Party> parties = new ArrayList<>();
+  private Party a;
+  private Party b;
+
+  /** Connects another node to the cluster of the test. */
+  protected abstract Coordinator connect() throws Exception;
+
+  /** Connects two. */
+  @BeforeEach
+  final void connectTwo() throws Exception {
+    a = party();
+    b = party();
+  }
+
+  /** Closes all. */
+  @AfterEach
+  final void close() {
+    parties.forEach(party -> party.coordinator().close());
+  }
+
+  /** Another node, connected. */
+  protected final Party party() throws Exception {
+    final Party party = new Party(connect(), random);
+    parties.add(party);
+    party.awaitConnected();
+    return party;
+  }
+
+  @Test
+  void createdGroupIsWonAndSeenByAll() throws Exception {
+    final GroupState created = a.await(Result.DONE, a.create("one", 1));
+    assertNotEquals(0, created.getGroup());
+    assertEquals("one", created.getIndex());
+    assertEquals("definition of one", created.getDefinition().toStringUtf8());
+    assertEquals(3, created.getReplicas());
+    assertEquals(1, created.getWon().getLeader());
+    assertTrue(created.getWon().getEpoch() > 0);
+    assertFalse(created.hasEstablished());
+    assertEquals(created, b.awaitGroup(created.getGroup(), created.getVersion()));
+    assertEquals(created, a.awaitGroup(created.getGroup(), created.getVersion()));
+  }
+
+  @Test
+  void nameOfAnIndexIsTakenOnce() throws Exception {
+    final GroupState created = a.await(Result.DONE, a.create("index/with: signs%_-.é", 1));
+    assertEquals(created, b.await(Result.CONFLICT, b.create("index/with: signs%_-.é", 2)));
+    assertNotEquals(
+        created.getGroup(),
+        b.await(Result.DONE, b.create("index/with: signs%_-.e", 2)).getGroup());
+  }
+
+  @Test
+  void oneOfManyCreationsOfANameWins() throws Exception {
+    final List<Answered> answers = new ArrayList<>();
+    for (int i = 0; i < 10; i++) {
+      answers.add((i % 2 == 0 ? a : b).create("name", 1 + i % 2));
+    }
+    for (int i = 0; i < 10; i++) {
+      final Answered answer = answers.get(i);
+      (i % 2 == 0 ? a : b).await("an answer", answer::isThere);
+    }
+    assertEquals(1, answers.stream().filter(each -> each.result() == Result.DONE).count());
+    assertEquals(9, answers.stream().filter(each -> each.result() == Result.CONFLICT).count());
+    assertEquals(1, answers.stream().map(each -> each.state().getGroup()).distinct().count());
+  }
+
+  @Test
+  void idsAreNotUsedAgain() throws Exception {
+    final Set<Long> ids = new HashSet<>();
+    long epoch = 0;
+    for (int i = 0; i < 5; i++) {
+      final Party party = i % 2 == 0 ? a : b;
+      final GroupState created = party.await(Result.DONE, party.create("again", 1));
+      assertTrue(ids.add(created.getGroup()), () -> "again: " + ids);
+      assertTrue(created.getWon().getEpoch() > epoch);
+      epoch = created.getWon().getEpoch();
+      assertNull(party.await(Result.DONE, party.drop(created)));
+      party.await("dropped", () -> party.groups().isEmpty());
+    }
+    a.await("dropped", () -> a.groups().isEmpty());
+    b.await("dropped", () -> b.groups().isEmpty());
+  }
+
+  @Test
+  void groupsAtOnceHaveDifferentIds() throws Exception {
+    final List<Answered> answers = new ArrayList<>();
+    for (int i = 0; i < 10; i++) {
+      answers.add((i % 2 == 0 ? a : b).create("group" + i, 1));
+    }
+    for (int i = 0; i < 10; i++) {
+      (i % 2 == 0 ? a : b).await(Result.DONE, answers.get(i));
+    }
+    assertEquals(10, answers.stream().map(each -> each.state().getGroup()).distinct().count());
+    a.await("all groups", () -> a.groups().size() == 10);
+    b.await("all groups", () -> b.groups().size() == 10);
+    assertEquals(a.groups(), b.groups());
+    assertEquals(a.groups(), party().groups());
+  }
+
+  @Test
+  void oneOfTwoWins() throws Exception {
+    final GroupState seen = established("contested");
+    final GroupState same = b.awaitGroup(seen.getGroup(), seen.getVersion());
+    final Answered mine = a.win(seen, 1);
+    final Answered others = b.win(same, 2);
+    a.await("an answer", mine::isThere);
+    b.await("an answer", others::isThere);
+    assertEquals(Set.of(Result.DONE, Result.CONFLICT), Set.of(mine.result(), others.result()));
+    assertEquals(mine.state(), others.state());
+    assertEquals(seen.getEstablished(), mine.state().getEstablished());
+    assertEquals(mine.result() == Result.DONE ? 1 : 2, mine.state().getWon().getLeader());
+    assertTrue(mine.state().getWon().getEpoch() > seen.getEstablished().getEpoch());
+  }
+
+  @Test
+  void wonConfigurationIsReplacedAndNotEstablishedThen() throws Exception {
+    final GroupState seen = established("replaced");
+    final GroupState won = a.await(Result.DONE, a.win(seen, 1));
+    b.awaitGroup(won.getGroup(), won.getVersion());
+    final GroupState replaced = b.await(Result.DONE, b.win(won, 2));
+    assertTrue(replaced.getWon().getEpoch() > won.getWon().getEpoch());
+    assertEquals(seen.getEstablished(), replaced.getEstablished());
+
+    assertEquals(replaced, a.await(Result.CONFLICT, a.establish(won)));
+    final GroupState serving = b.await(Result.DONE, b.establish(replaced));
+    assertEquals(replaced.getWon(), serving.getEstablished());
+    assertFalse(serving.hasWon());
+    assertEquals(serving, a.await(Result.CONFLICT, a.establish(won)));
+    assertEquals(serving, a.await(Result.CONFLICT, a.win(won, 1)));
+    assertEquals(serving, a.await(Result.CONFLICT, a.drop(won)));
+    assertEquals(serving, a.awaitGroup(serving.getGroup(), serving.getVersion()));
+  }
+
+  @Test
+  void requestThatIsRepeatedIsFoundByItsNonce() throws Exception {
+    final GroupState seen = established("repeated");
+    final Configuration proposed = a.configuration(1);
+    final GroupState won = a.await(Result.DONE, a.win(seen, proposed));
+    assertEquals(won, a.await(Result.DONE, a.win(seen, proposed)));
+    final GroupState serving = a.await(Result.DONE, a.establish(won));
+    assertEquals(serving, a.await(Result.DONE, a.establish(won)));
+  }
+
+  @Test
+  void epochsOnlyGrow() throws Exception {
+    GroupState state = established("growing");
+    final long group = state.getGroup();
+    for (int i = 0; i < 20; i++) {
+      final Party party = random.nextBoolean() ? a : b;
+      state = party.awaitGroup(group, state.getVersion());
+      final long before =
+          state.hasWon() ? state.getWon().getEpoch() : state.getEstablished().getEpoch();
+      if (state.hasWon() && random.nextBoolean()) {
+        state = party.await(Result.DONE, party.establish(state));
+        assertEquals(before, state.getEstablished().getEpoch());
+      } else {
+        state = party.await(Result.DONE, party.win(state, 1));
+        assertTrue(state.getWon().getEpoch() > before);
+      }
+    }
+    assertEquals(state, a.awaitGroup(group, state.getVersion()));
+    assertEquals(state, b.awaitGroup(group, state.getVersion()));
+  }
+
+  @Test
+  void droppedGroupIsNoLongerChanged() throws Exception {
+    final GroupState seen = established("dropped");
+    b.awaitGroup(seen.getGroup(), seen.getVersion());
+    assertNull(a.await(Result.DONE, a.drop(seen)));
+    assertNull(b.await(Result.CONFLICT, b.win(seen, 2)));
+    assertNull(b.await(Result.CONFLICT, b.drop(seen)));
+    b.await("dropped", () -> b.groups().isEmpty());
+    assertEquals(Map.of(), party().groups());
+  }
+
+  @Test
+  void nodesComeAndGo() throws Exception {
+    final Node one = node(1, 11);
+    final Node two = node(2, 21);
+    a.coordinator().announce(one);
+    a.await("itself", () -> a.nodes().equals(Map.of(1L, one)));
+    b.await("the other", () -> b.nodes().equals(Map.of(1L, one)));
+    b.coordinator().announce(two);
+    a.await("both", () -> a.nodes().equals(Map.of(1L, one, 2L, two)));
+    b.coordinator().close();
+    a.await("one is gone", () -> a.nodes().equals(Map.of(1L, one)));
+    final Node again = node(2, 22);
+    final Party c = party();
+    c.coordinator().announce(again);
+    a.await("the next process", () -> a.nodes().equals(Map.of(1L, one, 2L, again)));
+    assertEquals(Map.of(1L, one, 2L, again), party().nodes());
+  }
+
+  @Test
+  void nodeThatHasNotExpiredIsReplaced() throws Exception {
+    a.coordinator().announce(node(1, 11));
+    b.await("the first", () -> b.nodes().containsKey(1L));
+    final Party next = party();
+    final Node successor = node(1, 12);
+    next.coordinator().announce(successor);
+    b.await("the second", () -> successor.equals(b.nodes().get(1L)));
+    a.await("the second", () -> successor.equals(a.nodes().get(1L)));
+    a.coordinator().close();
+    a = party();
+    assertEquals(Map.of(1L, successor), a.nodes());
+    next.poll();
+    assertEquals(Map.of(1L, successor), next.nodes());
+  }
+
+  @Test
+  void malformedRequestsAreRefused() throws Exception {
+    final GroupState seen = established("malformed");
+    final Configuration proposed = a.configuration(1);
+    assertThrows(
+        IllegalArgumentException.class,
+        () -> a.win(seen, proposed.toBuilder().clearNonce().build()));
+    assertThrows(
+        IllegalArgumentException.class, () -> a.win(seen, proposed.toBuilder().setEpoch(1).build()));
+    assertThrows(IllegalArgumentException.class, () -> a.establish(seen));
+    assertThrows(IllegalArgumentException.class, () -> a.create("", 1));
+  }
+
+  @Test
+  void closedCoordinatorDeliversNothing() throws Exception {
+    final Answered pending = a.create("pending", 1);
+    a.coordinator().close();
+    b.await(Result.DONE, b.create("other", 1));
+    a.poll();
+    assertFalse(pending.isThere());
+    assertEquals(Map.of(), a.groups());
+  }
+
+  /** A group whose first configuration serves, as the first party sees it. */
+  protected final GroupState established(String index) throws Exception {
+    final GroupState won = a.await(Result.DONE, a.create(index, 1));
+    final GroupState state = a.await(Result.DONE, a.establish(won));
+    assertEquals(won.getWon(), state.getEstablished());
+    assertFalse(state.hasWon());
+    return state;
+  }
+
+  /** A node. */
+  protected static Node node(long id, long incarnation) {
+    return Node.newBuilder()
+        .setId(id)
+        .setIncarnation(incarnation)
+        .setAddress("host" + id + ":1")
+        .setBootId("boot")
+        .build();
+  }
+}

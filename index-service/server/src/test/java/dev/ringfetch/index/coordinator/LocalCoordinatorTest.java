@@ -1,0 +1,48 @@
+package dev.ringfetch.index.coordinator;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
+import static org.junit.jupiter.api.Assertions.assertNull;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import dev.ringfetch.index.coordinator.Coordinator.Result;
+import dev.ringfetch.index.v1.GroupState;
+import org.junit.jupiter.api.Test;
+
+/** The coordinator in memory. */
+final class LocalCoordinatorTest extends CoordinatorContract {
+  private final LocalCoordinator.Truth truth = new LocalCoordinator.Truth();
+
+  @Override
+  protected Coordinator connect() {
+    return truth.connect();
+  }
+
+  @Test
+  void whatHappensMeanwhileIsToldAfterwards() throws Exception {
+    final LocalCoordinator coordinator = truth.connect();
+    final Party away = new Party(coordinator, new java.util.Random(1));
+    final Party other = party();
+    away.awaitConnected();
+    final GroupState group = established("group");
+    away.awaitGroup(group.getGroup(), group.getVersion());
+    coordinator.announce(node(7, 1));
+    other.await("the node", () -> other.nodes().containsKey(7L));
+
+    coordinator.reachable(false);
+    away.await("away", () -> !away.isConnected());
+    assertNull(away.await(Result.UNKNOWN, away.win(group, 1)));
+    final GroupState won = other.await(Result.DONE, other.win(group, 2));
+    coordinator.expire();
+    other.await("expired", () -> !other.nodes().containsKey(7L));
+    away.poll();
+    assertEquals(group, away.groups().get(group.getGroup()));
+    assertFalse(away.isConnected());
+
+    coordinator.reachable(true);
+    away.await("back", away::isConnected);
+    assertEquals(won, away.groups().get(group.getGroup()));
+    assertTrue(away.nodes().containsKey(7L), "announced again");
+    coordinator.close();
+  }
+}
