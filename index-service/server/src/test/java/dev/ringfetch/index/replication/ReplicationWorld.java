@@ -266,7 +266,7 @@ final class ReplicationWorld {
     }
 
     private void call() {
-      if (node.store() == null || !node.store().isLeading()) {
+      if (ended || node.store() == null || !node.store().isLeading()) {
         end(null);
         return;
       }

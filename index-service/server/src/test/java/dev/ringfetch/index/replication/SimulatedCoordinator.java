@@ -134,7 +134,7 @@ final class SimulatedCoordinator {
   Session session() {
     final Session session = new Session();
     sessions.add(session);
-    session.deliver(false, () -> session.connection(true));
+    session.deliver(true, session::connection);
     session.changed();
     session.nodesChanged();
     return session;
@@ -167,7 +167,7 @@ final class SimulatedCoordinator {
         return;
       }
       connected = again;
-      deliver(true, () -> connection(again));
+      deliver(true, this::connection);
       if (again) {
         changed();
         nodesChanged();
@@ -175,8 +175,8 @@ final class SimulatedCoordinator {
       }
     }
 
-    private void connection(boolean now) {
-      add(listener -> listener.onConnected(now));
+    private void connection() {
+      add(listener -> listener.onConnected(connected));
     }
 
     private void deliver(boolean always, Runnable action) {

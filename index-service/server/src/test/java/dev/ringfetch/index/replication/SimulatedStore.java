@@ -206,7 +206,7 @@ final class SimulatedStore implements GroupStore {
   String content() {
     final StringBuilder text = new StringBuilder();
     for (final Book book : books) {
-      text.append(book.last).append(':');
+      text.append(book.partition).append(": ");
       book.entries.forEach(
           (key, entry) ->
               text.append(key.toStringUtf8())
