@@ -344,7 +344,7 @@ public final class ClusterNode implements LeaderDirectory, AutoCloseable {
     final Configuration.Builder configuration =
         Configuration.newBuilder()
             .setLeader(chosen.get(0).getId())
-            .setNonce(random.nextLong());
+            .setNonce(random.nextLong() | 1);
     for (final Node node : chosen) {
       configuration.addMembers(
           Member.newBuilder().setNode(node.getId()).setIncarnation(node.getIncarnation()));
