@@ -71,8 +71,8 @@ class ReplyPolicyTest {
   @Test
   void mostlyTheFirstReadFindsTheAnswer() {
     for (final NicModel card : List.of(CARD, TWICE)) {
-      final long firstNs = card == CARD ? 0 : Rounds.once(0, 4) * STEP_NS;
-      final long lastNs = card == CARD ? Rounds.once(4, 0) * STEP_NS : 4 * STEP_NS;
+      final long firstNs = card.equals(CARD) ? 0 : Rounds.once(0, 4) * STEP_NS;
+      final long lastNs = card.equals(CARD) ? Rounds.once(4, 0) * STEP_NS : 4 * STEP_NS;
       for (long processNs = firstNs; processNs <= lastNs; processNs += 2 * STEP_NS) {
         final Result fetch = run(ReplyPolicy.FETCH, card, processNs);
         final String what = "seed=" + seed + " processNs=" + processNs + " " + fetch;
