@@ -69,7 +69,7 @@ final class Layout {
     if ((bitsUsed & 63) + bits > 64) {
       bitsUsed = (bitsUsed + 63) & ~63;
     }
-    words[fields] = bitsUsed >> 6;
+    words[fields] = bits == 0 ? 0 : bitsUsed >> 6; // a field without bits is always 0
     shifts[fields] = bitsUsed & 63;
     masks[fields] = (1 << bits) - 1;
     kinds[fields] = kind;

@@ -27,23 +27,23 @@ enum Rule {
   GATE_BEFORE_SCAN(
       "the new leader takes its log before it moves its gate", "size=2 epochs=2 writes=1"),
   GATE_MOVES_FORWARD(
-      "a message of an earlier epoch moves a gate back", "size=2 epochs=3 writes=1 reads=1"),
+      "a message of an earlier epoch moves a gate back", "processes=3 size=2 epochs=3 writes=1 reads=1"),
   ESTABLISH_IF_NEWEST(
       "an epoch is established though a later one was won", "size=2 epochs=3 writes=1"),
   SERVE_IF_ESTABLISHED("a leader serves when its members have the log", "size=2 epochs=3 writes=1"),
   SERVING_WORD_LAST(
       "the serving word is set before the store is complete", "size=2 epochs=2 writes=1 reads=1"),
   LOG_MEMORY_OF_ONE_EPOCH(
-      "log memory is used again for the next epoch", "size=2 epochs=3 writes=2"),
+      "log memory is used again for the next epoch", "processes=3 size=2 epochs=3 writes=2"),
 
   // Logs
   CUT_LONGER_LOGS(
-      "a member keeps what its log has beyond the leader's", "size=2 epochs=3 writes=2 applies=1"),
+      "a member keeps what its log has beyond the leader's", "processes=3 size=2 epochs=3 writes=2 applies=1"),
   CUT_AT_BEGIN_OF_EPOCH(
       "a log is cut at the leader's present end, not at the one that the epoch began with",
-      "size=2 epochs=2 writes=2 joins=1 applies=1"),
+      "processes=3 size=2 epochs=2 writes=2 joins=1 applies=1"),
   CUT_BY_EPOCH_OF_RECORD(
-      "a log is cut at the begin of the newest epoch only", "size=2 epochs=3 writes=2 applies=1"),
+      "a log is cut at the begin of the newest epoch only", "processes=3 size=2 epochs=3 writes=2 applies=1"),
   KEEP_UNTIL_REPLACED(
       "a member drops its log before it has the leader's", "size=2 epochs=3 writes=1 rpc=15"),
   TAIL_FROM_APPLIED(
@@ -51,7 +51,7 @@ enum Rule {
       "size=2 epochs=2 writes=2 joins=2 applies=1"),
   SNAPSHOT_INTO_NEW_MEMORY(
       "a joiner clears the store that readers of its own epoch may still load from",
-      "size=2 epochs=3 writes=1 reads=1 joins=2"),
+      "processes=3 size=2 epochs=3 writes=1 reads=1 joins=2"),
   COMPLETE_BEFORE_ESTABLISHED(
       "an epoch is established before all its members have the log", "size=2 epochs=3 writes=1"),
 
@@ -64,7 +64,7 @@ enum Rule {
       "the gate of a later epoch counts as open for the leader", "size=2 epochs=2 writes=1"),
   ZERO_IS_CLOSED(
       "a gate of zero counts as open",
-      "size=2 epochs=2 writes=1 reads=1 kills=1 restarts=1 level=2"),
+      "processes=3 size=2 epochs=2 writes=1 reads=1 kills=1 restarts=1 level=2"),
   COMPARE_WITH_GATE(
       "a member appends without a look at its gate", "size=2 epochs=2 writes=1 rpc=15"),
   COMPARE_UNDER_TOKEN(
@@ -87,27 +87,30 @@ enum Rule {
       "size=2 epochs=2 writes=1 reads=1 remote=1"),
   CONFIRM_IF_ESTABLISHED(
       "a leader that goes on leading confirms reads before its epoch is established",
-      "size=2 epochs=3 writes=1 reads=1 remote=1"),
+      "processes=3 size=2 epochs=3 writes=1 reads=1 remote=1"),
 
   // Restarts and disks
   ADDRESSED_TO_AN_INCARNATION(
       "a message reaches the next incarnation of its receiver",
-      "size=2 epochs=3 writes=1 reads=1 kills=1 restarts=1"),
+      "processes=3 size=2 epochs=3 writes=1 kills=1 restarts=1"),
   RESTART_CLOSES_THE_GATE(
       "a restarted process opens with the gate that its disk has, which may be an older one",
       "size=2 epochs=2 writes=1 reads=1 kills=1 restarts=1"),
   GATE_PAGE_STAYS(
       "a restarted process makes another page for its gate",
-      "size=2 epochs=2 writes=1 reads=1 kills=1 restarts=1 level=2"),
+      "processes=3 size=2 epochs=2 writes=1 reads=1 kills=1 restarts=1 level=2"),
   REMEMBER_THE_EPOCH(
       "a restarted process forgets the newest epoch that it obeyed",
-      "processes=3 size=2 epochs=3 writes=1 kills=1 restarts=1 level=2 joins=1"),
+      "processes=3 size=2 epochs=3 writes=1 kills=1 restarts=1 level=2 joins=2"),
+  RESTART_INTO_NEW_MEMORY(
+      "a restarted process begins with an empty store in memory that readers may still load from",
+      "processes=3 size=2 epochs=2 writes=1 reads=1 kills=1 restarts=1"),
   COMMIT_WHEN_DURABLE(
       "a record is committed before it is durable",
       "size=2 epochs=2 writes=1 kills=1 restarts=1 level=2"),
   ESTABLISH_WHEN_DURABLE(
       "an epoch is established before its log is durable",
-      "size=2 epochs=3 writes=1 kills=1 restarts=1 level=2"),
+      "processes=3 size=2 epochs=3 writes=1 kills=1 restarts=1 level=2"),
   COLD_START_BY_THE_LEADER(
       "any member's directory leads a cold start though only the leader's disk was waited for",
       "size=2 epochs=2 writes=1 kills=1 restarts=1 level=1");

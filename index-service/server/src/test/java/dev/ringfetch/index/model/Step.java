@@ -35,6 +35,17 @@ enum Step {
     this.form = form;
   }
 
+  /** Returns the epochs in which an unbroken model of three epochs makes such steps; 0 for none. */
+  int[] epochs() {
+    return switch (this) {
+      case MARK, COMPARE -> new int[] {};
+      case JOURNAL, KILL, RESTART, RESTART_EMPTY -> new int[] {0};
+      case WIN, MOVE_GATE, SCAN, TELL, TELL_CUT, ESTABLISH, SERVE, PIECE -> new int[] {2, 3};
+      case LATE, JOIN, SNAPSHOT -> new int[] {1, 2};
+      default -> new int[] {1, 2, 3};
+    };
+  }
+
   /** Returns the text of a step. */
   String text(int epoch, int one, int other) {
     return String.format(
