@@ -18,7 +18,8 @@ abstract class EpochSteps extends LogSteps {
         if ((set >> process & 1) == 0
             || (set & ~get(alive)) != 0
             || size > scope.size()
-            || size < scope.least()) {
+            || size < scope.least()
+            || scope.strict() != 0 && (set & ~get(told[get(established)])) != 0) {
           continue;
         }
         begin();

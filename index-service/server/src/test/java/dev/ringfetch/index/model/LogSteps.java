@@ -40,14 +40,23 @@ abstract class LogSteps extends ModelState {
             && last < epoch) {
           if ((scope.joins() & 1) != 0) {
             begin();
+            join(epoch, process);
             obey(Step.JOIN, epoch, process);
           }
           if ((scope.joins() & 2) != 0) {
             begin();
+            join(epoch, process);
             snapshot(epoch, process);
           }
         }
       }
+    }
+  }
+
+  /** A process that joins obeys the epoch at once, if the scope says so. */
+  private void join(int epoch, int process) {
+    if ((scope.joins() & 4) != 0) {
+      open(process, epoch);
     }
   }
 

@@ -75,6 +75,7 @@ final class ReplicationModelTest {
         "size=3 least=2 epochs=3 writes=1 reads=1",
         "size=2 epochs=3 writes=1 reads=2",
         "processes=3 size=2 least=1 epochs=3 writes=1 reads=1 joins=3 busy=1 applies=1",
+        "size=3 least=1 processes=3 epochs=3 writes=2 rpc=7 busy=1 applies=1 strict=1 joins=6",
         "processes=3 size=2 epochs=3 writes=1 reads=1 kills=1 restarts=1",
         "processes=3 size=2 epochs=3 writes=1 reads=1 kills=1 restarts=1 level=1",
         "processes=3 size=2 epochs=3 writes=1 reads=1 kills=1 restarts=1 level=2",

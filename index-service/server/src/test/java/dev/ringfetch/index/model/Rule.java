@@ -27,7 +27,8 @@ enum Rule {
   GATE_BEFORE_SCAN(
       "the new leader takes its log before it moves its gate", "size=2 epochs=2 writes=1"),
   GATE_MOVES_FORWARD(
-      "a message of an earlier epoch moves a gate back", "processes=3 size=2 epochs=3 writes=1 reads=1"),
+      "a message of an earlier epoch moves a gate back",
+      "processes=3 size=2 epochs=3 writes=1 reads=1"),
   ESTABLISH_IF_NEWEST(
       "an epoch is established though a later one was won", "size=2 epochs=3 writes=1"),
   SERVE_IF_ESTABLISHED("a leader serves when its members have the log", "size=2 epochs=3 writes=1"),
@@ -38,12 +39,14 @@ enum Rule {
 
   // Logs
   CUT_LONGER_LOGS(
-      "a member keeps what its log has beyond the leader's", "processes=3 size=2 epochs=3 writes=2 applies=1"),
+      "a member keeps what its log has beyond the leader's",
+      "processes=3 size=2 epochs=3 writes=2 applies=1"),
   CUT_AT_BEGIN_OF_EPOCH(
       "a log is cut at the leader's present end, not at the one that the epoch began with",
       "processes=3 size=2 epochs=2 writes=2 joins=1 applies=1"),
   CUT_BY_EPOCH_OF_RECORD(
-      "a log is cut at the begin of the newest epoch only", "processes=3 size=2 epochs=3 writes=2 applies=1"),
+      "a log is cut at the begin of the newest epoch only",
+      "processes=3 size=2 epochs=3 writes=2 applies=1"),
   KEEP_UNTIL_REPLACED(
       "a member drops its log before it has the leader's", "size=2 epochs=3 writes=1 rpc=15"),
   TAIL_FROM_APPLIED(

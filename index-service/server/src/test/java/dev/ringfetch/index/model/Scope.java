@@ -19,9 +19,10 @@ import java.util.Map;
  *     written by the leader
  * @param level 0: a write is committed in memory, 1: also on the leader's disk, 2: on each member's
  * @param joins a leader may send its log to processes that are no members; 1: these keep what their
- *     logs share with it, 2: they get a snapshot, 3: either
+ *     logs share with it, 2: they get a snapshot, 3: either; 4 more: they move their gates as well
  * @param applies 1: members apply what they know to be committed
  * @param busy 1: a leader that goes on leading appends before its next epoch is established
+ * @param strict 1: a configuration has only members of the one before and processes that joined it
  * @param remote 1: reads go through the leader, 0: they load from its memory
  */
 record Scope(
@@ -38,6 +39,7 @@ record Scope(
     int joins,
     int applies,
     int busy,
+    int strict,
     int remote) {
   /** A write is committed when it is in each member's memory. */
   static final int MEMORY = 0;
@@ -63,6 +65,7 @@ record Scope(
           "joins",
           "applies",
           "busy",
+          "strict",
           "remote");
 
   /** Returns the scope that a text describes; 4 processes, 2 members, the rest 0. */
@@ -90,6 +93,7 @@ record Scope(
         values.getOrDefault("joins", 0),
         values.getOrDefault("applies", 0),
         values.getOrDefault("busy", 0),
+        values.getOrDefault("strict", 0),
         values.getOrDefault("remote", 0));
   }
 }
