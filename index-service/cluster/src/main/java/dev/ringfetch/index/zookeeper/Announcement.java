@@ -102,10 +102,7 @@ final class Announcement {
             changes.add(operation.delete().withVersion(found.version()).forPath(path));
           }
           changes.add(
-              operation
-                  .create()
-                  .withMode(CreateMode.EPHEMERAL)
-                  .forPath(path, self.toByteArray()));
+              operation.create().withMode(CreateMode.EPHEMERAL).forPath(path, self.toByteArray()));
           return changes;
         },
         (code, event) -> {
