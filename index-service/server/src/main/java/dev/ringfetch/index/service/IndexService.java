@@ -384,7 +384,11 @@ public final class IndexService implements IndexGrpc.AsyncService, BindableServi
   @Override
   public void closeClient(
       CloseClientRequest request, StreamObserver<CloseClientResponse> responses) {
-    numbers.close(request, responses);
+    try {
+      numbers.close(request, responses);
+    } catch (StatusException e) {
+      responses.onError(e);
+    }
   }
 
   @Override

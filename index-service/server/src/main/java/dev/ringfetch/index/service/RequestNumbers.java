@@ -32,6 +32,7 @@ final class RequestNumbers {
   /** Opens or renews a client. */
   void open(OpenClientRequest request, StreamObserver<OpenClientResponse> responses)
       throws StatusException {
+    indexes.checkStarted();
     final int refused = clients.open(request.getClient(), client -> opened(client, responses));
     if (refused == ClientRegistry.LOG_FULL) {
       throw indexes.memory().journalFull().asException();
@@ -62,7 +63,9 @@ final class RequestNumbers {
   }
 
   /** Closes a client. */
-  void close(CloseClientRequest request, StreamObserver<CloseClientResponse> responses) {
+  void close(CloseClientRequest request, StreamObserver<CloseClientResponse> responses)
+      throws StatusException {
+    indexes.checkStarted();
     WriteCall.answer(
         responses,
         CloseClientResponse.newBuilder().setExisted(clients.close(request.getClient())).build());
@@ -73,7 +76,7 @@ final class RequestNumbers {
    *
    * @param writes how many, beginning with the request's number
    * @throws StatusException FAILED_PRECONDITION if outcomes of the client, or of such a number, are
-   *     not kept; INVALID_ARGUMENT beyond a limit
+   *     not kept; UNAVAILABLE as long as the journal is read; INVALID_ARGUMENT beyond a limit
    */
   NumberedClient client(RequestNumber request, int writes) throws StatusException {
     final long number = request.getNumber();
@@ -85,7 +88,11 @@ final class RequestNumbers {
     if (last - first >= NumberedClient.WINDOW) {
       throw invalid("number=" + last + " limit=" + NumberedClient.WINDOW + " more", first);
     }
-    final NumberedClient client = clients.find(request.getClient());
+    NumberedClient client = clients.find(request.getClient());
+    if (client == null) {
+      indexes.checkStarted(); // a client in the journal is not known before
+      client = clients.find(request.getClient());
+    }
     if (client == null) {
       throw gone(request.getClient(), number).asException();
     }
