@@ -3,6 +3,7 @@ package dev.ringfetch.index.linearizability;
 import dev.ringfetch.index.linearizability.Call.Kind;
 import dev.ringfetch.index.linearizability.KillEpoch.Seen;
 import java.util.ArrayList;
+import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
@@ -51,7 +52,7 @@ final class KillChecks {
     count(history);
     final Optional<String> violation =
         switch (index.durability()) {
-          case DISK -> HistoryChecker.violation(operations(history));
+          case DISK -> HistoryChecker.violation(bounded(operations(history)));
           case MEMORY -> violationOfLives(history);
           default -> violationWithLosses(history);
         };
@@ -81,12 +82,58 @@ final class KillChecks {
     return history.stream().map(Seen::operation).toList();
   }
 
+  /**
+   * Bounds the ends of entries, which are open otherwise and make the search for an order long: an
+   * end does nothing after an answer with a later version. Without those that never do anything.
+   */
+  private static List<Operation> bounded(List<Operation> operations) {
+    final Map<Long, Operation> writes = new HashMap<>(); // by value
+    for (final Operation operation : operations) {
+      if (operation.wrote()) {
+        writes.put(operation.call().value(), operation);
+      }
+    }
+    final List<Operation> bounded = new ArrayList<>(operations.size());
+    for (final Operation operation : operations) {
+      final boolean isEnd =
+          operation.call().kind() == Kind.REMOVAL
+              && operation.isOpen()
+              && operation.call().value() != 0;
+      final Operation write = isEnd ? writes.get(operation.call().value()) : null;
+      final long lastNs = write == null ? Long.MAX_VALUE : replacedNs(operations, write);
+      if (lastNs == Long.MAX_VALUE) {
+        bounded.add(operation);
+      } else if (lastNs >= operation.invokedNs()) {
+        bounded.add(
+            new Operation(
+                operation.key(),
+                operation.call(),
+                new Answer(false, 0, 0, write.answer().incarnation()),
+                operation.ring(),
+                operation.invokedNs(),
+                lastNs));
+      }
+    }
+    return bounded;
+  }
+
+  /** When an answer first told of a version of the key after that of a write. */
+  private static long replacedNs(List<Operation> operations, Operation write) {
+    return operations.stream()
+        .filter(operation -> operation.key() == write.key() && !operation.isOpen())
+        .filter(operation -> operation.answer().incarnation() == write.answer().incarnation())
+        .filter(operation -> operation.answer().version() > write.answer().version())
+        .mapToLong(Operation::answeredNs)
+        .min()
+        .orElse(Long.MAX_VALUE);
+  }
+
   private Optional<String> violationOfLives(List<Seen> history) {
     final Lives lives = new Lives();
     for (final Span span : spans) {
       lives.add(index.incarnation(span.number), span.beginNs, span.endNs);
     }
-    return lives.violation(operations(history));
+    return lives.violation(bounded(operations(history)));
   }
 
   private Optional<String> violationWithLosses(List<Seen> history) {
@@ -122,14 +169,14 @@ final class KillChecks {
           certain.add(seen.operation());
         }
       }
-      final Optional<String> within = HistoryChecker.violation(life);
+      final Optional<String> within = HistoryChecker.violation(bounded(life));
       if (within.isPresent()) {
         return within.map(text -> "life " + span.number + ": " + text);
       }
       if (left != null) {
         certain.add(left);
         countLost(life, left);
-        if (!HistoryChecker.isLinearizable(certain)) {
+        if (!HistoryChecker.isLinearizable(bounded(certain))) {
           return Optional.of(
               "no loss explains what is left of "
                   + span
