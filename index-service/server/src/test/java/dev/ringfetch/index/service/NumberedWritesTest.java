@@ -385,6 +385,18 @@ class NumberedWritesTest {
     assertEquals("2", get("a", "a"));
   }
 
+  @Test
+  void aClientWithoutOutcomesOutlivesItsServer() throws Exception {
+    start(Durability.DISK);
+    open();
+    create("a", IndexKind.HASH);
+    restart(Durability.DISK);
+    assertEquals(
+        client,
+        index.openClient(OpenClientRequest.newBuilder().setClient(client).build()).getClient());
+    assertTrue(index.put(put("a", "a", "1", 1)).getCreated());
+  }
+
   /** Else a client that repeats its write at a server that starts takes the outcome for gone. */
   @Test
   void aServerThatReadsItsJournalSaysNothingOfOutcomes() throws Exception {

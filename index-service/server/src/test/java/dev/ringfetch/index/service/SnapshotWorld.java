@@ -212,6 +212,7 @@ final class SnapshotWorld {
         journal,
         () -> new CatalogState(journal.catalogLsn(), newest, List.copyOf(served.values())),
         consumer -> {},
+        () -> {},
         () -> {});
   }
 
@@ -590,6 +591,11 @@ final class SnapshotWorld {
     @Override
     public long catalogLsn() {
       return source.catalogLsn();
+    }
+
+    @Override
+    public void removing() {
+      source.removing();
     }
 
     @Override
