@@ -272,7 +272,9 @@ public final class SimulatedDisk implements Disk {
       check("read", false, opened);
       final int length =
           (int) Math.max(0, Math.min(buffer.remaining(), inode.content.length - position));
-      buffer.put(inode.content, (int) position, length);
+      if (length > 0) {
+        buffer.put(inode.content, (int) position, length);
+      }
       return length;
     }
 

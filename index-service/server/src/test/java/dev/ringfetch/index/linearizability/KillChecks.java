@@ -27,7 +27,7 @@ final class KillChecks {
    *
    * @param number of it
    * @param beginNs before the process began
-   * @param endNs before the process ended
+   * @param endNs after the process had ended
    * @param windowNs how long before the end answered writes may be lost
    */
   record Span(int number, long beginNs, long endNs, long windowNs) {}
