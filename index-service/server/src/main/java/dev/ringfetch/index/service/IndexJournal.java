@@ -157,7 +157,11 @@ final class IndexJournal implements ClientLog, AutoCloseable {
     }
     final IndexSnapshots source =
         new IndexSnapshots(
-            journal, () -> indexes.catalog(this), indexes::forEachClient, this::wakeSnapshots);
+            journal,
+            () -> indexes.catalog(this),
+            indexes::forEachClient,
+            this::wakeSnapshots,
+            indexes.watches()::progress);
     snapshots = new SnapshotCycle(journal, new HostDisk(data.path()), source, snapshotAfter);
     snapshotThread = new SnapshotThread(snapshots);
   }
