@@ -181,7 +181,7 @@ public final class IndexServer implements Callable<Integer> {
   /** Serves until the JVM gets a signal to end. Returns the exit code, to picocli. */
   @Override
   public Integer call() throws InterruptedException {
-    final RingServerBuilder builder = builder();
+    checkPort();
     final IndexMemory.Context context = memoryContext();
     final IndexMemory opened;
     final boolean reads;
@@ -196,7 +196,17 @@ public final class IndexServer implements Callable<Integer> {
       opened.close();
       return failed(e.getMessage());
     }
-    return serve(builder, Indexes.unrecovered(opened), reads);
+    final Indexes indexes = Indexes.unrecovered(opened);
+    indexes.beginRecovery(); // beside the loading of the transport's classes
+    RingServerBuilder builder = null;
+    try {
+      builder = builder();
+    } finally {
+      if (builder == null) {
+        indexes.close();
+      }
+    }
+    return serve(builder, indexes, reads);
   }
 
   /** Options of memory that clients can be granted, over those fabrics that are there. */
@@ -317,11 +327,14 @@ public final class IndexServer implements Callable<Integer> {
     return CommandLine.ExitCode.SOFTWARE;
   }
 
-  private RingServerBuilder builder() {
+  private void checkPort() {
     if (port < 0 || port > MAX_PORT) {
       throw new ParameterException(
           spec.commandLine(), "--port is out of range: " + port + " is not in 0.." + MAX_PORT);
     }
+  }
+
+  private RingServerBuilder builder() {
     final RingServerBuilder builder = RingServerBuilder.forPort(port);
     if (direct) {
       builder.directExecutor();

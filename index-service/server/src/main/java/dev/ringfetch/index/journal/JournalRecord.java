@@ -8,6 +8,7 @@ import static dev.ringfetch.index.journal.RecordDescriptor.putLong;
 import static dev.ringfetch.index.journal.RecordDescriptor.putShort;
 
 import com.google.protobuf.ByteString;
+import com.google.protobuf.UnsafeByteOperations;
 import java.util.Arrays;
 import java.util.zip.CRC32C;
 
@@ -183,6 +184,26 @@ public final class JournalRecord {
     return getShort(bytes, start + RecordDescriptor.KEY_LENGTH_OFFSET);
   }
 
+  /** A view of a copy of this record. */
+  public JournalRecord copy() {
+    final JournalRecord copy = new JournalRecord();
+    copy.bytes = Arrays.copyOfRange(bytes, start, start + length);
+    copy.length = length;
+    return copy;
+  }
+
+  /** The key itself, which is valid as long as this view is. */
+  public ByteString keyView() {
+    return UnsafeByteOperations.unsafeWrap(
+        bytes, start + RecordDescriptor.KEY_OFFSET, keyLength());
+  }
+
+  /** The value itself, which is valid as long as this view is. */
+  public ByteString valueView() {
+    final int offset = RecordDescriptor.KEY_OFFSET + keyLength();
+    return UnsafeByteOperations.unsafeWrap(bytes, start + offset, valueEnd() - offset);
+  }
+
   /** A copy of the key. */
   public ByteString key() {
     return ByteString.copyFrom(bytes, start + RecordDescriptor.KEY_OFFSET, keyLength());
@@ -198,8 +219,11 @@ public final class JournalRecord {
   /** A copy of the value. */
   public ByteString value() {
     final int offset = RecordDescriptor.KEY_OFFSET + keyLength();
-    final int end = hasDeadline() ? length - Long.BYTES : length;
-    return ByteString.copyFrom(bytes, start + offset, end - offset);
+    return ByteString.copyFrom(bytes, start + offset, valueEnd() - offset);
+  }
+
+  private int valueEnd() {
+    return hasDeadline() ? length - Long.BYTES : length;
   }
 
   @Override

@@ -27,6 +27,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.TreeMap;
 import java.util.function.Supplier;
+import org.agrona.collections.Long2ObjectHashMap;
 
 /**
  * The indexes that the records of a journal say there are: carries the records out, in stores of
@@ -35,36 +36,24 @@ import java.util.function.Supplier;
  * <p>Used by one thread at a time.
  */
 final class JournalReplay implements RecordSink {
-  /**
-   * What a record says of an entry, or of the clock; and the request that it comes from.
-   *
-   * @param time the deadline of a put, 0 if it has none; the time of a tick
-   */
-  private record Change(
-      int partition,
-      long lsn,
-      int type,
-      ByteString key,
-      ByteString value,
-      long time,
-      Request request,
-      Supplier<String> place) {}
-
-  /** Where a record comes from; the client is null if it has none, or one that is closed. */
-  private record Request(NumberedClient client, long packed, boolean isPositive) {}
-
-  private static final Request NO_REQUEST = new Request(null, 0, false);
+  /** A record that waits for the creation of its index, and where it stands. */
+  private record Early(JournalRecord record, String place) {}
 
   private final StoreMemory memory;
   private final OutcomeBudget budget;
   private final Map<Long, RecoveredIndex> indexes = new TreeMap<>();
-  private final Map<Long, NumberedClient> clients = new HashMap<>();
+  private final Long2ObjectHashMap<NumberedClient> clients = new Long2ObjectHashMap<>();
+
+  /** The index that was looked up last, and its number; null and 0 if none. */
+  private RecoveredIndex recent;
+
+  private long recentNumber;
 
   /**
    * Records that came before the creation of their index, which stands behind them and is synced
    * with them, or was lost; by the number of the index.
    */
-  private final Map<Long, List<Change>> early = new HashMap<>();
+  private final Map<Long, List<Early>> early = new HashMap<>();
 
   private long newest;
   private long records;
@@ -99,34 +88,41 @@ final class JournalReplay implements RecordSink {
 
   @Override
   public void onRecord(JournalRecord record, Supplier<String> place) throws IOException {
-    read(
-        () -> {
-          if (!isInSnapshot(record)) {
-            carryOut(record, place);
-          }
-        });
+    records++;
+    try {
+      if (!isInSnapshot(record)) {
+        carryOut(record, place);
+      }
+    } catch (StoreFullException e) {
+      throw full(e);
+    } catch (StoreDamagedException e) {
+      throw damaged(e);
+    }
   }
 
   @Override
   public void onSnapshotRecord(JournalRecord record, Supplier<String> place) throws IOException {
-    read(() -> restore(record, place));
-  }
-
-  /** What is done for one record. */
-  @FunctionalInterface
-  private interface Step {
-    void run() throws IOException;
-  }
-
-  private void read(Step step) throws IOException {
     records++;
     try {
-      step.run();
+      restore(record, place);
     } catch (StoreFullException e) {
       throw full(e);
     } catch (StoreDamagedException e) {
-      throw new IOException("index memory was changed or taken away by another process", e);
+      throw damaged(e);
     }
+  }
+
+  private static IOException damaged(StoreDamagedException cause) {
+    return new IOException("index memory was changed or taken away by another process", cause);
+  }
+
+  /** The index of a number, or null if there is none. */
+  private RecoveredIndex index(long number) {
+    if (recent == null || number != recentNumber) {
+      recent = indexes.get(number);
+      recentNumber = number;
+    }
+    return recent;
   }
 
   /** Whether a record of the catalog is one that the snapshot has the effect of. */
@@ -135,7 +131,7 @@ final class JournalReplay implements RecordSink {
   }
 
   private void restore(JournalRecord record, Supplier<String> place) throws IOException {
-    final RecoveredIndex index = indexes.get(record.index());
+    final RecoveredIndex index = index(record.index());
     switch (record.type()) {
       case RecordDescriptor.CREATE_INDEX -> create(record, place);
       case RecordDescriptor.PARTITION -> {
@@ -149,17 +145,7 @@ final class JournalReplay implements RecordSink {
         if (store == null) {
           throw new IOException("not an entry that can be: " + place.get() + " " + record);
         }
-        apply(
-            store,
-            new Change(
-                record.partition(),
-                record.lsn(),
-                record.type(),
-                record.key(),
-                record.value(),
-                record.deadline(),
-                NO_REQUEST,
-                place));
+        put(store, record);
       }
       case RecordDescriptor.OUTCOME -> {
         final OutcomeKind kind = OutcomeDescriptor.kind(record.value());
@@ -199,7 +185,12 @@ final class JournalReplay implements RecordSink {
   }
 
   private NumberedClient client(long id) {
-    return clients.computeIfAbsent(id, unknown -> new NumberedClient(id, 1));
+    NumberedClient client = clients.get(id);
+    if (client == null) {
+      client = new NumberedClient(id, 1);
+      clients.put(id, client);
+    }
+    return client;
   }
 
   private static IOException full(Throwable cause) {
@@ -240,8 +231,8 @@ final class JournalReplay implements RecordSink {
         newest,
         new RecoveredIndex(
             new CatalogEntry(newest, record.key().toStringUtf8(), definition), stored, budget));
-    for (final Change change : early.getOrDefault(newest, List.of())) {
-      apply(indexes.get(newest), change);
+    for (final Early waiting : early.getOrDefault(newest, List.of())) {
+      apply(indexes.get(newest), waiting.record(), waiting::place);
     }
     // Creations come in the order of their numbers: what is left of earlier ones was lost, with
     // the puts that came before, none of which was answered after a sync.
@@ -256,6 +247,7 @@ final class JournalReplay implements RecordSink {
 
   private void drop(long index) {
     final RecoveredIndex dropped = indexes.remove(index);
+    recent = null;
     if (dropped != null) {
       dropped.drop();
     }
@@ -269,87 +261,82 @@ final class JournalReplay implements RecordSink {
   }
 
   private void write(JournalRecord record, Supplier<String> place) throws IOException {
-    final RecoveredIndex index = indexes.get(record.index());
-    if (index == null && record.index() <= newest) {
-      return; // it was dropped, and its writers ended a little later
-    }
-    final Change change =
-        new Change(
-            record.partition(),
-            record.lsn(),
-            record.type(),
-            record.key(),
-            record.value(),
-            record.type() == RecordDescriptor.TICK ? record.number() : record.deadline(),
-            new Request(
-                clients.get(record.client()),
-                record.request(),
-                (record.flags() & RecordDescriptor.POSITIVE) != 0),
-            place);
-    if (index == null) {
-      early.computeIfAbsent(record.index(), unused -> new ArrayList<>()).add(change);
-    } else {
-      apply(index, change);
-    }
+    final RecoveredIndex index = index(record.index());
+    if (index != null) {
+      apply(index, record, place);
+    } else if (record.index() > newest) {
+      early
+          .computeIfAbsent(record.index(), unused -> new ArrayList<>())
+          .add(new Early(record.copy(), place.get()));
+    } // else it was dropped, and its writers ended a little later
   }
 
-  private static void apply(RecoveredIndex index, Change change) throws IOException {
-    if (index.has(change.partition(), change.lsn())) {
+  private void apply(RecoveredIndex index, JournalRecord record, Supplier<String> place)
+      throws IOException {
+    final int partition = record.partition();
+    if (index.has(partition, record.lsn())) {
       return; // the snapshot has its effect, or that of a later one
     }
-    final EntryStore store = index.advance(change.partition(), change.lsn());
-    final RecoveredIndex.Outcome outcome = outcome(change);
-    if (store == null || outcome == null) {
+    final EntryStore store = index.advance(partition, record.lsn());
+    if (store == null || (isOutcome(record) && OutcomeDescriptor.kind(record.value()) == null)) {
       throw new IOException(
           "not a record that can be: "
-              + change.place().get()
+              + place.get()
               + " partition="
-              + change.partition()
+              + partition
               + " lsn="
-              + change.lsn());
+              + record.lsn());
     }
-    if (change.request().client() != null) {
-      index.keep(change.partition(), change.request().client(), change.request().packed(), outcome);
+    final NumberedClient client = record.client() == 0 ? null : clients.get(record.client());
+    if (client != null) { // else it has none, or one that is closed
+      index.keep(partition, client, record.request(), outcome(record));
     }
-    if (change.type() != RecordDescriptor.OUTCOME) {
-      apply(store, change);
+    switch (record.type()) {
+      case RecordDescriptor.TICK -> store.expiry().advance(record.number());
+      case RecordDescriptor.PUT -> put(store, record);
+      case RecordDescriptor.DELETE -> delete(store, record);
+      default -> {} // an outcome alone
     }
   }
 
-  /** The outcome that a record has, or null if its value is none. */
-  private static RecoveredIndex.Outcome outcome(Change change) {
-    final boolean isPositive = change.request().isPositive();
-    if (change.type() == RecordDescriptor.OUTCOME) {
-      final OutcomeKind kind = OutcomeDescriptor.kind(change.value());
-      if (kind == null) {
-        return null;
-      }
-      final long detail = OutcomeDescriptor.detail(change.value());
-      return new RecoveredIndex.Outcome(kind, isPositive, change.lsn(), detail);
+  private static boolean isOutcome(JournalRecord record) {
+    return record.type() == RecordDescriptor.OUTCOME;
+  }
+
+  private static RecoveredIndex.Outcome outcome(JournalRecord record) {
+    final boolean isPositive = (record.flags() & RecordDescriptor.POSITIVE) != 0;
+    if (isOutcome(record)) {
+      return new RecoveredIndex.Outcome(
+          OutcomeDescriptor.kind(record.value()),
+          isPositive,
+          record.lsn(),
+          OutcomeDescriptor.detail(record.value()));
     }
     final OutcomeKind kind =
-        change.type() == RecordDescriptor.DELETE ? OutcomeKind.DELETED : OutcomeKind.WRITTEN;
-    return new RecoveredIndex.Outcome(kind, isPositive, change.lsn(), 0);
+        record.type() == RecordDescriptor.DELETE ? OutcomeKind.DELETED : OutcomeKind.WRITTEN;
+    return new RecoveredIndex.Outcome(kind, isPositive, record.lsn(), 0);
   }
 
-  /** Carries a change out unless the snapshot has a later one of the key. */
-  private static void apply(EntryStore store, Change change) throws IOException {
-    if (change.type() == RecordDescriptor.TICK) {
-      store.expiry().advance(change.time());
+  /** Puts the entry of a record unless the snapshot has a later one of the key. */
+  private static void put(EntryStore store, JournalRecord record) throws IOException {
+    final ByteString key = record.keyView(); // the store copies what it keeps
+    final ByteString value = record.valueView();
+    final long deadline = record.deadline();
+    // The look at the version also finds the place that the put takes.
+    if (store.version(key) >= record.lsn()) {
       return;
     }
-    // It also finds the place that the put takes.
-    if (store.version(change.key()) >= change.lsn()) {
-      return;
-    }
-    if (change.type() == RecordDescriptor.DELETE) {
-      store.delete(change.key());
-      return;
-    }
-    if (store.reserve(change.key().size(), change.value().size(), change.time() != 0) != 0) {
+    if (store.reserve(key.size(), value.size(), deadline != 0) != 0) {
       throw full(null);
     }
-    store.put(change.key(), change.value(), change.lsn(), change.time());
+    store.put(key, value, record.lsn(), deadline);
     store.grow();
+  }
+
+  private static void delete(EntryStore store, JournalRecord record) {
+    final ByteString key = record.keyView();
+    if (store.version(key) < record.lsn()) {
+      store.delete(key);
+    }
   }
 }
