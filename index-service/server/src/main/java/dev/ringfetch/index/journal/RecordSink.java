@@ -21,4 +21,7 @@ public interface RecordSink {
   default void onSnapshotRecord(JournalRecord record, Supplier<String> place) throws IOException {
     onRecord(record, place);
   }
+
+  /** Ends what was begun for records, after the last one. */
+  default void onEnd() throws IOException {}
 }

@@ -214,6 +214,7 @@ final class Recovery {
       final SegmentContent next =
           number + 1 < segments.size() ? load(segments.get(number + 1), former) : null;
       if (next == null || next.batchAfter(previous, SegmentDescriptor.BATCH_OFFSET) == 0) {
+        sink.onEnd();
         keepEnds(number, content, next);
         checkEnd(checkpoint, number, offset);
         return segments.get(number).base() + offset;

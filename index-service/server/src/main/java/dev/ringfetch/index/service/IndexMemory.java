@@ -86,7 +86,7 @@ public final class IndexMemory implements AutoCloseable {
   private final IndexJournal.Options journalOptions;
   private final OutcomeBudget outcomes = new OutcomeBudget(OutcomeBudget.SLOTS_DEFAULT);
   private final StoreMemory store;
-  private EarlyRecovery earlyRecovery; // null: none has begun
+  private ParallelStep earlyRecovery; // null: none has begun
   private volatile boolean recoveryGivenUp;
   private volatile IndexJournal journal; // null: no index has needed one yet
   private final BackgroundThread growth = new BackgroundThread("index-memory-growth");
@@ -490,7 +490,14 @@ public final class IndexMemory implements AutoCloseable {
 
   /** Begins to {@link #recover} on another thread. */
   void beginRecovery() {
-    earlyRecovery = new EarlyRecovery(this::readJournal);
+    earlyRecovery =
+        new ParallelStep(
+            step -> {
+              final Thread thread = new Thread(step, "index-recovery");
+              thread.setDaemon(true);
+              thread.start();
+            },
+            this::readJournal);
   }
 
   /** Builds the indexes of the journal, if the data directory has one, or is to have one. */

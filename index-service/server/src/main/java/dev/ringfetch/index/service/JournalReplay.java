@@ -1,6 +1,5 @@
 package dev.ringfetch.index.service;
 
-import com.google.protobuf.ByteString;
 import dev.ringfetch.index.journal.IndexDefinition;
 import dev.ringfetch.index.journal.Journal;
 import dev.ringfetch.index.journal.JournalRecord;
@@ -21,17 +20,19 @@ import dev.ringfetch.index.store.StoredIndex;
 import dev.ringfetch.index.v1.IndexKind;
 import java.io.IOException;
 import java.util.ArrayList;
+import java.util.Arrays;
 import java.util.Collection;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.TreeMap;
+import java.util.concurrent.Executor;
 import java.util.function.Supplier;
 import org.agrona.collections.Long2ObjectHashMap;
 
 /**
  * The indexes that the records of a journal say there are: carries the records out, in stores of
- * their own. No reader may be let in meanwhile.
+ * their own. No reader may be let in meanwhile. Stores are complete after {@link #onEnd}.
  *
  * <p>Used by one thread at a time.
  */
@@ -41,6 +42,12 @@ final class JournalReplay implements RecordSink {
 
   private final StoreMemory memory;
   private final OutcomeBudget budget;
+
+  /** The ways into stores: those of partitions of hash indexes, and of all in a snapshot. */
+  private final ReplayLane[] inOrder;
+
+  /** The same of ordered indexes, whose records come in no order. */
+  private final ReplayLane[] byKeys;
   private final Map<Long, RecoveredIndex> indexes = new TreeMap<>();
   private final Long2ObjectHashMap<NumberedClient> clients = new Long2ObjectHashMap<>();
 
@@ -61,9 +68,24 @@ final class JournalReplay implements RecordSink {
   /** LSN up to which the catalog's records are in the snapshot; 0 without one. */
   private long catalogBegin;
 
+  /** Creates a replay on the calling thread alone. */
   JournalReplay(StoreMemory memory, OutcomeBudget budget) {
+    this(memory, budget, Runnable::run, 1);
+  }
+
+  /**
+   * Creates a replay.
+   *
+   * @param executor changes stores, beside the calling thread
+   * @param lanes partitions that are changed beside each other
+   */
+  JournalReplay(StoreMemory memory, OutcomeBudget budget, Executor executor, int lanes) {
     this.memory = memory;
     this.budget = budget;
+    inOrder = new ReplayLane[lanes];
+    byKeys = new ReplayLane[lanes];
+    Arrays.setAll(inOrder, i -> new ReplayLane(executor, false));
+    Arrays.setAll(byKeys, i -> new ReplayLane(executor, true));
   }
 
   /** The clients that there are after the last record. */
@@ -94,7 +116,7 @@ final class JournalReplay implements RecordSink {
         carryOut(record, place);
       }
     } catch (StoreFullException e) {
-      throw full(e);
+      throw EntryReplay.full(e);
     } catch (StoreDamagedException e) {
       throw damaged(e);
     }
@@ -106,10 +128,33 @@ final class JournalReplay implements RecordSink {
     try {
       restore(record, place);
     } catch (StoreFullException e) {
-      throw full(e);
+      throw EntryReplay.full(e);
     } catch (StoreDamagedException e) {
       throw damaged(e);
     }
+  }
+
+  @Override
+  public void onEnd() throws IOException {
+    try {
+      drain();
+    } catch (StoreFullException e) {
+      throw EntryReplay.full(e);
+    } catch (StoreDamagedException e) {
+      throw damaged(e);
+    }
+  }
+
+  private void drain() throws IOException {
+    for (int i = 0; i < inOrder.length; i++) {
+      inOrder[i].drain();
+      byKeys[i].drain();
+    }
+  }
+
+  /** The one of some lanes that has all records of a partition. */
+  private static ReplayLane lane(ReplayLane[] lanes, JournalRecord record) {
+    return lanes[(int) Math.floorMod(record.index() + record.partition(), (long) lanes.length)];
   }
 
   private static IOException damaged(StoreDamagedException cause) {
@@ -145,7 +190,7 @@ final class JournalReplay implements RecordSink {
         if (store == null) {
           throw new IOException("not an entry that can be: " + place.get() + " " + record);
         }
-        put(store, record);
+        lane(inOrder, record).add(store, record);
       }
       case RecordDescriptor.OUTCOME -> {
         final OutcomeKind kind = OutcomeDescriptor.kind(record.value());
@@ -164,6 +209,7 @@ final class JournalReplay implements RecordSink {
       }
       case RecordDescriptor.OPEN_CLIENT -> client(record.client()).complete(record.request());
       case RecordDescriptor.SNAPSHOT_END -> {
+        drain();
         newest = Math.max(newest, SnapshotDescriptor.newestIndex(record));
         catalogBegin = record.lsn();
       }
@@ -193,19 +239,15 @@ final class JournalReplay implements RecordSink {
     return client;
   }
 
-  private static IOException full(Throwable cause) {
-    return new IOException(
-        "index memory is too small for what the journal has; give the server more (--memory, or"
-            + " budget(bytes) in a program)",
-        cause);
-  }
-
   private void carryOut(JournalRecord record, Supplier<String> place) throws IOException {
     switch (record.type()) {
       case RecordDescriptor.SKIP -> skip();
       case RecordDescriptor.RESTORE -> restore(record.number());
       case RecordDescriptor.CREATE_INDEX -> create(record, place);
-      case RecordDescriptor.DROP_INDEX -> drop(record.index());
+      case RecordDescriptor.DROP_INDEX -> {
+        drain();
+        drop(record.index());
+      }
       case RecordDescriptor.PUT,
           RecordDescriptor.DELETE,
           RecordDescriptor.TICK,
@@ -291,11 +333,9 @@ final class JournalReplay implements RecordSink {
     if (client != null) { // else it has none, or one that is closed
       index.keep(partition, client, record.request(), outcome(record));
     }
-    switch (record.type()) {
-      case RecordDescriptor.TICK -> store.expiry().advance(record.number());
-      case RecordDescriptor.PUT -> put(store, record);
-      case RecordDescriptor.DELETE -> delete(store, record);
-      default -> {} // an outcome alone
+    if (!isOutcome(record)) {
+      final boolean isOrdered = index.index() instanceof OrderedIndex;
+      lane(isOrdered ? byKeys : inOrder, record).add(store, record);
     }
   }
 
@@ -315,28 +355,5 @@ final class JournalReplay implements RecordSink {
     final OutcomeKind kind =
         record.type() == RecordDescriptor.DELETE ? OutcomeKind.DELETED : OutcomeKind.WRITTEN;
     return new RecoveredIndex.Outcome(kind, isPositive, record.lsn(), 0);
-  }
-
-  /** Puts the entry of a record unless the snapshot has a later one of the key. */
-  private static void put(EntryStore store, JournalRecord record) throws IOException {
-    final ByteString key = record.keyView(); // the store copies what it keeps
-    final ByteString value = record.valueView();
-    final long deadline = record.deadline();
-    // The look at the version also finds the place that the put takes.
-    if (store.version(key) >= record.lsn()) {
-      return;
-    }
-    if (store.reserve(key.size(), value.size(), deadline != 0) != 0) {
-      throw full(null);
-    }
-    store.put(key, value, record.lsn(), deadline);
-    store.grow();
-  }
-
-  private static void delete(EntryStore store, JournalRecord record) {
-    final ByteString key = record.keyView();
-    if (store.version(key) < record.lsn()) {
-      store.delete(key);
-    }
   }
 }

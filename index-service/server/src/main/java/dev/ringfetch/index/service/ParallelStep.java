@@ -2,35 +2,32 @@ package dev.ringfetch.index.service;
 
 import java.io.IOException;
 import java.util.concurrent.ExecutionException;
+import java.util.concurrent.Executor;
 import java.util.concurrent.FutureTask;
 
 /**
- * A recovery on a thread of its own, which begins at once: beside it the server loads the classes
- * of its transport and opens its port, which takes about as long.
- *
- * <p>Used by one thread at a time.
+ * A step of a recovery that runs on another thread, and whose failure the thread gets that waits
+ * for the end. Used by one thread at a time.
  */
-final class EarlyRecovery {
-  /** What recovers. */
+final class ParallelStep {
+  /** What is done. */
   @FunctionalInterface
   interface Step {
-    /** Builds the indexes of the journal. */
+    /** Does it. */
     void run() throws IOException;
   }
 
   private final FutureTask<Void> task;
 
   /** Begins. */
-  EarlyRecovery(Step step) {
+  ParallelStep(Executor executor, Step step) {
     task =
         new FutureTask<>(
             () -> {
               step.run();
               return null;
             });
-    final Thread thread = new Thread(task, "index-recovery");
-    thread.setDaemon(true);
-    thread.start();
+    executor.execute(task);
   }
 
   /** Waits for the end, and throws what the step has thrown. */
@@ -55,7 +52,7 @@ final class EarlyRecovery {
   void end() {
     try {
       get();
-    } catch (ExecutionException e) { // told by await() to who waits there; else not needed
+    } catch (ExecutionException e) { // await() throws it, if that is called
       return;
     }
   }
