@@ -19,7 +19,7 @@ abstract class EpochSteps extends LogSteps {
             || (set & ~get(alive)) != 0
             || size > scope.size()
             || size < scope.least()
-            || scope.strict() != 0 && (set & ~get(told[get(established)])) != 0) {
+            || (scope.strict() != 0 && (set & ~get(told[get(established)])) != 0)) {
           continue;
         }
         begin();
@@ -55,8 +55,8 @@ abstract class EpochSteps extends LogSteps {
       return broken == Rule.DIRECTORY_HAS_AN_ID;
     }
     return scope.level() == Scope.ALL_DISKS
-        || scope.level() == Scope.LEADER_DISK
-            && (process == get(leader[last]) || broken == Rule.COLD_START_BY_THE_LEADER);
+        || (scope.level() == Scope.LEADER_DISK
+            && (process == get(leader[last]) || broken == Rule.COLD_START_BY_THE_LEADER));
   }
 
   /** Ends epochs before another one that a process leads; those that it serves only if asked. */
@@ -117,9 +117,9 @@ abstract class EpochSteps extends LogSteps {
       }
       emit(Step.ESTABLISH, epoch, process, get(end[epoch]));
     }
-    if (now == ESTABLISHED && obeys
-        || now == SCANNED && all && broken == Rule.SERVE_IF_ESTABLISHED
-        || now == WON && broken == Rule.SERVING_WORD_LAST) {
+    if ((now == ESTABLISHED && obeys)
+        || (now == SCANNED && all && broken == Rule.SERVE_IF_ESTABLISHED)
+        || (now == WON && broken == Rule.SERVING_WORD_LAST)) {
       begin();
       set(serving + process, epoch);
       if (now != WON) {

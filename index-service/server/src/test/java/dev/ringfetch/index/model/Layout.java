@@ -94,7 +94,7 @@ final class Layout {
     }
     final int word = words[field];
     final int shift = shifts[field];
-    state[word] = state[word] & ~((long) masks[field] << shift) | (long) value << shift;
+    state[word] = (state[word] & ~((long) masks[field] << shift)) | (long) value << shift;
   }
 
   /** Writes a state in which two processes have changed places to {@code to}. */

@@ -28,7 +28,7 @@ abstract class LogSteps extends ModelState {
         final int gateNow = get(gate + process);
         final int last = latest(process, epochs + 1);
         final boolean forward =
-            gateNow < epoch && last < epoch || broken == Rule.GATE_MOVES_FORWARD;
+            (gateNow < epoch && last < epoch) || broken == Rule.GATE_MOVES_FORWARD;
         if (has(members[epoch], process) && addressed && forward) {
           begin();
           open(process, epoch);
@@ -84,7 +84,7 @@ abstract class LogSteps extends ModelState {
     int value = prefix(from, whole);
     if (broken == Rule.TAIL_FROM_APPLIED) {
       for (int lsn = whole + 1; lsn <= length(from); lsn++) {
-        value |= NOTHING << 2 * (lsn - 1);
+        value |= NOTHING << (2 * (lsn - 1));
       }
     }
     take(epoch, process, value);
@@ -114,7 +114,7 @@ abstract class LogSteps extends ModelState {
         first = get(base[first]);
       }
       if (wrote > epoch
-          || wrote < epoch && lsn > get(end[first]) && broken != Rule.CUT_AT_BEGIN_OF_EPOCH) {
+          || (wrote < epoch && lsn > get(end[first]) && broken != Rule.CUT_AT_BEGIN_OF_EPOCH)) {
         break;
       }
       length++;
@@ -143,10 +143,10 @@ abstract class LogSteps extends ModelState {
         !byRpc
             || obeys
             || broken == Rule.COMPARE_WITH_GATE
-            || broken == Rule.COMPARE_UNDER_TOKEN && get(compared + process) == epoch;
+            || (broken == Rule.COMPARE_UNDER_TOKEN && get(compared + process) == epoch);
     if (lsn <= length(from) && accepted) {
       begin();
-      final int record = at(from, lsn) << 2 * (lsn - 1);
+      final int record = at(from, lsn) << (2 * (lsn - 1));
       set(log[epoch] + process, to | record);
       if (byRpc && current != epoch && length(get(log[current] + process)) == lsn - 1) {
         set(log[current] + process, get(log[current] + process) | record);
@@ -165,12 +165,12 @@ abstract class LogSteps extends ModelState {
     if (broken == Rule.LOG_MEMORY_OF_ONE_EPOCH && current != epoch) {
       for (int late = 1; late <= length(from); late++) {
         final int now = get(log[current] + process);
-        final int mask = 3 << 2 * (late - 1);
+        final int mask = 3 << (2 * (late - 1));
         if (late <= length(now) + 1
             && (now & mask) != (from & mask)
             && get(writeEpoch[at(from, late)]) == epoch) {
           begin();
-          set(log[current] + process, now & ~mask | from & mask);
+          set(log[current] + process, (now & ~mask) | (from & mask));
           emit(Step.LATE, epoch, process, late);
         }
       }
@@ -210,7 +210,7 @@ abstract class LogSteps extends ModelState {
       final int lsn = length(own) + 1;
       set(begun, write);
       set(writeEpoch[write], epoch);
-      set(log[epoch] + process, own | write << 2 * (lsn - 1));
+      set(log[epoch] + process, own | write << (2 * (lsn - 1)));
       if (broken == Rule.PUBLISH_WHEN_COMMITTED) {
         set(applied + process, lsn);
       }

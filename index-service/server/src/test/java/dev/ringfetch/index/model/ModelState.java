@@ -210,7 +210,7 @@ abstract class ModelState {
 
   boolean needsDisk(int epoch, int process) {
     return scope.level() == Scope.ALL_DISKS
-        || scope.level() == Scope.LEADER_DISK && get(leader[epoch]) == process;
+        || (scope.level() == Scope.LEADER_DISK && get(leader[epoch]) == process);
   }
 
   boolean isOpen(int process, int epoch, boolean orLater) {
@@ -219,8 +219,8 @@ abstract class ModelState {
     }
     final int value = get(closed + process) != 0 ? 0 : get(gate + process);
     return value == epoch
-        || orLater && value > epoch
-        || broken == Rule.ZERO_IS_CLOSED && value == 0;
+        || (orLater && value > epoch)
+        || (broken == Rule.ZERO_IS_CLOSED && value == 0);
   }
 
   void commit(int lsn, int write) {
@@ -248,10 +248,10 @@ abstract class ModelState {
   }
 
   static int at(int log, int lsn) {
-    return log >>> 2 * (lsn - 1) & 3;
+    return log >>> (2 * (lsn - 1)) & 3;
   }
 
   static int prefix(int log, int length) {
-    return log & (1 << 2 * length) - 1;
+    return log & (1 << (2 * length)) - 1;
   }
 }

@@ -43,7 +43,7 @@ final class ReplicationModel extends EpochSteps implements Model {
     final int one = scope.size() == 2 ? 2 : 1;
     if (scope.size() > 3
         || processes < one + 2
-        || (scope.rpc() >> one & 1) != (scope.rpc() >> one + 1 & 1)) {
+        || (scope.rpc() >> one & 1) != (scope.rpc() >> (one + 1) & 1)) {
       return;
     }
     layout.swap(of, one, one + 1, swapped);
@@ -88,9 +88,9 @@ final class ReplicationModel extends EpochSteps implements Model {
       final boolean found =
           scope.remote() != 0
               ? now == SERVING
-                  || broken == Rule.CONFIRM_IF_ESTABLISHED
+                  || (broken == Rule.CONFIRM_IF_ESTABLISHED
                       && now == SCANNED
-                      && get(leader[get(base[epoch])]) == process
+                      && get(leader[get(base[epoch])]) == process)
               : get(serving + process) == epoch || broken == Rule.SERVING_WORD_SEEN;
       if (found) {
         begin();
@@ -128,7 +128,7 @@ final class ReplicationModel extends EpochSteps implements Model {
     final boolean present =
         scope.remote() != 0
             ? get(phase[map]) == SERVING
-                || broken == Rule.CONFIRM_IF_ESTABLISHED && get(phase[map]) == SCANNED
+                || (broken == Rule.CONFIRM_IF_ESTABLISHED && get(phase[map]) == SCANNED)
             : !restartedSince(process, map) || broken == Rule.RESTART_INTO_NEW_MEMORY;
     if (get(readValue[read]) == 0 && present) {
       begin();

@@ -31,19 +31,14 @@ final class ReplicationModelTest {
 
   @Test
   void smallScopesHoldAndReachEachStep() {
-    final long[][] counts = new long[Step.values().length][4];
+    final Coverage coverage = new Coverage();
     for (final String scope : SMALL) {
-      final Search.Result result = search(scope, Rule.NONE);
-      for (final Step step : Step.values()) {
-        for (int epoch = 0; epoch < counts[0].length; epoch++) {
-          counts[step.ordinal()][epoch] += result.count(step, epoch);
-        }
-      }
+      coverage.add(search(scope, Rule.NONE).coverage());
     }
     final List<String> missing = new ArrayList<>();
     for (final Step step : Step.values()) {
       for (final int epoch : step.epochs()) {
-        if (counts[step.ordinal()][epoch] == 0) {
+        if (coverage.count(step, epoch) == 0) {
           missing.add(step + " in epoch " + epoch);
         }
       }

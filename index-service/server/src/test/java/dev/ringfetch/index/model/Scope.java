@@ -71,8 +71,8 @@ record Scope(
   /** Returns the scope that a text describes; 4 processes, 2 members, the rest 0. */
   static Scope of(String text) {
     final Map<String, Integer> values = new LinkedHashMap<>();
-    for (final String word : text.split(" ")) {
-      final String[] parts = word.split("=");
+    for (final String word : text.split(" ", -1)) {
+      final String[] parts = word.split("=", -1);
       if (!NAMES.contains(parts[0]) || parts.length != 2) {
         throw new IllegalArgumentException("word=" + word + " names=" + NAMES);
       }

@@ -20,7 +20,7 @@ final class Search {
   private final int limit;
   private final int width;
   private final long[] found;
-  private final long[][] counts;
+  private final Coverage coverage = new Coverage();
   private long[][] states = new long[16][];
   private int[][] parents = new int[16][];
   private int[] table = new int[1 << 16];
@@ -32,37 +32,11 @@ final class Search {
     this.limit = limit;
     this.width = model.initial().length;
     this.found = new long[width];
-    this.counts = new long[Step.values().length][4];
   }
 
   /** The outcome of a search. */
   record Result(
-      int states, boolean complete, long[][] counts, String violation, List<String> trace) {
-    /** Returns how often a step of an epoch led to a state, known or not. */
-    long count(Step step, int epoch) {
-      return counts[step.ordinal()][epoch];
-    }
-
-    /** Returns how often a step led to a state, known or not. */
-    long count(Step step) {
-      return Arrays.stream(counts[step.ordinal()]).sum();
-    }
-
-    /** Returns a table of the counts, a line for each kind of step that was met. */
-    String coverage() {
-      final StringBuilder text = new StringBuilder();
-      for (final Step step : Step.values()) {
-        if (count(step) != 0) {
-          text.append(String.format("%-16s", step));
-          for (final long cell : counts[step.ordinal()]) {
-            text.append(String.format(" %12d", cell));
-          }
-          text.append('\n');
-        }
-      }
-      return text.toString();
-    }
-  }
+      int states, boolean complete, Coverage coverage, String violation, List<String> trace) {}
 
   /** Searches. */
   Result run() {
@@ -74,11 +48,11 @@ final class Search {
       load(expansion.index, state);
       model.successors(state, expansion);
       if (expansion.violation != null) {
-        return new Result(count, false, counts, expansion.violation, trace(expansion.index));
+        return new Result(count, false, coverage, expansion.violation, trace(expansion.index));
       }
       expansion.index++;
     }
-    return new Result(count, expansion.index == count, counts, null, List.of());
+    return new Result(count, expansion.index == count, coverage, null, List.of());
   }
 
   private final class Expansion implements Model.Sink {
@@ -89,7 +63,7 @@ final class Search {
     public void next(long[] state, Step step, int epoch, int one, int other, String violated) {
       if (violation == null) {
         violation = violated;
-        counts[step.ordinal()][epoch]++;
+        coverage.add(step, epoch);
         System.arraycopy(state, 0, found, 0, width);
         model.canonical(found);
         add(found, index);

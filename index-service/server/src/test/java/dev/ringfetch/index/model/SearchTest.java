@@ -44,7 +44,7 @@ final class SearchTest {
     assertEquals(300 * 300, result.states());
     assertTrue(result.complete());
     assertNull(result.violation());
-    assertEquals(2 * 299 * 300, result.count(Step.JOURNAL));
+    assertEquals(2 * 299 * 300, result.coverage().count(Step.JOURNAL, 0));
   }
 
   @Test
