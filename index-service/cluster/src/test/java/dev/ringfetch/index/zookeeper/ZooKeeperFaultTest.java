@@ -337,7 +337,7 @@ final class ZooKeeperFaultTest {
     }
     other.await("all", () -> answers.stream().allMatch(Answered::isThere));
     final GroupState last = connect(zooKeeper.address(), LONG).groups().get(seen.getGroup());
-    final long changes = last.getVersion() - seen.getVersion();
+    final int changes = last.getVersion() - seen.getVersion();
     final long done = answers.stream().filter(each -> each.result() == Result.DONE).count();
     final long unknown = answers.stream().filter(each -> each.result() == Result.UNKNOWN).count();
     assertTrue(
