@@ -29,7 +29,9 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 
-/** Server processes that are killed and read their journal, or a snapshot of it, at the next start. */
+/**
+ * Server processes that are killed and read their journal, or a snapshot of it, at the next start.
+ */
 @Tag("slow")
 @Timeout(600)
 class SnapshotProcessTest {

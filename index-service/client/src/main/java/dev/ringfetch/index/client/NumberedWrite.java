@@ -110,9 +110,7 @@ final class NumberedWrite<Q, R> {
     if (reason == null || status.getCode() != Status.Code.DEADLINE_EXCEEDED) {
       reason = status;
     }
-    return Failures.isLost(status) && run.leftNs() > 0
-        ? Next.REPEAT
-        : Next.FAIL;
+    return Failures.isLost(status) && run.leftNs() > 0 ? Next.REPEAT : Next.FAIL;
   }
 
   /** The window of the numbers that the server does not know; the write has none then. */

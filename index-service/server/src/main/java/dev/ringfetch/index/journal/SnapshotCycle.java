@@ -324,9 +324,7 @@ public final class SnapshotCycle {
       return null;
     }
     final SnapshotFile whole = SnapshotFile.read(disk, name, number, journal.origin());
-    return whole == null
-        ? null
-        : new Taken(number, whole.begin(), whole.length(), whole.records());
+    return whole == null ? null : new Taken(number, whole.begin(), whole.length(), whole.records());
   }
 
   private SegmentFile firstSegment() throws IOException {

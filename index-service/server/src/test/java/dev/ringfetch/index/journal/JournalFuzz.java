@@ -188,7 +188,9 @@ final class JournalFuzz {
         final byte[] source = other.content(from.get(random.nextInt(from.size())));
         // Of the same place as often as not.
         final int begin =
-            random.nextBoolean() && at < source.length ? at : random.nextInt(Math.max(1, source.length));
+            random.nextBoolean() && at < source.length
+                ? at
+                : random.nextInt(Math.max(1, source.length));
         System.arraycopy(source, begin, content, at, Math.min(length, source.length - begin));
       }
       case 7 -> {

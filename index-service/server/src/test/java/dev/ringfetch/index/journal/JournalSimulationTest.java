@@ -23,7 +23,15 @@ class JournalSimulationTest {
     }
     System.out.printf(
         "seed=%d worlds=%d cuts=%d kills=%d ends=%d failures=%d fulls=%d lost=%d unopened=%d%n",
-        seed, WORLDS, seen.cuts, seen.kills, seen.ends, seen.failures, seen.fulls, seen.lost, seen.unopened);
+        seed,
+        WORLDS,
+        seen.cuts,
+        seen.kills,
+        seen.ends,
+        seen.failures,
+        seen.fulls,
+        seen.lost,
+        seen.unopened);
     if (WORLDS >= 60) {
       assertTrue(
           seen.cuts > 0

@@ -80,10 +80,7 @@ final class KillBallast {
     }
     final BatchPutResponse response =
         calls.write(
-            index,
-            IndexGrpc.getBatchPutMethod(),
-            named -> request.setNumber(named).build(),
-            BATCH);
+            index, IndexGrpc.getBatchPutMethod(), named -> request.setNumber(named).build(), BATCH);
     synchronized (this) {
       for (int i = 0; i < BATCH; i++) {
         final long version = response.getOutcomes(i).getVersion();
@@ -115,10 +112,7 @@ final class KillBallast {
             .setRange(KeyRange.newBuilder().setStart(key(first)).setEnd(key(first + BATCH)));
     final DeleteRangeResponse response =
         calls.write(
-            index,
-            IndexGrpc.getDeleteRangeMethod(),
-            named -> request.setNumber(named).build(),
-            1);
+            index, IndexGrpc.getDeleteRangeMethod(), named -> request.setNumber(named).build(), 1);
     counts.rangesRemoved.incrementAndGet();
     synchronized (this) {
       int present = 0;

@@ -251,7 +251,8 @@ final class KillChecks {
     }
     if (seen.began() == seen.answered()) {
       life.add(operation);
-      certain.add(operation.answeredNs() < span.endNs - span.windowNs ? operation : operation.open());
+      certain.add(
+          operation.answeredNs() < span.endNs - span.windowNs ? operation : operation.open());
       return;
     }
     final int executed = operation.wrote() ? life(seen) : -1;
@@ -270,8 +271,7 @@ final class KillChecks {
                 Math.max(operation.invokedNs(), span.beginNs),
                 endNs);
         life.add(done);
-        final boolean left =
-            seen.answered() > span.number || endNs < span.endNs - span.windowNs;
+        final boolean left = seen.answered() > span.number || endNs < span.endNs - span.windowNs;
         certain.add(left ? done : done.open());
       }
       return;

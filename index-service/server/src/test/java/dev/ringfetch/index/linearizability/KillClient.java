@@ -112,12 +112,7 @@ final class KillClient {
     final KillEpoch.Seen added =
         new KillEpoch.Seen(
             new Operation(
-                key,
-                call,
-                answer,
-                calls.route().ring(),
-                calls.invokedNs(),
-                calls.answeredNs()),
+                key, call, answer, calls.route().ring(), calls.invokedNs(), calls.answeredNs()),
             calls.began(),
             calls.answered(),
             false);
@@ -127,7 +122,8 @@ final class KillClient {
 
   private void addWrite(int key, Call call, Answer answer, long ttlMs) {
     final KillEpoch.Seen write = add(key, call, answer);
-    if (ttlMs != 0 && (answer.isOpen() || call.kind() != Call.Kind.COMPARE_AND_SET || answer.yes())) {
+    if (ttlMs != 0
+        && (answer.isOpen() || call.kind() != Call.Kind.COMPARE_AND_SET || answer.yes())) {
       counts.expired.incrementAndGet();
       epoch.addEnd(
           index, write, calls.invokedNs() + TimeUnit.MILLISECONDS.toNanos(ttlMs) - CLOCK_NS);
@@ -244,9 +240,7 @@ final class KillClient {
       add(
           key,
           Call.removal(0),
-          response == null
-              ? Answer.OPEN
-              : new Answer(false, 0, 0, response.getIncarnation()));
+          response == null ? Answer.OPEN : new Answer(false, 0, 0, response.getIncarnation()));
     }
   }
 

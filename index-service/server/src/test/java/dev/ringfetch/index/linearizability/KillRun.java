@@ -151,8 +151,7 @@ final class KillRun implements AutoCloseable {
     server = process();
     port = server.awaitPort();
     counts.longestStartMs =
-        Math.max(
-            counts.longestStartMs, TimeUnit.NANOSECONDS.toMillis(System.nanoTime() - beginNs));
+        Math.max(counts.longestStartMs, TimeUnit.NANOSECONDS.toMillis(System.nanoTime() - beginNs));
   }
 
   /** Starts a server, and kills it so much later. */
@@ -301,8 +300,7 @@ final class KillRun implements AutoCloseable {
   private List<GetResponse> read(KilledIndex index, List<ByteString> keys) {
     final BatchGetResponse response =
         stub()
-            .batchGet(
-                BatchGetRequest.newBuilder().setIndex(index.name()).addAllKeys(keys).build());
+            .batchGet(BatchGetRequest.newBuilder().setIndex(index.name()).addAllKeys(keys).build());
     return response.getAnswersList().stream()
         .map(found -> found.toBuilder().setIncarnation(response.getIncarnation()).build())
         .toList();
@@ -360,8 +358,7 @@ final class KillRun implements AutoCloseable {
 
   private void check(KilledIndex index, List<KillChecks.Span> lived, List<Seen> history) {
     try {
-      final Optional<String> violation =
-          new KillChecks(index, lived, counts).violation(history);
+      final Optional<String> violation = new KillChecks(index, lived, counts).violation(history);
       violation.ifPresent(text -> failures.add(new AssertionError(text)));
     } catch (RuntimeException | Error e) {
       failures.add(e);
@@ -376,12 +373,7 @@ final class KillRun implements AutoCloseable {
         final GetResponse found = read(index, List.of(past.key(key))).get(0);
         final Operation read =
             new Operation(
-                key,
-                Call.read(Call.Kind.GET),
-                answer(found),
-                false,
-                invokedNs,
-                System.nanoTime());
+                key, Call.read(Call.Kind.GET), answer(found), false, invokedNs, System.nanoTime());
         past.add(index, new Seen(read, gate.life(), gate.life(), false));
         if (found.getEntry().getDeadlineMs() == 0) { // else its end is a tick away
           if (index.durability() != Durability.MEMORY) {
@@ -424,8 +416,7 @@ final class KillRun implements AutoCloseable {
   private void startThreads() {
     for (int id = 1; id <= CLIENTS; id++) {
       final KillClient client =
-          new KillClient(
-              id, new Random(random.nextLong()), indexes, gate, counts, routes());
+          new KillClient(id, new Random(random.nextLong()), indexes, gate, counts, routes());
       start("client " + id, () -> client.run(this::enterEpoch, () -> ended));
     }
     for (final KillBallast part : ballast) {

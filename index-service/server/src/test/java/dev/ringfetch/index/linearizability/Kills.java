@@ -11,7 +11,9 @@ import picocli.CommandLine;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Option;
 
-/** The command {@code index-service/server/src/test/soak/run}: a {@link KillRun}, and its counts. */
+/**
+ * The command {@code index-service/server/src/test/soak/run}: a {@link KillRun}, and its counts.
+ */
 @Command(
     name = "soak/run",
     mixinStandardHelpOptions = true,
@@ -36,7 +38,9 @@ final class Kills implements Callable<Integer> {
   @Override
   public Integer call() throws IOException {
     final Path top =
-        directory == null ? Files.createTempDirectory("rf-kills-") : Files.createDirectories(directory);
+        directory == null
+            ? Files.createTempDirectory("rf-kills-")
+            : Files.createDirectories(directory);
     System.out.println("kills: kills=" + kills + " seed=" + seed + " directory=" + top);
     final long beginNs = System.nanoTime();
     try (KillRun run =

@@ -426,9 +426,7 @@ class NumberedWritesTest {
     assertEquals(written, index.put(put("a", "a", "1", 1)));
     assertEquals(
         client,
-        index
-            .openClient(OpenClientRequest.newBuilder().setClient(client).build())
-            .getClient());
+        index.openClient(OpenClientRequest.newBuilder().setClient(client).build()).getClient());
   }
 
   private static void assertRecovering(Executable call) {

@@ -83,8 +83,7 @@ final class Simulations implements Callable<Integer> {
             .filter(state -> state.getValue() == 0)
             .map(Map.Entry::getKey)
             .toList();
-    System.out.println(
-        "simulations: seeds=" + seed + ".." + (next - 1) + " never met: " + missing);
+    System.out.println("simulations: seeds=" + seed + ".." + (next - 1) + " never met: " + missing);
     return missing.isEmpty() ? 0 : 1;
   }
 
