@@ -20,6 +20,8 @@ import java.util.Map;
 import java.util.Optional;
 import java.util.concurrent.Callable;
 import java.util.concurrent.TimeUnit;
+import java.util.logging.Level;
+import java.util.logging.Logger;
 import org.HdrHistogram.Histogram;
 import picocli.CommandLine;
 import picocli.CommandLine.Command;
@@ -104,6 +106,9 @@ final class ClusterDemo implements Callable<Integer> {
   @Option(names = "--seed", description = "Of the writers' and readers' choices. Default: 1.")
   private long seed = 1;
 
+  /** Kept: a logger's level is forgotten with it. */
+  private static final Logger CHANNELS = Logger.getLogger("dev.ringfetch.rpc");
+
   private LiveLine live; // null: before there is load
 
   /**
@@ -115,6 +120,7 @@ final class ClusterDemo implements Callable<Integer> {
 
   @Override
   public Integer call() throws IOException, InterruptedException {
+    CHANNELS.setLevel(Level.WARNING); // the end of each ring to a killed node is no news here
     final Path directory = Files.createTempDirectory("ringfetch-cluster-demo-");
     final LocalCluster cluster = LocalCluster.open(directory, true);
     final Thread hook = new Thread(() -> end(cluster), "end-of-cluster");

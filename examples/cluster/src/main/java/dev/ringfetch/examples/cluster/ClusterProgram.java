@@ -92,8 +92,11 @@ public final class ClusterProgram implements Runnable {
     try (LocalCluster cluster = LocalCluster.open(directory, false)) {
       final Thread hook = new Thread(() -> abandon(cluster), "end-of-up");
       Runtime.getRuntime().addShutdownHook(hook);
-      cluster.up(nodes, LocalCluster.NodeOptions.DEFAULT.replicas(replicas));
-      Runtime.getRuntime().removeShutdownHook(hook);
+      try {
+        cluster.up(nodes, LocalCluster.NodeOptions.DEFAULT.replicas(replicas));
+      } finally {
+        forget(hook); // a start that fails ends what it has started; that of others is not touched
+      }
       final String servers = String.join(",", cluster.addresses());
       say(
           "cluster of %s up after %.1f s: %s",
@@ -104,13 +107,23 @@ public final class ClusterProgram implements Runnable {
       say("Try:");
       say("  export RINGFETCH_SERVER=%s", servers);
       say("  %sindex put hello world", RUN);
-      say("  %scluster status --watch", RUN);
-      say("  %scluster kill 1", RUN);
-      say("  %sindex get hello", RUN);
-      say("  %scluster add", RUN);
-      say("  %scluster down", RUN);
+      for (final String command : List.of("status --watch", "kill 1", "add", "down")) {
+        say("  %scluster %s%s", RUN, command, directoryOption());
+      }
     }
     return CommandLine.ExitCode.OK;
+  }
+
+  private String directoryOption() {
+    return directory.equals(LocalCluster.defaultDirectory()) ? "" : " --directory=" + directory;
+  }
+
+  private static void forget(Thread hook) {
+    try {
+      Runtime.getRuntime().removeShutdownHook(hook);
+    } catch (IllegalStateException e) {
+      // It runs: by a signal.
+    }
   }
 
   /** A signal ends the start: nothing of it is left. */
@@ -148,8 +161,7 @@ public final class ClusterProgram implements Runnable {
     }
     say("");
     final List<String> arguments =
-        new ArrayList<>(
-            List.of("cluster", "--timeout", "1s", "--server", String.join(",", addresses)));
+        new ArrayList<>(List.of("cluster", "--server", String.join(",", addresses)));
     if (watch) {
       arguments.add("--watch");
     }
