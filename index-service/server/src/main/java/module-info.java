@@ -1,6 +1,7 @@
 /**
  * The server of the index service: a program, and in {@code dev.ringfetch.index.service} the
- * services for a server of an application's own. Clients use the protocol.
+ * services for a server of an application's own, or a node of a cluster, whose coordinator is
+ * behind {@code dev.ringfetch.index.coordinator}. Clients use the protocol.
  */
 @SuppressWarnings({"requires-automatic", "requires-transitive-automatic", "module"}) // gRPC
 module dev.ringfetch.index {
@@ -12,6 +13,9 @@ module dev.ringfetch.index {
   requires io.grpc.services;
   requires org.agrona;
 
+  uses dev.ringfetch.index.coordinator.CoordinatorProvider;
+
+  exports dev.ringfetch.index.coordinator;
   exports dev.ringfetch.index.service;
 
   opens dev.ringfetch.index to

@@ -151,6 +151,10 @@ final class ClusterTest {
       second.close();
       assertEquals(-1L, ages.get("k0").orElseThrow());
       assertEquals(200, ages.count());
+      assertEquals(200, ages.scan(Range.all()).stream().count());
+
+      assertEquals(111, ages.scan(Range.prefix("k1")).snapshot().stream().count());
+      assertEquals(111, ages.deleteRange(Range.prefix("k1")));
     }
   }
 

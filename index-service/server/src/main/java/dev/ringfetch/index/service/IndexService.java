@@ -331,7 +331,7 @@ public final class IndexService implements IndexGrpc.AsyncService, BindableServi
 
   private void scan(ScanRequest request, StreamObserver<ScanResponse> responses, boolean all) {
     try {
-      read(request.getIndex(), responses, index -> ranges.scan(index, request, responses, all));
+      ranges.scan(indexToRead(request.getIndex()), request, responses, all);
     } catch (StatusException e) {
       responses.onError(e);
     }
@@ -356,19 +356,18 @@ public final class IndexService implements IndexGrpc.AsyncService, BindableServi
   @Override
   public void count(CountRequest request, StreamObserver<CountResponse> responses) {
     try {
-      read(request.getIndex(), responses, index -> count(index, request, responses));
+      if (Ranges.isAll(request.getRange())) {
+        read(request.getIndex(), responses, index -> count(index, responses));
+      } else {
+        ranges.count(indexToRead(request.getIndex()), request, responses);
+      }
     } catch (StatusException e) {
       responses.onError(e);
     }
   }
 
-  private void count(
-      ServedIndex index, CountRequest request, StreamObserver<CountResponse> responses)
+  private static void count(ServedIndex index, StreamObserver<CountResponse> responses)
       throws StatusException {
-    if (!Ranges.isAll(request.getRange())) {
-      ranges.count(index, request, responses);
-      return;
-    }
     if (index != null && index.isRefused()) {
       throw Outcomes.damaged(index).asException();
     }

@@ -10,7 +10,7 @@ import java.util.List;
  *
  * <p>Safe for use by many threads.
  */
-interface LeaderDirectory {
+public interface LeaderDirectory {
   /**
    * Refuses a call for an index that this node does not lead: with FAILED_PRECONDITION and the
    * leader's address, or with UNAVAILABLE while there is no leader. Does nothing if the cluster has

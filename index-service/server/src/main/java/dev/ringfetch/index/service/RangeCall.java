@@ -58,6 +58,11 @@ abstract class RangeCall<T> implements EntrySink {
   private boolean hasEnded;
   private volatile boolean cancelled;
 
+  /** Whether the call waits until it is known that this node leads the index. */
+  private volatile boolean unconfirmed;
+
+  private volatile boolean deposed; // it does not
+
   /** Whether the owner was asked and has not answered. */
   private boolean asking;
 
@@ -82,7 +87,18 @@ abstract class RangeCall<T> implements EntrySink {
   /** Begins, within the method that serves the call. */
   final void start() {
     responses.setOnCancelHandler(this::cancel);
-    drive();
+    if (index.leadership() == null) {
+      drive();
+    } else {
+      unconfirmed = true;
+      index.leadership().barrier().confirm(this::confirmed);
+    }
+  }
+
+  private void confirmed(boolean leads) {
+    deposed = !leads;
+    unconfirmed = false;
+    driveLater(); // not here: others wait for the same answer
   }
 
   private void cancel() {
@@ -142,6 +158,13 @@ abstract class RangeCall<T> implements EntrySink {
     }
     if (cancelled) {
       next = Next.END;
+      return;
+    }
+    if (unconfirmed) {
+      return;
+    }
+    if (deposed) {
+      fail(Outcomes.dropped(index));
       return;
     }
     next = ready();

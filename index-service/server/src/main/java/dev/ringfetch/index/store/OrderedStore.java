@@ -325,7 +325,7 @@ public final class OrderedStore implements EntryStore {
       throw new IllegalArgumentException("not a version: version=" + version);
     }
     final boolean isThere = findToWrite(key);
-    newest = version;
+    newest = Math.max(newest, version); // a recovery restores in the order of keys
     if (isThere && snapshots.areOpen()) {
       keep(key);
     }

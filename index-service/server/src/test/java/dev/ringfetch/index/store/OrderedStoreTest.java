@@ -296,6 +296,19 @@ class OrderedStoreTest {
   }
 
   @Test
+  void aSnapshotHasWhatWasRestoredInTheOrderOfKeys() {
+    for (final long restored : new long[] {7, 9, 2}) {
+      final ByteString key = ByteString.copyFromUtf8("k" + restored);
+      assertEquals(0, store.reserve(key.size(), key.size()));
+      store.put(key, key, restored);
+    }
+    final Snapshot snapshot = new Snapshot(1024);
+    store.begin(snapshot);
+    assertTrue(snapshot.contains(9));
+    snapshot.close();
+  }
+
+  @Test
   void closedAndRefusedIndexesTurnReadersAway() {
     put(ByteString.copyFromUtf8("key"));
     assertFalse(index.isRefused());

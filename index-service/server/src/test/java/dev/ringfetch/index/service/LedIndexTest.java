@@ -1,0 +1,273 @@
+package dev.ringfetch.index.service;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
+import static org.junit.jupiter.api.Assertions.assertNotEquals;
+import static org.junit.jupiter.api.Assertions.assertNotNull;
+import static org.junit.jupiter.api.Assertions.assertNull;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import com.google.protobuf.ByteString;
+import dev.ringfetch.index.journal.IndexDefinition;
+import dev.ringfetch.index.partition.CommitLog;
+import dev.ringfetch.index.partition.ImmediateLog;
+import dev.ringfetch.index.replication.GroupLog;
+import dev.ringfetch.index.v1.BatchGetRequest;
+import dev.ringfetch.index.v1.CountRequest;
+import dev.ringfetch.index.v1.DescribeClusterResponse;
+import dev.ringfetch.index.v1.DescribeRequest;
+import dev.ringfetch.index.v1.Durability;
+import dev.ringfetch.index.v1.GetRequest;
+import dev.ringfetch.index.v1.GetResponse;
+import dev.ringfetch.index.v1.GroupState;
+import dev.ringfetch.index.v1.IndexKind;
+import dev.ringfetch.index.v1.OpenClientRequest;
+import dev.ringfetch.index.v1.OpenClientResponse;
+import dev.ringfetch.index.v1.PutRequest;
+import dev.ringfetch.index.v1.PutResponse;
+import dev.ringfetch.index.v1.RequestNumber;
+import dev.ringfetch.index.v1.Trailers;
+import io.grpc.Metadata;
+import io.grpc.Status;
+import io.grpc.StatusException;
+import io.grpc.stub.StreamObserver;
+import java.util.ArrayDeque;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import java.util.Queue;
+import java.util.function.BiConsumer;
+import java.util.function.Consumer;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+
+/** Calls for an index of a cluster, at the node that leads it and at others; the log is made up. */
+@Timeout(60)
+final class LedIndexTest {
+  private static final String NAME = "led";
+  private static final ByteString KEY = ByteString.copyFromUtf8("key");
+  private static final ByteString VALUE = ByteString.copyFromUtf8("value");
+
+  private final Queue<Leadership.Told> asked = new ArrayDeque<>();
+  private final List<GroupLog.Ended> appended = new ArrayList<>();
+  private final Indexes indexes = Indexes.unrecovered(IndexMemory.ofProcess(64L << 20));
+  private final IndexService service = new IndexService(indexes);
+  private final ReplicatedIndex led = new ReplicatedIndex(indexes, asked::add);
+
+  /** Where the index is led, while this node does not. */
+  private static final class Elsewhere implements LeaderDirectory {
+    private final List<String> created = new ArrayList<>();
+
+    @Override
+    public void checkElsewhere(String name) throws StatusException {
+      if (name.equals(NAME)) {
+        final Metadata trailers = new Metadata();
+        trailers.put(Trailers.LEADER, "other:1");
+        throw Status.FAILED_PRECONDITION.asException(trailers);
+      }
+    }
+
+    @Override
+    public void create(String name, IndexKind kind, Created told) {
+      created.add(name);
+    }
+
+    @Override
+    public void drop(String name, Created told) {
+      told.onEnd(0, false, null);
+    }
+
+    @Override
+    public List<String> addresses() {
+      return List.of("self:1", "other:1");
+    }
+
+    @Override
+    public DescribeClusterResponse describe() {
+      return DescribeClusterResponse.getDefaultInstance();
+    }
+  }
+
+  private final Elsewhere elsewhere = new Elsewhere();
+
+  /** A log whose records are committed at once, but for those of clients. */
+  private final class MadeUpLog implements GroupLog {
+    @Override
+    public CommitLog partition(int partition, long last) {
+      return new ImmediateLog(last);
+    }
+
+    @Override
+    public boolean append(int type, long client, long request, Ended ended) {
+      appended.add(ended);
+      return true;
+    }
+  }
+
+  private void lead(IndexKind kind) throws Exception {
+    indexes.join(elsewhere);
+    indexes.recoverAndServe();
+    final GroupState state =
+        GroupState.newBuilder()
+            .setGroup(7)
+            .setIndex(NAME)
+            .setDefinition(
+                new IndexDefinition(
+                        kind, Durability.MEMORY, kind == IndexKind.HASH ? 4 : 1, 5, 77)
+                    .encoded())
+            .build();
+    led.clear(state);
+    led.lead(new MadeUpLog(), state);
+  }
+
+  /** What came of a call. */
+  private static final class Answer<T> implements StreamObserver<T> {
+    private T response;
+    private Throwable failure;
+    private boolean ended;
+
+    @Override
+    public void onNext(T next) {
+      response = next;
+    }
+
+    @Override
+    public void onError(Throwable error) {
+      failure = error;
+      ended = true;
+    }
+
+    @Override
+    public void onCompleted() {
+      ended = true;
+    }
+
+    Status.Code code() {
+      return failure == null ? Status.Code.OK : Status.fromThrowable(failure).getCode();
+    }
+  }
+
+  private static <R, T> Answer<T> call(BiConsumer<R, StreamObserver<T>> method, R request) {
+    final Answer<T> answer = new Answer<>();
+    method.accept(request, answer);
+    return answer;
+  }
+
+  private Answer<PutResponse> put(RequestNumber number) {
+    final PutRequest.Builder request =
+        PutRequest.newBuilder().setIndex(NAME).setKey(KEY).setValue(VALUE);
+    return call(service::put, (number == null ? request : request.setNumber(number)).build());
+  }
+
+  private Answer<GetResponse> get() {
+    return call(service::get, GetRequest.newBuilder().setIndex(NAME).setKey(KEY).build());
+  }
+
+  private Map<String, Consumer<Answer<Object>>> readings() {
+    return Map.of(
+        "get",
+        answer ->
+            service.get(
+                GetRequest.newBuilder().setIndex(NAME).setKey(KEY).build(), passed(answer)),
+        "batchGet",
+        answer ->
+            service.batchGet(
+                BatchGetRequest.newBuilder().setIndex(NAME).addKeys(KEY).build(), passed(answer)),
+        "count",
+        answer ->
+            service.count(CountRequest.newBuilder().setIndex(NAME).build(), passed(answer)),
+        "describe",
+        answer ->
+            service.describe(
+                DescribeRequest.newBuilder().setIndex(NAME).build(), passed(answer)));
+  }
+
+  @SuppressWarnings("unchecked")
+  private static <T> StreamObserver<T> passed(Answer<Object> answer) {
+    return (StreamObserver<T>) answer;
+  }
+
+  @Test
+  void readsWaitForTheBarrier() throws Exception {
+    lead(IndexKind.ORDERED);
+    assertEquals(Status.Code.OK, put(null).code());
+    readings()
+        .forEach(
+            (name, reading) -> {
+              final Answer<Object> answer = new Answer<>();
+              reading.accept(answer);
+              assertFalse(answer.ended, name);
+              assertEquals(1, asked.size(), name);
+              asked.remove().onConfirmed(true);
+              assertEquals(Status.Code.OK, answer.code(), name);
+              assertTrue(answer.ended && answer.response != null, name);
+            });
+  }
+
+  @Test
+  void noReadIsAnsweredByANodeThatLeadsNoMore() throws Exception {
+    lead(IndexKind.ORDERED);
+    readings()
+        .forEach(
+            (name, reading) -> {
+              final Answer<Object> answer = new Answer<>();
+              reading.accept(answer);
+              asked.remove().onConfirmed(false);
+              assertEquals(Status.Code.UNAVAILABLE, answer.code(), name);
+              assertNull(answer.response, name);
+            });
+  }
+
+  @Test
+  void aReadThatWasConfirmedFindsNothingInAStoreThatWasGivenUp() throws Exception {
+    lead(IndexKind.HASH);
+    assertEquals(Status.Code.OK, put(null).code());
+    final Answer<GetResponse> answer = get();
+    led.follow();
+    asked.remove().onConfirmed(true);
+    assertTrue(answer.ended);
+    assertNotEquals(Status.Code.OK, answer.code());
+  }
+
+  @Test
+  void otherNodesNameTheLeader() throws Exception {
+    lead(IndexKind.HASH);
+    led.follow();
+    for (final Answer<?> answer : List.of(get(), put(null))) {
+      assertEquals(Status.Code.FAILED_PRECONDITION, answer.code());
+      assertEquals("other:1", Status.trailersFromThrowable(answer.failure).get(Trailers.LEADER));
+    }
+  }
+
+  @Test
+  void aWriteToAnUnknownIndexBeginsItsCreation() throws Exception {
+    lead(IndexKind.HASH);
+    final Answer<PutResponse> answer =
+        call(
+            service::put,
+            PutRequest.newBuilder().setIndex("new").setKey(KEY).setValue(VALUE).build());
+    assertEquals(Status.Code.UNAVAILABLE, answer.code());
+    assertEquals(List.of("new"), elsewhere.created);
+  }
+
+  @Test
+  void aNumberIsGivenWhenItsRecordIsCommittedAndCountsForOneIndex() throws Exception {
+    lead(IndexKind.HASH);
+    final Answer<OpenClientResponse> opened =
+        call(service::openClient, OpenClientRequest.newBuilder().setIndex(NAME).build());
+    assertFalse(opened.ended);
+    appended.get(0).onEnded(true);
+    assertTrue(opened.ended);
+    assertEquals(List.of("self:1", "other:1"), opened.response.getNodesList());
+    final RequestNumber number =
+        RequestNumber.newBuilder()
+            .setClient(opened.response.getClient())
+            .setNumber(1)
+            .setFirstIncomplete(1)
+            .build();
+    final long version = put(number).response.getVersion();
+    assertEquals(version, put(number).response.getVersion()); // once, not twice
+    assertEquals(0, indexes.clients().count());
+    assertNotNull(indexes.find(NAME).leadership().clients().find(opened.response.getClient()));
+  }
+}
