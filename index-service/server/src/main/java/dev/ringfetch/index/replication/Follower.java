@@ -14,9 +14,6 @@ import dev.ringfetch.index.v1.SnapshotBegin;
  * <p>The replica's owner only.
  */
 final class Follower {
-  /** The most bytes of records that wait to be applied; a leader keeps no more for a joiner. */
-  static final int LOG_LIMIT = LeaderLog.CAPACITY * 4 + SnapshotTransfer.TAIL_LIMIT;
-
   private final ReplicaCore core;
   private final JournalRecord view = new JournalRecord();
   private long leader; // of the gate's epoch; 0: unknown, or this one
@@ -195,7 +192,8 @@ final class Follower {
     if (last <= log.end()) {
       return true; // it has come before
     }
-    return log.bytes() <= LOG_LIMIT
+    final ReplicaContext.Limits limits = core.context().limits();
+    return log.bytes() <= 4L * limits.waiting() + limits.tail() // as a leader keeps no more
         && log.addAll(
             core.context().group(), append.getRecords(), count, (int) (log.end() - position));
   }

@@ -275,22 +275,35 @@ final class Leader {
     }
   }
 
-  /** The members that there should be, by what is known of them; null: those that there are. */
-  List<Member> proposed(Map<Long, Node> living, long nowNs) {
-    final boolean isFull = core.serving() != null && !core.serving().hasRoom();
+  /** Whether there should be other members, by what is known of them. */
+  boolean needsChange(long nowNs) {
+    for (final MemberProgress member : all) {
+      if (isLost(member, nowNs)) {
+        return true;
+      }
+    }
+    return established && transfer != null && transfer.isReady();
+  }
+
+  /** Whether a member is taken for dead, or does not follow while writers wait for it. */
+  private boolean isLost(MemberProgress member, long nowNs) {
+    return member.isSuspect(nowNs)
+        || (core.serving() != null && !core.serving().hasRoom() && member.isStuck(nowNs));
+  }
+
+  /** The members that there should be. */
+  List<Member> proposed(long nowNs) {
     final List<Member> kept = new ArrayList<>();
     for (final Member member : configuration.getMembersList()) {
       final MemberProgress progress = members.get(member.getNode());
-      if (progress == null
-          || !(progress.isSuspect(nowNs) || (isFull && progress.isStuck(nowNs)))) {
+      if (progress == null || !isLost(progress, nowNs)) {
         kept.add(member);
       }
     }
-    final boolean joiner = established && transfer != null && transfer.isReady();
-    if (joiner) {
+    if (established && transfer != null && transfer.isReady()) {
       kept.add(Configurations.member(transfer.node()));
     }
-    return joiner || kept.size() < configuration.getMembersCount() ? kept : null;
+    return kept;
   }
 
   /** Ends: the replica leads no more. */

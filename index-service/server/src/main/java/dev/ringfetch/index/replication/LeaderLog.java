@@ -17,11 +17,9 @@ import org.agrona.ErrorHandler;
  * is committed the owner notes within a cycle; the thread tells the partitions after it.
  */
 final class LeaderLog implements GroupLog {
-  /** Bytes that may wait for their commit: about a tenth of a second of a fast network. */
-  static final int CAPACITY = 16 << 20;
-
   private final long group;
   private final int partitions;
+  private final int capacity;
   private final Runnable drive;
   private final AtomicReferenceArray<ReplicatedLog> logs;
   private final ReplicatedLog ofNoPartition;
@@ -45,9 +43,10 @@ final class LeaderLog implements GroupLog {
    *     were never more of them than records
    * @param drive drives the replica
    */
-  LeaderLog(long group, int partitions, long epoch, long last, Runnable drive) {
-    this.group = group;
-    this.partitions = partitions;
+  LeaderLog(ReplicaContext context, long epoch, long last, Runnable drive) {
+    group = context.group();
+    partitions = context.partitions();
+    capacity = context.limits().waiting();
     this.epoch = epoch;
     this.drive = drive;
     logs = new AtomicReferenceArray<>(partitions + 1);
@@ -107,12 +106,12 @@ final class LeaderLog implements GroupLog {
   }
 
   boolean hasRoom() {
-    return waiting.get() < CAPACITY;
+    return waiting.get() < capacity;
   }
 
   /** Takes room; returns false if twice as much waits as may. */
   boolean reserve(int length) {
-    if (waiting.get() > 2L * CAPACITY) {
+    if (waiting.get() > 2L * capacity) {
       return false;
     }
     waiting.addAndGet(length);

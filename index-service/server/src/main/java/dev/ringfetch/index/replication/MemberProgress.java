@@ -38,7 +38,9 @@ final class MemberProgress {
   private long applied;
   private long confirmed;
   private long asked;
-  private int unanswered;
+  private long sent; // messages over this connection
+  private long answers; // to them
+  private long recordsSent; // the last of them that had records
   private long heardNs;
   private long sentNs;
   private long adoptNs;
@@ -82,7 +84,7 @@ final class MemberProgress {
   }
 
   boolean mayGetMore() {
-    return connected && unanswered < WINDOW;
+    return connected && sent - answers < WINDOW;
   }
 
   /** Whether it is to be taken for dead. */
@@ -99,7 +101,9 @@ final class MemberProgress {
     connected = true;
     lost = false;
     synced = false;
-    unanswered = 0;
+    sent = 0;
+    answers = 0;
+    recordsSent = 0;
     asked = 0;
     adoptNs = sentNs - HEARTBEAT_NS;
   }
@@ -111,11 +115,10 @@ final class MemberProgress {
 
   /** Takes an answer. */
   void onAnswer(MemberMessage answer, long nowNs) {
-    heardNs = nowNs;
     if (answer.getEpoch() != epoch) {
       return;
     }
-    unanswered = Math.max(0, unanswered - 1);
+    answers++;
     if (answer.getGate() != epoch) {
       failed |= adopted && answer.getGate() < epoch; // it has lost what it had
       return;
@@ -125,15 +128,17 @@ final class MemberProgress {
       return;
     }
     adopted = true;
+    heardNs = nowNs; // a node that refuses is no member
     if (answer.getReceived() > received || answer.getReceived() == core.log().end()) {
       progressNs = nowNs;
     }
     received = Math.max(received, answer.getReceived());
     applied = Math.max(applied, answer.getApplied());
     confirmed = Math.max(confirmed, answer.getConfirmed());
-    if (!synced || (unanswered == 0 && received < cursor.position())) {
+    if (!synced || (answers >= recordsSent && received < cursor.position())) {
       synced = cursor.seek(received);
       failed |= !synced;
+      recordsSent = 0;
     }
   }
 
@@ -164,7 +169,10 @@ final class MemberProgress {
 
   /** Sends records that it has not got, as far as they may be under way. */
   void sendRecords(long nowNs) {
-    while (adopted && synced && mayGetMore() && cursor.hasNext()) {
+    // What follows a message that was refused is refused: it is sent again when all are answered.
+    final boolean goesOn =
+        received >= cursor.position() || nowNs - progressNs < HEARTBEAT_NS || recordsSent == 0;
+    while (adopted && synced && goesOn && mayGetMore() && cursor.hasNext()) {
       final long position = cursor.position();
       final Append.Builder append =
           Append.newBuilder().setPosition(position).setRecords(cursor.take());
@@ -173,6 +181,7 @@ final class MemberProgress {
         cursor.seek(position);
         return;
       }
+      recordsSent = sent;
     }
   }
 
@@ -196,7 +205,7 @@ final class MemberProgress {
     if (!core.context().peers().send(node, message.build())) {
       return false;
     }
-    unanswered++;
+    sent++;
     sentNs = nowNs;
     return true;
   }

@@ -14,6 +14,9 @@ import dev.ringfetch.index.journal.RecordDescriptor;
 final class RecordLog {
   private static final int CHUNK_LENGTH = 64 << 10;
 
+  /** Chunks are that much shorter than what may wait: only whole ones are given back. */
+  private static final int CHUNKS = 4;
+
   private static final class Chunk {
     final byte[] bytes;
     final long base; // position before the first record
@@ -29,18 +32,24 @@ final class RecordLog {
   }
 
   private final JournalRecord view = new JournalRecord();
+  private final int chunkLength;
   private Chunk first;
   private Chunk last;
   private long bytes;
 
-  /** Creates a log without records, at position 0. */
-  RecordLog() {
+  /**
+   * Creates a log without records, at position 0.
+   *
+   * @param limit of bytes that wait for their commit
+   */
+  RecordLog(int limit) {
+    chunkLength = Math.min(CHUNK_LENGTH, limit / CHUNKS);
     reset(0);
   }
 
   /** Gives up all records: the next one follows this position. */
   void reset(long position) {
-    first = new Chunk(CHUNK_LENGTH, position);
+    first = new Chunk(chunkLength, position);
     last = first;
     bytes = 0;
   }
@@ -107,7 +116,7 @@ final class RecordLog {
 
   private Chunk room(int length) {
     if (length > last.bytes.length - last.used) {
-      chain(Math.max(length, CHUNK_LENGTH));
+      chain(Math.max(length, chunkLength));
     }
     return last;
   }
@@ -137,7 +146,7 @@ final class RecordLog {
     chunk.used = cursor.offset;
     chunk.last = end;
     last = chunk;
-    chain(CHUNK_LENGTH); // a message under way may refer to the bytes behind
+    chain(chunkLength); // a message under way may refer to the bytes behind
   }
 
   /** Need not keep records up to a position any more. */

@@ -144,6 +144,11 @@ public final class Replica {
     return taken;
   }
 
+  /** The log of the partitions while the store serves; else null. */
+  LeaderLog serving() {
+    return serving;
+  }
+
   /** The nodes to which this replica needs a connection. */
   Map<Long, Node> wanted() {
     return wanted;

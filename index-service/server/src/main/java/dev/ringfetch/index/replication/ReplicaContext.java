@@ -14,6 +14,7 @@ import org.agrona.ErrorHandler;
  * @param store what the records are applied to
  * @param clock in nanoseconds
  * @param nonces numbers drawn at random, never 0
+ * @param limits of the log
  * @param errors is told what a store throws, by any thread
  */
 record ReplicaContext(
@@ -24,4 +25,16 @@ record ReplicaContext(
     GroupStore store,
     LongSupplier clock,
     LongSupplier nonces,
-    ErrorHandler errors) {}
+    Limits limits,
+    ErrorHandler errors) {
+  /**
+   * Limits of a group's log.
+   *
+   * @param waiting bytes of records that may wait for their commit; beyond, writers wait
+   * @param tail bytes of records that are kept for a node that joins; beyond, it begins anew
+   */
+  record Limits(int waiting, int tail) {
+    /** About a tenth of a second of a fast network, and what comes during a snapshot. */
+    static final Limits DEFAULT = new Limits(16 << 20, 64 << 20);
+  }
+}

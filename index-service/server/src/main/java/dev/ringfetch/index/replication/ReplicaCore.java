@@ -11,8 +11,8 @@ import dev.ringfetch.index.v1.GroupState;
  */
 final class ReplicaCore {
   private final ReplicaContext context;
-  private final RecordLog log = new RecordLog();
-  private RecordLog.Cursor applying = log.new Cursor();
+  private final RecordLog log;
+  private RecordLog.Cursor applying;
   private ReplicaState state = ReplicaState.NONE;
   private long gate;
   private long commit;
@@ -21,6 +21,8 @@ final class ReplicaCore {
 
   ReplicaCore(ReplicaContext context) {
     this.context = context;
+    log = new RecordLog(context.limits().waiting());
+    applying = log.new Cursor();
   }
 
   ReplicaContext context() {
@@ -110,7 +112,7 @@ final class ReplicaCore {
 
   /** Begins to serve. */
   void serve(GroupState group, long epoch, Runnable drive) throws GroupStoreException {
-    serving = new LeaderLog(context.group(), context.partitions(), epoch, log.end(), drive);
+    serving = new LeaderLog(context, epoch, log.end(), drive);
     context.store().lead(serving, group);
   }
 

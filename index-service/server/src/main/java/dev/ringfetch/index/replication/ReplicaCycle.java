@@ -317,7 +317,7 @@ final class ReplicaCycle {
   private void propose(long nowNs) {
     if (leader != null) {
       final boolean superseded = group.getWon().getEpoch() > leader.epoch();
-      if (!superseded && leader.mayEstablish()) {
+      if (group.getWon().getEpoch() == leader.epoch() && leader.mayEstablish()) {
         if (nowNs - notBeforeNs >= 0) {
           request(new Proposal(group, null));
         }
@@ -326,12 +326,8 @@ final class ReplicaCycle {
       if (!mayWin() || nowNs - notBeforeNs < 0) {
         return;
       }
-      List<Member> members = leader.proposed(living, nowNs);
-      if (members == null && superseded) {
-        members = leader.configuration().getMembersList();
-      }
-      if (members != null) {
-        win(members);
+      if (superseded || leader.needsChange(nowNs)) {
+        win(leader.proposed(nowNs));
       }
       return;
     }

@@ -54,6 +54,7 @@ public final class Replicas implements AutoCloseable {
     private StoreFactory stores;
     private LongSupplier clock = System::nanoTime;
     private LongSupplier nonces = new SecureRandom()::nextLong;
+    private ReplicaContext.Limits limits = ReplicaContext.Limits.DEFAULT;
     private Runnable alarm = () -> {};
     private ErrorHandler errors = failure -> {};
 
@@ -93,6 +94,19 @@ public final class Replicas implements AutoCloseable {
     /** Sets what draws numbers at random. */
     public Context nonces(LongSupplier random) {
       nonces = random;
+      return this;
+    }
+
+    /**
+     * Sets how much of each group's log is kept, in bytes: records that wait for their commit,
+     * beyond which writers wait (16 MiB unless set), and records for a node that joins, beyond
+     * which it begins anew (64 MiB).
+     */
+    public Context logLimits(int waiting, int tail) {
+      if (waiting < 1 || tail < 1) {
+        throw new IllegalArgumentException("waiting=" + waiting + " tail=" + tail);
+      }
+      limits = new ReplicaContext.Limits(waiting, tail);
       return this;
     }
 
@@ -257,6 +271,7 @@ public final class Replicas implements AutoCloseable {
                   context.stores.create(state),
                   context.clock,
                   context.nonces,
+                  context.limits,
                   context.errors),
               context.alarm);
       replicas.put(state.getGroup(), created);

@@ -15,9 +15,6 @@ import java.util.concurrent.TimeUnit;
  * <p>The leader's replica's owner only.
  */
 final class SnapshotTransfer {
-  /** The most bytes of records that are kept for a node; beyond, it begins anew. */
-  static final int TAIL_LIMIT = 64 << 20;
-
   /** A node that lacks no more records is caught up: they are sent within an epoch's change. */
   private static final long LAG_LIMIT = 4096;
 
@@ -72,7 +69,7 @@ final class SnapshotTransfer {
     return failed
         || nowNs - heardNs > SILENCE_NS
         || (snapshot != null && snapshot.isFailed())
-        || core.log().bytes() > TAIL_LIMIT;
+        || core.log().bytes() > core.context().limits().tail();
   }
 
   /** Whether the node can become a member. */

@@ -1,9 +1,14 @@
 package dev.ringfetch.index.replication;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertNotEquals;
+import static org.junit.jupiter.api.Assertions.assertNull;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import dev.ringfetch.index.journal.RecordDescriptor;
+import java.util.ArrayList;
+import java.util.List;
 import org.junit.jupiter.api.Test;
 
 /** What a group does in the cases that each have a name. */
@@ -27,5 +32,90 @@ final class ReplicaTest {
     world.settle();
     assertTrue(coverage.of("reads") > 20, coverage::toString);
     assertTrue(coverage.of("joins") > 0, coverage::toString);
+  }
+
+  @Test
+  void groupOfOneServes() {
+    final ReplicationWorld world = new ReplicationWorld(SEED, 1, 1, coverage);
+    world.startClients(4, 500_000);
+    world.time().run(300 * ReplicationWorld.MS);
+    world.settle();
+    assertTrue(coverage.of("reads") > 20, coverage::toString);
+  }
+
+  @Test
+  void pausedLeaderServesNothingWhenItGoesOn() {
+    final ReplicationWorld world = new ReplicationWorld(SEED, 3, 3, coverage);
+    world.startClients(4, 500_000);
+    world.time().run(300 * ReplicationWorld.MS);
+    world.pause(1, 2_000);
+    world.time().run(1_200 * ReplicationWorld.MS);
+    assertEquals(1, coverage.of("fail-overs"));
+    world.time().run(1_500 * ReplicationWorld.MS);
+    assertFalse(world.nodes().get(1L).store().isLeading());
+    world.settle();
+  }
+
+  @Test
+  void deadMemberIsTakenOutAndJoinsAnew() {
+    final ReplicationWorld world = new ReplicationWorld(SEED, 3, 3, coverage);
+    world.startClients(4, 500_000);
+    world.time().run(300 * ReplicationWorld.MS);
+    world.crash(3, false, 700);
+    world.time().run(650 * ReplicationWorld.MS);
+    assertEquals(1, world.leader().id());
+    assertEquals(1, coverage.of("shrunk or equal") - coverage.of("fail-overs"));
+    world.time().run(5_000 * ReplicationWorld.MS);
+    assertEquals(
+        3, world.coordinator().group(world.group()).getEstablished().getMembersCount());
+    assertEquals(0, coverage.of("fail-overs"));
+    world.settle();
+  }
+
+  @Test
+  void deadCoordinatorStopsNothingButChanges() {
+    final ReplicationWorld world = new ReplicationWorld(SEED, 3, 3, coverage);
+    world.time().run(300 * ReplicationWorld.MS);
+    world.nodes().values().forEach(node -> node.session().connect(false));
+    world.startClients(4, 500_000);
+    world.time().run(1_000 * ReplicationWorld.MS);
+    assertTrue(coverage.of("answered calls") > 100, coverage::toString);
+    world.crash(3, true, -1);
+    world.time().run(2_000 * ReplicationWorld.MS);
+    assertEquals(1, coverage.of("shrunk or equal") + coverage.of("grown"));
+    world.settle();
+  }
+
+  @Test
+  void droppedGroupEndsItsReplicas() {
+    final ReplicationWorld world = new ReplicationWorld(SEED, 3, 3, coverage);
+    world.time().run(300 * ReplicationWorld.MS);
+    final Replica leading = world.leader().replica();
+    world.coordinator().drop(world.group());
+    world.time().run(500 * ReplicationWorld.MS);
+    assertEquals(ReplicaState.STOPPED, leading.status().state());
+    world.nodes().values().forEach(node -> assertNull(node.replica()));
+    world.checkErrors();
+  }
+
+  @Test
+  void clientsRecordsAreCommittedAndTold() {
+    final ReplicationWorld world = new ReplicationWorld(SEED, 3, 3, coverage);
+    world.time().run(300 * ReplicationWorld.MS);
+    final List<Boolean> ended = new ArrayList<>();
+    final SimulatedStore store = world.leader().store();
+    assertTrue(store.log().append(RecordDescriptor.OPEN_CLIENT, 5, 1, ended::add));
+    assertEquals(List.of(), ended);
+    world.time().run(300 * ReplicationWorld.MS);
+    assertEquals(List.of(true), ended);
+    world.network().cut(1, 2);
+    assertTrue(store.log().append(RecordDescriptor.OPEN_CLIENT, 6, 1, ended::add));
+    world.crash(3, true, -1);
+    world.leader().replica().close();
+    assertEquals(List.of(true, false), ended);
+    assertFalse(store.log().append(RecordDescriptor.OPEN_CLIENT, 7, 1, ended::add));
+    world.time().run(3_000 * ReplicationWorld.MS);
+    assertEquals(2, world.leader().id());
+    assertTrue(world.leader().store().hasClient(5));
   }
 }

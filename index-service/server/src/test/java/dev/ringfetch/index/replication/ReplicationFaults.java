@@ -24,6 +24,7 @@ final class ReplicationFaults {
     ends = random.nextInt(4);
     sessions = random.nextInt(4);
     world.coordinator().loses = random.nextBoolean();
+    world.network().damages = random.nextInt(3) == 0;
     world.storesFail(random.nextInt(3) == 0);
   }
 

@@ -15,13 +15,13 @@ import dev.ringfetch.index.v1.IndexKind;
 import dev.ringfetch.index.v1.Member;
 import dev.ringfetch.index.v1.Node;
 import java.util.ArrayList;
-import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Objects;
 import java.util.Optional;
 import java.util.Random;
 import java.util.TreeMap;
+import java.util.concurrent.ConcurrentHashMap;
 
 /**
  * A cluster on one thread, drawn from a seed: nodes with the production code, their connections,
@@ -41,9 +41,10 @@ final class ReplicationWorld {
   private final SimulatedCoordinator coordinator;
   private final SimulatedNetwork network;
   private final List<Operation> history = new ArrayList<>();
-  private final Map<String, String> values = new HashMap<>();
+  private final Map<String, String> values = new ConcurrentHashMap<>();
   private final List<Throwable> errors = new ArrayList<>();
   private final int replicas;
+  private final int logLimit;
   private final long group;
   private long incarnations = 1000;
   private long lastValue;
@@ -55,6 +56,7 @@ final class ReplicationWorld {
     this.replicas = replicas;
     this.coverage = coverage;
     time = new SimulatedTime(random);
+    logLimit = time.oneIn(2) ? 16 << 20 : time.oneIn(2) ? 4_000 : 400;
     coordinator = new SimulatedCoordinator(time, coverage);
     network = new SimulatedNetwork(time, coverage, nodes);
     for (long id = 1; id <= nodeCount; id++) {
@@ -89,6 +91,10 @@ final class ReplicationWorld {
 
   SimulatedCoordinator coordinator() {
     return coordinator;
+  }
+
+  int logLimit() {
+    return logLimit;
   }
 
   long group() {
@@ -265,10 +271,18 @@ final class ReplicationWorld {
       time.after(time.delayNs(), () -> node.run(this::call));
     }
 
+    private boolean isFull() {
+      final LeaderLog log = node.replica().serving();
+      return log != null && !log.hasRoom();
+    }
+
     private void call() {
       if (ended || node.store() == null || !node.store().isLeading()) {
         end(null);
         return;
+      }
+      if (isFull()) {
+        coverage.count("full logs");
       }
       final int choice = random.nextInt(10);
       if (choice < 4) {
@@ -305,7 +319,11 @@ final class ReplicationWorld {
               end(null);
             } else if (write.outcome() == Write.DONE) {
               final Answer answer = answer(write);
-              time.after(delayNs, () -> end(answer));
+              if (write.applied() || write.existed() || write.kind() == Write.Kind.PUT) {
+                time.after(delayNs, () -> end(answer));
+              } else { // no record waits for its commit
+                confirm(() -> time.after(delayNs, () -> end(answer)));
+              }
             } else if (write.outcome() == Write.UNKNOWN) {
               coverage.count("unknown writes");
               end(Answer.OPEN);
@@ -333,19 +351,26 @@ final class ReplicationWorld {
       made = Call.read(Call.Kind.GET);
       final SimulatedStore store = node.store();
       final int generation = store.generation();
+      confirm(
+          () -> {
+            final long lateNs = time.oneIn(4) ? time.delayNs() : 0;
+            time.after(lateNs, () -> node.run(() -> look(store, generation)));
+          });
+    }
+
+    private void confirm(Runnable next) {
       node.replica()
           .confirm(
               new Confirmation() {
                 @Override
                 public void onConfirmed(boolean leads) {
-                  if (!leads) {
+                  if (leads) {
+                    next.run();
+                  } else {
                     coverage.count("refused reads");
                     made = null;
                     end(null);
-                    return;
                   }
-                  final long lateNs = time.oneIn(4) ? time.delayNs() : 0;
-                  time.after(lateNs, () -> node.run(() -> look(store, generation)));
                 }
               });
     }
@@ -394,6 +419,7 @@ final class ReplicationWorld {
     network.heal();
     coordinator.loses = false;
     storesFail = false;
+    network.damages = false;
     for (final SimulatedNode node : List.copyOf(nodes.values())) {
       if (!node.isAlive()) {
         start(node.id());
@@ -410,11 +436,15 @@ final class ReplicationWorld {
       time.run(50 * MS);
       checkErrors();
     }
+    final long answered = coverage.of("answered calls");
     startClients(3, MS);
-    time.run(100 * MS);
+    time.run(300 * MS);
     stopClients();
     time.run(PATIENCE_NS + 500 * MS);
     checkErrors();
+    if (coverage.of("answered calls") == answered) {
+      throw new AssertionError("serves nobody:\n" + describe());
+    }
     checkEqual();
     for (final SimulatedNode node : nodes.values()) {
       addCounts(node);

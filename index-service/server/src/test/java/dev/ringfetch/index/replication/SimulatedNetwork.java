@@ -1,5 +1,6 @@
 package dev.ringfetch.index.replication;
 
+import com.google.protobuf.ByteString;
 import dev.ringfetch.index.v1.LeaderMessage;
 import dev.ringfetch.index.v1.MemberMessage;
 import dev.ringfetch.index.v1.Node;
@@ -16,6 +17,9 @@ final class SimulatedNetwork {
   private final Map<Link, Connection> connections = new HashMap<>();
   private final Set<Link> cut = new HashSet<>();
 
+  /** Whether records may be damaged. */
+  boolean damages;
+
   /** One direction. */
   record Link(long from, long to) {}
 
@@ -28,6 +32,7 @@ final class SimulatedNetwork {
     boolean stalledBack;
     long thereNs;
     long backNs;
+    long damagedUntilNs;
     int underWay;
 
     Connection(SimulatedNode leader, SimulatedNode member) {
@@ -169,13 +174,31 @@ final class SimulatedNetwork {
             stalled(connection, true);
             return;
           }
+          final LeaderMessage come = damaged(connection, message);
           connection.member.run(
               () -> {
                 if (connection.open) {
-                  connection.member.replicas().onMessage(connection.leader.id(), message);
+                  connection.member.replicas().onMessage(connection.leader.id(), come);
                 }
               });
         });
+  }
+
+  /** The message as it comes: records are damaged now and then, or for some time all. */
+  private LeaderMessage damaged(Connection connection, LeaderMessage message) {
+    final boolean always = time.nowNs() < connection.damagedUntilNs;
+    if (!damages || message.getAppend().getCount() == 0 || (!always && !time.oneIn(300))) {
+      return message;
+    }
+    if (!always && time.oneIn(4)) {
+      connection.damagedUntilNs = time.nowNs() + 2_000_000_000L;
+    }
+    coverage.count("damaged messages");
+    final byte[] records = message.getAppend().getRecords().toByteArray();
+    records[time.random().nextInt(records.length)] ^= 1;
+    return message.toBuilder()
+        .setAppend(message.getAppend().toBuilder().setRecords(ByteString.copyFrom(records)))
+        .build();
   }
 
   private void sendBack(Connection connection, MemberMessage message) {

@@ -37,6 +37,7 @@ final class SimulatedNode {
                 .clock(world.time()::nowNs)
                 .nonces(() -> world.time().random().nextLong() | 1)
                 .alarm(this::alarm)
+                .logLimits(world.logLimit(), 10 * world.logLimit())
                 .errors(world::onError));
     tick();
   }
