@@ -13,7 +13,7 @@ import java.util.stream.Collectors;
 import java.util.stream.Stream;
 
 /** The classes of the running JDK: for each the module, the place in the image, the size. */
-final class ClassImage {
+public final class ClassImage {
   private static final String SUFFIX = ".class";
 
   private ClassImage() {}
@@ -24,13 +24,13 @@ final class ClassImage {
    * @param key name of the class.
    * @param value module, path within the image, and size in bytes, with blanks between.
    */
-  record Location(ByteString key, ByteString value) {}
+  public record Location(ByteString key, ByteString value) {}
 
   /**
    * All classes, or a given number from all over the image, in one order: every process that reads
    * the image gets the same list.
    */
-  static List<Location> read(int limit) throws IOException {
+  public static List<Location> read(int limit) throws IOException {
     final FileSystem image = FileSystems.getFileSystem(URI.create("jrt:/"));
     final Path modules = image.getPath("/modules");
     try (Stream<Path> files = Files.walk(modules)) {

@@ -23,8 +23,7 @@ import dev.ringfetch.index.v1.IndexKind;
 import dev.ringfetch.index.v1.ListIndexesRequest;
 import dev.ringfetch.index.v1.SnapshotRequest;
 import dev.ringfetch.index.v1.SnapshotResponse;
-import dev.ringfetch.rpc.RingChannel;
-import dev.ringfetch.rpc.RingChannelBuilder;
+import io.grpc.ManagedChannel;
 import io.grpc.Status;
 import io.grpc.StatusRuntimeException;
 import io.grpc.stub.AbstractStub;
@@ -46,7 +45,7 @@ final class Connection implements AutoCloseable {
 
   private final String server;
   private final Path shmDirectory; // null: the default
-  private final RingChannel channel;
+  private final ManagedChannel channel;
   private final IndexClient client;
   private final AtomicLong callReads = new AtomicLong();
   private Duration timeout;
@@ -55,11 +54,8 @@ final class Connection implements AutoCloseable {
     server = options.server();
     shmDirectory = options.shmDirectory();
     timeout = options.timeout();
-    final RingChannelBuilder builder = RingChannelBuilder.forTarget(server).usePlaintext();
-    if (shmDirectory != null) {
-      builder.shmDirectory(shmDirectory);
-    }
-    channel = builder.build();
+    final IndexClientBuilder channels = IndexClient.builder().target(server);
+    channel = (shmDirectory == null ? channels : channels.shmDirectory(shmDirectory)).buildChannel();
     final ClientMetrics metrics =
         (operation, index, route, code, durationNs) -> {
           if (!operation.isWriting() && route == Access.RPC) {

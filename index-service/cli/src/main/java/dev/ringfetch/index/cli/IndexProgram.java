@@ -62,6 +62,7 @@ public final class IndexProgram implements Runnable {
     COMMANDS.put("load", LoadCommand::new);
     COMMANDS.put("dump", DumpCommand::new);
     COMMANDS.put("stat", StatCommand::new);
+    COMMANDS.put("cluster", ClusterCommand::new);
     COMMANDS.put("snapshot", SnapshotCommand::new);
     COMMANDS.put("backup", BackupCommand::new);
     COMMANDS.put("verify", VerifyCommand::new);

@@ -1,11 +1,16 @@
 package dev.ringfetch.index.cli;
 
+import java.util.Arrays;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
+import java.util.stream.Collectors;
 import picocli.CommandLine.ITypeConverter;
 import picocli.CommandLine.TypeConversionException;
 
-/** The place of a server on the command line: a host, and a port unless it is the usual one. */
+/**
+ * The place of a server on the command line: a host, and a port unless it is the usual one. Of a
+ * cluster, several nodes with commas between.
+ */
 final class ServerAddress implements ITypeConverter<String> {
   private static final Pattern FORM =
       Pattern.compile("([\\p{Alnum}._-]+|\\[[\\p{XDigit}:.%]+\\])(?::(\\d{1,5}))?");
@@ -14,6 +19,12 @@ final class ServerAddress implements ITypeConverter<String> {
 
   @Override
   public String convert(String text) {
+    return Arrays.stream(text.split(",", -1))
+        .map(ServerAddress::convertOne)
+        .collect(Collectors.joining(","));
+  }
+
+  private static String convertOne(String text) {
     final Matcher matcher = FORM.matcher(text);
     if (!matcher.matches()) {
       throw new TypeConversionException("'" + text + "' is not HOST:PORT");

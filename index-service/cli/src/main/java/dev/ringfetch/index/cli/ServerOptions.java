@@ -17,7 +17,7 @@ final class ServerOptions {
       order = ORDER + 0,
       paramLabel = "HOST:PORT",
       converter = ServerAddress.class,
-      description = "Index server; RINGFETCH_SERVER, or localhost:50051.")
+      description = "Index server, or nodes of a cluster: A:1,B:2.")
   private String server;
 
   @Option(

@@ -11,8 +11,8 @@ import org.junit.jupiter.params.provider.ValueSource;
 /** What the program says of itself, and of wrong command lines; there is no server. */
 final class HelpTest {
   private static final String COMMANDS =
-      "serve create drop list describe put get delete scan watch count load dump stat snapshot "
-          + "backup verify salvage shell";
+      "serve create drop list describe put get delete scan watch count load dump stat cluster "
+          + "snapshot backup verify salvage shell";
 
   private static Outcome run(String... args) {
     return new Invocation("localhost:1").run(args);

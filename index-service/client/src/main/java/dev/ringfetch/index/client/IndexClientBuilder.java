@@ -119,6 +119,20 @@ public final class IndexClientBuilder {
         deadline == null ? DEADLINE_DEFAULT : deadline);
   }
 
+  /**
+   * Builds the channel of a target alone, which sends each call of the index's services to the
+   * leader of its index where the target is a cluster: for calls that a client has no method for.
+   * It can be {@link #channel} of a client. The caller closes it.
+   *
+   * @throws IllegalStateException if there is no target
+   */
+  public ManagedChannel buildChannel() {
+    if (target == null) {
+      throw new IllegalStateException("set a target");
+    }
+    return new LeaderChannel(List.of(target.split(",", -1)), this::connect);
+  }
+
   private ManagedChannel connect(String address) {
     final RingChannelBuilder builder =
         credentials == null

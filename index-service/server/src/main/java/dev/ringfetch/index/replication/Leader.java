@@ -298,6 +298,11 @@ final class Leader {
     return kept;
   }
 
+  /** Counts a time in which this replica did nothing as no silence of the members. */
+  void excuse(long nowNs, long stoodNs) {
+    members.values().forEach(member -> member.excuse(nowNs, stoodNs));
+  }
+
   /** Ends: the replica leads no more. */
   void close() {
     endTransfer();

@@ -105,6 +105,12 @@ final class MemberProgress {
     return nowNs - progressNs > SILENCE_NS;
   }
 
+  /** Counts a time in which the leader did nothing as no silence of the member. */
+  void excuse(long nowNs, long stoodNs) {
+    heardNs = Math.min(nowNs, heardNs + stoodNs);
+    progressNs = Math.min(nowNs, progressNs + stoodNs);
+  }
+
   void onConnected() {
     connected = true;
     lost = false;

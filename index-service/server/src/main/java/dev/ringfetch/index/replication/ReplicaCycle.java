@@ -48,6 +48,7 @@ final class ReplicaCycle {
   private boolean leaderGone;
   private long expected; // node whose messages are waited for
   private long waitingNs; // since when
+  private long workedNs; // the last cycle
   private long suspectNs; // since when the leader is suspected
   private boolean suspecting;
   private long notBeforeNs; // proposals
@@ -68,6 +69,7 @@ final class ReplicaCycle {
     core = new ReplicaCore(context);
     follower = new Follower(core);
     waitingNs = context.clock().getAsLong();
+    workedNs = waitingNs;
     shownNs = waitingNs;
     notBeforeNs = waitingNs;
   }
@@ -282,6 +284,7 @@ final class ReplicaCycle {
       return false;
     }
     final long nowNs = now();
+    excuse(nowNs);
     boolean again = follower.apply(APPLY_LIMIT);
     if (leader != null) {
       leader.work(living, nowNs);
@@ -292,6 +295,21 @@ final class ReplicaCycle {
       propose(nowNs);
     }
     return again;
+  }
+
+  /**
+   * Counts no time as silence of others in which this replica did no cycles itself: the process was
+   * stopped, or had no processor, and what came meanwhile is not read yet.
+   */
+  private void excuse(long nowNs) {
+    final long stoodNs = nowNs - workedNs - MemberProgress.HEARTBEAT_NS;
+    workedNs = nowNs;
+    if (stoodNs > 0) {
+      waitingNs = Math.min(nowNs, waitingNs + stoodNs);
+      if (leader != null) {
+        leader.excuse(nowNs, stoodNs);
+      }
+    }
   }
 
   /** Applies the rest of an epoch that is established, and serves then; whether more is due. */

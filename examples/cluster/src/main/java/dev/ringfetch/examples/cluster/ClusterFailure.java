@@ -1,0 +1,14 @@
+package dev.ringfetch.examples.cluster;
+
+/** The failure of a command; the message is for the user. */
+final class ClusterFailure extends RuntimeException {
+  private static final long serialVersionUID = 1L;
+
+  ClusterFailure(String message) {
+    super(message);
+  }
+
+  ClusterFailure(String message, Throwable cause) {
+    super(message, cause);
+  }
+}

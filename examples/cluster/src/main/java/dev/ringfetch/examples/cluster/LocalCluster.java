@@ -1,0 +1,328 @@
+package dev.ringfetch.examples.cluster;
+
+import dev.ringfetch.fabric.Fabric;
+import dev.ringfetch.fabric.FabricContext;
+import dev.ringfetch.fabric.FabricProviders;
+import dev.ringfetch.index.cli.ClusterQuestions;
+import dev.ringfetch.index.cli.ClusterView;
+import io.grpc.StatusRuntimeException;
+import java.io.IOException;
+import java.nio.channels.FileChannel;
+import java.nio.channels.FileLock;
+import java.nio.file.Files;
+import java.nio.file.LinkOption;
+import java.nio.file.Path;
+import java.nio.file.StandardOpenOption;
+import java.nio.file.attribute.PosixFilePermissions;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.Comparator;
+import java.util.List;
+import java.util.concurrent.TimeUnit;
+import java.util.function.Predicate;
+import java.util.regex.Pattern;
+import java.util.stream.Stream;
+
+/**
+ * A cluster on this machine: a coordinator and nodes, each a process, and the directory with their
+ * files. Other commands of the same user find it by that directory.
+ *
+ * <p>One command at a time changes it: others are refused. Not safe for use by several threads.
+ */
+final class LocalCluster implements AutoCloseable {
+  static final String COORDINATOR = "coordinator";
+  private static final String NODE = "node-";
+  private static final String LOCK = "lock";
+  private static final String NAME = "local"; // in the coordinator
+
+  private static final Pattern NODE_READY =
+      Pattern.compile("index server listening on port (\\d+)\\R");
+  private static final Pattern COORDINATOR_READY =
+      Pattern.compile("zookeeper listening on (\\S+)\\R");
+
+  private static final int ANSWER_SECONDS = 60;
+  private static final Duration ASK_TIMEOUT = Duration.ofSeconds(1);
+  private static final int POLL_MS = 50;
+
+  private final Path directory;
+  private final boolean bound;
+  private final FileChannel lockFile;
+  private final FileLock lock;
+
+  /** How nodes are started. */
+  record NodeOptions(int replicas, String memory, String heap) {
+    /** The defaults: small nodes, as several share the machine. */
+    static final NodeOptions DEFAULT = new NodeOptions(3, "512M", "512m");
+
+    /** The same, with so many nodes that have each index. */
+    NodeOptions replicas(int count) {
+      return new NodeOptions(count, memory, heap);
+    }
+  }
+
+  private LocalCluster(Path directory, boolean bound, FileChannel lockFile, FileLock lock) {
+    this.directory = directory;
+    this.bound = bound;
+    this.lockFile = lockFile;
+    this.lock = lock;
+  }
+
+  /** The directory that commands use unless another one is named. */
+  static Path defaultDirectory() {
+    return Path.of(
+        System.getProperty("java.io.tmpdir"), "ringfetch-cluster-" + System.getProperty("user.name"));
+  }
+
+  /**
+   * Opens the cluster of a directory, which is created if there is none, and keeps others from
+   * changing it until this is closed.
+   *
+   * @param bound whether processes that this starts end with this process
+   */
+  static LocalCluster open(Path path, boolean bound) throws IOException {
+    if (!Files.exists(path, LinkOption.NOFOLLOW_LINKS)) {
+      Files.createDirectories(path.toAbsolutePath().getParent());
+      Files.createDirectory(
+          path,
+          PosixFilePermissions.asFileAttribute(PosixFilePermissions.fromString("rwx------")));
+    }
+    if (!Files.isDirectory(path, LinkOption.NOFOLLOW_LINKS)
+        || !Files.getOwner(path, LinkOption.NOFOLLOW_LINKS)
+            .getName()
+            .equals(System.getProperty("user.name"))) {
+      throw new ClusterFailure(path + " is no directory of this user: --directory names another");
+    }
+    final Path directory = path.toRealPath();
+    final FileChannel file =
+        FileChannel.open(
+            directory.resolve(LOCK), StandardOpenOption.CREATE, StandardOpenOption.WRITE);
+    final FileLock lock = file.tryLock();
+    if (lock == null) {
+      file.close();
+      throw new ClusterFailure("another command changes the cluster in " + directory + " now");
+    }
+    return new LocalCluster(directory, bound, file, lock);
+  }
+
+  /** Whether a cluster was started in a directory and not ended. */
+  static boolean exists(Path directory) throws IOException {
+    return Files.isDirectory(directory) && !ClusterProcess.all(directory.toRealPath()).isEmpty();
+  }
+
+  Path directory() {
+    return directory;
+  }
+
+  /** All processes, by name. */
+  List<ClusterProcess> processes() throws IOException {
+    return ClusterProcess.all(directory);
+  }
+
+  /** The nodes that live. */
+  List<ClusterProcess> nodes() throws IOException {
+    return processes().stream()
+        .filter(process -> process.name().startsWith(NODE) && process.isAlive())
+        .toList();
+  }
+
+  /** Addresses of the nodes that live. */
+  List<String> addresses() throws IOException {
+    return nodes().stream().map(ClusterProcess::address).filter(each -> !each.isEmpty()).toList();
+  }
+
+  /** The process of a node's number, or of the coordinator's name. */
+  ClusterProcess find(String operand) throws IOException {
+    final String name = operand.equals(COORDINATOR) ? operand : NODE + operand;
+    return processes().stream()
+        .filter(process -> process.name().equals(name))
+        .findFirst()
+        .orElseThrow(
+            () -> new ClusterFailure("there is no " + name + ": 'cluster status' lists them"));
+  }
+
+  /**
+   * Starts coordinator and nodes, and waits until all nodes know each other. If that fails, all that
+   * was started is ended.
+   */
+  void up(int count, NodeOptions options) throws IOException {
+    if (processes().stream().anyMatch(ClusterProcess::isAlive)
+        || !ClusterProcess.strays(directory).isEmpty()) {
+      throw new ClusterFailure(
+          "a cluster runs already in " + directory + ": 'cluster status' shows it, 'cluster down'"
+              + " ends it");
+    }
+    deleteFiles();
+    boolean complete = false;
+    try {
+      startCoordinator(0);
+      final List<ClusterProcess> started = new ArrayList<>();
+      for (int i = 1; i <= count; i++) {
+        started.add(launch(NODE + i, 0, options));
+      }
+      for (final ClusterProcess node : started) {
+        node.awaitReady(NODE_READY, "localhost:");
+      }
+      awaitAnswers("nodes do not find each other", view -> view.coordinated() == count
+          && view.answering() == count);
+      complete = true;
+    } finally {
+      if (!complete) {
+        down();
+      }
+    }
+  }
+
+  /** Starts the coordinator at a port; 0: any. It finds what an earlier one here has left. */
+  ClusterProcess startCoordinator(int port) throws IOException {
+    final Path data = Files.createDirectories(directory.resolve("zookeeper"));
+    final ClusterProcess process =
+        ClusterProcess.start(
+            directory,
+            COORDINATOR,
+            bound,
+            List.of("-Xmx64m", "-XX:+UseSerialGC", "-XX:TieredStopAtLevel=1"),
+            List.of(
+                ClusterChild.COORDINATOR, data.toString(), "127.0.0.1", Integer.toString(port)));
+    process.awaitReady(COORDINATOR_READY, "");
+    return process;
+  }
+
+  /** Starts one more node, and waits until it listens: with the smallest number that is free. */
+  ClusterProcess add(NodeOptions options) throws IOException {
+    final List<String> taken = nodes().stream().map(ClusterProcess::name).toList();
+    int number = 1;
+    while (taken.contains(NODE + number)) {
+      number++;
+    }
+    return start(NODE + number, 0, options);
+  }
+
+  /** Starts the node of a name at a port, and waits until it listens; 0: any port. */
+  ClusterProcess start(String name, int port, NodeOptions options) throws IOException {
+    final ClusterProcess node = launch(name, port, options);
+    boolean ready = false;
+    try {
+      node.awaitReady(NODE_READY, "localhost:");
+      ready = true;
+    } finally {
+      if (!ready) {
+        node.kill();
+        node.forget();
+      }
+    }
+    return node;
+  }
+
+  private ClusterProcess launch(String name, int port, NodeOptions options) throws IOException {
+    return ClusterProcess.start(
+        directory,
+        name,
+        bound,
+        List.of("-Xmx" + options.heap, "-Xss512k"),
+        List.of(
+            ClusterChild.NODE,
+            "--port",
+            Integer.toString(port),
+            "--cluster",
+            "zk://" + find(COORDINATOR).address() + "/" + NAME,
+            "--advertise",
+            "localhost",
+            "--replicas",
+            Integer.toString(options.replicas),
+            "--memory",
+            options.memory));
+  }
+
+  /** Ends a node in order, and forgets it. */
+  void remove(String operand) throws IOException {
+    final ClusterProcess node = find(operand);
+    node.requestEnd();
+    node.awaitEnd();
+    node.forget();
+  }
+
+  /**
+   * Waits until the nodes' answers, put together, are as wanted.
+   *
+   * @param complaint for the failure, if that takes too long
+   */
+  ClusterView awaitAnswers(String complaint, Predicate<ClusterView> wanted) throws IOException {
+    final long endNs = System.nanoTime() + TimeUnit.SECONDS.toNanos(ANSWER_SECONDS);
+    ClusterView last = null;
+    try (ClusterQuestions questions = new ClusterQuestions(addresses(), ASK_TIMEOUT)) {
+      while (true) {
+        try {
+          last = questions.ask();
+          if (wanted.test(last)) {
+            return last;
+          }
+        } catch (StatusRuntimeException e) {
+          // No node answers yet.
+        }
+        if (System.nanoTime() - endNs > 0) {
+          throw new ClusterFailure(
+              complaint + " within " + ANSWER_SECONDS + " s: " + last + "; logs in " + directory);
+        }
+        Thread.sleep(POLL_MS);
+      }
+    } catch (InterruptedException e) {
+      Thread.currentThread().interrupt();
+      throw new ClusterFailure("interrupted", e);
+    }
+  }
+
+  /**
+   * Ends all processes, the nodes first, and removes their files. What cannot be ended in order is
+   * killed.
+   */
+  void down() throws IOException {
+    final List<ClusterProcess> all = processes();
+    final List<ClusterProcess> nodes =
+        all.stream().filter(process -> !process.name().equals(COORDINATOR)).toList();
+    for (final ClusterProcess node : nodes) {
+      node.requestEnd();
+    }
+    nodes.forEach(ClusterProcess::awaitEnd);
+    for (final ClusterProcess process : all) {
+      process.requestEnd();
+      process.awaitEnd();
+    }
+    for (final ProcessHandle stray : ClusterProcess.strays(directory)) {
+      ClusterProcess.kill(stray, "a process of the cluster");
+    }
+    deleteFiles();
+    sweep();
+  }
+
+  /** Removes what killed processes left in shared memory. */
+  private static void sweep() {
+    try (Fabric opened = FabricProviders.open("shm", new FabricContext())) {
+      opened.sweep();
+    } catch (IOException e) {
+      System.err.println("cannot look for files in shared memory: " + e.getMessage());
+    }
+  }
+
+  private void deleteFiles() throws IOException {
+    try (Stream<Path> files = Files.walk(directory)) {
+      for (final Path file : files.sorted(Comparator.reverseOrder()).toList()) {
+        if (!file.equals(directory) && !file.equals(directory.resolve(LOCK))) {
+          Files.deleteIfExists(file);
+        }
+      }
+    }
+  }
+
+  /** Removes the directory, after {@link #down}. */
+  void delete() throws IOException {
+    Files.deleteIfExists(directory.resolve(LOCK));
+    Files.deleteIfExists(directory);
+  }
+
+  /** Lets others change the cluster. Its processes go on. */
+  @Override
+  public void close() throws IOException {
+    lock.close();
+    lockFile.close();
+  }
+}

@@ -1,0 +1,280 @@
+package dev.ringfetch.examples.cluster;
+
+import dev.ringfetch.index.client.Codec;
+import dev.ringfetch.index.client.CompareAndSetResult;
+import dev.ringfetch.index.client.HashIndex;
+import dev.ringfetch.index.client.IndexClient;
+import dev.ringfetch.index.client.IndexEntry;
+import dev.ringfetch.index.client.IndexException;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Optional;
+import java.util.Random;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicLong;
+
+/**
+ * The writers and readers of the demo, and their records. Writers increment counters, several the
+ * same ones, by comparing and setting; and put numbers that grow, each under keys of its own.
+ * Readers read all of them. Each answer is compared with what was known before its operation began.
+ *
+ * <p>Threads of its own, from {@link #start} to {@link #stop}. Counts may be read by any thread.
+ */
+final class Workload implements AutoCloseable {
+  /** The index that is written. */
+  static final String INDEX = "demo";
+
+  /**
+   * How long an operation may take: longer than any fail-over, so that each outcome gets known, and
+   * one that takes this long is a failure.
+   */
+  static final Duration DEADLINE = Duration.ofSeconds(30);
+
+  private static final int COUNTERS = 8;
+  private static final int KEYS_PER_WRITER = 16;
+  private static final int MOST_COMPLAINTS = 5;
+  private static final int END_SECONDS = 2;
+
+  private final IndexClient writing;
+  private final IndexClient reading;
+  private final HashIndex<String, Long> written;
+  private final HashIndex<String, Long> read;
+  private final List<KeyRecord> counters = new ArrayList<>();
+  private final List<List<KeyRecord>> numbers = new ArrayList<>(); // by writer
+  private final List<KeyRecord> all = new ArrayList<>();
+  private final List<Thread> threads = new ArrayList<>();
+  private final Measured writes = new Measured();
+  private final Measured reads = new Measured();
+  private final AtomicLong lostComparisons = new AtomicLong();
+  private final AtomicLong wentBack = new AtomicLong();
+  private final AtomicLong failures = new AtomicLong();
+  private final AtomicLong complaints = new AtomicLong();
+  private volatile boolean stopped;
+
+  /**
+   * Creates it; nothing runs yet.
+   *
+   * @param target addresses of nodes, with commas between
+   */
+  Workload(String target, int writers, int readers, long seed) {
+    writing = IndexClient.builder().target(target).deadline(DEADLINE).build();
+    reading = IndexClient.builder().target(target).deadline(DEADLINE).build();
+    written = writing.hash(INDEX, Codec.string(), Codec.int64());
+    read = reading.hash(INDEX, Codec.string(), Codec.int64());
+    for (int i = 0; i < COUNTERS; i++) {
+      counters.add(new KeyRecord("counter-" + i));
+    }
+    all.addAll(counters);
+    for (int i = 0; i < writers; i++) {
+      final List<KeyRecord> own = new ArrayList<>();
+      for (int j = 0; j < KEYS_PER_WRITER; j++) {
+        own.add(new KeyRecord("number-" + i + "-" + j));
+      }
+      numbers.add(own);
+      all.addAll(own);
+      final Random random = new Random(seed + i);
+      threads.add(new Thread(() -> write(own, random), "demo-writer-" + i));
+    }
+    for (int i = 0; i < readers; i++) {
+      final Random random = new Random(seed - 1 - i);
+      threads.add(new Thread(() -> read(random), "demo-reader-" + i));
+    }
+    threads.forEach(thread -> thread.setDaemon(true));
+  }
+
+  /** Starts the threads. */
+  void start() {
+    threads.forEach(Thread::start);
+  }
+
+  /** Ends the threads, after the operations that are under way. */
+  void stop() throws InterruptedException {
+    stopped = true;
+    for (final Thread thread : threads) {
+      thread.join(DEADLINE.plusSeconds(END_SECONDS).toMillis());
+      if (thread.isAlive()) {
+        complain(thread.getName() + " hangs in an operation");
+        failures.incrementAndGet();
+      }
+    }
+  }
+
+  private void write(List<KeyRecord> own, Random random) {
+    long number = 0;
+    while (!stopped) {
+      if (random.nextBoolean()) {
+        increment(counters.get(random.nextInt(COUNTERS)));
+      } else {
+        number++;
+        put(own.get(random.nextInt(KEYS_PER_WRITER)), number);
+      }
+    }
+  }
+
+  private void put(KeyRecord record, long number) {
+    final long beginNs = System.nanoTime();
+    try {
+      record.acknowledged(written.put(record.key(), number), number);
+      writes.ended(beginNs);
+    } catch (IndexException e) {
+      failed(record, e);
+    }
+  }
+
+  private void increment(KeyRecord record) {
+    final KeyRecord.Seen floor = record.floor();
+    long beginNs = System.nanoTime();
+    try {
+      final Optional<IndexEntry<String, Long>> entry = written.getEntry(record.key());
+      reads.ended(beginNs);
+      check(record, floor, entry);
+      final long next = entry.map(IndexEntry::value).orElse(0L) + 1;
+      beginNs = System.nanoTime();
+      final CompareAndSetResult<String, Long> result =
+          written.compareAndSet(record.key(), entry.map(IndexEntry::version).orElse(0L), next);
+      writes.ended(beginNs);
+      if (result.applied()) {
+        record.acknowledged(result.entry().orElseThrow().version(), next);
+      } else {
+        lostComparisons.incrementAndGet();
+        check(record, floor, result.entry());
+      }
+    } catch (IndexException e) {
+      failed(record, e);
+    }
+  }
+
+  private void read(Random random) {
+    while (!stopped) {
+      final KeyRecord record = all.get(random.nextInt(all.size()));
+      final KeyRecord.Seen floor = record.floor();
+      final long beginNs = System.nanoTime();
+      try {
+        final Optional<IndexEntry<String, Long>> entry = read.getEntry(record.key());
+        reads.ended(beginNs);
+        check(record, floor, entry);
+      } catch (IndexException e) {
+        failed(record, e);
+      }
+    }
+  }
+
+  private void check(
+      KeyRecord record, KeyRecord.Seen floor, Optional<IndexEntry<String, Long>> entry) {
+    if (!record.found(floor, entry)) {
+      wentBack.incrementAndGet();
+      complain("a read went back: key=" + record.key() + " floor=" + floor + " found=" + entry);
+    }
+  }
+
+  private void failed(KeyRecord record, IndexException failure) {
+    failures.incrementAndGet();
+    if (failure.isOutcomeUnknown()) {
+      record.unknown();
+    }
+    complain(failure.getMessage());
+  }
+
+  private void complain(String text) {
+    if (complaints.getAndIncrement() < MOST_COMPLAINTS) {
+      System.err.println("\n" + text);
+    }
+  }
+
+  /**
+   * Reads all keys again, after {@link #stop}, with a client that has seen nothing yet.
+   *
+   * @return keys of which an acknowledged write is lost, and keys whose number of increments is
+   *     another one than was acknowledged
+   */
+  Verdict verify(IndexClient fresh) {
+    final HashIndex<String, Long> index = fresh.hash(INDEX, Codec.string(), Codec.int64());
+    long lost = 0;
+    long miscounted = 0;
+    for (final KeyRecord record : all) {
+      final KeyRecord.Seen floor = record.floor();
+      final Optional<IndexEntry<String, Long>> entry = index.getEntry(record.key());
+      if (!record.found(floor, entry)) {
+        lost++;
+        complain("lost: key=" + record.key() + " known=" + floor + " found=" + entry);
+      }
+      final long value = entry.map(IndexEntry::value).orElse(0L);
+      if (counters.contains(record)
+          && (value < record.acknowledgedWrites()
+              || value > record.acknowledgedWrites() + record.unknownWrites())) {
+        miscounted++;
+        complain(
+            "miscounted: key="
+                + record.key()
+                + " value="
+                + value
+                + " acknowledged="
+                + record.acknowledgedWrites()
+                + " unknown="
+                + record.unknownWrites());
+      }
+    }
+    return new Verdict(lost, miscounted);
+  }
+
+  /** What a last look has found. */
+  record Verdict(long lost, long miscounted) {}
+
+  /** Latencies of writes. */
+  Measured writes() {
+    return writes;
+  }
+
+  /** Latencies of reads. */
+  Measured reads() {
+    return reads;
+  }
+
+  /** Increments that were acknowledged. */
+  long increments() {
+    return counters.stream().mapToLong(KeyRecord::acknowledgedWrites).sum();
+  }
+
+  /** Writes that were acknowledged. */
+  long acknowledged() {
+    return all.stream().mapToLong(KeyRecord::acknowledgedWrites).sum();
+  }
+
+  /** Writes whose outcome is unknown. */
+  long unknown() {
+    return all.stream().mapToLong(KeyRecord::unknownWrites).sum();
+  }
+
+  /** Comparisons that another writer was faster than. */
+  long lostComparisons() {
+    return lostComparisons.get();
+  }
+
+  /** Reads that found something older than was known before they began. */
+  long wentBack() {
+    return wentBack.get();
+  }
+
+  /** Operations that failed. */
+  long failures() {
+    return failures.get();
+  }
+
+  @Override
+  public void close() {
+    stopped = true;
+    writing.close();
+    reading.close();
+  }
+
+  /** A client for one write at a time. */
+  static IndexClient client(String target) {
+    return IndexClient.builder().target(target).deadline(DEADLINE).build();
+  }
+
+  /** Nanoseconds in milliseconds. */
+  static double millis(long ns) {
+    return ns / (double) TimeUnit.MILLISECONDS.toNanos(1);
+  }
+}
