@@ -48,6 +48,7 @@ final class JournalReplay implements RecordSink {
 
   /** The same of ordered indexes, whose records come in no order. */
   private final ReplayLane[] byKeys;
+
   private final Map<Long, RecoveredIndex> indexes = new TreeMap<>();
   private final Long2ObjectHashMap<NumberedClient> clients = new Long2ObjectHashMap<>();
 
