@@ -7,6 +7,7 @@ import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
+import dev.ringfetch.hunt.Rounds;
 import java.io.IOException;
 import java.util.Arrays;
 import java.util.List;
@@ -243,7 +244,7 @@ public abstract class WorkRequestContract extends FabricContract {
 
   /** How often {@link #writerOrOwnerSeesTheOther} looks. */
   protected int rounds() {
-    return 1000;
+    return Rounds.once(1000, 300);
   }
 
   /**

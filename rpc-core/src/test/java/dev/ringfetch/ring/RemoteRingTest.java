@@ -24,7 +24,7 @@ import org.junit.jupiter.params.provider.CsvSource;
  */
 @Timeout(120)
 class RemoteRingTest {
-  private static final int SEEDS = Rounds.of(30, 10);
+  private static final int SEEDS = Rounds.of(30, 5);
   private static final int FRAMES = 300;
 
   /** Runs rings under so many seeds, and returns how many frames were found torn. */

@@ -9,6 +9,7 @@ import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import dev.ringfetch.counters.Counter;
+import dev.ringfetch.hunt.Rounds;
 import dev.ringfetch.session.ClientSession;
 import io.grpc.CallOptions;
 import io.grpc.Channel;
@@ -199,7 +200,7 @@ final class UnaryCallEndTest extends UnaryCallFixture {
     canceller.start();
     int answered = 0;
     try {
-      for (int i = 0; i < 5_000; i++) {
+      for (int i = 0; i < Rounds.once(5_000, 2_000); i++) {
         final byte[] request = {(byte) i, (byte) (i >> 8)};
         start(call, request);
         final End end = ends.take();

@@ -32,6 +32,7 @@ class SimulationTest {
   private static final int HUNT = Math.max(1, Rounds.HUNT);
 
   private static final int SEEDS = 20 * HUNT;
+  private static final int LEAST = Rounds.once(SEEDS, 10); // more until each fault has struck
   private static final int MAX_SEEDS = 40 * SEEDS;
 
   /** In which a hundred seeds are and more until each fault has struck. */
@@ -79,7 +80,7 @@ class SimulationTest {
     }
     FaultMatrix matrix = new FaultMatrix(SimKind.SHM.states());
     for (int seeds = 0;
-        seeds < SEEDS || (!matrix.zeros(wanted).isEmpty() && seeds < MAX_SEEDS);
+        seeds < LEAST || (!matrix.zeros(wanted).isEmpty() && seeds < MAX_SEEDS);
         seeds++) {
       matrix.add(runs.get(seeds % runs.size()).next());
     }
@@ -213,7 +214,7 @@ class SimulationTest {
 
   private static String run(long seed, SimKind kind) {
     Simulation simulation = new Simulation(seed, kind, StoreOrder.RELEASE);
-    simulation.rounds(1, 200);
+    simulation.rounds(1, Rounds.once(200, 80));
     return simulation.toString();
   }
 }

@@ -41,14 +41,14 @@ import org.junit.jupiter.params.provider.CsvSource;
 /**
  * Many threads on one channel, each way of calling mixed with every other, and callers that cancel,
  * are interrupted, are late or fail: every call ends, once, and every answer is its own request's.
- * 80,000 calls in all, 200,000 in a hunt; {@code -Dtest.args=-Dringfetch.threads.calls=N} makes N
+ * 40,000 calls in all, 200,000 in a hunt; {@code -Dtest.args=-Dringfetch.threads.calls=N} makes N
  * for each way.
  */
 class ThreadsTest {
   private static final int THREADS = 8;
   private static final int IN_FLIGHT = 64;
   private static final long CALLS =
-      Long.getLong("ringfetch.threads.calls", Rounds.once(25_000, 10_000));
+      Long.getLong("ringfetch.threads.calls", Rounds.once(25_000, 5_000));
   private static final int DEADLINE_S = Integer.getInteger("ringfetch.threads.deadline", 100);
 
   @TempDir(factory = ShmTempDirFactory.class)

@@ -29,6 +29,7 @@ import picocli.CommandLine.ParseResult;
       LoadBench.class,
       BulkBench.class,
       IndexBench.class,
+      JournalBench.class,
       VerbsBench.class,
       StagesBench.class,
       PartsBench.class

@@ -34,7 +34,8 @@ final class BoundsTest {
         "unary --rounds 0",
         "threads --rounds 0",
         "verbs --rounds 0",
-        "index --entries 0"
+        "index --entries 0",
+        "journal --entries 0"
       })
   void isRefused(String arguments) {
     final ByteArrayOutputStream said = new ByteArrayOutputStream();

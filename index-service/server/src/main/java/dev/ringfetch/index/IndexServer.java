@@ -207,7 +207,7 @@ public final class IndexServer implements Callable<Integer> {
   /** Serves until the JVM gets a signal to end. Returns the exit code, to picocli. */
   @Override
   public Integer call() throws InterruptedException {
-    final RingServerBuilder builder = builder();
+    checkPort();
     final IndexMemory.Context context = memoryContext();
     final IndexMemory opened;
     final boolean reads;
@@ -229,6 +229,16 @@ public final class IndexServer implements Callable<Integer> {
     } finally {
       if (!joined) {
         opened.close();
+      }
+    }
+    indexes.beginRecovery(); // beside the loading of the transport's classes
+    RingServerBuilder builder = null;
+    try {
+      builder = builder();
+    } finally {
+      if (builder == null) {
+        leave(node);
+        indexes.close();
       }
     }
     return serve(builder, indexes, node, reads);
@@ -380,11 +390,14 @@ public final class IndexServer implements Callable<Integer> {
     return CommandLine.ExitCode.SOFTWARE;
   }
 
-  private RingServerBuilder builder() {
+  private void checkPort() {
     if (port < 0 || port > MAX_PORT) {
       throw new ParameterException(
           spec.commandLine(), "--port is out of range: " + port + " is not in 0.." + MAX_PORT);
     }
+  }
+
+  private RingServerBuilder builder() {
     final RingServerBuilder builder = RingServerBuilder.forPort(port);
     if (direct) {
       builder.directExecutor();

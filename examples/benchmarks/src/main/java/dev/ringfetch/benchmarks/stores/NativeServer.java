@@ -56,6 +56,29 @@ public final class NativeServer implements AutoCloseable {
     return start(program, RedisStore.serverArguments(socket), socket);
   }
 
+  /**
+   * Starts a Redis server that keeps a log of its writes beside the socket.
+   *
+   * @param appendFsync when it syncs that: always, or everysec
+   */
+  public static NativeServer redis(Path program, Path socket, String appendFsync)
+      throws IOException {
+    return start(program, RedisStore.serverArguments(socket, appendFsync), socket);
+  }
+
+  /** Waits until the Redis server at a socket answers with an entry. */
+  public static void awaitRedis(Path socket, long number) {
+    while (!RedisStore.isAnswered(socket, number)) {
+      Thread.onSpinWait();
+    }
+  }
+
+  /** Kills the server, which can do nothing about it. */
+  public void kill() {
+    ProcessHandle.of(pid).ifPresent(ProcessHandle::destroyForcibly);
+    close();
+  }
+
   /** Starts a memcached server. */
   public static NativeServer memcached(Path program, Path socket) throws IOException {
     return start(program, MemcachedStore.serverArguments(socket), socket);

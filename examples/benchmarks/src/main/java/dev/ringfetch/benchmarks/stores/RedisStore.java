@@ -9,6 +9,7 @@ import redis.clients.jedis.Jedis;
 import redis.clients.jedis.JedisSocketFactory;
 import redis.clients.jedis.Pipeline;
 import redis.clients.jedis.exceptions.JedisConnectionException;
+import redis.clients.jedis.exceptions.JedisException;
 
 /** A Redis server at a Unix socket, by Jedis: a connection for each thread. */
 final class RedisStore implements Store {
@@ -25,6 +26,34 @@ final class RedisStore implements Store {
   static List<String> serverArguments(Path socket) {
     return List.of(
         "--port", "0", "--unixsocket", socket.toString(), "--save", "", "--appendonly", "no");
+  }
+
+  /** Same, with a log of its writes where the socket is. */
+  static List<String> serverArguments(Path socket, String appendFsync) {
+    return List.of(
+        "--port",
+        "0",
+        "--unixsocket",
+        socket.toString(),
+        "--save",
+        "",
+        "--appendonly",
+        "yes",
+        "--appendfsync",
+        appendFsync,
+        "--dir",
+        socket.getParent().toString());
+  }
+
+  /** Reads the entry with a number, from a server that may still read its log. */
+  static boolean isAnswered(Path socket, long number) {
+    final byte[] key = new byte[Entries.KEY_LENGTH];
+    Entries.putKey(number, key);
+    try (Jedis jedis = connect(socket)) {
+      return jedis.get(key) != null;
+    } catch (JedisException e) { // it loads
+      return false;
+    }
   }
 
   @Override

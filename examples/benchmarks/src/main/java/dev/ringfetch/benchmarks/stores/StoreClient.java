@@ -43,6 +43,13 @@ public final class StoreClient implements Callable<Integer> {
     System.exit(new CommandLine(new StoreClient()).execute(args));
   }
 
+  /** The key of an entry. */
+  public static byte[] key(long number) {
+    final byte[] key = new byte[Entries.KEY_LENGTH];
+    Entries.putKey(number, key);
+    return key;
+  }
+
   /** Starts a client of a server that channels lead to. */
   public static ChildProcess start(
       StoreKind kind,
@@ -118,6 +125,8 @@ public final class StoreClient implements Callable<Integer> {
     return switch (kind) {
       case stub -> StubStore.hash(connection.channel());
       case orderedStub -> StubStore.ordered(connection.channel());
+      case numberedStub -> StubStore.numbered(connection.channel());
+      case expiringStub -> StubStore.expiring(connection.channel());
       case echo -> new EchoStore(connection.channel());
       case direct -> DirectStore.hash(connection.channel(), memoryDirectory);
       case orderedDirect -> DirectStore.ordered(connection.channel(), memoryDirectory);

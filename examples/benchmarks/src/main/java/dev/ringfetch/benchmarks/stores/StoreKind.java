@@ -8,6 +8,10 @@ public enum StoreKind {
   stub,
   /** Same, an ordered index. */
   orderedStub,
+  /** As {@link #stub}, with a number of each write, so that it could be sent again. */
+  numberedStub,
+  /** As {@link #stub}, with a time-to-live of each entry. */
+  expiringStub,
   /** {@link Echo} over the same ring. */
   echo,
   /** The memory of an index. */
@@ -30,7 +34,16 @@ public enum StoreKind {
     return switch (this) {
       case chronicle -> ChronicleStore.FLAGS;
       case lmdb -> LmdbStore.FLAGS;
-      case stub, orderedStub, echo, direct, orderedDirect, redis, redisSorted, memcached ->
+      case stub,
+          orderedStub,
+          numberedStub,
+          expiringStub,
+          echo,
+          direct,
+          orderedDirect,
+          redis,
+          redisSorted,
+          memcached ->
           List.of();
     };
   }

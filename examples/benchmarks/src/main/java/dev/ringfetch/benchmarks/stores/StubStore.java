@@ -14,9 +14,11 @@ import dev.ringfetch.index.v1.IndexAdminGrpc;
 import dev.ringfetch.index.v1.IndexGrpc;
 import dev.ringfetch.index.v1.IndexKind;
 import dev.ringfetch.index.v1.KeyRange;
+import dev.ringfetch.index.v1.OpenClientRequest;
 import dev.ringfetch.index.v1.PutEntry;
 import dev.ringfetch.index.v1.PutOutcome;
 import dev.ringfetch.index.v1.PutRequest;
+import dev.ringfetch.index.v1.RequestNumber;
 import dev.ringfetch.index.v1.ScanRequest;
 import dev.ringfetch.index.v1.ScanResponse;
 import dev.ringfetch.rpc.RingChannel;
@@ -32,30 +34,52 @@ final class StubStore implements Store {
 
   private static final int BATCH = 1_000;
   private static final int BATCHES_IN_FLIGHT = 4;
+  private static final long TTL_MILLIS = 3_600_000;
 
   private final Channel channel;
   private final String index;
   private final IndexKind kind;
+  private final Writes writes;
 
-  private StubStore(Channel channel, String index, IndexKind kind) {
+  /** What a write says besides key and value. */
+  private enum Writes {
+    PLAIN,
+    /** Its number, of a client of each session. */
+    NUMBERED,
+    /** A time-to-live. */
+    EXPIRING
+  }
+
+  private StubStore(Channel channel, String index, IndexKind kind, Writes writes) {
     this.channel = channel;
     this.index = index;
     this.kind = kind;
+    this.writes = writes;
   }
 
   /** The index that the server has from the start. */
   static StubStore hash(Channel channel) {
-    return new StubStore(channel, "", IndexKind.HASH);
+    return new StubStore(channel, "", IndexKind.HASH, Writes.PLAIN);
+  }
+
+  /** Same, whose writes have numbers. */
+  static StubStore numbered(Channel channel) {
+    return new StubStore(channel, "", IndexKind.HASH, Writes.NUMBERED);
+  }
+
+  /** Same, whose entries end, but not soon. */
+  static StubStore expiring(Channel channel) {
+    return new StubStore(channel, "", IndexKind.HASH, Writes.EXPIRING);
   }
 
   /** An ordered index. */
   static StubStore ordered(Channel channel) {
-    return new StubStore(channel, ORDERED, IndexKind.ORDERED);
+    return new StubStore(channel, ORDERED, IndexKind.ORDERED, Writes.PLAIN);
   }
 
   @Override
   public Session open() {
-    return new Calls(channel, index);
+    return new Calls(channel, index, writes);
   }
 
   @Override
@@ -97,10 +121,25 @@ final class StubStore implements Store {
     private final byte[] valueBytes = new byte[Entries.VALUE_LENGTH];
     private final byte[] entryBytes = new byte[Entries.KEY_LENGTH + Entries.VALUE_LENGTH];
     private final ScanCheck check = new ScanCheck();
+    private final Writes writes;
+
+    /** The session's number as a client, 0 if it needs none, and that of its last write. */
+    private final long client;
+
+    private long lastWrite;
 
     Calls(Channel channel, String index) {
+      this(channel, index, Writes.PLAIN);
+    }
+
+    private Calls(Channel channel, String index, Writes writes) {
       this.index = index;
+      this.writes = writes;
       stub = IndexGrpc.newBlockingStub(channel);
+      client =
+          writes == Writes.NUMBERED
+              ? stub.openClient(OpenClientRequest.getDefaultInstance()).getClient()
+              : 0;
       futureStub = IndexGrpc.newFutureStub(channel);
     }
 
@@ -144,13 +183,22 @@ final class StubStore implements Store {
 
     @Override
     public void put(long number, long stamp) {
-      final var response =
-          stub.put(
-              PutRequest.newBuilder()
-                  .setIndex(index)
-                  .setKey(Entries.key(number, keyBytes))
-                  .setValue(Entries.value(number, stamp, valueBytes))
-                  .build());
+      final PutRequest.Builder request =
+          PutRequest.newBuilder()
+              .setIndex(index)
+              .setKey(Entries.key(number, keyBytes))
+              .setValue(Entries.value(number, stamp, valueBytes));
+      if (writes == Writes.NUMBERED) {
+        lastWrite++;
+        request.setNumber(
+            RequestNumber.newBuilder()
+                .setClient(client)
+                .setNumber(lastWrite)
+                .setFirstIncomplete(lastWrite));
+      } else if (writes == Writes.EXPIRING) {
+        request.setTtlMs(TTL_MILLIS);
+      }
+      final var response = stub.put(request.build());
       if (response.getVersion() == 0) {
         throw new IllegalStateException("not written: number=" + number);
       }

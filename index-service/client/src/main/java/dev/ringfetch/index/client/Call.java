@@ -42,6 +42,15 @@ record Call<Q, R>(
     return new Call<>(method, request, false, numbering);
   }
 
+  /**
+   * The answer of a write that creates no index, at a moment at which there is none: that of the
+   * server. Such a write is never sent: it could not be repeated, as it has no incarnation to name.
+   */
+  R withoutIndex() {
+    final var prototype = (MethodDescriptor.PrototypeMarshaller<R>) method.getResponseMarshaller();
+    return prototype.getMessagePrototype();
+  }
+
   /** The same call with a number. */
   Call<Q, R> numbered(RequestNumber first) {
     return new Call<>(method, numbering.numbered(request, first), repeatable, null);

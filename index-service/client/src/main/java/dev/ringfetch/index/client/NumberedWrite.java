@@ -33,7 +33,7 @@ final class NumberedWrite<Q, R> {
   /** Tells which incarnation the index has. */
   private final KnownIndex known;
 
-  /** That the index had before the first attempt; 0: there was none, and is no second attempt. */
+  /** That the index had before the first attempt. */
   private long incarnation;
 
   private ClientWindow.Numbers numbers; // null: none yet, or complete
@@ -110,9 +110,7 @@ final class NumberedWrite<Q, R> {
     if (reason == null || status.getCode() != Status.Code.DEADLINE_EXCEEDED) {
       reason = status;
     }
-    return Failures.isLost(status) && incarnation != 0 && run.leftNs() > 0
-        ? Next.REPEAT
-        : Next.FAIL;
+    return Failures.isLost(status) && run.leftNs() > 0 ? Next.REPEAT : Next.FAIL;
   }
 
   /** The window of the numbers that the server does not know; the write has none then. */

@@ -69,6 +69,9 @@ final class RepeatedWrites {
       while (takeNumbers(write)) {
         if (known.latest() == 0) {
           known.answered(incarnation(calls.call(run, known.describe())));
+          if (known.latest() == 0) {
+            return call.withoutIndex();
+          }
         }
         final R answer = attempt(write);
         if (answer != null) {
@@ -248,7 +251,12 @@ final class RepeatedWrites {
         write.known().describe(),
         described -> {
           write.known().answered(incarnation(described));
-          attempt(write, call, then);
+          if (write.known().latest() == 0) {
+            write.end();
+            then.onAnswer.accept(call.withoutIndex());
+          } else {
+            attempt(write, call, then);
+          }
         },
         failure -> {
           write.end();

@@ -5,6 +5,7 @@ import java.lang.System.Logger;
 import java.lang.System.Logger.Level;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Objects;
 import org.apache.curator.framework.api.transaction.CuratorOp;
 import org.apache.zookeeper.CreateMode;
 import org.apache.zookeeper.KeeperException.Code;
@@ -70,7 +71,7 @@ final class Announcement {
       return;
     }
     final ClusterView.Announced found = view.node(self.getId());
-    if (state == State.DONE && found == known) {
+    if (state == State.DONE && Objects.equals(found, known)) {
       return;
     }
     final long now = ensemble.session();
@@ -102,10 +103,7 @@ final class Announcement {
             changes.add(operation.delete().withVersion(found.version()).forPath(path));
           }
           changes.add(
-              operation
-                  .create()
-                  .withMode(CreateMode.EPHEMERAL)
-                  .forPath(path, self.toByteArray()));
+              operation.create().withMode(CreateMode.EPHEMERAL).forPath(path, self.toByteArray()));
           return changes;
         },
         (code, event) -> {

@@ -18,6 +18,8 @@ import java.util.List;
  */
 final class ClusterPaths {
   private static final String ROOT = "/ringfetch";
+  private static final String PLAIN =
+      "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_";
 
   private final String cluster;
   private final String groups;
@@ -94,8 +96,7 @@ final class ClusterPaths {
   private static String escaped(String name) {
     final StringBuilder escaped = new StringBuilder(name.length());
     for (final byte b : name.getBytes(StandardCharsets.UTF_8)) {
-      if (b >= '0' && b <= '9' || b >= 'A' && b <= 'Z' || b >= 'a' && b <= 'z' || b == '-'
-          || b == '_') {
+      if (PLAIN.indexOf(b) >= 0) {
         escaped.append((char) b);
       } else {
         escaped.append('%').append(String.format("%02X", b));

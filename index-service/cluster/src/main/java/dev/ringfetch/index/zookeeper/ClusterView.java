@@ -25,8 +25,8 @@ import org.apache.zookeeper.data.Stat;
  * then. Such a watch misses what happens while there is no connection (ZOOKEEPER-1416: unlike a
  * watch for one event, it is set again without a comparison of versions). So {@link #readAll} sets
  * it anew after each connection, and behind it reads all znodes; until that is complete the copy is
- * not current. CuratorCache does much the same, but tells neither when the copy is current nor
- * lets a caller wait for one path, and is in a jar of its own.
+ * not current. CuratorCache does much the same, but tells neither when the copy is current nor lets
+ * a caller wait for one path, and is in a jar of its own.
  *
  * <p>The state of a group never goes back: versions are compared. Before all is read, {@code sync}
  * lets a server that lags behind catch up, as a new session may begin at one.
@@ -279,7 +279,7 @@ final class ClusterView {
       complain(paths.group(id), "it is not a group: " + e.getMessage());
       return null;
     }
-    if (state.getGroup() != id || !state.hasEstablished() && !state.hasWon()) {
+    if (state.getGroup() != id || !(state.hasEstablished() || state.hasWon())) {
       complain(paths.group(id), "it is not this group");
       return null;
     }

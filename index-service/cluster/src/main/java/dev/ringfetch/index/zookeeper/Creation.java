@@ -170,9 +170,7 @@ final class Creation extends Request {
             (code, event) -> {
               if (code == Code.OK) {
                 final Stat stat = event.getStat();
-                context
-                    .view()
-                    .onGroup(group, event.getData(), stat.getVersion(), stat.getMzxid());
+                context.view().onGroup(group, event.getData(), stat.getVersion(), stat.getMzxid());
                 then.run();
               } else if (code == Code.NONODE) {
                 context.view().onNoGroup(group);

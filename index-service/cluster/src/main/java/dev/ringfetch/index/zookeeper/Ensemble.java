@@ -97,9 +97,6 @@ final class Ensemble implements AutoCloseable {
                 case READ_ONLY -> {} // not asked for
               }
             });
-    client
-        .getUnhandledErrorListenable()
-        .addListener((message, e) -> LOGGER.log(Level.WARNING, "ZooKeeper: " + message, e));
     client.start();
   }
 
@@ -122,6 +119,11 @@ final class Ensemble implements AutoCloseable {
     while ((next = inbox.poll()) != null) {
       next.run();
     }
+  }
+
+  /** Whether there is a connection. If not, {@link Listener#onConnected} comes when there is. */
+  boolean isConnected() {
+    return client.getZookeeperClient().isConnected();
   }
 
   /** Id of the session; 0 if there is none. */

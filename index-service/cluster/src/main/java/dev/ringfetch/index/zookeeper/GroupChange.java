@@ -37,8 +37,7 @@ final class GroupChange extends Request {
     this.configuration = configuration;
   }
 
-  static GroupChange win(
-      Context context, Answer answer, GroupState seen, Configuration proposed) {
+  static GroupChange win(Context context, Answer answer, GroupState seen, Configuration proposed) {
     return new GroupChange(
         context, answer, seen, seen.toBuilder().setWon(proposed).build(), proposed);
   }
@@ -77,10 +76,7 @@ final class GroupChange extends Request {
           operation.delete().forPath(context.paths().name(seen.getIndex())));
     }
     return List.of(
-        operation
-            .setData()
-            .withVersion(seen.getVersion())
-            .forPath(path, changed.toByteArray()));
+        operation.setData().withVersion(seen.getVersion()).forPath(path, changed.toByteArray()));
   }
 
   private void onSent(Code code, CuratorEvent event) {
@@ -97,8 +93,7 @@ final class GroupChange extends Request {
           final Stat stat = event.getOpResults().get(0).getResultStat();
           context
               .view()
-              .onGroup(
-                  seen.getGroup(), changed.toByteArray(), stat.getVersion(), stat.getMzxid());
+              .onGroup(seen.getGroup(), changed.toByteArray(), stat.getVersion(), stat.getMzxid());
           end(Result.DONE, context.view().group(seen.getGroup()));
         }
       }
@@ -167,7 +162,7 @@ final class GroupChange extends Request {
 
   private boolean isOurs(GroupState now) {
     return configuration != null
-        && (changed.hasWon() && now.getWon().getNonce() == configuration.getNonce()
+        && ((changed.hasWon() && now.getWon().getNonce() == configuration.getNonce())
             || now.getEstablished().getNonce() == configuration.getNonce());
   }
 }

@@ -4,6 +4,8 @@ import dev.ringfetch.index.coordinator.Coordinator;
 import dev.ringfetch.index.v1.Configuration;
 import dev.ringfetch.index.v1.GroupState;
 import dev.ringfetch.index.v1.Node;
+import java.lang.System.Logger;
+import java.lang.System.Logger.Level;
 import java.util.ArrayDeque;
 import java.util.ArrayList;
 import java.util.Collection;
@@ -17,13 +19,13 @@ import java.util.Set;
  *
  * <p>One znode for each group; the epoch of a won configuration is the zxid of the write that won
  * it, so epochs grow over all groups. Each change is conditional on the znode's version. {@link
- * ClusterPaths} has the znodes; {@link Request} what becomes of changes whose answer is lost; {@link
- * ClusterView} how changes are followed.
+ * ClusterPaths} has the znodes; {@link Request} what becomes of changes whose answer is lost;
+ * {@link ClusterView} how changes are followed.
  *
  * <p>While the connection is away, for less than the session's timeout, requests wait. When the
  * session is lost, those that wait end UNKNOWN, and so do new ones until there is a connection. The
- * node is announced again in each session. {@code onConnected(true)} comes when all groups and nodes
- * have been read, and is followed by what has changed.
+ * node is announced again in each session. {@code onConnected(true)} comes when all groups and
+ * nodes have been read, and is followed by what has changed.
  *
  * <p>Znodes of others, and those that cannot be read as a group or a node, are ignored, and logged
  * once. Without {@link ZooKeeperAddress#credentials} everybody who reaches ZooKeeper may change the
@@ -43,6 +45,9 @@ public final class ZooKeeperCoordinator implements Coordinator {
 
   private record Ended(Answer answer, Result result, GroupState state) {}
 
+  private static final Logger LOGGER = System.getLogger(ZooKeeperCoordinator.class.getName());
+
+  private final ZooKeeperAddress address;
   private final ClusterPaths paths;
   private final Ensemble ensemble;
   private final ClusterView view;
@@ -63,6 +68,7 @@ public final class ZooKeeperCoordinator implements Coordinator {
 
   /** Begins to connect to ZooKeeper. */
   public ZooKeeperCoordinator(ZooKeeperAddress address) {
+    this.address = address;
     paths = new ClusterPaths(address.cluster());
     ensemble = new Ensemble(address, new Links());
     view = new ClusterView(ensemble, paths);
@@ -201,9 +207,12 @@ public final class ZooKeeperCoordinator implements Coordinator {
     requests.forEach(Request::proceed);
   }
 
+  /** An operation was lost with the connection, of which Curator may tell later. */
   private void onReadLost() {
-    if (link == Link.UP) {
-      readAll(); // Curator tells of no loss if the connection is back at once
+    if (link == Link.UP && ensemble.isConnected()) {
+      readAll();
+    } else {
+      view.disconnect();
     }
   }
 
@@ -212,6 +221,7 @@ public final class ZooKeeperCoordinator implements Coordinator {
     @Override
     public void onConnected() {
       link = Link.UP;
+      LOGGER.log(Level.INFO, "connected to ZooKeeper: {0}", address);
       announcement.onConnected();
       readAll();
     }
@@ -219,12 +229,14 @@ public final class ZooKeeperCoordinator implements Coordinator {
     @Override
     public void onSuspended() {
       link = Link.SUSPENDED;
+      LOGGER.log(Level.WARNING, "the connection to ZooKeeper is lost: {0}", address);
       view.disconnect();
     }
 
     @Override
     public void onLost() {
       link = Link.DOWN;
+      LOGGER.log(Level.WARNING, "the session of ZooKeeper is lost: {0}", address);
       view.disconnect();
       final List<Request> undecided = waiting;
       waiting = new ArrayList<>();
@@ -268,8 +280,8 @@ public final class ZooKeeperCoordinator implements Coordinator {
         return;
       }
       waiting.add(request);
-      if (link == Link.UP && view.isCurrent()) {
-        readAll();
+      if (view.isCurrent()) {
+        onReadLost();
       }
     }
   }

@@ -13,8 +13,8 @@ import java.util.concurrent.TimeoutException;
 
 /**
  * The process of an {@link EmbeddedZooKeeper}, as its launcher has it. It ends when the launcher
- * closes it or ends, however that ends. What it has to say goes to the file {@code zookeeper.log} in
- * its data directory.
+ * closes it or ends, however that ends. What it has to say goes to the file {@code zookeeper.log}
+ * in its data directory.
  */
 public final class ZooKeeperProcess implements AutoCloseable {
   /** Where it says what it has to say, in its data directory. */

@@ -146,8 +146,7 @@ public final class LocalCoordinator implements Coordinator {
     if (!seen.hasWon() || seen.getWon().getEpoch() == 0) {
       throw new IllegalArgumentException("no configuration was won: seen=" + seen);
     }
-    change(
-        seen, seen.getWon(), answer, state -> state.setEstablished(state.getWon()).clearWon());
+    change(seen, seen.getWon(), answer, state -> state.setEstablished(state.getWon()).clearWon());
   }
 
   @Override
@@ -188,7 +187,7 @@ public final class LocalCoordinator implements Coordinator {
     }
     final boolean established = ours.getEpoch() != 0;
     return now.getEstablished().getNonce() == ours.getNonce()
-        || !established && now.getWon().getNonce() == ours.getNonce();
+        || (!established && now.getWon().getNonce() == ours.getNonce());
   }
 
   private void end(Answer answer, Result result, GroupState state) {

@@ -8,6 +8,7 @@ import static dev.ringfetch.index.journal.RecordDescriptor.putLong;
 import static dev.ringfetch.index.journal.RecordDescriptor.putShort;
 
 import com.google.protobuf.ByteString;
+import com.google.protobuf.UnsafeByteOperations;
 import java.util.Arrays;
 import java.util.zip.CRC32C;
 
@@ -194,6 +195,71 @@ public final class JournalRecord {
     return getShort(bytes, start + RecordDescriptor.KEY_LENGTH_OFFSET);
   }
 
+  /** A view of a copy of this record. */
+  public JournalRecord copy() {
+    final JournalRecord copy = new JournalRecord();
+    copy.view(new byte[length], 0, length);
+    copyTo(copy.bytes, 0);
+    return copy;
+  }
+
+  /** Copies the {@link #length} bytes of the record. */
+  public void copyTo(byte[] array, int position) {
+    System.arraycopy(bytes, start, array, position, length);
+  }
+
+  /** Moves the view to a copy of a record, without a look at its checksum. */
+  public void view(byte[] array, int position, int copiedLength) {
+    bytes = array;
+    start = position;
+    length = copiedLength;
+  }
+
+  /** Compares the key with that of another record, as unsigned bytes. */
+  public int compareKey(JournalRecord other) {
+    final int from = start + RecordDescriptor.KEY_OFFSET;
+    final int otherFrom = other.start + RecordDescriptor.KEY_OFFSET;
+    return Arrays.compareUnsigned(
+        bytes,
+        from,
+        from + keyLength(),
+        other.bytes,
+        otherFrom,
+        otherFrom + other.keyLength());
+  }
+
+  /** Number of bytes with which both keys begin. */
+  public int commonPrefix(JournalRecord other) {
+    final int from = start + RecordDescriptor.KEY_OFFSET;
+    final int otherFrom = other.start + RecordDescriptor.KEY_OFFSET;
+    final int most = Math.min(keyLength(), other.keyLength());
+    final int different =
+        Arrays.mismatch(bytes, from, from + most, other.bytes, otherFrom, otherFrom + most);
+    return different < 0 ? most : different;
+  }
+
+  /** Eight bytes of the key from an offset on, the first one highest; zeros behind its end. */
+  public long keyHead(int offset) {
+    long head = 0;
+    for (int i = offset; i < offset + Long.BYTES; i++) {
+      head <<= Byte.SIZE;
+      head |= i < keyLength() ? bytes[start + RecordDescriptor.KEY_OFFSET + i] & 0xFF : 0;
+    }
+    return head;
+  }
+
+  /** The key itself, which is valid as long as this view is. */
+  public ByteString keyView() {
+    return UnsafeByteOperations.unsafeWrap(
+        bytes, start + RecordDescriptor.KEY_OFFSET, keyLength());
+  }
+
+  /** The value itself, which is valid as long as this view is. */
+  public ByteString valueView() {
+    final int offset = RecordDescriptor.KEY_OFFSET + keyLength();
+    return UnsafeByteOperations.unsafeWrap(bytes, start + offset, valueEnd() - offset);
+  }
+
   /** A copy of the key. */
   public ByteString key() {
     return ByteString.copyFrom(bytes, start + RecordDescriptor.KEY_OFFSET, keyLength());
@@ -209,8 +275,11 @@ public final class JournalRecord {
   /** A copy of the value. */
   public ByteString value() {
     final int offset = RecordDescriptor.KEY_OFFSET + keyLength();
-    final int end = hasDeadline() ? length - Long.BYTES : length;
-    return ByteString.copyFrom(bytes, start + offset, end - offset);
+    return ByteString.copyFrom(bytes, start + offset, valueEnd() - offset);
+  }
+
+  private int valueEnd() {
+    return hasDeadline() ? length - Long.BYTES : length;
   }
 
   @Override

@@ -9,7 +9,7 @@ public interface RecordSink {
   /**
    * Takes a record, whose view is valid until this returns.
    *
-   * @param place says where it stands, for people
+   * @param place says where it stands, for people, until this returns
    * @throws IOException to end the recovery
    */
   void onRecord(JournalRecord record, Supplier<String> place) throws IOException;
@@ -21,4 +21,7 @@ public interface RecordSink {
   default void onSnapshotRecord(JournalRecord record, Supplier<String> place) throws IOException {
     onRecord(record, place);
   }
+
+  /** Ends what was begun for records, after the last one. */
+  default void onEnd() throws IOException {}
 }

@@ -6,6 +6,7 @@ import java.io.IOException;
 import java.nio.ByteBuffer;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.function.Supplier;
 
 /**
  * The recovery of a journal: reads all records, and decides what is damaged and what a crash left
@@ -47,6 +48,12 @@ final class Recovery {
   private final List<SegmentContent> ends = new ArrayList<>();
 
   private final JournalRecord record = new JournalRecord();
+
+  /** Says where the record stands that the sink has now. */
+  private final Supplier<String> place = this::describePlace;
+
+  private String placeName;
+  private long placeOffset;
   private SnapshotChoice choice = SnapshotChoice.none();
   private long previous;
   private long catalogLsn;
@@ -193,7 +200,8 @@ final class Recovery {
     if (choice.snapshot() != null) {
       load(choice.snapshot());
     }
-    SegmentContent content = load(segments.get(number));
+    SegmentContent content = load(segments.get(number), null);
+    SegmentContent former = null;
     while (true) {
       final int length = content.batchAfter(previous, offset);
       if (length > 0) {
@@ -204,8 +212,9 @@ final class Recovery {
         continue;
       }
       final SegmentContent next =
-          number + 1 < segments.size() ? load(segments.get(number + 1)) : null;
+          number + 1 < segments.size() ? load(segments.get(number + 1), former) : null;
       if (next == null || next.batchAfter(previous, SegmentDescriptor.BATCH_OFFSET) == 0) {
+        sink.onEnd();
         keepEnds(number, content, next);
         checkEnd(checkpoint, number, offset);
         return segments.get(number).base() + offset;
@@ -213,6 +222,7 @@ final class Recovery {
       if (content.zerosFrom(offset) > offset) {
         throw damaged(segments.get(number), offset, "not zeros behind the last batch of a segment");
       }
+      former = content;
       content = next;
       number++;
       offset = SegmentDescriptor.BATCH_OFFSET;
@@ -242,8 +252,9 @@ final class Recovery {
         disk,
         origin,
         (snapshotRecord, at) -> {
-          sink.onSnapshotRecord(
-              snapshotRecord, () -> "file=" + disk.describe(snapshot.name()) + " offset=" + at);
+          placeName = snapshot.name();
+          placeOffset = at;
+          sink.onSnapshotRecord(snapshotRecord, place);
           recordsRead++;
           if (at - last[0] >= BatchDescriptor.LENGTH_SOFT_LIMIT) {
             read(at - last[0]);
@@ -268,8 +279,9 @@ final class Recovery {
             + end);
   }
 
-  private SegmentContent load(SegmentFile segment) throws IOException {
-    return SegmentContent.read(disk, segment.name(), segment.base(), origin);
+  /** Reads a segment, in place of a former one, which is not used any more, if there is one. */
+  private SegmentContent load(SegmentFile segment, SegmentContent former) throws IOException {
+    return SegmentContent.read(disk, segment.name(), segment.base(), origin, former);
   }
 
   private void keepEnds(int number, SegmentContent last, SegmentContent next) throws IOException {
@@ -278,7 +290,7 @@ final class Recovery {
       ends.add(next);
     }
     for (int i = number + 2; i < segments.size(); i++) {
-      ends.add(load(segments.get(i)));
+      ends.add(load(segments.get(i), null));
     }
   }
 
@@ -323,8 +335,9 @@ final class Recovery {
         catalogLsn = Math.max(catalogLsn, record.lsn());
       }
       recordsRead++;
-      final int at = position;
-      sink.onRecord(record, () -> place(segment, at));
+      placeName = segment.name();
+      placeOffset = position;
+      sink.onRecord(record, place);
       position += RecordDescriptor.aligned(record.length());
       left--;
     }
@@ -379,7 +392,15 @@ final class Recovery {
   }
 
   private String place(SegmentFile segment, int offset) {
-    return "file=" + disk.describe(segment.name()) + " offset=" + offset;
+    return place(segment.name(), offset);
+  }
+
+  private String place(String name, long offset) {
+    return "file=" + disk.describe(name) + " offset=" + offset;
+  }
+
+  private String describePlace() {
+    return place(placeName, placeOffset);
   }
 
   /**
@@ -398,7 +419,7 @@ final class Recovery {
     final int number = segments.size() - ends.size();
     for (final SegmentFile before : segments.subList(0, number)) {
       if (durable < before.end()) {
-        settle(before, load(before), offset(before, durable), offset(before, end));
+        settle(before, load(before, null), offset(before, durable), offset(before, end));
       }
     }
     final SegmentFile last = segments.get(number);

@@ -7,37 +7,93 @@ import dev.ringfetch.index.disk.Disk;
 import dev.ringfetch.index.disk.DiskFile;
 import java.io.IOException;
 import java.nio.ByteBuffer;
+import java.util.Arrays;
 import java.util.zip.CRC32C;
 
 /** The content of a segment in memory, and the batches in it. Used by one thread at a time. */
 final class SegmentContent {
+  /** Zeros, as many as are read and compared at a time. */
+  private static final ByteBuffer ZEROS = ByteBuffer.allocateDirect(1 << 20).asReadOnlyBuffer();
+
   private final long base;
   private final long origin;
   private final byte[] bytes;
+  private final int limit;
+  private final int zeros;
   private final CRC32C crc = new CRC32C();
 
-  private SegmentContent(long base, long origin, byte[] bytes) {
+  /**
+   * Creates a content.
+   *
+   * @param limit bytes that are there
+   * @param zeros where the zeros begin that fill the segment
+   */
+  private SegmentContent(long base, long origin, byte[] bytes, int limit, int zeros) {
     this.base = base;
     this.origin = origin;
     this.bytes = bytes;
+    this.limit = limit;
+    this.zeros = zeros;
   }
 
   /**
-   * Reads a file as a whole.
+   * Reads a file as a whole. Of the zeros that fill it, keeps as many as a batch can end with.
    *
    * @param base position of its begin in the journal
    * @param origin of the directory
    */
   static SegmentContent read(Disk disk, String name, long base, long origin) throws IOException {
+    return read(disk, name, base, origin, null);
+  }
+
+  /**
+   * As above, in the memory of another segment if that is long enough.
+   *
+   * @param former is not used any more; or null
+   */
+  static SegmentContent read(
+      Disk disk, String name, long base, long origin, SegmentContent former) throws IOException {
     try (DiskFile file = disk.open(name)) {
-      final byte[] bytes = new byte[Math.toIntExact(file.length())];
-      if (file.read(0, ByteBuffer.wrap(bytes)) != bytes.length) {
-        throw new IOException("shorter than its length: file=" + disk.describe(name));
+      final int length = lengthWithoutZeros(disk, name, file);
+      final int limit =
+          length == 0 ? 0 : (int) Math.min(file.length(), length + BatchDescriptor.LENGTH_LIMIT);
+      final byte[] bytes =
+          former != null && former.bytes.length >= limit ? former.bytes : new byte[limit];
+      readAll(disk, name, file, 0, ByteBuffer.wrap(bytes, 0, length));
+      Arrays.fill(bytes, length, limit, (byte) 0);
+      int zeros = length;
+      while (zeros > 0 && bytes[zeros - 1] == 0) {
+        zeros--;
       }
-      return new SegmentContent(base, origin, bytes);
+      return new SegmentContent(base, origin, bytes, limit, zeros);
     }
   }
 
+  /** Length of a file without those parts at its end that have nothing but zeros. */
+  private static int lengthWithoutZeros(Disk disk, String name, DiskFile file) throws IOException {
+    final ByteBuffer part = ByteBuffer.allocateDirect(ZEROS.capacity());
+    int length = Math.toIntExact(file.length());
+    while (length > 0) {
+      final int partLength = Math.min(length, part.capacity());
+      part.clear().limit(partLength);
+      readAll(disk, name, file, length - partLength, part);
+      if (part.flip().mismatch(ZEROS.slice(0, partLength)) >= 0) {
+        return length;
+      }
+      length -= partLength;
+    }
+    return length;
+  }
+
+  private static void readAll(Disk disk, String name, DiskFile file, long at, ByteBuffer into)
+      throws IOException {
+    final int length = into.remaining();
+    if (file.read(at, into) != length) {
+      throw new IOException("shorter than its length: file=" + disk.describe(name));
+    }
+  }
+
+  /** The content, up to the last batch at least. */
   byte[] bytes() {
     return bytes;
   }
@@ -50,7 +106,7 @@ final class SegmentContent {
     final int length = getInt(bytes, offset + BatchDescriptor.LENGTH_OFFSET);
     if (length <= BatchDescriptor.RECORD_OFFSET
         || length > BatchDescriptor.LENGTH_LIMIT
-        || length > bytes.length - offset
+        || length > limit - offset
         || length % RecordDescriptor.ALIGNMENT != 0
         || getLong(bytes, offset + BatchDescriptor.ORIGIN_OFFSET) != origin
         || getLong(bytes, offset + BatchDescriptor.POSITION_OFFSET) != base + offset) {
@@ -71,13 +127,13 @@ final class SegmentContent {
   }
 
   private boolean hasMagicAt(int offset) {
-    return offset + BatchDescriptor.RECORD_OFFSET <= bytes.length
+    return offset + BatchDescriptor.RECORD_OFFSET <= limit
         && getInt(bytes, offset + BatchDescriptor.MAGIC_OFFSET) == BatchDescriptor.MAGIC;
   }
 
   /** Whether anything looks like the begin of a batch. */
   boolean hasMagic() {
-    for (int i = 0; i < bytes.length; i += RecordDescriptor.ALIGNMENT) {
+    for (int i = 0; i < zerosFrom(0); i += RecordDescriptor.ALIGNMENT) {
       if (hasMagicAt(i)) {
         return true;
       }
@@ -88,7 +144,7 @@ final class SegmentContent {
   /** The largest durable position that any valid batch from an offset on says; 0 if none does. */
   long durableFrom(int offset) {
     long durable = 0;
-    for (int i = offset; i < bytes.length; i += RecordDescriptor.ALIGNMENT) {
+    for (int i = offset; i < zerosFrom(offset); i += RecordDescriptor.ALIGNMENT) {
       if (batchAt(i) > 0) {
         durable = Math.max(durable, getLong(bytes, i + BatchDescriptor.DURABLE_OFFSET));
       }
@@ -98,13 +154,6 @@ final class SegmentContent {
 
   /** Where the zeros begin that fill the segment, or the offset if that is behind. */
   int zerosFrom(int offset) {
-    int end = bytes.length;
-    while (end - Long.BYTES >= offset && getLong(bytes, end - Long.BYTES) == 0) {
-      end -= Long.BYTES;
-    }
-    while (end > offset && bytes[end - 1] == 0) {
-      end--;
-    }
-    return end;
+    return Math.max(offset, zeros);
   }
 }

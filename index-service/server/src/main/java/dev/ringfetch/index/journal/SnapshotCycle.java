@@ -2,6 +2,8 @@ package dev.ringfetch.index.journal;
 
 import dev.ringfetch.index.disk.Disk;
 import java.io.IOException;
+import java.lang.System.Logger;
+import java.lang.System.Logger.Level;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.TimeUnit;
@@ -28,11 +30,16 @@ import java.util.function.Consumer;
  *   <tr><td>any<td>CLOSED
  * </table>
  *
+ * <p>A server that has recovered from a snapshot begins with TRIMMING: the one before it may have
+ * ended between a snapshot and its removals, and where the disk is full, no snapshot follows.
+ *
  * <p>A snapshot that fails, on a full disk for example, gives its room back and is tried again
  * later; {@link #obstacle} says why. The journal goes on. A journal that finds no room for its next
  * segment ends a snapshot that is under way, too, and so has its room first.
  */
 public final class SnapshotCycle {
+  private static final Logger LOGGER = System.getLogger(SnapshotCycle.class.getName());
+
   /** The least number of bytes of journal between two snapshots, unless set. */
   public static final long AFTER_DEFAULT = 256L << 20;
 
@@ -99,6 +106,12 @@ public final class SnapshotCycle {
   private long retryNs;
   private long retryDelayNs;
 
+  /** Whether the server before may have left what is not needed. */
+  private boolean hasLeftovers;
+
+  /** Whether the source knows that segments are removed. */
+  private boolean announced;
+
   /**
    * Creates the cycle of a journal.
    *
@@ -120,6 +133,10 @@ public final class SnapshotCycle {
     if (recovered != null) {
       newest =
           new Taken(recovered.number(), recovered.begin(), recovered.length(), recovered.records());
+      if (found.damaged().isEmpty()) { // else what is there is needed
+        hasLeftovers = true;
+        state = State.TRIMMING;
+      }
     }
   }
 
@@ -254,6 +271,7 @@ public final class SnapshotCycle {
     taken.incrementAndGet();
     obstacle = null;
     retryDelayNs = 0;
+    announced = false;
     become(State.TRIMMING);
     final Taken told = newest;
     tell(listener -> listener.onSnapshot(told));
@@ -262,10 +280,19 @@ public final class SnapshotCycle {
 
   /** Removes one file that is not needed any more. */
   private long trim() throws IOException {
+    if (hasLeftovers) {
+      hasLeftovers = false;
+      older = left();
+    }
     final String unneeded = unneeded();
     if (unneeded == null) {
       become(State.IDLE);
       return isAsked() ? 0 : LOOK_NS;
+    }
+    if (!announced && SegmentDescriptor.number(unneeded) >= 0) {
+      announced = true;
+      source.removing();
+      return 0;
     }
     disk.delete(unneeded);
     // Before the next one: what a loss of power leaves has no gaps.
@@ -273,19 +300,50 @@ public final class SnapshotCycle {
     return 0;
   }
 
+  /**
+   * The snapshot before the one that the server has recovered from, if it is whole and something
+   * before it is left; else null. Reads it as a whole only where something is left.
+   */
+  private Taken left() throws IOException {
+    String name = null;
+    int count = 0;
+    for (final String file : disk.list()) {
+      final long number = SnapshotDescriptor.number(file);
+      if (number >= 0 && number < newest.number()) {
+        name = file;
+        count++;
+      }
+    }
+    if (name == null) {
+      return null;
+    }
+    final long number = SnapshotDescriptor.number(name);
+    final long leftBegin = SnapshotFile.begin(disk, name, journal.origin());
+    final SegmentFile first = firstSegment();
+    if (count == 1 && (first == null || first.end() >= leftBegin)) {
+      return null;
+    }
+    final SnapshotFile whole = SnapshotFile.read(disk, name, number, journal.origin());
+    return whole == null ? null : new Taken(number, whole.begin(), whole.length(), whole.records());
+  }
+
+  private SegmentFile firstSegment() throws IOException {
+    for (final String name : disk.list()) {
+      final long number = SegmentDescriptor.number(name);
+      if (number >= 0) {
+        return SegmentFile.read(disk, name, number, journal.origin());
+      }
+    }
+    return null;
+  }
+
   private String unneeded() throws IOException {
     if (older == null) {
       return null;
     }
-    for (final String name : disk.list()) {
-      final long number = SegmentDescriptor.number(name);
-      if (number >= 0) {
-        final SegmentFile segment = SegmentFile.read(disk, name, number, journal.origin());
-        if (segment != null && segment.end() < older.begin()) {
-          return name;
-        }
-        break;
-      }
+    final SegmentFile first = firstSegment();
+    if (first != null && first.end() < older.begin()) {
+      return first.name();
     }
     for (final String name : disk.list()) {
       final long number = SnapshotDescriptor.number(name);
@@ -313,9 +371,7 @@ public final class SnapshotCycle {
       try {
         answer.accept(listener);
       } catch (RuntimeException e) { // of one call: its client is gone, for example
-        if (obstacle != null) {
-          obstacle.addSuppressed(e);
-        }
+        LOGGER.log(Level.WARNING, "the end of a snapshot could not be told", e);
       }
     }
   }

@@ -51,6 +51,14 @@ record SnapshotFile(
     }
   }
 
+  /** The position in the journal that the header of a file says; 0 if the header is damaged. */
+  static long begin(Disk disk, String name, long origin) throws IOException {
+    try (DiskFile file = disk.open(name)) {
+      final ByteBuffer header = FileHeader.read(disk, name, file, SnapshotDescriptor.MAGIC, origin);
+      return header == null ? 0 : header.getLong(SnapshotDescriptor.BEGIN_OFFSET);
+    }
+  }
+
   /**
    * Passes all records on.
    *

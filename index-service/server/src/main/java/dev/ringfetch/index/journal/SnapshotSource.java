@@ -43,4 +43,9 @@ public interface SnapshotSource {
 
   /** The largest number an index ever had. */
   long newestIndex();
+
+  /**
+   * Notes that segments of the journal are about to be removed, as a snapshot has what they have.
+   */
+  void removing();
 }

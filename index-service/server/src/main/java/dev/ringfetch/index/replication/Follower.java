@@ -160,8 +160,9 @@ final class Follower {
   private boolean begin(long from, long epoch, SnapshotBegin begin) throws GroupStoreException {
     final ReplicaState state = core.state();
     final boolean again =
-        epoch == core.gate() && (state == ReplicaState.NONE || isObeyed(from, epoch))
-            && (state == ReplicaState.NONE || state == ReplicaState.JOINING);
+        epoch == core.gate()
+            && (state == ReplicaState.NONE
+                || (state == ReplicaState.JOINING && isObeyed(from, epoch)));
     if (epoch <= core.gate() && !again) {
       return false;
     }

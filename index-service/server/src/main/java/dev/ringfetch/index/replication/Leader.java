@@ -37,7 +37,6 @@ final class Leader {
   private long begin;
 
   private SnapshotTransfer transfer;
-  private boolean fenced;
   private int joins;
   private int failedJoins;
   private int pieces;
@@ -66,7 +65,6 @@ final class Leader {
     group = won;
     configuration = won.getWon();
     established = false;
-    fenced = false;
     begin = core.log().end();
     members.clear();
     for (final Member member : configuration.getMembersList()) {
@@ -126,11 +124,6 @@ final class Leader {
     return pieces + (transfer == null ? 0 : transfer.pieces());
   }
 
-  /** Whether a member obeys a later epoch. */
-  boolean isFenced() {
-    return fenced;
-  }
-
   /** The epoch is established: it commits from now on. */
   void establish(GroupState state) {
     group = state;
@@ -165,7 +158,6 @@ final class Leader {
   void onAnswer(long node, MemberMessage answer, long nowNs) {
     final MemberProgress member = members.get(node);
     if (member != null) {
-      fenced |= answer.getGate() > configuration.getEpoch();
       member.onAnswer(answer, nowNs);
     } else if (transfer != null && transfer.node().getId() == node) {
       transfer.onAnswer(answer, nowNs);

@@ -28,6 +28,9 @@ final class MemberProgress {
   private boolean lost;
   private boolean failed;
 
+  /** Whether it gets a snapshot. */
+  private boolean joins;
+
   /** Whether it was seen with the gate of this epoch, and so has no record that the leader lacks. */
   private boolean adopted;
 
@@ -92,6 +95,11 @@ final class MemberProgress {
     return lost || failed || nowNs - heardNs > SILENCE_NS;
   }
 
+  /** Whether it has lost what it had, or says what cannot be. */
+  boolean hasFailed() {
+    return failed;
+  }
+
   /** Whether it lacks records and has got none for long. */
   boolean isStuck(long nowNs) {
     return nowNs - progressNs > SILENCE_NS;
@@ -138,8 +146,9 @@ final class MemberProgress {
     if (answer.getReceived() > received || answer.getReceived() == core.log().end()) {
       progressNs = nowNs;
     }
-    received = Math.max(received, answer.getReceived());
-    applied = Math.max(applied, answer.getApplied());
+    // Answers to an earlier transfer of the same epoch may come before those to this one.
+    received = joins ? answer.getReceived() : Math.max(received, answer.getReceived());
+    applied = joins ? answer.getApplied() : Math.max(applied, answer.getApplied());
     confirmed = Math.max(confirmed, answer.getConfirmed());
     if (!synced || (answers >= recordsSent && received < cursor.position())) {
       synced = cursor.seek(received);
@@ -150,6 +159,7 @@ final class MemberProgress {
 
   /** Begins to send the records behind a position to a node that gets a snapshot. */
   void join(long position) {
+    joins = true;
     received = position;
     synced = cursor.seek(position);
   }

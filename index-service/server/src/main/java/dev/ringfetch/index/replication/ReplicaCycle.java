@@ -238,11 +238,11 @@ final class ReplicaCycle {
     wins++;
     if (leader == null) {
       leader = new Leader(core, won, drive, connected::contains, now());
-      for (final long node : down) {
-        leader.onDisconnected(node);
-      }
     } else {
       leader.begin(won, now());
+    }
+    for (final long node : down) {
+      leader.onDisconnected(node);
     }
     follower.won();
     if (core.state() != ReplicaState.LEADING) {

@@ -7,7 +7,9 @@ import dev.ringfetch.index.v1.LeaderMessage;
 import dev.ringfetch.index.v1.MemberMessage;
 import dev.ringfetch.index.v1.Node;
 import java.security.SecureRandom;
+import java.util.ArrayList;
 import java.util.Collection;
+import java.util.Collections;
 import java.util.HashMap;
 import java.util.Map;
 import java.util.Objects;
@@ -241,7 +243,7 @@ public final class Replicas implements AutoCloseable {
     if (wanted.equals(connections)) {
       return;
     }
-    for (final Map.Entry<Long, Node> old : Map.copyOf(connections).entrySet()) {
+    for (final Map.Entry<Long, Node> old : new ArrayList<>(connections.entrySet())) {
       if (!old.getValue().equals(wanted.get(old.getKey()))) {
         connections.remove(old.getKey());
         context.peers.disconnect(old.getKey());
@@ -323,7 +325,7 @@ public final class Replicas implements AutoCloseable {
     public void onNodes(Collection<Node> nodes) {
       final Map<Long, Node> byId = new HashMap<>();
       nodes.forEach(node -> byId.put(node.getId(), node));
-      living = Map.copyOf(byId);
+      living = Collections.unmodifiableMap(byId);
       replicas.values().forEach(replica -> replica.onNodes(Replicas.this::living));
     }
 

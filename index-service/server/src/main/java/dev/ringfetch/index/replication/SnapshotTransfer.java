@@ -67,6 +67,7 @@ final class SnapshotTransfer {
   /** Whether it is to be given up. */
   boolean isFailed(long nowNs) {
     return failed
+        || progress.hasFailed()
         || nowNs - heardNs > SILENCE_NS
         || (snapshot != null && snapshot.isFailed())
         || core.log().bytes() > core.context().limits().tail();

@@ -77,7 +77,16 @@ final class IndexJournal implements ClientLog, AutoCloseable {
   static IndexJournal open(
       DataDirectory data, StoreMemory memory, OutcomeBudget outcomes, Options options)
       throws IOException {
-    final JournalReplay replay = new JournalReplay(memory, outcomes);
+    try (ReplayThreads threads = new ReplayThreads()) {
+      return open(
+          data,
+          new JournalReplay(memory, outcomes, threads.executor(), threads.count()),
+          options);
+    }
+  }
+
+  private static IndexJournal open(DataDirectory data, JournalReplay replay, Options options)
+      throws IOException {
     final long beginNs = System.nanoTime();
     final Journal journal =
         Journal.open(
@@ -157,7 +166,11 @@ final class IndexJournal implements ClientLog, AutoCloseable {
     }
     final IndexSnapshots source =
         new IndexSnapshots(
-            journal, () -> indexes.catalog(this), indexes::forEachClient, this::wakeSnapshots);
+            journal,
+            () -> indexes.catalog(this),
+            indexes::forEachClient,
+            this::wakeSnapshots,
+            indexes.watches()::progress);
     snapshots = new SnapshotCycle(journal, new HostDisk(data.path()), source, snapshotAfter);
     snapshotThread = new SnapshotThread(snapshots);
   }

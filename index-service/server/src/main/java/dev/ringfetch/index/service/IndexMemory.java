@@ -33,6 +33,7 @@ import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
+import java.util.concurrent.CancellationException;
 import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.Executor;
 
@@ -85,6 +86,8 @@ public final class IndexMemory implements AutoCloseable {
   private final IndexJournal.Options journalOptions;
   private final OutcomeBudget outcomes = new OutcomeBudget(OutcomeBudget.SLOTS_DEFAULT);
   private final StoreMemory store;
+  private ParallelStep earlyRecovery; // null: none has begun
+  private volatile boolean recoveryGivenUp;
   private volatile IndexJournal journal; // null: no index has needed one yet
   private final BackgroundThread growth = new BackgroundThread("index-memory-growth");
   private final BackgroundThread writer = new BackgroundThread("index-writer");
@@ -105,7 +108,10 @@ public final class IndexMemory implements AutoCloseable {
         new IndexJournal.Options(
             context.syncInterval,
             context.snapshotAfter,
-            context.progress::onProgress,
+            (bytes, total, records) -> {
+              checkRecovery();
+              context.progress.onProgress(bytes, total, records);
+            },
             context.journalMetrics,
             context.onWritingEnded);
     this.epoch = data == null ? RANDOM.nextLong(1, Long.MAX_VALUE) : data.incarnation();
@@ -482,8 +488,35 @@ public final class IndexMemory implements AutoCloseable {
     return data != null && IndexJournal.isIn(data);
   }
 
+  /** Begins to {@link #recover} on another thread. */
+  void beginRecovery() {
+    earlyRecovery =
+        new ParallelStep(
+            step -> {
+              final Thread thread = new Thread(step, "index-recovery");
+              thread.setDaemon(true);
+              thread.start();
+            },
+            this::readJournal);
+  }
+
   /** Builds the indexes of the journal, if the data directory has one, or is to have one. */
   void recover() throws IOException {
+    if (earlyRecovery == null) {
+      readJournal();
+    } else {
+      earlyRecovery.await();
+    }
+  }
+
+  /** Ends a recovery whose result nobody needs any more. */
+  private void checkRecovery() {
+    if (recoveryGivenUp) {
+      throw new CancellationException("the server ends before it has read its journal");
+    }
+  }
+
+  private void readJournal() throws IOException {
     if (data != null && (durability != Durability.MEMORY || IndexJournal.isIn(data))) {
       journal = IndexJournal.open(data, store, outcomes, journalOptions);
     }
@@ -669,6 +702,10 @@ public final class IndexMemory implements AutoCloseable {
    */
   @Override
   public void close() {
+    if (earlyRecovery != null) {
+      recoveryGivenUp = true; // without effect if it has ended
+      earlyRecovery.end();
+    }
     if (gate.epoch() == epoch) { // not a predecessor's, which may still be read
       gate.close();
     }

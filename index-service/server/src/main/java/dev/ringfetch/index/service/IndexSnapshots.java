@@ -25,6 +25,7 @@ final class IndexSnapshots implements SnapshotSource {
   private final Supplier<CatalogState> catalog;
   private final Consumer<Consumer<NumberedClient>> clients;
   private final Runnable wake;
+  private final Runnable removing;
 
   private CatalogState state;
   private int created;
@@ -42,16 +43,19 @@ final class IndexSnapshots implements SnapshotSource {
    * @param catalog gives the state of the catalog
    * @param clients passes all clients that have numbers
    * @param wake is run when an owner has answered, on any thread
+   * @param removing is run before segments of the journal are removed
    */
   IndexSnapshots(
       Journal journal,
       Supplier<CatalogState> catalog,
       Consumer<Consumer<NumberedClient>> clients,
-      Runnable wake) {
+      Runnable wake,
+      Runnable removing) {
     this.journal = journal;
     this.catalog = catalog;
     this.clients = clients;
     this.wake = wake;
+    this.removing = removing;
   }
 
   @Override
@@ -138,5 +142,10 @@ final class IndexSnapshots implements SnapshotSource {
   @Override
   public long newestIndex() {
     return state.newest();
+  }
+
+  @Override
+  public void removing() {
+    removing.run();
   }
 }

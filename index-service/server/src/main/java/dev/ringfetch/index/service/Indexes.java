@@ -143,6 +143,14 @@ public final class Indexes implements AutoCloseable {
   }
 
   /**
+   * Begins to read the journal, if the data directory has one, on a thread of its own, beside what
+   * the caller does until {@link #recoverAndServe}. Called at most once, after {@link #unrecovered}.
+   */
+  public void beginRecovery() {
+    memory.beginRecovery();
+  }
+
+  /**
    * Reads the journal, if the data directory has one, turns the readers of earlier servers away,
    * and lets calls and readers begin. Called once, after {@link #unrecovered}; what it throws
    * leaves the indexes to be closed.

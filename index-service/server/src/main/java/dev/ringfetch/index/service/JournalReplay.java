@@ -1,6 +1,5 @@
 package dev.ringfetch.index.service;
 
-import com.google.protobuf.ByteString;
 import dev.ringfetch.index.journal.IndexDefinition;
 import dev.ringfetch.index.journal.Journal;
 import dev.ringfetch.index.journal.JournalRecord;
@@ -21,50 +20,47 @@ import dev.ringfetch.index.store.StoredIndex;
 import dev.ringfetch.index.v1.IndexKind;
 import java.io.IOException;
 import java.util.ArrayList;
+import java.util.Arrays;
 import java.util.Collection;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.TreeMap;
+import java.util.concurrent.Executor;
 import java.util.function.Supplier;
+import org.agrona.collections.Long2ObjectHashMap;
 
 /**
  * The indexes that the records of a journal say there are: carries the records out, in stores of
- * their own. No reader may be let in meanwhile.
+ * their own. No reader may be let in meanwhile. Stores are complete after {@link #onEnd}.
  *
  * <p>Used by one thread at a time.
  */
 final class JournalReplay implements RecordSink {
-  /**
-   * What a record says of an entry, or of the clock; and the request that it comes from.
-   *
-   * @param time the deadline of a put, 0 if it has none; the time of a tick
-   */
-  private record Change(
-      int partition,
-      long lsn,
-      int type,
-      ByteString key,
-      ByteString value,
-      long time,
-      Request request,
-      Supplier<String> place) {}
-
-  /** Where a record comes from; the client is null if it has none, or one that is closed. */
-  private record Request(NumberedClient client, long packed, boolean isPositive) {}
-
-  private static final Request NO_REQUEST = new Request(null, 0, false);
+  /** A record that waits for the creation of its index, and where it stands. */
+  private record Early(JournalRecord record, String place) {}
 
   private final StoreMemory memory;
   private final OutcomeBudget budget;
+
+  /** The ways into stores: those of partitions of hash indexes, and of all in a snapshot. */
+  private final ReplayLane[] inOrder;
+
+  /** The same of ordered indexes, whose records come in no order. */
+  private final ReplayLane[] byKeys;
   private final Map<Long, RecoveredIndex> indexes = new TreeMap<>();
-  private final Map<Long, NumberedClient> clients = new HashMap<>();
+  private final Long2ObjectHashMap<NumberedClient> clients = new Long2ObjectHashMap<>();
+
+  /** The index that was looked up last, and its number; null and 0 if none. */
+  private RecoveredIndex recent;
+
+  private long recentNumber;
 
   /**
    * Records that came before the creation of their index, which stands behind them and is synced
    * with them, or was lost; by the number of the index.
    */
-  private final Map<Long, List<Change>> early = new HashMap<>();
+  private final Map<Long, List<Early>> early = new HashMap<>();
 
   private long newest;
   private long records;
@@ -72,9 +68,24 @@ final class JournalReplay implements RecordSink {
   /** LSN up to which the catalog's records are in the snapshot; 0 without one. */
   private long catalogBegin;
 
+  /** Creates a replay on the calling thread alone. */
   JournalReplay(StoreMemory memory, OutcomeBudget budget) {
+    this(memory, budget, Runnable::run, 1);
+  }
+
+  /**
+   * Creates a replay.
+   *
+   * @param executor changes stores, beside the calling thread
+   * @param lanes partitions that are changed beside each other
+   */
+  JournalReplay(StoreMemory memory, OutcomeBudget budget, Executor executor, int lanes) {
     this.memory = memory;
     this.budget = budget;
+    inOrder = new ReplayLane[lanes];
+    byKeys = new ReplayLane[lanes];
+    Arrays.setAll(inOrder, i -> new ReplayLane(executor, false));
+    Arrays.setAll(byKeys, i -> new ReplayLane(executor, true));
   }
 
   /** The clients that there are after the last record. */
@@ -99,34 +110,64 @@ final class JournalReplay implements RecordSink {
 
   @Override
   public void onRecord(JournalRecord record, Supplier<String> place) throws IOException {
-    read(
-        () -> {
-          if (!isInSnapshot(record)) {
-            carryOut(record, place);
-          }
-        });
+    records++;
+    try {
+      if (!isInSnapshot(record)) {
+        carryOut(record, place);
+      }
+    } catch (StoreFullException e) {
+      throw EntryReplay.full(e);
+    } catch (StoreDamagedException e) {
+      throw damaged(e);
+    }
   }
 
   @Override
   public void onSnapshotRecord(JournalRecord record, Supplier<String> place) throws IOException {
-    read(() -> restore(record, place));
-  }
-
-  /** What is done for one record. */
-  @FunctionalInterface
-  private interface Step {
-    void run() throws IOException;
-  }
-
-  private void read(Step step) throws IOException {
     records++;
     try {
-      step.run();
+      restore(record, place);
     } catch (StoreFullException e) {
-      throw full(e);
+      throw EntryReplay.full(e);
     } catch (StoreDamagedException e) {
-      throw new IOException("index memory was changed or taken away by another process", e);
+      throw damaged(e);
     }
+  }
+
+  @Override
+  public void onEnd() throws IOException {
+    try {
+      drain();
+    } catch (StoreFullException e) {
+      throw EntryReplay.full(e);
+    } catch (StoreDamagedException e) {
+      throw damaged(e);
+    }
+  }
+
+  private void drain() throws IOException {
+    for (int i = 0; i < inOrder.length; i++) {
+      inOrder[i].drain();
+      byKeys[i].drain();
+    }
+  }
+
+  /** The one of some lanes that has all records of a partition. */
+  private static ReplayLane lane(ReplayLane[] lanes, JournalRecord record) {
+    return lanes[(int) Math.floorMod(record.index() + record.partition(), (long) lanes.length)];
+  }
+
+  private static IOException damaged(StoreDamagedException cause) {
+    return new IOException("index memory was changed or taken away by another process", cause);
+  }
+
+  /** The index of a number, or null if there is none. */
+  private RecoveredIndex index(long number) {
+    if (recent == null || number != recentNumber) {
+      recent = indexes.get(number);
+      recentNumber = number;
+    }
+    return recent;
   }
 
   /** Whether a record of the catalog is one that the snapshot has the effect of. */
@@ -135,7 +176,7 @@ final class JournalReplay implements RecordSink {
   }
 
   private void restore(JournalRecord record, Supplier<String> place) throws IOException {
-    final RecoveredIndex index = indexes.get(record.index());
+    final RecoveredIndex index = index(record.index());
     switch (record.type()) {
       case RecordDescriptor.CREATE_INDEX -> create(record, place);
       case RecordDescriptor.PARTITION -> {
@@ -149,17 +190,7 @@ final class JournalReplay implements RecordSink {
         if (store == null) {
           throw new IOException("not an entry that can be: " + place.get() + " " + record);
         }
-        apply(
-            store,
-            new Change(
-                record.partition(),
-                record.lsn(),
-                record.type(),
-                record.key(),
-                record.value(),
-                record.deadline(),
-                NO_REQUEST,
-                place));
+        lane(inOrder, record).add(store, record);
       }
       case RecordDescriptor.OUTCOME -> {
         final OutcomeKind kind = OutcomeDescriptor.kind(record.value());
@@ -178,6 +209,7 @@ final class JournalReplay implements RecordSink {
       }
       case RecordDescriptor.OPEN_CLIENT -> client(record.client()).complete(record.request());
       case RecordDescriptor.SNAPSHOT_END -> {
+        drain();
         newest = Math.max(newest, SnapshotDescriptor.newestIndex(record));
         catalogBegin = record.lsn();
       }
@@ -199,14 +231,12 @@ final class JournalReplay implements RecordSink {
   }
 
   private NumberedClient client(long id) {
-    return clients.computeIfAbsent(id, unknown -> new NumberedClient(id, 1));
-  }
-
-  private static IOException full(Throwable cause) {
-    return new IOException(
-        "index memory is too small for what the journal has; give the server more (--memory, or"
-            + " budget(bytes) in a program)",
-        cause);
+    NumberedClient client = clients.get(id);
+    if (client == null) {
+      client = new NumberedClient(id, 1);
+      clients.put(id, client);
+    }
+    return client;
   }
 
   private void carryOut(JournalRecord record, Supplier<String> place) throws IOException {
@@ -214,7 +244,10 @@ final class JournalReplay implements RecordSink {
       case RecordDescriptor.SKIP -> skip();
       case RecordDescriptor.RESTORE -> restore(record.number());
       case RecordDescriptor.CREATE_INDEX -> create(record, place);
-      case RecordDescriptor.DROP_INDEX -> drop(record.index());
+      case RecordDescriptor.DROP_INDEX -> {
+        drain();
+        drop(record.index());
+      }
       case RecordDescriptor.PUT,
           RecordDescriptor.DELETE,
           RecordDescriptor.TICK,
@@ -235,8 +268,8 @@ final class JournalReplay implements RecordSink {
           "not a creation that can be: " + place.get() + " index=" + record.index());
     }
     create(new CatalogEntry(record.index(), record.key().toStringUtf8(), definition));
-    for (final Change change : early.getOrDefault(newest, List.of())) {
-      apply(indexes.get(newest), change);
+    for (final Early waiting : early.getOrDefault(newest, List.of())) {
+      apply(indexes.get(newest), waiting.record(), waiting::place);
     }
     // Creations come in the order of their numbers: what is left of earlier ones was lost, with
     // the puts that came before, none of which was answered after a sync.
@@ -260,6 +293,7 @@ final class JournalReplay implements RecordSink {
 
   private void drop(long index) {
     final RecoveredIndex dropped = indexes.remove(index);
+    recent = null;
     if (dropped != null) {
       dropped.drop();
     }
@@ -273,87 +307,57 @@ final class JournalReplay implements RecordSink {
   }
 
   private void write(JournalRecord record, Supplier<String> place) throws IOException {
-    final RecoveredIndex index = indexes.get(record.index());
-    if (index == null && record.index() <= newest) {
-      return; // it was dropped, and its writers ended a little later
-    }
-    final Change change =
-        new Change(
-            record.partition(),
-            record.lsn(),
-            record.type(),
-            record.key(),
-            record.value(),
-            record.type() == RecordDescriptor.TICK ? record.number() : record.deadline(),
-            new Request(
-                clients.get(record.client()),
-                record.request(),
-                (record.flags() & RecordDescriptor.POSITIVE) != 0),
-            place);
-    if (index == null) {
-      early.computeIfAbsent(record.index(), unused -> new ArrayList<>()).add(change);
-    } else {
-      apply(index, change);
-    }
+    final RecoveredIndex index = index(record.index());
+    if (index != null) {
+      apply(index, record, place);
+    } else if (record.index() > newest) {
+      early
+          .computeIfAbsent(record.index(), unused -> new ArrayList<>())
+          .add(new Early(record.copy(), place.get()));
+    } // else it was dropped, and its writers ended a little later
   }
 
-  private static void apply(RecoveredIndex index, Change change) throws IOException {
-    if (index.has(change.partition(), change.lsn())) {
+  private void apply(RecoveredIndex index, JournalRecord record, Supplier<String> place)
+      throws IOException {
+    final int partition = record.partition();
+    if (index.has(partition, record.lsn())) {
       return; // the snapshot has its effect, or that of a later one
     }
-    final EntryStore store = index.advance(change.partition(), change.lsn());
-    final RecoveredIndex.Outcome outcome = outcome(change);
-    if (store == null || outcome == null) {
+    final EntryStore store = index.advance(partition, record.lsn());
+    if (store == null || (isOutcome(record) && OutcomeDescriptor.kind(record.value()) == null)) {
       throw new IOException(
           "not a record that can be: "
-              + change.place().get()
+              + place.get()
               + " partition="
-              + change.partition()
+              + partition
               + " lsn="
-              + change.lsn());
+              + record.lsn());
     }
-    if (change.request().client() != null) {
-      index.keep(change.partition(), change.request().client(), change.request().packed(), outcome);
+    final NumberedClient client = record.client() == 0 ? null : clients.get(record.client());
+    if (client != null) { // else it has none, or one that is closed
+      index.keep(partition, client, record.request(), outcome(record));
     }
-    if (change.type() != RecordDescriptor.OUTCOME) {
-      apply(store, change);
+    if (!isOutcome(record)) {
+      final boolean isOrdered = index.index() instanceof OrderedIndex;
+      lane(isOrdered ? byKeys : inOrder, record).add(store, record);
     }
   }
 
-  /** The outcome that a record has, or null if its value is none. */
-  private static RecoveredIndex.Outcome outcome(Change change) {
-    final boolean isPositive = change.request().isPositive();
-    if (change.type() == RecordDescriptor.OUTCOME) {
-      final OutcomeKind kind = OutcomeDescriptor.kind(change.value());
-      if (kind == null) {
-        return null;
-      }
-      final long detail = OutcomeDescriptor.detail(change.value());
-      return new RecoveredIndex.Outcome(kind, isPositive, change.lsn(), detail);
+  private static boolean isOutcome(JournalRecord record) {
+    return record.type() == RecordDescriptor.OUTCOME;
+  }
+
+  private static RecoveredIndex.Outcome outcome(JournalRecord record) {
+    final boolean isPositive = (record.flags() & RecordDescriptor.POSITIVE) != 0;
+    if (isOutcome(record)) {
+      return new RecoveredIndex.Outcome(
+          OutcomeDescriptor.kind(record.value()),
+          isPositive,
+          record.lsn(),
+          OutcomeDescriptor.detail(record.value()));
     }
     final OutcomeKind kind =
-        change.type() == RecordDescriptor.DELETE ? OutcomeKind.DELETED : OutcomeKind.WRITTEN;
-    return new RecoveredIndex.Outcome(kind, isPositive, change.lsn(), 0);
-  }
-
-  /** Carries a change out unless the snapshot has a later one of the key. */
-  private static void apply(EntryStore store, Change change) throws IOException {
-    if (change.type() == RecordDescriptor.TICK) {
-      store.expiry().advance(change.time());
-      return;
-    }
-    // It also finds the place that the put takes.
-    if (store.version(change.key()) >= change.lsn()) {
-      return;
-    }
-    if (change.type() == RecordDescriptor.DELETE) {
-      store.delete(change.key());
-      return;
-    }
-    if (store.reserve(change.key().size(), change.value().size(), change.time() != 0) != 0) {
-      throw full(null);
-    }
-    store.put(change.key(), change.value(), change.lsn(), change.time());
-    store.grow();
+        record.type() == RecordDescriptor.DELETE ? OutcomeKind.DELETED : OutcomeKind.WRITTEN;
+    return new RecoveredIndex.Outcome(kind, isPositive, record.lsn(), 0);
   }
 }

@@ -99,7 +99,12 @@ final class ReplicatedIndex implements GroupStore {
   }
 
   @Override
-  public void lead(GroupLog log, GroupState state) {
+  public void lead(GroupLog log, GroupState state) throws GroupStoreException {
+    try {
+      replay.onEnd();
+    } catch (IOException e) {
+      throw new GroupStoreException(e.getMessage(), e);
+    }
     final ClientRegistry clients = new ClientRegistry();
     clients.recover(new GroupClients(log), replay.clients());
     final RecoveredIndex from = recovered;

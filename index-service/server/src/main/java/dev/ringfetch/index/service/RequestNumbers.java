@@ -47,6 +47,7 @@ final class RequestNumbers {
   void open(
       ServedIndex index, OpenClientRequest request, StreamObserver<OpenClientResponse> responses)
       throws StatusException {
+    indexes.checkStarted();
     final ClientRegistry clients = clients(index);
     final int refused =
         clients.open(request.getClient(), client -> opened(index, client, responses));
@@ -90,7 +91,9 @@ final class RequestNumbers {
 
   /** Closes a client; the index is as for {@link #open}. */
   void close(
-      ServedIndex index, CloseClientRequest request, StreamObserver<CloseClientResponse> responses) {
+      ServedIndex index, CloseClientRequest request, StreamObserver<CloseClientResponse> responses)
+      throws StatusException {
+    indexes.checkStarted();
     WriteCall.answer(
         responses,
         CloseClientResponse.newBuilder()
@@ -104,7 +107,7 @@ final class RequestNumbers {
    * @param index that the request is for; null if there is none
    * @param writes how many, beginning with the request's number
    * @throws StatusException FAILED_PRECONDITION if outcomes of the client, or of such a number, are
-   *     not kept; INVALID_ARGUMENT beyond a limit
+   *     not kept; UNAVAILABLE as long as the journal is read; INVALID_ARGUMENT beyond a limit
    */
   NumberedClient client(ServedIndex index, RequestNumber request, int writes)
       throws StatusException {
@@ -117,7 +120,12 @@ final class RequestNumbers {
     if (last - first >= NumberedClient.WINDOW) {
       throw invalid("number=" + last + " limit=" + NumberedClient.WINDOW + " more", first);
     }
-    final NumberedClient client = clients(index).find(request.getClient());
+    final ClientRegistry clients = clients(index);
+    NumberedClient client = clients.find(request.getClient());
+    if (client == null) {
+      indexes.checkStarted(); // a client in the journal is not known before
+      client = clients.find(request.getClient());
+    }
     if (client == null) {
       throw gone(request.getClient(), number).asException();
     }

@@ -74,8 +74,7 @@ public abstract class CoordinatorContract {
     final GroupState created = a.await(Result.DONE, a.create("index/with: signs%_-.é", 1));
     assertEquals(created, b.await(Result.CONFLICT, b.create("index/with: signs%_-.é", 2)));
     assertNotEquals(
-        created.getGroup(),
-        b.await(Result.DONE, b.create("index/with: signs%_-.e", 2)).getGroup());
+        created.getGroup(), b.await(Result.DONE, b.create("index/with: signs%_-.e", 2)).getGroup());
   }
 
   @Test
@@ -244,7 +243,8 @@ public abstract class CoordinatorContract {
         IllegalArgumentException.class,
         () -> a.win(seen, proposed.toBuilder().clearNonce().build()));
     assertThrows(
-        IllegalArgumentException.class, () -> a.win(seen, proposed.toBuilder().setEpoch(1).build()));
+        IllegalArgumentException.class,
+        () -> a.win(seen, proposed.toBuilder().setEpoch(1).build()));
     assertThrows(IllegalArgumentException.class, () -> a.establish(seen));
     assertThrows(IllegalArgumentException.class, () -> a.create("", 1));
   }

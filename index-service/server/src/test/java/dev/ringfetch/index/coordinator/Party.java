@@ -26,7 +26,8 @@ import java.util.function.BooleanSupplier;
  * group do not go back, epochs grow, and nothing is delivered without a connection.
  */
 public final class Party implements Coordinator.Listener {
-  private static final Duration PATIENCE = Duration.ofSeconds(60);
+  private static final Duration PATIENCE =
+      Duration.ofSeconds(Integer.getInteger("ringfetch.patience", 60));
 
   /** An answer, once there is one. */
   public static final class Answered implements Answer {

@@ -43,6 +43,7 @@ public final class SimulatedDisk implements Disk {
   private final Map<String, Inode> files = new TreeMap<>();
   private final Map<String, Inode> durableFiles = new TreeMap<>();
   private final List<Change> changes = new ArrayList<>();
+  private final Map<String, Long> met = new TreeMap<>();
   private int generation;
   private int calls;
   private int failingCall = -1;
@@ -72,6 +73,15 @@ public final class SimulatedDisk implements Disk {
     onWrite = action;
   }
 
+  private void count(String what) {
+    met.merge(what, 1L, Long::sum);
+  }
+
+  /** How often calls have failed, by error and call, and what losses of power have left. */
+  public Map<String, Long> met() {
+    return Map.copyOf(met);
+  }
+
   /** Names of all files. */
   public List<String> names() {
     return List.copyOf(files.keySet());
@@ -92,7 +102,11 @@ public final class SimulatedDisk implements Disk {
   /** Takes the power away: any part of what was not synced is lost. */
   public void powerCut(Random random) {
     kill();
+    count("power cuts");
     final int survived = random.nextInt(changes.size() + 1);
+    if (survived < changes.size()) {
+      count("changes of the directory lost");
+    }
     for (final Change change : changes.subList(0, survived)) {
       apply(change);
     }
@@ -116,8 +130,11 @@ public final class SimulatedDisk implements Disk {
     }
   }
 
-  private static void persistSome(Inode inode, int position, int length, Random random) {
+  private void persistSome(Inode inode, int position, int length, Random random) {
     final int all = random.nextInt(3); // none, some, all
+    if (all < 2) {
+      count(all == 0 ? "writes lost" : "writes torn");
+    }
     for (int at = position; at < position + length; ) {
       final int end = Math.min(position + length, (at / SECTOR + 1) * SECTOR);
       if (all == 2 || (all == 1 && random.nextBoolean())) {
@@ -155,18 +172,21 @@ public final class SimulatedDisk implements Disk {
     return copy;
   }
 
-  private void check(boolean needsRoom, int opened) throws IOException {
+  private void check(String call, boolean needsRoom, int opened) throws IOException {
     if (opened != generation) {
       throw new IllegalStateException("a handle of a process that has ended");
     }
     if (needsRoom && full) {
+      count("ENOSPC " + call);
       throw new IOException("no space left on the simulated disk");
     }
     if (calls++ == failingCall) {
       if (fault == Fault.IO_ERROR) {
+        count("EIO " + call);
         throw new IOException("input/output error of the simulated disk");
       }
       if (needsRoom) {
+        count("ENOSPC " + call);
         throw new IOException("no space left on the simulated disk");
       }
     }
@@ -174,13 +194,13 @@ public final class SimulatedDisk implements Disk {
 
   @Override
   public List<String> list() throws IOException {
-    check(false, generation);
+    check("list", false, generation);
     return List.copyOf(files.keySet());
   }
 
   @Override
   public DiskFile create(String name) throws IOException {
-    check(true, generation);
+    check("create", true, generation);
     if (files.containsKey(name)) {
       throw new FileAlreadyExistsException(name);
     }
@@ -192,7 +212,7 @@ public final class SimulatedDisk implements Disk {
 
   @Override
   public DiskFile open(String name) throws IOException {
-    check(false, generation);
+    check("open", false, generation);
     final Inode inode = files.get(name);
     if (inode == null) {
       throw new NoSuchFileException(name);
@@ -202,7 +222,7 @@ public final class SimulatedDisk implements Disk {
 
   @Override
   public void rename(String from, String to) throws IOException {
-    check(false, generation);
+    check("rename", false, generation);
     final Inode inode = files.remove(from);
     if (inode == null) {
       throw new FileNotFoundException(from);
@@ -214,7 +234,7 @@ public final class SimulatedDisk implements Disk {
 
   @Override
   public void delete(String name) throws IOException {
-    check(false, generation);
+    check("delete", false, generation);
     if (files.remove(name) != null) {
       changes.add(new Change(name, null));
     }
@@ -222,7 +242,7 @@ public final class SimulatedDisk implements Disk {
 
   @Override
   public void syncDirectory() throws IOException {
-    check(false, generation);
+    check("sync-directory", false, generation);
     changes.forEach(this::apply);
     changes.clear();
   }
@@ -243,16 +263,18 @@ public final class SimulatedDisk implements Disk {
 
     @Override
     public long length() throws IOException {
-      check(false, opened);
+      check("length", false, opened);
       return inode.content.length;
     }
 
     @Override
     public int read(long position, ByteBuffer buffer) throws IOException {
-      check(false, opened);
+      check("read", false, opened);
       final int length =
           (int) Math.max(0, Math.min(buffer.remaining(), inode.content.length - position));
-      buffer.put(inode.content, (int) position, length);
+      if (length > 0) {
+        buffer.put(inode.content, (int) position, length);
+      }
       return length;
     }
 
@@ -262,7 +284,7 @@ public final class SimulatedDisk implements Disk {
       onWrite = () -> {};
       action.run();
       final int end = (int) position + buffer.remaining();
-      check(end > inode.content.length, opened);
+      check("write", end > inode.content.length, opened);
       if (inode.content.length < end) {
         final boolean shared = inode.content == inode.durable;
         inode.content = Arrays.copyOf(inode.content, end);
@@ -279,7 +301,7 @@ public final class SimulatedDisk implements Disk {
     @Override
     public void sync() throws IOException {
       try {
-        check(false, opened);
+        check("sync", false, opened);
       } catch (IOException e) {
         inode.writes.clear(); // the kernel takes them for written
         throw e;

@@ -1,208 +1,46 @@
 package dev.ringfetch.index.journal;
 
-import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
-import com.google.protobuf.ByteString;
-import dev.ringfetch.index.disk.SimulatedDisk;
-import dev.ringfetch.index.journal.JournalLife.Seen;
-import dev.ringfetch.index.partition.CommitLog;
-import dev.ringfetch.index.partition.Write;
-import dev.ringfetch.index.v1.Durability;
 import java.io.IOException;
-import java.util.ArrayList;
-import java.util.List;
-import java.util.Random;
 import org.junit.jupiter.api.Test;
 
-/**
- * Random lives of a journal on a simulated disk: servers that are killed, lose their power, end in
- * order, meet failing calls and full disks. Each next server finds of each partition what it found
- * before, and then the records of the last server up to some point, which is behind all that was
- * committed and synced.
- */
+/** Random lives of a journal on a simulated disk: see {@link JournalWorld}. */
 class JournalSimulationTest {
   private static final int WORLDS = Integer.getInteger("ringfetch.worlds", 60);
-  private static final int LIVES = 8;
-  private static final int PARTITIONS = 3;
 
-  private int cuts;
-  private int kills;
-  private int ends;
-  private int failures;
-  private int fulls;
-  private int lost;
-  private int unopened;
+  private final JournalWorld.Coverage seen = new JournalWorld.Coverage();
 
   @Test
   void nothingCommittedIsLost() throws IOException {
     final long seed = Long.getLong("ringfetch.seed", 20261127);
     for (int i = 0; i < WORLDS; i++) {
       try {
-        new World(seed + i).run();
+        new JournalWorld(seed + i, seen).run();
       } catch (Throwable t) {
         throw new AssertionError("-Dringfetch.seed=" + (seed + i) + " -Dringfetch.worlds=1", t);
       }
     }
     System.out.printf(
         "seed=%d worlds=%d cuts=%d kills=%d ends=%d failures=%d fulls=%d lost=%d unopened=%d%n",
-        seed, WORLDS, cuts, kills, ends, failures, fulls, lost, unopened);
+        seed,
+        WORLDS,
+        seen.cuts,
+        seen.kills,
+        seen.ends,
+        seen.failures,
+        seen.fulls,
+        seen.lost,
+        seen.unopened);
     if (WORLDS >= 60) {
       assertTrue(
-          cuts > 0
-              && kills > 0
-              && ends > 0
-              && failures > 0
-              && fulls > 0
-              && lost > 0
-              && unopened > 0);
-    }
-  }
-
-  private static final class Part {
-    Durability durability;
-    PartitionLog log;
-    final List<Seen> expected = new ArrayList<>();
-
-    /** Records of {@code expected} that no crash may take. */
-    int safe;
-
-    long last;
-  }
-
-  private final class World {
-    private final Random random;
-    private final SimulatedDisk disk = new SimulatedDisk();
-    private final List<Part> parts = new ArrayList<>();
-    private long nowNs;
-
-    World(long seed) {
-      random = new Random(seed);
-      for (int i = 0; i < PARTITIONS; i++) {
-        final Part part = new Part();
-        part.durability = i == 0 ? Durability.INTERVAL : Durability.DISK;
-        parts.add(part);
-      }
-    }
-
-    void run() throws IOException {
-      for (int life = 1; life <= LIVES; life++) {
-        live(life);
-      }
-    }
-
-    private void live(int epoch) throws IOException {
-      if (random.nextInt(4) == 0) {
-        disk.failAfter(random.nextInt(30), SimulatedDisk.Fault.IO_ERROR);
-      }
-      final JournalLife life;
-      try {
-        life = new JournalLife(disk, epoch);
-      } catch (JournalDamagedException e) {
-        throw new AssertionError("refused what a crash has left", e);
-      } catch (IOException e) { // a server that ended while it recovered
-        unopened++;
-        end(null);
-        return;
-      }
-      life.nowNs = nowNs;
-      for (int i = 0; i < PARTITIONS; i++) {
-        begin(life, i);
-      }
-      final int steps = random.nextInt(60);
-      final int longest = random.nextInt(5) == 0 ? 400_000 : 2_000;
-      for (int i = 0; i < steps; i++) {
-        step(life, longest);
-      }
-      nowNs = life.nowNs;
-      end(life);
-    }
-
-    private void begin(JournalLife life, int number) {
-      final Part part = parts.get(number);
-      final List<Seen> found = life.recovered(number);
-      assertTrue(found.size() >= part.safe, "found=" + found.size() + " safe=" + part.safe);
-      assertTrue(found.size() <= part.expected.size());
-      lost += part.expected.size() - found.size();
-      assertEquals(part.expected.subList(0, found.size()), found);
-      part.expected.subList(found.size(), part.expected.size()).clear();
-      part.safe = found.size(); // recovered, and synced again
-      part.log = life.journal.log(number, 0, part.durability, part.last);
-      part.log.onCommit(() -> {});
-    }
-
-    private void step(JournalLife life, int longest) {
-      switch (random.nextInt(12)) {
-        case 0 -> life.nowNs += random.nextInt(20_000_000);
-        case 1 -> {
-          final boolean full = random.nextBoolean();
-          disk.full(full);
-          fulls += full ? 1 : 0;
-        }
-        case 2 -> {
-          if (random.nextInt(4) == 0) {
-            disk.failAfter(random.nextInt(10), SimulatedDisk.Fault.IO_ERROR);
-          }
-        }
-        case 3, 4, 5, 6 -> {
-          life.journal.work(life.nowNs);
-          noteCommits();
-        }
-        default -> append(life, parts.get(random.nextInt(PARTITIONS)), longest);
-      }
-    }
-
-    private void append(JournalLife life, Part part, int longest) {
-      final byte[] value = new byte[random.nextInt(longest)];
-      random.nextBytes(value);
-      final Write write =
-          new Write(answered -> {})
-              .put(ByteString.copyFromUtf8("k" + random.nextInt(100)), ByteString.copyFrom(value));
-      final long lsn = part.log.append(write);
-      if (lsn > 0) {
-        assertTrue(lsn > part.last);
-        part.last = lsn;
-        part.expected.add(
-            new Seen(RecordDescriptor.PUT, life.epoch, lsn, write.key(), write.value()));
-      } else {
-        assertTrue(lsn == CommitLog.FULL || lsn == CommitLog.FAILED, "lsn=" + lsn);
-        assertEquals(lsn == CommitLog.FAILED, life.journal.isFailed());
-      }
-    }
-
-    private void noteCommits() {
-      for (final Part part : parts) {
-        final long committed = part.log.committed();
-        if (part.durability == Durability.DISK && committed > 0) {
-          int safe = 0;
-          while (safe < part.expected.size() && part.expected.get(safe).lsn() <= committed) {
-            safe++;
-          }
-          assertTrue(safe >= part.safe);
-          part.safe = safe;
-        }
-      }
-    }
-
-    private void end(JournalLife life) throws IOException {
-      if (life != null && life.journal.isFailed()) {
-        failures++;
-      }
-      final int how = random.nextInt(3);
-      if (how == 0 && life != null && !life.journal.isFailed()) {
-        disk.full(false);
-        disk.failAfter(-1, SimulatedDisk.Fault.IO_ERROR);
-        life.journal.close();
-        parts.forEach(part -> part.safe = part.expected.size());
-        ends++;
-        disk.powerCut(random);
-      } else if (how == 1) {
-        kills++;
-        disk.kill();
-      } else {
-        cuts++;
-        disk.powerCut(random);
-      }
+          seen.cuts > 0
+              && seen.kills > 0
+              && seen.ends > 0
+              && seen.failures > 0
+              && seen.fulls > 0
+              && seen.lost > 0
+              && seen.unopened > 0);
     }
   }
 }

@@ -131,6 +131,18 @@ class JournalTest {
   }
 
   @Test
+  void aLastRecordThatEndsWithZerosIsWhole() throws IOException {
+    final JournalLife life = new JournalLife(disk, 1);
+    final PartitionLog log = log(life, Durability.DISK, new ArrayList<>());
+    log.append(put(1, 1 << 20)); // zeros, of which the segment's next MiB has nothing else
+    life.work();
+    disk.kill();
+    final JournalLife next = new JournalLife(disk, 2);
+    assertEquals(1, next.recovered(7).size());
+    assertEquals(1 << 20, next.recovered(7).get(0).value().size());
+  }
+
+  @Test
   void theNextServerGoesOnBehind() throws IOException {
     long lsn = 0;
     for (int epoch = 1; epoch <= 5; epoch++) {

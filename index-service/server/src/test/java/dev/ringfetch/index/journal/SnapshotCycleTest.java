@@ -9,8 +9,12 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 import dev.ringfetch.index.disk.CrashingDisk;
 import dev.ringfetch.index.disk.SimulatedDisk;
 import java.io.IOException;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.Random;
+import java.util.logging.Handler;
+import java.util.logging.LogRecord;
+import java.util.logging.Logger;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
@@ -213,6 +217,117 @@ class SnapshotCycleTest {
     assertTrue(first.base() <= begin && begin < first.end(), first + " begin=" + begin);
     // At most what two intervals between snapshots write, and the segments around them.
     assertTrue(segments().size() <= 6, segments().toString());
+  }
+
+  /** Two snapshots, and a crash before the first removal of what they make needless. */
+  private SnapshotLife crashBeforeRemovals() throws IOException {
+    SnapshotLife life = new SnapshotLife(disk, 1);
+    for (int i = 0; i < 2; i++) {
+      life.flood(5);
+      life.snapshot();
+    }
+    life.flood(5);
+    life.ask();
+    while (life.taken.size() < 3) {
+      life.snapshots.work(0);
+    }
+    disk.kill();
+    return life;
+  }
+
+  @Test
+  void whatAServerThatEndedHasLeftIsRemovedAtTheStart() throws IOException {
+    final SnapshotLife ended = crashBeforeRemovals();
+    final long needless = segments().get(0);
+    assertEquals(3, snapshotFiles().size());
+    disk.full(true);
+    final SnapshotLife life = new SnapshotLife(disk, 2);
+    life.work();
+    assertEquals(2, snapshotFiles().size());
+    final SegmentFile first =
+        SegmentFile.read(
+            disk, SegmentDescriptor.name(segments().get(0)), segments().get(0), JournalLife.ORIGIN);
+    final long begin = ended.taken.get(1).begin();
+    assertTrue(first.number() > needless, "nothing was removed: " + first);
+    assertTrue(first.base() <= begin && begin <= first.end(), first + " begin=" + begin);
+    disk.kill();
+    assertEquals(ended.versions(), new SnapshotLife(disk, 3).versions());
+  }
+
+  @Test
+  void nothingIsRemovedAtTheStartWhereTheOlderSnapshotIsDamaged() throws IOException {
+    crashBeforeRemovals();
+    disk.content(SnapshotDescriptor.name(2))[SnapshotDescriptor.BATCH_OFFSET + 100] ^= 1;
+    final List<String> before = disk.names();
+    new SnapshotLife(disk, 2).work();
+    assertEquals(before, disk.names());
+  }
+
+  @Test
+  void nothingIsRemovedAtTheStartWhereTheNewestSnapshotIsDamaged() throws IOException {
+    crashBeforeRemovals();
+    disk.content(SnapshotDescriptor.name(3))[SnapshotDescriptor.BATCH_OFFSET + 100] ^= 1;
+    final List<String> before = disk.names();
+    new SnapshotLife(disk, 2).work();
+    assertEquals(before, disk.names());
+  }
+
+  @Test
+  void removalsAreAnnouncedBeforeTheFirstOne() throws IOException {
+    final SnapshotLife life = new SnapshotLife(disk, 1);
+    life.flood(5);
+    life.snapshot();
+    assertEquals(0, life.segmentsBefore);
+    life.flood(5);
+    life.ask();
+    while (life.taken.size() < 2) {
+      life.snapshots.work(0);
+    }
+    final int before = segments().size();
+    life.work();
+    assertTrue(segments().size() < before, "nothing was removed");
+    assertEquals(before, life.segmentsBefore);
+  }
+
+  @Test
+  void theExceptionOfOneThatAskedIsReported() throws IOException {
+    final SnapshotLife life = new SnapshotLife(disk, 1);
+    life.put("a", 100);
+    final RuntimeException thrown = new IllegalStateException("its client is gone");
+    life.snapshots.ask(
+        new SnapshotCycle.Listener() {
+          @Override
+          public void onSnapshot(SnapshotCycle.Taken snapshot) {
+            throw thrown;
+          }
+
+          @Override
+          public void onFailure(IOException failure) {}
+        });
+    final List<Throwable> reported = new ArrayList<>();
+    final Handler handler =
+        new Handler() {
+          @Override
+          public void publish(LogRecord record) {
+            reported.add(record.getThrown());
+          }
+
+          @Override
+          public void flush() {}
+
+          @Override
+          public void close() {}
+        };
+    final Logger logger = Logger.getLogger(SnapshotCycle.class.getName());
+    logger.addHandler(handler);
+    logger.setUseParentHandlers(false);
+    try {
+      life.snapshot(); // the other one that asks is told
+    } finally {
+      logger.removeHandler(handler);
+      logger.setUseParentHandlers(true);
+    }
+    assertEquals(List.of(thrown), reported);
   }
 
   @Test

@@ -26,6 +26,9 @@ final class SnapshotLife implements SnapshotSource {
   final TreeMap<String, Entry> entries = new TreeMap<>();
   private final PartitionLog log;
 
+  /** Number of segments when the last removals were announced; 0: none were. */
+  long segmentsBefore;
+
   // Of the source.
   boolean waiting;
   private boolean hasPartition;
@@ -152,5 +155,10 @@ final class SnapshotLife implements SnapshotSource {
   @Override
   public long newestIndex() {
     return INDEX;
+  }
+
+  @Override
+  public void removing() {
+    segmentsBefore = life.disk.names().stream().filter(name -> name.startsWith("journal-")).count();
   }
 }

@@ -1,5 +1,8 @@
 package dev.ringfetch.index.linearizability;
 
+import java.util.EnumSet;
+import java.util.Set;
+
 /**
  * What is asked of one key.
  *
@@ -17,7 +20,15 @@ public record Call(Kind kind, long value, long expected) {
     /** One entry of a batch: a write of its own. */
     BATCH_PUT,
     DELETE,
-    COMPARE_AND_SET;
+    COMPARE_AND_SET,
+    /**
+     * The end of an entry whose deadline has come, which has the call's value; or, without a value,
+     * the removal of whatever the range of a call has under the key.
+     */
+    REMOVAL;
+
+    /** The kinds of calls for single keys and batches. */
+    static final Set<Kind> OF_KEYS = EnumSet.complementOf(EnumSet.of(REMOVAL));
 
     boolean isRead() {
       return this == GET || this == BATCH_GET;
@@ -42,6 +53,11 @@ public record Call(Kind kind, long value, long expected) {
 
   public static Call delete() {
     return new Call(Kind.DELETE, 0, 0);
+  }
+
+  /** The end of the entry with a value; 0: of any. */
+  static Call removal(long value) {
+    return new Call(Kind.REMOVAL, value, 0);
   }
 
   public static Call compareAndSet(long expected, long value) {

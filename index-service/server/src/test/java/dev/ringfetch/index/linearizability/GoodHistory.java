@@ -79,6 +79,7 @@ final class GoodHistory {
             entry = null;
             yield new Answer(existed, 0, 0);
           }
+          case REMOVAL -> throw new AssertionError(call);
           case COMPARE_AND_SET -> {
             final long version = entry == null ? 0 : entry.getVersion();
             final boolean applied = version == call.expected();

@@ -28,6 +28,10 @@ record Register(boolean present, long value, long version, boolean exact) {
       case GET, BATCH_GET -> afterRead(answer);
       case PUT, BATCH_PUT -> afterPut(call.value(), answer);
       case DELETE -> afterDelete(answer);
+      case REMOVAL ->
+          present && (call.value() == 0 || value == call.value())
+              ? List.of(new Register(false, 0, version, true))
+              : List.of(this);
       case COMPARE_AND_SET ->
           answer.isOpen()
               ? afterOpenComparison(call)

@@ -60,6 +60,15 @@ final class RegisterTest {
   }
 
   @Test
+  void removalEndsItsValueAlone() {
+    allowed(ENTRY, Call.removal(0), Answer.ABSENT, ABSENT);
+    allowed(ENTRY, Call.removal(50), Answer.OPEN, ABSENT);
+    allowed(UNSEEN, Call.removal(50), Answer.OPEN, ABSENT);
+    allowed(ENTRY, Call.removal(51), Answer.OPEN, ENTRY);
+    allowed(ABSENT, Call.removal(0), Answer.ABSENT, ABSENT);
+  }
+
+  @Test
   void comparisonIsAppliedOnExpectedVersion() {
     final Register written = new Register(true, 60, 9, true);
     allowed(ENTRY, Call.compareAndSet(7, 60), entry(true, 9, 60), written);

@@ -16,12 +16,22 @@ final class VersionRules {
 
   /** Says what is wrong with the history of one key, if anything is. */
   static Optional<String> violation(List<Operation> ofOneKey) {
-    final Optional<String> shrunk = shrunk(ofOneKey);
-    return shrunk.isPresent() ? shrunk : shared(ofOneKey);
+    final Optional<String> shrunk = shrunk(ofOneKey, true);
+    return shrunk.isPresent() ? shrunk : shared(ofOneKey, true);
+  }
+
+  /**
+   * Says what is wrong with the history of one key whose last writes a crash may have taken: what
+   * is read may be older than before, and a write that was lost and comes again gets another
+   * version. A version that was given out is that of no other value.
+   */
+  static Optional<String> violationWithLosses(List<Operation> ofOneKey) {
+    final Optional<String> shrunk = shrunk(ofOneKey, false);
+    return shrunk.isPresent() ? shrunk : shared(ofOneKey, false);
   }
 
   /** What was answered before another operation began is older than what that writes. */
-  private static Optional<String> shrunk(List<Operation> operations) {
+  private static Optional<String> shrunk(List<Operation> operations, boolean reads) {
     final Iterator<Operation> answered =
         operations.stream()
             .filter(operation -> !operation.isOpen())
@@ -38,7 +48,7 @@ final class VersionRules {
         next = answered.hasNext() ? answered.next() : null;
       }
       final long version = operation.answer().version();
-      if (version > 0 && newest != null) {
+      if (version > 0 && newest != null && (reads || operation.wrote())) {
         final long least = newest.answer().version() + (operation.wrote() ? 1 : 0);
         if (version < least) {
           return Optional.of("a version went back: " + operation + " after " + newest);
@@ -48,7 +58,7 @@ final class VersionRules {
     return Optional.empty();
   }
 
-  private static Optional<String> shared(List<Operation> operations) {
+  private static Optional<String> shared(List<Operation> operations, boolean once) {
     final Map<Long, Operation> byVersion = new HashMap<>();
     final Map<Long, Operation> byValue = new HashMap<>();
     final Map<Long, Operation> writes = new HashMap<>();
@@ -62,7 +72,7 @@ final class VersionRules {
         return Optional.of("two values of one version: " + sameVersion + " and " + operation);
       }
       final Operation sameValue = byValue.putIfAbsent(operation.valueAtVersion(), operation);
-      if (sameValue != null && sameValue.answer().version() != version) {
+      if (once && sameValue != null && sameValue.answer().version() != version) {
         return Optional.of("two versions of one value: " + sameValue + " and " + operation);
       }
       final Operation sameWrite = operation.wrote() ? writes.put(version, operation) : null;

@@ -6,6 +6,7 @@ import dev.ringfetch.index.v1.MemberMessage;
 import dev.ringfetch.index.v1.Node;
 import java.util.HashMap;
 import java.util.HashSet;
+import java.util.List;
 import java.util.Map;
 import java.util.Set;
 
@@ -92,7 +93,7 @@ final class SimulatedNetwork {
 
   /** A process has ended: others hear of it, or, where its host has, nothing. */
   void ended(SimulatedNode node, boolean isHeard) {
-    for (final Connection connection : Map.copyOf(connections).values()) {
+    for (final Connection connection : List.copyOf(connections.values())) {
       if (connection.leader == node || connection.member == node) {
         end(connection, isHeard ? 0 : 1_000_000L * (500 + time.random().nextInt(3_000)));
       }

@@ -140,6 +140,11 @@ final class ExactlyOnceWorld {
     }
   }
 
+  /** The disk. */
+  SimulatedDisk disk() {
+    return disk;
+  }
+
   void run(int lives, int steps) throws IOException {
     create();
     for (int i = 0; i < lives; i++) {

@@ -237,9 +237,14 @@ class ExpiringEntriesTest {
     assertTrue(isThere("i", "for ever"));
   }
 
-  /** Also after the wall clock was set back, entries are there for their time. */
-  @Test
-  void clockThatWasSetBack() throws Exception {
+  /**
+   * Also after the wall clock was set back, entries are there for their time: where the snapshot
+   * has the only tick, too.
+   */
+  @ParameterizedTest
+  @ValueSource(booleans = {false, true})
+  void clockThatWasSetBack(boolean fromSnapshots) throws Exception {
+    snapshots = fromSnapshots;
     create("i", IndexKind.ORDERED);
     put("i", "a", 10_000);
     restart(-HOUR);

@@ -13,6 +13,7 @@ import dev.ringfetch.index.journal.JournalRecord;
 import dev.ringfetch.index.journal.RecordDescriptor;
 import dev.ringfetch.index.journal.RecordSink;
 import dev.ringfetch.index.journal.SnapshotCycle;
+import dev.ringfetch.index.outcome.NumberedClient;
 import dev.ringfetch.index.partition.Handover;
 import dev.ringfetch.index.partition.OwnerContext;
 import dev.ringfetch.index.partition.TimeSource;
@@ -40,7 +41,10 @@ class IndexSnapshotsTest {
   private Journal journal;
   private StoreMemory memory;
   private SnapshotCycle snapshots;
+  private IndexSnapshots snapshotSource;
   private ServedIndex index;
+  private final List<NumberedClient> clients = new ArrayList<>();
+  private int removals;
   private long nowNs;
 
   @BeforeEach
@@ -92,13 +96,14 @@ class IndexSnapshotsTest {
                 Handover.never(),
                 TimeSource.ofSystem()));
     indexes.add(index);
-    final IndexSnapshots source =
+    snapshotSource =
         new IndexSnapshots(
             journal,
             () -> new CatalogState(journal.catalogLsn(), NUMBER, List.copyOf(indexes)),
-            consumer -> {},
-            () -> {});
-    snapshots = new SnapshotCycle(journal, disk, source, 0);
+            consumer -> clients.forEach(consumer),
+            () -> {},
+            () -> removals++);
+    snapshots = new SnapshotCycle(journal, disk, snapshotSource, 0);
     sync();
   }
 
@@ -197,5 +202,27 @@ class IndexSnapshotsTest {
     ask();
     assertNull(snapshots.newest());
     assertTrue(snapshots.obstacle().getMessage().contains("damaged in memory"));
+  }
+
+  /** A client whose writes were all complete has no outcome, and goes on after a start. */
+  @Test
+  void aClientWithoutOutcomesIsInTheSnapshot() throws IOException {
+    create(Durability.DISK);
+    clients.add(new NumberedClient(9, 5));
+    ask();
+    sync();
+    work();
+    assertEquals(3, snapshots.newest().records()); // the index, its partition, the client
+    disk.kill();
+    assertEquals(1, open(2).recoveredSnapshot());
+    assertTrue(types.contains(RecordDescriptor.OPEN_CLIENT), types.toString());
+  }
+
+  @Test
+  void removalsAreAnnounced() {
+    create(Durability.DISK);
+    assertEquals(0, removals);
+    snapshotSource.removing();
+    assertEquals(1, removals);
   }
 }

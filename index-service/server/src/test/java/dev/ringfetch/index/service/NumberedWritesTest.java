@@ -85,6 +85,10 @@ class NumberedWritesTest {
                     .durability(durability)),
             new ClientRegistry(TERM, clientLimit, () -> nowNs),
             true);
+    serve();
+  }
+
+  private void serve() throws IOException {
     server =
         ServerBuilder.forPort(0)
             .addService(new IndexService(indexes))
@@ -379,6 +383,55 @@ class NumberedWritesTest {
     plainPut("a", "a", "2");
     assertGone(() -> index.put(again));
     assertEquals("2", get("a", "a"));
+  }
+
+  @Test
+  void aClientWithoutOutcomesOutlivesItsServer() throws Exception {
+    start(Durability.DISK);
+    open();
+    create("a", IndexKind.HASH);
+    restart(Durability.DISK);
+    assertEquals(
+        client,
+        index.openClient(OpenClientRequest.newBuilder().setClient(client).build()).getClient());
+    assertTrue(index.put(put("a", "a", "1", 1)).getCreated());
+  }
+
+  /** Else a client that repeats its write at a server that starts takes the outcome for gone. */
+  @Test
+  void aServerThatReadsItsJournalSaysNothingOfOutcomes() throws Exception {
+    start(Durability.DISK);
+    open();
+    create("a", IndexKind.HASH);
+    final PutResponse written = index.put(put("a", "a", "1", 1));
+    stop();
+    indexes =
+        Indexes.unrecovered(
+            IndexMemory.unrecovered(
+                new IndexMemory.Context()
+                    .budget(16L << 20)
+                    .dataDirectory(data)
+                    .durability(Durability.DISK)
+                    .fallback(true)));
+    serve();
+    assertRecovering(() -> index.put(put("a", "a", "1", 1)));
+    assertRecovering(() -> index.delete(delete("a", "a", 2)));
+    assertRecovering(() -> index.compareAndSet(compareAndSet("a", "a", 1, "1", 3)));
+    assertRecovering(() -> index.openClient(OpenClientRequest.getDefaultInstance()));
+    assertRecovering(
+        () -> index.openClient(OpenClientRequest.newBuilder().setClient(client).build()));
+    assertRecovering(
+        () -> index.closeClient(CloseClientRequest.newBuilder().setClient(client).build()));
+    indexes.recoverAndServe();
+    assertEquals(written, index.put(put("a", "a", "1", 1)));
+    assertEquals(
+        client,
+        index.openClient(OpenClientRequest.newBuilder().setClient(client).build()).getClient());
+  }
+
+  private static void assertRecovering(Executable call) {
+    final Status status = status(call);
+    assertEquals(Status.Code.UNAVAILABLE, status.getCode(), status::toString);
   }
 
   @Test

@@ -56,6 +56,7 @@ final class SnapshotWorld {
     int taken;
     int failedSnapshots;
     int recovered;
+    int fromJournal;
     int trimmed;
     int unopened;
     int unclean;
@@ -115,6 +116,11 @@ final class SnapshotWorld {
     for (int i = 0; i < KEYS; i++) {
       keys.add(ByteString.copyFromUtf8("key " + i * 7919 % KEYS));
     }
+  }
+
+  /** The disk. */
+  SimulatedDisk disk() {
+    return disk;
   }
 
   void run(int lives) throws IOException {
@@ -183,6 +189,7 @@ final class SnapshotWorld {
       return false;
     }
     coverage.recovered += journal.recoveredSnapshot() != 0 ? 1 : 0;
+    coverage.fromJournal += journal.recoveredSnapshot() == 0 ? 1 : 0;
     check(replay);
     newest = replay.newest();
     served.clear();
@@ -205,6 +212,7 @@ final class SnapshotWorld {
         journal,
         () -> new CatalogState(journal.catalogLsn(), newest, List.copyOf(served.values())),
         consumer -> {},
+        () -> {},
         () -> {});
   }
 
@@ -583,6 +591,11 @@ final class SnapshotWorld {
     @Override
     public long catalogLsn() {
       return source.catalogLsn();
+    }
+
+    @Override
+    public void removing() {
+      source.removing();
     }
 
     @Override

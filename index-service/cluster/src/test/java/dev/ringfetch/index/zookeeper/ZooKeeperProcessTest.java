@@ -1,0 +1,93 @@
+package dev.ringfetch.index.zookeeper;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import dev.ringfetch.index.coordinator.Coordinator.Result;
+import dev.ringfetch.index.coordinator.Party;
+import dev.ringfetch.index.coordinator.Party.Answered;
+import dev.ringfetch.index.v1.GroupState;
+import dev.ringfetch.index.v1.Node;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.Random;
+import java.util.concurrent.TimeUnit;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+
+/** The ZooKeeper in a process of its own: killed, restarted, and left by its launcher. */
+final class ZooKeeperProcessTest {
+  private static final long SEED = Long.getLong("ringfetch.seed", 1);
+  private static final int DEADLINE_SECONDS = 60;
+
+  @TempDir private Path directory;
+
+  @Test
+  void killedServerHasAllThatWasAnsweredWhenItIsStartedAgain() throws Exception {
+    final ZooKeeperProcess first = ZooKeeperProcess.start(directory, 0);
+    final ZooKeeperAddress address =
+        new ZooKeeperAddress(first.address(), "killed", Duration.ofSeconds(20), null);
+    final Node node = Node.newBuilder().setId(7).setIncarnation(1).setAddress("host:1").build();
+    final Party party = new Party(new ZooKeeperCoordinator(address), new Random(SEED));
+    try {
+      party.awaitConnected();
+      party.coordinator().announce(node);
+      final GroupState won = party.await(Result.DONE, party.create("kept", 1));
+      final GroupState serving = party.await(Result.DONE, party.establish(won));
+      final GroupState dropped = party.await(Result.DONE, party.create("dropped", 1));
+      party.await(Result.DONE, party.drop(dropped));
+      first.kill();
+      assertFalse(first.isAlive());
+      party.await("away", () -> !party.isConnected());
+      final Answered pending = party.win(serving, 1);
+      try (ZooKeeperProcess second = ZooKeeperProcess.start(directory, first.port())) {
+        assertEquals(first.address(), second.address());
+        final GroupState next = party.await(Result.DONE, pending);
+        party.awaitConnected();
+        assertEquals(serving.getEstablished(), next.getEstablished());
+        assertTrue(next.getWon().getEpoch() > serving.getEstablished().getEpoch());
+        assertEquals(1, party.groups().size());
+        party.await("the node", () -> node.equals(party.nodes().get(7L)));
+        final GroupState created = party.await(Result.DONE, party.create("dropped", 1));
+        assertTrue(created.getGroup() > dropped.getGroup(), "an id is used again");
+        assertTrue(created.getWon().getEpoch() > next.getWon().getEpoch());
+        party.coordinator().close();
+      }
+    } finally {
+      party.coordinator().close();
+      first.close();
+    }
+  }
+
+  @Test
+  void serverEndsWithItsLauncher() throws Exception {
+    final Process launcher =
+        new ProcessBuilder(
+                Path.of(System.getProperty("java.home"), "bin", "java").toString(),
+                "-XX:TieredStopAtLevel=1",
+                "-XX:+UseSerialGC",
+                "-cp",
+                System.getProperty("java.class.path"),
+                Launcher.class.getName(),
+                directory.toString())
+            .redirectError(ProcessBuilder.Redirect.INHERIT)
+            .start();
+    final ProcessHandle server =
+        ProcessHandle.of(Long.parseLong(launcher.inputReader().readLine())).orElseThrow();
+    assertTrue(server.isAlive());
+    launcher.destroyForcibly();
+    server.onExit().get(DEADLINE_SECONDS, TimeUnit.SECONDS);
+    assertFalse(server.isAlive());
+  }
+
+  /** Starts a server, and does nothing more. */
+  static final class Launcher {
+    private Launcher() {}
+
+    public static void main(String[] arguments) throws Exception {
+      System.out.println(ZooKeeperProcess.start(Path.of(arguments[0]), 0).pid());
+      Thread.currentThread().join();
+    }
+  }
+}
