@@ -9,6 +9,7 @@ import dev.ringfetch.index.cli.ClusterView;
 import dev.ringfetch.index.client.Codec;
 import dev.ringfetch.index.client.HashIndex;
 import dev.ringfetch.index.client.IndexClient;
+import dev.ringfetch.index.client.IndexException;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -127,6 +128,8 @@ final class ClusterDemo implements Callable<Integer> {
     Runtime.getRuntime().addShutdownHook(hook);
     try {
       return run(cluster) ? CommandLine.ExitCode.OK : CommandLine.ExitCode.SOFTWARE;
+    } catch (IndexException e) {
+      throw new ClusterFailure("an operation of the demo itself has failed: " + e.getMessage(), e);
     } finally {
       end(cluster);
       try {

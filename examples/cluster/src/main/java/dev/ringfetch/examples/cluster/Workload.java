@@ -51,6 +51,7 @@ final class Workload implements AutoCloseable {
   private final AtomicLong failures = new AtomicLong();
   private final AtomicLong complaints = new AtomicLong();
   private volatile boolean stopped;
+  private volatile boolean closed;
 
   /**
    * Creates it; nothing runs yet.
@@ -169,6 +170,9 @@ final class Workload implements AutoCloseable {
   }
 
   private void failed(KeyRecord record, IndexException failure) {
+    if (closed) {
+      return; // by the end of the client
+    }
     failures.incrementAndGet();
     if (failure.isOutcomeUnknown()) {
       record.unknown();
@@ -264,6 +268,15 @@ final class Workload implements AutoCloseable {
   @Override
   public void close() {
     stopped = true;
+    closed = true;
+    threads.forEach(Thread::interrupt); // of operations that hang
+    for (final Thread thread : threads) {
+      try {
+        thread.join(TimeUnit.SECONDS.toMillis(END_SECONDS));
+      } catch (InterruptedException e) {
+        Thread.currentThread().interrupt();
+      }
+    }
     writing.close();
     reading.close();
   }

@@ -26,7 +26,8 @@ final class TroubleTest {
   @TempDir Path directory;
 
   private static final String[][] COMMANDS = {
-    {"get", "a"}, {"put", "a", "b"}, {"list"}, {"scan"}, {"create", "a"}, {"load", "-"}, {"stat"}
+    {"get", "a"}, {"put", "a", "b"}, {"list"}, {"scan"}, {"create", "a"}, {"load", "-"}, {"stat"},
+    {"cluster"}
   };
 
   @Test
@@ -43,6 +44,13 @@ final class TroubleTest {
               "no index server at localhost:" + port,
               "Connection refused",
               "serve");
+    }
+  }
+
+  @Test
+  void aServerAloneIsNoCluster() throws IOException {
+    try (TestServer server = TestServer.start(directory, TestServer.MEMORY)) {
+      server.run("cluster").fails(ExitCode.FAILED, "belongs to no cluster");
     }
   }
 

@@ -1,0 +1,2 @@
+/** Tests of clusters on one machine. */
+package dev.ringfetch.examples.cluster;
