@@ -348,10 +348,11 @@ public final class IndexServer implements Callable<Integer> {
     if (!started) {
       return failed(obstacle);
     }
-    if (node != null) {
-      node.start(advertised + ":" + server.getPort());
+    if (node == null) {
+      say(ServingStatus.SERVING);
+    } else {
+      node.start(advertised + ":" + server.getPort(), () -> say(ServingStatus.SERVING));
     }
-    say(ServingStatus.SERVING);
     final CountDownLatch stopped = new CountDownLatch(1);
     final Runnable stop =
         () -> {

@@ -45,7 +45,7 @@ final class ClusterTest {
               .build()
               .start();
       indexes.recoverAndServe();
-      node.start(address());
+      node.start(address(), () -> {});
     }
 
     String address() {

@@ -38,6 +38,7 @@ public final class Replicas implements AutoCloseable {
   private volatile boolean coordinated;
 
   // Of the thread that works.
+  private boolean reached;
   private final Map<Long, Node> connections = new HashMap<>();
   private final Coordinator.Listener listener = new Events();
 
@@ -215,6 +216,9 @@ public final class Replicas implements AutoCloseable {
    */
   public int work() {
     int done = context.coordinator.poll(listener);
+    if (reached && !coordinated) {
+      coordinated(true); // all groups that there are have been delivered
+    }
     for (final Replica replica : replicas.values()) {
       replica.drive();
       final Proposal proposal = replica.takeProposal();
@@ -225,6 +229,11 @@ public final class Replicas implements AutoCloseable {
     }
     connect();
     return done;
+  }
+
+  private void coordinated(boolean now) {
+    coordinated = now;
+    replicas.values().forEach(replica -> replica.onCoordinated(this::isCoordinated));
   }
 
   private void request(Replica replica, Proposal proposal) {
@@ -331,8 +340,10 @@ public final class Replicas implements AutoCloseable {
 
     @Override
     public void onConnected(boolean reachable) {
-      coordinated = reachable;
-      replicas.values().forEach(replica -> replica.onCoordinated(Replicas.this::isCoordinated));
+      reached = reachable;
+      if (!reachable) {
+        coordinated(false);
+      }
     }
   }
 }

@@ -75,6 +75,8 @@ public final class ClusterNode implements LeaderDirectory, AutoCloseable {
   // Of the thread.
   private boolean reached;
 
+  private Runnable reachedFirst = () -> {};
+
   /** Creations whose groups do not serve yet. */
   private final List<Request> waiting = new ArrayList<>();
 
@@ -157,11 +159,14 @@ public final class ClusterNode implements LeaderDirectory, AutoCloseable {
   }
 
   /**
-   * Takes part in the cluster from now on.
+   * Takes part in the cluster from now on. Called once.
    *
    * @param address at which other nodes and clients reach the server: host and port
+   * @param onReached is run once, when the node has read what the coordinator has; until then it
+   *     knows of no index
    */
-  public void start(String address) {
+  public void start(String address, Runnable onReached) {
+    reachedFirst = onReached;
     execute(() -> coordinator.announce(self.toBuilder().setAddress(address).build()));
     thread.start();
   }
@@ -198,6 +203,8 @@ public final class ClusterNode implements LeaderDirectory, AutoCloseable {
     }
     reached = now;
     if (now) {
+      reachedFirst.run();
+      reachedFirst = () -> {};
       LOGGER.log(Level.INFO, "the coordinator is reached");
     } else {
       LOGGER.log(
@@ -271,6 +278,14 @@ public final class ClusterNode implements LeaderDirectory, AutoCloseable {
   public void checkElsewhere(String name) throws StatusException {
     final GroupState group = group(name);
     if (group == null) {
+      if (!replicas.isCoordinated()) {
+        throw Status.UNAVAILABLE
+            .withDescription(
+                "the coordinator is not reached, so it is unknown whether there is such an index:"
+                    + " index="
+                    + name)
+            .asException();
+      }
       return;
     }
     final long leader =

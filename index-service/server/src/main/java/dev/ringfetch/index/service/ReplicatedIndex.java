@@ -115,6 +115,7 @@ final class ReplicatedIndex implements GroupStore {
     recovered = null;
     replay = null;
     indexes.lead(served);
+    served.tick(outcome -> {}); // deadlines that have come under the old leader, and later ones
   }
 
   @Override

@@ -9,6 +9,7 @@ import java.util.function.BiFunction;
 /**
  * The call of a write: answers it when the write's outcome is known, on the thread that owns the
  * partition then.
+ * Where the index is replicated and the write has no record, it asks first whether this node leads.
  *
  * @param <T> type of the response.
  */
@@ -36,10 +37,32 @@ final class WriteCall<T> implements Write.Listener {
 
   @Override
   public void onAnswer(Write write) {
-    if (write.outcome() == Write.DONE) {
-      answer(responses, response.apply(index, write));
-    } else {
+    if (write.outcome() != Write.DONE) {
       responses.onError(outcomes.status(index, write).asException());
+      return;
+    }
+    final T answer = response.apply(index, write);
+    if (index.leadership() == null || write.client() != null || hasRecord(write)) {
+      answer(responses, answer);
+    } else {
+      index.leadership().barrier().confirm(leads -> answer(answer, leads));
+    }
+  }
+
+  /** Whether members have confirmed the answer, as its record was committed. */
+  private static boolean hasRecord(Write write) {
+    return switch (write.kind()) {
+      case DELETE -> write.existed();
+      case COMPARE_AND_SET -> write.applied();
+      default -> true;
+    };
+  }
+
+  private void answer(T answer, boolean leads) {
+    if (leads) {
+      answer(responses, answer);
+    } else {
+      responses.onError(Outcomes.dropped(index).asException());
     }
   }
 

@@ -9,6 +9,15 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import com.google.protobuf.ByteString;
 import dev.ringfetch.index.journal.IndexDefinition;
+import java.io.IOException;
+import dev.ringfetch.index.v1.Entry;
+import dev.ringfetch.index.v1.DeleteResponse;
+import dev.ringfetch.index.v1.DeleteRequest;
+import dev.ringfetch.index.v1.CompareAndSetResponse;
+import dev.ringfetch.index.v1.CompareAndSetRequest;
+import dev.ringfetch.index.replication.GroupStoreException;
+import dev.ringfetch.index.journal.SnapshotRecords;
+import dev.ringfetch.index.journal.JournalRecord;
 import dev.ringfetch.index.partition.CommitLog;
 import dev.ringfetch.index.partition.ImmediateLog;
 import dev.ringfetch.index.replication.GroupLog;
@@ -105,6 +114,11 @@ final class LedIndexTest {
   }
 
   private void lead(IndexKind kind) throws Exception {
+    lead(kind, 0);
+  }
+
+  /** Leads; there is an entry with a deadline, unless that is 0. */
+  private void lead(IndexKind kind, long deadlineMs) throws Exception {
     indexes.join(elsewhere);
     indexes.recoverAndServe();
     final GroupState state =
@@ -117,7 +131,41 @@ final class LedIndexTest {
                     .encoded())
             .build();
     led.clear(state);
+    if (deadlineMs != 0) {
+      restore(deadlineMs);
+    }
     led.lead(new MadeUpLog(), state);
+  }
+
+  private void restore(long deadlineMs) throws Exception {
+    final SnapshotRecords records =
+        new SnapshotRecords(1) {
+          @Override
+          protected void add(byte[] array, int recordLength) throws IOException {
+            final JournalRecord record = new JournalRecord();
+            assertTrue(record.wrap(array, 0, recordLength));
+            try {
+              led.restore(record);
+            } catch (GroupStoreException e) {
+              throw new IOException(e);
+            }
+          }
+
+          @Override
+          public boolean isFull() {
+            return false;
+          }
+        };
+    records.partition(7, 0, 3, deadlineMs - 1);
+    records.put(
+        7,
+        0,
+        Entry.newBuilder()
+            .setKey(KEY)
+            .setValue(VALUE)
+            .setVersion(3)
+            .setDeadlineMs(deadlineMs)
+            .build());
   }
 
   /** What came of a call. */
@@ -216,6 +264,45 @@ final class LedIndexTest {
               assertEquals(Status.Code.UNAVAILABLE, answer.code(), name);
               assertNull(answer.response, name);
             });
+  }
+
+  @Test
+  void anAnswerWithoutARecordWaitsForTheBarrier() throws Exception {
+    lead(IndexKind.HASH);
+    for (final boolean leads : new boolean[] {true, false}) {
+      final Answer<DeleteResponse> deleted =
+          call(
+              service::delete, DeleteRequest.newBuilder().setIndex(NAME).setKey(KEY).build());
+      final Answer<CompareAndSetResponse> compared =
+          call(
+              service::compareAndSet,
+              CompareAndSetRequest.newBuilder()
+                  .setIndex(NAME)
+                  .setKey(KEY)
+                  .setExpectedVersion(5)
+                  .build());
+      for (final Answer<?> answer : List.of(deleted, compared)) {
+        assertFalse(answer.ended);
+        asked.remove().onConfirmed(leads);
+        assertEquals(leads ? Status.Code.OK : Status.Code.UNAVAILABLE, answer.code());
+        assertEquals(leads, answer.response != null);
+      }
+    }
+    assertEquals(Status.Code.OK, put(null).code()); // its record was committed
+    assertTrue(asked.isEmpty());
+  }
+
+  @Test
+  void anEntryEndsAtANewLeaderThatNobodyWritesTo() throws Exception {
+    lead(IndexKind.ORDERED, System.currentTimeMillis() + 50);
+    final long endNs = System.nanoTime() + 20_000_000_000L;
+    boolean found = true;
+    while (found) {
+      assertTrue(System.nanoTime() - endNs < 0);
+      final Answer<GetResponse> answer = get();
+      asked.remove().onConfirmed(true);
+      found = answer.response.hasEntry();
+    }
   }
 
   @Test
