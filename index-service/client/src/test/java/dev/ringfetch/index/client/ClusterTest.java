@@ -1,6 +1,7 @@
 package dev.ringfetch.index.client;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import dev.ringfetch.index.IndexServer;
@@ -15,6 +16,7 @@ import dev.ringfetch.index.v1.IndexAdminGrpc;
 import dev.ringfetch.rpc.RingServer;
 import dev.ringfetch.rpc.RingServerBuilder;
 import io.grpc.ManagedChannel;
+import io.grpc.Status;
 import io.grpc.netty.NettyChannelBuilder;
 import io.grpc.protobuf.services.HealthStatusManager;
 import java.time.Duration;
@@ -36,8 +38,12 @@ final class ClusterTest {
     private final RingServer server;
 
     Member(LocalCoordinator.Truth truth) throws Exception {
+      this(truth.connect());
+    }
+
+    Member(LocalCoordinator coordinator) throws Exception {
       indexes = Indexes.unrecovered(IndexMemory.ofProcess(64L << 20));
-      node = new ClusterNode(indexes, truth.connect(), 3, "boot", null);
+      node = new ClusterNode(indexes, coordinator, 3, "boot", null);
       server =
           IndexServer.addServices(
                   RingServerBuilder.forPort(0), indexes, new HealthStatusManager())
@@ -173,6 +179,24 @@ final class ClusterTest {
       }
     }
     assertEquals(3, describe(leader).getGroups(0).getMembersCount());
+  }
+
+  @Test
+  void aNodeThatHasNotReadTheCoordinatorKnowsOfNoIndex() throws Exception {
+    final LocalCoordinator coordinator = truth.connect();
+    coordinator.reachable(false);
+    members.add(new Member(coordinator));
+    try (IndexClient client =
+        IndexClient.builder()
+            .target(targets())
+            .deadline(Duration.ofSeconds(1))
+            .exactlyOnce(false)
+            .build()) {
+      final HashIndex<String, Long> view = client.hash("a", Codec.string(), Codec.int64());
+      assertEquals(
+          Status.Code.UNAVAILABLE,
+          assertThrows(IndexException.class, () -> view.get("x")).code());
+    }
   }
 
   @Test
