@@ -167,8 +167,7 @@ final class JournalBench implements Callable<Integer> {
       String row, String figure, Map<String, List<Figures>> taken, String side, String by) {
     final boolean isP99 = figure.equals("p99");
     final Spread ratio =
-        Spread.ofRatios(
-            taken.get(side), taken.get(by), isP99 ? Figures::p99Us : Figures::p50Us);
+        Spread.ofRatios(taken.get(side), taken.get(by), isP99 ? Figures::p99Us : Figures::p50Us);
     out.printf("  %s of %s by %s: %s%n", figure, side, by, ratio.text(2));
     result(
         "row=%s ratio=%s side=%s by=%s median=%.2f least=%.2f most=%.2f",
@@ -237,7 +236,8 @@ final class JournalBench implements Callable<Integer> {
       final long before = journalBytes(synced);
       syncedClient.ask("load", 0, entries());
       final double bytes = (double) (journalBytes(synced) - before) / entries();
-      out.printf("  journal bytes of an entry: %.1f, %.1f besides its payload%n", bytes, bytes - PAYLOAD);
+      out.printf(
+          "  journal bytes of an entry: %.1f, %.1f besides its payload%n", bytes, bytes - PAYLOAD);
       result("row=journal-bytes per_entry=%.1f besides_payload=%.1f", bytes, bytes - PAYLOAD);
       final Map<String, Side> sides = new LinkedHashMap<>();
       sides.put("interval", side(syncedClient, "put", 1));
@@ -254,10 +254,7 @@ final class JournalBench implements Callable<Integer> {
     do { // until all is synced
       bytes = last;
       last =
-          admin
-              .describeServer(DescribeServerRequest.getDefaultInstance())
-              .getJournal()
-              .getBytes();
+          admin.describeServer(DescribeServerRequest.getDefaultInstance()).getJournal().getBytes();
       pause(100);
     } while (bytes != last);
     return bytes;

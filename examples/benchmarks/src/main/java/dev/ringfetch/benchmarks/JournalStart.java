@@ -38,8 +38,7 @@ final class JournalStart {
    * @param folder of the servers' data
    * @param flags of the JVMs
    */
-  JournalStart(
-      Path folder, int entries, long seed, Rings rings, List<String> flags, int rounds) {
+  JournalStart(Path folder, int entries, long seed, Rings rings, List<String> flags, int rounds) {
     this.folder = folder;
     this.entries = entries;
     this.seed = seed;

@@ -22,8 +22,7 @@ final class SyncFloor implements AutoCloseable {
 
   /** Creates the file. */
   SyncFloor(Path path) throws IOException {
-    file =
-        FileChannel.open(path, StandardOpenOption.CREATE_NEW, StandardOpenOption.WRITE);
+    file = FileChannel.open(path, StandardOpenOption.CREATE_NEW, StandardOpenOption.WRITE);
     final ByteBuffer zeros = ByteBuffer.allocateDirect(SECTOR * SECTORS);
     while (zeros.hasRemaining()) {
       file.write(zeros);

@@ -26,6 +26,9 @@ public final class LocalCoordinator implements Coordinator {
     private long lastGroup;
     private long lastEpoch;
 
+    /** Creates a cluster without nodes and groups. */
+    public Truth() {}
+
     /** Connects a node. */
     public LocalCoordinator connect() {
       final LocalCoordinator coordinator = new LocalCoordinator(this);

@@ -220,12 +220,7 @@ public final class JournalRecord {
     final int from = start + RecordDescriptor.KEY_OFFSET;
     final int otherFrom = other.start + RecordDescriptor.KEY_OFFSET;
     return Arrays.compareUnsigned(
-        bytes,
-        from,
-        from + keyLength(),
-        other.bytes,
-        otherFrom,
-        otherFrom + other.keyLength());
+        bytes, from, from + keyLength(), other.bytes, otherFrom, otherFrom + other.keyLength());
   }
 
   /** Number of bytes with which both keys begin. */
@@ -250,8 +245,7 @@ public final class JournalRecord {
 
   /** The key itself, which is valid as long as this view is. */
   public ByteString keyView() {
-    return UnsafeByteOperations.unsafeWrap(
-        bytes, start + RecordDescriptor.KEY_OFFSET, keyLength());
+    return UnsafeByteOperations.unsafeWrap(bytes, start + RecordDescriptor.KEY_OFFSET, keyLength());
   }
 
   /** The value itself, which is valid as long as this view is. */

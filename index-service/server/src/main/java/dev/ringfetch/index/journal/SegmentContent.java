@@ -51,8 +51,8 @@ final class SegmentContent {
    *
    * @param former is not used any more; or null
    */
-  static SegmentContent read(
-      Disk disk, String name, long base, long origin, SegmentContent former) throws IOException {
+  static SegmentContent read(Disk disk, String name, long base, long origin, SegmentContent former)
+      throws IOException {
     try (DiskFile file = disk.open(name)) {
       final int length = lengthWithoutZeros(disk, name, file);
       final int limit =

@@ -79,9 +79,7 @@ final class IndexJournal implements ClientLog, AutoCloseable {
       throws IOException {
     try (ReplayThreads threads = new ReplayThreads()) {
       return open(
-          data,
-          new JournalReplay(memory, outcomes, threads.executor(), threads.count()),
-          options);
+          data, new JournalReplay(memory, outcomes, threads.executor(), threads.count()), options);
     }
   }
 

@@ -144,7 +144,8 @@ public final class Indexes implements AutoCloseable {
 
   /**
    * Begins to read the journal, if the data directory has one, on a thread of its own, beside what
-   * the caller does until {@link #recoverAndServe}. Called at most once, after {@link #unrecovered}.
+   * the caller does until {@link #recoverAndServe}. Called at most once, after {@link
+   * #unrecovered}.
    */
   public void beginRecovery() {
     memory.beginRecovery();

@@ -48,6 +48,7 @@ final class JournalReplay implements RecordSink {
 
   /** The same of ordered indexes, whose records come in no order. */
   private final ReplayLane[] byKeys;
+
   private final Map<Long, RecoveredIndex> indexes = new TreeMap<>();
   private final Long2ObjectHashMap<NumberedClient> clients = new Long2ObjectHashMap<>();
 
@@ -68,6 +69,11 @@ final class JournalReplay implements RecordSink {
   /** LSN up to which the catalog's records are in the snapshot; 0 without one. */
   private long catalogBegin;
 
+  /** Creates a replay that carries out each record at once, on the calling thread. */
+  static JournalReplay atOnce(StoreMemory memory, OutcomeBudget budget) {
+    return new JournalReplay(memory, budget, Runnable::run, 0);
+  }
+
   /** Creates a replay on the calling thread alone. */
   JournalReplay(StoreMemory memory, OutcomeBudget budget) {
     this(memory, budget, Runnable::run, 1);
@@ -77,7 +83,7 @@ final class JournalReplay implements RecordSink {
    * Creates a replay.
    *
    * @param executor changes stores, beside the calling thread
-   * @param lanes partitions that are changed beside each other
+   * @param lanes partitions that are changed beside each other; 0: none waits for another record
    */
   JournalReplay(StoreMemory memory, OutcomeBudget budget, Executor executor, int lanes) {
     this.memory = memory;
@@ -152,9 +158,15 @@ final class JournalReplay implements RecordSink {
     }
   }
 
-  /** The one of some lanes that has all records of a partition. */
-  private static ReplayLane lane(ReplayLane[] lanes, JournalRecord record) {
-    return lanes[(int) Math.floorMod(record.index() + record.partition(), (long) lanes.length)];
+  /** Adds a record to the one of some lanes that has all of its partition; without, carries it out. */
+  private static void add(ReplayLane[] lanes, EntryStore store, JournalRecord record)
+      throws IOException {
+    if (lanes.length == 0) {
+      EntryReplay.apply(store, record);
+    } else {
+      lanes[(int) Math.floorMod(record.index() + record.partition(), (long) lanes.length)].add(
+          store, record);
+    }
   }
 
   private static IOException damaged(StoreDamagedException cause) {
@@ -190,7 +202,7 @@ final class JournalReplay implements RecordSink {
         if (store == null) {
           throw new IOException("not an entry that can be: " + place.get() + " " + record);
         }
-        lane(inOrder, record).add(store, record);
+        add(inOrder, store, record);
       }
       case RecordDescriptor.OUTCOME -> {
         final OutcomeKind kind = OutcomeDescriptor.kind(record.value());
@@ -339,7 +351,7 @@ final class JournalReplay implements RecordSink {
     }
     if (!isOutcome(record)) {
       final boolean isOrdered = index.index() instanceof OrderedIndex;
-      lane(isOrdered ? byKeys : inOrder, record).add(store, record);
+      add(isOrdered ? byKeys : inOrder, store, record);
     }
   }
 

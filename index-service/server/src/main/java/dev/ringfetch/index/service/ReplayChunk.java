@@ -102,7 +102,8 @@ final class ReplayChunk {
             takesLeft = right == end;
           } else {
             final int order = Long.compareUnsigned(heads[from[left]], heads[from[right]]);
-            takesLeft = order < 0 || (order == 0 && isInOrder(first, from[left], second, from[right]));
+            takesLeft =
+                order < 0 || (order == 0 && isInOrder(first, from[left], second, from[right]));
           }
           to[i] = takesLeft ? from[left++] : from[right++];
         }

@@ -54,7 +54,7 @@ final class ReplicatedIndex implements GroupStore {
     group = state.getGroup();
     name = state.getIndex();
     final IndexMemory memory = indexes.memory();
-    replay = new JournalReplay(memory.store(), memory.outcomes());
+    replay = JournalReplay.atOnce(memory.store(), memory.outcomes());
     try {
       recovered = replay.create(new CatalogEntry(group, name, definition));
     } catch (StoreFullException e) {
@@ -99,12 +99,7 @@ final class ReplicatedIndex implements GroupStore {
   }
 
   @Override
-  public void lead(GroupLog log, GroupState state) throws GroupStoreException {
-    try {
-      replay.onEnd();
-    } catch (IOException e) {
-      throw new GroupStoreException(e.getMessage(), e);
-    }
+  public void lead(GroupLog log, GroupState state) {
     final ClientRegistry clients = new ClientRegistry();
     clients.recover(new GroupClients(log), replay.clients());
     final RecoveredIndex from = recovered;

@@ -429,7 +429,7 @@ final class ReplicationWorld {
       }
     }
     final long limitNs = time.nowNs() + 60_000 * MS;
-    while (!isSettled()) {
+    for (int settled = 0; settled < 20; settled = isSettled() ? settled + 1 : 0) {
       if (time.nowNs() > limitNs) {
         throw new AssertionError("does not settle:\n" + describe());
       }

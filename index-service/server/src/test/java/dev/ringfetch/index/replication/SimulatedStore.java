@@ -234,6 +234,8 @@ final class SimulatedStore implements GroupStore {
     private final long[] through = new long[PARTITIONS];
     private final long beganNs = world.time().nowNs();
     private boolean ended;
+    private final ArrayDeque<ByteString> taken = new ArrayDeque<>();
+    private boolean isTaken;
 
     Walk(Runnable wake) {
       for (int i = 0; i < PARTITIONS; i++) {
@@ -241,11 +243,33 @@ final class SimulatedStore implements GroupStore {
         through[i] = logs[i].committed();
       }
       // The partitions apply what is committed as soon as the owner has released its token.
-      world.time().after(1, wake);
+      final boolean isEager = world.time().oneIn(2);
+      world
+          .time()
+          .after(
+              1,
+              () -> {
+                if (isEager && !isFailed()) {
+                  takeAll();
+                }
+                wake.run();
+              });
+    }
+
+    private void takeAll() {
+      ByteString piece;
+      while ((piece = next()) != null) {
+        taken.add(piece);
+      }
+      ended = false;
+      isTaken = true;
     }
 
     @Override
     public ByteString next() {
+      if (isTaken) {
+        return isFailed() ? ByteString.EMPTY : taken.poll();
+      }
       if (ended) {
         return null;
       }

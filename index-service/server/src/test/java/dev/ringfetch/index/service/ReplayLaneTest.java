@@ -3,14 +3,12 @@ package dev.ringfetch.index.service;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertSame;
 import static org.junit.jupiter.api.Assertions.assertThrows;
-import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import com.google.protobuf.ByteString;
 import dev.ringfetch.fabric.DirectRegion;
 import dev.ringfetch.index.disk.SimulatedDisk;
 import dev.ringfetch.index.journal.IndexDefinition;
 import dev.ringfetch.index.journal.Journal;
-import dev.ringfetch.index.journal.JournalRecord;
 import dev.ringfetch.index.journal.RecordSink;
 import dev.ringfetch.index.outcome.OutcomeBudget;
 import dev.ringfetch.index.partition.CommitLog;
@@ -20,15 +18,10 @@ import dev.ringfetch.index.store.StoreMemory;
 import dev.ringfetch.index.v1.Durability;
 import dev.ringfetch.index.v1.IndexKind;
 import java.io.IOException;
-import java.util.ArrayDeque;
-import java.util.ArrayList;
-import java.util.List;
 import java.util.Map;
-import java.util.Queue;
 import java.util.Random;
 import java.util.TreeMap;
 import java.util.concurrent.Executor;
-import java.util.function.Supplier;
 import org.junit.jupiter.api.Test;
 
 /** Stores that a replay changes beside its reading, by keys or not: as if one by one. */
@@ -40,7 +33,8 @@ class ReplayLaneTest {
   private final SimulatedDisk disk = new SimulatedDisk();
 
   /** What is in the index that was written, by key. */
-  private final Map<ByteString, Long> expected = new TreeMap<>(ByteString.unsignedLexicographicalComparator());
+  private final Map<ByteString, Long> expected =
+      new TreeMap<>(ByteString.unsignedLexicographicalComparator());
 
   private static StoreMemory memory() throws IOException {
     final DirectRegion gate = new DirectRegion(64);
@@ -57,8 +51,7 @@ class ReplayLaneTest {
   /** Puts and deletes of few keys, some of which begin as others end. */
   private void write(IndexKind kind) throws IOException {
     final Journal journal = open((record, place) -> {});
-    journal.create(
-        1, "index", new IndexDefinition(kind, Durability.DISK, 1, SEED, 1), () -> {});
+    journal.create(1, "index", new IndexDefinition(kind, Durability.DISK, 1, SEED, 1), () -> {});
     final CommitLog log = journal.log(1, 0, Durability.DISK, 0);
     log.onCommit(() -> {});
     for (int i = 0; i < 20_000; i++) {
@@ -69,7 +62,8 @@ class ReplayLaneTest {
       final boolean isPut = random.nextInt(3) > 0 || !expected.containsKey(key);
       final Write write = new Write(done -> {});
       final long lsn =
-          log.append(isPut ? write.put(key, ByteString.copyFrom(new byte[i % 70])) : write.delete(key));
+          log.append(
+              isPut ? write.put(key, ByteString.copyFrom(new byte[i % 70])) : write.delete(key));
       if (isPut) {
         expected.put(key, lsn);
       } else {
@@ -83,8 +77,7 @@ class ReplayLaneTest {
   }
 
   private Journal open(RecordSink sink) throws IOException {
-    return Journal.open(
-        disk, new Journal.Context().segmentLength(4 << 20).owner(5, EPOCH), sink);
+    return Journal.open(disk, new Journal.Context().segmentLength(4 << 20).owner(5, EPOCH), sink);
   }
 
   private void check(IndexKind kind, Executor executor, int lanes) throws IOException {
