@@ -148,13 +148,13 @@ public final class IndexServer implements Callable<Integer> {
       names = "--spin-time",
       paramLabel = "MICROS",
       converter = AtLeast.Zero.class,
-      description = "How long a polling thread polls before it sleeps. Default: 50.")
+      description = "Polling before a thread sleeps. Default: 50.")
   private Integer spinMicros;
 
   @Option(
       names = "--cluster",
       paramLabel = "URI",
-      description = "Join the cluster of zk://HOST:PORT[,...]/NAME, as a node.")
+      description = "Be a node of zk://HOST:PORT[,HOST:PORT]/NAME.")
   private URI cluster;
 
   @Option(

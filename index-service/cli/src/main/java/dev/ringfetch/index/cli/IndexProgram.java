@@ -35,9 +35,9 @@ import picocli.CommandLine.UnmatchedArgumentException;
     description = "Work with indexes of a Ringfetch server. COMMAND --help says more.",
     commandListHeading = "",
     footer = {
-      "Also: examples/run index demo, examples/run index bench.",
-      "Exit codes: 0 done, 1 failed, 2 wrong command line, 3 no such key or index,",
-      "4 no server or no answer, 130 interrupted, 141 the output's reader is gone."
+      "Also: examples/run index demo, bench. Exit codes: 0 done, 1 failed, 2 wrong",
+      "command line, 3 no such key or index, 4 no server or no answer,",
+      "130 interrupted, 141 the output's reader is gone."
     })
 public final class IndexProgram implements Runnable {
   /** The name by which the user calls the program. */

@@ -16,6 +16,7 @@ import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
+import java.util.concurrent.atomic.AtomicReference;
 import java.util.function.Function;
 
 /**
@@ -24,7 +25,8 @@ import java.util.function.Function;
  *
  * <p>A node that does not lead the index refuses the call and names the leader, and the call goes
  * there. A call that waits for ready is made again, at one node after the other, as long as it ends
- * UNAVAILABLE and its deadline lasts; others end so, and the next call tries another node.
+ * UNAVAILABLE and its deadline lasts; others end so, and the next call tries another node. So does
+ * a unary call to a leader that does not answer while {@linkplain SilentLeaders another node leads}.
  *
  * <p>Requests have one message. Safe for use by many threads; has no thread of its own: pauses end
  * on the JVM's common pool.
@@ -44,6 +46,7 @@ final class LeaderChannel extends ManagedChannel {
   private final Map<String, String> leaders = new ConcurrentHashMap<>();
   private final Map<Class<?>, Function<Message, String>> indexes = new ConcurrentHashMap<>();
   private final AtomicInteger turn = new AtomicInteger();
+  private final SilentLeaders silent = new SilentLeaders(() -> this.addresses, this::channel);
   private volatile boolean closed;
 
   /**
@@ -235,7 +238,11 @@ final class LeaderChannel extends ManagedChannel {
       }
       final Metadata copy = new Metadata();
       copy.merge(headers);
-      next.start(new Attempt<>(this, index, address), copy);
+      final Attempt<R> attempt = new Attempt<>(this, next, index, address);
+      if (method.getType() == MethodDescriptor.MethodType.UNARY) {
+        silent.began(attempt);
+      }
+      next.start(attempt.listener(), copy);
       next.request(count);
       next.sendMessage(message);
       next.halfClose();
@@ -251,7 +258,7 @@ final class LeaderChannel extends ManagedChannel {
     /** Ends an attempt; makes another one, or ends the call. */
     private void closed(Attempt<R> attempt, Status status, Metadata trailers) {
       final String leader = trailers.get(Trailers.LEADER);
-      if (leader != null && !attempt.begun && ++refusals <= MOST_REFUSALS) {
+      if (leader != null && !attempt.isAnswered() && ++refusals <= MOST_REFUSALS) {
         lead(attempt.index, leader);
         final String nodes = trailers.get(Trailers.NODES);
         if (nodes != null) {
@@ -264,7 +271,7 @@ final class LeaderChannel extends ManagedChannel {
           || status.getCode() == Status.Code.DEADLINE_EXCEEDED) {
         lost(attempt.index, attempt.address);
       }
-      if (!attempt.begun
+      if (!attempt.isAnswered()
           && Failures.isLost(status)
           && options.isWaitForReady()
           && !closed
@@ -288,38 +295,84 @@ final class LeaderChannel extends ManagedChannel {
     }
   }
 
-  /** What comes of one attempt. */
-  private static final class Attempt<R> extends ClientCall.Listener<R> {
+  /** One attempt of a call at a node, and what comes of it. */
+  private final class Attempt<R> extends SilentLeaders.Attempt {
     private final RoutedCall<?, R> call;
-    private final String index;
-    private final String address;
-    private boolean begun;
+    private final ClientCall<?, R> sent;
+    private final AtomicReference<Stage> stage = new AtomicReference<>(Stage.OPEN);
 
-    Attempt(RoutedCall<?, R> call, String index, String address) {
+    Attempt(RoutedCall<?, R> call, ClientCall<?, R> sent, String index, String address) {
+      super(index, address);
       this.call = call;
-      this.index = index;
-      this.address = address;
+      this.sent = sent;
+    }
+
+    boolean isAnswered() {
+      return stage.get() == Stage.ANSWERED;
     }
 
     @Override
-    public void onHeaders(Metadata headers) {
-      call.listener.onHeaders(headers);
+    void supersede(String leader) {
+      if (!stage.compareAndSet(Stage.OPEN, Stage.SUPERSEDED)) {
+        return;
+      }
+      silent.ended(this);
+      lead(index, leader);
+      sent.cancel("another node leads", null);
+      call.closed(
+          this,
+          Status.UNAVAILABLE.withDescription(
+              "the node does not answer, and another one leads: node=" + address),
+          new Metadata());
     }
 
-    @Override
-    public void onMessage(R message) {
-      begun = true;
-      call.listener.onMessage(message);
-    }
+    ClientCall.Listener<R> listener() {
+      return new ClientCall.Listener<>() {
+        @Override
+        public void onHeaders(Metadata headers) {
+          if (stage.get() != Stage.SUPERSEDED) {
+            call.listener.onHeaders(headers);
+          }
+        }
 
-    @Override
-    public void onReady() {
-      call.listener.onReady();
-    }
+        @Override
+        public void onMessage(R message) {
+          if (stage.compareAndSet(Stage.OPEN, Stage.ANSWERED)) {
+            silent.ended(Attempt.this);
+          }
+          if (isAnswered()) {
+            call.listener.onMessage(message);
+          }
+        }
 
-    @Override
-    public void onClose(Status status, Metadata trailers) {
-      call.closed(this, status, trailers);
+        @Override
+        public void onReady() {
+          if (stage.get() != Stage.SUPERSEDED) {
+            call.listener.onReady();
+          }
+        }
+
+        @Override
+        public void onClose(Status status, Metadata trailers) {
+          silent.ended(Attempt.this);
+          if (stage.get() != Stage.SUPERSEDED
+              && (isAnswered() || stage.compareAndSet(Stage.OPEN, Stage.CLOSED))) {
+            call.closed(Attempt.this, status, trailers);
+          }
+        }
+      };
     }
+  }
+
+  /** What became of an attempt. */
+  private enum Stage {
+    /** It waits for an answer. */
+    OPEN,
+    /** A message has come. */
+    ANSWERED,
+    /** It has ended without one. */
+    CLOSED,
+    /** The call is made at another node: what may still come of this one is dropped. */
+    SUPERSEDED
   }
 }

@@ -1,0 +1,170 @@
+package dev.ringfetch.index.client;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
+import static org.junit.jupiter.api.Assertions.assertThrows;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import dev.ringfetch.index.v1.DescribeClusterRequest;
+import dev.ringfetch.index.v1.DescribeClusterResponse;
+import dev.ringfetch.index.v1.GetRequest;
+import dev.ringfetch.index.v1.GetResponse;
+import dev.ringfetch.index.v1.GroupDescription;
+import dev.ringfetch.index.v1.IndexAdminGrpc;
+import dev.ringfetch.index.v1.IndexGrpc;
+import dev.ringfetch.index.v1.NodeDescription;
+import io.grpc.Grpc;
+import io.grpc.InsecureChannelCredentials;
+import io.grpc.Server;
+import io.grpc.Status;
+import io.grpc.StatusRuntimeException;
+import io.grpc.netty.NettyServerBuilder;
+import io.grpc.stub.StreamObserver;
+import java.io.IOException;
+import java.net.InetAddress;
+import java.net.InetSocketAddress;
+import java.util.List;
+import java.util.concurrent.ExecutionException;
+import java.util.concurrent.Future;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicInteger;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+
+/** A leader that accepts calls and answers none, and what another node says of itself. */
+@Timeout(60)
+final class SilentLeadersTest {
+  private static final String INDEX = "index";
+  private static final long SECONDS = 20;
+
+  private final Node silent = new Node(1);
+  private final Node other = new Node(2);
+  private LeaderChannel channel;
+
+  /** A node that leads or not, and whose answers to reads the test gives. */
+  private static final class Node {
+    private final long id;
+    private Server server;
+    private volatile boolean answers;
+    private volatile String role = "MEMBER";
+    private volatile StreamObserver<GetResponse> waiting;
+    private final AtomicInteger reads = new AtomicInteger();
+    private final AtomicInteger questions = new AtomicInteger();
+
+    Node(long id) {
+      this.id = id;
+    }
+
+    void start() throws IOException {
+      server =
+          NettyServerBuilder.forAddress(
+                  new InetSocketAddress(InetAddress.getLoopbackAddress(), 0))
+              .addService(
+                  new IndexGrpc.IndexImplBase() {
+                    @Override
+                    public void get(GetRequest request, StreamObserver<GetResponse> responses) {
+                      reads.incrementAndGet();
+                      waiting = responses;
+                      if (answers) {
+                        answer(responses);
+                      }
+                    }
+                  })
+              .addService(
+                  new IndexAdminGrpc.IndexAdminImplBase() {
+                    @Override
+                    public void describeCluster(
+                        DescribeClusterRequest request,
+                        StreamObserver<DescribeClusterResponse> responses) {
+                      questions.incrementAndGet();
+                      responses.onNext(describe());
+                      responses.onCompleted();
+                    }
+                  })
+              .build()
+              .start();
+    }
+
+    void answer(StreamObserver<GetResponse> responses) {
+      responses.onNext(GetResponse.newBuilder().setIncarnation(id).build());
+      responses.onCompleted();
+    }
+
+    DescribeClusterResponse describe() {
+      return DescribeClusterResponse.newBuilder()
+          .setNode(id)
+          .addNodes(NodeDescription.newBuilder().setNode(id).setAddress(address()))
+          .addGroups(
+              GroupDescription.newBuilder()
+                  .setIndex(INDEX)
+                  .setLeader(id)
+                  .setEstablished(true)
+                  .setRole(role))
+          .build();
+    }
+
+    String address() {
+      return "127.0.0.1:" + server.getPort();
+    }
+  }
+
+  @BeforeEach
+  void start() throws IOException {
+    silent.start();
+    other.start();
+    other.answers = true;
+    channel =
+        new LeaderChannel(
+            List.of(silent.address(), other.address()),
+            address ->
+                Grpc.newChannelBuilder(address, InsecureChannelCredentials.create()).build());
+  }
+
+  @AfterEach
+  void end() {
+    channel.shutdownNow();
+    silent.server.shutdownNow();
+    other.server.shutdownNow();
+  }
+
+  private Future<GetResponse> get(boolean waits) {
+    final IndexGrpc.IndexFutureStub stub =
+        IndexGrpc.newFutureStub(channel).withDeadlineAfter(SECONDS, TimeUnit.SECONDS);
+    return (waits ? stub.withWaitForReady() : stub)
+        .get(GetRequest.newBuilder().setIndex(INDEX).build());
+  }
+
+  @Test
+  void aCallThatWaitsIsMadeAtTheNodeThatLeads() throws Exception {
+    other.role = "LEADING";
+    assertEquals(2, get(true).get().getIncarnation());
+    assertEquals(1, silent.reads.get());
+    silent.answer(silent.waiting); // late: nobody takes it
+    assertEquals(2, get(true).get().getIncarnation());
+    assertEquals(1, silent.reads.get(), "the next call goes to the leader at once");
+  }
+
+  @Test
+  void anotherCallEndsUnavailable() throws Exception {
+    other.role = "LEADING";
+    final ExecutionException failure =
+        assertThrows(ExecutionException.class, () -> get(false).get());
+    final Status status = ((StatusRuntimeException) failure.getCause()).getStatus();
+    assertEquals(Status.Code.UNAVAILABLE, status.getCode());
+    assertTrue(status.getDescription().contains("another one leads"), status.toString());
+  }
+
+  @Test
+  void aCallThatTakesLongGoesOnWhileNoOtherLeads() throws Exception {
+    final Future<GetResponse> asked = get(true);
+    while (other.questions.get() < 2) {
+      assertFalse(asked.isDone());
+      Thread.sleep(5);
+    }
+    silent.answer(silent.waiting);
+    assertEquals(1, asked.get().getIncarnation());
+    assertEquals(0, other.reads.get());
+  }
+}
