@@ -189,7 +189,7 @@ public final class ClusterNode implements LeaderDirectory, AutoCloseable {
         if (done == 0) {
           LockSupport.parkNanos(this, TICK_NS);
         }
-      } catch (RuntimeException e) {
+      } catch (Throwable e) { // without this thread the node would be alive and do nothing
         LOGGER.log(Level.ERROR, "a step of the cluster's node has failed", e);
         LockSupport.parkNanos(this, TICK_NS);
       }
