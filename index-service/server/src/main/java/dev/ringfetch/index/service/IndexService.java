@@ -467,6 +467,12 @@ public final class IndexService implements IndexGrpc.AsyncService, BindableServi
                 reading.read(index);
               } catch (StatusException e) {
                 responses.onError(e);
+              } catch (RuntimeException | InternalError e) { // else the call would never end
+                responses.onError(
+                    Status.INTERNAL
+                        .withDescription("the call failed")
+                        .withCause(e)
+                        .asException());
               }
             });
   }
