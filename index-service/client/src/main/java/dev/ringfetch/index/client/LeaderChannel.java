@@ -14,6 +14,7 @@ import java.util.Map;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.CopyOnWriteArrayList;
+import java.util.concurrent.Executor;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicReference;
@@ -241,7 +242,7 @@ final class LeaderChannel extends ManagedChannel {
         ended = cancelled;
       }
       if (ended != null) {
-        listener.onClose(ended, new Metadata());
+        execute(() -> listener.onClose(ended, new Metadata()));
         return;
       }
       final String index = index(message);
@@ -288,6 +289,16 @@ final class LeaderChannel extends ManagedChannel {
       next.request(count);
       next.sendMessage(message);
       next.halfClose();
+    }
+
+    /** Runs what a channel would run, where it would: a caller may wait for tasks there. */
+    private void execute(Runnable task) {
+      final Executor executor = options.getExecutor();
+      if (executor == null) {
+        task.run();
+      } else {
+        executor.execute(task);
+      }
     }
 
     /** Ends an attempt; makes another one, or ends the call. */
@@ -369,11 +380,10 @@ final class LeaderChannel extends ManagedChannel {
       silent.ended(this);
       lead(index, leader);
       sent.cancel("another node leads", null);
-      call.closed(
-          this,
+      final Status status =
           Status.UNAVAILABLE.withDescription(
-              "the node does not answer, and another one leads: node=" + address),
-          new Metadata());
+              "the node does not answer, and another one leads: node=" + address);
+      call.execute(() -> call.closed(this, status, new Metadata()));
     }
 
     ClientCall.Listener<R> listener() {

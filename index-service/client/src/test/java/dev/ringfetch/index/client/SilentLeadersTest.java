@@ -156,6 +156,19 @@ final class SilentLeadersTest {
     assertTrue(status.getDescription().contains("another one leads"), status.toString());
   }
 
+  /** Its thread waits for tasks of the call's executor. */
+  @Test
+  void aCallThatBlocksItsThreadEnds() {
+    other.role = "LEADING";
+    final IndexGrpc.IndexBlockingStub stub =
+        IndexGrpc.newBlockingStub(channel).withDeadlineAfter(SECONDS, TimeUnit.SECONDS);
+    final GetRequest request = GetRequest.newBuilder().setIndex(INDEX).build();
+    assertEquals(
+        Status.Code.UNAVAILABLE,
+        assertThrows(StatusRuntimeException.class, () -> stub.get(request)).getStatus().getCode());
+    assertEquals(2, stub.get(request).getIncarnation());
+  }
+
   @Test
   void aCallThatTakesLongGoesOnWhileNoOtherLeads() throws Exception {
     final Future<GetResponse> asked = get(true);
