@@ -231,7 +231,8 @@ final class LeaderChannel extends ManagedChannel {
       if (started != null) {
         started.cancel(reason, cause);
       } else if (message == null) { // else the next attempt, or the one that starts, sees it
-        listener.onClose(cancelled, new Metadata());
+        final Status status = cancelled;
+        execute(() -> listener.onClose(status, new Metadata()));
       }
     }
 
@@ -259,11 +260,11 @@ final class LeaderChannel extends ManagedChannel {
       } catch (RuntimeException | Error e) {
         if (attempt == null || attempt.fail()) {
           lost(index, address);
-          listener.onClose(
+          final Status status =
               Status.UNAVAILABLE
                   .withDescription("no call can be made to this address: " + address)
-                  .withCause(e),
-              new Metadata());
+                  .withCause(e);
+          execute(() -> listener.onClose(status, new Metadata()));
         } // else it has ended before: it was cancelled, or closed within its start
       }
     }
