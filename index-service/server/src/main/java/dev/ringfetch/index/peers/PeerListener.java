@@ -14,8 +14,12 @@ public interface PeerListener {
   /** A leader's connection to this node has ended. */
   void onLeaderGone(long leader);
 
-  /** A leader has sent a message. */
-  void onMessage(long leader, LeaderMessage message);
+  /**
+   * A leader has sent a message. Called in the order of the messages, also over connections.
+   *
+   * @return what is run then, in no order: it carries the message out
+   */
+  Runnable onMessage(long leader, LeaderMessage message);
 
   /** A node has answered this one. */
   void onAnswer(long member, MemberMessage answer);

@@ -64,11 +64,13 @@ final class ReplicationService extends ReplicationGrpc.ReplicationImplBase {
     @Override
     public void onNext(LeaderMessage message) {
       if (leader != 0) {
+        final Runnable then;
         // With the look: no message of this stream may come behind one of the next.
         synchronized (turns.computeIfAbsent(leader, unknown -> new Object())) {
-          if (leaders.get(leader) == this) {
-            listener.onMessage(leader, message);
-          }
+          then = leaders.get(leader) == this ? listener.onMessage(leader, message) : null;
+        }
+        if (then != null) {
+          then.run();
         }
         return;
       }

@@ -84,8 +84,9 @@ public final class Replica {
     drive();
   }
 
+  /** Takes a message, which is carried out when the replica is driven. */
   void onMessage(long from, LeaderMessage message) {
-    submit(of -> of.onMessage(from, message));
+    events.add(of -> of.onMessage(from, message));
   }
 
   void onAnswer(long from, MemberMessage answer) {

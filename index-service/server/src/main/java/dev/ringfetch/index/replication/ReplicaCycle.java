@@ -38,6 +38,9 @@ final class ReplicaCycle {
   private final Set<Long> connected = new HashSet<>();
   private final Set<Long> down = new HashSet<>(); // the connection ended
   private Map<Long, Node> living = Map.of();
+
+  /** Those of the group's members that lived once: one that the coordinator lost may live still. */
+  private final Map<Long, Node> known = new HashMap<>();
   private boolean coordinated;
   private GroupState group; // null until one was seen
   private Leader leader; // null unless this replica has won
@@ -125,6 +128,8 @@ final class ReplicaCycle {
 
   void onNodes(Map<Long, Node> nodes) {
     living = nodes;
+    known.values().removeIf(node -> !isMember(node));
+    known.putAll(nodes);
     changed = true;
     down.retainAll(nodes.keySet());
   }
@@ -436,6 +441,13 @@ final class ReplicaCycle {
     return context.clock().getAsLong();
   }
 
+  private boolean isMember(Node node) {
+    return group != null
+        && (Configurations.has(group.getEstablished(), node)
+            || Configurations.has(group.getWon(), node)
+            || (leader != null && Configurations.has(leader.configuration(), node)));
+  }
+
   /** The nodes to which this replica needs a connection. */
   Map<Long, Node> wanted() {
     final Map<Long, Node> wanted = new HashMap<>();
@@ -445,11 +457,8 @@ final class ReplicaCycle {
         || core.state() == ReplicaState.STOPPED) {
       return wanted;
     }
-    for (final Node node : living.values()) {
-      if (node.getId() != context.self().getId()
-          && (Configurations.has(group.getEstablished(), node)
-              || Configurations.has(group.getWon(), node)
-              || (leader != null && Configurations.has(leader.configuration(), node)))) {
+    for (final Node node : known.values()) {
+      if (node.getId() != context.self().getId() && isMember(node)) {
         wanted.put(node.getId(), node);
       }
     }

@@ -182,23 +182,29 @@ public final class Replicas implements AutoCloseable {
     replicas.values().forEach(replica -> replica.onLeaderGone(node));
   }
 
-  /** A leader's message has come. */
-  public void onMessage(long leader, LeaderMessage message) {
-    final Replica replica = replicas.get(message.getGroup());
+  /**
+   * A leader's message has come.
+   *
+   * @return what the caller runs then, without a lock: it carries the message out, and what others
+   *     have left meanwhile
+   */
+  public Runnable onMessage(long leader, LeaderMessage message) {
+    Replica replica = replicas.get(message.getGroup());
+    if (replica == null && message.hasSnapshotBegin()) {
+      final GroupState state = groups.get(message.getGroup());
+      replica = state == null ? null : create(state);
+    }
     if (replica != null) {
       replica.onMessage(leader, message);
-      return;
+      return replica::drive;
     }
-    if (message.hasSnapshotBegin() && groups.containsKey(message.getGroup())) {
-      create(groups.get(message.getGroup())).onMessage(leader, message);
-      return;
-    }
-    context.peers.answer(
-        leader,
-        MemberMessage.newBuilder()
-            .setGroup(message.getGroup())
-            .setEpoch(message.getEpoch())
-            .build());
+    return () ->
+        context.peers.answer(
+            leader,
+            MemberMessage.newBuilder()
+                .setGroup(message.getGroup())
+                .setEpoch(message.getEpoch())
+                .build());
   }
 
   /** A member's answer has come. */

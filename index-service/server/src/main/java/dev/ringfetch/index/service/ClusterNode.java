@@ -488,8 +488,8 @@ public final class ClusterNode implements LeaderDirectory, AutoCloseable {
     }
 
     @Override
-    public void onMessage(long leader, LeaderMessage message) {
-      replicas.onMessage(leader, message);
+    public Runnable onMessage(long leader, LeaderMessage message) {
+      return replicas.onMessage(leader, message);
     }
 
     @Override

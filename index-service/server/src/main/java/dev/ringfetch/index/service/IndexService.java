@@ -397,7 +397,10 @@ public final class IndexService implements IndexGrpc.AsyncService, BindableServi
   public void closeClient(
       CloseClientRequest request, StreamObserver<CloseClientResponse> responses) {
     try {
-      numbers.close(indexOfClient(request.getIndex()), request, responses);
+      numbers.close(
+          indexes.directory() == null ? null : indexToRead(request.getIndex()),
+          request,
+          responses);
     } catch (StatusException e) {
       responses.onError(e);
     }

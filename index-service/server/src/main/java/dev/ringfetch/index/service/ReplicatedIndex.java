@@ -18,6 +18,8 @@ import java.io.IOException;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.Executor;
+import java.util.concurrent.RejectedExecutionException;
 
 /**
  * The index of a group on one node. As a member it carries committed records out, as a start does
@@ -102,7 +104,7 @@ final class ReplicatedIndex implements GroupStore {
   @Override
   public void lead(GroupLog log, GroupState state) {
     final ClientRegistry clients = new ClientRegistry();
-    clients.recover(new GroupClients(log), replay.clients());
+    clients.recover(new GroupClients(log, indexes.memory().handover().executor()), replay.clients());
     final RecoveredIndex from = recovered;
     served =
         new ServedIndex(
@@ -143,17 +145,34 @@ final class ReplicatedIndex implements GroupStore {
     return "group=" + group + " index=" + name;
   }
 
-  /** Records clients in the group's log. */
-  private record GroupClients(GroupLog log) implements ClientLog {
+  /**
+   * Records clients in the group's log, on another thread: an append drives the replica, and with it
+   * may come a snapshot that asks for the clients, whose lock the caller has.
+   */
+  private record GroupClients(GroupLog log, Executor executor) implements ClientLog {
     @Override
     public boolean opened(long client, long firstIncomplete, Runnable done) {
-      return log.append(
-          RecordDescriptor.OPEN_CLIENT, client, firstIncomplete, committed -> done.run());
+      return execute(
+          () -> {
+            if (!log.append(
+                RecordDescriptor.OPEN_CLIENT, client, firstIncomplete, committed -> done.run())) {
+              done.run(); // its first write finds no client, and opens another one
+            }
+          });
     }
 
     @Override
     public void closed(long client) {
-      log.append(RecordDescriptor.CLOSE_CLIENT, client, 0, committed -> {});
+      execute(() -> log.append(RecordDescriptor.CLOSE_CLIENT, client, 0, committed -> {}));
+    }
+
+    private boolean execute(Runnable append) {
+      try {
+        executor.execute(append);
+        return true;
+      } catch (RejectedExecutionException e) { // the server ends
+        return false;
+      }
     }
   }
 

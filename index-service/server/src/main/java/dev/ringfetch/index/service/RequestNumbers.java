@@ -121,6 +121,9 @@ final class RequestNumbers {
       throw invalid("number=" + last + " limit=" + NumberedClient.WINDOW + " more", first);
     }
     if (index == null && indexes.directory() != null) { // a client is of an index
+      if (request.getIncarnation() == 0) { // it was not sent before
+        throw gone(request.getClient(), number).asException();
+      }
       throw Status.UNAVAILABLE
           .withDescription("this node does not know of the index; send again")
           .asException();

@@ -179,7 +179,7 @@ final class SimulatedNetwork {
           connection.member.run(
               () -> {
                 if (connection.open) {
-                  connection.member.replicas().onMessage(connection.leader.id(), come);
+                  connection.member.replicas().onMessage(connection.leader.id(), come).run();
                 }
               });
         });

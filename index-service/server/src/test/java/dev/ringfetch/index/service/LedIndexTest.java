@@ -45,6 +45,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.Queue;
+import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.function.BiConsumer;
 import java.util.function.Consumer;
 import org.junit.jupiter.api.Test;
@@ -58,7 +59,7 @@ final class LedIndexTest {
   private static final ByteString VALUE = ByteString.copyFromUtf8("value");
 
   private final Queue<Leadership.Told> asked = new ArrayDeque<>();
-  private final List<GroupLog.Ended> appended = new ArrayList<>();
+  private final List<GroupLog.Ended> appended = new CopyOnWriteArrayList<>();
   private final Indexes indexes = Indexes.unrecovered(IndexMemory.ofProcess(64L << 20));
   private final IndexService service = new IndexService(indexes);
   private final ReplicatedIndex led = new ReplicatedIndex(indexes, asked::add);
@@ -342,6 +343,9 @@ final class LedIndexTest {
     lead(IndexKind.HASH);
     final Answer<OpenClientResponse> opened =
         call(service::openClient, OpenClientRequest.newBuilder().setIndex(NAME).build());
+    while (appended.isEmpty()) {
+      Thread.onSpinWait();
+    }
     assertFalse(opened.ended);
     appended.get(0).onEnded(true);
     assertTrue(opened.ended);
