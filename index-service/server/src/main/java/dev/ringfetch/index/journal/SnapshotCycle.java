@@ -133,10 +133,8 @@ public final class SnapshotCycle {
     if (recovered != null) {
       newest =
           new Taken(recovered.number(), recovered.begin(), recovered.length(), recovered.records());
-      if (found.damaged().isEmpty()) { // else what is there is needed
-        hasLeftovers = true;
-        state = State.TRIMMING;
-      }
+      hasLeftovers = true;
+      state = State.TRIMMING;
     }
   }
 

@@ -233,8 +233,8 @@ final class KillClient {
     }
     counts.rangesRemoved.incrementAndGet();
     for (int key = first; key < end; key++) {
-      // An attempt that was not answered may have removed the key, too, before another write.
-      for (int i = 1; i < calls.attempts(); i++) {
+      // One of each server that was killed may have removed the key, too, before another write.
+      for (int i = calls.began(); i < calls.answered(); i++) {
         add(key, Call.removal(0), Answer.OPEN);
       }
       add(
