@@ -94,32 +94,26 @@ final class Follower {
 
   private boolean take(long from, LeaderMessage message) throws GroupStoreException {
     final long epoch = message.getEpoch();
-    switch (message.getKindCase()) {
-      case ADOPT:
-        return epoch > core.gate()
-            ? adopt(from, epoch, message.getAdopt().getEnd())
-            : isObeyed(from, epoch) && core.state() != ReplicaState.JOINING;
-      case SNAPSHOT_BEGIN:
-        return begin(from, epoch, message.getSnapshotBegin());
-      case APPEND:
-        return isObeyed(from, epoch) && append(message.getAppend());
-      case CONFIRM:
-        if (isObeyed(from, epoch)) {
-          confirmed = message.getConfirm();
-          return true;
-        }
-        return false;
-      case SNAPSHOT:
-        return isObeyed(from, epoch) && isRestoring() && restore(message.getSnapshot());
-      case SNAPSHOT_END:
-        if (isObeyed(from, epoch) && isRestoring()) {
-          restored = true;
-          return true;
-        }
-        return false;
-      default:
-        return false;
-    }
+    return switch (message.getKindCase()) {
+      case ADOPT ->
+          epoch > core.gate()
+              ? adopt(from, epoch, message.getAdopt().getEnd())
+              : isObeyed(from, epoch) && core.state() != ReplicaState.JOINING;
+      case SNAPSHOT_BEGIN -> begin(from, epoch, message.getSnapshotBegin());
+      case APPEND -> isObeyed(from, epoch) && append(message.getAppend());
+      case CONFIRM -> {
+        final boolean obeyed = isObeyed(from, epoch);
+        confirmed = obeyed ? message.getConfirm() : confirmed;
+        yield obeyed;
+      }
+      case SNAPSHOT -> isObeyed(from, epoch) && isRestoring() && restore(message.getSnapshot());
+      case SNAPSHOT_END -> {
+        final boolean ends = isObeyed(from, epoch) && isRestoring();
+        restored |= ends;
+        yield ends;
+      }
+      case INTRODUCTION, KIND_NOT_SET -> false;
+    };
   }
 
   private boolean isObeyed(long from, long epoch) {
