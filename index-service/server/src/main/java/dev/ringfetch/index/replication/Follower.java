@@ -112,7 +112,7 @@ final class Follower {
         restored |= ends;
         yield ends;
       }
-      default -> false;
+      case INTRODUCTION, KIND_NOT_SET -> false;
     };
   }
 

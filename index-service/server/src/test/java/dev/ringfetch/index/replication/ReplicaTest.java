@@ -66,8 +66,7 @@ final class ReplicaTest {
     assertEquals(1, world.leader().id());
     assertEquals(1, coverage.of("shrunk or equal") - coverage.of("fail-overs"));
     world.time().run(5_000 * ReplicationWorld.MS);
-    assertEquals(
-        3, world.coordinator().group(world.group()).getEstablished().getMembersCount());
+    assertEquals(3, world.coordinator().group(world.group()).getEstablished().getMembersCount());
     assertEquals(0, coverage.of("fail-overs"));
     world.settle();
   }
@@ -117,5 +116,34 @@ final class ReplicaTest {
     world.time().run(3_000 * ReplicationWorld.MS);
     assertEquals(2, world.leader().id());
     assertTrue(world.leader().store().hasClient(5));
+  }
+
+  @Test
+  void leaderThatIsCutOffConfirmsNothing() {
+    final ReplicationWorld world = new ReplicationWorld(SEED, 3, 3, coverage);
+    world.startClients(4, 500_000);
+    world.time().run(300 * ReplicationWorld.MS);
+    final SimulatedNode old = world.leader();
+    for (long id = 2; id <= 3; id++) {
+      world.network().cut(1, id);
+      world.network().cut(id, 1);
+    }
+    old.session().connect(false);
+    world.time().run(2_000 * ReplicationWorld.MS);
+    assertEquals(2, world.leader().id());
+    assertTrue(old.store().isLeading());
+    final List<Boolean> answers = new ArrayList<>();
+    old.replica()
+        .confirm(
+            new Confirmation() {
+              @Override
+              public void onConfirmed(boolean leads) {
+                answers.add(leads);
+              }
+            });
+    world.time().run(200 * ReplicationWorld.MS);
+    assertEquals(List.of(), answers);
+    world.settle();
+    assertEquals(List.of(false), answers);
   }
 }
