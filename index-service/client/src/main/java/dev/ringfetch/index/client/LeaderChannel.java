@@ -33,6 +33,8 @@ import java.util.function.Function;
  * on the JVM's common pool.
  */
 final class LeaderChannel extends ManagedChannel {
+  private static final System.Logger LOGGER = System.getLogger(LeaderChannel.class.getName());
+
   /** Nodes that may refuse a call, one after the other: more than elections in its time. */
   private static final int MOST_REFUSALS = 16;
 
@@ -73,6 +75,20 @@ final class LeaderChannel extends ManagedChannel {
           }
           return created;
         });
+  }
+
+  /** Learns addresses, with commas between; null: none. One that cannot be is left out. */
+  void learn(String nodes) {
+    if (nodes == null) {
+      return;
+    }
+    for (final String address : nodes.split(",", -1)) {
+      try {
+        channel(address);
+      } catch (RuntimeException e) {
+        LOGGER.log(System.Logger.Level.WARNING, "no channel to a node: address=" + address, e);
+      }
+    }
   }
 
   /** Notes which node leads an index. */
@@ -214,46 +230,66 @@ final class LeaderChannel extends ManagedChannel {
       }
       if (started != null) {
         started.cancel(reason, cause);
-      } else if (message == null) { // else the pause's end sees it
-        listener.onClose(cancelled, new Metadata());
+      } else if (message == null) { // else the next attempt, or the one that starts, sees it
+        final Status status = cancelled;
+        execute(() -> listener.onClose(status, new Metadata()));
       }
     }
 
+    /** Makes an attempt. What it throws, whichever thread this is, ends the call. */
     private void go() {
-      final String index = index(message);
-      final String address = addressOf(index);
-      final ClientCall<Q, R> next =
-          channel(address).newCall(method, options.withoutWaitForReady());
-      final int count;
       final Status ended;
       synchronized (this) {
         ended = cancelled;
-        count = requested;
-        if (ended == null) {
-          current = next;
-        }
       }
       if (ended != null) {
         execute(() -> listener.onClose(ended, new Metadata()));
         return;
       }
+      final String index = index(message);
+      final String address = addressOf(index);
+      Attempt<R> attempt = null;
+      try {
+        final ClientCall<Q, R> next =
+            channel(address).newCall(method, options.withoutWaitForReady());
+        attempt = new Attempt<>(this, next, index, address);
+        if (method.getType() == MethodDescriptor.MethodType.UNARY) {
+          silent.began(attempt);
+        }
+        go(attempt, next);
+      } catch (RuntimeException | Error e) {
+        if (attempt == null || attempt.fail()) {
+          lost(index, address);
+          final Status status =
+              Status.UNAVAILABLE
+                  .withDescription("no call can be made to this address: " + address)
+                  .withCause(e);
+          execute(() -> listener.onClose(status, new Metadata()));
+        } // else it has ended before: it was cancelled, or closed within its start
+      }
+    }
+
+    private void go(Attempt<R> attempt, ClientCall<Q, R> next) {
       final Metadata copy = new Metadata();
       copy.merge(headers);
-      final Attempt<R> attempt = new Attempt<>(this, next, index, address);
-      if (method.getType() == MethodDescriptor.MethodType.UNARY) {
-        silent.began(attempt);
-      }
       next.start(attempt.listener(), copy);
+      final int count;
+      final Status late;
+      synchronized (this) {
+        if (!attempt.isOpen()) { // another one may have taken its place
+          return;
+        }
+        current = next; // not before: a call that was not started takes nothing
+        count = requested;
+        late = cancelled;
+      }
+      if (late != null) {
+        next.cancel(late.getDescription(), late.getCause());
+        return;
+      }
       next.request(count);
       next.sendMessage(message);
       next.halfClose();
-      final Status late;
-      synchronized (this) {
-        late = cancelled;
-      }
-      if (late != null) { // it came before the start
-        next.cancel(late.getDescription(), late.getCause());
-      }
     }
 
     /** Runs what a channel would run, where it would: a caller may wait for tasks there. */
@@ -269,12 +305,17 @@ final class LeaderChannel extends ManagedChannel {
     /** Ends an attempt; makes another one, or ends the call. */
     private void closed(Attempt<R> attempt, Status status, Metadata trailers) {
       final String leader = trailers.get(Trailers.LEADER);
-      if (leader != null && !attempt.isAnswered() && ++refusals <= MOST_REFUSALS) {
-        lead(attempt.index, leader);
-        final String nodes = trailers.get(Trailers.NODES);
-        if (nodes != null) {
-          List.of(nodes.split(",", -1)).forEach(LeaderChannel.this::channel);
+      if (leader != null && !attempt.isAnswered()) {
+        if (++refusals > MOST_REFUSALS) {
+          leaders.remove(attempt.index);
+          listener.onClose(
+              Status.UNAVAILABLE.withDescription(
+                  "no node leads the index: index=" + attempt.index + " named last=" + leader),
+              new Metadata());
+          return;
         }
+        lead(attempt.index, leader);
+        learn(trailers.get(Trailers.NODES));
         again(refusals <= 2 ? 0 : PAUSE_NS);
         return;
       }
@@ -316,6 +357,16 @@ final class LeaderChannel extends ManagedChannel {
       super(index, address);
       this.call = call;
       this.sent = sent;
+    }
+
+    boolean isOpen() {
+      return stage.get() == Stage.OPEN || isAnswered();
+    }
+
+    /** Ends it, as it could not be made; false if it has ended already. */
+    boolean fail() {
+      silent.ended(this);
+      return stage.compareAndSet(Stage.OPEN, Stage.CLOSED);
     }
 
     boolean isAnswered() {

@@ -134,7 +134,7 @@ final class LeaderChannelTest {
   void nodesThatNameEachOtherEndTheCall() {
     nodes.get(0).follow(nodes.get(1).address());
     nodes.get(1).follow(nodes.get(0).address());
-    assertEquals(Status.Code.FAILED_PRECONDITION, failure(stub(20)));
+    assertEquals(Status.Code.UNAVAILABLE, failure(stub(20))); // it was carried out by none
     assertEquals(17, nodes.get(0).calls.get() + nodes.get(1).calls.get());
   }
 
@@ -142,6 +142,24 @@ final class LeaderChannelTest {
     return assertThrows(StatusRuntimeException.class, () -> stub.get(REQUEST))
         .getStatus()
         .getCode();
+  }
+
+  @Test
+  void anAddressThatCannotBeEndsTheCall() {
+    nodes.get(0).follow("unknown:scheme:///");
+    channel.shutdownNow();
+    channel =
+        new LeaderChannel(
+            List.of(nodes.get(0).address()),
+            address -> {
+              if (address.startsWith("unknown")) {
+                throw new IllegalArgumentException("address=" + address);
+              }
+              return connect(address);
+            });
+    assertEquals(Status.Code.UNAVAILABLE, failure(stub(20)));
+    nodes.get(0).follow(nodes.get(1).address());
+    answers(1, stub(20)); // it was forgotten
   }
 
   @Test

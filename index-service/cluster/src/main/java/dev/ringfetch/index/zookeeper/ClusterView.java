@@ -104,8 +104,40 @@ final class ClusterView {
     }
     ensemble.watch(paths.cluster(), inRound((code, event) -> expectOk(paths.cluster(), code)));
     ensemble.sync(paths.cluster(), inRound((code, event) -> expectOk(paths.cluster(), code)));
+    ensemble.read(
+        paths.groups(),
+        inRound(
+            (code, event) -> {
+              if (code != Code.OK) {
+                fail(paths.groups(), code);
+              } else {
+                checkCounter(event.getData());
+              }
+            }));
     readAllBelow(paths.groups(), groups.keySet(), paths::group);
     readAllBelow(paths.nodes(), nodes.keySet(), paths::node);
+  }
+
+  /**
+   * Looks whether this ensemble has the cluster that is known: the id of the last group never goes
+   * back, also where groups are dropped. If it is another one, or has lost its data, nothing of it
+   * counts: else each group that it lacks would be given up.
+   */
+  private void checkCounter(byte[] content) {
+    final long last = Creation.number(content);
+    for (final long known : groups.keySet()) {
+      if (Long.compareUnsigned(known, last) > 0) {
+        disconnect();
+        LOGGER.log(
+            Level.ERROR,
+            "ZooKeeper has lost the groups of {0}, or is another one: group={1} last={2}; what is"
+                + " served goes on, and no configuration changes",
+            paths.cluster(),
+            known,
+            last);
+        return;
+      }
+    }
   }
 
   /** Something has changed at the path; empty: somewhere. False: all has to be read. */

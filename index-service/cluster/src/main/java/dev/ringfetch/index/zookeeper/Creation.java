@@ -201,7 +201,8 @@ final class Creation extends Request {
     }
   }
 
-  private static long number(byte[] content) {
+  /** The id of the last group that was created, as its znode has it. */
+  static long number(byte[] content) {
     final String text = new String(content, StandardCharsets.US_ASCII);
     return text.isEmpty() ? 0 : Long.parseUnsignedLong(text);
   }

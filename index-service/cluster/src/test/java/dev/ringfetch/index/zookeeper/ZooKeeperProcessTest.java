@@ -13,6 +13,7 @@ import java.nio.file.Path;
 import java.time.Duration;
 import java.util.Random;
 import java.util.concurrent.TimeUnit;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
@@ -52,6 +53,37 @@ final class ZooKeeperProcessTest {
         final GroupState created = party.await(Result.DONE, party.create("dropped", 1));
         assertTrue(created.getGroup() > dropped.getGroup(), "an id is used again");
         assertTrue(created.getWon().getEpoch() > next.getWon().getEpoch());
+        party.coordinator().close();
+      }
+    } finally {
+      party.coordinator().close();
+      first.close();
+    }
+  }
+
+  @Test
+  @Tag("slow")
+  void serverThatHasLostAllGivesUpNoGroup() throws Exception {
+    final ZooKeeperProcess first = ZooKeeperProcess.start(directory.resolve("first"), 0);
+    final ZooKeeperAddress address =
+        new ZooKeeperAddress(first.address(), "lost", Duration.ofSeconds(4), null);
+    final Party party = new Party(new ZooKeeperCoordinator(address), new Random(SEED));
+    try {
+      party.awaitConnected();
+      final GroupState won = party.await(Result.DONE, party.create("kept", 1));
+      party.await(Result.DONE, party.establish(won));
+      first.kill();
+      party.await("away", () -> !party.isConnected());
+      try (ZooKeeperProcess second =
+          ZooKeeperProcess.start(directory.resolve("second"), first.port())) {
+        final long endNs = System.nanoTime() + TimeUnit.SECONDS.toNanos(12);
+        while (System.nanoTime() - endNs < 0) { // it reconnects within this time
+          party.poll();
+          Thread.sleep(10);
+        }
+        assertTrue(second.isAlive());
+        assertFalse(party.isConnected(), "what this one says counts for nothing");
+        assertEquals(1, party.groups().size());
         party.coordinator().close();
       }
     } finally {

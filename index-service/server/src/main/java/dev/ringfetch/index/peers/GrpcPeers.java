@@ -10,6 +10,8 @@ import io.grpc.ManagedChannel;
 import io.grpc.Status;
 import io.grpc.stub.StreamObserver;
 import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
 import java.util.Map;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.TimeUnit;
@@ -138,18 +140,19 @@ public final class GrpcPeers implements Peers, AutoCloseable {
   @Override
   public void close() {
     closed = true;
-    for (final Long node : routes.keySet()) {
-      final Route route = routes.get(node);
-      disconnect(node);
-      if (route != null) {
-        try {
-          route.channel.awaitTermination(CLOSE_SECONDS, TimeUnit.SECONDS);
-        } catch (InterruptedException e) {
-          Thread.currentThread().interrupt();
-        }
+    service.close(); // first: leaders are to see the end at once
+    final List<ManagedChannel> channels = new ArrayList<>();
+    for (final Map.Entry<Long, Route> route : routes.entrySet()) {
+      channels.add(route.getValue().channel);
+      disconnect(route.getKey());
+    }
+    for (final ManagedChannel channel : channels) {
+      try {
+        channel.awaitTermination(CLOSE_SECONDS, TimeUnit.SECONDS);
+      } catch (InterruptedException e) {
+        Thread.currentThread().interrupt();
       }
     }
-    service.close();
   }
 
   /** The status of a stream that is not for this process. */

@@ -26,6 +26,9 @@ final class ReplicationService extends ReplicationGrpc.ReplicationImplBase {
   private final PeerListener listener;
   private final Map<Long, Stream> leaders = new ConcurrentHashMap<>();
 
+  /** Of each leader that ever came, what its streams exclude each other by. */
+  private final Map<Long, Object> turns = new ConcurrentHashMap<>();
+
   ReplicationService(Node self, PeerListener listener) {
     this.self = self;
     this.listener = listener;
@@ -61,8 +64,11 @@ final class ReplicationService extends ReplicationGrpc.ReplicationImplBase {
     @Override
     public void onNext(LeaderMessage message) {
       if (leader != 0) {
-        if (leaders.get(leader) == this) {
-          listener.onMessage(leader, message);
+        // With the look: no message of this stream may come behind one of the next.
+        synchronized (turns.computeIfAbsent(leader, unknown -> new Object())) {
+          if (leaders.get(leader) == this) {
+            listener.onMessage(leader, message);
+          }
         }
         return;
       }
@@ -79,7 +85,10 @@ final class ReplicationService extends ReplicationGrpc.ReplicationImplBase {
         return;
       }
       leader = introduction.getLeader().getId();
-      final Stream older = leaders.put(leader, this);
+      final Stream older;
+      synchronized (turns.computeIfAbsent(leader, unknown -> new Object())) {
+        older = leaders.put(leader, this);
+      }
       if (older != null) {
         older.end(Status.ABORTED.withDescription("a newer stream took its place"));
       }

@@ -189,7 +189,7 @@ public final class ClusterNode implements LeaderDirectory, AutoCloseable {
         if (done == 0) {
           LockSupport.parkNanos(this, TICK_NS);
         }
-      } catch (RuntimeException e) {
+      } catch (Throwable e) { // without this thread the node would be alive and do nothing
         LOGGER.log(Level.ERROR, "a step of the cluster's node has failed", e);
         LockSupport.parkNanos(this, TICK_NS);
       }
@@ -377,6 +377,10 @@ public final class ClusterNode implements LeaderDirectory, AutoCloseable {
     execute(
         () -> {
           final GroupState known = group(index.isEmpty() ? Indexes.DEFAULT_NAME : index);
+          if (!replicas.isCoordinated()) {
+            told.onEnd(0, false, noAnswer(index));
+            return;
+          }
           if (known == null) {
             told.onEnd(0, false, null);
             return;
@@ -456,6 +460,10 @@ public final class ClusterNode implements LeaderDirectory, AutoCloseable {
       thread.join(CLOSE_MILLIS);
     } catch (InterruptedException e) {
       Thread.currentThread().interrupt();
+    }
+    if (!thread.isAlive()) { // else it stands in a step, and ends what it has begun
+      waiting.forEach(request -> request.told.onEnd(0, false, noAnswer(request.index)));
+      waiting.clear();
     }
     replicas.close();
     peers.close();

@@ -193,12 +193,12 @@ public final class IndexService implements IndexGrpc.AsyncService, BindableServi
       RequestLimits.checkKey(request.getKey());
       RequestLimits.checkValue(request.getValue());
       RequestLimits.checkTtl(request.getTtlMs());
-      final NumberedClient client =
-          client(request.getIndex(), request.hasNumber(), request.getNumber(), 1);
+      final ServedIndex found = indexToRead(request.getIndex());
+      final NumberedClient client = client(found, request.hasNumber(), request.getNumber(), 1);
       if (client != null) {
-        numbers.checkIncarnation(request.getNumber(), indexToRead(request.getIndex()));
+        numbers.checkIncarnation(request.getNumber(), found);
       }
-      final ServedIndex index = indexToWrite(request.getIndex());
+      final ServedIndex index = found != null ? found : indexes.findOrCreate(request.getIndex());
       submit(
           index,
           new Write(new WriteCall<>(index, outcomes, responses, IndexService::written))
@@ -214,9 +214,8 @@ public final class IndexService implements IndexGrpc.AsyncService, BindableServi
   public void delete(DeleteRequest request, StreamObserver<DeleteResponse> responses) {
     try {
       RequestLimits.checkKey(request.getKey());
-      final NumberedClient client =
-          client(request.getIndex(), request.hasNumber(), request.getNumber(), 1);
       ServedIndex index = indexToRead(request.getIndex());
+      final NumberedClient client = client(index, request.hasNumber(), request.getNumber(), 1);
       if (client != null) {
         index = numbers.index(request.getNumber(), client, request.getIndex(), index);
       }
@@ -242,9 +241,8 @@ public final class IndexService implements IndexGrpc.AsyncService, BindableServi
       RequestLimits.checkValue(request.getValue());
       RequestLimits.checkTtl(request.getTtlMs());
       final long expected = request.getExpectedVersion();
-      final NumberedClient client =
-          client(request.getIndex(), request.hasNumber(), request.getNumber(), 1);
       ServedIndex index = indexToRead(request.getIndex());
+      final NumberedClient client = client(index, request.hasNumber(), request.getNumber(), 1);
       if (client != null) {
         if (expected == 0) {
           numbers.checkIncarnation(request.getNumber(), index);
@@ -303,16 +301,13 @@ public final class IndexService implements IndexGrpc.AsyncService, BindableServi
   public void batchPut(BatchPutRequest request, StreamObserver<BatchPutResponse> responses) {
     try {
       RequestLimits.checkBatch(request.getEntriesCount());
+      final ServedIndex found = indexToRead(request.getIndex());
       final NumberedClient client =
-          client(
-              request.getIndex(),
-              request.hasNumber(),
-              request.getNumber(),
-              request.getEntriesCount());
+          client(found, request.hasNumber(), request.getNumber(), request.getEntriesCount());
       if (client != null) {
-        numbers.checkIncarnation(request.getNumber(), indexToRead(request.getIndex()));
+        numbers.checkIncarnation(request.getNumber(), found);
       }
-      final ServedIndex index = indexToWrite(request.getIndex());
+      final ServedIndex index = found != null ? found : indexes.findOrCreate(request.getIndex());
       new BatchPutCall(request, client, index, outcomes, responses).submit();
     } catch (StatusException e) {
       responses.onError(e);
@@ -341,9 +336,8 @@ public final class IndexService implements IndexGrpc.AsyncService, BindableServi
   public void deleteRange(
       DeleteRangeRequest request, StreamObserver<DeleteRangeResponse> responses) {
     try {
-      final NumberedClient client =
-          client(request.getIndex(), request.hasNumber(), request.getNumber(), 1);
       ServedIndex index = indexToRead(request.getIndex());
+      final NumberedClient client = client(index, request.hasNumber(), request.getNumber(), 1);
       if (client != null) {
         index = numbers.index(request.getNumber(), client, request.getIndex(), index);
       }
@@ -426,10 +420,16 @@ public final class IndexService implements IndexGrpc.AsyncService, BindableServi
     }
   }
 
-  /** The client of a request's number; null if it has none. */
-  private NumberedClient client(String index, boolean hasNumber, RequestNumber number, int writes)
+  /**
+   * The client of a request's number; null if it has none.
+   *
+   * @param index that the write then goes to, looked up once: where this node has lost and won the
+   *     lead of an index meanwhile, that has other clients
+   */
+  private NumberedClient client(
+      ServedIndex index, boolean hasNumber, RequestNumber number, int writes)
       throws StatusException {
-    return hasNumber ? numbers.client(indexToRead(index), number, writes) : null;
+    return hasNumber ? numbers.client(index, number, writes) : null;
   }
 
   /** The index of a client that is opened or closed; null where the server is in no cluster. */
@@ -467,6 +467,12 @@ public final class IndexService implements IndexGrpc.AsyncService, BindableServi
                 reading.read(index);
               } catch (StatusException e) {
                 responses.onError(e);
+              } catch (RuntimeException | InternalError e) { // else the call would never end
+                responses.onError(
+                    Status.INTERNAL
+                        .withDescription("the call failed")
+                        .withCause(e)
+                        .asException());
               }
             });
   }

@@ -52,7 +52,11 @@ final class Outcomes {
           Status.RESOURCE_EXHAUSTED.withDescription(
               "no version is left: index=" + index.name() + "; create another index");
       case Write.DAMAGED -> damaged(index);
-      case Write.LOG_FULL -> memory.journalFull();
+      case Write.LOG_FULL ->
+          index.leadership() == null
+              ? memory.journalFull()
+              : Status.RESOURCE_EXHAUSTED.withDescription(
+                  "too much waits for the members: index=" + index.name());
       case Write.UNAVAILABLE -> index.isDropped() ? dropped(index) : stopped(memory);
       case Write.UNKNOWN -> unknown();
       case Write.OUTCOMES_FULL ->

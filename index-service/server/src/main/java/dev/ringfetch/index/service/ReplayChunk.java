@@ -17,8 +17,12 @@ final class ReplayChunk {
   /** Bytes of records after which a chunk is full: little waits for the first one. */
   private static final int LENGTH = 1 << 20;
 
-  /** The same by keys: each leaf of a tree of a million entries gets several of them. */
-  private static final int SORTED_LENGTH = 16 << 20;
+  /**
+   * The same by keys: each leaf of a tree of a million entries gets several of them. Less where the
+   * heap is small: there may be eight chunks, and an array may be twice as long.
+   */
+  private static final int SORTED_LENGTH =
+      (int) Math.max(LENGTH, Math.min(16 << 20, Runtime.getRuntime().maxMemory() / 64));
 
   private final boolean sorts;
   private byte[] bytes = new byte[LENGTH];

@@ -63,6 +63,7 @@ final class ReplicatedIndex implements GroupStore {
   }
 
   private void giveUp() {
+    replay = null;
     if (recovered != null) {
       recovered.drop();
       recovered = null;

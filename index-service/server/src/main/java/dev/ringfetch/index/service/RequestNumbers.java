@@ -120,6 +120,11 @@ final class RequestNumbers {
     if (last - first >= NumberedClient.WINDOW) {
       throw invalid("number=" + last + " limit=" + NumberedClient.WINDOW + " more", first);
     }
+    if (index == null && indexes.directory() != null) { // a client is of an index
+      throw Status.UNAVAILABLE
+          .withDescription("this node does not know of the index; send again")
+          .asException();
+    }
     final ClientRegistry clients = clients(index);
     NumberedClient client = clients.find(request.getClient());
     if (client == null) {

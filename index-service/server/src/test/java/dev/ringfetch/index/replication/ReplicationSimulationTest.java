@@ -2,7 +2,6 @@ package dev.ringfetch.index.replication;
 
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
-import dev.ringfetch.hunt.Rounds;
 import java.util.Random;
 import org.junit.jupiter.api.Test;
 
@@ -12,7 +11,8 @@ import org.junit.jupiter.api.Test;
  * acknowledged is lost, and no read goes back.
  */
 final class ReplicationSimulationTest {
-  private static final int WORLDS = Integer.getInteger("ringfetch.worlds", 25 * Math.max(1, Rounds.HUNT));
+  private static final int WORLDS =
+      Integer.getInteger("ringfetch.worlds", 25 * Math.max(1, Integer.getInteger("ringfetch.hunt", 0)));
   private static final int LIFE_MS = 6_000;
 
   /** What each run meets; what is rare, only a long one. */
@@ -43,10 +43,11 @@ final class ReplicationSimulationTest {
       run(seed + i, coverage);
     }
     System.out.printf("seed=%d worlds=%d %s%n", seed, WORLDS, coverage);
-    if (WORLDS >= 25) {
+    final boolean isFixed = Long.getLong("ringfetch.seed") == null; // others may meet less
+    if (isFixed && WORLDS >= 25) {
       checkMet(MET, coverage);
     }
-    if (WORLDS >= 400) {
+    if (isFixed && WORLDS >= 400) {
       checkMet(MET_IN_MANY, coverage);
     }
   }
