@@ -78,9 +78,13 @@ final class LiveLine implements AutoCloseable {
   }
 
   @Override
-  public void close() throws InterruptedException {
+  public void close() {
     closed.countDown();
-    thread.join();
+    try {
+      thread.join();
+    } catch (InterruptedException e) {
+      Thread.currentThread().interrupt();
+    }
     if (terminal) {
       out.print(ERASE);
     }
