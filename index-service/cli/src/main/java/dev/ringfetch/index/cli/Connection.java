@@ -55,7 +55,8 @@ final class Connection implements AutoCloseable {
     shmDirectory = options.shmDirectory();
     timeout = options.timeout();
     final IndexClientBuilder channels = IndexClient.builder().target(server);
-    channel = (shmDirectory == null ? channels : channels.shmDirectory(shmDirectory)).buildChannel();
+    channel =
+        (shmDirectory == null ? channels : channels.shmDirectory(shmDirectory)).buildChannel();
     final ClientMetrics metrics =
         (operation, index, route, code, durationNs) -> {
           if (!operation.isWriting() && route == Access.RPC) {

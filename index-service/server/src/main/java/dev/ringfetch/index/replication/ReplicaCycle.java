@@ -41,6 +41,7 @@ final class ReplicaCycle {
 
   /** Those of the group's members that lived once: one that the coordinator lost may live still. */
   private final Map<Long, Node> known = new HashMap<>();
+
   private boolean coordinated;
   private GroupState group; // null until one was seen
   private Leader leader; // null unless this replica has won

@@ -398,9 +398,7 @@ public final class IndexService implements IndexGrpc.AsyncService, BindableServi
       CloseClientRequest request, StreamObserver<CloseClientResponse> responses) {
     try {
       numbers.close(
-          indexes.directory() == null ? null : indexToRead(request.getIndex()),
-          request,
-          responses);
+          indexes.directory() == null ? null : indexToRead(request.getIndex()), request, responses);
     } catch (StatusException e) {
       responses.onError(e);
     }
@@ -472,10 +470,7 @@ public final class IndexService implements IndexGrpc.AsyncService, BindableServi
                 responses.onError(e);
               } catch (RuntimeException | InternalError e) { // else the call would never end
                 responses.onError(
-                    Status.INTERNAL
-                        .withDescription("the call failed")
-                        .withCause(e)
-                        .asException());
+                    Status.INTERNAL.withDescription("the call failed").withCause(e).asException());
               }
             });
   }

@@ -86,7 +86,8 @@ final class ReplicatedIndex implements GroupStore {
     final boolean isOfClient =
         record.type() == RecordDescriptor.OPEN_CLIENT
             || record.type() == RecordDescriptor.CLOSE_CLIENT;
-    if (!isOfClient && (record.index() != group || record.type() >= RecordDescriptor.CREATE_INDEX)
+    if (!isOfClient
+        && (record.index() != group || record.type() >= RecordDescriptor.CREATE_INDEX)
         && record.type() != RecordDescriptor.PARTITION) {
       throw new GroupStoreException("not a record that can be: group=" + group + " " + record);
     }
@@ -104,7 +105,8 @@ final class ReplicatedIndex implements GroupStore {
   @Override
   public void lead(GroupLog log, GroupState state) {
     final ClientRegistry clients = new ClientRegistry();
-    clients.recover(new GroupClients(log, indexes.memory().handover().executor()), replay.clients());
+    clients.recover(
+        new GroupClients(log, indexes.memory().handover().executor()), replay.clients());
     final RecoveredIndex from = recovered;
     served =
         new ServedIndex(
@@ -146,8 +148,8 @@ final class ReplicatedIndex implements GroupStore {
   }
 
   /**
-   * Records clients in the group's log, on another thread: an append drives the replica, and with it
-   * may come a snapshot that asks for the clients, whose lock the caller has.
+   * Records clients in the group's log, on another thread: an append drives the replica, and with
+   * it may come a snapshot that asks for the clients, whose lock the caller has.
    */
   private record GroupClients(GroupLog log, Executor executor) implements ClientLog {
     @Override
