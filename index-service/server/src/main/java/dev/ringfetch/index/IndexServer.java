@@ -18,8 +18,8 @@ import io.grpc.health.v1.HealthCheckResponse.ServingStatus;
 import io.grpc.protobuf.services.HealthStatusManager;
 import io.grpc.protobuf.services.ProtoReflectionServiceV1;
 import java.io.IOException;
-import java.net.URI;
 import java.io.PrintWriter;
+import java.net.URI;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.time.temporal.ChronoUnit;
@@ -247,11 +247,7 @@ public final class IndexServer implements Callable<Integer> {
   private ClusterNode join(Indexes indexes) throws IOException {
     try {
       return new ClusterNode(
-          indexes,
-          CoordinatorProvider.of(cluster),
-          replicas,
-          DataDirectory.bootId(),
-          shmDirectory);
+          indexes, CoordinatorProvider.of(cluster), replicas, DataDirectory.bootId(), shmDirectory);
     } catch (IllegalArgumentException e) {
       throw new ParameterException(spec.commandLine(), "--cluster: " + e.getMessage(), e);
     }
@@ -306,8 +302,7 @@ public final class IndexServer implements Callable<Integer> {
    *     NOT_SERVING, and other calls end UNAVAILABLE. Else connections wait for the moment that it
    *     takes.
    */
-  private int serve(
-      RingServerBuilder builder, Indexes indexes, ClusterNode node, boolean reads)
+  private int serve(RingServerBuilder builder, Indexes indexes, ClusterNode node, boolean reads)
       throws InterruptedException {
     addServices(builder, indexes, health);
     if (node != null) {

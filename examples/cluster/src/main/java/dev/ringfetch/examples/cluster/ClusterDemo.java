@@ -170,7 +170,7 @@ final class ClusterDemo implements Callable<Integer> {
         Workload workload = new Workload(target, writers, readers, seed)) {
       load(prober, classes);
       workload.start();
-      try (LiveLine line = new LiveLine(System.out, workload)) {
+      try (LiveLine line = new LiveLine(workload)) {
         live = line;
         line.start();
         failOver(cluster, options, prober, failOvers);
@@ -213,8 +213,7 @@ final class ClusterDemo implements Callable<Integer> {
           classes.subList(from, Math.min(classes.size(), from + BATCH));
       final Map<ByteString, ByteString> found =
           index.getAll(batch.stream().map(ClassImage.Location::key).toList());
-      lost +=
-          batch.stream().filter(each -> !each.value().equals(found.get(each.key()))).count();
+      lost += batch.stream().filter(each -> !each.value().equals(found.get(each.key()))).count();
     }
     return lost;
   }

@@ -91,7 +91,9 @@ final class ClusterProcess {
         .toList();
   }
 
-  /** The command line, of which the handle's own information has the begin alone; empty at its end. */
+  /**
+   * The command line, of which the handle's own information has the begin alone; empty at its end.
+   */
   private static List<String> arguments(ProcessHandle process) {
     try {
       return Arrays.asList(
@@ -255,7 +257,10 @@ final class ClusterProcess {
     }
     try {
       final int exit =
-          new ProcessBuilder("kill", "-" + signal, Long.toString(pid)).inheritIO().start().waitFor();
+          new ProcessBuilder("kill", "-" + signal, Long.toString(pid))
+              .inheritIO()
+              .start()
+              .waitFor();
       if (exit != 0 && isAlive()) {
         throw new ClusterFailure(name + " cannot be sent SIG" + signal + ": exit=" + exit);
       }

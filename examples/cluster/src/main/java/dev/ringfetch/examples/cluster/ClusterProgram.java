@@ -10,11 +10,11 @@ import java.util.List;
 import java.util.Locale;
 import picocli.CommandLine;
 import picocli.CommandLine.Command;
+import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.Option;
 import picocli.CommandLine.ParameterException;
 import picocli.CommandLine.Parameters;
 import picocli.CommandLine.Spec;
-import picocli.CommandLine.Model.CommandSpec;
 
 /**
  * The program that has a cluster on this machine: starts it, shows it, lets parts of it fail, and
@@ -131,7 +131,8 @@ public final class ClusterProgram implements Runnable {
     try {
       cluster.down();
     } catch (IOException | ClusterFailure e) {
-      System.err.println("cluster: not all is ended, 'cluster down' tries again: " + e.getMessage());
+      System.err.println(
+          "cluster: not all is ended, 'cluster down' tries again: " + e.getMessage());
     }
   }
 
@@ -148,10 +149,7 @@ public final class ClusterProgram implements Runnable {
       final ClusterProcess.State state = process.state();
       say(
           "%-12s process %-8d %-22s %s",
-          process.name(),
-          process.pid(),
-          process.address(),
-          state.name().toLowerCase(Locale.ROOT));
+          process.name(), process.pid(), process.address(), state.name().toLowerCase(Locale.ROOT));
       if (state != ClusterProcess.State.ENDED && !process.name().equals(LocalCluster.COORDINATOR)) {
         addresses.add(process.address());
       }

@@ -51,8 +51,7 @@ final class KeyRecord {
    * @return whether that is not older
    */
   boolean found(Seen floor, Optional<IndexEntry<String, Long>> entry) {
-    final Seen seen =
-        entry.map(found -> new Seen(found.version(), found.value())).orElse(NOTHING);
+    final Seen seen = entry.map(found -> new Seen(found.version(), found.value())).orElse(NOTHING);
     note(seen);
     return !seen.isOlderThan(floor);
   }

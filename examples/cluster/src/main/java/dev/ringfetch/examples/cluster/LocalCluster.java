@@ -70,7 +70,8 @@ final class LocalCluster implements AutoCloseable {
   /** The directory that commands use unless another one is named. */
   static Path defaultDirectory() {
     return Path.of(
-        System.getProperty("java.io.tmpdir"), "ringfetch-cluster-" + System.getProperty("user.name"));
+        System.getProperty("java.io.tmpdir"),
+        "ringfetch-cluster-" + System.getProperty("user.name"));
   }
 
   /**
@@ -83,8 +84,7 @@ final class LocalCluster implements AutoCloseable {
     if (!Files.exists(path, LinkOption.NOFOLLOW_LINKS)) {
       Files.createDirectories(path.toAbsolutePath().getParent());
       Files.createDirectory(
-          path,
-          PosixFilePermissions.asFileAttribute(PosixFilePermissions.fromString("rwx------")));
+          path, PosixFilePermissions.asFileAttribute(PosixFilePermissions.fromString("rwx------")));
     }
     if (!Files.isDirectory(path, LinkOption.NOFOLLOW_LINKS)
         || !Files.getOwner(path, LinkOption.NOFOLLOW_LINKS)
@@ -141,14 +141,16 @@ final class LocalCluster implements AutoCloseable {
   }
 
   /**
-   * Starts coordinator and nodes, and waits until all nodes know each other. If that fails, all that
-   * was started is ended.
+   * Starts coordinator and nodes, and waits until all nodes know each other. If that fails, all
+   * that was started is ended.
    */
   void up(int count, NodeOptions options) throws IOException {
     if (processes().stream().anyMatch(ClusterProcess::isAlive)
         || !ClusterProcess.strays(directory).isEmpty()) {
       throw new ClusterFailure(
-          "a cluster runs already in " + directory + ": 'cluster status' shows it, 'cluster down'"
+          "a cluster runs already in "
+              + directory
+              + ": 'cluster status' shows it, 'cluster down'"
               + " ends it");
     }
     deleteFiles();
@@ -162,8 +164,9 @@ final class LocalCluster implements AutoCloseable {
       for (final ClusterProcess node : started) {
         node.awaitReady(NODE_READY, "localhost:");
       }
-      awaitAnswers("nodes do not find each other", view -> view.coordinated() == count
-          && view.answering() == count);
+      awaitAnswers(
+          "nodes do not find each other",
+          view -> view.coordinated() == count && view.answering() == count);
       complete = true;
     } finally {
       if (!complete) {

@@ -33,7 +33,8 @@ final class ClusterDemoTest {
     assertEquals(
         List.of(),
         ClusterProcess.strays(temporary).stream()
-            .filter(process -> process.parent().equals(java.util.Optional.of(ProcessHandle.current())))
+            .filter(
+                process -> process.parent().equals(java.util.Optional.of(ProcessHandle.current())))
             .toList());
   }
 

@@ -170,8 +170,7 @@ final class LocalClusterTest {
   private static Future<GetResponse> ask(ManagedChannel channel) {
     return IndexGrpc.newFutureStub(channel)
         .withDeadlineAfter(30, TimeUnit.SECONDS)
-        .get(
-            GetRequest.newBuilder().setIndex(INDEX).setKey(ByteString.copyFromUtf8(KEY)).build());
+        .get(GetRequest.newBuilder().setIndex(INDEX).setKey(ByteString.copyFromUtf8(KEY)).build());
   }
 
   private static long value(GetResponse answer) {

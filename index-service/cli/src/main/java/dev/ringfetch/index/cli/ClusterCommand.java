@@ -84,7 +84,8 @@ final class ClusterCommand extends ClientCommand {
       out.line("no index yet: '" + IndexProgram.NAME + " create NAME' makes one");
     } else {
       final TextTable indexes =
-          new TextTable("lrlll").row("INDEX", "EPOCH", "LEADER", "STATE", "FOLLOWERS AND THEIR LAG");
+          new TextTable("lrlll")
+              .row("INDEX", "EPOCH", "LEADER", "STATE", "FOLLOWERS AND THEIR LAG");
       for (final IndexView index : view.indexes()) {
         indexes.row(
             Printable.escape(index.index()),
@@ -100,7 +101,10 @@ final class ClusterCommand extends ClientCommand {
     out.line(
         view.coordinated() == 0
             ? "WARNING: no node reaches the coordinator: no node can take another's place"
-            : "coordinator: reached by " + view.coordinated() + " of " + view.answering()
+            : "coordinator: reached by "
+                + view.coordinated()
+                + " of "
+                + view.answering()
                 + " nodes");
   }
 

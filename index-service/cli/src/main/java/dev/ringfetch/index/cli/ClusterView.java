@@ -87,8 +87,7 @@ public record ClusterView(List<NodeView> nodes, List<IndexView> indexes) {
           if (answer.isPresent()) {
             final DescribeClusterResponse said = answer.get();
             final String name = addresses.getOrDefault(said.getNode(), address);
-            nodes.put(
-                name, new NodeView(said.getNode(), name, true, said.getCoordinatorReached()));
+            nodes.put(name, new NodeView(said.getNode(), name, true, said.getCoordinatorReached()));
           } else {
             nodes.putIfAbsent(address, new NodeView(0, address, false, false));
           }
@@ -154,8 +153,7 @@ public record ClusterView(List<NodeView> nodes, List<IndexView> indexes) {
       }
     }
     final List<MemberView> followers = new ArrayList<>();
-    for (final MemberDescription member :
-        (ofLeader == null ? group : ofLeader).getMembersList()) {
+    for (final MemberDescription member : (ofLeader == null ? group : ofLeader).getMembersList()) {
       if (member.getNode() != group.getLeader()) {
         followers.add(
             new MemberView(

@@ -26,7 +26,13 @@ final class TroubleTest {
   @TempDir Path directory;
 
   private static final String[][] COMMANDS = {
-    {"get", "a"}, {"put", "a", "b"}, {"list"}, {"scan"}, {"create", "a"}, {"load", "-"}, {"stat"},
+    {"get", "a"},
+    {"put", "a", "b"},
+    {"list"},
+    {"scan"},
+    {"create", "a"},
+    {"load", "-"},
+    {"stat"},
     {"cluster"}
   };
 

@@ -9,9 +9,10 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
 
 /**
- * The numbers under which a client's writes to an index go: opens one at the server at the first write, another
- * one where the server does not know it any more, or too many writes are under way, and renews its
- * lease when half of that may be over. Safe for use by many threads; has no thread of its own.
+ * The numbers under which a client's writes to an index go: opens one at the server at the first
+ * write, another one where the server does not know it any more, or too many writes are under way,
+ * and renews its lease when half of that may be over. Safe for use by many threads; has no thread
+ * of its own.
  *
  * <p>One operation opens; the others wait for it, each until its own deadline, and open themselves
  * if it has failed.

@@ -99,8 +99,8 @@ final class IndexCalls {
   }
 
   /**
-   * Whether a call was refused as the server is a node of a cluster that does not lead the index: it
-   * is to be made again, as all later ones, over the channel to the leaders.
+   * Whether a call was refused as the server is a node of a cluster that does not lead the index:
+   * it is to be made again, as all later ones, over the channel to the leaders.
    */
   private boolean follows(Channel used, Metadata trailers) {
     if (cluster == null || used == cluster || trailers == null) {

@@ -2,6 +2,7 @@ package dev.ringfetch.index.client;
 
 import com.google.protobuf.Descriptors.FieldDescriptor;
 import com.google.protobuf.Message;
+import dev.ringfetch.index.v1.IndexGrpc;
 import dev.ringfetch.index.v1.Trailers;
 import io.grpc.CallOptions;
 import io.grpc.ClientCall;
@@ -21,13 +22,14 @@ import java.util.concurrent.atomic.AtomicReference;
 import java.util.function.Function;
 
 /**
- * The channel to the nodes of a cluster: sends each call to the leader of its index, which it learns
- * from the nodes themselves.
+ * The channel to the nodes of a cluster: sends each call to the leader of its index, which it
+ * learns from the nodes themselves.
  *
  * <p>A node that does not lead the index refuses the call and names the leader, and the call goes
  * there. A call that waits for ready is made again, at one node after the other, as long as it ends
  * UNAVAILABLE and its deadline lasts; others end so, and the next call tries another node. So does
- * a unary call to a leader that does not answer while {@linkplain SilentLeaders another node leads}.
+ * a unary call to a leader that does not answer while {@linkplain SilentLeaders another node
+ * leads}.
  *
  * <p>Requests have one message. Safe for use by many threads; has no thread of its own: pauses end
  * on the JVM's common pool.
@@ -121,9 +123,7 @@ final class LeaderChannel extends ManagedChannel {
 
   private String addressOf(String index) {
     final String leader = leaders.get(index);
-    return leader != null
-        ? leader
-        : addresses.get(Math.floorMod(turn.get(), addresses.size()));
+    return leader != null ? leader : addresses.get(Math.floorMod(turn.get(), addresses.size()));
   }
 
   /** Notes that a node did not answer for an index: the next call tries another one. */
@@ -253,7 +253,8 @@ final class LeaderChannel extends ManagedChannel {
         final ClientCall<Q, R> next =
             channel(address).newCall(method, options.withoutWaitForReady());
         attempt = new Attempt<>(this, next, index, address);
-        if (method.getType() == MethodDescriptor.MethodType.UNARY) {
+        if (method.getType() == MethodDescriptor.MethodType.UNARY
+            && IndexGrpc.SERVICE_NAME.equals(method.getServiceName())) { // a creation may take long
           silent.began(attempt);
         }
         go(attempt, next);

@@ -27,8 +27,9 @@ import java.util.function.Supplier;
  * them leads the index, the attempt is superseded, and made there. If none does, the attempt goes
  * on: a call may take long.
  *
- * <p>One check every {@value #CHECK_MS} ms for all attempts together, and only while there are some.
- * Safe for use by many threads; has no thread of its own: checks are made on the JVM's common pool.
+ * <p>One check every {@value #CHECK_MS} ms for all attempts together, and only while there are
+ * some. Safe for use by many threads; has no thread of its own: checks are made on the JVM's common
+ * pool.
  */
 final class SilentLeaders {
   static final int PATIENCE_MS = 500;

@@ -45,8 +45,7 @@ final class ClusterTest {
       indexes = Indexes.unrecovered(IndexMemory.ofProcess(64L << 20));
       node = new ClusterNode(indexes, coordinator, 3, "boot", null);
       server =
-          IndexServer.addServices(
-                  RingServerBuilder.forPort(0), indexes, new HealthStatusManager())
+          IndexServer.addServices(RingServerBuilder.forPort(0), indexes, new HealthStatusManager())
               .addService(node.service())
               .build()
               .start();
@@ -137,8 +136,7 @@ final class ClusterTest {
   void entriesOutliveTheirLeader() throws Exception {
     start(3);
     try (IndexClient client = connect()) {
-      final OrderedIndex<String, Long> ages =
-          client.ordered("ages", Codec.string(), Codec.int64());
+      final OrderedIndex<String, Long> ages = client.ordered("ages", Codec.string(), Codec.int64());
       for (long i = 0; i < 200; i++) {
         ages.put("k" + i, i);
       }
@@ -173,8 +171,7 @@ final class ClusterTest {
     final Member leader = leader("a");
     for (final Member member : members) {
       try (IndexClient client = IndexClient.connect(member.address())) { // one address is enough
-        assertEquals(
-            1L, client.hash("a", Codec.string(), Codec.int64()).get("x").orElseThrow());
+        assertEquals(1L, client.hash("a", Codec.string(), Codec.int64()).get("x").orElseThrow());
         assertTrue(client.indexes().contains("a"));
       }
     }
@@ -194,8 +191,7 @@ final class ClusterTest {
             .build()) {
       final HashIndex<String, Long> view = client.hash("a", Codec.string(), Codec.int64());
       assertEquals(
-          Status.Code.UNAVAILABLE,
-          assertThrows(IndexException.class, () -> view.get("x")).code());
+          Status.Code.UNAVAILABLE, assertThrows(IndexException.class, () -> view.get("x")).code());
     }
   }
 

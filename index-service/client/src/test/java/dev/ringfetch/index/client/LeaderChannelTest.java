@@ -195,7 +195,8 @@ final class LeaderChannelTest {
     nodes.get(0).status = Status.UNAVAILABLE;
     final long beginNs = System.nanoTime();
     final Status.Code code = failure(stub(1).withWaitForReady());
-    assertTrue(code == Status.Code.UNAVAILABLE || code == Status.Code.DEADLINE_EXCEEDED, code::name);
+    assertTrue(
+        code == Status.Code.UNAVAILABLE || code == Status.Code.DEADLINE_EXCEEDED, code::name);
     assertTrue(System.nanoTime() - beginNs < TimeUnit.SECONDS.toNanos(20));
   }
 

@@ -59,8 +59,7 @@ final class SilentLeadersTest {
 
     void start() throws IOException {
       server =
-          NettyServerBuilder.forAddress(
-                  new InetSocketAddress(InetAddress.getLoopbackAddress(), 0))
+          NettyServerBuilder.forAddress(new InetSocketAddress(InetAddress.getLoopbackAddress(), 0))
               .addService(
                   new IndexGrpc.IndexImplBase() {
                     @Override

@@ -60,8 +60,8 @@ public interface Coordinator extends AutoCloseable {
   /**
    * Creates a group, with its first configuration as won.
    *
-   * @param first without group, version and epoch. CONFLICT if there is an index of that name,
-   *     with its state.
+   * @param first without group, version and epoch. CONFLICT if there is an index of that name, with
+   *     its state.
    */
   void create(GroupState first, Answer answer);
 

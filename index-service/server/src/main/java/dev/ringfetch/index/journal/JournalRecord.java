@@ -42,7 +42,8 @@ public final class JournalRecord {
    * Begins a record with this key and value at this place of an array, which has room for its
    * {@linkplain RecordDescriptor#aligned aligned} length; all else in it is 0 until set.
    */
-  public JournalRecord begin(byte[] array, int position, int type, ByteString key, ByteString value) {
+  public JournalRecord begin(
+      byte[] array, int position, int type, ByteString key, ByteString value) {
     bytes = array;
     start = position;
     length = length(key.size(), value.size());

@@ -4,9 +4,9 @@ import java.lang.invoke.MethodHandles;
 import java.lang.invoke.VarHandle;
 
 /**
- * The records of one partition that a log has not taken yet, in a chain of arrays. One thread
- * at a time appends, another one takes; neither waits for the other. An array whose records were
- * taken is used again.
+ * The records of one partition that a log has not taken yet, in a chain of arrays. One thread at a
+ * time appends, another one takes; neither waits for the other. An array whose records were taken
+ * is used again.
  */
 public final class PendingRecords {
   private static final int CHUNK_LENGTH = 16 << 10;

@@ -6,8 +6,8 @@ import dev.ringfetch.index.v1.Entry;
 import java.io.IOException;
 
 /**
- * The encoding of a snapshot's records, one after the other, wherever they go. Used by one thread at
- * a time.
+ * The encoding of a snapshot's records, one after the other, wherever they go. Used by one thread
+ * at a time.
  */
 public abstract class SnapshotRecords implements SnapshotSink {
   private final long epoch;

@@ -11,11 +11,11 @@ import io.grpc.stub.ClientResponseObserver;
 import java.util.concurrent.locks.ReentrantLock;
 
 /**
- * One try of a leader to reach a node: a stream, from its start to its end. It is connected once the
- * node has introduced itself as the process that is meant.
+ * One try of a leader to reach a node: a stream, from its start to its end. It is connected once
+ * the node has introduced itself as the process that is meant.
  *
- * <p>Safe for use by many threads. The lock is held for as long as it takes to hand a message to the
- * stream, which does not wait.
+ * <p>Safe for use by many threads. The lock is held for as long as it takes to hand a message to
+ * the stream, which does not wait.
  */
 final class LeaderConnection implements ClientResponseObserver<LeaderMessage, MemberMessage> {
   /** Bytes that may wait in the stream beyond what it takes at once. */

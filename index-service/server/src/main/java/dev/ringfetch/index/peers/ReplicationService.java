@@ -49,7 +49,9 @@ final class ReplicationService extends ReplicationGrpc.ReplicationImplBase {
 
   /** Ends all streams. */
   void close() {
-    leaders.values().forEach(stream -> stream.end(Status.UNAVAILABLE.withDescription("the node ends")));
+    leaders
+        .values()
+        .forEach(stream -> stream.end(Status.UNAVAILABLE.withDescription("the node ends")));
   }
 
   /** The stream of a leader. */

@@ -39,10 +39,7 @@ final class Configurations {
   }
 
   static Member member(Node node) {
-    return Member.newBuilder()
-        .setNode(node.getId())
-        .setIncarnation(node.getIncarnation())
-        .build();
+    return Member.newBuilder().setNode(node.getId()).setIncarnation(node.getIncarnation()).build();
   }
 
   /** The weight of a node for a group: those with the largest are chosen (rendezvous hashing). */

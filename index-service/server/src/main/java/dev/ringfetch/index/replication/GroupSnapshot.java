@@ -4,9 +4,7 @@ import com.google.protobuf.ByteString;
 
 /** A snapshot under way, taken piece after piece. The replica's owner uses it. */
 public interface GroupSnapshot {
-  /**
-   * The next piece: records, each aligned; empty if there is none yet; null at the end.
-   */
+  /** The next piece: records, each aligned; empty if there is none yet; null at the end. */
   ByteString next();
 
   /** Whether it has failed, as the store serves no more. */

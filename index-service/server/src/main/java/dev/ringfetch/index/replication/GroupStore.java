@@ -6,8 +6,8 @@ import dev.ringfetch.index.v1.GroupState;
 /**
  * What a replica's records are applied to: the entries of a group, and what else its records say.
  *
- * <p>While the replica is a member it applies; while it leads, the writers of the partitions do, and
- * append to the {@link GroupLog}. Each method is called by the replica's owner, and none waits.
+ * <p>While the replica is a member it applies; while it leads, the writers of the partitions do,
+ * and append to the {@link GroupLog}. Each method is called by the replica's owner, and none waits.
  */
 public interface GroupStore {
   /**

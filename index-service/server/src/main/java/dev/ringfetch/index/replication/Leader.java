@@ -47,8 +47,7 @@ final class Leader {
    * @param drive drives the replica, on any thread
    * @param connected whether there is a connection to a node
    */
-  Leader(
-      ReplicaCore core, GroupState won, Runnable drive, LongPredicate connected, long nowNs) {
+  Leader(ReplicaCore core, GroupState won, Runnable drive, LongPredicate connected, long nowNs) {
     this.core = core;
     this.drive = drive;
     this.connected = connected;
@@ -72,8 +71,7 @@ final class Leader {
       if (node != configuration.getLeader()) {
         members.put(
             node,
-            new MemberProgress(
-                core, node, configuration.getEpoch(), connected.test(node), nowNs));
+            new MemberProgress(core, node, configuration.getEpoch(), connected.test(node), nowNs));
       }
     }
     all = members.values().toArray(MemberProgress[]::new);
@@ -236,8 +234,7 @@ final class Leader {
       final Node node = choose(living, nowNs);
       if (node != null) {
         transfer =
-            new SnapshotTransfer(
-                core, node, group, drive, connected.test(node.getId()), nowNs);
+            new SnapshotTransfer(core, node, group, drive, connected.test(node.getId()), nowNs);
       }
     }
   }

@@ -85,8 +85,7 @@ final class LeaderLog implements GroupLog {
     final long committed;
     synchronized (ends) {
       committed = ofNoPartition.committed();
-      while (!ends.isEmpty()
-          && (committed == CommitLog.FAILED || ends.peek().lsn() <= committed)) {
+      while (!ends.isEmpty() && (committed == CommitLog.FAILED || ends.peek().lsn() <= committed)) {
         told.add(ends.poll());
       }
     }

@@ -31,7 +31,9 @@ final class MemberProgress {
   /** Whether it gets a snapshot. */
   private boolean joins;
 
-  /** Whether it was seen with the gate of this epoch, and so has no record that the leader lacks. */
+  /**
+   * Whether it was seen with the gate of this epoch, and so has no record that the leader lacks.
+   */
   private boolean adopted;
 
   /** Whether the cursor stands at what it has; else an answer has to say that first. */
@@ -204,8 +206,7 @@ final class MemberProgress {
   /** Sends an empty message if nothing was sent for long. */
   void heartbeat(long nowNs) {
     if (nowNs - sentNs >= HEARTBEAT_NS) {
-      send(
-          message().setAppend(Append.newBuilder().setPosition(cursor.position())), nowNs);
+      send(message().setAppend(Append.newBuilder().setPosition(cursor.position())), nowNs);
     }
   }
 

@@ -6,8 +6,8 @@ import dev.ringfetch.index.journal.JournalRecord;
 import dev.ringfetch.index.journal.RecordDescriptor;
 
 /**
- * The records of a group that a replica keeps, by their positions: in a chain of arrays, whose bytes
- * never change once they are written, as messages under way refer to them.
+ * The records of a group that a replica keeps, by their positions: in a chain of arrays, whose
+ * bytes never change once they are written, as messages under way refer to them.
  *
  * <p>The replica's owner only.
  */

@@ -76,8 +76,7 @@ final class ReplicatedLog implements CommitLog {
   long append(int type, long client, long request) {
     final int length = RecordDescriptor.aligned(RecordDescriptor.KEY_OFFSET);
     owner.reserve(length);
-    view.begin(
-            pending.claim(length), pending.offset(), type, ByteString.EMPTY, ByteString.EMPTY)
+    view.begin(pending.claim(length), pending.offset(), type, ByteString.EMPTY, ByteString.EMPTY)
         .partition(owner.group(), partition)
         .request(client, request)
         .place(owner.epoch(), ++appended)

@@ -47,8 +47,7 @@ final class SnapshotTransfer {
     this.drive = drive;
     heardNs = nowNs;
     progress =
-        new MemberProgress(
-            core, node.getId(), group.getEstablished().getEpoch(), connected, nowNs);
+        new MemberProgress(core, node.getId(), group.getEstablished().getEpoch(), connected, nowNs);
   }
 
   Node node() {

@@ -357,9 +357,7 @@ public final class ClusterNode implements LeaderDirectory, AutoCloseable {
             random.nextLong(),
             StoreMemory.mix(random.nextLong()) | 1);
     final Configuration.Builder configuration =
-        Configuration.newBuilder()
-            .setLeader(chosen.get(0).getId())
-            .setNonce(random.nextLong() | 1);
+        Configuration.newBuilder().setLeader(chosen.get(0).getId()).setNonce(random.nextLong() | 1);
     for (final Node node : chosen) {
       configuration.addMembers(
           Member.newBuilder().setNode(node.getId()).setIncarnation(node.getIncarnation()));

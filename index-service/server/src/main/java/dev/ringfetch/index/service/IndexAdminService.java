@@ -5,14 +5,14 @@ import dev.ringfetch.index.v1.CreateIndexRequest;
 import dev.ringfetch.index.v1.CreateIndexResponse;
 import dev.ringfetch.index.v1.DescribeClusterRequest;
 import dev.ringfetch.index.v1.DescribeClusterResponse;
-import dev.ringfetch.index.v1.GroupDescription;
-import dev.ringfetch.index.v1.IndexDescription;
 import dev.ringfetch.index.v1.DescribeServerRequest;
 import dev.ringfetch.index.v1.DescribeServerResponse;
 import dev.ringfetch.index.v1.DropIndexRequest;
 import dev.ringfetch.index.v1.DropIndexResponse;
 import dev.ringfetch.index.v1.Durability;
+import dev.ringfetch.index.v1.GroupDescription;
 import dev.ringfetch.index.v1.IndexAdminGrpc;
+import dev.ringfetch.index.v1.IndexDescription;
 import dev.ringfetch.index.v1.ListIndexesRequest;
 import dev.ringfetch.index.v1.ListIndexesResponse;
 import dev.ringfetch.index.v1.SnapshotRequest;
@@ -47,7 +47,9 @@ public final class IndexAdminService extends IndexAdminGrpc.IndexAdminImplBase {
       checkDurability(request);
       if (indexes.directory() != null) {
         checkClustered(request.getDurability());
-        indexes.directory().create(request.getIndex(), request.getKind(), new CreateCall(responses));
+        indexes
+            .directory()
+            .create(request.getIndex(), request.getKind(), new CreateCall(responses));
         return;
       }
       final Indexes.Creation creation =

@@ -469,10 +469,7 @@ public final class IndexService implements IndexGrpc.AsyncService, BindableServi
                 responses.onError(e);
               } catch (RuntimeException | InternalError e) { // else the call would never end
                 responses.onError(
-                    Status.INTERNAL
-                        .withDescription("the call failed")
-                        .withCause(e)
-                        .asException());
+                    Status.INTERNAL.withDescription("the call failed").withCause(e).asException());
               }
             });
   }

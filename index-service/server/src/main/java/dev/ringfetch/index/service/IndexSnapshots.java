@@ -12,8 +12,7 @@ import java.util.function.Consumer;
 import java.util.function.Supplier;
 
 /**
- * What a snapshot is made of in a server: its indexes that are in the journal, one after
- * the other.
+ * What a snapshot is made of in a server: its indexes that are in the journal, one after the other.
  *
  * <p>Used by one thread at a time.
  */

@@ -9,8 +9,8 @@ import java.io.IOException;
 
 /**
  * The walk of a snapshot through an index, partition after partition. The owner of each takes a
- * barrier, and then a walk in steps, as two kinds of {@link Write}: so a walk sees the store between
- * two writes, and writers wait for one step at most.
+ * barrier, and then a walk in steps, as two kinds of {@link Write}: so a walk sees the store
+ * between two writes, and writers wait for one step at most.
  *
  * <p>Used by one thread at a time.
  */

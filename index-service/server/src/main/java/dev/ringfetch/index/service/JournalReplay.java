@@ -158,7 +158,9 @@ final class JournalReplay implements RecordSink {
     }
   }
 
-  /** Adds a record to the one of some lanes that has all of its partition; without, carries it out. */
+  /**
+   * Adds a record to the one of some lanes that has all of its partition; without, carries it out.
+   */
   private static void add(ReplayLane[] lanes, EntryStore store, JournalRecord record)
       throws IOException {
     if (lanes.length == 0) {
@@ -291,8 +293,7 @@ final class JournalReplay implements RecordSink {
   /** Creates an index, empty, whose number is larger than all before. */
   RecoveredIndex create(CatalogEntry entry) {
     newest = entry.number();
-    final RecoveredIndex created =
-        new RecoveredIndex(entry, create(entry.definition()), budget);
+    final RecoveredIndex created = new RecoveredIndex(entry, create(entry.definition()), budget);
     indexes.put(newest, created);
     return created;
   }

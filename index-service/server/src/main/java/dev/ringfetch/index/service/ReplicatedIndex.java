@@ -84,7 +84,8 @@ final class ReplicatedIndex implements GroupStore {
     final boolean isOfClient =
         record.type() == RecordDescriptor.OPEN_CLIENT
             || record.type() == RecordDescriptor.CLOSE_CLIENT;
-    if (!isOfClient && (record.index() != group || record.type() >= RecordDescriptor.CREATE_INDEX)
+    if (!isOfClient
+        && (record.index() != group || record.type() >= RecordDescriptor.CREATE_INDEX)
         && record.type() != RecordDescriptor.PARTITION) {
       throw new GroupStoreException("not a record that can be: group=" + group + " " + record);
     }

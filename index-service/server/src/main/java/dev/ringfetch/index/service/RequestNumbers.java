@@ -83,8 +83,7 @@ final class RequestNumbers {
         responses,
         OpenClientResponse.newBuilder()
             .setClient(client.id())
-            .addAllNodes(
-                indexes.directory() == null ? List.of() : indexes.directory().addresses())
+            .addAllNodes(indexes.directory() == null ? List.of() : indexes.directory().addresses())
             .setLeaseMs((int) Math.min(Integer.MAX_VALUE, clients(index).term().toMillis()))
             .build());
   }

@@ -8,8 +8,8 @@ import java.util.function.BiFunction;
 
 /**
  * The call of a write: answers it when the write's outcome is known, on the thread that owns the
- * partition then.
- * Where the index is replicated and the write has no record, it asks first whether this node leads.
+ * partition then. Where the index is replicated and the write has no record, it asks first whether
+ * this node leads.
  *
  * @param <T> type of the response.
  */

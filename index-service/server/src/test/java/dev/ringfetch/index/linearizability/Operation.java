@@ -17,7 +17,8 @@ import dev.ringfetch.index.linearizability.Call.Kind;
  * @param invokedNs before it was sent
  * @param answeredNs after the answer came
  */
-public record Operation(int key, Call call, Answer answer, boolean ring, long invokedNs, long answeredNs) {
+public record Operation(
+    int key, Call call, Answer answer, boolean ring, long invokedNs, long answeredNs) {
   boolean isOpen() {
     return answer.isOpen();
   }

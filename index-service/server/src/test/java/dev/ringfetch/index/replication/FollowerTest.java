@@ -49,8 +49,7 @@ final class FollowerTest implements Peers, GroupStore {
 
   private void send(long from, long epoch, long commit, LeaderMessage.Builder message) {
     answer = null;
-    follower.onMessage(
-        from, message.setGroup(GROUP).setEpoch(epoch).setCommit(commit).build(), 0);
+    follower.onMessage(from, message.setGroup(GROUP).setEpoch(epoch).setCommit(commit).build(), 0);
     follower.apply(100);
   }
 
@@ -70,8 +69,7 @@ final class FollowerTest implements Peers, GroupStore {
       records = records.concat(ByteString.copyFrom(record));
     }
     return LeaderMessage.newBuilder()
-        .setAppend(
-            Append.newBuilder().setPosition(position).setCount(count).setRecords(records));
+        .setAppend(Append.newBuilder().setPosition(position).setCount(count).setRecords(records));
   }
 
   private void expect(long gate, long received) {

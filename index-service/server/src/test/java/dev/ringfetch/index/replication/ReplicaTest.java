@@ -66,8 +66,7 @@ final class ReplicaTest {
     assertEquals(1, world.leader().id());
     assertEquals(1, coverage.of("shrunk or equal") - coverage.of("fail-overs"));
     world.time().run(5_000 * ReplicationWorld.MS);
-    assertEquals(
-        3, world.coordinator().group(world.group()).getEstablished().getMembersCount());
+    assertEquals(3, world.coordinator().group(world.group()).getEstablished().getMembersCount());
     assertEquals(0, coverage.of("fail-overs"));
     world.settle();
   }

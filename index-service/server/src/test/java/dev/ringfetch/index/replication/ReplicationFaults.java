@@ -64,7 +64,9 @@ final class ReplicationFaults {
     } else if (choice - 16 >= 0 && choice - 16 < sessions && node.isAlive()) {
       coverage.count("lost sessions");
       node.session().connect(false);
-      world.time().after(random.nextInt(3_000) * ReplicationWorld.MS, () -> node.session().connect(true));
+      world
+          .time()
+          .after(random.nextInt(3_000) * ReplicationWorld.MS, () -> node.session().connect(true));
     }
   }
 

@@ -12,12 +12,19 @@ import org.junit.jupiter.api.Test;
  */
 final class ReplicationSimulationTest {
   private static final int WORLDS =
-      Integer.getInteger("ringfetch.worlds", 25 * Math.max(1, Integer.getInteger("ringfetch.hunt", 0)));
+      Integer.getInteger(
+          "ringfetch.worlds", 25 * Math.max(1, Integer.getInteger("ringfetch.hunt", 0)));
   private static final int LIFE_MS = 6_000;
 
   /** What each run meets; what is rare, only a long one. */
   private static final String[] MET = {
-    "alone", "calls while two serve", "fail-overs", "joins", "pieces", "refused messages", "conflicts"
+    "alone",
+    "calls while two serve",
+    "fail-overs",
+    "joins",
+    "pieces",
+    "refused messages",
+    "conflicts"
   };
 
   private static final String[] MET_IN_MANY = {
@@ -72,7 +79,8 @@ final class ReplicationSimulationTest {
         e.printStackTrace(System.out);
       }
       if ((seed - first) % 200 == 199) {
-        System.out.printf("seed=%d worlds=%d failed=%d %s%n", first, seed - first + 1, failed, coverage);
+        System.out.printf(
+            "seed=%d worlds=%d failed=%d %s%n", first, seed - first + 1, failed, coverage);
       }
     }
     System.out.printf("seed=%d worlds=%d failed=%d %s%n", first, last - first, failed, coverage);

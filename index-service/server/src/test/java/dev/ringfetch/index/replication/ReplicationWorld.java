@@ -124,8 +124,7 @@ final class ReplicationWorld {
 
   /** Notes a record that is applied: there is one value for each partition and LSN. */
   void applied(int partition, long lsn, ByteString key, ByteString value) {
-    final String text =
-        key.toStringUtf8() + "=" + (value == null ? "-" : value.toStringUtf8());
+    final String text = key.toStringUtf8() + "=" + (value == null ? "-" : value.toStringUtf8());
     final String before = values.putIfAbsent(partition + "/" + lsn, text);
     if (before != null && !before.equals(text)) {
       throw new AssertionError(
@@ -138,11 +137,7 @@ final class ReplicationWorld {
   /** Starts a process on a node. */
   void start(long id) {
     final Node node =
-        Node.newBuilder()
-            .setId(id)
-            .setIncarnation(++incarnations)
-            .setAddress("node" + id)
-            .build();
+        Node.newBuilder().setId(id).setIncarnation(++incarnations).setAddress("node" + id).build();
     final SimulatedNode started = new SimulatedNode(this, node, coordinator.session());
     nodes.put(id, started);
     started.start();

@@ -62,8 +62,7 @@ final class SimulatedCoordinator {
   }
 
   private static boolean isComplete(GroupState before, Configuration proposed) {
-    final Configuration base =
-        before.hasEstablished() ? before.getEstablished() : before.getWon();
+    final Configuration base = before.hasEstablished() ? before.getEstablished() : before.getWon();
     final Member leader =
         proposed.getMembersList().stream()
             .filter(member -> member.getNode() == proposed.getLeader())
@@ -239,19 +238,23 @@ final class SimulatedCoordinator {
       }
       final long delayNs = time.delayNs();
       if (done) {
-        time.after(delayNs, () -> {
-          final Result result = request.get();
-          final GroupState state = groups.get(group);
-          time.after(time.delayNs(), () -> {
-            if (!lost && !closed && !answered[0]) {
-              answered[0] = true;
-              if (state != null) {
-                isNewer(state);
-              }
-              add(listener -> answer.onAnswer(result, state));
-            }
-          });
-        });
+        time.after(
+            delayNs,
+            () -> {
+              final Result result = request.get();
+              final GroupState state = groups.get(group);
+              time.after(
+                  time.delayNs(),
+                  () -> {
+                    if (!lost && !closed && !answered[0]) {
+                      answered[0] = true;
+                      if (state != null) {
+                        isNewer(state);
+                      }
+                      add(listener -> answer.onAnswer(result, state));
+                    }
+                  });
+            });
       }
       final Runnable unknown =
           () -> {
@@ -274,8 +277,7 @@ final class SimulatedCoordinator {
 
     @Override
     public void win(GroupState seen, Configuration proposed, Answer answer) {
-      request(
-          seen.getGroup(), () -> SimulatedCoordinator.this.win(seen, proposed), answer);
+      request(seen.getGroup(), () -> SimulatedCoordinator.this.win(seen, proposed), answer);
     }
 
     @Override

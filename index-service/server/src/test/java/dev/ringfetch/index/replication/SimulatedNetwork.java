@@ -112,8 +112,11 @@ final class SimulatedNetwork {
       return;
     }
     final SimulatedNode member = nodes.get(to);
-    if (cut.contains(link) || cut.contains(new Link(to, leader.id())) || !member.isAlive()
-        || member.isPaused() || member.node().getIncarnation() != wanted.getIncarnation()) {
+    if (cut.contains(link)
+        || cut.contains(new Link(to, leader.id()))
+        || !member.isAlive()
+        || member.isPaused()
+        || member.node().getIncarnation() != wanted.getIncarnation()) {
       if (time.random().nextBoolean()) {
         leader.run(() -> leader.replicas().onDisconnected(to));
       }
@@ -225,8 +228,7 @@ final class SimulatedNetwork {
   private void stalled(Connection connection, boolean there) {
     if (!connection.stalledThere && !connection.stalledBack) {
       coverage.count("stalled connections");
-      time.after(
-          1_000_000L * (50 + time.random().nextInt(3_000)), () -> end(connection, 0));
+      time.after(1_000_000L * (50 + time.random().nextInt(3_000)), () -> end(connection, 0));
     }
     connection.stalledThere |= there;
     connection.stalledBack |= !there;

@@ -39,7 +39,8 @@ final class SimulatedStore implements GroupStore {
   /** One partition's entries. */
   private final class Book implements EntryStore {
     final int partition;
-    final Map<ByteString, Entry> entries = new TreeMap<>(ByteString.unsignedLexicographicalComparator());
+    final Map<ByteString, Entry> entries =
+        new TreeMap<>(ByteString.unsignedLexicographicalComparator());
     long last;
 
     Book(int partition) {
@@ -71,8 +72,7 @@ final class SimulatedStore implements GroupStore {
     public void put(ByteString key, ByteString value, long version) {
       world.applied(partition, version, key, value);
       last = Math.max(last, version);
-      entries.put(
-          key, Entry.newBuilder().setKey(key).setValue(value).setVersion(version).build());
+      entries.put(key, Entry.newBuilder().setKey(key).setValue(value).setVersion(version).build());
     }
 
     @Override
@@ -213,10 +213,7 @@ final class SimulatedStore implements GroupStore {
       text.append(book.partition).append(": ");
       book.entries.forEach(
           (key, entry) ->
-              text.append(key.toStringUtf8())
-                  .append('=')
-                  .append(entry.getVersion())
-                  .append(' '));
+              text.append(key.toStringUtf8()).append('=').append(entry.getVersion()).append(' '));
     }
     return text.toString();
   }
@@ -298,17 +295,34 @@ final class SimulatedStore implements GroupStore {
         }
       }
       if (next == null) {
-        add(piece, partition, RecordDescriptor.PARTITION, through[partition], ByteString.EMPTY, ByteString.EMPTY);
+        add(
+            piece,
+            partition,
+            RecordDescriptor.PARTITION,
+            through[partition],
+            ByteString.EMPTY,
+            ByteString.EMPTY);
         left.poll();
         from = null;
       } else {
-        add(piece, partition, RecordDescriptor.PUT, next.getVersion(), next.getKey(), next.getValue());
+        add(
+            piece,
+            partition,
+            RecordDescriptor.PUT,
+            next.getVersion(),
+            next.getKey(),
+            next.getValue());
         from = next.getKey();
       }
     }
 
     private void add(
-        ByteArrayOutputStream piece, int partition, int type, long lsn, ByteString key, ByteString value) {
+        ByteArrayOutputStream piece,
+        int partition,
+        int type,
+        long lsn,
+        ByteString key,
+        ByteString value) {
       final byte[] bytes = new byte[JournalRecord.aligned(key, value, 0)];
       new JournalRecord()
           .begin(bytes, 0, type, key, value)

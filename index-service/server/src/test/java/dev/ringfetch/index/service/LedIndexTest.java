@@ -9,23 +9,22 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import com.google.protobuf.ByteString;
 import dev.ringfetch.index.journal.IndexDefinition;
-import java.io.IOException;
-import dev.ringfetch.index.v1.Entry;
-import dev.ringfetch.index.v1.DeleteResponse;
-import dev.ringfetch.index.v1.DeleteRequest;
-import dev.ringfetch.index.v1.CompareAndSetResponse;
-import dev.ringfetch.index.v1.CompareAndSetRequest;
-import dev.ringfetch.index.replication.GroupStoreException;
-import dev.ringfetch.index.journal.SnapshotRecords;
 import dev.ringfetch.index.journal.JournalRecord;
+import dev.ringfetch.index.journal.SnapshotRecords;
 import dev.ringfetch.index.partition.CommitLog;
 import dev.ringfetch.index.partition.ImmediateLog;
 import dev.ringfetch.index.replication.GroupLog;
+import dev.ringfetch.index.replication.GroupStoreException;
 import dev.ringfetch.index.v1.BatchGetRequest;
+import dev.ringfetch.index.v1.CompareAndSetRequest;
+import dev.ringfetch.index.v1.CompareAndSetResponse;
 import dev.ringfetch.index.v1.CountRequest;
+import dev.ringfetch.index.v1.DeleteRequest;
+import dev.ringfetch.index.v1.DeleteResponse;
 import dev.ringfetch.index.v1.DescribeClusterResponse;
 import dev.ringfetch.index.v1.DescribeRequest;
 import dev.ringfetch.index.v1.Durability;
+import dev.ringfetch.index.v1.Entry;
 import dev.ringfetch.index.v1.GetRequest;
 import dev.ringfetch.index.v1.GetResponse;
 import dev.ringfetch.index.v1.GroupState;
@@ -40,6 +39,7 @@ import io.grpc.Metadata;
 import io.grpc.Status;
 import io.grpc.StatusException;
 import io.grpc.stub.StreamObserver;
+import java.io.IOException;
 import java.util.ArrayDeque;
 import java.util.ArrayList;
 import java.util.List;
@@ -126,8 +126,7 @@ final class LedIndexTest {
             .setGroup(7)
             .setIndex(NAME)
             .setDefinition(
-                new IndexDefinition(
-                        kind, Durability.MEMORY, kind == IndexKind.HASH ? 4 : 1, 5, 77)
+                new IndexDefinition(kind, Durability.MEMORY, kind == IndexKind.HASH ? 4 : 1, 5, 77)
                     .encoded())
             .build();
     led.clear(state);
@@ -215,19 +214,16 @@ final class LedIndexTest {
     return Map.of(
         "get",
         answer ->
-            service.get(
-                GetRequest.newBuilder().setIndex(NAME).setKey(KEY).build(), passed(answer)),
+            service.get(GetRequest.newBuilder().setIndex(NAME).setKey(KEY).build(), passed(answer)),
         "batchGet",
         answer ->
             service.batchGet(
                 BatchGetRequest.newBuilder().setIndex(NAME).addKeys(KEY).build(), passed(answer)),
         "count",
-        answer ->
-            service.count(CountRequest.newBuilder().setIndex(NAME).build(), passed(answer)),
+        answer -> service.count(CountRequest.newBuilder().setIndex(NAME).build(), passed(answer)),
         "describe",
         answer ->
-            service.describe(
-                DescribeRequest.newBuilder().setIndex(NAME).build(), passed(answer)));
+            service.describe(DescribeRequest.newBuilder().setIndex(NAME).build(), passed(answer)));
   }
 
   @SuppressWarnings("unchecked")
@@ -271,8 +267,7 @@ final class LedIndexTest {
     lead(IndexKind.HASH);
     for (final boolean leads : new boolean[] {true, false}) {
       final Answer<DeleteResponse> deleted =
-          call(
-              service::delete, DeleteRequest.newBuilder().setIndex(NAME).setKey(KEY).build());
+          call(service::delete, DeleteRequest.newBuilder().setIndex(NAME).setKey(KEY).build());
       final Answer<CompareAndSetResponse> compared =
           call(
               service::compareAndSet,
