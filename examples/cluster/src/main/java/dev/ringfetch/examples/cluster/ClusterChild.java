@@ -24,10 +24,7 @@ final class ClusterChild {
   public static void main(String[] arguments) throws Exception {
     final Long parent = Long.getLong(PARENT);
     if (parent != null) {
-      ProcessHandle.of(parent)
-          .ifPresentOrElse(
-              process -> process.onExit().thenRun(() -> Runtime.getRuntime().halt(1)),
-              () -> Runtime.getRuntime().halt(1));
+      endWith(parent);
     }
     final String[] rest = Arrays.copyOfRange(arguments, 1, arguments.length);
     if (arguments[0].equals(NODE)) {
@@ -38,8 +35,25 @@ final class ClusterChild {
     }
   }
 
+  private static void endWith(long parent) {
+    final Thread thread =
+        new Thread(
+            () -> {
+              ProcessHandle.of(parent).ifPresent(process -> process.onExit().join());
+              Runtime.getRuntime().halt(1);
+            },
+            "end-with-parent");
+    thread.setDaemon(true);
+    thread.start();
+  }
+
   /** An input in which nothing ever comes. */
   private static final class Endless extends InputStream {
+    @Override
+    public int read(byte[] bytes, int offset, int length) {
+      return length == 0 ? 0 : read();
+    }
+
     @Override
     public int read() {
       try {

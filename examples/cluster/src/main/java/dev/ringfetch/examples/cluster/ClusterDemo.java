@@ -170,7 +170,7 @@ final class ClusterDemo implements Callable<Integer> {
         Workload workload = new Workload(target, writers, readers, seed)) {
       load(prober, classes);
       workload.start();
-      try (LiveLine line = new LiveLine(System.out, workload)) {
+      try (LiveLine line = new LiveLine(workload)) {
         live = line;
         line.start();
         failOver(cluster, options, prober, failOvers);

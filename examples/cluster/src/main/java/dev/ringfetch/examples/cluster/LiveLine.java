@@ -1,6 +1,9 @@
 package dev.ringfetch.examples.cluster;
 
+import java.io.IOException;
 import java.io.PrintStream;
+import java.nio.file.Files;
+import java.nio.file.Path;
 import java.util.Locale;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
@@ -15,17 +18,26 @@ final class LiveLine implements AutoCloseable {
   private static final int LINE_SECONDS = 5;
   private static final String ERASE = "\r\u001b[K";
 
-  private final PrintStream out;
+  private final PrintStream out = System.out;
   private final Workload workload;
-  private final boolean terminal = System.console() != null;
+  private final boolean terminal = isTerminal();
   private final CountDownLatch closed = new CountDownLatch(1);
   private final Thread thread = new Thread(this::run, "demo-live-line");
   private final long beginNs = System.nanoTime();
 
-  LiveLine(PrintStream out, Workload workload) {
-    this.out = out;
+  LiveLine(Workload workload) {
     this.workload = workload;
     thread.setDaemon(true);
+  }
+
+  /** Whether standard output is one, by the name of its file. */
+  private static boolean isTerminal() {
+    try {
+      final String file = Files.readSymbolicLink(Path.of("/proc/self/fd/1")).toString();
+      return file.startsWith("/dev/pts/") || file.startsWith("/dev/tty");
+    } catch (IOException e) {
+      return false;
+    }
   }
 
   void start() {

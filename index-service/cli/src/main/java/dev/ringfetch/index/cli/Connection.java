@@ -191,8 +191,10 @@ final class Connection implements AutoCloseable {
     return callReads.get();
   }
 
+  /** With the timeout. Of several nodes, one after the other is tried until one serves the call. */
   private <S extends AbstractStub<S>> S limited(S stub) {
-    return stub.withDeadlineAfter(timeout.toNanos(), TimeUnit.NANOSECONDS);
+    final S limited = stub.withDeadlineAfter(timeout.toNanos(), TimeUnit.NANOSECONDS);
+    return server.contains(",") ? limited.withWaitForReady() : limited;
   }
 
   @Override

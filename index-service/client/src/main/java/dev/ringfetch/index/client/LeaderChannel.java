@@ -2,6 +2,7 @@ package dev.ringfetch.index.client;
 
 import com.google.protobuf.Descriptors.FieldDescriptor;
 import com.google.protobuf.Message;
+import dev.ringfetch.index.v1.IndexGrpc;
 import dev.ringfetch.index.v1.Trailers;
 import io.grpc.CallOptions;
 import io.grpc.ClientCall;
@@ -252,7 +253,8 @@ final class LeaderChannel extends ManagedChannel {
         final ClientCall<Q, R> next =
             channel(address).newCall(method, options.withoutWaitForReady());
         attempt = new Attempt<>(this, next, index, address);
-        if (method.getType() == MethodDescriptor.MethodType.UNARY) {
+        if (method.getType() == MethodDescriptor.MethodType.UNARY
+            && IndexGrpc.SERVICE_NAME.equals(method.getServiceName())) { // a creation may take long
           silent.began(attempt);
         }
         go(attempt, next);

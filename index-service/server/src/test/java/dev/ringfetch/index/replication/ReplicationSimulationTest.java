@@ -13,7 +13,7 @@ import org.junit.jupiter.api.Test;
 final class ReplicationSimulationTest {
   private static final int WORLDS =
       Integer.getInteger(
-          "ringfetch.worlds", 25 * Math.max(1, Integer.getInteger("ringfetch.hunt", 1)));
+          "ringfetch.worlds", 25 * Math.max(1, Integer.getInteger("ringfetch.hunt", 0)));
   private static final int LIFE_MS = 6_000;
 
   /** What each run meets; what is rare, only a long one. */
