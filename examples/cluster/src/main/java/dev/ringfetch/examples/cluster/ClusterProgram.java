@@ -96,6 +96,9 @@ public final class ClusterProgram implements Runnable {
         cluster.up(nodes, LocalCluster.NodeOptions.DEFAULT.replicas(replicas));
       } finally {
         forget(hook); // a start that fails ends what it has started; that of others is not touched
+        if (cluster.processes().isEmpty()) {
+          cluster.delete();
+        }
       }
       final String servers = String.join(",", cluster.addresses());
       say(
@@ -130,6 +133,7 @@ public final class ClusterProgram implements Runnable {
   private static void abandon(LocalCluster cluster) {
     try {
       cluster.down();
+      cluster.delete();
     } catch (IOException | ClusterFailure e) {
       System.err.println(
           "cluster: not all is ended, 'cluster down' tries again: " + e.getMessage());

@@ -32,12 +32,11 @@ import picocli.CommandLine.UnmatchedArgumentException;
     sortOptions = false,
     abbreviateSynopsis = true,
     synopsisSubcommandLabel = "COMMAND",
-    description = "Work with indexes of a Ringfetch server. COMMAND --help says more.",
+    description = "Work with indexes of a server; COMMAND --help says more. Also: demo, bench.",
     commandListHeading = "",
     footer = {
-      "Also: examples/run index demo, bench. Exit codes: 0 done, 1 failed, 2 wrong",
-      "command line, 3 no such key or index, 4 no server or no answer,",
-      "130 interrupted, 141 the output's reader is gone."
+      "Exit codes: 0 done, 1 failed, 2 wrong command line, 3 no such key or index,",
+      "4 no server or no answer, 130 interrupted, 141 the output's reader is gone."
     })
 public final class IndexProgram implements Runnable {
   /** The name by which the user calls the program. */
