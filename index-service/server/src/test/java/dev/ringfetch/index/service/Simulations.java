@@ -46,7 +46,9 @@ final class Simulations implements Callable<Integer> {
           "writes lost",
           "writes torn");
 
-  /** A run of this length that has not met each state is an error; in a shorter one some are rare. */
+  /**
+   * A run of this length that has not met each state is an error; in a shorter one some are rare.
+   */
   private static final int ALL_MET_SECONDS = 900;
 
   @Option(names = "--seconds", description = "How long. Default: ${DEFAULT-VALUE}.")
