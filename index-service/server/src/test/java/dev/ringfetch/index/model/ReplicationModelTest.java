@@ -9,6 +9,7 @@ import java.util.ArrayList;
 import java.util.List;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.condition.EnabledIfSystemProperty;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 import org.junit.jupiter.params.provider.EnumSource.Mode;
@@ -62,7 +63,12 @@ final class ReplicationModelTest {
     search(rule.scope(), Rule.NONE);
   }
 
+  /** Minutes, and up to 2 GB of heap: {@link SearchMain} runs them, too. */
   @Tag("slow")
+  @EnabledIfSystemProperty(
+      named = "ringfetch.model",
+      matches = "large",
+      disabledReason = "minutes, and 2 GB of heap: -Dringfetch.model=large")
   @ParameterizedTest
   @ValueSource(
       strings = {
