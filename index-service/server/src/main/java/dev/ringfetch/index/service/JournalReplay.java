@@ -121,10 +121,8 @@ final class JournalReplay implements RecordSink {
       if (!isInSnapshot(record)) {
         carryOut(record, place);
       }
-    } catch (StoreFullException e) {
-      throw EntryReplay.full(e);
-    } catch (StoreDamagedException e) {
-      throw damaged(e);
+    } catch (StoreFullException | StoreDamagedException e) {
+      throw failed(e);
     }
   }
 
@@ -133,10 +131,8 @@ final class JournalReplay implements RecordSink {
     records++;
     try {
       restore(record, place);
-    } catch (StoreFullException e) {
-      throw EntryReplay.full(e);
-    } catch (StoreDamagedException e) {
-      throw damaged(e);
+    } catch (StoreFullException | StoreDamagedException e) {
+      throw failed(e);
     }
   }
 
@@ -144,10 +140,8 @@ final class JournalReplay implements RecordSink {
   public void onEnd() throws IOException {
     try {
       drain();
-    } catch (StoreFullException e) {
-      throw EntryReplay.full(e);
-    } catch (StoreDamagedException e) {
-      throw damaged(e);
+    } catch (StoreFullException | StoreDamagedException e) {
+      throw failed(e);
     }
   }
 
@@ -171,8 +165,10 @@ final class JournalReplay implements RecordSink {
     }
   }
 
-  private static IOException damaged(StoreDamagedException cause) {
-    return new IOException("index memory was changed or taken away by another process", cause);
+  private static IOException failed(RuntimeException cause) {
+    return cause instanceof StoreFullException
+        ? EntryReplay.full(cause)
+        : new IOException("index memory was changed or taken away by another process", cause);
   }
 
   /** The index of a number, or null if there is none. */
