@@ -143,7 +143,7 @@ final class GroupChange extends Request {
   private void decide() {
     final GroupState now = context.view().group(seen.getGroup());
     if (now == null) {
-      // Dropped, whoever did it; a change of another kind may have been made before.
+      // Dropped, by this node or another; a change of another kind may have been made before.
       if (changed == null && isLost()) {
         end(Result.DONE, null);
       } else {

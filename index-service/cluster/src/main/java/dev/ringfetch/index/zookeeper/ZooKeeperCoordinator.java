@@ -28,8 +28,8 @@ import java.util.Set;
  * nodes have been read, and is followed by what has changed.
  *
  * <p>Znodes of others, and those that cannot be read as a group or a node, are ignored, and logged
- * once. Without {@link ZooKeeperAddress#credentials} everybody who reaches ZooKeeper may change the
- * cluster.
+ * once. Without {@link ZooKeeperAddress#credentials} any client that reaches ZooKeeper can change
+ * the cluster.
  *
  * <p>Curator and ZooKeeper have three threads, which only queue what comes; all else is done by the
  * thread that polls. {@link #close} waits up to a second for ZooKeeper to end the session.
