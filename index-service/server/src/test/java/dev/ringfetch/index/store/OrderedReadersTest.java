@@ -16,6 +16,7 @@ import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 import java.util.concurrent.Future;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicLong;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
@@ -38,6 +39,8 @@ class OrderedReadersTest {
   private final OrderedStore store = index.partition(0);
   private final ScanChecker checker = new ScanChecker();
   private final AtomicLong clock = new AtomicLong();
+  private final AtomicInteger scans = new AtomicInteger();
+  private final AtomicLong results = new AtomicLong();
   private final boolean[] present = new boolean[KEYS];
   private volatile boolean done;
   private boolean longKeys;
@@ -72,11 +75,15 @@ class OrderedReadersTest {
     }
   }
 
-  /** Fills and empties runs of keys, so that leaves and inner nodes come and go. */
+  /**
+   * Fills and empties runs of keys, so that leaves and inner nodes come and go; goes on until the
+   * readers have scanned enough beside it, or one of them has failed.
+   */
   private void own() {
     final Random random = new Random(SEED);
     long version = KEYS;
-    while (version < KEYS + OPERATIONS) {
+    while (!done
+        && (version < KEYS + OPERATIONS || scans.get() <= 20 || results.get() <= 1000)) {
       final int first = random.nextInt(KEYS);
       final int run = 1 << random.nextInt(12);
       final boolean deletes = random.nextBoolean();
@@ -94,19 +101,29 @@ class OrderedReadersTest {
   }
 
   private List<ScanChecker.Scan> read(long seed) {
+    try {
+      return readUntilDone(seed);
+    } finally {
+      done = true;
+    }
+  }
+
+  private List<ScanChecker.Scan> readUntilDone(long seed) {
     final Random random = new Random(seed);
     final OrderedReader reader =
         new OrderedReader(memory.newReads(), index.location(), seed % 2 == 0 ? 0 : 64);
     final Found found = new Found();
     final long[] versions = new long[KEYS];
-    final List<ScanChecker.Scan> scans = new ArrayList<>();
-    while (!done || scans.isEmpty()) {
+    final List<ScanChecker.Scan> scanned = new ArrayList<>();
+    while (!done) {
       for (int i = 0; i < 200; i++) {
         get(reader, random.nextInt(KEYS), found, versions);
       }
-      scans.add(scan(reader, random));
+      scanned.add(scan(reader, random));
+      scans.incrementAndGet();
+      results.addAndGet(scanned.get(scanned.size() - 1).results().size());
     }
-    return scans;
+    return scanned;
   }
 
   private void get(OrderedReader reader, int number, Found found, long[] versions) {
@@ -167,17 +184,10 @@ class OrderedReadersTest {
       }
       own();
       done = true;
-      int scans = 0;
-      long results = 0;
       for (Future<List<ScanChecker.Scan>> reader : readers) {
-        for (ScanChecker.Scan scan : reader.get(60, TimeUnit.SECONDS)) {
-          checker.check(scan);
-          scans++;
-          results += scan.results().size();
-        }
+        reader.get(60, TimeUnit.SECONDS).forEach(checker::check);
       }
       System.out.println("scans=" + scans + " results=" + results);
-      assertTrue(scans > 20 && results > 1000, "scans=" + scans + " results=" + results);
       assertEquals(3, store.height());
     } finally {
       done = true;
