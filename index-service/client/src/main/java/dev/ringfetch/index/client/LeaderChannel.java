@@ -212,6 +212,7 @@ final class LeaderChannel extends ManagedChannel {
     private Metadata headers;
     private Q message;
     private int refusals;
+    private String named; // the last leader that a node has named; null: none was
     private String lost; // the last node that did not answer; null: each did
     private long pauseNs = PAUSE_MIN_NS;
 
@@ -351,17 +352,24 @@ final class LeaderChannel extends ManagedChannel {
       }
       if (!attempt.isAnswered() && Failures.isLost(status) && waits()) {
         final boolean isFirst = lost == null;
-        lost = attempt.address;
+        lost = trailers.containsKey(Trailers.NODES) ? lost : attempt.address; // else it lives
         again(isFirst ? 0 : nextPauseNs());
         return;
       }
       listener.onClose(status, trailers);
     }
 
-    /** Goes to the leader that a node has named, or on to the next node if that one was lost. */
+    /**
+     * Goes to the leader that a node has named, later if that is itself; or on to the next node if
+     * that one was lost.
+     */
     private void refused(Attempt<R> attempt, String leader, String nodes) {
       refusals++;
       final boolean isLost = leader.equals(lost); // which the node has not noticed yet
+      if (!leader.equals(named)) {
+        named = leader;
+        pauseNs = PAUSE_MIN_NS; // it serves in a moment
+      }
       if (isLost) {
         lost(attempt.index, attempt.address);
       } else {
@@ -376,7 +384,8 @@ final class LeaderChannel extends ManagedChannel {
             new Metadata());
         return;
       }
-      again(refusals <= 2 && !isLost ? 0 : nextPauseNs());
+      final boolean isElsewhere = !isLost && !leader.equals(attempt.address);
+      again(refusals <= 2 && isElsewhere ? 0 : nextPauseNs());
     }
 
     /** Whether the call is made again when a node is lost. */

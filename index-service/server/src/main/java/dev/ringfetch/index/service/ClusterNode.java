@@ -296,14 +296,16 @@ public final class ClusterNode implements LeaderDirectory, AutoCloseable {
     final long leader =
         group.hasWon() ? group.getWon().getLeader() : group.getEstablished().getLeader();
     final Node node = replicas.living().get(leader);
+    final Metadata trailers = new Metadata();
+    trailers.put(Trailers.NODES, String.join(",", addresses()));
+    if (node != null) {
+      trailers.put(Trailers.LEADER, node.getAddress()); // this node perhaps, in a moment
+    }
     if (leader == self.getId() || node == null) {
       throw Status.UNAVAILABLE
           .withDescription("the index has no leader now; send again: index=" + name)
-          .asException();
+          .asException(trailers);
     }
-    final Metadata trailers = new Metadata();
-    trailers.put(Trailers.LEADER, node.getAddress());
-    trailers.put(Trailers.NODES, String.join(",", addresses()));
     throw Status.FAILED_PRECONDITION
         .withDescription(
             "another node leads the index: index=" + name + " leader=" + node.getAddress())
