@@ -173,6 +173,17 @@ final class ReplicasTest {
   }
 
   @Test
+  void aSnapshotOfAnotherThanTheLeaderCreatesNone() {
+    final GroupState group = group(LEADER, OTHER);
+    replicas.onMessage(OTHER.getId(), snapshot(group)).run();
+    assertNull(replicas.find(group.getGroup()));
+    admin.establish(group, (result, state) -> {});
+    poll();
+    replicas.onMessage(OTHER.getId(), snapshot(group)).run();
+    assertNull(replicas.find(group.getGroup()));
+  }
+
+  @Test
   void noReplicaIsLeftOfAGroupThatWasDroppedMeanwhile() {
     final GroupState group = group(LEADER);
     whileCreated =
