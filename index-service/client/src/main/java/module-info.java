@@ -9,5 +9,7 @@ module dev.ringfetch.index.client {
   requires dev.ringfetch.rpc;
   requires io.grpc.stub;
 
+  uses dev.ringfetch.index.client.NodeFinder;
+
   exports dev.ringfetch.index.client;
 }

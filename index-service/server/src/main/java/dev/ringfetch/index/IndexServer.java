@@ -67,6 +67,11 @@ public final class IndexServer implements Callable<Integer> {
 
   private static final int MAX_PORT = 65_535;
 
+  /** A connection over which nothing comes for so long is probed: its host may have no power. */
+  private static final int KEEP_ALIVE_SECONDS = 30;
+
+  private static final int KEEP_ALIVE_TIMEOUT_SECONDS = 10;
+
   @Option(
       names = "--port",
       paramLabel = "PORT",
@@ -394,7 +399,10 @@ public final class IndexServer implements Callable<Integer> {
   }
 
   private RingServerBuilder builder() {
-    final RingServerBuilder builder = RingServerBuilder.forPort(port);
+    final RingServerBuilder builder =
+        RingServerBuilder.forPort(port)
+            .keepAliveTime(KEEP_ALIVE_SECONDS, TimeUnit.SECONDS)
+            .keepAliveTimeout(KEEP_ALIVE_TIMEOUT_SECONDS, TimeUnit.SECONDS);
     if (direct) {
       builder.directExecutor();
     }

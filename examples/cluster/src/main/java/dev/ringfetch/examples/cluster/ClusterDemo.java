@@ -11,8 +11,6 @@ import dev.ringfetch.index.client.HashIndex;
 import dev.ringfetch.index.client.IndexClient;
 import dev.ringfetch.index.client.IndexException;
 import java.io.IOException;
-import java.nio.file.Files;
-import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.LinkedHashMap;
 import java.util.List;
@@ -86,14 +84,14 @@ final class ClusterDemo implements Callable<Integer> {
 
   @Option(
       names = "--writers",
-      converter = AtLeast.One.class,
+      converter = AtLeast.Zero.class,
       defaultValue = "4",
       description = "Threads that write. Default: ${DEFAULT-VALUE}.")
   private int writers;
 
   @Option(
       names = "--readers",
-      converter = AtLeast.One.class,
+      converter = AtLeast.Zero.class,
       defaultValue = "4",
       description = "Threads that read. Default: ${DEFAULT-VALUE}.")
   private int readers;
@@ -122,37 +120,10 @@ final class ClusterDemo implements Callable<Integer> {
   @Override
   public Integer call() throws IOException, InterruptedException {
     CHANNELS.setLevel(Level.WARNING); // the end of each ring to a killed node is no news here
-    final Path directory = Files.createTempDirectory("ringfetch-cluster-demo-");
-    final LocalCluster cluster = LocalCluster.open(directory, true);
-    final Thread hook = new Thread(() -> end(cluster), "end-of-cluster");
-    Runtime.getRuntime().addShutdownHook(hook);
-    try {
-      return run(cluster) ? CommandLine.ExitCode.OK : CommandLine.ExitCode.SOFTWARE;
+    try (TemporaryCluster temporary = TemporaryCluster.open("demo")) {
+      return run(temporary.cluster()) ? CommandLine.ExitCode.OK : CommandLine.ExitCode.SOFTWARE;
     } catch (IndexException e) {
       throw new ClusterFailure("an operation of the demo itself has failed: " + e.getMessage(), e);
-    } finally {
-      end(cluster);
-      try {
-        Runtime.getRuntime().removeShutdownHook(hook);
-      } catch (IllegalStateException e) {
-        // It runs: by a signal.
-      }
-    }
-  }
-
-  /** Ends all processes and removes the directory, once. */
-  private static void end(LocalCluster cluster) {
-    synchronized (cluster) {
-      if (!Files.exists(cluster.directory())) {
-        return;
-      }
-      try {
-        cluster.down();
-        cluster.delete();
-        cluster.close();
-      } catch (IOException | ClusterFailure e) {
-        System.err.println("cluster demo: not all is cleaned up: " + e.getMessage());
-      }
     }
   }
 
@@ -227,6 +198,7 @@ final class ClusterDemo implements Callable<Integer> {
       throws IOException, InterruptedException {
     final HashIndex<String, Long> probes =
         prober.hash(Workload.INDEX, Codec.string(), Codec.int64());
+    probes.put(PROBE, 0L); // there may be no writers
     final long endNs = System.nanoTime() + TimeUnit.SECONDS.toNanos(seconds);
     while (System.nanoTime() - endNs < 0 || failOvers.size() < leastKills) {
       final ClusterView complete = awaitComplete(cluster);

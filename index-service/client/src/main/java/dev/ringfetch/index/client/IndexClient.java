@@ -57,7 +57,8 @@ public final class IndexClient implements AutoCloseable {
   /**
    * A client with the defaults, in plaintext. It does not wait for a connection.
    *
-   * @param target the server, as {@code host:port} or another target of gRPC.
+   * @param target the server, as {@code host:port} or another target of gRPC; nodes of a cluster;
+   *     or its coordinator, as {@link IndexClientBuilder#target} says.
    */
   public static IndexClient connect(String target) {
     return builder().target(target).build();

@@ -6,7 +6,6 @@ import io.grpc.ChannelCredentials;
 import io.grpc.ManagedChannel;
 import java.nio.file.Path;
 import java.time.Duration;
-import java.util.List;
 import java.util.Objects;
 
 /** Builder of clients. It needs a target or a channel; the rest has defaults. */
@@ -33,7 +32,9 @@ public final class IndexClientBuilder {
   /**
    * Sets the server, as {@code host:port} or another target of gRPC. It may be a node of a cluster:
    * the client finds the leader of each index, and follows it. Several nodes, with commas between,
-   * are better, as one may be away.
+   * are better, as one may be away. Or it is the cluster's coordinator, {@code
+   * zk://HOST:PORT[,HOST:PORT]/CLUSTER}, which says when the client is built which nodes there are;
+   * that needs {@code ringfetch-index-cluster} on the class path.
    */
   public IndexClientBuilder target(String target) {
     this.target = Objects.requireNonNull(target, "target");
@@ -89,10 +90,11 @@ public final class IndexClientBuilder {
   }
 
   /**
-   * Builds a client. It does not wait for a connection: the first operation does.
+   * Builds a client. It does not wait for a connection: the first operation does. Where the target
+   * is a coordinator, it waits for that one's answer, for up to 10 seconds.
    *
    * @throws IllegalStateException if there is neither a target nor a channel, or both, or a channel
-   *     with credentials.
+   *     with credentials; or the coordinator names no node.
    */
   public IndexClient build() {
     if ((target == null) == (channel == null)) {
@@ -101,13 +103,14 @@ public final class IndexClientBuilder {
     if (channel != null && credentials != null) {
       throw new IllegalStateException("a channel has credentials of its own");
     }
+    final Targets targets = channel == null ? Targets.of(target) : null;
     final LeaderChannel cluster =
-        channel == null ? new LeaderChannel(List.of(target.split(",", -1)), this::connect) : null;
-    final boolean hasNodes = channel == null && target.contains(",");
-    final Channel first = channel == null ? cluster.channel(target.split(",", -1)[0]) : channel;
+        channel == null ? new LeaderChannel(targets, this::connect) : null;
+    final Channel first =
+        channel == null ? cluster.channel(targets.addresses().get(0)) : channel;
     final IndexCalls calls =
         new IndexCalls(
-            hasNodes ? cluster : first,
+            channel == null && targets.areNodes() ? cluster : first,
             cluster,
             metrics,
             deadline == null ? FIRST_CALL_GRACE.toNanos() : 0);
@@ -124,13 +127,13 @@ public final class IndexClientBuilder {
    * leader of its index where the target is a cluster: for calls that a client has no method for.
    * It can be {@link #channel} of a client. The caller closes it.
    *
-   * @throws IllegalStateException if there is no target
+   * @throws IllegalStateException if there is no target, or its coordinator names no node
    */
   public ManagedChannel buildChannel() {
     if (target == null) {
       throw new IllegalStateException("set a target");
     }
-    return new LeaderChannel(List.of(target.split(",", -1)), this::connect);
+    return new LeaderChannel(Targets.of(target), this::connect);
   }
 
   private ManagedChannel connect(String address) {

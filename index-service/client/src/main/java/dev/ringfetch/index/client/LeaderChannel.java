@@ -10,12 +10,15 @@ import io.grpc.ManagedChannel;
 import io.grpc.Metadata;
 import io.grpc.MethodDescriptor;
 import io.grpc.Status;
+import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
+import java.util.Set;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.Executor;
+import java.util.concurrent.ThreadLocalRandom;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicReference;
@@ -27,9 +30,12 @@ import java.util.function.Function;
  *
  * <p>A node that does not lead the index refuses the call and names the leader, and the call goes
  * there. A call that waits for ready is made again, at one node after the other, as long as it ends
- * UNAVAILABLE and its deadline lasts; others end so, and the next call tries another node. So does
- * a unary call to a leader that does not answer while {@linkplain SilentLeaders another node
- * leads}.
+ * UNAVAILABLE and its deadline lasts, after pauses that double; others end so, and the next call
+ * tries another node. So does a unary call to a leader that does not answer while {@linkplain
+ * SilentLeaders another node leads}.
+ *
+ * <p>Nodes say which nodes there are: the addresses of others are forgotten, but for those that the
+ * application named.
  *
  * <p>Requests have one message. Safe for use by many threads; has no thread of its own: pauses end
  * on the JVM's common pool.
@@ -40,8 +46,12 @@ final class LeaderChannel extends ManagedChannel {
   /** Nodes that may refuse a call, one after the other: more than elections in its time. */
   private static final int MOST_REFUSALS = 16;
 
-  private static final long PAUSE_NS = TimeUnit.MILLISECONDS.toNanos(10);
+  private static final long PAUSE_MIN_NS = TimeUnit.MILLISECONDS.toNanos(10);
 
+  /** A fail-over is to be seen soon after it. */
+  private static final long PAUSE_MAX_NS = TimeUnit.MILLISECONDS.toNanos(100);
+
+  private final Set<String> seeds;
   private final Function<String, ManagedChannel> connect;
 
   /** By their addresses; those that were named first come first. */
@@ -57,12 +67,13 @@ final class LeaderChannel extends ManagedChannel {
   /**
    * Creates the channel.
    *
-   * @param seeds addresses of some nodes, one at least
+   * @param targets addresses of some nodes
    * @param connect makes the channel to an address
    */
-  LeaderChannel(List<String> seeds, Function<String, ManagedChannel> connect) {
+  LeaderChannel(Targets targets, Function<String, ManagedChannel> connect) {
+    seeds = targets.areNamed() ? Set.copyOf(targets.addresses()) : Set.of();
     this.connect = connect;
-    seeds.forEach(this::channel);
+    targets.addresses().forEach(this::channel);
   }
 
   /** The channel to an address, which this closes. */
@@ -79,18 +90,40 @@ final class LeaderChannel extends ManagedChannel {
         });
   }
 
-  /** Learns addresses, with commas between; null: none. One that cannot be is left out. */
+  /**
+   * Learns the addresses of all nodes, with commas between; null or empty: they are not known. One
+   * that cannot be is left out. Connections to others end with their calls.
+   */
   void learn(String nodes) {
-    if (nodes == null) {
+    if (nodes == null || nodes.isEmpty()) {
       return;
     }
-    for (final String address : nodes.split(",", -1)) {
+    final Set<String> named = new HashSet<>(List.of(nodes.split(",", -1)));
+    named.addAll(seeds);
+    named.addAll(leaders.values()); // one that the coordinator has lost may lead still
+    for (final String address : addresses) {
+      if (!named.contains(address)) {
+        channels.computeIfPresent(
+            address,
+            (unused, left) -> {
+              addresses.remove(address);
+              left.shutdown();
+              return null;
+            });
+      }
+    }
+    for (final String address : named) {
       try {
         channel(address);
       } catch (RuntimeException e) {
         LOGGER.log(System.Logger.Level.WARNING, "no channel to a node: address=" + address, e);
       }
     }
+  }
+
+  /** Addresses of all nodes that are known, those that were named first come first. */
+  List<String> addresses() {
+    return List.copyOf(addresses);
   }
 
   /** Notes which node leads an index. */
@@ -179,6 +212,9 @@ final class LeaderChannel extends ManagedChannel {
     private Metadata headers;
     private Q message;
     private int refusals;
+    private String named; // the last leader that a node has named; null: none was
+    private String lost; // the last node that did not answer; null: each did
+    private long pauseNs = PAUSE_MIN_NS;
 
     // Guarded by this.
     private ClientCall<Q, R> current; // null before the first, and during pauses
@@ -307,33 +343,67 @@ final class LeaderChannel extends ManagedChannel {
     private void closed(Attempt<R> attempt, Status status, Metadata trailers) {
       final String leader = trailers.get(Trailers.LEADER);
       if (leader != null && !attempt.isAnswered()) {
-        if (++refusals > MOST_REFUSALS) {
-          leaders.remove(attempt.index);
-          listener.onClose(
-              Status.UNAVAILABLE.withDescription(
-                  "no node leads the index: index=" + attempt.index + " named last=" + leader),
-              new Metadata());
-          return;
-        }
-        lead(attempt.index, leader);
-        learn(trailers.get(Trailers.NODES));
-        again(refusals <= 2 ? 0 : PAUSE_NS);
+        refused(attempt, leader, trailers.get(Trailers.NODES));
         return;
       }
       if (status.getCode() == Status.Code.UNAVAILABLE
           || status.getCode() == Status.Code.DEADLINE_EXCEEDED) {
         lost(attempt.index, attempt.address);
       }
-      if (!attempt.isAnswered()
-          && Failures.isLost(status)
-          && options.isWaitForReady()
-          && !closed
-          && options.getDeadline() != null
-          && options.getDeadline().timeRemaining(TimeUnit.NANOSECONDS) > PAUSE_NS) {
-        again(PAUSE_NS);
+      if (!attempt.isAnswered() && Failures.isLost(status) && waits()) {
+        final boolean isFirst = lost == null;
+        lost = trailers.containsKey(Trailers.NODES) ? lost : attempt.address; // else it lives
+        again(isFirst ? 0 : nextPauseNs());
         return;
       }
       listener.onClose(status, trailers);
+    }
+
+    /**
+     * Goes to the leader that a node has named, later if that is itself; or on to the next node if
+     * that one was lost.
+     */
+    private void refused(Attempt<R> attempt, String leader, String nodes) {
+      refusals++;
+      final boolean isLost = leader.equals(lost); // which the node has not noticed yet
+      if (!leader.equals(named)) {
+        named = leader;
+        pauseNs = PAUSE_MIN_NS; // it serves in a moment
+      }
+      if (isLost) {
+        lost(attempt.index, attempt.address);
+      } else {
+        lead(attempt.index, leader);
+      }
+      learn(nodes);
+      if (refusals > MOST_REFUSALS && !waits()) {
+        leaders.remove(attempt.index);
+        listener.onClose(
+            Status.UNAVAILABLE.withDescription(
+                "no node leads the index: index=" + attempt.index + " named last=" + leader),
+            new Metadata());
+        return;
+      }
+      final boolean isElsewhere = !isLost && !leader.equals(attempt.address);
+      again(refusals <= 2 && isElsewhere ? 0 : nextPauseNs());
+    }
+
+    /** Whether the call is made again when a node is lost. */
+    private boolean waits() {
+      return options.isWaitForReady()
+          && !closed
+          && options.getDeadline() != null
+          && options.getDeadline().timeRemaining(TimeUnit.NANOSECONDS) > PAUSE_MIN_NS;
+    }
+
+    /** Twice as long each time, give or take a half; another attempt comes before the deadline. */
+    private long nextPauseNs() {
+      final long drawnNs = pauseNs / 2 + ThreadLocalRandom.current().nextLong(pauseNs);
+      pauseNs = Math.min(PAUSE_MAX_NS, 2 * pauseNs);
+      return options.getDeadline() == null
+          ? drawnNs
+          : Math.max(
+              0, Math.min(drawnNs, options.getDeadline().timeRemaining(TimeUnit.NANOSECONDS) / 2));
     }
 
     private void again(long pauseNs) {

@@ -163,6 +163,46 @@ final class ClusterTest {
   }
 
   @Test
+  void aWatchGoesOnAtTheNextLeaderWithoutALoss() throws Exception {
+    start(3);
+    try (IndexClient client = connect()) {
+      final OrderedIndex<String, Long> ages = client.ordered("ages", Codec.string(), Codec.int64());
+      ages.put("k", -1L);
+      await(description -> isWhole(description, 3), members.get(0));
+      try (Watch<String, Long> watch = ages.watch(WatchOptions.fromNow())) {
+        put(ages, 0, 100);
+        take(watch, 0, 50);
+        final Member first = leader("ages");
+        members.remove(first);
+        first.close();
+        put(ages, 100, 200);
+        take(watch, 50, 200);
+        members.add(new Member(truth)); // which joins, with a snapshot
+        await(description -> isWhole(description, 3), leader("ages"));
+        put(ages, 200, 300);
+        take(watch, 200, 250);
+        final Member second = leader("ages");
+        members.remove(second);
+        second.close();
+        put(ages, 300, 400);
+        take(watch, 250, 400);
+      }
+    }
+  }
+
+  private static void put(OrderedIndex<String, Long> index, long from, long to) {
+    for (long i = from; i < to; i++) {
+      index.put("k" + i % 7, i);
+    }
+  }
+
+  private static void take(Watch<String, Long> watch, long from, long to) {
+    for (long i = from; i < to; i++) {
+      assertEquals(i, watch.next(Duration.ofSeconds(20)).orElseThrow().value().orElseThrow());
+    }
+  }
+
+  @Test
   void aNodeThatDoesNotLeadNamesTheLeader() throws Exception {
     start(3);
     try (IndexClient client = connect()) {

@@ -49,6 +49,7 @@ final class LeaderChannelTest {
     private final AtomicInteger calls = new AtomicInteger();
     private volatile Status status; // null: it answers
     private volatile String leader; // null: it names none
+    private volatile String named; // all nodes; null: it does not say
     private volatile boolean silent;
     private final CountDownLatch cancelled = new CountDownLatch(1);
 
@@ -84,6 +85,9 @@ final class LeaderChannelTest {
         if (leader != null) {
           trailers.put(Trailers.LEADER, leader);
         }
+        if (named != null) {
+          trailers.put(Trailers.NODES, named);
+        }
         responses.onError(status.asException(trailers));
       }
     }
@@ -94,7 +98,11 @@ final class LeaderChannelTest {
     for (int i = 0; i < 3; i++) {
       nodes.add(new Node());
     }
-    channel = new LeaderChannel(List.of(nodes.get(0).address()), LeaderChannelTest::connect);
+    channel = new LeaderChannel(targets(), LeaderChannelTest::connect);
+  }
+
+  private Targets targets() {
+    return Targets.of(nodes.get(0).address());
   }
 
   private static ManagedChannel connect(String address) {
@@ -150,7 +158,7 @@ final class LeaderChannelTest {
     channel.shutdownNow();
     channel =
         new LeaderChannel(
-            List.of(nodes.get(0).address()),
+            targets(),
             address -> {
               if (address.startsWith("unknown")) {
                 throw new IllegalArgumentException("address=" + address);
@@ -188,6 +196,36 @@ final class LeaderChannelTest {
     answers(2, stub(20).withWaitForReady());
     later.join();
     assertTrue(nodes.get(0).calls.get() > 3);
+  }
+
+  @Test
+  void aCallThatWaitsGoesOnWhereTheNamedLeaderIsLost() throws Exception {
+    nodes.get(0).follow(nodes.get(1).address()); // it has not noticed yet
+    nodes.get(1).status = Status.UNAVAILABLE;
+    final Thread later =
+        new Thread(
+            () -> {
+              while (nodes.get(0).calls.get() < 3) {
+                Thread.onSpinWait();
+              }
+              nodes.get(0).follow(nodes.get(2).address());
+            });
+    later.start();
+    answers(2, stub(20).withWaitForReady());
+    later.join();
+  }
+
+  @Test
+  void itForgetsAddressesThatAreNoNodesAnyMore() {
+    nodes.get(0).follow(nodes.get(1).address());
+    nodes.get(0).named = nodes.get(0).address() + "," + nodes.get(1).address();
+    answers(1, stub(20));
+    assertEquals(List.of(nodes.get(0).address(), nodes.get(1).address()), channel.addresses());
+    nodes.get(1).follow(nodes.get(2).address());
+    nodes.get(1).named = nodes.get(2).address();
+    answers(2, stub(20));
+    // The one that the application has named, and the one that is left.
+    assertEquals(List.of(nodes.get(0).address(), nodes.get(2).address()), channel.addresses());
   }
 
   @Test

@@ -23,7 +23,6 @@ import io.grpc.stub.StreamObserver;
 import java.io.IOException;
 import java.net.InetAddress;
 import java.net.InetSocketAddress;
-import java.util.List;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.Future;
 import java.util.concurrent.TimeUnit;
@@ -116,7 +115,7 @@ final class SilentLeadersTest {
     other.answers = true;
     channel =
         new LeaderChannel(
-            List.of(silent.address(), other.address()),
+            Targets.of(silent.address() + "," + other.address()),
             address ->
                 Grpc.newChannelBuilder(address, InsecureChannelCredentials.create()).build());
   }

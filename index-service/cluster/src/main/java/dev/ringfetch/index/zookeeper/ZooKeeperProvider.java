@@ -9,12 +9,14 @@ import java.net.URI;
  * ZooKeeper, and a cluster in it.
  */
 public final class ZooKeeperProvider implements CoordinatorProvider {
+  static final String SCHEME = "zk";
+
   /** Creates the provider; called by the service loader. */
   public ZooKeeperProvider() {}
 
   @Override
   public String scheme() {
-    return "zk";
+    return SCHEME;
   }
 
   @Override

@@ -2,15 +2,20 @@ package dev.ringfetch.index.zookeeper;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertFalse;
+import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import dev.ringfetch.index.client.NodeFinder;
 import dev.ringfetch.index.coordinator.Coordinator.Result;
 import dev.ringfetch.index.coordinator.Party;
 import dev.ringfetch.index.coordinator.Party.Answered;
 import dev.ringfetch.index.v1.GroupState;
 import dev.ringfetch.index.v1.Node;
+import java.io.IOException;
+import java.net.URI;
 import java.nio.file.Path;
 import java.time.Duration;
+import java.util.List;
 import java.util.Random;
 import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.Tag;
@@ -89,6 +94,29 @@ final class ZooKeeperProcessTest {
     } finally {
       party.coordinator().close();
       first.close();
+    }
+  }
+
+  @Test
+  void clientsFindTheNodesThatLive() throws Exception {
+    final NodeFinder finder = NodeFinder.of("zk").orElseThrow();
+    final Duration limit = Duration.ofSeconds(DEADLINE_SECONDS);
+    try (ZooKeeperProcess server = ZooKeeperProcess.start(directory, 0)) {
+      final URI address = URI.create("zk://" + server.address() + "/found");
+      assertEquals(List.of(), finder.find(address, limit));
+      final Party party =
+          new Party(
+              new ZooKeeperCoordinator(new ZooKeeperAddress(server.address(), "found")),
+              new Random(SEED));
+      party
+          .coordinator()
+          .announce(Node.newBuilder().setId(7).setIncarnation(1).setAddress("host:1").build());
+      party.await("the node", () -> party.nodes().containsKey(7L));
+      assertEquals(List.of("host:1"), finder.find(address, limit));
+      party.coordinator().close();
+      server.kill();
+      final Duration little = Duration.ofMillis(100);
+      assertThrows(IOException.class, () -> finder.find(address, little));
     }
   }
 

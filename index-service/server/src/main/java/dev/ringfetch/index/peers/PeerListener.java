@@ -2,6 +2,7 @@ package dev.ringfetch.index.peers;
 
 import dev.ringfetch.index.v1.LeaderMessage;
 import dev.ringfetch.index.v1.MemberMessage;
+import dev.ringfetch.index.v1.Node;
 
 /** Takes what the connections of a node bring, on their threads; it does not wait. */
 public interface PeerListener {
@@ -10,6 +11,9 @@ public interface PeerListener {
 
   /** The connection has ended; or there is none, after a try. */
   void onDisconnected(long node);
+
+  /** Whether a process that calls is a node of the cluster, as far as this one knows. */
+  boolean isNode(Node leader);
 
   /** A leader's connection to this node has ended. */
   void onLeaderGone(long leader);

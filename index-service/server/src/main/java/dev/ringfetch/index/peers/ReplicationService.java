@@ -15,8 +15,10 @@ import java.util.concurrent.ConcurrentHashMap;
  * The service by which leaders reach a node. One stream of a leader counts, the newest; one that is
  * meant for another process than this is refused.
  *
- * <p>Safe for use by many threads. It takes who calls at its word: keep others than the cluster's
- * nodes from this service, by an interceptor or by the network.
+ * <p>Safe for use by many threads. It refuses callers that are not announced in the coordinator as
+ * a node, nor members of a group, but takes the others at their word: any process that reaches this
+ * service and knows a node's numbers may speak as that node. Keep others than the cluster's nodes
+ * from this service, by an interceptor or by the network.
  */
 final class ReplicationService extends ReplicationGrpc.ReplicationImplBase {
   /** The longest message: a batch of records may have one longest record more than its limit. */
@@ -86,6 +88,13 @@ final class ReplicationService extends ReplicationGrpc.ReplicationImplBase {
                     + Long.toUnsignedString(self.getId())
                     + " incarnation="
                     + Long.toUnsignedString(self.getIncarnation())));
+        return;
+      }
+      if (!listener.isNode(introduction.getLeader())) {
+        end(
+            GrpcPeers.refused(
+                "the caller is no node that the coordinator knows: node="
+                    + Long.toUnsignedString(introduction.getLeader().getId())));
         return;
       }
       leader = introduction.getLeader().getId();

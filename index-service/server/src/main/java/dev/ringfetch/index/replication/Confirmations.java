@@ -6,13 +6,19 @@ package dev.ringfetch.index.replication;
  * <p>The replica's owner only.
  */
 final class Confirmations {
+  /** A question that is not answered for so long is refused: its callers ask again. */
+  static final long LIMIT_NS = 1_000_000_000;
+
   private Confirmation waiting; // have no question yet
   private Confirmation asked;
   private Confirmation answered;
   private long question;
+  private long waitingNs; // since when the first one waits
+  private long askedNs; // since when the first one of those asked waits
 
   /** Adds a chain of barriers. */
-  void add(Confirmation chain) {
+  void add(Confirmation chain, long nowNs) {
+    waitingNs = waiting == null ? nowNs : waitingNs;
     Confirmation next = chain;
     while (next != null) {
       final Confirmation one = next;
@@ -31,6 +37,7 @@ final class Confirmations {
   void ask() {
     if (asked == null && waiting != null) {
       asked = waiting;
+      askedNs = waitingNs;
       waiting = null;
       question++;
     }
@@ -45,6 +52,18 @@ final class Confirmations {
   void confirm() {
     answer(asked, true);
     asked = null;
+  }
+
+  /** Refuses those that have waited for too long: while no epoch is established, for example. */
+  void expire(long nowNs) {
+    if (asked != null && nowNs - askedNs > LIMIT_NS) {
+      answer(asked, false);
+      asked = null;
+    }
+    if (waiting != null && nowNs - waitingNs > LIMIT_NS) {
+      answer(waiting, false);
+      waiting = null;
+    }
   }
 
   /** Answers all that the replica leads no more. */

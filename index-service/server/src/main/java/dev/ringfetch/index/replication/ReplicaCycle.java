@@ -145,10 +145,10 @@ final class ReplicaCycle {
 
   void confirm(Confirmation chain) {
     if (leader != null && core.state() == ReplicaState.LEADING) {
-      leader.confirmations().add(chain);
+      leader.confirmations().add(chain, now());
     } else {
       final Confirmations none = new Confirmations();
-      none.add(chain);
+      none.add(chain, now());
       none.refuse();
       answered(none);
     }
@@ -294,6 +294,7 @@ final class ReplicaCycle {
     boolean again = follower.apply(APPLY_LIMIT);
     if (leader != null) {
       leader.work(living, nowNs);
+      leader.confirmations().expire(nowNs);
       again |= serve();
       endLeading();
     }

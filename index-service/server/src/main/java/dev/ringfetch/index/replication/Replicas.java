@@ -189,12 +189,13 @@ public final class Replicas implements AutoCloseable {
    *     have left meanwhile
    */
   public Runnable onMessage(long leader, LeaderMessage message) {
+    final GroupState state = groups.get(message.getGroup());
+    final boolean isOfOther = state != null && isLedByOther(state, message.getEpoch(), leader);
     Replica replica = replicas.get(message.getGroup());
-    if (replica == null && message.hasSnapshotBegin()) {
-      final GroupState state = groups.get(message.getGroup());
+    if (replica == null && message.hasSnapshotBegin() && !isOfOther) {
       replica = state == null ? null : create(state);
     }
-    if (replica != null) {
+    if (replica != null && !isOfOther) {
       replica.onMessage(leader, message);
       return replica::drive;
     }
@@ -205,6 +206,24 @@ public final class Replicas implements AutoCloseable {
                 .setGroup(message.getGroup())
                 .setEpoch(message.getEpoch())
                 .build());
+  }
+
+  /** Whether an epoch is known to be led by another node than this one. */
+  private static boolean isLedByOther(GroupState state, long epoch, long leader) {
+    return (state.getWon().getEpoch() == epoch && state.getWon().getLeader() != leader)
+        || (state.getEstablished().getEpoch() == epoch
+            && state.getEstablished().getLeader() != leader);
+  }
+
+  /** Whether a process is announced as a node, or is a member of a group. */
+  public boolean isNode(Node process) {
+    final Node announced = living.get(process.getId());
+    return (announced != null && announced.getIncarnation() == process.getIncarnation())
+        || groups.values().stream()
+            .anyMatch(
+                group ->
+                    Configurations.has(group.getEstablished(), process)
+                        || Configurations.has(group.getWon(), process));
   }
 
   /** A member's answer has come. */
@@ -292,6 +311,10 @@ public final class Replicas implements AutoCloseable {
                   context.errors),
               context.alarm);
       replicas.put(state.getGroup(), created);
+    }
+    if (!groups.containsKey(state.getGroup())) { // dropped meanwhile, and perhaps before the put
+      replicas.remove(state.getGroup(), created);
+      created.close();
     }
     created.onCoordinated(this::isCoordinated);
     created.onNodes(this::living);

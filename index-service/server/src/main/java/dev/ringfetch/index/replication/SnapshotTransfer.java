@@ -32,6 +32,7 @@ final class SnapshotTransfer {
   private long end = -1; // position that the node has to apply; -1 before all was sent
   private long heardNs;
   private boolean failed;
+  private boolean recordsFirst;
   private int pieces;
 
   SnapshotTransfer(
@@ -113,8 +114,14 @@ final class SnapshotTransfer {
     if (begin < 0) {
       begin(nowNs);
     } else if (progress.isAdopted()) {
-      sendPieces(nowNs);
-      progress.sendRecords(nowNs);
+      recordsFirst = !recordsFirst; // else pieces take all that may be under way
+      if (recordsFirst) {
+        progress.sendRecords(nowNs);
+        sendPieces(nowNs);
+      } else {
+        sendPieces(nowNs);
+        progress.sendRecords(nowNs);
+      }
       progress.heartbeat(nowNs);
     }
   }

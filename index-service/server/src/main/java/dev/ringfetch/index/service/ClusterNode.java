@@ -36,6 +36,8 @@ import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Queue;
+import java.util.Set;
+import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.locks.LockSupport;
@@ -71,6 +73,9 @@ public final class ClusterNode implements LeaderDirectory, AutoCloseable {
   private final Queue<Runnable> tasks = new ConcurrentLinkedQueue<>();
   private final Thread thread = new Thread(this::run, "index-cluster");
   private volatile boolean closed;
+
+  /** Names of indexes that are created for writes. */
+  private final Set<String> createdForWrites = ConcurrentHashMap.newKeySet();
 
   // Of the thread.
   private boolean reached;
@@ -291,14 +296,16 @@ public final class ClusterNode implements LeaderDirectory, AutoCloseable {
     final long leader =
         group.hasWon() ? group.getWon().getLeader() : group.getEstablished().getLeader();
     final Node node = replicas.living().get(leader);
+    final Metadata trailers = new Metadata();
+    trailers.put(Trailers.NODES, String.join(",", addresses()));
+    if (node != null) {
+      trailers.put(Trailers.LEADER, node.getAddress()); // this node perhaps, in a moment
+    }
     if (leader == self.getId() || node == null) {
       throw Status.UNAVAILABLE
           .withDescription("the index has no leader now; send again: index=" + name)
-          .asException();
+          .asException(trailers);
     }
-    final Metadata trailers = new Metadata();
-    trailers.put(Trailers.LEADER, node.getAddress());
-    trailers.put(Trailers.NODES, String.join(",", addresses()));
     throw Status.FAILED_PRECONDITION
         .withDescription(
             "another node leads the index: index=" + name + " leader=" + node.getAddress())
@@ -315,11 +322,30 @@ public final class ClusterNode implements LeaderDirectory, AutoCloseable {
     execute(() -> begin(index.isEmpty() ? Indexes.DEFAULT_NAME : index, kind, told));
   }
 
+  @Override
+  public void createForWrite(String index) {
+    if (createdForWrites.add(index)) {
+      create(
+          index,
+          IndexKind.INDEX_KIND_UNSPECIFIED,
+          (incarnation, created, failure) -> createdForWrites.remove(index));
+    }
+  }
+
   private void begin(String index, IndexKind kind, Created told) {
     final GroupState known = group(index);
     final long endNs = System.nanoTime() + REQUEST_LIMIT_NS;
     if (known != null) {
       await(new Request(index, kind, false, told, endNs), known);
+      return;
+    }
+    if (replicas.states().size() >= Indexes.MAX_INDEXES) {
+      told.onEnd(
+          0,
+          false,
+          Status.RESOURCE_EXHAUSTED
+              .withDescription("too many indexes: limit=" + Indexes.MAX_INDEXES + " a cluster")
+              .asException());
       return;
     }
     final List<Node> chosen = Placement.choose(replicas.living().values(), index, replicaCount);
@@ -478,6 +504,11 @@ public final class ClusterNode implements LeaderDirectory, AutoCloseable {
     @Override
     public void onDisconnected(long node) {
       replicas.onDisconnected(node);
+    }
+
+    @Override
+    public boolean isNode(Node leader) {
+      return replicas.isNode(leader);
     }
 
     @Override

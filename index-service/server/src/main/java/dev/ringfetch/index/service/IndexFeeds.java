@@ -44,6 +44,24 @@ final class IndexFeeds implements WatchedIndex {
     return index;
   }
 
+  /**
+   * Takes the rings that a member has kept, before calls come.
+   *
+   * @param kept by partition
+   */
+  void lead(ChangeRing[] kept, long nowNs) {
+    idleSinceNs = nowNs;
+    for (int i = 0; i < kept.length; i++) {
+      final ChangeRing ring = kept[i];
+      ring.lead(this::wake);
+      rings.set(i, ring);
+      if (index.partition(i).submit(new Write(write -> {}).watch(ring)) != 0) {
+        rings.set(i, null); // it is not told; watches begin with another one
+        ring.close();
+      }
+    }
+  }
+
   Set<WatchCall> calls() {
     return calls;
   }

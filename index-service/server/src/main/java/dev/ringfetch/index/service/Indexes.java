@@ -333,8 +333,7 @@ public final class Indexes implements AutoCloseable {
   ServedIndex findOrCreate(String name) throws StatusException {
     final ServedIndex found = find(name);
     if (found == null && directory != null) {
-      directory.create(
-          name, IndexKind.INDEX_KIND_UNSPECIFIED, (incarnation, created, failure) -> {});
+      directory.createForWrite(name);
       throw Status.UNAVAILABLE
           .withDescription("the index is created now; send again: index=" + name)
           .asException();

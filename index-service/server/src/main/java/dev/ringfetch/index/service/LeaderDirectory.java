@@ -26,6 +26,12 @@ public interface LeaderDirectory {
    */
   void create(String name, IndexKind kind, Created created);
 
+  /**
+   * Begins to create an index for a write that does not wait for it. Does nothing while an earlier
+   * such creation is under way.
+   */
+  void createForWrite(String name);
+
   /** Drops an index; as {@link #create}. */
   void drop(String name, Created dropped);
 

@@ -13,6 +13,7 @@ import dev.ringfetch.index.replication.GroupStore;
 import dev.ringfetch.index.replication.GroupStoreException;
 import dev.ringfetch.index.store.StoreFullException;
 import dev.ringfetch.index.v1.GroupState;
+import dev.ringfetch.index.watch.ChangeRing;
 import java.io.ByteArrayOutputStream;
 import java.io.IOException;
 import java.util.ArrayList;
@@ -33,6 +34,7 @@ final class ReplicatedIndex implements GroupStore {
   private JournalReplay replay;
   private RecoveredIndex recovered; // null: given up, or served
   private ServedIndex served; // null while this node does not lead
+  private ChangeRing[] rings; // by partition, null before the first record; null: given up, or led
   private long group;
   private String name;
 
@@ -59,6 +61,7 @@ final class ReplicatedIndex implements GroupStore {
     replay = JournalReplay.atOnce(memory.store(), memory.outcomes());
     try {
       recovered = replay.create(new CatalogEntry(group, name, definition));
+      rings = new ChangeRing[recovered.index().partitions()];
     } catch (StoreFullException e) {
       throw new GroupStoreException("index memory is full: index=" + name, e);
     }
@@ -69,6 +72,14 @@ final class ReplicatedIndex implements GroupStore {
     if (recovered != null) {
       recovered.drop();
       recovered = null;
+    }
+    if (rings != null) {
+      for (final ChangeRing ring : rings) {
+        if (ring != null) {
+          ring.close();
+        }
+      }
+      rings = null;
     }
   }
 
@@ -95,11 +106,24 @@ final class ReplicatedIndex implements GroupStore {
       if (ofSnapshot) {
         replay.onSnapshotRecord(record, this::toString);
       } else {
+        final int partition = record.partition();
+        final boolean isOfPartition = !isOfClient && partition >= 0 && partition < rings.length;
+        final long lastLsn = isOfPartition ? recovered.last(partition) : 0;
         replay.onRecord(record, this::toString);
+        if (isOfPartition && record.lsn() > lastLsn) { // else the snapshot has it
+          ring(partition, lastLsn).onRecord(record);
+        }
       }
     } catch (IOException e) {
       throw new GroupStoreException(e.getMessage(), e);
     }
+  }
+
+  private ChangeRing ring(int partition, long lastLsn) {
+    if (rings[partition] == null) {
+      rings[partition] = ChangeRing.ofMember(indexes.watches().budget(), lastLsn);
+    }
+    return rings[partition];
   }
 
   @Override
@@ -117,8 +141,14 @@ final class ReplicatedIndex implements GroupStore {
                 partition -> log.partition(partition, from.last(partition)),
                 indexes.writers().with(from::outcomes))
             .led(new Leadership(barrier, clients));
+    final ChangeRing[] kept = rings;
+    for (int i = 0; i < kept.length; i++) {
+      kept[i] = ring(i, from.last(i));
+    }
+    rings = null;
     recovered = null;
     replay = null;
+    indexes.watches().lead(served, kept);
     indexes.lead(served);
     served.tick(outcome -> {}); // deadlines that have come under the old leader, and later ones
   }

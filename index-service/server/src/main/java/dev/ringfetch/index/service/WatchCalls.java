@@ -7,6 +7,7 @@ import dev.ringfetch.index.v1.IndexKind;
 import dev.ringfetch.index.v1.KeyRange;
 import dev.ringfetch.index.v1.WatchRequest;
 import dev.ringfetch.index.v1.WatchResponse;
+import dev.ringfetch.index.watch.ChangeRing;
 import dev.ringfetch.index.watch.EventBatch;
 import dev.ringfetch.index.watch.RingBudget;
 import dev.ringfetch.index.watch.WatchToken;
@@ -149,6 +150,21 @@ final class WatchCalls {
       final long unused = of.idleSince(nowNs());
     }
     call.open();
+    tickLater();
+  }
+
+  /**
+   * Keeps the changes of an index that this node leads from now on, before calls come: watches of
+   * the leader before go on here.
+   *
+   * @param kept the newest changes, by partition
+   */
+  void lead(ServedIndex index, ChangeRing[] kept) {
+    final IndexFeeds of = new IndexFeeds(index, null, budget, drive.executor());
+    of.lead(kept, nowNs());
+    synchronized (this) {
+      feeds.put(index, of);
+    }
     tickLater();
   }
 

@@ -1,5 +1,6 @@
 package dev.ringfetch.index.watch;
 
+import dev.ringfetch.index.journal.JournalRecord;
 import dev.ringfetch.index.partition.ChangeListener;
 import dev.ringfetch.index.partition.Write;
 import java.util.concurrent.atomic.AtomicReferenceArray;
@@ -10,7 +11,10 @@ import java.util.concurrent.atomic.AtomicReferenceArray;
  * holds the owner up. Changes are numbered from 0; a reader that comes too late finds that a number
  * is gone.
  *
- * <p>The partition's owner appends, any threads read.
+ * <p>On a member of a group the replica's owner appends, within a smaller limit, so that watches go
+ * on where the member becomes the leader: then the partition's owner does.
+ *
+ * <p>The owner appends, any threads read.
  */
 public final class ChangeRing implements ChangeListener {
   /** Number of a change that the ring has not. */
@@ -18,10 +22,13 @@ public final class ChangeRing implements ChangeListener {
 
   private static final int SLOTS_MIN = 64;
 
+  /** The most bytes of a ring that nobody can watch yet. */
+  private static final long MEMBER_BYTES = 4L << 20;
+
   private record Slot(long number, Change change) {}
 
   private final RingBudget budget;
-  private final Runnable alarm;
+  private Runnable alarm; // the owner's from the begin on
 
   // Each store by the owner. A reader loads the newest number before the slots, the slots before
   // the oldest number.
@@ -38,6 +45,10 @@ public final class ChangeRing implements ChangeListener {
   // The owner's.
   private long bytes;
   private boolean alarming;
+  private long limit = Long.MAX_VALUE;
+
+  /** LSN of the last record that was looked at; -1 before the begin. */
+  private long covered = -1;
 
   /**
    * Creates a ring, which begins when the owner says so.
@@ -55,18 +66,52 @@ public final class ChangeRing implements ChangeListener {
     budget.remove();
   }
 
+  /**
+   * Creates the ring of a member's partition.
+   *
+   * @param lsn the changes after this LSN come
+   */
+  public static ChangeRing ofMember(RingBudget budget, long lsn) {
+    final ChangeRing ring = new ChangeRing(budget, () -> {});
+    ring.limit = MEMBER_BYTES;
+    ring.begin(lsn);
+    return ring;
+  }
+
+  /** The member leads from now on. Called once, before the partition's owner gets the ring. */
+  public void lead(Runnable alarmOfLeader) {
+    alarm = alarmOfLeader;
+    limit = Long.MAX_VALUE;
+  }
+
+  /** Takes the next record of a member's partition, once it is applied. */
+  public void onRecord(JournalRecord record) {
+    covered = record.lsn();
+    final Change change = Change.of(record);
+    if (change != null) {
+      append(change);
+    }
+  }
+
+  /** A ring that has all up to this LSN keeps what it has. */
   @Override
   public void begin(long lsn) {
-    floor = lsn;
+    if (lsn != covered) {
+      floor = lsn;
+      covered = lsn;
+    }
     last = lsn;
   }
 
   @Override
   public void onChange(Write write) {
     final Change change = Change.of(write);
-    if (change == null) {
-      return;
+    if (change != null) {
+      append(change);
     }
+  }
+
+  private void append(Change change) {
     final long number = end;
     if (number - oldest == slots.length()) {
       grow(number);
@@ -90,7 +135,7 @@ public final class ChangeRing implements ChangeListener {
 
   /** Gives the oldest changes up, but never the one with this number. */
   private void trim(long newest) {
-    final long share = budget.share();
+    final long share = Math.min(limit, budget.share());
     long first = oldest;
     while (bytes > share && first < newest) {
       final int at = slot(slots, first);

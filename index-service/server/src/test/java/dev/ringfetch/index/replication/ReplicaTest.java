@@ -150,6 +150,32 @@ final class ReplicaTest {
   }
 
   @Test
+  void barriersAreRefusedWhereNoEpochIsEstablishedForLong() {
+    final ReplicationWorld world = new ReplicationWorld(SEED, 3, 3, coverage);
+    world.time().run(300 * ReplicationWorld.MS);
+    world.nodes().values().forEach(node -> node.session().connect(false));
+    world.crash(3, true, -1); // nobody can take it out of the group
+    final List<Boolean> answers = new ArrayList<>();
+    for (int i = 0; i < 2; i++) { // the second one waits for a question of its own
+      world
+          .leader()
+          .replica()
+          .confirm(
+              new Confirmation() {
+                @Override
+                public void onConfirmed(boolean leads) {
+                  answers.add(leads);
+                }
+              });
+    }
+    world.time().run(500 * ReplicationWorld.MS);
+    assertEquals(List.of(), answers);
+    world.time().run(1_000 * ReplicationWorld.MS);
+    assertEquals(List.of(false, false), answers);
+    world.settle();
+  }
+
+  @Test
   void idleGroupKeepsItsLeader() {
     final ReplicationWorld world = new ReplicationWorld(SEED, 3, 3, coverage);
     world.time().run(5_000 * ReplicationWorld.MS);

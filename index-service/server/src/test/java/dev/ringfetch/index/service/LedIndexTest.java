@@ -83,6 +83,11 @@ final class LedIndexTest {
     }
 
     @Override
+    public void createForWrite(String name) {
+      created.add(name);
+    }
+
+    @Override
     public void drop(String name, Created told) {
       told.onEnd(0, false, null);
     }

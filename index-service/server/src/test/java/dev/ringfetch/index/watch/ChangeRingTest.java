@@ -6,6 +6,8 @@ import static org.junit.jupiter.api.Assertions.assertNull;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import com.google.protobuf.ByteString;
+import dev.ringfetch.index.journal.JournalRecord;
+import dev.ringfetch.index.journal.RecordDescriptor;
 import dev.ringfetch.index.partition.BookStore;
 import dev.ringfetch.index.partition.Handover;
 import dev.ringfetch.index.partition.ImmediateLog;
@@ -88,6 +90,47 @@ final class ChangeRingTest {
     third.close();
     ring.close();
     assertEquals(0, budget.rings());
+  }
+
+  private static JournalRecord record(int type, long lsn) {
+    final JournalRecord record = new JournalRecord();
+    record
+        .begin(new byte[256], 0, type, KEY, ByteString.EMPTY)
+        .partition(1, 0)
+        .request(0, 0)
+        .place(1, lsn)
+        .end();
+    return record;
+  }
+
+  @Test
+  void aMembersRingGoesOnWhereItLeads() {
+    final AtomicInteger alarms = new AtomicInteger();
+    final ChangeRing ring = ChangeRing.ofMember(new RingBudget(20_000), 5);
+    ring.onRecord(record(RecordDescriptor.PUT, 6));
+    ring.onRecord(record(RecordDescriptor.DELETE, 7));
+    ring.onRecord(record(RecordDescriptor.OUTCOME, 8));
+    ring.lead(alarms::incrementAndGet);
+    final Partition partition = partition(8);
+    assertEquals(0, partition.submit(new Write(w -> {}).watch(ring)));
+    put(partition, 10);
+    assertTrue(alarms.get() > 0);
+    assertEquals(5, ring.floor());
+    assertEquals(0, ring.numberAfter(5));
+    assertEquals(2, ring.numberAfter(7));
+    assertEquals(9, ring.change(2).version());
+    assertEquals(ChangeRing.GONE, ring.numberAfter(4));
+  }
+
+  @Test
+  void aMembersRingThatLacksRecordsHasNoneBeforeThem() {
+    final ChangeRing ring = ChangeRing.ofMember(new RingBudget(20_000), 5);
+    ring.onRecord(record(RecordDescriptor.PUT, 6));
+    ring.lead(() -> {});
+    assertEquals(0, partition(9).submit(new Write(w -> {}).watch(ring)));
+    assertEquals(9, ring.floor());
+    assertEquals(ChangeRing.GONE, ring.numberAfter(6));
+    assertTrue(ring.isEnd(ring.numberAfter(9)));
   }
 
   @Test

@@ -1,0 +1,64 @@
+package dev.ringfetch.examples.cluster;
+
+import com.google.errorprone.annotations.concurrent.GuardedBy;
+import java.io.IOException;
+import java.nio.file.Files;
+
+/**
+ * A cluster in a directory of its own, which ends with the command that uses it: when that closes
+ * it, or is ended by a signal. Nothing of it is left then. Safe for use by two threads, as the
+ * signal's is one.
+ */
+final class TemporaryCluster implements AutoCloseable {
+  private final LocalCluster cluster;
+  private final Thread hook = new Thread(this::end, "end-of-cluster");
+
+  @GuardedBy("this")
+  private boolean ended;
+
+  private TemporaryCluster(LocalCluster cluster) {
+    this.cluster = cluster;
+  }
+
+  /**
+   * Creates the directory; nothing runs yet.
+   *
+   * @param command that uses it
+   */
+  static TemporaryCluster open(String command) throws IOException {
+    final TemporaryCluster opened =
+        new TemporaryCluster(
+            LocalCluster.open(
+                Files.createTempDirectory("ringfetch-cluster-" + command + "-"), true));
+    Runtime.getRuntime().addShutdownHook(opened.hook);
+    return opened;
+  }
+
+  LocalCluster cluster() {
+    return cluster;
+  }
+
+  private synchronized void end() {
+    if (ended) {
+      return;
+    }
+    ended = true;
+    try {
+      cluster.down();
+      cluster.delete();
+      cluster.close();
+    } catch (IOException | ClusterFailure e) {
+      System.err.println("cluster: not all is cleaned up: " + e.getMessage());
+    }
+  }
+
+  @Override
+  public void close() {
+    end();
+    try {
+      Runtime.getRuntime().removeShutdownHook(hook);
+    } catch (IllegalStateException e) {
+      // It runs: by a signal.
+    }
+  }
+}

@@ -1,0 +1,36 @@
+package dev.ringfetch.index.client;
+
+import java.io.IOException;
+import java.net.URI;
+import java.time.Duration;
+import java.util.List;
+import java.util.Optional;
+import java.util.ServiceLoader;
+
+/**
+ * A way to find the nodes of a cluster by the address of its coordinator. Clients find it by the
+ * scheme of the address, with the service loader.
+ */
+public interface NodeFinder {
+  /** Scheme of the addresses, such as {@code zk}. */
+  String scheme();
+
+  /**
+   * Asks the coordinator which nodes live, and waits for the answer.
+   *
+   * @param address such as {@code zk://host:port,host:port/cluster}
+   * @param limit how long to wait at most
+   * @return host and port of each
+   * @throws IOException if no answer comes in time, or the thread is interrupted, which it stays
+   * @throws IllegalArgumentException if the address is none that can be
+   */
+  List<String> find(URI address, Duration limit) throws IOException;
+
+  /** The finder of a scheme; empty if there is none on the class path. */
+  static Optional<NodeFinder> of(String scheme) {
+    return ServiceLoader.load(NodeFinder.class).stream()
+        .map(ServiceLoader.Provider::get)
+        .filter(finder -> finder.scheme().equals(scheme))
+        .findFirst();
+  }
+}

@@ -1,0 +1,67 @@
+package dev.ringfetch.index.client;
+
+import java.io.IOException;
+import java.net.URI;
+import java.time.Duration;
+import java.util.List;
+import java.util.Optional;
+
+/**
+ * The addresses that a client begins with.
+ *
+ * @param addresses one at least
+ * @param areNodes whether the servers are known to be nodes of a cluster
+ * @param areNamed whether the application has named them; else the coordinator has
+ */
+record Targets(List<String> addresses, boolean areNodes, boolean areNamed) {
+  /** How long the coordinator may take to say which nodes there are. */
+  static final Duration FIND_LIMIT = Duration.ofSeconds(10);
+
+  /** The scheme of clusters, also where nothing is on the class path that knows it. */
+  private static final String ZOOKEEPER = "zk";
+
+  private static final String SEPARATOR = "://";
+
+  /**
+   * The addresses of a target: a server, several nodes with commas between, or a cluster by its
+   * coordinator, which is asked then.
+   *
+   * @throws IllegalArgumentException if the target is none that can be
+   * @throws IllegalStateException if nothing on the class path knows the coordinator, if it does
+   *     not answer, or no node lives
+   */
+  static Targets of(String target) {
+    final int end = target.indexOf(SEPARATOR);
+    final String scheme = end < 0 ? "" : target.substring(0, end);
+    final Optional<NodeFinder> finder = end < 0 ? Optional.empty() : NodeFinder.of(scheme);
+    if (finder.isPresent()) {
+      return new Targets(find(finder.get(), target), true, false);
+    }
+    if (scheme.equals(ZOOKEEPER)) {
+      throw new IllegalStateException(
+          "'"
+              + target
+              + "' needs dev.ringfetch:ringfetch-index-cluster on the class path; the address of"
+              + " a node does without");
+    }
+    return new Targets(List.of(target.split(",", -1)), target.contains(","), true);
+  }
+
+  private static List<String> find(NodeFinder finder, String target) {
+    final List<String> found;
+    try {
+      found = finder.find(URI.create(target), FIND_LIMIT);
+    } catch (IOException e) {
+      throw new IllegalStateException(
+          "the coordinator does not say which nodes there are: target="
+              + target
+              + ": "
+              + e.getMessage(),
+          e);
+    }
+    if (found.isEmpty()) {
+      throw new IllegalStateException("no node of the cluster lives: target=" + target);
+    }
+    return found;
+  }
+}

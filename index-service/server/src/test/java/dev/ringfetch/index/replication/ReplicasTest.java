@@ -1,0 +1,213 @@
+package dev.ringfetch.index.replication;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
+import static org.junit.jupiter.api.Assertions.assertNotNull;
+import static org.junit.jupiter.api.Assertions.assertNull;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import dev.ringfetch.index.coordinator.LocalCoordinator;
+import dev.ringfetch.index.journal.IndexDefinition;
+import dev.ringfetch.index.journal.JournalRecord;
+import dev.ringfetch.index.v1.Adopt;
+import dev.ringfetch.index.v1.Configuration;
+import dev.ringfetch.index.v1.Durability;
+import dev.ringfetch.index.v1.GroupState;
+import dev.ringfetch.index.v1.IndexKind;
+import dev.ringfetch.index.v1.LeaderMessage;
+import dev.ringfetch.index.v1.MemberMessage;
+import dev.ringfetch.index.v1.Node;
+import dev.ringfetch.index.v1.SnapshotBegin;
+import java.util.ArrayList;
+import java.util.List;
+import org.junit.jupiter.api.Test;
+
+/** The replicas of a node that leads nothing, and whom it takes for a leader. */
+final class ReplicasTest {
+  private static final Node SELF = node(1);
+  private static final Node LEADER = node(2);
+  private static final Node OTHER = node(3);
+
+  private final LocalCoordinator.Truth truth = new LocalCoordinator.Truth();
+  private final LocalCoordinator admin = truth.connect();
+  private final List<MemberMessage> answers = new ArrayList<>();
+  private Runnable whileCreated = () -> {};
+  private final Replicas replicas =
+      new Replicas(
+          new Replicas.Context()
+              .self(SELF)
+              .coordinator(truth.connect())
+              .peers(new Answers())
+              .stores(
+                  group -> {
+                    whileCreated.run();
+                    return new EmptyStore();
+                  }));
+
+  private static Node node(long id) {
+    return Node.newBuilder().setId(id).setIncarnation(10 + id).setAddress("node" + id).build();
+  }
+
+  /** Takes what is answered. */
+  private final class Answers implements Peers {
+    @Override
+    public void connect(Node node) {}
+
+    @Override
+    public void disconnect(long node) {}
+
+    @Override
+    public boolean send(long node, LeaderMessage message) {
+      return false;
+    }
+
+    @Override
+    public void answer(long leader, MemberMessage message) {
+      answers.add(message);
+    }
+  }
+
+  /** A store of which nothing is asked. */
+  private static final class EmptyStore implements GroupStore {
+    @Override
+    public void clear(GroupState group) {}
+
+    @Override
+    public void apply(JournalRecord record) {}
+
+    @Override
+    public void restore(JournalRecord record) {}
+
+    @Override
+    public void lead(GroupLog log, GroupState group) {}
+
+    @Override
+    public void reconfigured(GroupState group) {}
+
+    @Override
+    public void follow() {}
+
+    @Override
+    public GroupSnapshot snapshot(Runnable wake) {
+      throw new IllegalStateException();
+    }
+  }
+
+  private GroupState group(Node leader, Node... others) {
+    final Configuration.Builder won =
+        Configuration.newBuilder()
+            .setLeader(leader.getId())
+            .setNonce(7)
+            .addMembers(Configurations.member(leader));
+    for (final Node other : others) {
+      won.addMembers(Configurations.member(other));
+    }
+    final List<GroupState> created = new ArrayList<>();
+    admin.create(
+        GroupState.newBuilder()
+            .setIndex("index")
+            .setReplicas(3)
+            .setWon(won)
+            .setDefinition(
+                new IndexDefinition(IndexKind.HASH, Durability.MEMORY, 1, 1, 1).encoded())
+            .build(),
+        (result, state) -> created.add(state));
+    poll();
+    return created.get(0);
+  }
+
+  private void poll() {
+    admin.poll(new Ignored());
+    replicas.work();
+  }
+
+  private long answer(Node leader, LeaderMessage message) {
+    replicas.onMessage(leader.getId(), message).run();
+    return answers.get(answers.size() - 1).getGate();
+  }
+
+  private static LeaderMessage adopt(GroupState group, long epoch) {
+    return LeaderMessage.newBuilder()
+        .setGroup(group.getGroup())
+        .setEpoch(epoch)
+        .setAdopt(Adopt.getDefaultInstance())
+        .build();
+  }
+
+  @Test
+  void obeysTheLeaderOfAnEpochAlone() {
+    final GroupState group = group(LEADER, SELF, OTHER);
+    final long epoch = group.getWon().getEpoch();
+    assertEquals(0, answer(OTHER, adopt(group, epoch)));
+    assertEquals(epoch, answer(LEADER, adopt(group, epoch)));
+    assertEquals(0, answer(OTHER, adopt(group, epoch)));
+    // One that this node has not heard of from the coordinator, which may be away.
+    assertEquals(epoch + 1, answer(OTHER, adopt(group, epoch + 1)));
+  }
+
+  @Test
+  void nodesAreThoseThatAreAnnouncedAndMembers() {
+    assertFalse(replicas.isNode(LEADER));
+    group(LEADER);
+    assertTrue(replicas.isNode(LEADER));
+    assertFalse(replicas.isNode(OTHER));
+    admin.announce(OTHER);
+    poll();
+    assertTrue(replicas.isNode(OTHER));
+    assertFalse(replicas.isNode(OTHER.toBuilder().setIncarnation(1).build()));
+  }
+
+  private static LeaderMessage snapshot(GroupState group) {
+    return LeaderMessage.newBuilder()
+        .setGroup(group.getGroup())
+        .setEpoch(group.getWon().getEpoch())
+        .setSnapshotBegin(SnapshotBegin.newBuilder().setGroup(group))
+        .build();
+  }
+
+  @Test
+  void aSnapshotCreatesAReplica() {
+    final GroupState group = group(LEADER);
+    replicas.onMessage(LEADER.getId(), snapshot(group)).run();
+    assertNotNull(replicas.find(group.getGroup()));
+  }
+
+  @Test
+  void aSnapshotOfAnotherThanTheLeaderCreatesNone() {
+    final GroupState group = group(LEADER, OTHER);
+    replicas.onMessage(OTHER.getId(), snapshot(group)).run();
+    assertNull(replicas.find(group.getGroup()));
+    admin.establish(group, (result, state) -> {});
+    poll();
+    replicas.onMessage(OTHER.getId(), snapshot(group)).run();
+    assertNull(replicas.find(group.getGroup()));
+  }
+
+  @Test
+  void noReplicaIsLeftOfAGroupThatWasDroppedMeanwhile() {
+    final GroupState group = group(LEADER);
+    whileCreated =
+        () -> {
+          admin.drop(group, (result, state) -> {});
+          poll();
+        };
+    replicas.onMessage(LEADER.getId(), snapshot(group)).run();
+    assertNull(replicas.find(group.getGroup()));
+  }
+
+  /** Takes what the coordinator says, for nothing. */
+  private static final class Ignored
+      implements dev.ringfetch.index.coordinator.Coordinator.Listener {
+    @Override
+    public void onGroup(GroupState state) {}
+
+    @Override
+    public void onDropped(long group) {}
+
+    @Override
+    public void onNodes(java.util.Collection<Node> nodes) {}
+
+    @Override
+    public void onConnected(boolean connected) {}
+  }
+}

@@ -1,0 +1,143 @@
+package dev.ringfetch.index.service;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
+import static org.junit.jupiter.api.Assertions.assertNotNull;
+import static org.junit.jupiter.api.Assertions.assertNull;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import dev.ringfetch.index.coordinator.Coordinator;
+import dev.ringfetch.index.coordinator.LocalCoordinator;
+import dev.ringfetch.index.journal.IndexDefinition;
+import dev.ringfetch.index.v1.Configuration;
+import dev.ringfetch.index.v1.Durability;
+import dev.ringfetch.index.v1.GroupState;
+import dev.ringfetch.index.v1.IndexKind;
+import dev.ringfetch.index.v1.Node;
+import io.grpc.Status;
+import io.grpc.StatusException;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicInteger;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+
+/** What a node alone does about indexes that are created. */
+@Timeout(60)
+final class ClusterNodeTest {
+  private final LocalCoordinator.Truth truth = new LocalCoordinator.Truth();
+  private final Counted coordinator = new Counted(truth.connect());
+  private final Indexes indexes = Indexes.unrecovered(IndexMemory.ofProcess(64L << 20));
+  private final ClusterNode node = new ClusterNode(indexes, coordinator, 1, "boot", null);
+
+  @AfterEach
+  void end() {
+    node.close();
+    indexes.close();
+  }
+
+  /** A coordinator that counts creations. */
+  private static final class Counted implements Coordinator {
+    private final Coordinator of;
+    private final AtomicInteger creations = new AtomicInteger();
+
+    Counted(Coordinator of) {
+      this.of = of;
+    }
+
+    @Override
+    public void announce(Node self) {
+      of.announce(self);
+    }
+
+    @Override
+    public void create(GroupState first, Answer answer) {
+      creations.incrementAndGet();
+      of.create(first, answer);
+    }
+
+    @Override
+    public void win(GroupState seen, Configuration proposed, Answer answer) {
+      of.win(seen, proposed, answer);
+    }
+
+    @Override
+    public void establish(GroupState seen, Answer answer) {
+      of.establish(seen, answer);
+    }
+
+    @Override
+    public void drop(GroupState seen, Answer answer) {
+      of.drop(seen, answer);
+    }
+
+    @Override
+    public int poll(Listener listener) {
+      return of.poll(listener);
+    }
+
+    @Override
+    public void wakeUp(Runnable wakeUp) {
+      of.wakeUp(wakeUp);
+    }
+
+    @Override
+    public void close() {
+      of.close();
+    }
+  }
+
+  private void start() throws Exception {
+    indexes.recoverAndServe();
+    final CompletableFuture<Void> reached = new CompletableFuture<>();
+    node.start("localhost:1", () -> reached.complete(null));
+    reached.get(20, TimeUnit.SECONDS);
+  }
+
+  /** Creates an index; gives the failure, or null. */
+  private StatusException create(String name) throws Exception {
+    final CompletableFuture<StatusException> ended = new CompletableFuture<>();
+    node.create(
+        name,
+        IndexKind.INDEX_KIND_UNSPECIFIED,
+        (incarnation, done, failure) -> ended.complete(failure));
+    return ended.get(20, TimeUnit.SECONDS);
+  }
+
+  @Test
+  void writesToAnAbsentIndexShareOneCreation() throws Exception {
+    for (int i = 0; i < 5; i++) {
+      node.createForWrite("a"); // before the node works
+    }
+    start();
+    assertNull(create("a"));
+    assertTrue(coordinator.creations.get() <= 2, coordinator.creations::toString);
+    assertNotNull(indexes.find("a"));
+  }
+
+  @Test
+  void tooManyIndexesAreRefused() throws Exception {
+    final LocalCoordinator admin = truth.connect();
+    final List<GroupState> created = new ArrayList<>();
+    for (int i = 0; i < Indexes.MAX_INDEXES; i++) {
+      admin.create(
+          GroupState.newBuilder()
+              .setIndex("i" + i)
+              .setReplicas(1)
+              .setDefinition(
+                  new IndexDefinition(IndexKind.HASH, Durability.MEMORY, 1, 1, 1).encoded())
+              .setWon(Configuration.newBuilder().setLeader(5).setNonce(7 + i))
+              .build(),
+          (result, state) -> created.add(state));
+    }
+    start();
+    final StatusException refusal = create("one more");
+    assertNotNull(refusal);
+    assertEquals(Status.Code.RESOURCE_EXHAUSTED, refusal.getStatus().getCode());
+    assertTrue(refusal.getMessage().contains("1024"), refusal.getMessage());
+    assertFalse(created.contains(null));
+  }
+}
