@@ -11,10 +11,12 @@ import java.util.ArrayList;
 import java.util.Collection;
 import java.util.Collections;
 import java.util.HashMap;
+import java.util.List;
 import java.util.Map;
 import java.util.Objects;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
+import java.util.function.LongFunction;
 import java.util.function.LongSupplier;
 import org.agrona.ErrorHandler;
 
@@ -55,6 +57,7 @@ public final class Replicas implements AutoCloseable {
     private Coordinator coordinator;
     private Peers peers;
     private StoreFactory stores;
+    private LongFunction<GroupDisk> disks;
     private LongSupplier clock = System::nanoTime;
     private LongSupplier nonces = new SecureRandom()::nextLong;
     private ReplicaContext.Limits limits = ReplicaContext.Limits.DEFAULT;
@@ -85,6 +88,12 @@ public final class Replicas implements AutoCloseable {
     /** Sets what creates the stores. */
     public Context stores(StoreFactory factory) {
       stores = factory;
+      return this;
+    }
+
+    /** Sets what opens the disk of a group, where the node has one; null, as unless set: none. */
+    public Context disks(LongFunction<GroupDisk> factory) {
+      disks = factory;
       return this;
     }
 
@@ -133,6 +142,16 @@ public final class Replicas implements AutoCloseable {
     Objects.requireNonNull(context.coordinator, "coordinator");
     Objects.requireNonNull(context.peers, "peers");
     Objects.requireNonNull(context.stores, "stores");
+  }
+
+  /**
+   * Goes on with what an earlier process has left on the disk. Called before all else, for each
+   * group.
+   */
+  public void recover(GroupRecovery recovery) {
+    final GroupState state = recovery.state();
+    replicas.put(
+        state.getGroup(), new Replica(context(state, recovery.store()), recovery, context.alarm));
   }
 
   /** The replica of a group; null if this node never was a member. */
@@ -192,7 +211,7 @@ public final class Replicas implements AutoCloseable {
     Replica replica = replicas.get(message.getGroup());
     if (replica == null && message.hasSnapshotBegin()) {
       final GroupState state = groups.get(message.getGroup());
-      replica = state == null ? null : create(state);
+      replica = state == null || !canHave(state) ? null : create(state);
     }
     if (replica != null) {
       replica.onMessage(leader, message);
@@ -239,6 +258,11 @@ public final class Replicas implements AutoCloseable {
 
   private void coordinated(boolean now) {
     coordinated = now;
+    if (now) { // a group that an earlier process had may have been dropped since
+      List.copyOf(replicas.keySet()).stream()
+          .filter(group -> !groups.containsKey(group))
+          .forEach(listener::onDropped);
+    }
     replicas.values().forEach(replica -> replica.onCoordinated(this::isCoordinated));
   }
 
@@ -278,19 +302,7 @@ public final class Replicas implements AutoCloseable {
       if (there != null) {
         return there;
       }
-      created =
-          new Replica(
-              new ReplicaContext(
-                  state.getGroup(),
-                  context.self,
-                  partitions(state),
-                  context.peers,
-                  context.stores.create(state),
-                  context.clock,
-                  context.nonces,
-                  context.limits,
-                  context.errors),
-              context.alarm);
+      created = new Replica(context(state, context.stores.create(state)), context.alarm);
       replicas.put(state.getGroup(), created);
     }
     created.onCoordinated(this::isCoordinated);
@@ -298,6 +310,25 @@ public final class Replicas implements AutoCloseable {
     created.onConnections(connected);
     created.onGroup(state);
     return created;
+  }
+
+  private ReplicaContext context(GroupState state, GroupStore store) {
+    return new ReplicaContext(
+        state.getGroup(),
+        context.self,
+        partitions(state),
+        context.peers,
+        store,
+        context.clock,
+        context.nonces,
+        context.limits,
+        context.errors,
+        Configurations.isOnDisk(state) ? context.disks.apply(state.getGroup()) : null);
+  }
+
+  /** Whether this node can be a member. */
+  private boolean canHave(GroupState state) {
+    return context.disks != null || !Configurations.isOnDisk(state);
   }
 
   private static int partitions(GroupState state) {
@@ -322,7 +353,9 @@ public final class Replicas implements AutoCloseable {
       final Replica replica = replicas.get(state.getGroup());
       if (replica != null) {
         replica.onGroup(state);
-      } else if (!state.hasEstablished() && Configurations.has(state.getWon(), context.self)) {
+      } else if (!state.hasEstablished()
+          && Configurations.has(state.getWon(), context.self)
+          && canHave(state)) {
         create(state);
       }
     }
@@ -332,7 +365,7 @@ public final class Replicas implements AutoCloseable {
       groups.remove(group);
       final Replica replica = replicas.remove(group);
       if (replica != null) {
-        replica.close();
+        replica.drop();
       }
     }
 

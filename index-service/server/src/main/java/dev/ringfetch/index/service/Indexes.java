@@ -129,7 +129,7 @@ public final class Indexes implements AutoCloseable {
     if (directory == null && !indexes.containsKey(DEFAULT_NAME)) {
       createAbsent(DEFAULT_NAME, IndexKind.HASH, memory.durability());
     }
-    if (memory.journal() != null) {
+    if (memory.journal() != null && directory == null) {
       memory.journal().startSnapshots(this);
     }
   }
@@ -214,7 +214,7 @@ public final class Indexes implements AutoCloseable {
 
   private void recover() {
     final IndexJournal journal = memory.journal();
-    if (journal != null) {
+    if (journal != null && directory == null) {
       clients.recover(journal, journal.takeClients());
     }
     for (final RecoveredIndex recovered :
@@ -334,7 +334,10 @@ public final class Indexes implements AutoCloseable {
     final ServedIndex found = find(name);
     if (found == null && directory != null) {
       directory.create(
-          name, IndexKind.INDEX_KIND_UNSPECIFIED, (incarnation, created, failure) -> {});
+          name,
+          IndexKind.INDEX_KIND_UNSPECIFIED,
+          Durability.DURABILITY_UNSPECIFIED,
+          (incarnation, created, failure) -> {});
       throw Status.UNAVAILABLE
           .withDescription("the index is created now; send again: index=" + name)
           .asException();
