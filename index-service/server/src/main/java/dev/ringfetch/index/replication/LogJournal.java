@@ -16,24 +16,30 @@ import java.util.ArrayDeque;
  * <p>The replica's owner only.
  */
 final class LogJournal {
-  /** Records after which the disk is told what is committed: a restart keeps no more in memory. */
-  private static final long COMMIT_RECORDS = 4096;
-
   /** A position, and the number of the disk's records after which it is durable. */
   private record Mark(long count, long position) {}
 
   private final long group;
   private final GroupDisk disk;
   private final RecordLog log;
+  private final int commitBytes;
   private final ArrayDeque<Mark> marks = new ArrayDeque<>();
   private RecordLog.Cursor cursor;
   private boolean isWhole; // the log follows, not a snapshot
   private boolean isEpochDue;
   private long durable = -1;
   private long commit;
+  private long bytesSinceCommit;
 
-  LogJournal(long group, GroupDisk disk, RecordLog log) {
+  /**
+   * Creates it.
+   *
+   * @param commitBytes of records after which the disk is told what is committed: what is not known
+   *     to be committed, a restart keeps in memory
+   */
+  LogJournal(long group, GroupDisk disk, RecordLog log, int commitBytes) {
     this.group = group;
+    this.commitBytes = commitBytes;
     this.disk = disk;
     this.log = log;
     cursor = log.new Cursor();
@@ -124,9 +130,12 @@ final class LogJournal {
     boolean hasRoom = true;
     while (hasRoom && cursor.hasNext()) {
       final long position = cursor.position();
-      hasRoom = disk.append(cursor.array(), cursor.offset(), cursor.skipped());
+      final int offset = cursor.offset();
+      final int length = cursor.skipped();
+      hasRoom = disk.append(cursor.array(), offset, length);
       if (hasRoom) {
         isNew = true;
+        bytesSinceCommit += length;
       } else {
         cursor.seek(position);
       }
@@ -135,9 +144,11 @@ final class LogJournal {
       marks.add(new Mark(disk.appended(), cursor.position()));
     }
     final long known = Math.min(committed, cursor.position());
-    if (known - commit >= COMMIT_RECORDS
+    if (known > commit
+        && bytesSinceCommit >= commitBytes
         && tryAppend(RecordDescriptor.GROUP_COMMIT, epoch, RecordDescriptor.value(known))) {
       commit = known;
+      bytesSinceCommit = 0;
     }
   }
 

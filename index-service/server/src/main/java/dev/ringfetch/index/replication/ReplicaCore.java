@@ -10,6 +10,9 @@ import dev.ringfetch.index.v1.GroupState;
  * <p>The replica's owner only.
  */
 final class ReplicaCore {
+  /** The disk is told what is committed as often as this while as much comes as may wait. */
+  private static final int COMMIT_PARTS = 8;
+
   private final ReplicaContext context;
   private final RecordLog log;
   private final LogJournal journal; // null: the group is in memory alone
@@ -31,7 +34,11 @@ final class ReplicaCore {
   private ReplicaCore(ReplicaContext context, RecordLog log) {
     this.context = context;
     this.log = log;
-    journal = context.disk() == null ? null : new LogJournal(context.group(), context.disk(), log);
+    journal =
+        context.disk() == null
+            ? null
+            : new LogJournal(
+                context.group(), context.disk(), log, context.limits().waiting() / COMMIT_PARTS);
     applying = log.new Cursor();
   }
 

@@ -256,9 +256,14 @@ final class ReplicaCycle {
 
   /** Whether this replica has each record that was acknowledged in a configuration. */
   private boolean isComplete(Configuration base) {
-    return core.isRestarted()
-        ? Configurations.hasNode(base, context.self().getId()) // by its disk
+    return core.hasDisk()
+        ? Configurations.hasNode(base, context.self().getId())
         : Configurations.has(base, context.self());
+  }
+
+  /** Whether its disk alone makes this replica complete: it has restarted since. */
+  private boolean isCompleteByDisk() {
+    return core.hasDisk() && !Configurations.has(Configurations.base(group), context.self());
   }
 
   private void adopt(GroupState won) {
@@ -385,7 +390,7 @@ final class ReplicaCycle {
     if (core.state() != ReplicaState.MEMBER
         || !mayWin()
         || !isLeaderSuspect(nowNs)
-        || (core.isRestarted() && !mayStartCold(nowNs))) {
+        || (isCompleteByDisk() && !mayStartCold(nowNs))) {
       return;
     }
     if (nowNs - suspectNs >= rank() * RANK_NS && nowNs - notBeforeNs >= 0) {
@@ -461,7 +466,7 @@ final class ReplicaCycle {
       final Node node = living.get(member.getNode());
       if (member.getNode() == context.self().getId()) {
         members.add(Configurations.member(context.self()));
-      } else if (core.isRestarted() && isBack(member, node)) {
+      } else if (isCompleteByDisk() && isBack(member, node)) {
         members.add(Configurations.member(node));
       } else if (seemsAlive(base, member)) {
         members.add(member);
@@ -492,7 +497,7 @@ final class ReplicaCycle {
         return rank;
       }
       if (seemsAlive(base, member)
-          || (core.isRestarted() && isBack(member, living.get(member.getNode())))) {
+          || (isCompleteByDisk() && isBack(member, living.get(member.getNode())))) {
         rank++;
       }
     }

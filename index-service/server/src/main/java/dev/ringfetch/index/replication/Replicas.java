@@ -1,5 +1,6 @@
 package dev.ringfetch.index.replication;
 
+import com.google.protobuf.ByteString;
 import dev.ringfetch.index.coordinator.Coordinator;
 import dev.ringfetch.index.journal.IndexDefinition;
 import dev.ringfetch.index.v1.GroupState;
@@ -41,6 +42,9 @@ public final class Replicas implements AutoCloseable {
 
   // Of the thread that works.
   private boolean reached;
+
+  /** Definitions of the groups that the disk has, until the coordinator was reached. */
+  private final Map<Long, ByteString> recovered = new HashMap<>();
   private final Map<Long, Node> connections = new HashMap<>();
   private final Coordinator.Listener listener = new Events();
 
@@ -150,6 +154,7 @@ public final class Replicas implements AutoCloseable {
    */
   public void recover(GroupRecovery recovery) {
     final GroupState state = recovery.state();
+    recovered.put(state.getGroup(), state.getDefinition());
     replicas.put(
         state.getGroup(), new Replica(context(state, recovery.store()), recovery, context.alarm));
   }
@@ -256,12 +261,30 @@ public final class Replicas implements AutoCloseable {
     return done;
   }
 
+  /**
+   * Gives up what an earlier process had of a group that was dropped since, or never was one of
+   * this coordinator. It stays on the disk: the coordinator may be the wrong one.
+   */
+  private void giveUp(long group) {
+    final Replica replica = replicas.remove(group);
+    if (replica != null) {
+      replica.close();
+      context.errors.onError(
+          new GroupStoreException(
+              "the coordinator knows no such group, whose records stay on the disk: group="
+                  + group));
+    }
+  }
+
   private void coordinated(boolean now) {
     coordinated = now;
-    if (now) { // a group that an earlier process had may have been dropped since
-      List.copyOf(replicas.keySet()).stream()
-          .filter(group -> !groups.containsKey(group))
-          .forEach(listener::onDropped);
+    if (now) {
+      for (final Map.Entry<Long, ByteString> before : recovered.entrySet()) {
+        if (!groups.containsKey(before.getKey())) {
+          giveUp(before.getKey());
+        }
+      }
+      recovered.clear();
     }
     replicas.values().forEach(replica -> replica.onCoordinated(this::isCoordinated));
   }
@@ -349,6 +372,10 @@ public final class Replicas implements AutoCloseable {
   private final class Events implements Coordinator.Listener {
     @Override
     public void onGroup(GroupState state) {
+      final ByteString before = recovered.get(state.getGroup());
+      if (before != null && !before.equals(state.getDefinition())) {
+        giveUp(state.getGroup());
+      }
       groups.put(state.getGroup(), state);
       final Replica replica = replicas.get(state.getGroup());
       if (replica != null) {

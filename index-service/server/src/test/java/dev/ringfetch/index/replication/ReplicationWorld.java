@@ -130,7 +130,7 @@ final class ReplicationWorld {
 
   /** Whether a store fails now. */
   boolean mayFail(SimulatedNode node) {
-    return storesFail && time.oneIn(3_000) && survives(node.id());
+    return storesFail && !node.isRecovering() && time.oneIn(3_000) && survives(node.id());
   }
 
   void storesFail(boolean mayFail) {

@@ -181,6 +181,9 @@ final class SimulatedCoordinator {
     }
 
     private void connection() {
+      if (connected) {
+        showGroups(); // what there is comes first
+      }
       add(listener -> listener.onConnected(connected));
     }
 

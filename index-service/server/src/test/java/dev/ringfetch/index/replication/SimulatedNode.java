@@ -16,6 +16,7 @@ final class SimulatedNode {
   private Replicas replicas;
   private boolean alive = true;
   private boolean paused;
+  private boolean recovering;
   private boolean due;
 
   /**
@@ -53,7 +54,9 @@ final class SimulatedNode {
                 .logLimits(world.logLimit(), 10 * world.logLimit())
                 .errors(world::onError));
     if (directory != null) {
+      recovering = true;
       final GroupRecovery recovery = directory.recover(world.group(), stores, world.logLimit());
+      recovering = false;
       if (recovery.isPresent()) {
         replicas.recover(recovery);
       }
@@ -128,6 +131,11 @@ final class SimulatedNode {
 
   boolean isAlive() {
     return alive;
+  }
+
+  /** Whether it reads its directory. */
+  boolean isRecovering() {
+    return recovering;
   }
 
   boolean isPaused() {
