@@ -282,10 +282,9 @@ public final class IndexServer implements Callable<Integer> {
       throw new ParameterException(
           spec.commandLine(), "--durability " + durability + " needs --data PATH");
     }
-    if (cluster != null && (data != null || durability != Durability.MEMORY)) {
+    if (cluster != null && durability == Durability.INTERVAL) {
       throw new ParameterException(
-          spec.commandLine(),
-          "--cluster keeps indexes in the memory of its nodes: neither --data nor --durability");
+          spec.commandLine(), "--cluster has the levels memory and disk, not interval");
     }
     if (fabrics != null) {
       context.fabrics(

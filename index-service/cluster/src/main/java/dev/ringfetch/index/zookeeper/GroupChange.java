@@ -1,5 +1,6 @@
 package dev.ringfetch.index.zookeeper;
 
+import dev.ringfetch.index.coordinator.Coordinator;
 import dev.ringfetch.index.coordinator.Coordinator.Answer;
 import dev.ringfetch.index.coordinator.Coordinator.Result;
 import dev.ringfetch.index.v1.Configuration;
@@ -43,12 +44,7 @@ final class GroupChange extends Request {
   }
 
   static GroupChange establish(Context context, Answer answer, GroupState seen) {
-    return new GroupChange(
-        context,
-        answer,
-        seen,
-        seen.toBuilder().setEstablished(seen.getWon()).clearWon().build(),
-        seen.getWon());
+    return new GroupChange(context, answer, seen, Coordinator.established(seen), seen.getWon());
   }
 
   static GroupChange drop(Context context, Answer answer, GroupState seen) {

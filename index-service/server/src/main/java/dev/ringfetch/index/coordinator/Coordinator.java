@@ -1,6 +1,7 @@
 package dev.ringfetch.index.coordinator;
 
 import dev.ringfetch.index.v1.Configuration;
+import dev.ringfetch.index.v1.EpochBegin;
 import dev.ringfetch.index.v1.GroupState;
 import dev.ringfetch.index.v1.Node;
 import java.util.Collection;
@@ -73,7 +74,29 @@ public interface Coordinator extends AutoCloseable {
    */
   void win(GroupState seen, Configuration proposed, Answer answer);
 
-  /** Establishes the configuration that was won in this state. */
+  /** Begins of epochs that a group's state keeps. */
+  int BEGINS_LIMIT = 32;
+
+  /** Returns the state in which the configuration is established that was won in another. */
+  static GroupState established(GroupState seen) {
+    final EpochBegin begin =
+        EpochBegin.newBuilder()
+            .setEpoch(seen.getWon().getEpoch())
+            .setPosition(seen.getWon().getBegin())
+            .build();
+    final GroupState.Builder next =
+        seen.toBuilder().setEstablished(seen.getWon()).clearWon().addBegins(begin);
+    while (next.getBeginsCount() > BEGINS_LIMIT) {
+      next.removeBegins(0);
+    }
+    return next.build();
+  }
+
+  /**
+   * Establishes the configuration that was won in this state.
+   *
+   * @param seen the newest state that the node knows, with the position at which the epoch began
+   */
   void establish(GroupState seen, Answer answer);
 
   /** Drops a group. */

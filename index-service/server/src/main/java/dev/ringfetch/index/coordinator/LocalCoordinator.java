@@ -149,7 +149,7 @@ public final class LocalCoordinator implements Coordinator {
     if (!seen.hasWon() || seen.getWon().getEpoch() == 0) {
       throw new IllegalArgumentException("no configuration was won: seen=" + seen);
     }
-    change(seen, seen.getWon(), answer, state -> state.setEstablished(state.getWon()).clearWon());
+    change(seen, seen.getWon(), answer, state -> Coordinator.established(seen).toBuilder());
   }
 
   @Override

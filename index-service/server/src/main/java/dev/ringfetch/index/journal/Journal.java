@@ -271,6 +271,16 @@ public final class Journal {
   }
 
   /**
+   * Opens a sequence of records that keep their bytes, each synced as soon as can be.
+   *
+   * @param listener is run when records became durable, and when the journal has failed; on the
+   *     journal's thread
+   */
+  public CopiedLog copies(Runnable listener) {
+    return new CopiedLog(this, listener);
+  }
+
+  /**
    * Records that an index is there from now on. Records of it that are appended later are answered
    * after a sync only if this one is synced, too.
    *

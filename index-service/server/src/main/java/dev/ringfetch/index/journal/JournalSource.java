@@ -17,6 +17,9 @@ final class JournalSource {
   private long client;
   private long request;
 
+  /** Whether records are known by their number, not by their LSNs. */
+  private boolean counts;
+
   /** Whether the journal has this in its list of those that may have records. */
   private final AtomicBoolean listed = new AtomicBoolean();
 
@@ -42,6 +45,12 @@ final class JournalSource {
     this.listener = listener;
     written = last;
     durable = last;
+  }
+
+  /** Counts records in place of their LSNs, from 1 on. Returns this. */
+  JournalSource counting() {
+    counts = true;
+    return this;
   }
 
   /** The last LSN that is durable, or that the source began after. */
@@ -99,13 +108,29 @@ final class JournalSource {
         .request(client, request)
         .place(journal.epoch(), lsn)
         .end();
+    append();
+    return 0;
+  }
+
+  /** Appends a copy of an aligned record; else as the method that makes one. */
+  int append(byte[] bytes, int offset, int length) {
+    final int type = bytes[offset + RecordDescriptor.TYPE_OFFSET] & 0xFF;
+    final int refused = journal.reserve(length, type);
+    if (refused != 0) {
+      return refused;
+    }
+    System.arraycopy(bytes, offset, pending.claim(length), pending.offset(), length);
+    append();
+    return 0;
+  }
+
+  private void append() {
     pending.append();
     // The record before the look at the list: the journal leaves that before it looks for records.
     VarHandle.fullFence();
     if (!listed.get() && listed.compareAndSet(false, true)) {
       journal.list(this);
     }
-    return 0;
   }
 
   // What follows is the journal's thread's.
@@ -122,8 +147,11 @@ final class JournalSource {
 
   /** Moves records to a batch as long as it has room; returns whether all were moved. */
   boolean take(Batch batch) {
+    final int before = batch.records();
     final long last = pending.take(batch);
-    if (last != 0) {
+    if (counts) {
+      written += batch.records() - before;
+    } else if (last != 0) {
       written = last;
     }
     return pending.isEmpty();

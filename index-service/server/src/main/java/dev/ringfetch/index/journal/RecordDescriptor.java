@@ -120,6 +120,26 @@ public final class RecordDescriptor {
   /** Type: the clock of a partition went on. The value is its time, as a deadline is. */
   public static final int TICK = 4;
 
+  /**
+   * Type, in the journal of a cluster's node alone: the node begins with the group anew, in this
+   * epoch, and what it had of it counts no more. The value is the group's state. Records of a
+   * snapshot follow, whose epoch is 0, up to the next {@link #GROUP_EPOCH}.
+   */
+  public static final int GROUP_BEGIN = 8;
+
+  /**
+   * Type, in the journal of a cluster's node alone: the node obeys this epoch of the group from now
+   * on. The value is the position at which the group's log ends here: what it has beyond, it gives
+   * up, and the next record of the log follows there.
+   */
+  public static final int GROUP_EPOCH = 9;
+
+  /** Type, in the journal of a cluster's node alone: all is committed up to the value, a position. */
+  public static final int GROUP_COMMIT = 10;
+
+  /** Type, in the journal of a cluster's node alone: the group was dropped. */
+  public static final int GROUP_END = 11;
+
   /** Type: an index was created: the key is its name, the value an {@link IndexDefinition}. */
   public static final int CREATE_INDEX = 16;
 
@@ -208,7 +228,7 @@ public final class RecordDescriptor {
   }
 
   /** The value of a record that is one number. */
-  static ByteString value(long number) {
+  public static ByteString value(long number) {
     final byte[] bytes = new byte[Long.BYTES];
     putLong(bytes, 0, number);
     return ByteString.copyFrom(bytes);

@@ -1,6 +1,10 @@
 package dev.ringfetch.index.replication;
 
+import dev.ringfetch.index.coordinator.Coordinator;
+import dev.ringfetch.index.journal.IndexDefinition;
 import dev.ringfetch.index.v1.Configuration;
+import dev.ringfetch.index.v1.Durability;
+import dev.ringfetch.index.v1.EpochBegin;
 import dev.ringfetch.index.v1.GroupState;
 import dev.ringfetch.index.v1.Member;
 import dev.ringfetch.index.v1.Node;
@@ -14,6 +18,31 @@ final class Configurations {
   /** The configuration whose members may win: the last established one, or the first. */
   static Configuration base(GroupState group) {
     return group.hasEstablished() ? group.getEstablished() : group.getWon();
+  }
+
+  /** Whether the members of a group count for what they have on their disks. */
+  static boolean isOnDisk(GroupState group) {
+    final IndexDefinition definition = IndexDefinition.decoded(group.getDefinition());
+    return definition != null && definition.durability() == Durability.DISK;
+  }
+
+  /**
+   * Returns how much of a log belongs to the group, that was left behind in an epoch: up to where
+   * the next established one began. The group's state has a log of a later epoch.
+   *
+   * @param epoch whose log it is
+   * @param end position of its last record
+   * @return -1 if that is unknown
+   */
+  static long shared(GroupState group, long epoch, long end) {
+    for (int i = 0; i < group.getBeginsCount(); i++) {
+      final EpochBegin begin = group.getBegins(i);
+      if (begin.getEpoch() > epoch) {
+        final boolean isNext = i > 0 || group.getBeginsCount() < Coordinator.BEGINS_LIMIT;
+        return isNext ? Math.min(end, begin.getPosition()) : -1;
+      }
+    }
+    return end;
   }
 
   /** Whether a process is a member. */

@@ -4,8 +4,10 @@ import com.google.protobuf.ByteString;
 import dev.ringfetch.index.journal.JournalRecord;
 import dev.ringfetch.index.journal.RecordDescriptor;
 import dev.ringfetch.index.v1.Append;
+import dev.ringfetch.index.v1.GroupState;
 import dev.ringfetch.index.v1.LeaderMessage;
 import dev.ringfetch.index.v1.MemberMessage;
+import dev.ringfetch.index.v1.Resume;
 import dev.ringfetch.index.v1.SnapshotBegin;
 
 /**
@@ -19,6 +21,7 @@ final class Follower {
   private long leader; // of the gate's epoch; 0: unknown, or this one
   private long confirmed;
   private boolean restored; // the snapshot is complete
+  private long noticed = -1; // position that the leader knows to be durable
   private long heardNs;
   private long refused;
   private long cuts;
@@ -69,10 +72,20 @@ final class Follower {
     } else {
       refused++;
     }
-    answer(from, message.getEpoch());
+    core.journal();
+    answer(from, message.getEpoch(), false);
   }
 
-  private void answer(long to, long epoch) {
+  /** Tells the leader that more is durable, which it waits for. */
+  void notice() {
+    if (core.hasDisk() && leader != 0 && core.state().isFollower() && core.durable() != noticed) {
+      answer(leader, core.gate(), true);
+    }
+  }
+
+  private void answer(long to, long epoch, boolean unasked) {
+    final boolean obeys = core.state().isFollower() && to == leader;
+    noticed = obeys ? core.durable() : noticed;
     core.context()
         .peers()
         .answer(
@@ -80,7 +93,10 @@ final class Follower {
             MemberMessage.newBuilder()
                 .setGroup(core.context().group())
                 .setEpoch(epoch)
-                .setGate(core.state().isFollower() && to == leader ? core.gate() : shownGate(epoch))
+                .setGate(obeys ? core.gate() : shownGate(epoch))
+                .setDurable(obeys && core.hasDisk() ? core.durable() + 1 : 0)
+                .setLogEpoch(core.isRestarted() ? core.gate() : 0)
+                .setUnasked(unasked)
                 .setReceived(core.log().end())
                 .setApplied(core.applied())
                 .setConfirmed(confirmed)
@@ -110,9 +126,13 @@ final class Follower {
       case SNAPSHOT_END -> {
         final boolean ends = isObeyed(from, epoch) && isRestoring();
         restored |= ends;
+        if (ends) {
+          core.restored();
+        }
         yield ends;
       }
-      case INTRODUCTION, KIND_NOT_SET -> false;
+      case RESUME -> resume(from, epoch, message.getResume());
+      case INQUIRY, INTRODUCTION, KIND_NOT_SET -> false;
     };
   }
 
@@ -157,7 +177,7 @@ final class Follower {
         epoch == core.gate()
             && (state == ReplicaState.NONE
                 || (state == ReplicaState.JOINING && isObeyed(from, epoch)));
-    if (epoch <= core.gate() && !again) {
+    if ((epoch <= core.gate() && !again) || core.isDiskFailed() || isNeeded(begin.getGroup())) {
       return false;
     }
     if (epoch > core.gate()) {
@@ -169,7 +189,33 @@ final class Follower {
     }
     core.become(ReplicaState.JOINING);
     restored = false;
-    core.reset(begin.getPosition(), begin.getGroup());
+    core.reset(begin.getPosition(), begin.getGroup(), true);
+    return true;
+  }
+
+  /** Whether the log of this directory counts in the configuration: it is not given up. */
+  private boolean isNeeded(GroupState group) {
+    return core.hasDisk()
+        && Configurations.hasNode(group.getEstablished(), core.context().self().getId());
+  }
+
+  /** Goes on with the log of an earlier process, as a node that joins. */
+  private boolean resume(long from, long epoch, Resume resume) {
+    final long end = resume.getPosition();
+    if (!core.isRestarted()
+        || epoch <= core.gate()
+        || core.state() != ReplicaState.MEMBER
+        || end < core.applied()
+        || end > core.log().end()) {
+      return false;
+    }
+    moveGate(from, epoch);
+    if (end < core.log().end()) {
+      core.cut(end);
+      cuts++;
+    }
+    restored = true;
+    core.become(ReplicaState.JOINING);
     return true;
   }
 
@@ -200,7 +246,7 @@ final class Follower {
       if (!view.wrap(bytes, offset, bytes.length)) {
         throw new GroupStoreException("a piece of a snapshot is damaged: offset=" + offset);
       }
-      core.context().store().restore(view);
+      core.restore(bytes, offset, view);
       offset += RecordDescriptor.aligned(view.length());
     }
     return true;

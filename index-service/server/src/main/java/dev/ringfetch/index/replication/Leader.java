@@ -128,11 +128,17 @@ final class Leader {
     established = true;
   }
 
+  /** Position of the last record when the epoch began. */
+  long beginning() {
+    return begin;
+  }
+
   /** Whether the epoch may be established: all members obey it, and have all from before it. */
   boolean mayEstablish() {
     return !established
         && members.values().stream()
-            .allMatch(member -> member.isAdopted() && member.received() >= begin);
+            .allMatch(member -> member.isAdopted() && member.counted() >= begin)
+        && core.durable() >= begin;
   }
 
   void onConnected(long node) {
@@ -167,6 +173,7 @@ final class Leader {
     if (core.serving() != null) {
       core.serving().drain(core.log());
     }
+    core.journal();
     if (established) {
       confirmations.ask();
       join(living, nowNs);
@@ -185,17 +192,16 @@ final class Leader {
   }
 
   private void commit() {
-    long position = core.log().end();
+    long position = core.durable();
     for (final MemberProgress member : all) {
-      position = Math.min(position, member.isAdopted() ? member.received() : 0);
+      position = Math.min(position, member.counted());
     }
     if (core.serving() == null) {
       core.commit(position);
     } else if (position > core.commit()) {
       core.commitServed(position);
     }
-    core.log()
-        .release(Math.min(core.applied(), transfer == null ? Long.MAX_VALUE : transfer.floor()));
+    core.release(Math.min(core.applied(), transfer == null ? Long.MAX_VALUE : transfer.floor()));
   }
 
   /** Answers barriers if all members have; returns whether others have their question now. */
@@ -247,6 +253,7 @@ final class Leader {
       final long untilNs = leftAloneUntilNs.get(node.getId());
       if (!Configurations.hasNode(configuration, node.getId())
           && node.getId() != core.context().self().getId()
+          && (node.getDisk() || !core.hasDisk())
           && (untilNs == 0 || nowNs - untilNs >= 0)
           && (chosen == null || weight > most)) {
         chosen = node;

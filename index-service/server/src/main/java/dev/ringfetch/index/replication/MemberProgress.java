@@ -40,6 +40,7 @@ final class MemberProgress {
   private boolean synced;
 
   private long received;
+  private long durable = -1;
   private long applied;
   private long confirmed;
   private long asked;
@@ -50,6 +51,7 @@ final class MemberProgress {
   private long sentNs;
   private long adoptNs;
   private long progressNs;
+  private long countedNs;
 
   MemberProgress(ReplicaCore core, long node, long epoch, boolean connected, long nowNs) {
     this.core = core;
@@ -59,6 +61,7 @@ final class MemberProgress {
     cursor = core.log().new Cursor();
     heardNs = nowNs;
     progressNs = nowNs;
+    countedNs = nowNs;
     sentNs = nowNs - HEARTBEAT_NS;
     adoptNs = nowNs - HEARTBEAT_NS;
   }
@@ -73,6 +76,11 @@ final class MemberProgress {
 
   long applied() {
     return applied;
+  }
+
+  /** Position up to which its records count: those on its disk, where that matters; -1: none. */
+  long counted() {
+    return !adopted ? -1 : core.hasDisk() ? Math.min(received, durable) : received;
   }
 
   boolean isAdopted() {
@@ -102,15 +110,16 @@ final class MemberProgress {
     return failed;
   }
 
-  /** Whether it lacks records and has got none for long. */
+  /** Whether it lacks records, or its disk does, and has got none for long. */
   boolean isStuck(long nowNs) {
-    return nowNs - progressNs > SILENCE_NS;
+    return nowNs - countedNs > SILENCE_NS;
   }
 
   /** Counts a time in which the leader did nothing as no silence of the member. */
   void excuse(long nowNs, long stoodNs) {
     heardNs = Math.min(nowNs, heardNs + stoodNs);
     progressNs = Math.min(nowNs, progressNs + stoodNs);
+    countedNs = Math.min(nowNs, countedNs + stoodNs);
   }
 
   void onConnected() {
@@ -134,7 +143,9 @@ final class MemberProgress {
     if (answer.getEpoch() != epoch) {
       return;
     }
-    answers++;
+    if (!answer.getUnasked()) {
+      answers++;
+    }
     if (answer.getGate() != epoch) {
       failed |= adopted && answer.getGate() < epoch; // it has lost what it had
       return;
@@ -143,6 +154,7 @@ final class MemberProgress {
       failed = true;
       return;
     }
+    final long countedBefore = counted();
     adopted = true;
     heardNs = nowNs; // a node that refuses is no member
     if (answer.getReceived() > received || answer.getReceived() == core.log().end()) {
@@ -150,6 +162,10 @@ final class MemberProgress {
     }
     // Answers to an earlier transfer of the same epoch may come before those to this one.
     received = joins ? answer.getReceived() : Math.max(received, answer.getReceived());
+    durable = joins ? answer.getDurable() - 1 : Math.max(durable, answer.getDurable() - 1);
+    if (counted() > countedBefore || counted() == core.log().end()) {
+      countedNs = nowNs;
+    }
     applied = joins ? answer.getApplied() : Math.max(applied, answer.getApplied());
     confirmed = Math.max(confirmed, answer.getConfirmed());
     if (!synced || (answers >= recordsSent && received < cursor.position())) {
@@ -157,6 +173,11 @@ final class MemberProgress {
       failed |= !synced;
       recordsSent = 0;
     }
+  }
+
+  /** A message was answered that is no part of the epoch. */
+  void answered() {
+    answers++;
   }
 
   /** Begins to send the records behind a position to a node that gets a snapshot. */

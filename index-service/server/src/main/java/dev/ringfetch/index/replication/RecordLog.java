@@ -151,7 +151,12 @@ final class RecordLog {
 
   /** Need not keep records up to a position any more. */
   void release(long position) {
-    while (first != last && first.last <= position) {
+    release(position, 0);
+  }
+
+  /** As above, and keeps so many bytes of them all the same. */
+  void release(long position, long kept) {
+    while (first != last && first.last <= position && bytes - first.used >= kept) {
       bytes -= first.used;
       first = first.next;
     }
@@ -212,6 +217,22 @@ final class RecordLog {
       offset += RecordDescriptor.aligned(view.length());
       position++;
       return view;
+    }
+
+    /** The array that has the next record, from {@link #offset} on. */
+    byte[] array() {
+      return chunk.bytes;
+    }
+
+    int offset() {
+      return offset;
+    }
+
+    /** Moves on over the next record; returns its aligned length. */
+    int skipped() {
+      final int begin = offset;
+      skip();
+      return offset - begin;
     }
 
     /** Moves on over some of the records that follow; returns them, without a copy. */

@@ -49,9 +49,17 @@ public final class Replica {
    * @param alarm is run, on any thread, when there is a proposal, or other nodes are wanted
    */
   Replica(ReplicaContext context, Runnable alarm) {
+    this(context, null, alarm);
+  }
+
+  /** Creates one that goes on with what an earlier process has left on the disk; null: nothing. */
+  Replica(ReplicaContext context, GroupRecovery recovery, Runnable alarm) {
     this.context = context;
     this.alarm = alarm;
-    cycle = new ReplicaCycle(context, this::drive);
+    cycle = new ReplicaCycle(context, recovery, this::drive);
+    if (context.disk() != null) {
+      context.disk().onChange(this::drive);
+    }
     status = cycle.status();
   }
 
@@ -128,9 +136,14 @@ public final class Replica {
     submit(of -> of.onAnswer(result, state));
   }
 
-  /** The group was dropped, or the node ends: the store serves no more. */
+  /** The node ends: the store serves no more. */
   void close() {
     submit(ReplicaCycle::stop);
+  }
+
+  /** The group was dropped: the store serves no more, and the disk keeps nothing. */
+  void drop() {
+    submit(ReplicaCycle::onDropped);
   }
 
   private void submit(Event event) {

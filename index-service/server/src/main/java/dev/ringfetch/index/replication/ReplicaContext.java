@@ -16,6 +16,7 @@ import org.agrona.ErrorHandler;
  * @param nonces numbers drawn at random, never 0
  * @param limits of the log
  * @param errors is told what a store throws, by any thread
+ * @param disk where members keep the records, and wait for it before they count; null: in memory
  */
 record ReplicaContext(
     long group,
@@ -26,7 +27,22 @@ record ReplicaContext(
     LongSupplier clock,
     LongSupplier nonces,
     Limits limits,
-    ErrorHandler errors) {
+    ErrorHandler errors,
+    GroupDisk disk) {
+  /** What a replica in memory works with. */
+  ReplicaContext(
+      long group,
+      Node self,
+      int partitions,
+      Peers peers,
+      GroupStore store,
+      LongSupplier clock,
+      LongSupplier nonces,
+      Limits limits,
+      ErrorHandler errors) {
+    this(group, self, partitions, peers, store, clock, nonces, limits, errors, null);
+  }
+
   /**
    * Limits of a group's log.
    *

@@ -10,8 +10,12 @@ import dev.ringfetch.index.v1.GroupState;
  * <p>The replica's owner only.
  */
 final class ReplicaCore {
+  /** The disk is told what is committed as often as this while as much comes as may wait. */
+  private static final int COMMIT_PARTS = 8;
+
   private final ReplicaContext context;
   private final RecordLog log;
+  private final LogJournal journal; // null: the group is in memory alone
   private RecordLog.Cursor applying;
   private ReplicaState state = ReplicaState.NONE;
   private long gate;
@@ -19,10 +23,40 @@ final class ReplicaCore {
   private long applied;
   private LeaderLog serving; // null unless the store serves
 
+  /** Whether the log is that of an earlier process, and nobody was obeyed or led since. */
+  private boolean restarted;
+
+  /** Creates one without records. */
   ReplicaCore(ReplicaContext context) {
+    this(context, new RecordLog(context.limits().waiting()));
+  }
+
+  private ReplicaCore(ReplicaContext context, RecordLog log) {
     this.context = context;
-    log = new RecordLog(context.limits().waiting());
+    this.log = log;
+    journal =
+        context.disk() == null
+            ? null
+            : new LogJournal(
+                context.group(), context.disk(), log, context.limits().waiting() / COMMIT_PARTS);
     applying = log.new Cursor();
+  }
+
+  /** Creates one with what an earlier process has left on the disk. */
+  static ReplicaCore recovered(ReplicaContext context, GroupRecovery recovery) {
+    final ReplicaCore core = new ReplicaCore(context, recovery.log());
+    core.gate = recovery.gate();
+    if (recovery.hasLog()) {
+      core.applied = recovery.applied();
+      core.commit = recovery.applied();
+      core.applying.seek(core.applied);
+      core.journal.recovered();
+      core.restarted = true;
+      core.state = ReplicaState.MEMBER;
+    } else {
+      core.context.store().follow();
+    }
+    return core;
   }
 
   ReplicaContext context() {
@@ -56,6 +90,68 @@ final class ReplicaCore {
       throw new IllegalStateException("gate=" + gate + " epoch=" + epoch);
     }
     gate = epoch;
+    restarted = false;
+    if (journal != null) {
+      journal.moved();
+    }
+  }
+
+  /** Whether the log is that of an earlier process, and nobody was obeyed or led since. */
+  boolean isRestarted() {
+    return restarted;
+  }
+
+  /** Whether members count only for what their disks have. */
+  boolean hasDisk() {
+    return journal != null;
+  }
+
+  /** Whether the disk has failed. */
+  boolean isDiskFailed() {
+    return journal != null && journal.isFailed();
+  }
+
+  /** Position up to which this replica's records count, -1 for none: durable where that matters. */
+  long durable() {
+    return journal == null ? log.end() : journal.durable();
+  }
+
+  /** Passes on to the disk what has come. */
+  void journal() {
+    if (journal != null) {
+      journal.work(gate, commit);
+    }
+  }
+
+  /** Takes a record of a snapshot. */
+  void restore(byte[] bytes, int offset, JournalRecord record) throws GroupStoreException {
+    context.store().restore(record);
+    if (journal != null) {
+      journal.restore(bytes, offset, RecordDescriptor.aligned(record.length()));
+    }
+  }
+
+  /** The snapshot is whole. */
+  void restored() {
+    if (journal != null) {
+      journal.restored();
+    }
+  }
+
+  /** The group was dropped: the disk need not keep anything. */
+  void drop() {
+    if (journal != null) {
+      journal.drop();
+    }
+  }
+
+  /** Need not keep records up to a position, once the disk has them. */
+  void release(long position) {
+    if (journal == null) {
+      log.release(position);
+    } else { // members that restart lack some
+      log.release(Math.min(position, journal.written()), context.limits().waiting());
+    }
   }
 
   /** Position up to which all is known to be committed. */
@@ -80,8 +176,17 @@ final class ReplicaCore {
 
   /** Begins without records behind a position, as a snapshot comes or the group is new. */
   void reset(long position, GroupState group) throws GroupStoreException {
+    reset(position, group, false);
+  }
+
+  /** As above, and says whether a snapshot comes first. */
+  void reset(long position, GroupState group, boolean isRestored) throws GroupStoreException {
     context.store().clear(group);
     log.reset(position);
+    restarted = false;
+    if (journal != null) {
+      journal.begin(gate, group, isRestored);
+    }
     applying = log.new Cursor();
     applied = position;
     commit = 0;
@@ -92,6 +197,9 @@ final class ReplicaCore {
     log.cut(end);
     applying = log.new Cursor();
     applying.seek(applied);
+    if (journal != null) {
+      journal.moved();
+    }
   }
 
   /**
@@ -106,7 +214,7 @@ final class ReplicaCore {
       context.store().apply(applying.next());
       applied++;
     }
-    log.release(applied);
+    release(applied);
     return applied < end;
   }
 
@@ -140,6 +248,10 @@ final class ReplicaCore {
     }
     context.store().follow();
     log.reset(log.end());
+    restarted = false;
+    if (journal != null) {
+      journal.leave();
+    }
     applying = log.new Cursor();
     serving = null;
     become(next);

@@ -25,6 +25,9 @@ final class ReplicaCycle {
   /** The next member of a configuration waits so much longer before it proposes itself. */
   static final long RANK_NS = 40_000_000;
 
+  /** A replica that only its disk makes complete waits so long for the processes that lived. */
+  private static final long COLD_NS = 3_000_000_000L;
+
   /** After a proposal that failed, the next one waits so long. */
   private static final long RETRY_NS = 100_000_000;
 
@@ -67,10 +70,15 @@ final class ReplicaCycle {
   private long failedJoins;
   private long pieces;
 
-  ReplicaCycle(ReplicaContext context, Runnable drive) {
+  /**
+   * Creates the cycle.
+   *
+   * @param recovery what an earlier process has left on the disk; null: nothing
+   */
+  ReplicaCycle(ReplicaContext context, GroupRecovery recovery, Runnable drive) {
     this.context = context;
     this.drive = drive;
-    core = new ReplicaCore(context);
+    core = recovery == null ? new ReplicaCore(context) : ReplicaCore.recovered(context, recovery);
     follower = new Follower(core);
     waitingNs = context.clock().getAsLong();
     workedNs = waitingNs;
@@ -140,6 +148,7 @@ final class ReplicaCycle {
   }
 
   void onDropped() {
+    core.drop();
     stop();
   }
 
@@ -213,6 +222,11 @@ final class ReplicaCycle {
   /** Gives the group up if a later configuration than this replica obeys does without it. */
   private void leaveUnless(GroupState state) {
     final Configuration established = state.getEstablished();
+    if (core.isRestarted()
+        && (Configurations.hasNode(established, context.self().getId())
+            || established.getMembersCount() < state.getReplicas())) {
+      return; // its log is of use
+    }
     if (established.getEpoch() > core.gate()
         && core.state() != ReplicaState.NONE
         && !Configurations.has(established, context.self())) {
@@ -237,7 +251,19 @@ final class ReplicaCycle {
     return (core.state() == ReplicaState.MEMBER
             || core.state() == ReplicaState.WINNING
             || core.state().isLeader())
-        && Configurations.has(Configurations.base(group), context.self());
+        && isComplete(Configurations.base(group));
+  }
+
+  /** Whether this replica has each record that was acknowledged in a configuration. */
+  private boolean isComplete(Configuration base) {
+    return core.hasDisk()
+        ? Configurations.hasNode(base, context.self().getId())
+        : Configurations.has(base, context.self());
+  }
+
+  /** Whether its disk alone makes this replica complete: it has restarted since. */
+  private boolean isCompleteByDisk() {
+    return core.hasDisk() && !Configurations.has(Configurations.base(group), context.self());
   }
 
   private void adopt(GroupState won) {
@@ -291,7 +317,13 @@ final class ReplicaCycle {
     }
     final long nowNs = now();
     excuse(nowNs);
+    if (core.isDiskFailed() && core.state() != ReplicaState.NONE) {
+      context.errors().onError(new GroupStoreException("the disk has failed: group=" + context.group()));
+      fail();
+    }
     boolean again = follower.apply(APPLY_LIMIT);
+    core.journal();
+    follower.notice();
     if (leader != null) {
       leader.work(living, nowNs);
       leader.confirmations().expire(nowNs);
@@ -344,7 +376,7 @@ final class ReplicaCycle {
       final boolean superseded = group.getWon().getEpoch() > leader.epoch();
       if (group.getWon().getEpoch() == leader.epoch() && leader.mayEstablish()) {
         if (nowNs - notBeforeNs >= 0) {
-          request(new Proposal(group, null));
+          request(new Proposal(begun(), null));
         }
         return;
       }
@@ -356,13 +388,36 @@ final class ReplicaCycle {
       }
       return;
     }
-    if (core.state() != ReplicaState.MEMBER || !mayWin() || !isLeaderSuspect(nowNs)) {
+    if (core.state() != ReplicaState.MEMBER
+        || !mayWin()
+        || !isLeaderSuspect(nowNs)
+        || (isCompleteByDisk() && !mayStartCold(nowNs))) {
       return;
     }
     if (nowNs - suspectNs >= rank() * RANK_NS && nowNs - notBeforeNs >= 0) {
       core.become(ReplicaState.WINNING);
       win(successors());
     }
+  }
+
+  /** The group's state, with the position at which this replica's epoch began. */
+  private GroupState begun() {
+    return group.toBuilder()
+        .setWon(group.getWon().toBuilder().setBegin(leader.beginning()))
+        .build();
+  }
+
+  /**
+   * Whether no process of the configuration seems to live any more, and those of its directories
+   * that come back have come. What it says decides only when this replica tries.
+   */
+  private boolean mayStartCold(long nowNs) {
+    boolean areBack = true;
+    for (final Member member : Configurations.base(group).getMembersList()) {
+      final Node node = living.get(member.getNode());
+      areBack &= node != null && node.getIncarnation() != member.getIncarnation();
+    }
+    return areBack || nowNs - waitingNs > COLD_NS;
   }
 
   private void win(List<Member> members) {
@@ -409,11 +464,21 @@ final class ReplicaCycle {
     final List<Member> members = new ArrayList<>();
     final Configuration base = Configurations.base(group);
     for (final Member member : base.getMembersList()) {
-      if (Configurations.is(member, context.self()) || seemsAlive(base, member)) {
+      final Node node = living.get(member.getNode());
+      if (member.getNode() == context.self().getId()) {
+        members.add(Configurations.member(context.self()));
+      } else if (isCompleteByDisk() && isBack(member, node)) {
+        members.add(Configurations.member(node));
+      } else if (seemsAlive(base, member)) {
         members.add(member);
       }
     }
     return members;
+  }
+
+  /** Whether a directory is there again, in another process. */
+  private static boolean isBack(Member member, Node node) {
+    return node != null && node.getIncarnation() != member.getIncarnation() && node.getDisk();
   }
 
   private boolean seemsAlive(Configuration base, Member member) {
@@ -429,10 +494,11 @@ final class ReplicaCycle {
     final Configuration base = Configurations.base(group);
     long rank = 0;
     for (final Member member : base.getMembersList()) {
-      if (Configurations.is(member, context.self())) {
+      if (member.getNode() == context.self().getId()) {
         return rank;
       }
-      if (seemsAlive(base, member)) {
+      if (seemsAlive(base, member)
+          || (isCompleteByDisk() && isBack(member, living.get(member.getNode())))) {
         rank++;
       }
     }

@@ -1,5 +1,6 @@
 package dev.ringfetch.index.replication;
 
+import com.google.protobuf.ByteString;
 import dev.ringfetch.index.coordinator.Coordinator;
 import dev.ringfetch.index.journal.IndexDefinition;
 import dev.ringfetch.index.v1.GroupState;
@@ -11,10 +12,12 @@ import java.util.ArrayList;
 import java.util.Collection;
 import java.util.Collections;
 import java.util.HashMap;
+import java.util.List;
 import java.util.Map;
 import java.util.Objects;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
+import java.util.function.LongFunction;
 import java.util.function.LongSupplier;
 import org.agrona.ErrorHandler;
 
@@ -39,6 +42,9 @@ public final class Replicas implements AutoCloseable {
 
   // Of the thread that works.
   private boolean reached;
+
+  /** Definitions of the groups that the disk has, until the coordinator was reached. */
+  private final Map<Long, ByteString> recovered = new HashMap<>();
   private final Map<Long, Node> connections = new HashMap<>();
   private final Coordinator.Listener listener = new Events();
 
@@ -55,6 +61,7 @@ public final class Replicas implements AutoCloseable {
     private Coordinator coordinator;
     private Peers peers;
     private StoreFactory stores;
+    private LongFunction<GroupDisk> disks;
     private LongSupplier clock = System::nanoTime;
     private LongSupplier nonces = new SecureRandom()::nextLong;
     private ReplicaContext.Limits limits = ReplicaContext.Limits.DEFAULT;
@@ -85,6 +92,12 @@ public final class Replicas implements AutoCloseable {
     /** Sets what creates the stores. */
     public Context stores(StoreFactory factory) {
       stores = factory;
+      return this;
+    }
+
+    /** Sets what opens the disk of a group, where the node has one; null, as unless set: none. */
+    public Context disks(LongFunction<GroupDisk> factory) {
+      disks = factory;
       return this;
     }
 
@@ -133,6 +146,17 @@ public final class Replicas implements AutoCloseable {
     Objects.requireNonNull(context.coordinator, "coordinator");
     Objects.requireNonNull(context.peers, "peers");
     Objects.requireNonNull(context.stores, "stores");
+  }
+
+  /**
+   * Goes on with what an earlier process has left on the disk. Called before all else, for each
+   * group.
+   */
+  public void recover(GroupRecovery recovery) {
+    final GroupState state = recovery.state();
+    recovered.put(state.getGroup(), state.getDefinition());
+    replicas.put(
+        state.getGroup(), new Replica(context(state, recovery.store()), recovery, context.alarm));
   }
 
   /** The replica of a group; null if this node never was a member. */
@@ -193,7 +217,7 @@ public final class Replicas implements AutoCloseable {
     final boolean isOfOther = state != null && isLedByOther(state, message.getEpoch(), leader);
     Replica replica = replicas.get(message.getGroup());
     if (replica == null && message.hasSnapshotBegin() && !isOfOther) {
-      replica = state == null ? null : create(state);
+      replica = state == null || !canHave(state) ? null : create(state);
     }
     if (replica != null && !isOfOther) {
       replica.onMessage(leader, message);
@@ -256,8 +280,31 @@ public final class Replicas implements AutoCloseable {
     return done;
   }
 
+  /**
+   * Gives up what an earlier process had of a group that was dropped since, or never was one of
+   * this coordinator. It stays on the disk: the coordinator may be the wrong one.
+   */
+  private void giveUp(long group) {
+    final Replica replica = replicas.remove(group);
+    if (replica != null) {
+      replica.close();
+      context.errors.onError(
+          new GroupStoreException(
+              "the coordinator knows no such group, whose records stay on the disk: group="
+                  + group));
+    }
+  }
+
   private void coordinated(boolean now) {
     coordinated = now;
+    if (now) {
+      for (final Map.Entry<Long, ByteString> before : recovered.entrySet()) {
+        if (!groups.containsKey(before.getKey())) {
+          giveUp(before.getKey());
+        }
+      }
+      recovered.clear();
+    }
     replicas.values().forEach(replica -> replica.onCoordinated(this::isCoordinated));
   }
 
@@ -297,19 +344,7 @@ public final class Replicas implements AutoCloseable {
       if (there != null) {
         return there;
       }
-      created =
-          new Replica(
-              new ReplicaContext(
-                  state.getGroup(),
-                  context.self,
-                  partitions(state),
-                  context.peers,
-                  context.stores.create(state),
-                  context.clock,
-                  context.nonces,
-                  context.limits,
-                  context.errors),
-              context.alarm);
+      created = new Replica(context(state, context.stores.create(state)), context.alarm);
       replicas.put(state.getGroup(), created);
     }
     if (!groups.containsKey(state.getGroup())) { // dropped meanwhile, and perhaps before the put
@@ -321,6 +356,25 @@ public final class Replicas implements AutoCloseable {
     created.onConnections(connected);
     created.onGroup(state);
     return created;
+  }
+
+  private ReplicaContext context(GroupState state, GroupStore store) {
+    return new ReplicaContext(
+        state.getGroup(),
+        context.self,
+        partitions(state),
+        context.peers,
+        store,
+        context.clock,
+        context.nonces,
+        context.limits,
+        context.errors,
+        Configurations.isOnDisk(state) ? context.disks.apply(state.getGroup()) : null);
+  }
+
+  /** Whether this node can be a member. */
+  private boolean canHave(GroupState state) {
+    return context.disks != null || !Configurations.isOnDisk(state);
   }
 
   private static int partitions(GroupState state) {
@@ -341,11 +395,17 @@ public final class Replicas implements AutoCloseable {
   private final class Events implements Coordinator.Listener {
     @Override
     public void onGroup(GroupState state) {
+      final ByteString before = recovered.get(state.getGroup());
+      if (before != null && !before.equals(state.getDefinition())) {
+        giveUp(state.getGroup());
+      }
       groups.put(state.getGroup(), state);
       final Replica replica = replicas.get(state.getGroup());
       if (replica != null) {
         replica.onGroup(state);
-      } else if (!state.hasEstablished() && Configurations.has(state.getWon(), context.self)) {
+      } else if (!state.hasEstablished()
+          && Configurations.has(state.getWon(), context.self)
+          && canHave(state)) {
         create(state);
       }
     }
@@ -355,7 +415,7 @@ public final class Replicas implements AutoCloseable {
       groups.remove(group);
       final Replica replica = replicas.remove(group);
       if (replica != null) {
-        replica.close();
+        replica.drop();
       }
     }
 

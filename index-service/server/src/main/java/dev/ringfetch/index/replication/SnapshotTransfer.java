@@ -2,8 +2,10 @@ package dev.ringfetch.index.replication;
 
 import com.google.protobuf.ByteString;
 import dev.ringfetch.index.v1.GroupState;
+import dev.ringfetch.index.v1.Inquiry;
 import dev.ringfetch.index.v1.MemberMessage;
 import dev.ringfetch.index.v1.Node;
+import dev.ringfetch.index.v1.Resume;
 import dev.ringfetch.index.v1.SnapshotBegin;
 import dev.ringfetch.index.v1.SnapshotEnd;
 import java.util.concurrent.TimeUnit;
@@ -26,7 +28,10 @@ final class SnapshotTransfer {
   private final GroupState group;
   private final Runnable drive;
   private final MemberProgress progress;
-  private GroupSnapshot snapshot; // null before the node was told
+  private GroupSnapshot snapshot; // null: the node was not told, or needs none
+  private boolean isAsked; // what it has
+  private boolean isAnswered;
+  private long shared = -1; // position up to which the node has the group's log; -1: it has none
   private ByteString piece; // could not be sent
   private long begin = -1; // position that the snapshot has at least
   private long end = -1; // position that the node has to apply; -1 before all was sent
@@ -77,7 +82,7 @@ final class SnapshotTransfer {
   boolean isReady() {
     return end >= 0
         && progress.applied() >= end
-        && core.log().end() - progress.received() <= LAG_LIMIT;
+        && core.log().end() - progress.counted() <= LAG_LIMIT;
   }
 
   /** Position up to which records need not be kept for the node. */
@@ -97,6 +102,18 @@ final class SnapshotTransfer {
 
   void onAnswer(MemberMessage answer, long nowNs) {
     heardNs = nowNs;
+    if (begin < 0 && isAsked) {
+      progress.answered();
+      if (answer.getEpoch() == group.getEstablished().getEpoch()) {
+        isAnswered = true;
+        failed |= answer.getGate() > answer.getEpoch();
+        shared =
+            answer.getLogEpoch() == 0
+                ? -1
+                : Configurations.shared(group, answer.getLogEpoch(), answer.getReceived());
+      }
+      return;
+    }
     if (begin >= 0
         && answer.getEpoch() == group.getEstablished().getEpoch()
         && answer.getGate() != answer.getEpoch()) {
@@ -112,7 +129,16 @@ final class SnapshotTransfer {
       return;
     }
     if (begin < 0) {
-      begin(nowNs);
+      if (core.hasDisk() && !isAnswered) {
+        isAsked =
+            isAsked
+                || progress.send(
+                    progress.message().setInquiry(Inquiry.getDefaultInstance()), nowNs);
+      } else if (shared >= core.log().base() && shared <= core.log().end()) {
+        resume(nowNs);
+      } else {
+        begin(nowNs);
+      }
     } else if (progress.isAdopted()) {
       recordsFirst = !recordsFirst; // else pieces take all that may be under way
       if (recordsFirst) {
@@ -123,6 +149,16 @@ final class SnapshotTransfer {
         progress.sendRecords(nowNs);
       }
       progress.heartbeat(nowNs);
+    }
+  }
+
+  /** The node goes on with its own log, of which this one has the rest. */
+  private void resume(long nowNs) {
+    final Resume message = Resume.newBuilder().setPosition(shared).setGroup(group).build();
+    if (progress.send(progress.message().setResume(message), nowNs)) {
+      begin = shared;
+      end = core.commit();
+      progress.join(shared);
     }
   }
 

@@ -68,6 +68,7 @@ public final class ClusterNode implements LeaderDirectory, AutoCloseable {
   private final int replicaCount;
   private final Node self; // without an address
   private final GrpcPeers peers;
+  private final NodeRecovery recovery;
   private final Replicas replicas;
   private final SecureRandom random = new SecureRandom();
   private final Queue<Runnable> tasks = new ConcurrentLinkedQueue<>();
@@ -85,8 +86,11 @@ public final class ClusterNode implements LeaderDirectory, AutoCloseable {
   /** Creations whose groups do not serve yet. */
   private final List<Request> waiting = new ArrayList<>();
 
+  /** An index that is to be there. */
+  private record Wanted(String name, IndexKind kind, Durability durability) {}
+
   /** A creation that waits until the group serves. */
-  private record Request(String index, IndexKind kind, boolean done, Created told, long endNs) {}
+  private record Request(Wanted wanted, boolean done, Created told, long endNs) {}
 
   /**
    * Creates the node of these indexes, which are not recovered yet.
@@ -104,12 +108,21 @@ public final class ClusterNode implements LeaderDirectory, AutoCloseable {
     this.indexes = indexes;
     this.coordinator = coordinator;
     replicaCount = replicas;
+    final IndexMemory memory = indexes.memory();
     self =
         Node.newBuilder()
-            .setId(random.nextLong(1, Long.MAX_VALUE))
-            .setIncarnation(indexes.memory().epoch())
+            .setId(
+                memory.hasSuccessors()
+                    ? Math.max(1, memory.origin() & Long.MAX_VALUE)
+                    : random.nextLong(1, Long.MAX_VALUE))
+            .setIncarnation(memory.epoch())
+            .setDisk(memory.hasSuccessors())
             .setBootId(bootId)
             .build();
+    final Replicas.StoreFactory stores =
+        group -> new ReplicatedIndex(indexes, barrier(group.getGroup()));
+    recovery = new NodeRecovery(stores);
+    memory.ofNode(recovery);
     peers = new GrpcPeers(self, new Arrivals(), shmDirectory);
     this.replicas =
         new Replicas(
@@ -117,7 +130,8 @@ public final class ClusterNode implements LeaderDirectory, AutoCloseable {
                 .self(self)
                 .coordinator(coordinator)
                 .peers(peers)
-                .stores(group -> new ReplicatedIndex(indexes, barrier(group.getGroup())))
+                .stores(stores)
+                .disks(memory.hasSuccessors() ? group -> new JournalDisk(memory.journal()) : null)
                 .alarm(this::wake)
                 .errors(ClusterNode::onError));
     coordinator.wakeUp(this::wake);
@@ -172,6 +186,7 @@ public final class ClusterNode implements LeaderDirectory, AutoCloseable {
    */
   public void start(String address, Runnable onReached) {
     reachedFirst = onReached;
+    recovery.groups().forEach(replicas::recover);
     execute(() -> coordinator.announce(self.toBuilder().setAddress(address).build()));
     thread.start();
   }
@@ -235,16 +250,20 @@ public final class ClusterNode implements LeaderDirectory, AutoCloseable {
 
   private static void tellCreated(Request request, GroupState state) {
     final IndexDefinition definition = IndexDefinition.decoded(state.getDefinition());
-    if (request.kind != IndexKind.INDEX_KIND_UNSPECIFIED && request.kind != definition.kind()) {
+    final Wanted wanted = request.wanted;
+    String difference = null;
+    if (wanted.kind != IndexKind.INDEX_KIND_UNSPECIFIED && wanted.kind != definition.kind()) {
+      difference = "is of another kind: kind=" + definition.kind();
+    } else if (wanted.durability != Durability.DURABILITY_UNSPECIFIED
+        && wanted.durability != definition.durability()) {
+      difference = "has another durability: durability=" + definition.durability();
+    }
+    if (difference != null) {
       request.told.onEnd(
           0,
           false,
           Status.ALREADY_EXISTS
-              .withDescription(
-                  "the index is of another kind: index="
-                      + request.index
-                      + " kind="
-                      + definition.kind())
+              .withDescription("the index " + difference + " index=" + wanted.name)
               .asException());
     } else {
       request.told.onEnd(definition.incarnation(), request.done, null);
@@ -258,13 +277,13 @@ public final class ClusterNode implements LeaderDirectory, AutoCloseable {
     final long nowNs = System.nanoTime();
     waiting.removeIf(
         request -> {
-          final GroupState group = group(request.index);
+          final GroupState group = group(request.wanted.name);
           if (group != null && serves(group)) {
             tellCreated(request, group);
             return true;
           }
           if (nowNs - request.endNs >= 0) {
-            request.told.onEnd(0, false, noAnswer(request.index));
+            request.told.onEnd(0, false, noAnswer(request.wanted.name));
             return true;
           }
           return false;
@@ -318,8 +337,9 @@ public final class ClusterNode implements LeaderDirectory, AutoCloseable {
   }
 
   @Override
-  public void create(String index, IndexKind kind, Created told) {
-    execute(() -> begin(index.isEmpty() ? Indexes.DEFAULT_NAME : index, kind, told));
+  public void create(String index, IndexKind kind, Durability durability, Created told) {
+    final String name = index.isEmpty() ? Indexes.DEFAULT_NAME : index;
+    execute(() -> begin(new Wanted(name, kind, durability), told));
   }
 
   @Override
@@ -328,15 +348,17 @@ public final class ClusterNode implements LeaderDirectory, AutoCloseable {
       create(
           index,
           IndexKind.INDEX_KIND_UNSPECIFIED,
+          Durability.DURABILITY_UNSPECIFIED,
           (incarnation, created, failure) -> createdForWrites.remove(index));
     }
   }
 
-  private void begin(String index, IndexKind kind, Created told) {
+  private void begin(Wanted wanted, Created told) {
+    final String index = wanted.name;
     final GroupState known = group(index);
     final long endNs = System.nanoTime() + REQUEST_LIMIT_NS;
     if (known != null) {
-      await(new Request(index, kind, false, told, endNs), known);
+      await(new Request(wanted, false, told, endNs), known);
       return;
     }
     if (replicas.states().size() >= Indexes.MAX_INDEXES) {
@@ -348,19 +370,36 @@ public final class ClusterNode implements LeaderDirectory, AutoCloseable {
               .asException());
       return;
     }
-    final List<Node> chosen = Placement.choose(replicas.living().values(), index, replicaCount);
+    final Durability durability =
+        wanted.durability == Durability.DURABILITY_UNSPECIFIED
+            ? indexes.memory().durability()
+            : wanted.durability;
+    final List<Node> able =
+        replicas.living().values().stream()
+            .filter(node -> node.getDisk() || durability == Durability.MEMORY)
+            .toList();
+    if (able.isEmpty() && !replicas.living().isEmpty()) {
+      told.onEnd(
+          0,
+          false,
+          Status.FAILED_PRECONDITION
+              .withDescription("no node has a data directory: durability=" + durability)
+              .asException());
+      return;
+    }
+    final List<Node> chosen = Placement.choose(able, index, replicaCount);
     if (chosen.isEmpty()) {
       told.onEnd(0, false, noAnswer(index));
       return;
     }
     coordinator.create(
-        first(index, kind, chosen),
+        first(new Wanted(index, wanted.kind, durability), chosen),
         (result, state) -> {
           if (state == null) {
             told.onEnd(0, false, noAnswer(index));
           } else {
             final boolean done = result == Coordinator.Result.DONE;
-            await(new Request(index, kind, done, told, endNs), state);
+            await(new Request(wanted, done, told, endNs), state);
           }
         });
   }
@@ -373,12 +412,12 @@ public final class ClusterNode implements LeaderDirectory, AutoCloseable {
     }
   }
 
-  private GroupState first(String index, IndexKind kind, List<Node> chosen) {
-    final IndexKind served = kind == IndexKind.HASH ? IndexKind.HASH : IndexKind.ORDERED;
+  private GroupState first(Wanted wanted, List<Node> chosen) {
+    final IndexKind served = wanted.kind == IndexKind.HASH ? IndexKind.HASH : IndexKind.ORDERED;
     final IndexDefinition definition =
         new IndexDefinition(
             served,
-            Durability.MEMORY,
+            wanted.durability,
             served == IndexKind.HASH ? indexes.memory().partitions() : 1,
             random.nextLong(),
             StoreMemory.mix(random.nextLong()) | 1);
@@ -389,7 +428,7 @@ public final class ClusterNode implements LeaderDirectory, AutoCloseable {
           Member.newBuilder().setNode(node.getId()).setIncarnation(node.getIncarnation()));
     }
     return GroupState.newBuilder()
-        .setIndex(index)
+        .setIndex(wanted.name)
         .setDefinition(definition.encoded())
         .setReplicas(replicaCount)
         .setWon(configuration)
@@ -486,7 +525,7 @@ public final class ClusterNode implements LeaderDirectory, AutoCloseable {
       Thread.currentThread().interrupt();
     }
     if (!thread.isAlive()) { // else it stands in a step, and ends what it has begun
-      waiting.forEach(request -> request.told.onEnd(0, false, noAnswer(request.index)));
+      waiting.forEach(request -> request.told.onEnd(0, false, noAnswer(request.wanted.name)));
       waiting.clear();
     }
     replicas.close();

@@ -49,7 +49,11 @@ public final class IndexAdminService extends IndexAdminGrpc.IndexAdminImplBase {
         checkClustered(request.getDurability());
         indexes
             .directory()
-            .create(request.getIndex(), request.getKind(), new CreateCall(responses));
+            .create(
+                request.getIndex(),
+                request.getKind(),
+                request.getDurability(),
+                new CreateCall(responses));
         return;
       }
       final Indexes.Creation creation =
@@ -75,9 +79,9 @@ public final class IndexAdminService extends IndexAdminGrpc.IndexAdminImplBase {
 
   private void checkClustered(Durability durability) throws StatusException {
     indexes.checkStarted();
-    if (durability != Durability.DURABILITY_UNSPECIFIED && durability != Durability.MEMORY) {
-      throw Status.UNIMPLEMENTED
-          .withDescription("not served in a cluster yet: durability=" + durability)
+    if (durability == Durability.INTERVAL) {
+      throw Status.FAILED_PRECONDITION
+          .withDescription("a cluster has the levels MEMORY and DISK: durability=" + durability)
           .asException();
     }
   }
@@ -157,6 +161,11 @@ public final class IndexAdminService extends IndexAdminGrpc.IndexAdminImplBase {
   public void snapshot(SnapshotRequest request, StreamObserver<SnapshotResponse> responses) {
     try {
       indexes.checkStarted();
+      if (indexes.directory() != null) {
+        throw Status.FAILED_PRECONDITION
+            .withDescription("a cluster's node takes no snapshots on its disk")
+            .asException();
+      }
       final IndexJournal journal = indexes.memory().journal();
       if (journal == null) {
         throw Status.FAILED_PRECONDITION

@@ -2,10 +2,12 @@ package dev.ringfetch.index.service;
 
 import dev.ringfetch.index.data.DataDirectory;
 import dev.ringfetch.index.disk.HostDisk;
+import dev.ringfetch.index.journal.CopiedLog;
 import dev.ringfetch.index.journal.Journal;
 import dev.ringfetch.index.journal.JournalCounts;
 import dev.ringfetch.index.journal.JournalReader;
 import dev.ringfetch.index.journal.JournalThread;
+import dev.ringfetch.index.journal.RecordSink;
 import dev.ringfetch.index.journal.RecoveryProgress;
 import dev.ringfetch.index.journal.SnapshotCycle;
 import dev.ringfetch.index.journal.SnapshotDescriptor;
@@ -78,12 +80,26 @@ final class IndexJournal implements ClientLog, AutoCloseable {
       DataDirectory data, StoreMemory memory, OutcomeBudget outcomes, Options options)
       throws IOException {
     try (ReplayThreads threads = new ReplayThreads()) {
-      return open(
-          data, new JournalReplay(memory, outcomes, threads.executor(), threads.count()), options);
+      final JournalReplay replay =
+          new JournalReplay(memory, outcomes, threads.executor(), threads.count());
+      return open(data, replay, replay, options);
     }
   }
 
-  private static IndexJournal open(DataDirectory data, JournalReplay replay, Options options)
+  /**
+   * Opens the journal of a cluster's node, or creates it.
+   *
+   * @param groups takes its records
+   * @throws IOException as {@link #open}, or as the directory is a copy: what the original has
+   *     acknowledged since may count
+   */
+  static IndexJournal ofGroups(DataDirectory data, RecordSink groups, Options options)
+      throws IOException {
+    return open(data, JournalReplay.ofNothing(), groups, options);
+  }
+
+  private static IndexJournal open(
+      DataDirectory data, JournalReplay replay, RecordSink sink, Options options)
       throws IOException {
     final long beginNs = System.nanoTime();
     final Journal journal =
@@ -99,7 +115,7 @@ final class IndexJournal implements ClientLog, AutoCloseable {
                       LOGGER.log(Level.ERROR, "nothing is written any more: " + data, failure);
                       options.onFailure().run();
                     }),
-            replay);
+            sink);
     for (final String name : journal.damagedSnapshots()) {
       LOGGER.log(
           Level.WARNING, "a damaged snapshot was passed over: file=" + name + " data=" + data);
@@ -119,7 +135,14 @@ final class IndexJournal implements ClientLog, AutoCloseable {
     }
     boolean opened = false;
     try {
-      if (journal.isCopied()) {
+      if (sink != replay) {
+        if (journal.isCopied()) {
+          throw new IOException(
+              "a copy of a node's directory has not all that the node has acknowledged since; start"
+                  + " with an empty one: data="
+                  + data);
+        }
+      } else if (journal.isCopied()) {
         final long salt = new SecureRandom().nextLong();
         journal.restore(salt);
         replay.restore(salt);
@@ -240,6 +263,11 @@ final class IndexJournal implements ClientLog, AutoCloseable {
   /** A number for a new index. One thread at a time. */
   long nextNumber() {
     return ++newest;
+  }
+
+  /** Opens a sequence of records that keep their bytes; as {@link Journal#copies}. */
+  CopiedLog copies(Runnable listener) {
+    return journal.copies(listener);
   }
 
   /** The log of a partition, behind the last LSN that there was. */

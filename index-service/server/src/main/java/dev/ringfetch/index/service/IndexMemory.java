@@ -11,6 +11,7 @@ import dev.ringfetch.fabric.MemoryRegion;
 import dev.ringfetch.fabric.Obstacle;
 import dev.ringfetch.index.data.DataDirectory;
 import dev.ringfetch.index.journal.Journal;
+import dev.ringfetch.index.journal.RecordSink;
 import dev.ringfetch.index.outcome.OutcomeBudget;
 import dev.ringfetch.index.partition.Handover;
 import dev.ringfetch.index.partition.TimeSource;
@@ -88,6 +89,7 @@ public final class IndexMemory implements AutoCloseable {
   private final StoreMemory store;
   private ParallelStep earlyRecovery; // null: none has begun
   private volatile boolean recoveryGivenUp;
+  private RecordSink groups; // takes the journal's records; null: it has those of indexes
   private volatile IndexJournal journal; // null: no index has needed one yet
   private final BackgroundThread growth = new BackgroundThread("index-memory-growth");
   private final BackgroundThread writer = new BackgroundThread("index-writer");
@@ -517,9 +519,16 @@ public final class IndexMemory implements AutoCloseable {
   }
 
   private void readJournal() throws IOException {
-    if (data != null && (durability != Durability.MEMORY || IndexJournal.isIn(data))) {
+    if (groups != null) {
+      journal = data == null ? null : IndexJournal.ofGroups(data, groups, journalOptions);
+    } else if (data != null && (durability != Durability.MEMORY || IndexJournal.isIn(data))) {
       journal = IndexJournal.open(data, store, outcomes, journalOptions);
     }
+  }
+
+  /** Makes this the memory of a cluster's node, whose journal has records of groups alone. */
+  void ofNode(RecordSink sink) {
+    groups = sink;
   }
 
   /** Creates the journal where there is none yet. One thread at a time. */
@@ -600,6 +609,11 @@ public final class IndexMemory implements AutoCloseable {
 
   long epoch() {
     return epoch;
+  }
+
+  /** The first 64 bits of the data directory's id; 0 without one. */
+  long origin() {
+    return origin;
   }
 
   int partitions() {

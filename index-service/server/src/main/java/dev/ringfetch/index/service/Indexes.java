@@ -129,7 +129,7 @@ public final class Indexes implements AutoCloseable {
     if (directory == null && !indexes.containsKey(DEFAULT_NAME)) {
       createAbsent(DEFAULT_NAME, IndexKind.HASH, memory.durability());
     }
-    if (memory.journal() != null) {
+    if (memory.journal() != null && directory == null) {
       memory.journal().startSnapshots(this);
     }
   }
@@ -214,7 +214,7 @@ public final class Indexes implements AutoCloseable {
 
   private void recover() {
     final IndexJournal journal = memory.journal();
-    if (journal != null) {
+    if (journal != null && directory == null) {
       clients.recover(journal, journal.takeClients());
     }
     for (final RecoveredIndex recovered :

@@ -69,6 +69,11 @@ final class JournalReplay implements RecordSink {
   /** LSN up to which the catalog's records are in the snapshot; 0 without one. */
   private long catalogBegin;
 
+  /** Creates a replay that gets no record. */
+  static JournalReplay ofNothing() {
+    return new JournalReplay(null, null, Runnable::run, 0);
+  }
+
   /** Creates a replay that carries out each record at once, on the calling thread. */
   static JournalReplay atOnce(StoreMemory memory, OutcomeBudget budget) {
     return new JournalReplay(memory, budget, Runnable::run, 0);

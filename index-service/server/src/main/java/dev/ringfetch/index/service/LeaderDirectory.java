@@ -1,6 +1,7 @@
 package dev.ringfetch.index.service;
 
 import dev.ringfetch.index.v1.DescribeClusterResponse;
+import dev.ringfetch.index.v1.Durability;
 import dev.ringfetch.index.v1.IndexKind;
 import io.grpc.StatusException;
 import java.util.List;
@@ -22,9 +23,10 @@ public interface LeaderDirectory {
    * Begins to create an index, unless there is one.
    *
    * @param kind HASH or ORDERED; if unspecified, a new one is ORDERED
+   * @param durability MEMORY or DISK; if unspecified, a new one has this node's default
    * @param created is told, on any thread, once: null if the index serves somewhere, else why not
    */
-  void create(String name, IndexKind kind, Created created);
+  void create(String name, IndexKind kind, Durability durability, Created created);
 
   /**
    * Begins to create an index for a write that does not wait for it. Does nothing while an earlier

@@ -51,12 +51,8 @@ abstract class EpochSteps extends LogSteps {
     if (!restartedSince(process, last) || broken == Rule.RESTARTED_IS_INCOMPLETE) {
       return true;
     }
-    if (get(restart + process) == EMPTY) {
-      return broken == Rule.DIRECTORY_HAS_AN_ID;
-    }
-    return scope.level() == Scope.ALL_DISKS
-        || (scope.level() == Scope.LEADER_DISK
-            && (process == get(leader[last]) || broken == Rule.COLD_START_BY_THE_LEADER));
+    return isCompleteByDisk(process, last)
+        || (get(restart + process) == EMPTY && broken == Rule.DIRECTORY_HAS_AN_ID);
   }
 
   /** Ends epochs before another one that a process leads; those that it serves only if asked. */

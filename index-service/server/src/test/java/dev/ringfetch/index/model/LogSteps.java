@@ -43,7 +43,9 @@ abstract class LogSteps extends ModelState {
             join(epoch, process);
             obey(Step.JOIN, epoch, process);
           }
-          if ((scope.joins() & 2) != 0) {
+          final boolean complete =
+              has(members[epoch], process) && isCompleteByDisk(process, epoch);
+          if ((scope.joins() & 2) != 0 && (!complete || broken == Rule.COMPLETE_KEEPS_ITS_LOG)) {
             begin();
             join(epoch, process);
             snapshot(epoch, process);

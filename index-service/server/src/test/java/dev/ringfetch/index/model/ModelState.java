@@ -213,6 +213,14 @@ abstract class ModelState {
         || (scope.level() == Scope.LEADER_DISK && get(leader[epoch]) == process);
   }
 
+  /** Whether a process that has restarted is as complete in an epoch as it was, by its disk. */
+  boolean isCompleteByDisk(int process, int epoch) {
+    return get(restart + process) == KEPT
+        && (scope.level() == Scope.ALL_DISKS
+            || (scope.level() == Scope.LEADER_DISK
+                && (process == get(leader[epoch]) || broken == Rule.COLD_START_BY_THE_LEADER)));
+  }
+
   boolean isOpen(int process, int epoch, boolean orLater) {
     if (broken == Rule.GATE_PAGE_STAYS && restartedSince(process, epoch)) {
       return get(oldGate + process) == epoch;

@@ -114,6 +114,10 @@ enum Rule {
   ESTABLISH_WHEN_DURABLE(
       "an epoch is established before its log is durable",
       "processes=3 size=2 epochs=3 writes=1 kills=1 restarts=1 level=2"),
+  COMPLETE_KEEPS_ITS_LOG(
+      "a member that its disk makes complete gives its log up for a snapshot before a configuration"
+          + " without it is established",
+      "processes=3 size=2 epochs=3 writes=1 kills=1 restarts=1 level=2 joins=2"),
   COLD_START_BY_THE_LEADER(
       "any member's directory leads a cold start though only the leader's disk was waited for",
       "size=2 epochs=2 writes=1 kills=1 restarts=1 level=1");

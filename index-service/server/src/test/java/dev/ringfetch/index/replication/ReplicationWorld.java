@@ -43,21 +43,32 @@ final class ReplicationWorld {
   private final List<Operation> history = new ArrayList<>();
   private final Map<String, String> values = new ConcurrentHashMap<>();
   private final List<Throwable> errors = new ArrayList<>();
+  private final Map<Long, SimulatedDirectory> directories = new TreeMap<>();
+  private final boolean isOnDisk;
   private final int replicas;
   private final int logLimit;
   private final long group;
   private long incarnations = 1000;
   private long lastValue;
+  private long lastId = 100;
   private boolean storesFail;
   private int clients;
 
   ReplicationWorld(long seed, int nodeCount, int replicas, Coverage coverage) {
+    this(seed, nodeCount, replicas, coverage, false);
+  }
+
+  /** Creates a world whose index is in memory alone, or on the disks of all members. */
+  ReplicationWorld(
+      long seed, int nodeCount, int replicas, Coverage coverage, boolean isOnDisk) {
+    this.isOnDisk = isOnDisk;
     random = new Random(seed);
     this.replicas = replicas;
     this.coverage = coverage;
     time = new SimulatedTime(random);
     logLimit = time.oneIn(2) ? 16 << 20 : time.oneIn(2) ? 4_000 : 400;
     coordinator = new SimulatedCoordinator(time, coverage);
+    coordinator.isOnDisk = isOnDisk;
     network = new SimulatedNetwork(time, coverage, nodes);
     for (long id = 1; id <= nodeCount; id++) {
       start(id);
@@ -77,7 +88,11 @@ final class ReplicationWorld {
         .setDefinition(
             SimulatedDefinition.of(
                 new IndexDefinition(
-                    IndexKind.HASH, Durability.MEMORY, SimulatedStore.PARTITIONS, 1, 1)))
+                    IndexKind.HASH,
+                    isOnDisk ? Durability.DISK : Durability.MEMORY,
+                    SimulatedStore.PARTITIONS,
+                    1,
+                    1)))
         .build();
   }
 
@@ -115,7 +130,7 @@ final class ReplicationWorld {
 
   /** Whether a store fails now. */
   boolean mayFail(SimulatedNode node) {
-    return storesFail && time.oneIn(3_000) && survives(node.id());
+    return storesFail && !node.isRecovering() && time.oneIn(3_000) && survives(node.id());
   }
 
   void storesFail(boolean mayFail) {
@@ -137,17 +152,73 @@ final class ReplicationWorld {
   /** Starts a process on a node. */
   void start(long id) {
     final Node node =
-        Node.newBuilder().setId(id).setIncarnation(++incarnations).setAddress("node" + id).build();
-    final SimulatedNode started = new SimulatedNode(this, node, coordinator.session());
+        Node.newBuilder()
+            .setId(id)
+            .setIncarnation(++incarnations)
+            .setAddress("node" + id)
+            .setDisk(isOnDisk)
+            .build();
+    final SimulatedDirectory directory =
+        isOnDisk
+            ? directories.computeIfAbsent(id, unknown -> new SimulatedDirectory(time, coverage))
+            : null;
+    final SimulatedNode started = new SimulatedNode(this, node, coordinator.session(), directory);
     nodes.put(id, started);
     started.start();
   }
 
   /** Whether the group survives the end of a node: others have all that was acknowledged. */
   boolean survives(long id) {
+    if (isOnDisk) {
+      return true;
+    }
     final GroupState state = coordinator.group(group);
     return hasOther(state.getEstablished(), id)
         && (!state.hasWon() || hasOther(state.getWon(), id));
+  }
+
+  /** Whether the group survives the loss of a node's directory. */
+  boolean survivesWithout(long id) {
+    final GroupState state = coordinator.group(group);
+    return state.hasEstablished()
+        && hasOtherDirectory(state.getEstablished(), id)
+        && (!state.hasWon() || hasOtherDirectory(state.getWon(), id));
+  }
+
+  private boolean hasOtherDirectory(Configuration configuration, long id) {
+    for (final Member member : configuration.getMembersList()) {
+      final SimulatedNode node = nodes.get(member.getNode());
+      if (member.getNode() != id
+          && node != null
+          && (!node.isAlive()
+              || (node.replica() != null
+                  && node.replica().status().state() != ReplicaState.NONE))) {
+        return true;
+      }
+    }
+    return false;
+  }
+
+  /** Ends a process, whose directory is lost: another node comes in its place. */
+  void lose(long id) {
+    if (nodes.get(id).isAlive()) {
+      crash(id, random.nextBoolean(), -1);
+    }
+    nodes.remove(id);
+    directories.remove(id);
+    coverage.count("lost directories");
+    final long other = ++lastId;
+    time.after(random.nextInt(1_000) * MS, () -> start(other));
+  }
+
+  /** Ends all processes at once; each comes back some time. */
+  void cutPower() {
+    for (final SimulatedNode node : List.copyOf(nodes.values())) {
+      if (node.isAlive()) {
+        crash(node.id(), random.nextBoolean(), random.nextInt(3_000));
+      }
+    }
+    coverage.count("cuts of all power");
   }
 
   private boolean hasOther(Configuration configuration, long id) {
@@ -178,7 +249,7 @@ final class ReplicationWorld {
   }
 
   private void restart(long id) {
-    if (!nodes.get(id).isAlive()) {
+    if (nodes.containsKey(id) && !nodes.get(id).isAlive()) {
       coverage.count("restarts");
       start(id);
     }
@@ -415,6 +486,12 @@ final class ReplicationWorld {
     storesFail = false;
     network.damages = false;
     for (final SimulatedNode node : List.copyOf(nodes.values())) {
+      if (isOnDisk) {
+        node.directory().fills = false;
+      }
+      if (node.isAlive() && isOnDisk && node.directory().isFailed()) {
+        crash(node.id(), true, -1);
+      }
       if (!node.isAlive()) {
         start(node.id());
       } else {

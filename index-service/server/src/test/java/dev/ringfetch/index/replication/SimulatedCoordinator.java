@@ -26,6 +26,9 @@ final class SimulatedCoordinator {
   private long epoch = 100;
   private long lastGroup;
 
+  /** Whether a member's directory makes it complete. */
+  boolean isOnDisk;
+
   /** Whether answers may be lost. */
   boolean loses;
 
@@ -61,14 +64,16 @@ final class SimulatedCoordinator {
     sessions.forEach(Session::changed);
   }
 
-  private static boolean isComplete(GroupState before, Configuration proposed) {
+  private boolean isComplete(GroupState before, Configuration proposed) {
     final Configuration base = before.hasEstablished() ? before.getEstablished() : before.getWon();
     final Member leader =
         proposed.getMembersList().stream()
             .filter(member -> member.getNode() == proposed.getLeader())
             .findFirst()
             .orElseThrow();
-    return base.getMembersList().contains(leader);
+    return isOnDisk
+        ? Configurations.hasNode(base, leader.getNode())
+        : base.getMembersList().contains(leader);
   }
 
   private Coordinator.Result win(GroupState seen, Configuration proposed) {
@@ -84,6 +89,11 @@ final class SimulatedCoordinator {
       coverage.count("abandoned epochs");
     }
     coverage.count("wins");
+    if (before.hasEstablished()
+        && before.getEstablished().getMembersList().stream()
+            .noneMatch(member -> proposed.getMembersList().contains(member))) {
+      coverage.count("cold starts");
+    }
     change(
         before.toBuilder()
             .setWon(proposed.toBuilder().setEpoch(++epoch))
@@ -108,11 +118,7 @@ final class SimulatedCoordinator {
             ? "alone"
             : won.getMembersCount() > old.getMembersCount() ? "grown" : "shrunk or equal");
     change(
-        before.toBuilder()
-            .setEstablished(won)
-            .clearWon()
-            .setVersion(before.getVersion() + 1)
-            .build());
+        Coordinator.established(seen).toBuilder().setVersion(before.getVersion() + 1).build());
     return Coordinator.Result.DONE;
   }
 
@@ -175,6 +181,9 @@ final class SimulatedCoordinator {
     }
 
     private void connection() {
+      if (connected) {
+        showGroups(); // what there is comes first
+      }
       add(listener -> listener.onConnected(connected));
     }
 

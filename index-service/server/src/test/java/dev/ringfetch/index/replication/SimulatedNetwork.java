@@ -114,6 +114,7 @@ final class SimulatedNetwork {
     final SimulatedNode member = nodes.get(to);
     if (cut.contains(link)
         || cut.contains(new Link(to, leader.id()))
+        || member == null
         || !member.isAlive()
         || member.isPaused()
         || member.node().getIncarnation() != wanted.getIncarnation()) {
@@ -167,6 +168,9 @@ final class SimulatedNetwork {
   }
 
   private void sendTo(Connection connection, LeaderMessage message) {
+    if (message.hasResume()) {
+      coverage.count("resumed logs");
+    }
     connection.underWay++;
     connection.thereNs = Math.max(connection.thereNs, time.nowNs() + time.delayNs());
     time.at(

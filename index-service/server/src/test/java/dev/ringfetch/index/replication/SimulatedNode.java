@@ -12,14 +12,26 @@ final class SimulatedNode {
   private final Map<Long, Node> wanted = new HashMap<>();
   private final ArrayDeque<Runnable> backlog = new ArrayDeque<>();
   private final SimulatedCoordinator.Session session;
+  private final SimulatedDirectory directory;
   private Replicas replicas;
   private boolean alive = true;
   private boolean paused;
+  private boolean recovering;
   private boolean due;
 
-  SimulatedNode(ReplicationWorld world, Node node, SimulatedCoordinator.Session session) {
+  /**
+   * Creates the process.
+   *
+   * @param directory of the node; null: it has none
+   */
+  SimulatedNode(
+      ReplicationWorld world,
+      Node node,
+      SimulatedCoordinator.Session session,
+      SimulatedDirectory directory) {
     this.world = world;
     this.node = node;
+    this.directory = directory;
     this.session = session;
   }
 
@@ -27,18 +39,28 @@ final class SimulatedNode {
   void start() {
     session.announce(node);
     session.wakeUp(this::alarm);
+    final Replicas.StoreFactory stores = group -> new SimulatedStore(world, this);
     replicas =
         new Replicas(
             new Replicas.Context()
                 .self(node)
                 .coordinator(session)
                 .peers(world.network().of(this))
-                .stores(group -> new SimulatedStore(world, this))
+                .stores(stores)
+                .disks(directory == null ? null : group -> directory.open(this::run))
                 .clock(world.time()::nowNs)
                 .nonces(() -> world.time().random().nextLong() | 1)
                 .alarm(this::alarm)
                 .logLimits(world.logLimit(), 10 * world.logLimit())
                 .errors(world::onError));
+    if (directory != null) {
+      recovering = true;
+      final GroupRecovery recovery = directory.recover(world.group(), stores, world.logLimit());
+      recovering = false;
+      if (recovery.isPresent()) {
+        replicas.recover(recovery);
+      }
+    }
     tick();
   }
 
@@ -89,6 +111,14 @@ final class SimulatedNode {
   void end() {
     alive = false;
     backlog.clear();
+    if (directory != null) {
+      directory.end();
+    }
+  }
+
+  /** Its directory; null if it has none. */
+  SimulatedDirectory directory() {
+    return directory;
   }
 
   long id() {
@@ -101,6 +131,11 @@ final class SimulatedNode {
 
   boolean isAlive() {
     return alive;
+  }
+
+  /** Whether it reads its directory. */
+  boolean isRecovering() {
+    return recovering;
   }
 
   boolean isPaused() {

@@ -327,7 +327,7 @@ final class SimulatedStore implements GroupStore {
       new JournalRecord()
           .begin(bytes, 0, type, key, value)
           .partition(world.group(), partition)
-          .place(1, lsn)
+          .place(0, lsn)
           .end();
       piece.writeBytes(bytes);
     }

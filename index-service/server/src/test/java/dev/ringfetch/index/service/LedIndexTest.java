@@ -78,7 +78,7 @@ final class LedIndexTest {
     }
 
     @Override
-    public void create(String name, IndexKind kind, Created told) {
+    public void create(String name, IndexKind kind, Durability durability, Created told) {
       created.add(name);
     }
 

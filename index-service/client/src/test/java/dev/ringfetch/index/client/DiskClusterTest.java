@@ -1,0 +1,225 @@
+package dev.ringfetch.index.client;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertThrows;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import dev.ringfetch.index.IndexServer;
+import dev.ringfetch.index.coordinator.LocalCoordinator;
+import dev.ringfetch.index.service.ClusterNode;
+import dev.ringfetch.index.service.IndexMemory;
+import dev.ringfetch.index.service.Indexes;
+import dev.ringfetch.index.v1.CreateIndexRequest;
+import dev.ringfetch.index.v1.DescribeClusterRequest;
+import dev.ringfetch.index.v1.DescribeClusterResponse;
+import dev.ringfetch.index.v1.Durability;
+import dev.ringfetch.index.v1.GroupDescription;
+import dev.ringfetch.index.v1.IndexAdminGrpc;
+import dev.ringfetch.index.v1.IndexKind;
+import dev.ringfetch.rpc.RingServer;
+import dev.ringfetch.rpc.RingServerBuilder;
+import io.grpc.ManagedChannel;
+import io.grpc.Status;
+import io.grpc.StatusRuntimeException;
+import io.grpc.netty.NettyChannelBuilder;
+import io.grpc.protobuf.services.HealthStatusManager;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.TimeUnit;
+import java.util.function.Function;
+import java.util.function.Predicate;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+
+/** A cluster of nodes with data directories in this process, over real connections. */
+final class DiskClusterTest {
+  @TempDir private Path directory;
+  private final LocalCoordinator.Truth truth = new LocalCoordinator.Truth();
+  private final List<Member> members = new ArrayList<>();
+
+  /** A node with its server. */
+  private static final class Member implements AutoCloseable {
+    private final Indexes indexes;
+    private final ClusterNode node;
+    private final RingServer server;
+
+    Member(LocalCoordinator coordinator, Path data) throws Exception {
+      indexes =
+          Indexes.unrecovered(
+              IndexMemory.unrecovered(
+                  new IndexMemory.Context()
+                      .budget(64L << 20)
+                      .fallback(true)
+                      .dataDirectory(data)));
+      node = new ClusterNode(indexes, coordinator, 3, "boot", null);
+      server =
+          IndexServer.addServices(RingServerBuilder.forPort(0), indexes, new HealthStatusManager())
+              .addService(node.service())
+              .build()
+              .start();
+      indexes.recoverAndServe();
+      node.start(address(), () -> {});
+    }
+
+    String address() {
+      return "localhost:" + server.getPort();
+    }
+
+    @Override
+    public void close() {
+      node.close();
+      server.shutdownNow();
+      try {
+        assertTrue(server.awaitTermination(10, TimeUnit.SECONDS));
+      } catch (InterruptedException e) {
+        Thread.currentThread().interrupt();
+      }
+      indexes.close();
+    }
+  }
+
+  private void start(String... names) throws Exception {
+    for (final String name : names) {
+      final Path data = name.isEmpty() ? null : directory.resolve(name);
+      members.add(new Member(truth.connect(), data));
+    }
+    await(description -> description.getNodesCount() == members.size());
+  }
+
+  @AfterEach
+  void stop() {
+    members.forEach(Member::close);
+    members.clear();
+  }
+
+  private <T> T ask(Function<IndexAdminGrpc.IndexAdminBlockingStub, T> question) {
+    final ManagedChannel channel =
+        NettyChannelBuilder.forTarget(members.get(0).address()).usePlaintext().build();
+    try {
+      return question.apply(
+          IndexAdminGrpc.newBlockingStub(channel).withDeadlineAfter(20, TimeUnit.SECONDS));
+    } finally {
+      channel.shutdownNow();
+    }
+  }
+
+  private DescribeClusterResponse describe() {
+    return ask(stub -> stub.describeCluster(DescribeClusterRequest.getDefaultInstance()));
+  }
+
+  private void await(Predicate<DescribeClusterResponse> condition) throws Exception {
+    final long endNs = System.nanoTime() + TimeUnit.SECONDS.toNanos(30);
+    while (!condition.test(describe())) {
+      assertTrue(System.nanoTime() - endNs < 0, () -> describe().toString());
+      Thread.sleep(10);
+    }
+  }
+
+  private static Predicate<DescribeClusterResponse> isWhole(int count) {
+    return description -> {
+      final GroupDescription group = description.getGroups(0);
+      return group.getEstablished() && group.getMembersCount() == count;
+    };
+  }
+
+  private void create(String index, Durability durability) {
+    ask(
+        stub ->
+            stub.createIndex(
+                CreateIndexRequest.newBuilder()
+                    .setIndex(index)
+                    .setKind(IndexKind.ORDERED)
+                    .setDurability(durability)
+                    .build()));
+  }
+
+  private IndexClient connect() {
+    final String targets = String.join(",", members.stream().map(Member::address).toList());
+    return IndexClient.builder().target(targets).deadline(Duration.ofSeconds(20)).build();
+  }
+
+  private static OrderedIndex<String, Long> ages(IndexClient client) {
+    return client.ordered("ages", Codec.string(), Codec.int64());
+  }
+
+  @Test
+  void entriesOutliveAllNodes() throws Exception {
+    start("a", "b", "c");
+    create("ages", Durability.DISK);
+    try (IndexClient client = connect()) {
+      for (long i = 0; i < 300; i++) {
+        ages(client).put("k" + i, i);
+      }
+      ages(client).delete("k7");
+    }
+    final long epoch = describe().getGroups(0).getEpoch();
+    stop();
+
+    start("a", "b", "c");
+    try (IndexClient client = connect()) {
+      assertEquals(299, ages(client).count());
+      assertTrue(ages(client).get("k7").isEmpty());
+      for (long i = 10; i < 300; i++) {
+        assertEquals(i, ages(client).get("k" + i).orElseThrow());
+      }
+      assertTrue(describe().getGroups(0).getEpoch() > epoch);
+      ages(client).put("k7", 77L);
+    }
+    stop();
+
+    start("b"); // which waits for the others, and then goes on alone
+    try (IndexClient client = connect()) {
+      assertEquals(77L, ages(client).get("k7").orElseThrow());
+      ages(client).put("k8", 88L);
+    }
+    start("a", "c"); // whose logs are shorter
+    await(isWhole(3));
+    try (IndexClient client = connect()) {
+      assertEquals(88L, ages(client).get("k8").orElseThrow());
+      assertEquals(300, ages(client).count());
+    }
+  }
+
+  @Test
+  void aMemberComesBackWithItsLog() throws Exception {
+    start("a", "b", "c");
+    create("ages", Durability.DISK);
+    try (IndexClient client = connect()) {
+      for (long i = 0; i < 100; i++) {
+        ages(client).put("k" + i, i);
+      }
+    }
+    members.remove(2).close();
+    await(isWhole(2));
+    try (IndexClient client = connect()) {
+      ages(client).put("k1", 11L);
+    }
+    start("c");
+    await(isWhole(3));
+    stop();
+    start("c"); // alone: it has what the others have
+    try (IndexClient client = connect()) {
+      assertEquals(11L, ages(client).get("k1").orElseThrow());
+      assertEquals(100, ages(client).count());
+    }
+  }
+
+  @Test
+  void levelsThatCannotBeAreRefused() throws Exception {
+    start("");
+    assertEquals(
+        Status.Code.FAILED_PRECONDITION,
+        assertThrows(StatusRuntimeException.class, () -> create("ages", Durability.DISK))
+            .getStatus()
+            .getCode());
+    assertEquals(
+        Status.Code.FAILED_PRECONDITION,
+        assertThrows(StatusRuntimeException.class, () -> create("ages", Durability.INTERVAL))
+            .getStatus()
+            .getCode());
+    create("ages", Durability.MEMORY);
+  }
+}

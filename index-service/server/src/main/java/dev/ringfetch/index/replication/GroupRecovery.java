@@ -1,0 +1,166 @@
+package dev.ringfetch.index.replication;
+
+import com.google.protobuf.InvalidProtocolBufferException;
+import dev.ringfetch.index.journal.JournalRecord;
+import dev.ringfetch.index.journal.RecordDescriptor;
+import dev.ringfetch.index.v1.GroupState;
+
+/**
+ * What a disk says of a group: carries out what {@link LogJournal} has written, in its order. What
+ * is known to be committed is applied, the rest of the log is kept.
+ *
+ * <p>Used by one thread at a time.
+ */
+public final class GroupRecovery {
+  private final long group;
+  private final Replicas.StoreFactory stores;
+  private final RecordLog log;
+  private RecordLog.Cursor applying;
+  private GroupState state; // null: none has begun
+  private GroupStore store;
+  private boolean hasLog;
+  private boolean isDropped;
+  private long gate;
+  private long applied;
+
+  /**
+   * Creates it, of nothing.
+   *
+   * @param stores creates what the records are applied to
+   */
+  public GroupRecovery(long group, Replicas.StoreFactory stores) {
+    this(group, stores, ReplicaContext.Limits.DEFAULT.waiting());
+  }
+
+  GroupRecovery(long group, Replicas.StoreFactory stores, int waiting) {
+    this.group = group;
+    this.stores = stores;
+    log = new RecordLog(waiting);
+    applying = log.new Cursor();
+  }
+
+  /** Number of the group. */
+  public long group() {
+    return group;
+  }
+
+  /** Whether the disk has something of the group, which was not dropped since. */
+  public boolean isPresent() {
+    return state != null && !isDropped;
+  }
+
+  /** Whether there is a whole log, and not a part of a snapshot. */
+  boolean hasLog() {
+    return hasLog;
+  }
+
+  GroupState state() {
+    return state;
+  }
+
+  GroupStore store() {
+    return store;
+  }
+
+  RecordLog log() {
+    return log;
+  }
+
+  /** The newest epoch that was obeyed. */
+  long gate() {
+    return gate;
+  }
+
+  /** Position up to which the store has all. */
+  long applied() {
+    return applied;
+  }
+
+  /**
+   * Takes the next record.
+   *
+   * @throws GroupStoreException if it cannot be there, or the store cannot have it
+   */
+  public void onRecord(JournalRecord record) throws GroupStoreException {
+    if (isDropped) {
+      throw damaged(record);
+    }
+    switch (record.type()) {
+      case RecordDescriptor.GROUP_BEGIN -> begin(record);
+      case RecordDescriptor.GROUP_EPOCH -> move(record);
+      case RecordDescriptor.GROUP_COMMIT -> apply(Math.min(record.number(), log.end()));
+      case RecordDescriptor.GROUP_END -> {
+        isDropped = true;
+        hasLog = false;
+        if (store != null) {
+          store.follow();
+        }
+      }
+      default -> take(record);
+    }
+  }
+
+  private void begin(JournalRecord record) throws GroupStoreException {
+    try {
+      state = GroupState.parseFrom(record.value());
+    } catch (InvalidProtocolBufferException e) {
+      throw new GroupStoreException("not a group's state: " + record, e);
+    }
+    if (store == null) {
+      store = stores.create(state);
+    } else {
+      store.follow();
+    }
+    store.clear(state);
+    gate = record.epoch();
+    hasLog = false;
+  }
+
+  private void move(JournalRecord record) throws GroupStoreException {
+    final long position = record.number();
+    if (state == null || (hasLog && (position < applied || position > log.end()))) {
+      throw damaged(record);
+    }
+    if (hasLog) {
+      log.cut(position);
+      restart();
+    } else {
+      log.reset(position);
+      applied = position;
+      restart();
+      hasLog = true;
+    }
+    gate = record.epoch();
+  }
+
+  private void restart() {
+    applying = log.new Cursor();
+    applying.seek(applied);
+  }
+
+  private void take(JournalRecord record) throws GroupStoreException {
+    if (state == null || hasLog == (record.epoch() == 0)) {
+      throw damaged(record);
+    }
+    if (!hasLog) {
+      store.restore(record);
+      return;
+    }
+    final byte[] bytes = new byte[RecordDescriptor.aligned(record.length())];
+    record.copyTo(bytes, 0);
+    log.add(bytes, 0, bytes.length);
+  }
+
+  private void apply(long end) throws GroupStoreException {
+    while (applied < end && applying.hasNext()) {
+      store.apply(applying.next());
+      applied++;
+    }
+    log.release(applied, 0);
+  }
+
+  private GroupStoreException damaged(JournalRecord record) {
+    return new GroupStoreException(
+        "not a record that can be: " + record + " end=" + log.end() + " applied=" + applied);
+  }
+}

@@ -1,0 +1,188 @@
+package dev.ringfetch.index.replication;
+
+import com.google.protobuf.ByteString;
+import dev.ringfetch.index.journal.JournalRecord;
+import dev.ringfetch.index.journal.RecordDescriptor;
+import dev.ringfetch.index.v1.GroupState;
+import java.util.ArrayDeque;
+
+/**
+ * The way of a replica's log to its disk: all records in their order, whether they are committed or
+ * not, and which epoch the replica obeys. {@link GroupRecovery} reads it.
+ *
+ * <p>A position counts as durable only if the epoch is, too: a member that says that it has a
+ * record has not forgotten, after a restart, whom it obeyed.
+ *
+ * <p>The replica's owner only.
+ */
+final class LogJournal {
+  /** A position, and the number of the disk's records after which it is durable. */
+  private record Mark(long count, long position) {}
+
+  private final long group;
+  private final GroupDisk disk;
+  private final RecordLog log;
+  private final int commitBytes;
+  private final ArrayDeque<Mark> marks = new ArrayDeque<>();
+  private RecordLog.Cursor cursor;
+  private boolean isWhole; // the log follows, not a snapshot
+  private boolean isEpochDue;
+  private long durable = -1;
+  private long commit;
+  private long bytesSinceCommit;
+
+  /**
+   * Creates it.
+   *
+   * @param commitBytes of records after which the disk is told what is committed: what is not known
+   *     to be committed, a restart keeps in memory
+   */
+  LogJournal(long group, GroupDisk disk, RecordLog log, int commitBytes) {
+    this.group = group;
+    this.commitBytes = commitBytes;
+    this.disk = disk;
+    this.log = log;
+    cursor = log.new Cursor();
+  }
+
+  /** Whether nothing becomes durable any more. */
+  boolean isFailed() {
+    return disk.isFailed();
+  }
+
+  /** Goes on with a log that the disk has, up to its end. */
+  void recovered() {
+    cursor = log.new Cursor();
+    cursor.seek(log.end());
+    isWhole = true;
+  }
+
+  /**
+   * Begins anew.
+   *
+   * @param isRestored whether a snapshot comes first
+   */
+  void begin(long epoch, GroupState state, boolean isRestored) throws GroupStoreException {
+    append(RecordDescriptor.GROUP_BEGIN, epoch, state.toByteString());
+    restart();
+    isWhole = !isRestored;
+    isEpochDue = true;
+    commit = 0;
+  }
+
+  /** Takes a record of the snapshot. */
+  void restore(byte[] bytes, int offset, int length) throws GroupStoreException {
+    if (!disk.append(bytes, offset, length)) {
+      throw full();
+    }
+  }
+
+  /** The snapshot is whole, and the log goes on from where it begins. */
+  void restored() {
+    isWhole = true;
+  }
+
+  /** Another epoch is obeyed, or records were given up: nothing counts before the disk has that. */
+  void moved() {
+    final long position = Math.min(cursor.position(), log.end());
+    restart();
+    cursor.seek(position);
+    isEpochDue = true;
+  }
+
+  private void restart() {
+    cursor = log.new Cursor();
+    marks.clear();
+    durable = -1;
+  }
+
+  /** The replica is no member any more: the disk keeps what it has. */
+  void leave() {
+    restart();
+    isWhole = false;
+  }
+
+  /** The group was dropped. */
+  void drop() {
+    final byte[] record = control(RecordDescriptor.GROUP_END, 0, ByteString.EMPTY);
+    disk.append(record, 0, record.length); // without room: the next start asks the coordinator
+    disk.close();
+  }
+
+  /** Position up to which the disk need not have more. */
+  long written() {
+    return isWhole ? cursor.position() : log.base();
+  }
+
+  /** Passes on what has come, as far as there is room. */
+  void work(long epoch, long committed) {
+    if (!isWhole) {
+      return;
+    }
+    boolean isNew = isEpochDue;
+    if (isEpochDue) {
+      if (!tryAppend(
+          RecordDescriptor.GROUP_EPOCH, epoch, RecordDescriptor.value(cursor.position()))) {
+        return;
+      }
+      isEpochDue = false;
+    }
+    boolean hasRoom = true;
+    while (hasRoom && cursor.hasNext()) {
+      final long position = cursor.position();
+      final int offset = cursor.offset();
+      final int length = cursor.skipped();
+      hasRoom = disk.append(cursor.array(), offset, length);
+      if (hasRoom) {
+        isNew = true;
+        bytesSinceCommit += length;
+      } else {
+        cursor.seek(position);
+      }
+    }
+    if (isNew) {
+      marks.add(new Mark(disk.appended(), cursor.position()));
+    }
+    final long known = Math.min(committed, cursor.position());
+    if (known > commit
+        && bytesSinceCommit >= commitBytes
+        && tryAppend(RecordDescriptor.GROUP_COMMIT, epoch, RecordDescriptor.value(known))) {
+      commit = known;
+      bytesSinceCommit = 0;
+    }
+  }
+
+  /** Position up to which the log is durable; -1 if not even the epoch is. */
+  long durable() {
+    final long count = disk.durable();
+    while (!marks.isEmpty() && marks.peek().count() <= count) {
+      durable = marks.poll().position();
+    }
+    return durable;
+  }
+
+  private boolean tryAppend(int type, long epoch, ByteString value) {
+    final byte[] record = control(type, epoch, value);
+    return disk.append(record, 0, record.length);
+  }
+
+  private void append(int type, long epoch, ByteString value) throws GroupStoreException {
+    if (!tryAppend(type, epoch, value)) {
+      throw full();
+    }
+  }
+
+  private GroupStoreException full() {
+    return new GroupStoreException("the journal has no room, or has failed: group=" + group);
+  }
+
+  private byte[] control(int type, long epoch, ByteString value) {
+    final byte[] bytes = new byte[JournalRecord.aligned(ByteString.EMPTY, value, 0)];
+    new JournalRecord()
+        .begin(bytes, 0, type, ByteString.EMPTY, value)
+        .partition(group, 0)
+        .place(epoch, 0)
+        .end();
+    return bytes;
+  }
+}

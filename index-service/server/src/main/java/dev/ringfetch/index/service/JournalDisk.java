@@ -1,0 +1,44 @@
+package dev.ringfetch.index.service;
+
+import dev.ringfetch.index.journal.CopiedLog;
+import dev.ringfetch.index.replication.GroupDisk;
+
+/** The part of a node's journal that a group's records are in. */
+final class JournalDisk implements GroupDisk {
+  private final CopiedLog log;
+  private volatile Runnable listener = () -> {};
+
+  JournalDisk(IndexJournal journal) {
+    log = journal.copies(() -> listener.run());
+  }
+
+  @Override
+  public boolean append(byte[] bytes, int offset, int length) {
+    return log.append(bytes, offset, length);
+  }
+
+  @Override
+  public long appended() {
+    return log.appended();
+  }
+
+  @Override
+  public long durable() {
+    return log.durable();
+  }
+
+  @Override
+  public boolean isFailed() {
+    return log.isFailed();
+  }
+
+  @Override
+  public void onChange(Runnable run) {
+    listener = run;
+  }
+
+  @Override
+  public void close() {
+    log.close();
+  }
+}

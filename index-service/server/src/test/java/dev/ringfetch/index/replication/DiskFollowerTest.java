@@ -1,0 +1,361 @@
+package dev.ringfetch.index.replication;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
+import static org.junit.jupiter.api.Assertions.assertThrows;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import com.google.protobuf.ByteString;
+import dev.ringfetch.index.journal.IndexDefinition;
+import dev.ringfetch.index.journal.JournalRecord;
+import dev.ringfetch.index.journal.RecordDescriptor;
+import dev.ringfetch.index.v1.Adopt;
+import dev.ringfetch.index.v1.Append;
+import dev.ringfetch.index.v1.Configuration;
+import dev.ringfetch.index.v1.Durability;
+import dev.ringfetch.index.v1.EpochBegin;
+import dev.ringfetch.index.v1.GroupState;
+import dev.ringfetch.index.v1.IndexKind;
+import dev.ringfetch.index.v1.Inquiry;
+import dev.ringfetch.index.v1.LeaderMessage;
+import dev.ringfetch.index.v1.Member;
+import dev.ringfetch.index.v1.MemberMessage;
+import dev.ringfetch.index.v1.Node;
+import dev.ringfetch.index.v1.Resume;
+import dev.ringfetch.index.v1.SnapshotBegin;
+import dev.ringfetch.index.v1.SnapshotEnd;
+import java.util.ArrayList;
+import java.util.List;
+import org.junit.jupiter.api.Test;
+
+/** What a member with a disk answers, and what it is after a restart. */
+final class DiskFollowerTest implements Peers, GroupStore {
+  private static final long GROUP = 3;
+  private static final long SELF = 1;
+  private static final long LEADER = 8;
+  private static final long OTHER = 9;
+  private static final GroupState STATE =
+      GroupState.newBuilder()
+          .setGroup(GROUP)
+          .setDefinition(
+              SimulatedDefinition.of(
+                  new IndexDefinition(IndexKind.HASH, Durability.DISK, 1, 1, 1)))
+          .build();
+
+  private final List<byte[]> disk = new ArrayList<>();
+  private final List<Long> applied = new ArrayList<>();
+  private long durable;
+  private boolean failed;
+  private ReplicaCore core = new ReplicaCore(context());
+  private Follower follower = new Follower(core);
+  private MemberMessage answer;
+
+  private ReplicaContext context() {
+    final long before = disk.size();
+    return new ReplicaContext(
+        GROUP,
+        Node.newBuilder().setId(SELF).setIncarnation(1).build(),
+        1,
+        this,
+        this,
+        () -> 0,
+        () -> 1,
+        ReplicaContext.Limits.DEFAULT,
+        failure -> {
+          throw new AssertionError(failure);
+        },
+        new GroupDisk() {
+          @Override
+          public boolean append(byte[] bytes, int offset, int length) {
+            disk.add(ByteString.copyFrom(bytes, offset, length).toByteArray());
+            return true;
+          }
+
+          @Override
+          public long appended() {
+            return disk.size() - before;
+          }
+
+          @Override
+          public long durable() {
+            return durable - before;
+          }
+
+          @Override
+          public boolean isFailed() {
+            return failed;
+          }
+
+          @Override
+          public void onChange(Runnable listener) {
+            // The test asks.
+          }
+
+          @Override
+          public void close() {
+            // Nothing to give back.
+          }
+        });
+  }
+
+  private void member() throws GroupStoreException {
+    core.reset(0, STATE);
+    core.become(ReplicaState.MEMBER);
+  }
+
+  private void sync() {
+    durable = disk.size();
+    core.journal();
+    follower.notice();
+  }
+
+  /** The process ends, and leaves what is durable; another one begins. */
+  private void restart() throws GroupStoreException {
+    disk.subList((int) durable, disk.size()).clear();
+    applied.clear();
+    final GroupRecovery recovery = new GroupRecovery(GROUP, state -> this);
+    final JournalRecord record = new JournalRecord();
+    for (final byte[] bytes : disk) {
+      assertTrue(record.wrap(bytes, 0, bytes.length));
+      recovery.onRecord(record);
+    }
+    assertTrue(recovery.isPresent());
+    core = ReplicaCore.recovered(context(), recovery);
+    follower = new Follower(core);
+  }
+
+  private void send(long from, long epoch, long commit, LeaderMessage.Builder message) {
+    answer = null;
+    follower.onMessage(from, message.setGroup(GROUP).setEpoch(epoch).setCommit(commit).build(), 0);
+    follower.apply(100);
+    core.journal();
+  }
+
+  private static LeaderMessage.Builder adopt(long end) {
+    return LeaderMessage.newBuilder().setAdopt(Adopt.newBuilder().setEnd(end));
+  }
+
+  private static LeaderMessage.Builder resume(long position) {
+    return LeaderMessage.newBuilder().setResume(Resume.newBuilder().setPosition(position));
+  }
+
+  private static LeaderMessage.Builder append(long epoch, long position, int count) {
+    ByteString records = ByteString.EMPTY;
+    for (int i = 1; i <= count; i++) {
+      records = records.concat(record(epoch, position + i));
+    }
+    return LeaderMessage.newBuilder()
+        .setAppend(Append.newBuilder().setPosition(position).setCount(count).setRecords(records));
+  }
+
+  private static ByteString record(long epoch, long lsn) {
+    final byte[] record = new byte[RecordDescriptor.aligned(RecordDescriptor.KEY_OFFSET)];
+    new JournalRecord()
+        .begin(record, 0, RecordDescriptor.PUT, ByteString.EMPTY, ByteString.EMPTY)
+        .partition(GROUP, 0)
+        .place(epoch, lsn)
+        .end();
+    return ByteString.copyFrom(record);
+  }
+
+  private static LeaderMessage.Builder snapshot(long... members) {
+    final Configuration.Builder established = Configuration.newBuilder().setEpoch(6);
+    for (final long member : members) {
+      established.addMembers(Member.newBuilder().setNode(member).setIncarnation(7));
+    }
+    return LeaderMessage.newBuilder()
+        .setSnapshotBegin(
+            SnapshotBegin.newBuilder()
+                .setPosition(2)
+                .setGroup(STATE.toBuilder().setEstablished(established)));
+  }
+
+  @Test
+  void positionsCountWhenTheDiskHasThemAndTheEpoch() throws GroupStoreException {
+    member();
+    send(LEADER, 5, 0, adopt(0));
+    assertEquals(0, answer.getDurable());
+    sync();
+    assertEquals(1, answer.getDurable());
+    assertTrue(answer.getUnasked());
+    send(LEADER, 5, 0, append(5, 0, 3));
+    assertEquals(3, answer.getReceived());
+    assertEquals(1, answer.getDurable());
+    sync();
+    assertEquals(4, answer.getDurable());
+    send(OTHER, 6, 0, adopt(2)); // which cuts: what is durable is of another epoch
+    assertEquals(2, answer.getReceived());
+    assertEquals(0, answer.getDurable());
+    sync();
+    assertEquals(3, answer.getDurable());
+  }
+
+  @Test
+  void aRestartFindsLogAndEpochAndObeysNobody() throws GroupStoreException {
+    member();
+    send(LEADER, 5, 0, adopt(0));
+    send(LEADER, 5, 0, append(5, 0, 4));
+    send(OTHER, 6, 0, adopt(2));
+    send(OTHER, 6, 3, append(6, 2, 2));
+    sync();
+    send(OTHER, 6, 3, append(6, 4, 1)); // is lost
+    restart();
+    assertEquals(List.of(), applied); // nobody has told the disk what is committed
+    send(OTHER, 6, 4, LeaderMessage.newBuilder().setConfirm(1));
+    assertEquals(0, answer.getGate());
+    assertEquals(0, answer.getConfirmed());
+    send(LEADER, 5, 4, adopt(0));
+    assertEquals(6, answer.getGate());
+    send(LEADER, 7, 4, LeaderMessage.newBuilder().setInquiry(Inquiry.getDefaultInstance()));
+    assertEquals(6, answer.getLogEpoch());
+    assertEquals(4, answer.getReceived());
+    assertEquals(List.of(), applied); // a question commits nothing
+    send(LEADER, 7, 3, resume(3));
+    assertEquals(7, answer.getGate());
+    assertEquals(3, answer.getReceived());
+    assertEquals(List.of(5001L, 5002L, 6003L), applied);
+    sync();
+    restart();
+    send(LEADER, 8, 0, LeaderMessage.newBuilder().setInquiry(Inquiry.getDefaultInstance()));
+    assertEquals(7, answer.getLogEpoch());
+    assertEquals(3, answer.getReceived());
+  }
+
+  @Test
+  void aCompleteMemberGivesNothingUpForASnapshot() throws GroupStoreException {
+    member();
+    send(LEADER, 5, 0, adopt(0));
+    send(LEADER, 5, 0, append(5, 0, 4));
+    sync();
+    restart();
+    send(OTHER, 6, 2, snapshot(SELF, OTHER));
+    assertEquals(4, answer.getReceived());
+    assertFalse(answer.getGate() == 6);
+    send(OTHER, 6, 2, snapshot(OTHER));
+    assertEquals(6, answer.getGate());
+    assertEquals(2, answer.getReceived());
+  }
+
+  @Test
+  void aPartOfASnapshotIsNoLog() throws GroupStoreException {
+    send(OTHER, 6, 2, snapshot(OTHER));
+    send(OTHER, 6, 2, LeaderMessage.newBuilder().setSnapshot(record(0, 1)));
+    send(OTHER, 6, 2, append(6, 2, 1));
+    sync();
+    assertEquals(0, answer.getDurable());
+    restart();
+    send(OTHER, 7, 3, LeaderMessage.newBuilder().setInquiry(Inquiry.getDefaultInstance()));
+    assertEquals(0, answer.getLogEpoch());
+    send(LEADER, 5, 3, snapshot(LEADER)); // the epoch of the snapshot is not forgotten
+    assertEquals(0, answer.getReceived());
+
+    send(OTHER, 7, 2, snapshot(OTHER));
+    send(OTHER, 7, 2, LeaderMessage.newBuilder().setSnapshot(record(0, 1)));
+    send(OTHER, 7, 2, append(7, 2, 1));
+    send(
+        OTHER,
+        7,
+        2,
+        LeaderMessage.newBuilder().setSnapshotEnd(SnapshotEnd.newBuilder().setPosition(2)));
+    sync();
+    assertEquals(4, answer.getDurable());
+    restart();
+    send(OTHER, 8, 3, LeaderMessage.newBuilder().setInquiry(Inquiry.getDefaultInstance()));
+    assertEquals(7, answer.getLogEpoch());
+    assertEquals(3, answer.getReceived());
+    assertEquals(List.of(1L), applied);
+  }
+
+  @Test
+  void aFailedDiskTakesNoSnapshot() {
+    failed = true;
+    send(OTHER, 6, 2, snapshot(OTHER));
+    assertEquals(0, answer.getGate());
+  }
+
+  @Test
+  void logsThatWereLeftBehindAreCutWhereTheNextEpochBegan() {
+    final GroupState.Builder state = GroupState.newBuilder();
+    state.addBegins(EpochBegin.newBuilder().setEpoch(5).setPosition(10));
+    state.addBegins(EpochBegin.newBuilder().setEpoch(8).setPosition(20));
+    assertEquals(10, Configurations.shared(state.build(), 4, 12));
+    assertEquals(20, Configurations.shared(state.build(), 5, 25));
+    assertEquals(20, Configurations.shared(state.build(), 6, 25)); // was never established
+    assertEquals(7, Configurations.shared(state.build(), 6, 7));
+    assertEquals(25, Configurations.shared(state.build(), 8, 25));
+    for (int epoch = 9; epoch < 40; epoch++) {
+      state.addBegins(EpochBegin.newBuilder().setEpoch(epoch).setPosition(30));
+    }
+    while (state.getBeginsCount() > 32) {
+      state.removeBegins(0);
+    }
+    assertEquals(-1, Configurations.shared(state.build(), 6, 25)); // earlier ones are not known
+    assertEquals(25, Configurations.shared(state.build(), 9, 25));
+  }
+
+  @Test
+  void recordsThatCannotBeThereAreRefused() {
+    final GroupRecovery recovery = new GroupRecovery(GROUP, state -> this);
+    final byte[] bytes = record(5, 1).toByteArray();
+    final JournalRecord record = new JournalRecord().at(bytes, 0);
+    assertThrows(GroupStoreException.class, () -> recovery.onRecord(record));
+    assertFalse(recovery.isPresent());
+  }
+
+  // The rest of the replica.
+
+  @Override
+  public void connect(Node node) {
+    throw new AssertionError(node);
+  }
+
+  @Override
+  public void disconnect(long node) {
+    throw new AssertionError(node);
+  }
+
+  @Override
+  public boolean send(long node, LeaderMessage message) {
+    throw new AssertionError(message);
+  }
+
+  @Override
+  public void answer(long leader, MemberMessage message) {
+    answer = message;
+  }
+
+  @Override
+  public void clear(GroupState group) {
+    applied.clear();
+  }
+
+  @Override
+  public void apply(JournalRecord record) {
+    applied.add(record.epoch() * 1000 + record.lsn());
+  }
+
+  @Override
+  public void restore(JournalRecord record) {
+    applied.add(record.lsn());
+  }
+
+  @Override
+  public void lead(GroupLog log, GroupState group) {
+    throw new AssertionError();
+  }
+
+  @Override
+  public void reconfigured(GroupState group) {
+    throw new AssertionError();
+  }
+
+  @Override
+  public void follow() {
+    applied.clear();
+  }
+
+  @Override
+  public GroupSnapshot snapshot(Runnable wake) {
+    throw new AssertionError();
+  }
+}

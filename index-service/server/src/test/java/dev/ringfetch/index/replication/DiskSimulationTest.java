@@ -1,0 +1,104 @@
+package dev.ringfetch.index.replication;
+
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import java.util.List;
+import java.util.Random;
+import org.junit.jupiter.api.Test;
+
+/**
+ * Random lives of clusters whose index is on the disks of all members: besides all that happens to
+ * those in memory, all nodes lose their power at once, directories are lost, disks fill up and
+ * fail. Nothing that was acknowledged is lost as long as one member's directory is left.
+ */
+final class DiskSimulationTest {
+  private static final int WORLDS =
+      Integer.getInteger(
+          "ringfetch.worlds", 25 * Math.max(1, Integer.getInteger("ringfetch.hunt", 0)));
+  private static final int LIFE_MS = 8_000;
+  private static final int STEP_MS = 400;
+
+  /** What each run meets. */
+  private static final String[] MET = {
+    "cold starts",
+    "cuts of all power",
+    "fail-overs",
+    "full disks",
+    "joins",
+    "lost directories",
+    "lost records",
+    "pieces",
+    "restarts",
+    "resumed logs",
+  };
+
+  @Test
+  void nothingAcknowledgedIsLostThatOneDirectoryHas() {
+    final long seed = Long.getLong("ringfetch.seed", 20261130);
+    final Coverage coverage = new Coverage();
+    for (int i = 0; i < WORLDS; i++) {
+      run(seed + i, coverage);
+    }
+    System.out.printf("seed=%d worlds=%d %s%n", seed, WORLDS, coverage);
+    if (Long.getLong("ringfetch.seed") == null && WORLDS >= 25) { // others may meet less
+      for (final String what : MET) {
+        assertTrue(coverage.of(what) > 0, what + " " + coverage);
+      }
+    }
+  }
+
+  /** Runs worlds until it is ended: the first seed is the first argument, then their number. */
+  public static void main(String[] arguments) {
+    final long first = arguments.length > 0 ? Long.parseLong(arguments[0]) : System.nanoTime();
+    final long last = arguments.length > 1 ? first + Long.parseLong(arguments[1]) : Long.MAX_VALUE;
+    final Coverage coverage = new Coverage();
+    int failed = 0;
+    for (long seed = first; seed < last; seed++) {
+      try {
+        run(seed, coverage);
+      } catch (AssertionError e) {
+        failed++;
+        e.printStackTrace(System.out);
+      }
+      if ((seed - first) % 200 == 199) {
+        System.out.printf(
+            "seed=%d worlds=%d failed=%d %s%n", first, seed - first + 1, failed, coverage);
+      }
+    }
+    System.out.printf("seed=%d worlds=%d failed=%d %s%n", first, last - first, failed, coverage);
+    System.exit(failed == 0 ? 0 : 1);
+  }
+
+  private static void run(long seed, Coverage coverage) {
+    try {
+      final Random random = new Random(seed);
+      final int nodes = 3 + random.nextInt(2);
+      final ReplicationWorld world =
+          new ReplicationWorld(random.nextLong(), nodes, 2 + random.nextInt(2), coverage, true);
+      world.startClients(1 + random.nextInt(8), 1_000_000 + random.nextInt(3_000_000));
+      final ReplicationFaults faults = new ReplicationFaults(world, coverage);
+      final int cuts = random.nextInt(4);
+      final int losses = random.nextInt(3);
+      final int failures = random.nextInt(3);
+      final boolean fill = random.nextInt(3) == 0;
+      for (int ms = 0; ms < LIFE_MS; ms += STEP_MS) {
+        world.nodes().values().forEach(node -> node.directory().fills = fill);
+        faults.run(STEP_MS);
+        final List<Long> ids = List.copyOf(world.nodes().keySet());
+        final long id = ids.get(random.nextInt(ids.size()));
+        final int choice = random.nextInt(20);
+        if (choice < cuts) {
+          world.cutPower();
+        } else if (choice - 5 >= 0 && choice - 5 < losses && world.survivesWithout(id)) {
+          world.lose(id);
+        } else if (choice - 10 >= 0 && choice - 10 < failures) {
+          coverage.count("failed disks");
+          world.nodes().get(id).directory().fail();
+        }
+      }
+      world.settle();
+    } catch (Throwable t) {
+      throw new AssertionError("-Dringfetch.seed=" + seed + " -Dringfetch.worlds=1", t);
+    }
+  }
+}

@@ -1,0 +1,162 @@
+package dev.ringfetch.index.replication;
+
+import dev.ringfetch.index.journal.JournalRecord;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.function.Consumer;
+
+/**
+ * The directory of a simulated node: the records of the group, of which a process that ends leaves
+ * those that are durable, and some of the next ones. It fills up, and fails, for a process at a
+ * time.
+ */
+final class SimulatedDirectory {
+  private final SimulatedTime time;
+  private final Coverage coverage;
+  private final List<byte[]> records = new ArrayList<>();
+  private Process process;
+
+  /** Whether there may be no room for a record. */
+  boolean fills;
+
+  SimulatedDirectory(SimulatedTime time, Coverage coverage) {
+    this.time = time;
+    this.coverage = coverage;
+  }
+
+  /**
+   * The disk of a process that begins, and has read all that is there.
+   *
+   * @param runner runs something in the process
+   */
+  GroupDisk open(Consumer<Runnable> runner) {
+    process = new Process(records.size(), runner);
+    return process;
+  }
+
+  boolean isFailed() {
+    return process != null && process.failed;
+  }
+
+  /** Nothing becomes durable any more in this process. */
+  void fail() {
+    if (process != null && !process.failed) {
+      process.failed = true;
+      process.tell();
+    }
+  }
+
+  /** The process, or its host, has ended. */
+  void end() {
+    if (process != null) {
+      final int kept =
+          process.durable + time.random().nextInt(records.size() - process.durable + 1);
+      if (kept < records.size()) {
+        coverage.count("lost records");
+      }
+      records.subList(kept, records.size()).clear();
+      process.ended = true;
+      process = null;
+    }
+  }
+
+  /** Reads what is there. */
+  GroupRecovery recover(long group, Replicas.StoreFactory stores, int waiting) {
+    final GroupRecovery recovery = new GroupRecovery(group, stores, waiting);
+    final JournalRecord record = new JournalRecord();
+    for (final byte[] bytes : records) {
+      if (!record.wrap(bytes, 0, bytes.length)) {
+        throw new AssertionError("no record");
+      }
+      try {
+        recovery.onRecord(record);
+      } catch (GroupStoreException e) {
+        throw new AssertionError(e);
+      }
+    }
+    return recovery;
+  }
+
+  /** The use by one process. Counts go on from what was there. */
+  private final class Process implements GroupDisk {
+    private final int base;
+    private final Consumer<Runnable> runner;
+    private int durable;
+    private Runnable listener = () -> {};
+    private boolean syncing;
+    private boolean failed;
+    private boolean ended;
+
+    Process(int base, Consumer<Runnable> runner) {
+      this.base = base;
+      this.runner = runner;
+      durable = base;
+    }
+
+    void tell() {
+      runner.accept(listener);
+    }
+
+    @Override
+    public boolean append(byte[] bytes, int offset, int length) {
+      if (failed || ended || (fills && time.oneIn(20))) {
+        coverage.count("full disks");
+        return false;
+      }
+      final byte[] copy = new byte[length];
+      System.arraycopy(bytes, offset, copy, 0, length);
+      records.add(copy);
+      sync();
+      return true;
+    }
+
+    private void sync() {
+      if (syncing) {
+        return;
+      }
+      syncing = true;
+      final long delayNs = time.oneIn(50) ? 30_000_000 : 100_000 + time.random().nextInt(400_000);
+      time.after(100_000, () -> write(records.size(), delayNs));
+    }
+
+    private void write(int end, long delayNs) {
+      time.after(
+          delayNs,
+          () -> {
+            syncing = false;
+            if (!failed && !ended) {
+              durable = end;
+              if (durable < records.size()) {
+                sync();
+              }
+              tell();
+            }
+          });
+    }
+
+    @Override
+    public long appended() {
+      return records.size() - base;
+    }
+
+    @Override
+    public long durable() {
+      return durable - base;
+    }
+
+    @Override
+    public boolean isFailed() {
+      return failed;
+    }
+
+    @Override
+    public void onChange(Runnable run) {
+      listener = run;
+    }
+
+    @Override
+    public void close() {
+      ended = true;
+    }
+  }
+}
