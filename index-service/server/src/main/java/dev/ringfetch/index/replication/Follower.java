@@ -3,10 +3,14 @@ package dev.ringfetch.index.replication;
 import com.google.protobuf.ByteString;
 import dev.ringfetch.index.journal.JournalRecord;
 import dev.ringfetch.index.journal.RecordDescriptor;
+import dev.ringfetch.index.v1.Adopt;
 import dev.ringfetch.index.v1.Append;
+import dev.ringfetch.index.v1.FabricHint;
 import dev.ringfetch.index.v1.LeaderMessage;
+import dev.ringfetch.index.v1.LogOffer;
 import dev.ringfetch.index.v1.MemberMessage;
 import dev.ringfetch.index.v1.SnapshotBegin;
+import java.util.List;
 
 /**
  * A replica as leaders see it: obeys the leader of its gate's epoch, and answers each message.
@@ -19,6 +23,7 @@ final class Follower {
   private long leader; // of the gate's epoch; 0: unknown, or this one
   private long confirmed;
   private boolean restored; // the snapshot is complete
+  private List<FabricHint> fabrics = List.of(); // of the leader, until memory was offered
   private long heardNs;
   private long refused;
   private long cuts;
@@ -51,10 +56,12 @@ final class Follower {
   void won() {
     leader = 0;
     confirmed = 0;
+    fabrics = List.of();
   }
 
   /** Takes a leader's message, and answers. */
   void onMessage(long from, LeaderMessage message, long nowNs) {
+    takePlaced(); // first: what comes by messages may follow it
     boolean taken;
     try {
       taken = take(from, message);
@@ -69,22 +76,38 @@ final class Follower {
     } else {
       refused++;
     }
-    answer(from, message.getEpoch());
+    final MemberMessage.Builder answer = answer(from, message.getEpoch());
+    if (taken && !message.hasAdopt()) { // memory takes time, for which no new epoch waits
+      offerMemory(answer);
+    }
+    core.context().peers().answer(from, answer.build());
   }
 
-  private void answer(long to, long epoch) {
-    core.context()
-        .peers()
-        .answer(
-            to,
-            MemberMessage.newBuilder()
-                .setGroup(core.context().group())
-                .setEpoch(epoch)
-                .setGate(core.state().isFollower() && to == leader ? core.gate() : shownGate(epoch))
-                .setReceived(core.log().end())
-                .setApplied(core.applied())
-                .setConfirmed(confirmed)
-                .build());
+  /** Takes all that was placed, as far as there is room. */
+  private void takePlaced() {
+    while (core.takePlaced()) {}
+  }
+
+  private MemberMessage.Builder answer(long to, long epoch) {
+    return MemberMessage.newBuilder()
+        .setGroup(core.context().group())
+        .setEpoch(epoch)
+        .setGate(core.state().isFollower() && to == leader ? core.gate() : shownGate(epoch))
+        .setReceived(core.log().end())
+        .setApplied(core.applied())
+        .setConfirmed(confirmed);
+  }
+
+  /** Offers the leader memory for its records, once in an epoch, to a member alone. */
+  private void offerMemory(MemberMessage.Builder answer) {
+    if (fabrics.isEmpty() || core.state() == ReplicaState.JOINING) {
+      return;
+    }
+    final LogOffer offer = core.placed().offer(fabrics, core.gate());
+    fabrics = List.of();
+    if (offer != null) {
+      answer.setOffer(offer);
+    }
   }
 
   /** The gate as others may see it, which is not theirs: no epoch if they would take it for it. */
@@ -97,7 +120,7 @@ final class Follower {
     return switch (message.getKindCase()) {
       case ADOPT ->
           epoch > core.gate()
-              ? adopt(from, epoch, message.getAdopt().getEnd())
+              ? adopt(from, epoch, message.getAdopt())
               : isObeyed(from, epoch) && core.state() != ReplicaState.JOINING;
       case SNAPSHOT_BEGIN -> begin(from, epoch, message.getSnapshotBegin());
       case APPEND -> isObeyed(from, epoch) && append(message.getAppend());
@@ -124,7 +147,8 @@ final class Follower {
     return core.state() == ReplicaState.JOINING && !restored;
   }
 
-  private boolean adopt(long from, long epoch, long end) {
+  private boolean adopt(long from, long epoch, Adopt adopt) {
+    final long end = adopt.getEnd();
     final ReplicaState state = core.state();
     if (state == ReplicaState.LEADING) {
       core.moveGate(epoch); // in any case: this one leads no more
@@ -135,6 +159,7 @@ final class Follower {
       return false;
     }
     moveGate(from, epoch);
+    fabrics = adopt.getFabricsList();
     if (end < core.log().end()) {
       core.cut(end);
       cuts++;
@@ -149,6 +174,7 @@ final class Follower {
     core.moveGate(epoch);
     leader = from;
     confirmed = 0;
+    fabrics = List.of();
   }
 
   private boolean begin(long from, long epoch, SnapshotBegin begin) throws GroupStoreException {
@@ -212,7 +238,8 @@ final class Follower {
       return false;
     }
     try {
-      return core.apply(limit);
+      final boolean again = core.takePlaced();
+      return core.apply(limit) || again;
     } catch (GroupStoreException e) {
       core.context().errors().onError(e);
       core.leave(ReplicaState.NONE);

@@ -12,6 +12,7 @@ import dev.ringfetch.index.v1.GroupState;
 final class ReplicaCore {
   private final ReplicaContext context;
   private final RecordLog log;
+  private final PlacedRecords placed;
   private RecordLog.Cursor applying;
   private ReplicaState state = ReplicaState.NONE;
   private long gate;
@@ -22,6 +23,7 @@ final class ReplicaCore {
   ReplicaCore(ReplicaContext context) {
     this.context = context;
     log = new RecordLog(context.limits().waiting());
+    placed = new PlacedRecords(context);
     applying = log.new Cursor();
   }
 
@@ -50,12 +52,26 @@ final class ReplicaCore {
     return gate;
   }
 
-  /** Moves the gate, which closes all earlier epochs. */
+  /** Moves the gate, which closes all earlier epochs, and then takes what was placed in them. */
   void moveGate(long epoch) {
     if (epoch <= gate) {
       throw new IllegalStateException("gate=" + gate + " epoch=" + epoch);
     }
+    placed.closeGate();
     gate = epoch;
+    placed.scan(log);
+  }
+
+  /** What leaders place in this replica's memory. */
+  PlacedRecords placed() {
+    return placed;
+  }
+
+  /** Takes records that the leader has placed; returns whether there are more. */
+  boolean takePlaced() {
+    final boolean again = placed.take(log);
+    commit(placed.commit());
+    return again;
   }
 
   /** Position up to which all is known to be committed. */
@@ -135,6 +151,8 @@ final class ReplicaCore {
     if (state == next || state == ReplicaState.STOPPED) {
       return;
     }
+    placed.closeGate(); // before the records are given up
+    placed.withdraw();
     if (serving != null) {
       serving.fail(); // first: writers that the store ends know that it failed
     }
@@ -143,5 +161,8 @@ final class ReplicaCore {
     applying = log.new Cursor();
     serving = null;
     become(next);
+    if (next == ReplicaState.STOPPED) {
+      placed.close();
+    }
   }
 }

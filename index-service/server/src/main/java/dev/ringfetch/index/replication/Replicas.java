@@ -109,7 +109,13 @@ public final class Replicas implements AutoCloseable {
       if (waiting < 1 || tail < 1) {
         throw new IllegalArgumentException("waiting=" + waiting + " tail=" + tail);
       }
-      limits = new ReplicaContext.Limits(waiting, tail);
+      limits = new ReplicaContext.Limits(waiting, tail, limits.memory());
+      return this;
+    }
+
+    /** Sets the bytes of memory in which a leader may place records (4 MiB unless set). */
+    public Context logMemory(int bytes) {
+      limits = new ReplicaContext.Limits(limits.waiting(), limits.tail(), bytes);
       return this;
     }
 

@@ -45,6 +45,7 @@ final class ReplicationWorld {
   private final List<Throwable> errors = new ArrayList<>();
   private final int replicas;
   private final int logLimit;
+  private final int logMemory;
   private final long group;
   private long incarnations = 1000;
   private long lastValue;
@@ -57,6 +58,7 @@ final class ReplicationWorld {
     this.coverage = coverage;
     time = new SimulatedTime(random);
     logLimit = time.oneIn(2) ? 16 << 20 : time.oneIn(2) ? 4_000 : 400;
+    logMemory = time.oneIn(2) ? 64 << 10 : 1024;
     coordinator = new SimulatedCoordinator(time, coverage);
     network = new SimulatedNetwork(time, coverage, nodes);
     for (long id = 1; id <= nodeCount; id++) {
@@ -95,6 +97,10 @@ final class ReplicationWorld {
 
   int logLimit() {
     return logLimit;
+  }
+
+  int logMemory() {
+    return logMemory;
   }
 
   long group() {
@@ -168,7 +174,7 @@ final class ReplicationWorld {
   void crash(long id, boolean isHeard, long restartMs) {
     final SimulatedNode node = nodes.get(id);
     addCounts(node);
-    node.end();
+    node.end(!isHeard);
     coordinator.end(node.session(), random.nextBoolean() ? 0 : random.nextInt(3_000) * MS);
     network.ended(node, isHeard);
     coverage.count(isHeard ? "kills" : "power cuts");

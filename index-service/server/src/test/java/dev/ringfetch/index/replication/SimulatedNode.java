@@ -15,6 +15,7 @@ final class SimulatedNode {
   private Replicas replicas;
   private boolean alive = true;
   private boolean paused;
+  private boolean lost;
   private boolean due;
 
   SimulatedNode(ReplicationWorld world, Node node, SimulatedCoordinator.Session session) {
@@ -38,6 +39,7 @@ final class SimulatedNode {
                 .nonces(() -> world.time().random().nextLong() | 1)
                 .alarm(this::alarm)
                 .logLimits(world.logLimit(), 10 * world.logLimit())
+                .logMemory(world.logMemory())
                 .errors(world::onError));
     tick();
   }
@@ -85,10 +87,20 @@ final class SimulatedNode {
     }
   }
 
-  /** The process ends at once. */
-  void end() {
+  /**
+   * The process ends at once.
+   *
+   * @param isLost whether its memory goes with it, as the host's
+   */
+  void end(boolean isLost) {
     alive = false;
+    lost = isLost;
     backlog.clear();
+  }
+
+  /** Whether its memory is gone. */
+  boolean isLost() {
+    return lost;
   }
 
   long id() {
