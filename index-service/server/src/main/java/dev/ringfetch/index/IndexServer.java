@@ -8,6 +8,7 @@ import dev.ringfetch.index.service.IndexAdminService;
 import dev.ringfetch.index.service.IndexMemory;
 import dev.ringfetch.index.service.IndexService;
 import dev.ringfetch.index.service.Indexes;
+import dev.ringfetch.index.service.ReplicationPath;
 import dev.ringfetch.index.v1.Durability;
 import dev.ringfetch.index.v1.IndexAdminGrpc;
 import dev.ringfetch.index.v1.IndexGrpc;
@@ -177,6 +178,14 @@ public final class IndexServer implements Callable<Integer> {
       description = "Nodes that have an index created here. Default: ${DEFAULT-VALUE}.")
   private int replicas;
 
+  @Option(
+      names = "--replication",
+      paramLabel = "PATH",
+      defaultValue = "auto",
+      converter = ReplicationPathName.class,
+      description = "Of a leader's records: auto, one-sided or rpc. Default: ${DEFAULT-VALUE}.")
+  private ReplicationPath replication;
+
   private final HealthStatusManager health = new HealthStatusManager();
   private volatile boolean writingEnded;
 
@@ -252,7 +261,12 @@ public final class IndexServer implements Callable<Integer> {
   private ClusterNode join(Indexes indexes) throws IOException {
     try {
       return new ClusterNode(
-          indexes, CoordinatorProvider.of(cluster), replicas, DataDirectory.bootId(), shmDirectory);
+              indexes,
+              CoordinatorProvider.of(cluster),
+              replicas,
+              DataDirectory.bootId(),
+              shmDirectory)
+          .replication(replication);
     } catch (IllegalArgumentException e) {
       throw new ParameterException(spec.commandLine(), "--cluster: " + e.getMessage(), e);
     }

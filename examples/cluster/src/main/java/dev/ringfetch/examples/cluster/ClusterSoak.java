@@ -125,8 +125,7 @@ final class ClusterSoak implements Callable<Integer> {
       throws IOException, InterruptedException {
     final Random random = new Random(seed);
     while (killed + stopped < kills) {
-      final String leader =
-          awaitComplete(cluster).index(Workload.INDEX).orElseThrow().leader();
+      final String leader = awaitComplete(cluster).index(Workload.INDEX).orElseThrow().leader();
       TimeUnit.MILLISECONDS.sleep(random.nextInt(1_000));
       final List<ClusterFault> faults = ClusterFault.draw(random, cluster, leader);
       final long beginNs = System.nanoTime();

@@ -50,13 +50,22 @@ final class LocalCluster implements AutoCloseable {
   private final FileLock lock;
 
   /** How nodes are started. */
-  record NodeOptions(int replicas, String memory, String heap) {
+  record NodeOptions(int replicas, String memory, String heap, String replication) {
     /** The defaults: small nodes, as several share the machine. */
     static final NodeOptions DEFAULT = new NodeOptions(3, "512M", "512m");
 
+    NodeOptions(int replicas, String memory, String heap) {
+      this(replicas, memory, heap, "auto");
+    }
+
     /** The same, with so many nodes that have each index. */
     NodeOptions replicas(int count) {
-      return new NodeOptions(count, memory, heap);
+      return new NodeOptions(count, memory, heap, replication);
+    }
+
+    /** The same, with records that get to members by this path. */
+    NodeOptions replication(String path) {
+      return new NodeOptions(replicas, memory, heap, path);
     }
   }
 
@@ -233,7 +242,9 @@ final class LocalCluster implements AutoCloseable {
             "--replicas",
             Integer.toString(options.replicas),
             "--memory",
-            options.memory));
+            options.memory,
+            "--replication",
+            options.replication));
   }
 
   /** Ends a node in order, and forgets it. */

@@ -124,15 +124,12 @@ final class ClusterCommand extends ClientCommand {
 
   private static String followers(IndexView index) {
     final List<String> parts = new ArrayList<>();
-    index
-        .followers()
-        .forEach(
-            each ->
-                parts.add(
-                    each.address()
-                        + (each.lag().isPresent()
-                            ? " " + Printable.number(each.lag().getAsLong())
-                            : "")));
+    for (final ClusterView.MemberView each : index.followers()) {
+      final String lag =
+          each.lag().isPresent() ? " " + Printable.number(each.lag().getAsLong()) : "";
+      final String path = each.replicatedBy().isEmpty() ? "" : " " + each.replicatedBy();
+      parts.add(each.address() + lag + path);
+    }
     index.joining().forEach(each -> parts.add(each + " joins"));
     return parts.stream().collect(Collectors.joining(", "));
   }
@@ -159,6 +156,9 @@ final class ClusterCommand extends ClientCommand {
         final Output.Json line =
             out.object().text("index", index.index()).text("member", member.address());
         member.lag().ifPresent(lag -> line.number("lag", lag));
+        if (!member.replicatedBy().isEmpty()) {
+          line.text("replicated_by", member.replicatedBy());
+        }
         line.end();
       }
       for (final String joining : index.joining()) {

@@ -39,8 +39,10 @@ public record ClusterView(List<NodeView> nodes, List<IndexView> indexes) {
    *
    * @param address of its node, or the node's number in hexadecimal where no address is known
    * @param lag records that it lacks; empty if the leader did not say
+   * @param replicatedBy how records get there: {@code rpc}, or {@code one-sided} and the fabric;
+   *     empty if the leader did not say
    */
-  public record MemberView(String address, OptionalLong lag) {}
+  public record MemberView(String address, OptionalLong lag, String replicatedBy) {}
 
   /**
    * An index and its configuration.
@@ -158,7 +160,8 @@ public record ClusterView(List<NodeView> nodes, List<IndexView> indexes) {
         followers.add(
             new MemberView(
                 name(member.getNode(), addresses),
-                ofLeader == null ? OptionalLong.empty() : OptionalLong.of(member.getLag())));
+                ofLeader == null ? OptionalLong.empty() : OptionalLong.of(member.getLag()),
+                member.getReplicatedBy()));
       }
     }
     return new IndexView(

@@ -58,7 +58,10 @@ final class ClusterViewTest {
     answer(node(1, true, 1, 2).addGroups(group(9, 2, "MEMBER").addMembers(member(1, 0))));
     answer(
         node(2, true, 1, 2)
-            .addGroups(group(9, 2, "LEADING").addMembers(member(1, 5)).addMembers(member(2, 0))));
+            .addGroups(
+                group(9, 2, "LEADING")
+                    .addMembers(member(1, 5).toBuilder().setReplicatedBy("one-sided shm"))
+                    .addMembers(member(2, 0))));
     assertEquals(
         new IndexView(
             "a",
@@ -66,7 +69,7 @@ final class ClusterViewTest {
             "n2:1",
             true,
             3,
-            List.of(new MemberView("n1:1", OptionalLong.of(5))),
+            List.of(new MemberView("n1:1", OptionalLong.of(5), "one-sided shm")),
             List.of()),
         only());
     assertFalse(only().isComplete());

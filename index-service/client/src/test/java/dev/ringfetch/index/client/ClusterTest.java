@@ -9,10 +9,12 @@ import dev.ringfetch.index.coordinator.LocalCoordinator;
 import dev.ringfetch.index.service.ClusterNode;
 import dev.ringfetch.index.service.IndexMemory;
 import dev.ringfetch.index.service.Indexes;
+import dev.ringfetch.index.service.ReplicationPath;
 import dev.ringfetch.index.v1.DescribeClusterRequest;
 import dev.ringfetch.index.v1.DescribeClusterResponse;
 import dev.ringfetch.index.v1.GroupDescription;
 import dev.ringfetch.index.v1.IndexAdminGrpc;
+import dev.ringfetch.index.v1.MemberDescription;
 import dev.ringfetch.rpc.RingServer;
 import dev.ringfetch.rpc.RingServerBuilder;
 import io.grpc.ManagedChannel;
@@ -38,12 +40,12 @@ final class ClusterTest {
     private final RingServer server;
 
     Member(LocalCoordinator.Truth truth) throws Exception {
-      this(truth.connect());
+      this(truth.connect(), ReplicationPath.AUTO);
     }
 
-    Member(LocalCoordinator coordinator) throws Exception {
+    Member(LocalCoordinator coordinator, ReplicationPath path) throws Exception {
       indexes = Indexes.unrecovered(IndexMemory.ofProcess(64L << 20));
-      node = new ClusterNode(indexes, coordinator, 3, "boot", null);
+      node = new ClusterNode(indexes, coordinator, 3, "boot", null).replication(path);
       server =
           IndexServer.addServices(RingServerBuilder.forPort(0), indexes, new HealthStatusManager())
               .addService(node.service())
@@ -162,6 +164,52 @@ final class ClusterTest {
     }
   }
 
+  /** How records get to the members other than the leader, by its own word. */
+  private static List<String> paths(DescribeClusterResponse description) {
+    return description.getGroups(0).getMembersList().stream()
+        .map(MemberDescription::getReplicatedBy)
+        .filter(path -> !path.isEmpty())
+        .sorted()
+        .toList();
+  }
+
+  @Test
+  void recordsArePlacedInTheMemoryOfMembersAndOutliveTheirLeader() throws Exception {
+    start(3);
+    final List<String> everywhere = List.of("one-sided shm", "one-sided shm");
+    try (IndexClient client = connect()) {
+      final HashIndex<String, Long> index = client.hash("a", Codec.string(), Codec.int64());
+      index.put("before", 1L);
+      for (int epoch = 0; epoch < 2; epoch++) { // one of the nodes that the client knows stays
+        final Member leader = leader("a");
+        await(description -> paths(description).equals(everywhere), leader);
+        for (long i = 0; i < 2_000; i++) {
+          index.put("k" + i % 100, 10_000 * epoch + i);
+        }
+        members.remove(leader);
+        leader.close();
+        for (long i = 1_900; i < 2_000; i++) {
+          assertEquals(10_000 * epoch + i, index.get("k" + i % 100).orElseThrow());
+        }
+        members.add(new Member(truth));
+      }
+      assertEquals(1L, index.get("before").orElseThrow());
+    }
+  }
+
+  @Test
+  void aMemberWithoutSharedMemoryGetsCalls() throws Exception {
+    start(2);
+    try (IndexClient client = connect()) {
+      final HashIndex<String, Long> index = client.hash("a", Codec.string(), Codec.int64());
+      index.put("x", 1L);
+      members.add(new Member(truth.connect(), ReplicationPath.RPC));
+      await(description -> paths(description).equals(List.of("one-sided shm", "rpc")), leader("a"));
+      index.put("x", 2L);
+      assertEquals(2L, index.get("x").orElseThrow());
+    }
+  }
+
   @Test
   void aWatchGoesOnAtTheNextLeaderWithoutALoss() throws Exception {
     start(3);
@@ -222,7 +270,7 @@ final class ClusterTest {
   void aNodeThatHasNotReadTheCoordinatorKnowsOfNoIndex() throws Exception {
     final LocalCoordinator coordinator = truth.connect();
     coordinator.reachable(false);
-    members.add(new Member(coordinator));
+    members.add(new Member(coordinator, ReplicationPath.AUTO));
     try (IndexClient client =
         IndexClient.builder()
             .target(targets())

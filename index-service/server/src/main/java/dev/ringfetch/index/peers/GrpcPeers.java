@@ -1,5 +1,6 @@
 package dev.ringfetch.index.peers;
 
+import dev.ringfetch.index.replication.PeerMemory;
 import dev.ringfetch.index.replication.Peers;
 import dev.ringfetch.index.v1.LeaderMessage;
 import dev.ringfetch.index.v1.MemberMessage;
@@ -33,6 +34,7 @@ public final class GrpcPeers implements Peers, AutoCloseable {
   private final Path shmDirectory; // null: the default
   private final Map<Long, Route> routes = new ConcurrentHashMap<>();
   private final ReplicationService service;
+  private volatile PeerMemory memory = PeerMemory.NONE;
   private volatile boolean closed;
 
   /** The way to a node, with the connection that there is now. */
@@ -58,6 +60,16 @@ public final class GrpcPeers implements Peers, AutoCloseable {
     this.listener = listener;
     this.shmDirectory = shmDirectory;
     service = new ReplicationService(self, listener);
+  }
+
+  /** Sets the memory by which nodes reach each other, before anything is connected. */
+  public void memory(PeerMemory shared) {
+    memory = shared;
+  }
+
+  @Override
+  public PeerMemory memory() {
+    return memory;
   }
 
   /** The service by which leaders reach this node. */

@@ -3,12 +3,16 @@ package dev.ringfetch.index.replication;
 import com.google.protobuf.ByteString;
 import dev.ringfetch.index.journal.JournalRecord;
 import dev.ringfetch.index.journal.RecordDescriptor;
+import dev.ringfetch.index.v1.Adopt;
 import dev.ringfetch.index.v1.Append;
+import dev.ringfetch.index.v1.FabricHint;
 import dev.ringfetch.index.v1.GroupState;
 import dev.ringfetch.index.v1.LeaderMessage;
+import dev.ringfetch.index.v1.LogOffer;
 import dev.ringfetch.index.v1.MemberMessage;
 import dev.ringfetch.index.v1.Resume;
 import dev.ringfetch.index.v1.SnapshotBegin;
+import java.util.List;
 
 /**
  * A replica as leaders see it: obeys the leader of its gate's epoch, and answers each message.
@@ -22,6 +26,7 @@ final class Follower {
   private long confirmed;
   private boolean restored; // the snapshot is complete
   private long noticed = -1; // position that the leader knows to be durable
+  private List<FabricHint> fabrics = List.of(); // of the leader, until memory was offered
   private long heardNs;
   private long refused;
   private long cuts;
@@ -54,10 +59,12 @@ final class Follower {
   void won() {
     leader = 0;
     confirmed = 0;
+    fabrics = List.of();
   }
 
   /** Takes a leader's message, and answers. */
   void onMessage(long from, LeaderMessage message, long nowNs) {
+    takePlaced(); // first: what comes by messages may follow it
     boolean taken;
     try {
       taken = take(from, message);
@@ -73,34 +80,53 @@ final class Follower {
       refused++;
     }
     core.journal();
-    answer(from, message.getEpoch(), false);
+    final MemberMessage.Builder answer = answer(from, message.getEpoch(), false);
+    if (taken && !message.hasAdopt()) { // memory takes time, for which no new epoch waits
+      offerMemory(answer);
+    }
+    core.context().peers().answer(from, answer.build());
+  }
+
+  /** Takes all that was placed, as far as there is room. */
+  private void takePlaced() {
+    while (core.takePlaced()) {}
   }
 
   /** Tells the leader that more is durable, which it waits for. */
   void notice() {
     if (core.hasDisk() && leader != 0 && core.state().isFollower() && core.durable() != noticed) {
-      answer(leader, core.gate(), true);
+      core.context().peers().answer(leader, answer(leader, core.gate(), true).build());
     }
   }
 
-  private void answer(long to, long epoch, boolean unasked) {
+  private MemberMessage.Builder answer(long to, long epoch, boolean unasked) {
     final boolean obeys = core.state().isFollower() && to == leader;
     noticed = obeys ? core.durable() : noticed;
-    core.context()
-        .peers()
-        .answer(
-            to,
-            MemberMessage.newBuilder()
-                .setGroup(core.context().group())
-                .setEpoch(epoch)
-                .setGate(obeys ? core.gate() : shownGate(epoch))
-                .setDurable(obeys && core.hasDisk() ? core.durable() + 1 : 0)
-                .setLogEpoch(core.isRestarted() ? core.gate() : 0)
-                .setUnasked(unasked)
-                .setReceived(core.log().end())
-                .setApplied(core.applied())
-                .setConfirmed(confirmed)
-                .build());
+    return MemberMessage.newBuilder()
+        .setGroup(core.context().group())
+        .setEpoch(epoch)
+        .setGate(obeys ? core.gate() : shownGate(epoch))
+        .setDurable(obeys && core.hasDisk() ? core.durable() + 1 : 0)
+        .setLogEpoch(core.isRestarted() ? core.gate() : 0)
+        .setUnasked(unasked)
+        .setReceived(core.log().end())
+        .setApplied(core.applied())
+        .setConfirmed(confirmed);
+  }
+
+  /**
+   * Offers the leader memory for its records, once in an epoch, to a member alone. Where records
+   * count when they are durable, members have to answer anyway.
+   */
+  private void offerMemory(MemberMessage.Builder answer) {
+    if (fabrics.isEmpty() || core.hasDisk() || core.state() == ReplicaState.JOINING) {
+      return;
+    }
+    final LogOffer offer = core.placed().offer(fabrics, core.gate());
+    fabrics = List.of();
+    if (offer != null) {
+      answer.setOffer(offer);
+    }
   }
 
   /** The gate as others may see it, which is not theirs: no epoch if they would take it for it. */
@@ -113,7 +139,7 @@ final class Follower {
     return switch (message.getKindCase()) {
       case ADOPT ->
           epoch > core.gate()
-              ? adopt(from, epoch, message.getAdopt().getEnd())
+              ? adopt(from, epoch, message.getAdopt())
               : isObeyed(from, epoch) && core.state() != ReplicaState.JOINING;
       case SNAPSHOT_BEGIN -> begin(from, epoch, message.getSnapshotBegin());
       case APPEND -> isObeyed(from, epoch) && append(message.getAppend());
@@ -144,7 +170,8 @@ final class Follower {
     return core.state() == ReplicaState.JOINING && !restored;
   }
 
-  private boolean adopt(long from, long epoch, long end) {
+  private boolean adopt(long from, long epoch, Adopt adopt) {
+    final long end = adopt.getEnd();
     final ReplicaState state = core.state();
     if (state == ReplicaState.LEADING) {
       core.moveGate(epoch); // in any case: this one leads no more
@@ -155,6 +182,7 @@ final class Follower {
       return false;
     }
     moveGate(from, epoch);
+    fabrics = adopt.getFabricsList();
     if (end < core.log().end()) {
       core.cut(end);
       cuts++;
@@ -169,6 +197,7 @@ final class Follower {
     core.moveGate(epoch);
     leader = from;
     confirmed = 0;
+    fabrics = List.of();
   }
 
   private boolean begin(long from, long epoch, SnapshotBegin begin) throws GroupStoreException {
@@ -258,7 +287,8 @@ final class Follower {
       return false;
     }
     try {
-      return core.apply(limit);
+      final boolean again = core.takePlaced();
+      return core.apply(limit) || again;
     } catch (GroupStoreException e) {
       core.context().errors().onError(e);
       core.leave(ReplicaState.NONE);

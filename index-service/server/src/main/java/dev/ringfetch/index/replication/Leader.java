@@ -65,6 +65,7 @@ final class Leader {
     configuration = won.getWon();
     established = false;
     begin = core.log().end();
+    members.values().forEach(MemberProgress::close);
     members.clear();
     for (final Member member : configuration.getMembersList()) {
       final long node = member.getNode();
@@ -310,6 +311,7 @@ final class Leader {
   /** Ends: the replica leads no more. */
   void close() {
     endTransfer();
+    members.values().forEach(MemberProgress::close);
     confirmations.refuse();
   }
 }

@@ -3,7 +3,9 @@ package dev.ringfetch.index.replication;
 import dev.ringfetch.index.v1.Adopt;
 import dev.ringfetch.index.v1.Append;
 import dev.ringfetch.index.v1.LeaderMessage;
+import dev.ringfetch.index.v1.LogOffer;
 import dev.ringfetch.index.v1.MemberMessage;
+import java.io.IOException;
 
 /**
  * How far another replica has come in an epoch, as its leader knows it, and what is sent to it.
@@ -38,6 +40,12 @@ final class MemberProgress {
 
   /** Whether the cursor stands at what it has; else an answer has to say that first. */
   private boolean synced;
+
+  /** Null: records go by messages. */
+  private OneSidedPath oneSided;
+
+  private long placed; // position up to which the gate has counted records
+  private long sentBefore; // messages, when the last path by memory ended
 
   private long received;
   private long durable = -1;
@@ -127,6 +135,7 @@ final class MemberProgress {
     lost = false;
     synced = false;
     sent = 0;
+    sentBefore = 0;
     answers = 0;
     recordsSent = 0;
     asked = 0;
@@ -136,6 +145,7 @@ final class MemberProgress {
   void onDisconnected() {
     connected = false;
     lost = true;
+    endOneSided();
   }
 
   /** Takes an answer. */
@@ -160,6 +170,10 @@ final class MemberProgress {
     if (answer.getReceived() > received || answer.getReceived() == core.log().end()) {
       progressNs = nowNs;
     }
+    if (oneSided == null && answers > sentBefore && answer.getReceived() < placed) {
+      failed = true; // it has lost what was placed
+      return;
+    }
     // Answers to an earlier transfer of the same epoch may come before those to this one.
     received = joins ? answer.getReceived() : Math.max(received, answer.getReceived());
     durable = joins ? answer.getDurable() - 1 : Math.max(durable, answer.getDurable() - 1);
@@ -168,10 +182,63 @@ final class MemberProgress {
     }
     applied = joins ? answer.getApplied() : Math.max(applied, answer.getApplied());
     confirmed = Math.max(confirmed, answer.getConfirmed());
-    if (!synced || (answers >= recordsSent && received < cursor.position())) {
+    if (!synced || (oneSided == null && answers >= recordsSent && received < cursor.position())) {
       synced = cursor.seek(received);
       failed |= !synced;
       recordsSent = 0;
+    }
+    if (answer.hasOffer()) {
+      beginOneSided(answer.getOffer());
+    }
+  }
+
+  /** Places records from now on, behind those that the member is known to have. */
+  private void beginOneSided(LogOffer offer) {
+    if (oneSided != null || joins || !connected || !synced || !cursor.seek(received)) {
+      return;
+    }
+    try {
+      oneSided = new OneSidedPath(core.context().peers().memory().connect(offer), epoch, received);
+    } catch (IOException e) {
+      // Messages do as well.
+    }
+  }
+
+  /** Sends messages from now on, behind what the member will say that it has. */
+  private void endOneSided() {
+    if (oneSided != null) {
+      placed = oneSided.received();
+      sentBefore = sent;
+      oneSided.close();
+      oneSided = null;
+      synced = false;
+      adoptNs = sentNs - HEARTBEAT_NS;
+    }
+  }
+
+  /** Places records for the member, and looks at its gate; else sends them. */
+  private void place(long question, long nowNs) {
+    if (!oneSided.work(cursor, core.commit(), question, nowNs)) {
+      endOneSided();
+      return;
+    }
+    if (oneSided.received() > received || received == core.log().end()) {
+      progressNs = nowNs;
+    }
+    received = Math.max(received, oneSided.received());
+    confirmed = Math.max(confirmed, oneSided.confirmed());
+  }
+
+  /** How records get to the member: {@code rpc}, or {@code one-sided} and the fabric's name. */
+  String replicatedBy() {
+    return oneSided == null ? "rpc" : "one-sided " + oneSided.fabric();
+  }
+
+  /** Ends what this has begun: the epoch has ended. */
+  void close() {
+    if (oneSided != null) {
+      oneSided.close();
+      oneSided = null;
     }
   }
 
@@ -193,17 +260,24 @@ final class MemberProgress {
       return;
     }
     if (!adopted || !synced) {
-      if (nowNs - adoptNs >= HEARTBEAT_NS
-          && send(message().setAdopt(Adopt.newBuilder().setEnd(end)), nowNs)) {
+      if (nowNs - adoptNs >= HEARTBEAT_NS && send(message().setAdopt(adopt(end)), nowNs)) {
         adoptNs = nowNs;
       }
       return;
     }
-    sendRecords(nowNs);
-    if (asked < question && send(message().setConfirm(question), nowNs)) {
+    if (oneSided != null) {
+      place(question, nowNs);
+    } else {
+      sendRecords(nowNs);
+    }
+    if (oneSided == null && asked < question && send(message().setConfirm(question), nowNs)) {
       asked = question;
     }
     heartbeat(nowNs);
+  }
+
+  private Adopt.Builder adopt(long end) {
+    return Adopt.newBuilder().setEnd(end).addAllFabrics(core.context().peers().memory().hints());
   }
 
   /** Sends records that it has not got, as far as they may be under way. */

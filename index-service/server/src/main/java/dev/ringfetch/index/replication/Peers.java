@@ -26,4 +26,9 @@ public interface Peers {
 
   /** Answers a leader. What cannot be sent is dropped: the connection has ended. */
   void answer(long leader, MemberMessage message);
+
+  /** The memory by which nodes reach each other beside the connections; none unless there is. */
+  default PeerMemory memory() {
+    return PeerMemory.NONE;
+  }
 }

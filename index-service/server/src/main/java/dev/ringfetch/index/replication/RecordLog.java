@@ -166,6 +166,7 @@ final class RecordLog {
   final class Cursor {
     private Chunk chunk = first;
     private int offset;
+    private int start;
     private long position = first.base;
 
     /** Position of the last record before this. */
@@ -199,7 +200,7 @@ final class RecordLog {
     }
 
     private void skip() {
-      offset += RecordDescriptor.aligned(view.at(chunk.bytes, offset).length());
+      offset += length(offset);
       position++;
     }
 
@@ -219,11 +220,36 @@ final class RecordLog {
       return view;
     }
 
-    /** The array that has the next record, from {@link #offset} on. */
+    /**
+     * Moves on over some of the records that follow, of at most so many bytes.
+     *
+     * @return their bytes, which stand in {@link #array} from {@link #start} on; 0 if there is no
+     *     record, or the next one is longer
+     */
+    int take(int limit) {
+      hasNext(); // it may stand in the next chunk
+      start = offset;
+      if (chunk.used - offset <= limit) {
+        offset = chunk.used;
+        position = chunk.last;
+        return offset - start;
+      }
+      while (length(offset) <= limit - (offset - start)) {
+        skip();
+      }
+      return offset - start;
+    }
+
+    private int length(int at) {
+      return RecordDescriptor.aligned(view.at(chunk.bytes, at).length());
+    }
+
+    /** The array of the records that were taken last, which never changes. */
     byte[] array() {
       return chunk.bytes;
     }
 
+    /** Where the next record begins in it. */
     int offset() {
       return offset;
     }
@@ -233,6 +259,11 @@ final class RecordLog {
       final int begin = offset;
       skip();
       return offset - begin;
+    }
+
+    /** Where they begin in it. */
+    int start() {
+      return start;
     }
 
     /** Moves on over some of the records that follow; returns them, without a copy. */

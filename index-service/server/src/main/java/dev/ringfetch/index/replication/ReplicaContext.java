@@ -48,9 +48,13 @@ record ReplicaContext(
    *
    * @param waiting bytes of records that may wait for their commit; beyond, writers wait
    * @param tail bytes of records that are kept for a node that joins; beyond, it begins anew
+   * @param memory bytes of the memory in which a leader may place records
    */
-  record Limits(int waiting, int tail) {
+  record Limits(int waiting, int tail, int memory) {
+    /** Several times what comes between two cycles of a member, and the longest record. */
+    static final int MEMORY_DEFAULT = 4 << 20;
+
     /** About a tenth of a second of a fast network, and what comes during a snapshot. */
-    static final Limits DEFAULT = new Limits(16 << 20, 64 << 20);
+    static final Limits DEFAULT = new Limits(16 << 20, 64 << 20, MEMORY_DEFAULT);
   }
 }

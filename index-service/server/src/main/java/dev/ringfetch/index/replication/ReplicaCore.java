@@ -16,6 +16,7 @@ final class ReplicaCore {
   private final ReplicaContext context;
   private final RecordLog log;
   private final LogJournal journal; // null: the group is in memory alone
+  private final PlacedRecords placed;
   private RecordLog.Cursor applying;
   private ReplicaState state = ReplicaState.NONE;
   private long gate;
@@ -39,6 +40,7 @@ final class ReplicaCore {
             ? null
             : new LogJournal(
                 context.group(), context.disk(), log, context.limits().waiting() / COMMIT_PARTS);
+    placed = new PlacedRecords(context);
     applying = log.new Cursor();
   }
 
@@ -84,12 +86,14 @@ final class ReplicaCore {
     return gate;
   }
 
-  /** Moves the gate, which closes all earlier epochs. */
+  /** Moves the gate, which closes all earlier epochs, and then takes what was placed in them. */
   void moveGate(long epoch) {
     if (epoch <= gate) {
       throw new IllegalStateException("gate=" + gate + " epoch=" + epoch);
     }
+    placed.closeGate();
     gate = epoch;
+    placed.scan(log);
     restarted = false;
     if (journal != null) {
       journal.moved();
@@ -152,6 +156,18 @@ final class ReplicaCore {
     } else { // members that restart lack some
       log.release(Math.min(position, journal.written()), context.limits().waiting());
     }
+  }
+
+  /** What leaders place in this replica's memory. */
+  PlacedRecords placed() {
+    return placed;
+  }
+
+  /** Takes records that the leader has placed; returns whether there are more. */
+  boolean takePlaced() {
+    final boolean again = placed.take(log);
+    commit(placed.commit());
+    return again;
   }
 
   /** Position up to which all is known to be committed. */
@@ -243,6 +259,8 @@ final class ReplicaCore {
     if (state == next || state == ReplicaState.STOPPED) {
       return;
     }
+    placed.closeGate(); // before the records are given up
+    placed.withdraw();
     if (serving != null) {
       serving.fail(); // first: writers that the store ends know that it failed
     }
@@ -255,5 +273,8 @@ final class ReplicaCore {
     applying = log.new Cursor();
     serving = null;
     become(next);
+    if (next == ReplicaState.STOPPED) {
+      placed.close();
+    }
   }
 }

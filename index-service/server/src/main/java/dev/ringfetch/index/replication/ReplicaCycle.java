@@ -318,7 +318,9 @@ final class ReplicaCycle {
     final long nowNs = now();
     excuse(nowNs);
     if (core.isDiskFailed() && core.state() != ReplicaState.NONE) {
-      context.errors().onError(new GroupStoreException("the disk has failed: group=" + context.group()));
+      context
+          .errors()
+          .onError(new GroupStoreException("the disk has failed: group=" + context.group()));
       fail();
     }
     boolean again = follower.apply(APPLY_LIMIT);
@@ -590,7 +592,7 @@ final class ReplicaCycle {
 
   private static ReplicaStatus.MemberLag lag(MemberProgress progress, boolean joining) {
     return new ReplicaStatus.MemberLag(
-        progress.node(), joining, progress.received(), progress.applied());
+        progress.node(), joining, progress.received(), progress.applied(), progress.replicatedBy());
   }
 
   /** Something has failed that should not: the replica is no member any more. */

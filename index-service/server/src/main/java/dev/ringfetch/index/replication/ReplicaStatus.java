@@ -36,8 +36,10 @@ public record ReplicaStatus(
    * @param joining whether it is no member yet
    * @param received position up to which it has all records
    * @param applied position up to which it has applied them
+   * @param replicatedBy how records get there: {@code rpc}, or {@code one-sided} and the fabric
    */
-  public record MemberLag(long node, boolean joining, long received, long applied) {}
+  public record MemberLag(
+      long node, boolean joining, long received, long applied, String replicatedBy) {}
 
   /**
    * What has happened.

@@ -2,6 +2,7 @@ package dev.ringfetch.index.service;
 
 import dev.ringfetch.index.coordinator.Coordinator;
 import dev.ringfetch.index.journal.IndexDefinition;
+import dev.ringfetch.index.peers.FabricMemory;
 import dev.ringfetch.index.peers.GrpcPeers;
 import dev.ringfetch.index.peers.PeerListener;
 import dev.ringfetch.index.replication.Confirmation;
@@ -26,6 +27,8 @@ import io.grpc.BindableService;
 import io.grpc.Metadata;
 import io.grpc.Status;
 import io.grpc.StatusException;
+import java.io.IOException;
+import java.io.UncheckedIOException;
 import java.lang.System.Logger;
 import java.lang.System.Logger.Level;
 import java.nio.file.Path;
@@ -73,6 +76,9 @@ public final class ClusterNode implements LeaderDirectory, AutoCloseable {
   private final SecureRandom random = new SecureRandom();
   private final Queue<Runnable> tasks = new ConcurrentLinkedQueue<>();
   private final Thread thread = new Thread(this::run, "index-cluster");
+  private final Path shmDirectory; // null: the default
+  private ReplicationPath path; // null: not chosen
+  private FabricMemory memory; // null: none
   private volatile boolean closed;
 
   /** Names of indexes that are created for writes. */
@@ -108,6 +114,7 @@ public final class ClusterNode implements LeaderDirectory, AutoCloseable {
     this.indexes = indexes;
     this.coordinator = coordinator;
     replicaCount = replicas;
+    this.shmDirectory = shmDirectory;
     final IndexMemory memory = indexes.memory();
     self =
         Node.newBuilder()
@@ -172,6 +179,37 @@ public final class ClusterNode implements LeaderDirectory, AutoCloseable {
     LockSupport.unpark(thread);
   }
 
+  /**
+   * Chooses how records get from leaders to members; {@link ReplicationPath#AUTO} unless called.
+   * Called once at most, before the start.
+   *
+   * @throws IOException where records are to be placed in memory and there is none to share
+   */
+  public ClusterNode replication(ReplicationPath chosen) throws IOException {
+    path = chosen;
+    if (chosen == ReplicationPath.RPC) {
+      return this;
+    }
+    try {
+      memory = FabricMemory.open(shmDirectory);
+      peers.memory(memory);
+    } catch (IOException e) {
+      if (chosen == ReplicationPath.ONE_SIDED) {
+        throw new IOException("no one-sided replication: " + e.getMessage(), e);
+      }
+      LOGGER.log(Level.INFO, "replication by calls alone: " + e.getMessage());
+    }
+    return this;
+  }
+
+  private void choosePath() {
+    try {
+      replication(ReplicationPath.AUTO);
+    } catch (IOException e) {
+      throw new UncheckedIOException(e); // not where there is a choice
+    }
+  }
+
   /** The service by which other nodes reach this one; to be added to the server. */
   public BindableService service() {
     return peers.service();
@@ -185,6 +223,9 @@ public final class ClusterNode implements LeaderDirectory, AutoCloseable {
    *     knows of no index
    */
   public void start(String address, Runnable onReached) {
+    if (path == null) {
+      choosePath();
+    }
     reachedFirst = onReached;
     recovery.groups().forEach(replicas::recover);
     execute(() -> coordinator.announce(self.toBuilder().setAddress(address).build()));
@@ -492,21 +533,21 @@ public final class ClusterNode implements LeaderDirectory, AutoCloseable {
             .setReplicas(group.getReplicas());
     final Replica replica = replicas.find(group.getGroup());
     final ReplicaStatus status = replica == null ? null : replica.status();
-    final Map<Long, Long> received = new HashMap<>();
+    final Map<Long, ReplicaStatus.MemberLag> lags = new HashMap<>();
     if (status != null) {
       description.setRole(status.state().name()).setCommit(status.commit());
       for (final ReplicaStatus.MemberLag member : status.members()) {
-        received.put(member.node(), member.received());
+        lags.put(member.node(), member);
       }
     }
     for (final Member member : newest.getMembersList()) {
-      description.addMembers(
-          MemberDescription.newBuilder()
-              .setNode(member.getNode())
-              .setLag(
-                  received.containsKey(member.getNode())
-                      ? Math.max(0, status.end() - received.get(member.getNode()))
-                      : 0));
+      final MemberDescription.Builder one =
+          MemberDescription.newBuilder().setNode(member.getNode());
+      final ReplicaStatus.MemberLag lag = lags.get(member.getNode());
+      if (lag != null) {
+        one.setLag(Math.max(0, status.end() - lag.received())).setReplicatedBy(lag.replicatedBy());
+      }
+      description.addMembers(one);
     }
     return description.build();
   }
@@ -530,6 +571,9 @@ public final class ClusterNode implements LeaderDirectory, AutoCloseable {
     }
     replicas.close();
     peers.close();
+    if (memory != null) {
+      memory.close();
+    }
     coordinator.close();
   }
 

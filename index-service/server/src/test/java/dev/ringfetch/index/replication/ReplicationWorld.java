@@ -47,6 +47,7 @@ final class ReplicationWorld {
   private final boolean isOnDisk;
   private final int replicas;
   private final int logLimit;
+  private final int logMemory;
   private final long group;
   private long incarnations = 1000;
   private long lastValue;
@@ -59,14 +60,14 @@ final class ReplicationWorld {
   }
 
   /** Creates a world whose index is in memory alone, or on the disks of all members. */
-  ReplicationWorld(
-      long seed, int nodeCount, int replicas, Coverage coverage, boolean isOnDisk) {
+  ReplicationWorld(long seed, int nodeCount, int replicas, Coverage coverage, boolean isOnDisk) {
     this.isOnDisk = isOnDisk;
     random = new Random(seed);
     this.replicas = replicas;
     this.coverage = coverage;
     time = new SimulatedTime(random);
     logLimit = time.oneIn(2) ? 16 << 20 : time.oneIn(2) ? 4_000 : 400;
+    logMemory = time.oneIn(2) ? 64 << 10 : 1024;
     coordinator = new SimulatedCoordinator(time, coverage);
     coordinator.isOnDisk = isOnDisk;
     network = new SimulatedNetwork(time, coverage, nodes);
@@ -110,6 +111,10 @@ final class ReplicationWorld {
 
   int logLimit() {
     return logLimit;
+  }
+
+  int logMemory() {
+    return logMemory;
   }
 
   long group() {
@@ -239,7 +244,7 @@ final class ReplicationWorld {
   void crash(long id, boolean isHeard, long restartMs) {
     final SimulatedNode node = nodes.get(id);
     addCounts(node);
-    node.end();
+    node.end(!isHeard);
     coordinator.end(node.session(), random.nextBoolean() ? 0 : random.nextInt(3_000) * MS);
     network.ended(node, isHeard);
     coverage.count(isHeard ? "kills" : "power cuts");

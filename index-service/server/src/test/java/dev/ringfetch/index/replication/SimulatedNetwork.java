@@ -17,6 +17,7 @@ final class SimulatedNetwork {
   private final Map<Long, SimulatedNode> nodes;
   private final Map<Link, Connection> connections = new HashMap<>();
   private final Set<Link> cut = new HashSet<>();
+  private final SimulatedMemory memory;
 
   /** Whether records may be damaged. */
   boolean damages;
@@ -46,6 +47,7 @@ final class SimulatedNetwork {
     this.time = time;
     this.coverage = coverage;
     this.nodes = nodes;
+    memory = new SimulatedMemory(time, coverage);
   }
 
   void cut(long from, long to) {
@@ -130,7 +132,13 @@ final class SimulatedNetwork {
 
   /** The connections of one node. */
   Peers of(SimulatedNode self) {
+    final PeerMemory shared = memory.of(self);
     return new Peers() {
+      @Override
+      public PeerMemory memory() {
+        return shared;
+      }
+
       @Override
       public void connect(Node node) {
         self.wanted().put(node.getId(), node);

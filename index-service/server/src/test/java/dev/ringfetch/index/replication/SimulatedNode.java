@@ -17,6 +17,7 @@ final class SimulatedNode {
   private boolean alive = true;
   private boolean paused;
   private boolean recovering;
+  private boolean lost;
   private boolean due;
 
   /**
@@ -52,6 +53,7 @@ final class SimulatedNode {
                 .nonces(() -> world.time().random().nextLong() | 1)
                 .alarm(this::alarm)
                 .logLimits(world.logLimit(), 10 * world.logLimit())
+                .logMemory(world.logMemory())
                 .errors(world::onError));
     if (directory != null) {
       recovering = true;
@@ -107,9 +109,14 @@ final class SimulatedNode {
     }
   }
 
-  /** The process ends at once. */
-  void end() {
+  /**
+   * The process ends at once.
+   *
+   * @param isLost whether its memory goes with it, as the host's
+   */
+  void end(boolean isLost) {
     alive = false;
+    lost = isLost;
     backlog.clear();
     if (directory != null) {
       directory.end();
@@ -119,6 +126,11 @@ final class SimulatedNode {
   /** Its directory; null if it has none. */
   SimulatedDirectory directory() {
     return directory;
+  }
+
+  /** Whether its memory is gone. */
+  boolean isLost() {
+    return lost;
   }
 
   long id() {

@@ -103,6 +103,7 @@ final class ClusterNodeTest {
     node.create(
         name,
         IndexKind.INDEX_KIND_UNSPECIFIED,
+        Durability.DURABILITY_UNSPECIFIED,
         (incarnation, done, failure) -> ended.complete(failure));
     return ended.get(20, TimeUnit.SECONDS);
   }

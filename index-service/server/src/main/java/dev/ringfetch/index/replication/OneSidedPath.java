@@ -1,0 +1,150 @@
+package dev.ringfetch.index.replication;
+
+import java.util.concurrent.TimeUnit;
+
+/**
+ * The way of records to one member by its log memory, in one epoch: the leader places them and then
+ * looks at the member's gate. If the gate still names the epoch, the member has them. No message is
+ * sent, and the member does nothing.
+ *
+ * <p>One look is under way at a time; what comes meanwhile shares the next one.
+ *
+ * <p>The leader's replica's owner only.
+ */
+final class OneSidedPath implements AutoCloseable {
+  /** A look without a result for so long ends the path: messages do as well. */
+  private static final long LOOK_LIMIT_NS = TimeUnit.MILLISECONDS.toNanos(200);
+
+  private final RemoteLog remote;
+  private final long epoch;
+  private long written; // bytes
+  private long consumed; // bytes, as far as is known
+  private boolean looking;
+  private long lookNs;
+  private long lookPosition;
+  private long lookQuestion;
+  private long received;
+  private long confirmed;
+
+  /**
+   * Creates the path.
+   *
+   * @param remote closed with this
+   * @param begin position before the first record that is placed; the member has all up to there
+   */
+  OneSidedPath(RemoteLog remote, long epoch, long begin) {
+    this.remote = remote;
+    this.epoch = epoch;
+    received = begin;
+    remote.begin(begin);
+  }
+
+  /** Name of the fabric. */
+  String fabric() {
+    return remote.fabric();
+  }
+
+  /** Position up to which the member has all records. */
+  long received() {
+    return received;
+  }
+
+  /** Number of the last question that the gate has answered: whether it names the epoch. */
+  long confirmed() {
+    return confirmed;
+  }
+
+  /**
+   * Places the records that follow, as many as there is room for, and looks at the gate if there is
+   * a need.
+   *
+   * @param cursor stands behind what was placed
+   * @return false if records have to go by messages from now on
+   */
+  boolean work(RecordLog.Cursor cursor, long commit, long question, long nowNs) {
+    boolean goesOn = collect(nowNs);
+    while (goesOn) {
+      final long before = consumed;
+      if (!place(cursor, commit)) {
+        return false;
+      }
+      final boolean isDue =
+          cursor.position() > received || question > confirmed || cursor.hasNext();
+      if (looking || !isDue) {
+        return true;
+      }
+      look(cursor.position(), question, nowNs);
+      goesOn = collect(nowNs);
+      if (goesOn && (consumed == before || !cursor.hasNext())) {
+        return true;
+      }
+    }
+    return false;
+  }
+
+  /** Places whole records; returns false if the next one never fits. */
+  private boolean place(RecordLog.Cursor cursor, long commit) {
+    final long before = written;
+    while (cursor.hasNext()) {
+      final int length = cursor.take((int) (remote.length() - (written - consumed)));
+      if (length == 0) {
+        if (written == consumed) {
+          return false;
+        }
+        break;
+      }
+      write(cursor.array(), cursor.start(), length);
+    }
+    if (written != before) {
+      remote.publish(written, commit);
+    }
+    return true;
+  }
+
+  private void write(byte[] bytes, int start, int length) {
+    final int at = (int) (written % remote.length());
+    final int first = Math.min(length, remote.length() - at);
+    remote.write(at, bytes, start, first);
+    if (first < length) {
+      remote.write(0, bytes, start + first, length - first);
+    }
+    written += length;
+  }
+
+  private void look(long position, long question, long nowNs) {
+    remote.look();
+    looking = true;
+    lookNs = nowNs;
+    lookPosition = position;
+    lookQuestion = question;
+  }
+
+  /** Takes the result of a look; returns false if the path has ended. */
+  private boolean collect(long nowNs) {
+    if (remote.hasEnded()) {
+      return false;
+    }
+    if (!looking) {
+      return true;
+    }
+    if (remote.isLooking()) {
+      return nowNs - lookNs < LOOK_LIMIT_NS;
+    }
+    looking = false;
+    if (remote.gate() != epoch) {
+      return false; // the member obeys no more, or another one
+    }
+    if (remote.consumed() < consumed || remote.consumed() > written) {
+      return false; // what cannot be
+    }
+    consumed = remote.consumed();
+    received = lookPosition;
+    confirmed = Math.max(confirmed, lookQuestion);
+    return true;
+  }
+
+  @Override
+  public void close() {
+    remote.close();
+  }
+}

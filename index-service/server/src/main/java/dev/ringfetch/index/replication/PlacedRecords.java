@@ -1,0 +1,212 @@
+package dev.ringfetch.index.replication;
+
+import dev.ringfetch.fabric.MemoryFaults;
+import dev.ringfetch.fabric.MemoryRegion;
+import dev.ringfetch.index.journal.JournalRecord;
+import dev.ringfetch.index.journal.RecordDescriptor;
+import dev.ringfetch.index.v1.FabricHint;
+import dev.ringfetch.index.v1.LogOffer;
+import java.io.IOException;
+import java.util.Arrays;
+import java.util.List;
+
+/**
+ * The records that a leader has placed in this replica's memory, on their way into its log, and the
+ * gate by which the leader sees that they count.
+ *
+ * <p>The gate names an epoch only from the offer of its log memory until the replica obeys another
+ * one, or gives its records up. What was placed before that is in the log then: a leader that has
+ * placed a record, and has seen the gate after that, knows that the replica has it.
+ *
+ * <p>The replica's owner only.
+ */
+final class PlacedRecords {
+  /** Bytes that are taken at once, but for a longer record; less of a short ring. */
+  private static final int BATCH_LENGTH = 64 << 10;
+
+  private static final int UNKNOWN = -1;
+
+  private final ReplicaContext context;
+  private final JournalRecord view = new JournalRecord();
+  private MemberMemory memory; // null: none
+  private boolean opened;
+  private MemoryRegion region; // null: nothing is offered
+  private int ring; // its length
+  private long taken; // bytes
+  private long position; // of the last record that was taken
+  private long commit;
+  private byte[] bytes = {};
+  private long damaged;
+
+  PlacedRecords(ReplicaContext context) {
+    this.context = context;
+  }
+
+  /** Position up to which the leader has committed, as it wrote; 0 if it did not. */
+  long commit() {
+    return commit;
+  }
+
+  /** Number of times that what was placed could not be. */
+  long damaged() {
+    return damaged;
+  }
+
+  /**
+   * Offers log memory for the epoch of the replica's gate, which the leader sees from then on.
+   *
+   * @param hints of its leader
+   * @return null if there is none
+   */
+  LogOffer offer(List<FabricHint> hints, long epoch) {
+    if (hints.isEmpty() || region != null) {
+      return null;
+    }
+    if (!opened) {
+      opened = true;
+      memory = context.peers().memory().open();
+    }
+    if (memory == null) {
+      return null;
+    }
+    final MemberMemory.Offered offered;
+    try {
+      offered = memory.offer(hints, context.limits().memory());
+    } catch (IOException e) {
+      return null; // messages do as well
+    }
+    if (offered == null) {
+      return null;
+    }
+    region = offered.region();
+    ring = region.length() - LogMemoryDescriptor.RING_OFFSET;
+    taken = 0;
+    position = UNKNOWN;
+    commit = 0;
+    bytes = new byte[Math.min(BATCH_LENGTH, RecordDescriptor.aligned(ring / 4))];
+    region.putLong(LogMemoryDescriptor.MAGIC_OFFSET, LogMemoryDescriptor.MAGIC);
+    region.putLongRelease(LogMemoryDescriptor.EPOCH_OFFSET, epoch);
+    memory.gate().move(epoch);
+    return offered.offer();
+  }
+
+  /** Closes the gate: no record counts that is placed from now on. */
+  void closeGate() {
+    if (memory != null) {
+      memory.gate().close();
+    }
+  }
+
+  /** Takes all that was placed before the gate was closed, and gives the memory back. */
+  void scan(RecordLog log) {
+    boolean goesOn = region != null;
+    while (goesOn) {
+      goesOn = takeSome(log);
+    }
+    withdraw();
+  }
+
+  /** Gives what was placed up, and the memory back; the gate is closed before. */
+  void withdraw() {
+    region = null;
+    if (memory != null) {
+      memory.withdraw();
+    }
+  }
+
+  /** Gives all memory back. */
+  void close() {
+    region = null;
+    if (memory != null) {
+      memory.close();
+      memory = null;
+    }
+  }
+
+  /** Takes records that were placed, some at a time; returns whether there are more. */
+  boolean take(RecordLog log) {
+    final ReplicaContext.Limits limits = context.limits();
+    return region != null
+        && log.bytes() <= 4L * limits.waiting() + limits.tail() // as a leader keeps no more
+        && takeSome(log);
+  }
+
+  private boolean takeSome(RecordLog log) {
+    final MemoryRegion from = region;
+    try {
+      return takeUnverified(from, log);
+    } catch (InternalError e) { // the memory was taken away
+      MemoryFaults.absorb(from, e);
+      return refuse();
+    }
+  }
+
+  private boolean takeUnverified(MemoryRegion from, RecordLog log) {
+    final long committed = from.getLongAcquire(LogMemoryDescriptor.COMMIT_OFFSET);
+    final long end = from.getLongAcquire(LogMemoryDescriptor.END_OFFSET);
+    final long begin = from.getLongAcquire(LogMemoryDescriptor.BEGIN_OFFSET);
+    final long there = end - taken;
+    if (there == 0) {
+      commit = Math.max(commit, committed);
+      return false;
+    }
+    if (there < 0 || there > ring) {
+      return refuse();
+    }
+    if (position == UNKNOWN) {
+      position = begin;
+    }
+    final int length = copy(from, (int) Math.min(there, bytes.length));
+    from.verify();
+    final int used = add(log, length);
+    if (used < 0 || (used == 0 && (length == there || length > RecordDescriptor.LENGTH_LIMIT))) {
+      return refuse();
+    }
+    if (used == 0) {
+      bytes = Arrays.copyOf(bytes, 2 * bytes.length); // for a longer record
+      return true;
+    }
+    taken += used;
+    commit = Math.max(commit, committed);
+    from.putLongRelease(LogMemoryDescriptor.CONSUMED_OFFSET, taken);
+    return taken < end;
+  }
+
+  /** Copies what is next out of the ring, into this replica's own memory. */
+  private int copy(MemoryRegion from, int length) {
+    final int at = (int) (taken % ring);
+    final int first = Math.min(length, ring - at);
+    from.getBytes(LogMemoryDescriptor.RING_OFFSET + at, bytes, 0, first);
+    from.getBytes(LogMemoryDescriptor.RING_OFFSET, bytes, first, length - first);
+    return length;
+  }
+
+  /**
+   * Appends the whole records of what was copied, but for those that came by messages.
+   *
+   * @return their bytes; negative if there is none that can follow
+   */
+  private int add(RecordLog log, int limit) {
+    int offset = 0;
+    while (offset < limit && view.wrap(bytes, offset, limit)) {
+      final int length = RecordDescriptor.aligned(view.length());
+      if (view.index() != context.group() || position > log.end() || length > limit - offset) {
+        return UNKNOWN;
+      }
+      if (position == log.end()) {
+        log.add(bytes, offset, length);
+      }
+      position++;
+      offset += length;
+    }
+    return offset;
+  }
+
+  /** What stands there cannot be: the leader sees the gate closed, and sends messages again. */
+  private boolean refuse() {
+    damaged++;
+    closeGate();
+    withdraw();
+    return false;
+  }
+}

@@ -1,0 +1,44 @@
+package dev.ringfetch.index.replication;
+
+/**
+ * The log memory of a member and its gate, as the leader of one epoch reaches them. Requests are
+ * carried out in the order in which they are made, at once or later; what is refused, or fails,
+ * ends the connection.
+ *
+ * <p>The leader's replica's owner only.
+ */
+public interface RemoteLog extends AutoCloseable {
+  /** Name of the fabric. */
+  String fabric();
+
+  /** Length of the ring in bytes. */
+  int length();
+
+  /** Writes the position before the first record. */
+  void begin(long position);
+
+  /** Writes records, or a part of them, to the ring. */
+  void write(int offset, byte[] bytes, int start, int length);
+
+  /** Writes how many bytes stand in the ring, behind them, and the position of the commit. */
+  void publish(long end, long commit);
+
+  /** Reads the gate, and what the member has taken, behind all that was written before. */
+  void look();
+
+  /** Whether the last look has no result yet. */
+  boolean isLooking();
+
+  /** The gate's word, as the last look found it. */
+  long gate();
+
+  /** Bytes that the member has taken, as the last look found them. */
+  long consumed();
+
+  /** Whether nothing can be written or read any more. */
+  boolean hasEnded();
+
+  /** Ends the connection. Idempotent. */
+  @Override
+  void close();
+}

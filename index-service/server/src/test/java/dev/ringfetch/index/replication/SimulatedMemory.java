@@ -1,0 +1,285 @@
+package dev.ringfetch.index.replication;
+
+import com.google.protobuf.ByteString;
+import dev.ringfetch.fabric.DirectRegion;
+import dev.ringfetch.fabric.GateDescriptor;
+import dev.ringfetch.fabric.GatePage;
+import dev.ringfetch.fabric.MemoryRegion;
+import dev.ringfetch.index.v1.FabricHint;
+import dev.ringfetch.index.v1.LogOffer;
+import java.io.IOException;
+import java.util.ArrayDeque;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+
+/**
+ * Memory between simulated nodes: what a leader writes is placed late and in parts, in order of the
+ * requests, whatever the member and its connections do; that of a killed process stays.
+ */
+final class SimulatedMemory {
+  private static final int LINE = 64;
+
+  private final SimulatedTime time;
+  private final Coverage coverage;
+  private final int pairs; // one in so many pairs of nodes has none; 0: all have none
+  private final Map<ByteString, Own> offers = new HashMap<>();
+  private long tokens;
+
+  SimulatedMemory(SimulatedTime time, Coverage coverage) {
+    this.time = time;
+    this.coverage = coverage;
+    pairs = time.random().nextInt(6);
+  }
+
+  /** Whether a fabric connects two nodes. */
+  private boolean connects(long leader, long member) {
+    return pairs != 0 && (pairs == 1 || (leader + member) % pairs != 0);
+  }
+
+  /** The memory of one node. */
+  PeerMemory of(SimulatedNode self) {
+    return new PeerMemory() {
+      @Override
+      public List<FabricHint> hints() {
+        return List.of(
+            FabricHint.newBuilder()
+                .setFabric("simulated")
+                .setHint(ByteString.copyFromUtf8(Long.toString(self.id())))
+                .build());
+      }
+
+      @Override
+      public MemberMemory open() {
+        return new Own(self);
+      }
+
+      @Override
+      public RemoteLog connect(LogOffer offer) throws IOException {
+        final Own own = offers.remove(offer.getToken());
+        if (own == null || time.oneIn(20)) {
+          coverage.count("memory that cannot be reached");
+          throw new IOException("not to be reached");
+        }
+        coverage.count("one-sided paths");
+        return new Remote(self, own);
+      }
+    };
+  }
+
+  /** Log memory: while its member looks at it, requests that are under way may come first. */
+  private final class LogRegion extends DirectRegion {
+    private final List<Remote> remotes = new ArrayList<>();
+
+    LogRegion(int length) {
+      super(length);
+    }
+
+    @Override
+    public long getLongAcquire(int index) {
+      final long value = super.getLongAcquire(index);
+      if (index == LogMemoryDescriptor.END_OFFSET && time.oneIn(3)) {
+        for (final Remote remote : remotes) {
+          remote.hurry(time.random().nextInt(8));
+        }
+      }
+      return value;
+    }
+  }
+
+  /** The memory of one replica. */
+  private final class Own implements MemberMemory {
+    final SimulatedNode node;
+    final GatePage gate = GatePage.in(new DirectRegion(GateDescriptor.LENGTH));
+    LogRegion region;
+
+    Own(SimulatedNode node) {
+      this.node = node;
+    }
+
+    @Override
+    public GatePage gate() {
+      return gate;
+    }
+
+    @Override
+    public Offered offer(List<FabricHint> hints, int length) {
+      final long leader = Long.parseLong(hints.get(0).getHint().toStringUtf8());
+      if (!connects(leader, node.id())) {
+        return null;
+      }
+      region = new LogRegion((length + LINE - 1) & -LINE);
+      final ByteString token = ByteString.copyFromUtf8(Long.toString(++tokens));
+      offers.put(token, this);
+      return new Offered(region, LogOffer.newBuilder().setToken(token).build());
+    }
+
+    @Override
+    public void withdraw() {
+      region = null; // leaders keep it
+    }
+
+    @Override
+    public void close() {
+      withdraw();
+    }
+  }
+
+  /** The memory of a member, as a leader reaches it. */
+  private final class Remote implements RemoteLog {
+    private final SimulatedNode leader;
+    private final SimulatedNode member;
+    private final MemoryRegion region;
+    private final GatePage gate;
+    private final boolean isImmediate = time.oneIn(3);
+    private final ArrayDeque<Runnable> requests = new ArrayDeque<>();
+    private long lastNs;
+    private boolean looking;
+    private long seenGate;
+    private long seenConsumed;
+    private boolean ended;
+
+    Remote(SimulatedNode leader, Own own) {
+      this.leader = leader;
+      member = own.node;
+      region = own.region;
+      gate = own.gate;
+      if (own.region == null) {
+        ended = true; // withdrawn meanwhile
+      } else {
+        own.region.remotes.add(this);
+      }
+    }
+
+    @Override
+    public String fabric() {
+      return "simulated";
+    }
+
+    @Override
+    public int length() {
+      return region == null ? 0 : region.length() - LogMemoryDescriptor.RING_OFFSET;
+    }
+
+    /** Carries a request out behind those before it, unless the member's host is gone. */
+    private void request(Runnable action) {
+      if (ended) {
+        return;
+      }
+      if (isImmediate) {
+        if (!member.isLost()) {
+          action.run();
+        } else {
+          ended = true;
+        }
+        return;
+      }
+      final long delayNs =
+          time.oneIn(2_000) ? 3_000_000_000L : time.oneIn(3) ? time.delayNs() : 1_000;
+      lastNs = Math.max(lastNs, time.nowNs() + delayNs);
+      requests.add(action);
+      time.at(lastNs, () -> hurry(1));
+      if (time.oneIn(3_000)) {
+        coverage.count("ended one-sided paths");
+        time.at(lastNs, () -> ended = true);
+      }
+    }
+
+    /** Carries out some of the requests that are under way. */
+    void hurry(int count) {
+      for (int i = 0; i < count && !requests.isEmpty(); i++) {
+        final Runnable action = requests.poll();
+        if (!member.isLost()) {
+          action.run();
+        }
+      }
+    }
+
+    @Override
+    public void begin(long position) {
+      request(() -> region.putLongRelease(LogMemoryDescriptor.BEGIN_OFFSET, position));
+    }
+
+    @Override
+    public void write(int offset, byte[] bytes, int start, int length) {
+      final byte[] copy = Arrays.copyOfRange(bytes, start, start + length);
+      final int at = LogMemoryDescriptor.RING_OFFSET + offset;
+      final int half = time.random().nextInt(length + 1);
+      final boolean ascending = time.random().nextBoolean();
+      request(() -> put(at, copy, ascending ? 0 : half, ascending ? half : length));
+      request(() -> put(at, copy, ascending ? half : 0, ascending ? length : half));
+    }
+
+    private void put(int at, byte[] bytes, int from, int to) {
+      if (leader.isPaused() || !leader.isAlive()) {
+        coverage.count("late placements");
+      }
+      region.putBytes(at + from, bytes, from, to - from);
+    }
+
+    @Override
+    public void publish(long end, long commit) {
+      request(
+          () -> {
+            region.putLongRelease(LogMemoryDescriptor.COMMIT_OFFSET, commit);
+            region.putLongRelease(LogMemoryDescriptor.END_OFFSET, end);
+          });
+    }
+
+    @Override
+    public void look() {
+      looking = true;
+      request(
+          () -> {
+            final long word = gate.region().getLongAcquire(GateDescriptor.WORD_OFFSET);
+            final long consumed = region.getLongAcquire(LogMemoryDescriptor.CONSUMED_OFFSET);
+            if (isImmediate) {
+              seen(word, consumed);
+            } else {
+              time.after(
+                  time.oneIn(3) ? time.delayNs() : 1_000,
+                  () ->
+                      leader.run(
+                          () -> {
+                            seen(word, consumed);
+                            leader.replicas().all().forEach(Replica::drive);
+                          }));
+            }
+          });
+    }
+
+    private void seen(long word, long consumed) {
+      looking = false;
+      seenGate = word;
+      seenConsumed = consumed;
+      coverage.count("looks at gates");
+    }
+
+    @Override
+    public boolean isLooking() {
+      return looking;
+    }
+
+    @Override
+    public long gate() {
+      return seenGate;
+    }
+
+    @Override
+    public long consumed() {
+      return seenConsumed;
+    }
+
+    @Override
+    public boolean hasEnded() {
+      return ended;
+    }
+
+    @Override
+    public void close() {
+      ended = true; // what is under way is placed all the same
+    }
+  }
+}
