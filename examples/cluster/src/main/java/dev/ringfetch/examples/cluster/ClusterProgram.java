@@ -86,13 +86,21 @@ public final class ClusterProgram implements Runnable {
               converter = AtLeast.One.class,
               defaultValue = "3",
               description = "Nodes that have each index. Default: ${DEFAULT-VALUE}.")
-          int replicas)
+          int replicas,
+      @Option(
+              names = "--data",
+              paramLabel = "PATH",
+              description = "Keep indexes on disk there, for the next 'up' too.")
+          Path data)
       throws IOException {
     final long beginNs = System.nanoTime();
     try (LocalCluster cluster = LocalCluster.open(directory, false)) {
       final Thread hook = new Thread(() -> abandon(cluster), "end-of-up");
       Runtime.getRuntime().addShutdownHook(hook);
       try {
+        if (data != null) {
+          cluster.keepData(data);
+        }
         cluster.up(nodes, LocalCluster.NodeOptions.DEFAULT.replicas(replicas));
       } finally {
         forget(hook); // a start that fails ends what it has started; that of others is not touched

@@ -33,6 +33,7 @@ final class LocalCluster implements AutoCloseable {
   static final String COORDINATOR = "coordinator";
   private static final String NODE = "node-";
   private static final String LOCK = "lock";
+  private static final String DATA = "data"; // a file with the path
   private static final String NAME = "local"; // in the coordinator
 
   private static final Pattern NODE_READY =
@@ -48,6 +49,7 @@ final class LocalCluster implements AutoCloseable {
   private final boolean bound;
   private final FileChannel lockFile;
   private final FileLock lock;
+  private Path data; // of the next start; null: none
 
   /** How nodes are started. */
   record NodeOptions(int replicas, String memory, String heap, String replication) {
@@ -67,6 +69,24 @@ final class LocalCluster implements AutoCloseable {
     NodeOptions replication(String path) {
       return new NodeOptions(replicas, memory, heap, path);
     }
+  }
+
+  /**
+   * Sets where nodes and coordinator of the next {@link #up} keep what outlives them, each in a
+   * directory of its own; those that are there are used.
+   */
+  void keepData(Path path) throws IOException {
+    final Path absolute = Files.createDirectories(path).toRealPath();
+    if (absolute.startsWith(directory)) {
+      throw new ClusterFailure("--data is in the directory that 'cluster down' deletes: " + path);
+    }
+    data = absolute;
+  }
+
+  /** Where data is kept; null: nowhere. */
+  private Path data() throws IOException {
+    final Path file = directory.resolve(DATA);
+    return Files.exists(file) ? Path.of(Files.readString(file)) : null;
   }
 
   private LocalCluster(Path directory, boolean bound, FileChannel lockFile, FileLock lock) {
@@ -163,6 +183,9 @@ final class LocalCluster implements AutoCloseable {
               + " ends it");
     }
     deleteFiles();
+    if (data != null) {
+      Files.writeString(directory.resolve(DATA), data.toString());
+    }
     boolean complete = false;
     try {
       startCoordinator(0);
@@ -186,7 +209,9 @@ final class LocalCluster implements AutoCloseable {
 
   /** Starts the coordinator at a port; 0: any. It finds what an earlier one here has left. */
   ClusterProcess startCoordinator(int port) throws IOException {
-    final Path data = Files.createDirectories(directory.resolve("zookeeper"));
+    final Path kept = data();
+    final Path files =
+        Files.createDirectories((kept == null ? directory : kept).resolve("zookeeper"));
     final ClusterProcess process =
         ClusterProcess.start(
             directory,
@@ -194,7 +219,7 @@ final class LocalCluster implements AutoCloseable {
             bound,
             List.of("-Xmx64m", "-XX:+UseSerialGC", "-XX:TieredStopAtLevel=1"),
             List.of(
-                ClusterChild.COORDINATOR, data.toString(), "127.0.0.1", Integer.toString(port)));
+                ClusterChild.COORDINATOR, files.toString(), "127.0.0.1", Integer.toString(port)));
     process.awaitReady(COORDINATOR_READY, "");
     return process;
   }
@@ -226,25 +251,29 @@ final class LocalCluster implements AutoCloseable {
   }
 
   private ClusterProcess launch(String name, int port, NodeOptions options) throws IOException {
+    final List<String> arguments =
+        new ArrayList<>(
+            List.of(
+                ClusterChild.NODE,
+                "--port",
+                Integer.toString(port),
+                "--cluster",
+                "zk://" + find(COORDINATOR).address() + "/" + NAME,
+                "--advertise",
+                "localhost",
+                "--replicas",
+                Integer.toString(options.replicas),
+                "--memory",
+                options.memory,
+                "--replication",
+                options.replication));
+    final Path kept = data();
+    if (kept != null) {
+      arguments.addAll(
+          List.of("--data", kept.resolve(name).toString(), "--durability", "disk", "--takeover"));
+    }
     return ClusterProcess.start(
-        directory,
-        name,
-        bound,
-        List.of("-Xmx" + options.heap, "-Xss512k"),
-        List.of(
-            ClusterChild.NODE,
-            "--port",
-            Integer.toString(port),
-            "--cluster",
-            "zk://" + find(COORDINATOR).address() + "/" + NAME,
-            "--advertise",
-            "localhost",
-            "--replicas",
-            Integer.toString(options.replicas),
-            "--memory",
-            options.memory,
-            "--replication",
-            options.replication));
+        directory, name, bound, List.of("-Xmx" + options.heap, "-Xss512k"), arguments);
   }
 
   /** Ends a node in order, and forgets it. */

@@ -22,6 +22,7 @@ import io.grpc.StatusRuntimeException;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.Comparator;
 import java.util.List;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.Future;
@@ -127,6 +128,47 @@ final class LocalClusterTest {
       assertEquals(second.name(), cluster.add(OPTIONS).name());
       awaitComplete(3);
       assertEquals(3L, index(client).get(KEY).orElseThrow());
+    }
+  }
+
+  @Test
+  void whatIsOnDiskOutlivesAllNodes() throws IOException {
+    final Path data = directory.resolve("data");
+    try {
+      cluster.keepData(data);
+      cluster.up(3, OPTIONS);
+      try (IndexClient client = Workload.client(String.join(",", cluster.addresses()))) {
+        for (long i = 0; i < 200; i++) {
+          index(client).put(KEY + i, i);
+        }
+      }
+      for (final ClusterProcess node : cluster.nodes()) {
+        node.kill();
+      }
+      for (int i = 1; i <= 3; i++) {
+        cluster.add(OPTIONS);
+      }
+      awaitComplete(3);
+      expectAll();
+      cluster.down();
+      cluster.up(3, OPTIONS);
+      awaitComplete(3);
+      expectAll();
+    } finally {
+      cluster.down();
+      try (Stream<Path> files = Files.walk(data)) {
+        for (final Path file : files.sorted(Comparator.reverseOrder()).toList()) {
+          Files.delete(file);
+        }
+      }
+    }
+  }
+
+  private void expectAll() throws IOException {
+    try (IndexClient client = Workload.client(String.join(",", cluster.addresses()))) {
+      for (long i = 0; i < 200; i++) {
+        assertEquals(i, index(client).get(KEY + i).orElseThrow());
+      }
     }
   }
 

@@ -122,6 +122,19 @@ final class DiskClusterTest {
     };
   }
 
+  /** Ends all nodes, starts some, and waits until they serve. */
+  private void startAnew(String... names) throws Exception {
+    final long epoch = describe().getGroups(0).getEpoch();
+    stop();
+    start(names);
+    await(
+        description ->
+            description.getGroupsCount() > 0
+                && description.getGroups(0).getEstablished()
+                && description.getGroups(0).getEpoch() > epoch
+                && (names.length > 1 || description.getGroups(0).getRole().equals("LEADING")));
+  }
+
   private void create(String index, Durability durability) {
     ask(
         stub ->
@@ -150,24 +163,20 @@ final class DiskClusterTest {
       for (long i = 0; i < 300; i++) {
         ages(client).put("k" + i, i);
       }
-      ages(client).delete("k7");
+      ages(client).remove("k7");
     }
-    final long epoch = describe().getGroups(0).getEpoch();
-    stop();
 
-    start("a", "b", "c");
+    startAnew("a", "b", "c");
     try (IndexClient client = connect()) {
       assertEquals(299, ages(client).count());
       assertTrue(ages(client).get("k7").isEmpty());
       for (long i = 10; i < 300; i++) {
         assertEquals(i, ages(client).get("k" + i).orElseThrow());
       }
-      assertTrue(describe().getGroups(0).getEpoch() > epoch);
       ages(client).put("k7", 77L);
     }
-    stop();
 
-    start("b"); // which waits for the others, and then goes on alone
+    startAnew("b"); // which waits for the others, and then goes on alone
     try (IndexClient client = connect()) {
       assertEquals(77L, ages(client).get("k7").orElseThrow());
       ages(client).put("k8", 88L);
@@ -196,8 +205,7 @@ final class DiskClusterTest {
     }
     start("c");
     await(isWhole(3));
-    stop();
-    start("c"); // alone: it has what the others have
+    startAnew("c"); // alone: it has what the others have
     try (IndexClient client = connect()) {
       assertEquals(11L, ages(client).get("k1").orElseThrow());
       assertEquals(100, ages(client).count());

@@ -239,7 +239,7 @@ final class Follower {
       return false;
     }
     moveGate(from, epoch);
-    if (end < core.log().end()) {
+    if (core.log().end() > end) {
       core.cut(end);
       cuts++;
     }
