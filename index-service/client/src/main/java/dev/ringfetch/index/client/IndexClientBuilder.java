@@ -107,7 +107,7 @@ public final class IndexClientBuilder {
     final LeaderChannel cluster =
         channel == null ? new LeaderChannel(targets, this::connect) : null;
     final Channel first =
-        channel == null ? cluster.channel(targets.addresses().get(0)) : channel;
+        channel == null ? cluster.nodes().channel(targets.addresses().get(0)) : channel;
     final IndexCalls calls =
         new IndexCalls(
             channel == null && targets.areNodes() ? cluster : first,
