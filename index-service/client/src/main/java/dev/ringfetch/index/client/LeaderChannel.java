@@ -25,7 +25,7 @@ import java.util.function.Function;
  *
  * <p>A node that does not lead the index refuses the call and names the leader, and the call goes
  * there. A call that waits for ready is made again, at one node after the other, as long as it ends
- * UNAVAILABLE and its deadline lasts, after pauses that double; others end so, and the next call
+ * UNAVAILABLE and its deadline lasts, after pauses that grow; others end so, and the next call
  * tries another node. So does a unary call to a leader that does not answer while {@linkplain
  * SilentLeaders another node leads}.
  *
@@ -38,8 +38,10 @@ final class LeaderChannel extends ManagedChannel {
 
   private static final long PAUSE_MIN_NS = TimeUnit.MILLISECONDS.toNanos(10);
 
-  /** A fail-over is to be seen soon after it. */
-  private static final long PAUSE_MAX_NS = TimeUnit.MILLISECONDS.toNanos(100);
+  private static final long PAUSE_MAX_NS = TimeUnit.MILLISECONDS.toNanos(250);
+
+  /** A call waits for so much of its time in vain after a fail-over, at the most. */
+  private static final int PAUSE_PART = 4;
 
   private final ClusterNodes nodes;
   private final SilentLeaders silent;
@@ -119,9 +121,9 @@ final class LeaderChannel extends ManagedChannel {
     private Metadata headers;
     private Q message;
     private int refusals;
-    private String named; // the last leader that a node has named; null: none was
     private String lost; // the last node that did not answer; null: each did
-    private long pauseNs = PAUSE_MIN_NS;
+    private boolean hurries; // the last attempt came without a pause
+    private final long beginNs = System.nanoTime();
 
     // Guarded by this.
     private ClientCall<Q, R> current; // null before the first, and during pauses
@@ -258,9 +260,9 @@ final class LeaderChannel extends ManagedChannel {
         nodes.lost(attempt.index, attempt.address);
       }
       if (!attempt.isAnswered() && Failures.isLost(status) && waits()) {
-        final boolean isFirst = lost == null;
+        hurries = !hurries && (lost == null || lost.equals(attempt.address)); // on to the next one
         lost = trailers.containsKey(Trailers.NODES) ? lost : attempt.address; // else it lives
-        again(isFirst ? 0 : nextPauseNs());
+        again(hurries ? 0 : nextPauseNs());
         return;
       }
       listener.onClose(status, trailers);
@@ -273,10 +275,6 @@ final class LeaderChannel extends ManagedChannel {
     private void refused(Attempt<R> attempt, String leader, String living) {
       refusals++;
       final boolean isLost = leader.equals(lost); // which the node has not noticed yet
-      if (!leader.equals(named)) {
-        named = leader;
-        pauseNs = PAUSE_MIN_NS; // it serves in a moment
-      }
       if (isLost) {
         nodes.lost(attempt.index, attempt.address);
       } else {
@@ -303,10 +301,11 @@ final class LeaderChannel extends ManagedChannel {
           && options.getDeadline().timeRemaining(TimeUnit.NANOSECONDS) > PAUSE_MIN_NS;
     }
 
-    /** Twice as long each time, give or take a half; another attempt comes before the deadline. */
+    /** Longer each time, give or take a half; another attempt comes before the deadline. */
     private long nextPauseNs() {
+      final long partNs = (System.nanoTime() - beginNs) / PAUSE_PART;
+      final long pauseNs = Math.max(PAUSE_MIN_NS, Math.min(PAUSE_MAX_NS, partNs));
       final long drawnNs = pauseNs / 2 + ThreadLocalRandom.current().nextLong(pauseNs);
-      pauseNs = Math.min(PAUSE_MAX_NS, 2 * pauseNs);
       return options.getDeadline() == null
           ? drawnNs
           : Math.max(
