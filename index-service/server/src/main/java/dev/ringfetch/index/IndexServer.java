@@ -8,6 +8,7 @@ import dev.ringfetch.index.service.IndexAdminService;
 import dev.ringfetch.index.service.IndexMemory;
 import dev.ringfetch.index.service.IndexService;
 import dev.ringfetch.index.service.Indexes;
+import dev.ringfetch.index.service.Rehearsal;
 import dev.ringfetch.index.service.ReplicationPath;
 import dev.ringfetch.index.v1.Durability;
 import dev.ringfetch.index.v1.IndexAdminGrpc;
@@ -377,10 +378,26 @@ public final class IndexServer implements Callable<Integer> {
     final PrintWriter out = spec.commandLine().getOut();
     out.println("index server listening on port " + server.getPort());
     out.println("rings over: " + server.fabrics());
+    out.flush();
+    if (node != null) {
+      rehearse();
+    }
     // Not the server's own awaitTermination: the thread that waits there closes the rings, and the
     // JVM waits for no thread but the hook.
     stopped.await();
     return CommandLine.ExitCode.OK;
+  }
+
+  /** Leads an index of nobody once, while this node does not lead yet. */
+  private void rehearse() {
+    try {
+      if (Rehearsal.run()) {
+        return;
+      }
+    } catch (IOException e) {
+      // As below.
+    }
+    spec.commandLine().getErr().println("index server: the first fail-over will take longer");
   }
 
   /** Sets the health of the server and of its services. */

@@ -31,7 +31,8 @@ import picocli.CommandLine.Option;
     footer = {
       "",
       "The last line is for scripts. The exit code is 0 only if no acknowledged write is lost, no",
-      "read went back, each increment was counted once, and no operation failed or hung."
+      "read went back, each increment was counted once, a watch missed none, and no operation",
+      "failed or hung."
     })
 final class ClusterSoak implements Callable<Integer> {
   /** Kept: a logger's level is forgotten with it. */
@@ -97,28 +98,38 @@ final class ClusterSoak implements Callable<Integer> {
     say("up: nodes %s, seed %d", target, seed);
     try (Workload workload = new Workload(target, writers, readers, seed)) {
       workload.start();
+      final var unused = awaitComplete(cluster);
       boolean complete = false;
-      try {
+      try (CounterWatch watch = new CounterWatch(target)) {
         fail(cluster, options);
         for (int i = 0; i < restarts; i++) {
           restartAll(cluster, options);
         }
+        workload.stop();
+        final boolean isRight = check(cluster, workload, watch);
         complete = true;
+        return isRight;
       } finally {
         if (!complete) {
           sayLogs(cluster);
         }
       }
-      workload.stop();
-      final Workload.Verdict verdict;
-      try (IndexClient fresh = Workload.client(String.join(",", cluster.addresses()))) {
-        verdict = workload.verify(fresh);
-      }
-      report(workload, verdict);
-      return verdict.lost() + verdict.miscounted() == 0
-          && workload.wentBack() == 0
-          && workload.failures() == 0;
     }
+  }
+
+  private boolean check(LocalCluster cluster, Workload workload, CounterWatch watch)
+      throws IOException, InterruptedException {
+    final Workload.Verdict verdict;
+    final boolean hasAll;
+    try (IndexClient fresh = Workload.client(String.join(",", cluster.addresses()))) {
+      verdict = workload.verify(fresh);
+      hasAll = watch.awaitAll(fresh);
+    }
+    final long missed = watch.wrong() + (hasAll ? 0 : 1);
+    report(workload, verdict, watch.changes(), missed);
+    return verdict.lost() + verdict.miscounted() + missed == 0
+        && workload.wentBack() == 0
+        && workload.failures() == 0;
   }
 
   private void fail(LocalCluster cluster, LocalCluster.NodeOptions options)
@@ -175,13 +186,14 @@ final class ClusterSoak implements Callable<Integer> {
     }
   }
 
-  private void report(Workload workload, Workload.Verdict verdict) {
+  private void report(
+      Workload workload, Workload.Verdict verdict, long watched, long missed) {
     final Histogram writes = workload.writes().total();
     final Histogram reads = workload.reads().total();
     say(
         "RESULT kills=%d stops=%d restarts=%d seed=%d writes=%d increments=%d reads=%d"
-            + " write_worst_ms=%.0f read_worst_ms=%.0f lost=%d went_back=%d miscounted=%d failed=%d"
-            + " unknown=%d",
+            + " watched=%d write_worst_ms=%.0f read_worst_ms=%.0f lost=%d went_back=%d miscounted=%d"
+            + " missed=%d failed=%d unknown=%d",
         killed,
         stopped,
         restarted,
@@ -189,11 +201,13 @@ final class ClusterSoak implements Callable<Integer> {
         workload.acknowledged(),
         workload.increments(),
         reads.getTotalCount(),
+        watched,
         Workload.millis(writes.getMaxValue()),
         Workload.millis(reads.getMaxValue()),
         verdict.lost(),
         workload.wentBack(),
         verdict.miscounted(),
+        missed,
         workload.failures(),
         workload.unknown());
   }

@@ -32,6 +32,7 @@ final class Workload implements AutoCloseable {
   static final Duration DEADLINE = Duration.ofSeconds(30);
 
   private static final int COUNTERS = 8;
+  private static final String COUNTER = "counter-";
   private static final int KEYS_PER_WRITER = 16;
   private static final int MOST_COMPLAINTS = 5;
   private static final int END_SECONDS = 2;
@@ -64,7 +65,7 @@ final class Workload implements AutoCloseable {
     written = writing.hash(INDEX, Codec.string(), Codec.int64());
     read = reading.hash(INDEX, Codec.string(), Codec.int64());
     for (int i = 0; i < COUNTERS; i++) {
-      counters.add(new KeyRecord("counter-" + i));
+      counters.add(new KeyRecord(COUNTER + i));
     }
     all.addAll(counters);
     for (int i = 0; i < writers; i++) {
@@ -279,6 +280,11 @@ final class Workload implements AutoCloseable {
     }
     writing.close();
     reading.close();
+  }
+
+  /** Whether a key is that of a counter, whose value grows by one with each write. */
+  static boolean isCounter(String key) {
+    return key.startsWith(COUNTER);
   }
 
   /** A client for one write at a time. */

@@ -222,7 +222,7 @@ final class IndexCalls {
   /** Learns which nodes there are: if any, the server is one of a cluster. */
   void learn(List<String> nodes) {
     if (cluster != null && !nodes.isEmpty()) {
-      cluster.learn(String.join(",", nodes));
+      cluster.nodes().learn(String.join(",", nodes));
       channel = cluster;
     }
   }

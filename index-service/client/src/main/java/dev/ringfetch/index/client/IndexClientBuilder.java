@@ -106,7 +106,8 @@ public final class IndexClientBuilder {
     final Targets targets = channel == null ? Targets.of(target) : null;
     final LeaderChannel cluster =
         channel == null ? new LeaderChannel(targets, this::connect) : null;
-    final Channel first = channel == null ? cluster.channel(targets.addresses().get(0)) : channel;
+    final Channel first =
+        channel == null ? cluster.nodes().channel(targets.addresses().get(0)) : channel;
     final IndexCalls calls =
         new IndexCalls(
             channel == null && targets.areNodes() ? cluster : first,

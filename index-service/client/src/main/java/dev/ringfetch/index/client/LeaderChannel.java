@@ -10,17 +10,12 @@ import io.grpc.ManagedChannel;
 import io.grpc.Metadata;
 import io.grpc.MethodDescriptor;
 import io.grpc.Status;
-import java.util.HashSet;
-import java.util.List;
 import java.util.Map;
-import java.util.Set;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ConcurrentHashMap;
-import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.Executor;
 import java.util.concurrent.ThreadLocalRandom;
 import java.util.concurrent.TimeUnit;
-import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicReference;
 import java.util.function.Function;
 
@@ -30,39 +25,27 @@ import java.util.function.Function;
  *
  * <p>A node that does not lead the index refuses the call and names the leader, and the call goes
  * there. A call that waits for ready is made again, at one node after the other, as long as it ends
- * UNAVAILABLE and its deadline lasts, after pauses that double; others end so, and the next call
+ * UNAVAILABLE and its deadline lasts, after pauses that grow; others end so, and the next call
  * tries another node. So does a unary call to a leader that does not answer while {@linkplain
  * SilentLeaders another node leads}.
- *
- * <p>Nodes say which nodes there are: the addresses of others are forgotten, but for those that the
- * application named.
  *
  * <p>Requests have one message. Safe for use by many threads; has no thread of its own: pauses end
  * on the JVM's common pool.
  */
 final class LeaderChannel extends ManagedChannel {
-  private static final System.Logger LOGGER = System.getLogger(LeaderChannel.class.getName());
-
   /** Nodes that may refuse a call, one after the other: more than elections in its time. */
   private static final int MOST_REFUSALS = 16;
 
   private static final long PAUSE_MIN_NS = TimeUnit.MILLISECONDS.toNanos(10);
 
-  /** A fail-over is to be seen soon after it. */
-  private static final long PAUSE_MAX_NS = TimeUnit.MILLISECONDS.toNanos(100);
+  private static final long PAUSE_MAX_NS = TimeUnit.MILLISECONDS.toNanos(250);
 
-  private final Set<String> seeds;
-  private final Function<String, ManagedChannel> connect;
+  /** A call waits for so much of its time in vain after a fail-over, at the most. */
+  private static final int PAUSE_PART = 4;
 
-  /** By their addresses; those that were named first come first. */
-  private final Map<String, ManagedChannel> channels = new ConcurrentHashMap<>();
-
-  private final List<String> addresses = new CopyOnWriteArrayList<>();
-  private final Map<String, String> leaders = new ConcurrentHashMap<>();
+  private final ClusterNodes nodes;
+  private final SilentLeaders silent;
   private final Map<Class<?>, Function<Message, String>> indexes = new ConcurrentHashMap<>();
-  private final AtomicInteger turn = new AtomicInteger();
-  private final SilentLeaders silent = new SilentLeaders(() -> this.addresses, this::channel);
-  private volatile boolean closed;
 
   /**
    * Creates the channel.
@@ -71,64 +54,13 @@ final class LeaderChannel extends ManagedChannel {
    * @param connect makes the channel to an address
    */
   LeaderChannel(Targets targets, Function<String, ManagedChannel> connect) {
-    seeds = targets.areNamed() ? Set.copyOf(targets.addresses()) : Set.of();
-    this.connect = connect;
-    targets.addresses().forEach(this::channel);
+    nodes = new ClusterNodes(targets, connect);
+    silent = new SilentLeaders(nodes::addresses, nodes::channel);
   }
 
-  /** The channel to an address, which this closes. */
-  ManagedChannel channel(String address) {
-    return channels.computeIfAbsent(
-        address,
-        unknown -> {
-          final ManagedChannel created = connect.apply(address);
-          addresses.add(address);
-          if (closed) {
-            created.shutdownNow();
-          }
-          return created;
-        });
-  }
-
-  /**
-   * Learns the addresses of all nodes, with commas between; null or empty: they are not known. One
-   * that cannot be is left out. Connections to others end with their calls.
-   */
-  void learn(String nodes) {
-    if (nodes == null || nodes.isEmpty()) {
-      return;
-    }
-    final Set<String> named = new HashSet<>(List.of(nodes.split(",", -1)));
-    named.addAll(seeds);
-    named.addAll(leaders.values()); // one that the coordinator has lost may lead still
-    for (final String address : addresses) {
-      if (!named.contains(address)) {
-        channels.computeIfPresent(
-            address,
-            (unused, left) -> {
-              addresses.remove(address);
-              left.shutdown();
-              return null;
-            });
-      }
-    }
-    for (final String address : named) {
-      try {
-        channel(address);
-      } catch (RuntimeException e) {
-        LOGGER.log(System.Logger.Level.WARNING, "no channel to a node: address=" + address, e);
-      }
-    }
-  }
-
-  /** Addresses of all nodes that are known, those that were named first come first. */
-  List<String> addresses() {
-    return List.copyOf(addresses);
-  }
-
-  /** Notes which node leads an index. */
-  void lead(String index, String address) {
-    leaders.put(index, address);
+  /** What is known of the nodes. */
+  ClusterNodes nodes() {
+    return nodes;
   }
 
   @Override
@@ -138,7 +70,7 @@ final class LeaderChannel extends ManagedChannel {
 
   @Override
   public String authority() {
-    return channels.get(addresses.get(0)).authority();
+    return nodes.authority();
   }
 
   private String index(Object request) {
@@ -154,54 +86,31 @@ final class LeaderChannel extends ManagedChannel {
         : message -> (String) message.getField(field);
   }
 
-  private String addressOf(String index) {
-    final String leader = leaders.get(index);
-    return leader != null ? leader : addresses.get(Math.floorMod(turn.get(), addresses.size()));
-  }
-
-  /** Notes that a node did not answer for an index: the next call tries another one. */
-  private void lost(String index, String address) {
-    leaders.remove(index, address);
-    final int now = turn.get();
-    if (addresses.get(Math.floorMod(now, addresses.size())).equals(address)) {
-      turn.compareAndSet(now, now + 1);
-    }
-  }
-
   @Override
   public ManagedChannel shutdown() {
-    closed = true;
-    channels.values().forEach(ManagedChannel::shutdown);
+    nodes.close(ManagedChannel::shutdown);
     return this;
   }
 
   @Override
   public ManagedChannel shutdownNow() {
-    closed = true;
-    channels.values().forEach(ManagedChannel::shutdownNow);
+    nodes.close(ManagedChannel::shutdownNow);
     return this;
   }
 
   @Override
   public boolean isShutdown() {
-    return closed;
+    return nodes.isClosed();
   }
 
   @Override
   public boolean isTerminated() {
-    return closed && channels.values().stream().allMatch(ManagedChannel::isTerminated);
+    return nodes.isTerminated();
   }
 
   @Override
   public boolean awaitTermination(long timeout, TimeUnit unit) throws InterruptedException {
-    final long endNs = System.nanoTime() + unit.toNanos(timeout);
-    for (final ManagedChannel channel : channels.values()) {
-      final long leftNs = Math.max(0, endNs - System.nanoTime());
-      if (!channel.awaitTermination(leftNs, TimeUnit.NANOSECONDS)) {
-        return false;
-      }
-    }
-    return true;
+    return nodes.awaitTermination(timeout, unit);
   }
 
   /** A call that may be made at several nodes, one after the other. */
@@ -212,9 +121,9 @@ final class LeaderChannel extends ManagedChannel {
     private Metadata headers;
     private Q message;
     private int refusals;
-    private String named; // the last leader that a node has named; null: none was
     private String lost; // the last node that did not answer; null: each did
-    private long pauseNs = PAUSE_MIN_NS;
+    private boolean hurries; // the last attempt came without a pause
+    private final long beginNs = System.nanoTime();
 
     // Guarded by this.
     private ClientCall<Q, R> current; // null before the first, and during pauses
@@ -283,11 +192,11 @@ final class LeaderChannel extends ManagedChannel {
         return;
       }
       final String index = index(message);
-      final String address = addressOf(index);
+      final String address = nodes.addressOf(index);
       Attempt<R> attempt = null;
       try {
         final ClientCall<Q, R> next =
-            channel(address).newCall(method, options.withoutWaitForReady());
+            nodes.channel(address).newCall(method, options.withoutWaitForReady());
         attempt = new Attempt<>(this, next, index, address);
         if (method.getType() == MethodDescriptor.MethodType.UNARY
             && IndexGrpc.SERVICE_NAME.equals(method.getServiceName())) { // a creation may take long
@@ -296,7 +205,7 @@ final class LeaderChannel extends ManagedChannel {
         go(attempt, next);
       } catch (RuntimeException | Error e) {
         if (attempt == null || attempt.fail()) {
-          lost(index, address);
+          nodes.lost(index, address);
           final Status status =
               Status.UNAVAILABLE
                   .withDescription("no call can be made to this address: " + address)
@@ -348,12 +257,12 @@ final class LeaderChannel extends ManagedChannel {
       }
       if (status.getCode() == Status.Code.UNAVAILABLE
           || status.getCode() == Status.Code.DEADLINE_EXCEEDED) {
-        lost(attempt.index, attempt.address);
+        nodes.lost(attempt.index, attempt.address);
       }
       if (!attempt.isAnswered() && Failures.isLost(status) && waits()) {
-        final boolean isFirst = lost == null;
+        hurries = !hurries && (lost == null || lost.equals(attempt.address)); // on to the next one
         lost = trailers.containsKey(Trailers.NODES) ? lost : attempt.address; // else it lives
-        again(isFirst ? 0 : nextPauseNs());
+        again(hurries ? 0 : nextPauseNs());
         return;
       }
       listener.onClose(status, trailers);
@@ -363,21 +272,17 @@ final class LeaderChannel extends ManagedChannel {
      * Goes to the leader that a node has named, later if that is itself; or on to the next node if
      * that one was lost.
      */
-    private void refused(Attempt<R> attempt, String leader, String nodes) {
+    private void refused(Attempt<R> attempt, String leader, String living) {
       refusals++;
       final boolean isLost = leader.equals(lost); // which the node has not noticed yet
-      if (!leader.equals(named)) {
-        named = leader;
-        pauseNs = PAUSE_MIN_NS; // it serves in a moment
-      }
       if (isLost) {
-        lost(attempt.index, attempt.address);
+        nodes.lost(attempt.index, attempt.address);
       } else {
-        lead(attempt.index, leader);
+        nodes.lead(attempt.index, leader);
       }
-      learn(nodes);
+      nodes.learn(living);
       if (refusals > MOST_REFUSALS && !waits()) {
-        leaders.remove(attempt.index);
+        nodes.forgetLeader(attempt.index);
         listener.onClose(
             Status.UNAVAILABLE.withDescription(
                 "no node leads the index: index=" + attempt.index + " named last=" + leader),
@@ -391,15 +296,16 @@ final class LeaderChannel extends ManagedChannel {
     /** Whether the call is made again when a node is lost. */
     private boolean waits() {
       return options.isWaitForReady()
-          && !closed
+          && !nodes.isClosed()
           && options.getDeadline() != null
           && options.getDeadline().timeRemaining(TimeUnit.NANOSECONDS) > PAUSE_MIN_NS;
     }
 
-    /** Twice as long each time, give or take a half; another attempt comes before the deadline. */
+    /** Longer each time, give or take a half; another attempt comes before the deadline. */
     private long nextPauseNs() {
+      final long partNs = (System.nanoTime() - beginNs) / PAUSE_PART;
+      final long pauseNs = Math.max(PAUSE_MIN_NS, Math.min(PAUSE_MAX_NS, partNs));
       final long drawnNs = pauseNs / 2 + ThreadLocalRandom.current().nextLong(pauseNs);
-      pauseNs = Math.min(PAUSE_MAX_NS, 2 * pauseNs);
       return options.getDeadline() == null
           ? drawnNs
           : Math.max(
@@ -450,7 +356,7 @@ final class LeaderChannel extends ManagedChannel {
         return;
       }
       silent.ended(this);
-      lead(index, leader);
+      nodes.lead(index, leader);
       sent.cancel("another node leads", null);
       final Status status =
           Status.UNAVAILABLE.withDescription(

@@ -33,7 +33,7 @@ import java.util.function.Supplier;
  */
 final class SilentLeaders {
   static final int PATIENCE_MS = 500;
-  private static final int CHECK_MS = 250;
+  private static final int CHECK_MS = 100;
 
   private final Supplier<Collection<String>> addresses;
   private final Function<String, Channel> channels;

@@ -13,10 +13,16 @@ import dev.ringfetch.index.v1.Configuration;
 import dev.ringfetch.index.v1.Durability;
 import dev.ringfetch.index.v1.GroupState;
 import dev.ringfetch.index.v1.IndexKind;
+import dev.ringfetch.index.v1.Introduction;
+import dev.ringfetch.index.v1.LeaderMessage;
+import dev.ringfetch.index.v1.MemberMessage;
 import dev.ringfetch.index.v1.Node;
+import dev.ringfetch.index.v1.ReplicationGrpc;
 import io.grpc.Status;
 import io.grpc.StatusException;
+import io.grpc.stub.StreamObserver;
 import java.util.ArrayList;
+import java.util.Collection;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
@@ -117,6 +123,74 @@ final class ClusterNodeTest {
     assertNull(create("a"));
     assertTrue(coordinator.creations.get() <= 2, coordinator.creations::toString);
     assertNotNull(indexes.find("a"));
+  }
+
+  /** Introduces a node as a leader to this one; gives how the stream ends, or null if it goes on. */
+  private Status.Code introduce(Node self, Node leader) throws Exception {
+    final CompletableFuture<Status.Code> answered = new CompletableFuture<>();
+    final StreamObserver<LeaderMessage> stream =
+        ((ReplicationGrpc.ReplicationImplBase) node.service())
+            .replicate(
+                new StreamObserver<>() {
+                  @Override
+                  public void onNext(MemberMessage message) {
+                    answered.complete(null);
+                  }
+
+                  @Override
+                  public void onError(Throwable failure) {
+                    answered.complete(Status.fromThrowable(failure).getCode());
+                  }
+
+                  @Override
+                  public void onCompleted() {}
+                });
+    stream.onNext(
+        LeaderMessage.newBuilder()
+            .setIntroduction(
+                Introduction.newBuilder()
+                    .setLeader(leader)
+                    .setNode(self.getId())
+                    .setIncarnation(self.getIncarnation()))
+            .build());
+    return answered.get(20, TimeUnit.SECONDS);
+  }
+
+  @Test
+  void aCallerThatIsNoNodeIsRefused() throws Exception {
+    start();
+    final LocalCoordinator admin = truth.connect();
+    final Node other = Node.newBuilder().setId(5).setIncarnation(6).setAddress("other:1").build();
+    final Node self = self(admin);
+    assertEquals(Status.Code.FAILED_PRECONDITION, introduce(self, other));
+    admin.announce(other);
+    while (introduce(self, other) != null) { // until the node has heard of it
+      Thread.sleep(1);
+    }
+    assertEquals(
+        Status.Code.FAILED_PRECONDITION,
+        introduce(self, other.toBuilder().setIncarnation(7).build()));
+  }
+
+  private static Node self(LocalCoordinator admin) {
+    final List<Node> nodes = new ArrayList<>();
+    admin.poll(
+        new Coordinator.Listener() {
+          @Override
+          public void onGroup(GroupState state) {}
+
+          @Override
+          public void onDropped(long group) {}
+
+          @Override
+          public void onNodes(Collection<Node> living) {
+            nodes.addAll(living);
+          }
+
+          @Override
+          public void onConnected(boolean connected) {}
+        });
+    return nodes.get(0);
   }
 
   @Test

@@ -1,0 +1,174 @@
+package dev.ringfetch.index.client;
+
+import io.grpc.ManagedChannel;
+import java.util.HashSet;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.CopyOnWriteArrayList;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicInteger;
+import java.util.function.Consumer;
+import java.util.function.Function;
+
+/**
+ * The nodes of a cluster, as a client knows them: their addresses, a channel to each, and which one
+ * leads which index.
+ *
+ * <p>Nodes say which nodes there are: the addresses of others are forgotten, but for those that the
+ * application named. Safe for use by many threads.
+ */
+final class ClusterNodes {
+  private static final System.Logger LOGGER = System.getLogger(ClusterNodes.class.getName());
+
+  private final Set<String> seeds;
+  private final Function<String, ManagedChannel> connect;
+  private final Map<String, ManagedChannel> channels = new ConcurrentHashMap<>();
+
+  /** Those that were named first come first; never empty. */
+  private final List<String> addresses = new CopyOnWriteArrayList<>();
+
+  /** Channels to forgotten addresses, whose calls have not ended. */
+  private final Set<ManagedChannel> leaving = ConcurrentHashMap.newKeySet();
+
+  private final Map<String, String> leaders = new ConcurrentHashMap<>();
+  private final AtomicInteger turn = new AtomicInteger();
+  private volatile boolean closed;
+
+  /**
+   * Creates it; connects to nothing yet.
+   *
+   * @param targets addresses of some nodes
+   * @param connect makes the channel to an address
+   */
+  ClusterNodes(Targets targets, Function<String, ManagedChannel> connect) {
+    seeds = targets.areNamed() ? Set.copyOf(targets.addresses()) : Set.of();
+    this.connect = connect;
+    targets.addresses().forEach(this::channel);
+  }
+
+  /** The channel to an address, which this closes. */
+  ManagedChannel channel(String address) {
+    return channels.computeIfAbsent(
+        address,
+        unknown -> {
+          final ManagedChannel created = connect.apply(address);
+          addresses.add(address);
+          if (closed) {
+            created.shutdownNow();
+          }
+          return created;
+        });
+  }
+
+  /** Addresses of all nodes that are known. */
+  List<String> addresses() {
+    return List.copyOf(addresses);
+  }
+
+  /**
+   * Learns the addresses of all nodes, with commas between; null or empty: they are not known. One
+   * that cannot be is left out. Connections to others end with their calls.
+   */
+  void learn(String nodes) {
+    if (nodes == null || nodes.isEmpty()) {
+      return;
+    }
+    final Set<String> kept = new HashSet<>(seeds);
+    for (final String address : nodes.split(",", -1)) {
+      try {
+        channel(address);
+        kept.add(address);
+      } catch (RuntimeException e) {
+        LOGGER.log(System.Logger.Level.WARNING, "no channel to a node: address=" + address, e);
+      }
+    }
+    if (kept.isEmpty()) {
+      return;
+    }
+    kept.addAll(leaders.values()); // one that the coordinator has lost may lead still
+    for (final String address : addresses) {
+      if (!kept.contains(address)) {
+        forget(address);
+      }
+    }
+    leaving.removeIf(ManagedChannel::isTerminated);
+  }
+
+  private void forget(String address) {
+    channels.computeIfPresent(
+        address,
+        (unused, left) -> {
+          addresses.remove(address);
+          leaving.add(left);
+          left.shutdown();
+          return null;
+        });
+  }
+
+  /** Notes which node leads an index. */
+  void lead(String index, String address) {
+    leaders.put(index, address);
+  }
+
+  /** Where a call for an index goes: to its leader if that is known, else to one after the other. */
+  String addressOf(String index) {
+    final String leader = leaders.get(index);
+    return leader != null ? leader : inTurn(turn.get());
+  }
+
+  private String inTurn(int number) {
+    final String[] all = addresses.toArray(String[]::new); // others may go meanwhile
+    return all[Math.floorMod(number, all.length)];
+  }
+
+  /** Notes that a node did not answer for an index: the next call tries another one. */
+  void lost(String index, String address) {
+    leaders.remove(index, address);
+    final int now = turn.get();
+    if (inTurn(now).equals(address)) {
+      turn.compareAndSet(now, now + 1);
+    }
+  }
+
+  /** Forgets which node leads an index. */
+  void forgetLeader(String index) {
+    leaders.remove(index);
+  }
+
+  /** Authority of the first node. */
+  String authority() {
+    return channel(inTurn(0)).authority();
+  }
+
+  /** Closes all channels, and later ones at once. */
+  void close(Consumer<ManagedChannel> how) {
+    closed = true;
+    channels.values().forEach(how);
+    leaving.forEach(how);
+  }
+
+  boolean isClosed() {
+    return closed;
+  }
+
+  boolean isTerminated() {
+    return closed
+        && channels.values().stream().allMatch(ManagedChannel::isTerminated)
+        && leaving.stream().allMatch(ManagedChannel::isTerminated);
+  }
+
+  boolean awaitTermination(long timeout, TimeUnit unit) throws InterruptedException {
+    final long endNs = System.nanoTime() + unit.toNanos(timeout);
+    final Set<ManagedChannel> all = new HashSet<>(channels.values());
+    all.addAll(leaving);
+    for (final ManagedChannel channel : all) {
+      final long leftNs = Math.max(0, endNs - System.nanoTime());
+      if (!channel.awaitTermination(leftNs, TimeUnit.NANOSECONDS)) {
+        return false;
+      }
+    }
+    return true;
+  }
+}
