@@ -175,7 +175,7 @@ final class PlacedRecords {
   /** Copies what is next out of the ring, into this replica's own memory. */
   private int copy(MemoryRegion from, int length) {
     final int at = (int) (taken % ring);
-    final int first = (int) Math.min(length, ring - at);
+    final int first = Math.min(length, ring - at);
     from.getBytes(LogMemoryDescriptor.RING_OFFSET + at, bytes, 0, first);
     from.getBytes(LogMemoryDescriptor.RING_OFFSET, bytes, first, length - first);
     return length;
