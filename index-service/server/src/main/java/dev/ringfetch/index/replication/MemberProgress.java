@@ -149,7 +149,10 @@ final class MemberProgress {
       failed |= adopted && answer.getGate() < epoch; // it has lost what it had
       return;
     }
-    if (answer.getReceived() > core.log().end() || answer.getReceived() < core.log().base()) {
+    // Answers to an earlier transfer of the same epoch may come before those to this one. Those to
+    // messages may lag behind what the gate has counted.
+    final long known = joins ? answer.getReceived() : Math.max(received, answer.getReceived());
+    if (answer.getReceived() > core.log().end() || known < core.log().base()) {
       failed = true;
       return;
     }
@@ -162,8 +165,7 @@ final class MemberProgress {
       failed = true; // it has lost what was placed
       return;
     }
-    // Answers to an earlier transfer of the same epoch may come before those to this one.
-    received = joins ? answer.getReceived() : Math.max(received, answer.getReceived());
+    received = known;
     applied = joins ? answer.getApplied() : Math.max(applied, answer.getApplied());
     confirmed = Math.max(confirmed, answer.getConfirmed());
     if (!synced
