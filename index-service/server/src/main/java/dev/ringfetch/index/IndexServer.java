@@ -142,7 +142,7 @@ public final class IndexServer implements Callable<Integer> {
       paramLabel = "NAME",
       split = ",",
       converter = FabricName.class,
-      description = "What rings are made of, the best first: shm, verbs. Default: all there is.")
+      description = "Of rings, the best first: shm, verbs. Default: all.")
   private String[] fabrics;
 
   @Option(
@@ -184,7 +184,7 @@ public final class IndexServer implements Callable<Integer> {
       paramLabel = "PATH",
       defaultValue = "auto",
       converter = ReplicationPathName.class,
-      description = "Of a leader's records: auto, one-sided or rpc. Default: ${DEFAULT-VALUE}.")
+      description = "auto, one-sided or rpc. Default: ${DEFAULT-VALUE}.")
   private ReplicationPath replication;
 
   private final HealthStatusManager health = new HealthStatusManager();

@@ -38,6 +38,7 @@ class CommandLineTest {
           "--direct-reads",
           "UNLESS_INTERCEPTED",
           "--shm-directory",
+          "--replication",
           "--help",
           "--version"
         }) {
@@ -75,6 +76,7 @@ class CommandLineTest {
         "--port=65536",
         "--port=http",
         "--prot=1",
+        "--replication=two-sided",
         "50051",
         "--memory=much",
         "--memory=4X",

@@ -111,6 +111,44 @@ final class LocalClusterTest {
     assertEquals(List.of(), cluster.processes());
   }
 
+  private ClusterView awaitPaths(String path) throws IOException {
+    return cluster.awaitAnswers(
+        "records go another way than " + path,
+        view ->
+            view.index(INDEX)
+                .filter(ClusterView.IndexView::isComplete)
+                .filter(
+                    index ->
+                        index.followers().stream()
+                            .allMatch(each -> each.replicatedBy().equals(path)))
+                .isPresent());
+  }
+
+  @Test
+  void recordsThatWerePlacedInMemoryOutliveAKilledLeader() throws IOException {
+    cluster.up(3, OPTIONS);
+    try (IndexClient client = Workload.client(String.join(",", cluster.addresses()))) {
+      index(client).put(KEY, 0L);
+      final ClusterProcess first = leader(awaitPaths("one-sided shm"));
+      for (long i = 1; i <= 1_000; i++) {
+        index(client).put(KEY, i);
+      }
+      first.kill();
+      assertEquals(1_000L, index(client).get(KEY).orElseThrow());
+      index(client).put(KEY, 1_001L);
+      assertEquals(1_001L, index(client).get(KEY).orElseThrow());
+    }
+  }
+
+  @Test
+  void recordsGoByCallsWhereThatIsAskedFor() throws IOException {
+    cluster.up(2, OPTIONS.replicas(2).replication("rpc"));
+    try (IndexClient client = Workload.client(String.join(",", cluster.addresses()))) {
+      index(client).put(KEY, 1L);
+      awaitPaths("rpc");
+    }
+  }
+
   @Test
   void aNodeThatIsRemovedOrKilledIsReplaced() throws IOException {
     cluster.up(3, OPTIONS);

@@ -184,12 +184,12 @@ final class ClusterTest {
         final Member leader = leader("a");
         await(description -> paths(description).equals(everywhere), leader);
         for (long i = 0; i < 2_000; i++) {
-          index.put("k" + i % 100, 10_000 * epoch + i);
+          index.put("k" + i % 100, 10_000L * epoch + i);
         }
         members.remove(leader);
         leader.close();
         for (long i = 1_900; i < 2_000; i++) {
-          assertEquals(10_000 * epoch + i, index.get("k" + i % 100).orElseThrow());
+          assertEquals(10_000L * epoch + i, index.get("k" + i % 100).orElseThrow());
         }
         members.add(new Member(truth));
       }

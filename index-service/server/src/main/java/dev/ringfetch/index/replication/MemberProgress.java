@@ -160,7 +160,10 @@ final class MemberProgress {
       failed |= adopted && answer.getGate() < epoch; // it has lost what it had
       return;
     }
-    if (answer.getReceived() > core.log().end() || answer.getReceived() < core.log().base()) {
+    // Answers to an earlier transfer of the same epoch may come before those to this one. Those to
+    // messages may lag behind what the gate has counted.
+    final long known = joins ? answer.getReceived() : Math.max(received, answer.getReceived());
+    if (answer.getReceived() > core.log().end() || known < core.log().base()) {
       failed = true;
       return;
     }
@@ -174,8 +177,7 @@ final class MemberProgress {
       failed = true; // it has lost what was placed
       return;
     }
-    // Answers to an earlier transfer of the same epoch may come before those to this one.
-    received = joins ? answer.getReceived() : Math.max(received, answer.getReceived());
+    received = known;
     durable = joins ? answer.getDurable() - 1 : Math.max(durable, answer.getDurable() - 1);
     if (counted() > countedBefore || counted() == core.log().end()) {
       countedNs = nowNs;
@@ -224,6 +226,7 @@ final class MemberProgress {
     }
     if (oneSided.received() > received || received == core.log().end()) {
       progressNs = nowNs;
+      countedNs = nowNs; // only memory is written so
     }
     received = Math.max(received, oneSided.received());
     confirmed = Math.max(confirmed, oneSided.confirmed());

@@ -587,7 +587,8 @@ final class ReplicaCycle {
             follower.refused(),
             pieces + (leader == null ? 0 : leader.pieces()),
             joins + (leader == null ? 0 : leader.joins()),
-            failedJoins + (leader == null ? 0 : leader.failedJoins())));
+            failedJoins + (leader == null ? 0 : leader.failedJoins()),
+            core.placed().damaged()));
   }
 
   private static ReplicaStatus.MemberLag lag(MemberProgress progress, boolean joining) {

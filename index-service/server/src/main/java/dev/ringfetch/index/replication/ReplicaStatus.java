@@ -51,9 +51,17 @@ public record ReplicaStatus(
    * @param pieces of snapshots that it sent
    * @param joins nodes that it took into the group
    * @param failedJoins snapshots that it gave up
+   * @param damaged times that it found what a leader cannot have placed
    */
   public record Counts(
-      long wins, long serves, long cuts, long refused, long pieces, long joins, long failedJoins) {}
+      long wins,
+      long serves,
+      long cuts,
+      long refused,
+      long pieces,
+      long joins,
+      long failedJoins,
+      long damaged) {}
 
   /** Whether reads and writes go to this replica. */
   public boolean isLeading() {

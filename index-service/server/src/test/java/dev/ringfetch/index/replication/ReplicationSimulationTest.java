@@ -7,8 +7,9 @@ import org.junit.jupiter.api.Test;
 
 /**
  * Random lives of clusters: nodes that are killed, lose their power, or are paused, links that are
- * cut, connections that end, coordinators that lose answers, stores that fail. Nothing that was
- * acknowledged is lost, and no read goes back.
+ * cut, connections that end, coordinators that lose answers, stores that fail; records that go by
+ * messages, and that are placed in memory, late and in parts. Nothing that was acknowledged is lost,
+ * and no read goes back.
  */
 final class ReplicationSimulationTest {
   private static final int WORLDS =
@@ -22,6 +23,8 @@ final class ReplicationSimulationTest {
     "calls while two serve",
     "fail-overs",
     "joins",
+    "looks at gates",
+    "one-sided paths",
     "pieces",
     "refused messages",
     "conflicts"
@@ -31,11 +34,14 @@ final class ReplicationSimulationTest {
     "abandoned epochs",
     "cuts",
     "damaged messages",
+    "ended one-sided paths",
     "failed joins",
     "failed stores",
     "full logs",
+    "late placements",
     "lost answers",
     "lost requests",
+    "memory that cannot be reached",
     "refused reads",
     "refused sends",
     "stalled connections",

@@ -574,6 +574,9 @@ final class ReplicationWorld {
   private void addCounts(SimulatedNode node) {
     if (node.replica() != null) {
       final ReplicaStatus.Counts counts = node.replica().status().counts();
+      if (counts.damaged() > 0) {
+        throw new AssertionError("what was placed could not be: " + node.replica().status());
+      }
       coverage.add("serves", counts.serves());
       coverage.add("cuts", counts.cuts());
       coverage.add("refused messages", counts.refused());

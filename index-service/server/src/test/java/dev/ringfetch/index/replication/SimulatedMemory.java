@@ -31,7 +31,7 @@ final class SimulatedMemory {
   SimulatedMemory(SimulatedTime time, Coverage coverage) {
     this.time = time;
     this.coverage = coverage;
-    pairs = time.random().nextInt(6);
+    pairs = time.random().nextBoolean() ? 1 : time.random().nextInt(5);
   }
 
   /** Whether a fabric connects two nodes. */
@@ -79,13 +79,19 @@ final class SimulatedMemory {
 
     @Override
     public long getLongAcquire(int index) {
+      final boolean isEnd = index == LogMemoryDescriptor.END_OFFSET;
+      hurry(isEnd);
       final long value = super.getLongAcquire(index);
-      if (index == LogMemoryDescriptor.END_OFFSET && time.oneIn(3)) {
+      hurry(isEnd);
+      return value;
+    }
+
+    private void hurry(boolean isDue) {
+      if (isDue && time.random().nextBoolean()) {
         for (final Remote remote : remotes) {
-          remote.hurry(time.random().nextInt(8));
+          remote.hurry(time.random().nextInt(12));
         }
       }
-      return value;
     }
   }
 
@@ -134,6 +140,7 @@ final class SimulatedMemory {
     private final MemoryRegion region;
     private final GatePage gate;
     private final boolean isImmediate = time.oneIn(3);
+    private final boolean isSlow = time.oneIn(2);
     private final ArrayDeque<Runnable> requests = new ArrayDeque<>();
     private long lastNs;
     private boolean looking;
@@ -177,7 +184,9 @@ final class SimulatedMemory {
         return;
       }
       final long delayNs =
-          time.oneIn(2_000) ? 3_000_000_000L : time.oneIn(3) ? time.delayNs() : 1_000;
+          time.oneIn(2_000)
+              ? 3_000_000_000L
+              : isSlow ? time.delayNs() / 2 : time.oneIn(3) ? time.delayNs() : 1_000;
       lastNs = Math.max(lastNs, time.nowNs() + delayNs);
       requests.add(action);
       time.at(lastNs, () -> hurry(1));
@@ -239,7 +248,9 @@ final class SimulatedMemory {
               seen(word, consumed);
             } else {
               time.after(
-                  time.oneIn(3) ? time.delayNs() : 1_000,
+                  isSlow && time.oneIn(40)
+                      ? time.random().nextInt(150_000_000)
+                      : time.oneIn(3) ? time.delayNs() : 1_000,
                   () ->
                       leader.run(
                           () -> {

@@ -1,0 +1,258 @@
+package dev.ringfetch.index.replication;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
+import static org.junit.jupiter.api.Assertions.assertNotNull;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import com.google.protobuf.ByteString;
+import dev.ringfetch.fabric.DirectRegion;
+import dev.ringfetch.fabric.GateDescriptor;
+import dev.ringfetch.fabric.GatePage;
+import dev.ringfetch.index.journal.JournalRecord;
+import dev.ringfetch.index.journal.RecordDescriptor;
+import dev.ringfetch.index.v1.FabricHint;
+import dev.ringfetch.index.v1.LeaderMessage;
+import dev.ringfetch.index.v1.LogOffer;
+import dev.ringfetch.index.v1.MemberMessage;
+import dev.ringfetch.index.v1.Node;
+import java.util.List;
+import org.junit.jupiter.api.Test;
+
+/** The rules of gates and looks, each with a look that ends when the test says. */
+final class OneSidedRulesTest implements Peers {
+  private static final long GROUP = 3;
+  private static final long EPOCH = 7;
+
+  private final Looks looks = new Looks();
+  private final OneSidedPath path = new OneSidedPath(looks, EPOCH, 0);
+  private final RecordLog log = new RecordLog(64 << 10);
+  private final RecordLog.Cursor cursor = log.new Cursor();
+  private final GatePage gate = GatePage.in(new DirectRegion(GateDescriptor.LENGTH));
+  private long gateAtScan = -1;
+  private DirectRegion region;
+
+  /** A member's memory of which only looks matter. */
+  private static final class Looks implements RemoteLog {
+    private int begun;
+    private long placed;
+    private long placedAtLook;
+    private boolean looking;
+    private long seen;
+
+    private void end(long word) {
+      seen = word;
+      looking = false;
+    }
+
+    @Override
+    public String fabric() {
+      return "none";
+    }
+
+    @Override
+    public int length() {
+      return 4096;
+    }
+
+    @Override
+    public void begin(long position) {}
+
+    @Override
+    public void write(int offset, byte[] bytes, int start, int length) {}
+
+    @Override
+    public void publish(long end, long commit) {
+      placed = end;
+    }
+
+    @Override
+    public void look() {
+      begun++;
+      looking = true;
+      placedAtLook = placed;
+    }
+
+    @Override
+    public boolean isLooking() {
+      return looking;
+    }
+
+    @Override
+    public long gate() {
+      return seen;
+    }
+
+    @Override
+    public long consumed() {
+      return 0;
+    }
+
+    @Override
+    public boolean hasEnded() {
+      return false;
+    }
+
+    @Override
+    public void close() {}
+  }
+
+  private byte[] record() {
+    final byte[] record = new byte[RecordDescriptor.aligned(RecordDescriptor.KEY_OFFSET)];
+    new JournalRecord()
+        .begin(record, 0, RecordDescriptor.PUT, ByteString.EMPTY, ByteString.EMPTY)
+        .partition(GROUP, 0)
+        .place(1, log.end() + 1)
+        .end();
+    return record;
+  }
+
+  private void append() {
+    final byte[] record = record();
+    log.add(record, 0, record.length);
+  }
+
+  private boolean work(long question) {
+    return path.work(cursor, 0, question, 0);
+  }
+
+  @Test
+  void gateOfEachOtherEpochCountsForNothing() {
+    for (final long word : new long[] {EPOCH + 1, EPOCH - 1, 0, -EPOCH}) {
+      final OneSidedPath other = new OneSidedPath(looks, EPOCH, 0);
+      append();
+      assertTrue(other.work(cursor, 0, 1, 0));
+      looks.end(word);
+      assertFalse(other.work(cursor, 0, 1, 0), "word=" + word);
+      assertEquals(0, other.received());
+      assertEquals(0, other.confirmed());
+    }
+  }
+
+  @Test
+  void whatComesWhileALookIsUnderWayWaitsForTheNext() {
+    append();
+    assertTrue(work(0));
+    assertEquals(log.bytes(), looks.placedAtLook, "the record comes before the look");
+    append();
+    assertTrue(work(5));
+    assertEquals(1, looks.begun);
+    looks.end(EPOCH);
+    assertTrue(work(5));
+    assertEquals(1, path.received());
+    assertEquals(0, path.confirmed());
+    assertEquals(2, looks.begun);
+    looks.end(EPOCH);
+    assertTrue(work(5));
+    assertEquals(2, path.received());
+    assertEquals(5, path.confirmed());
+    assertEquals(2, looks.begun);
+  }
+
+  @Test
+  void lookWithoutAResultEndsThePath() {
+    append();
+    assertTrue(path.work(cursor, 0, 0, 1_000));
+    assertTrue(path.work(cursor, 0, 0, 100_000_000));
+    assertFalse(path.work(cursor, 0, 0, 300_000_000));
+    assertEquals(0, path.received());
+  }
+
+  /** A leader that saw the gate open has placed its record before the scan. */
+  @Test
+  void memberClosesItsGateAndThenTakesWhatIsThere() {
+    final ReplicaCore core =
+        new ReplicaCore(
+            new ReplicaContext(
+                GROUP,
+                Node.getDefaultInstance(),
+                1,
+                this,
+                null,
+                () -> 0,
+                () -> 1,
+                new ReplicaContext.Limits(64 << 10, 64 << 10, 4096),
+                failure -> {
+                  throw new AssertionError(failure);
+                }));
+    core.moveGate(EPOCH);
+    assertNotNull(core.placed().offer(List.of(FabricHint.getDefaultInstance()), EPOCH));
+    core.takePlaced();
+    assertEquals(EPOCH, gateAtScan);
+    final byte[] record = record();
+    region.putBytes(LogMemoryDescriptor.RING_OFFSET, record, 0, record.length);
+    region.putLongRelease(LogMemoryDescriptor.END_OFFSET, record.length);
+    core.moveGate(EPOCH + 1);
+    assertEquals(0, gateAtScan);
+    assertEquals(1, core.log().end());
+  }
+
+  @Override
+  public PeerMemory memory() {
+    return new PeerMemory() {
+      @Override
+      public List<FabricHint> hints() {
+        return List.of();
+      }
+
+      @Override
+      public MemberMemory open() {
+        return new ScannedMemory();
+      }
+
+      @Override
+      public RemoteLog connect(LogOffer offer) {
+        return looks;
+      }
+    };
+  }
+
+  /** Memory that notes what the gate is when its member looks for records. */
+  private final class ScannedMemory implements MemberMemory {
+    @Override
+    public GatePage gate() {
+      return gate;
+    }
+
+    @Override
+    public Offered offer(List<FabricHint> hints, int length) {
+      region =
+          new DirectRegion(length) {
+            @Override
+            public long getLongAcquire(int index) {
+              if (index == LogMemoryDescriptor.END_OFFSET) {
+                gateAtScan = gate.epoch();
+              }
+              return super.getLongAcquire(index);
+            }
+          };
+      return new Offered(region, LogOffer.getDefaultInstance());
+    }
+
+    @Override
+    public void withdraw() {}
+
+    @Override
+    public void close() {}
+  }
+
+  @Override
+  public void connect(Node node) {
+    throw new AssertionError();
+  }
+
+  @Override
+  public void disconnect(long node) {
+    throw new AssertionError();
+  }
+
+  @Override
+  public boolean send(long node, LeaderMessage message) {
+    throw new AssertionError();
+  }
+
+  @Override
+  public void answer(long leader, MemberMessage message) {
+    throw new AssertionError();
+  }
+}
