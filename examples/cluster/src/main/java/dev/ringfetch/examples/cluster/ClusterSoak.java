@@ -186,8 +186,7 @@ final class ClusterSoak implements Callable<Integer> {
     }
   }
 
-  private void report(
-      Workload workload, Workload.Verdict verdict, long watched, long missed) {
+  private void report(Workload workload, Workload.Verdict verdict, long watched, long missed) {
     final Histogram writes = workload.writes().total();
     final Histogram reads = workload.reads().total();
     say(
