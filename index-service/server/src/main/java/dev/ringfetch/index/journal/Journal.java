@@ -339,6 +339,7 @@ public final class Journal {
     collect();
     write();
     publish();
+    checkpoint.write(durable, false);
   }
 
   // What logs call, on any thread.
@@ -417,6 +418,14 @@ public final class Journal {
         return Long.MAX_VALUE;
       }
       publish();
+      try {
+        if (checkpoint.durable() != durable) { // no answer waits for it: it may be older
+          checkpoint.write(durable, false);
+        }
+      } catch (IOException e) {
+        fail(e);
+        return Long.MAX_VALUE;
+      }
     }
     // As much of the next segment as was taken of this one: it is ready when this one is full.
     long prepareNs;
@@ -500,13 +509,15 @@ public final class Journal {
     kept = empty;
     kept.clear();
     durable = segments.position();
-    checkpoint.write(durable, false);
     if (listed.isEmpty()) {
       counts.isIdle();
     }
   }
 
   private void sync() throws IOException {
+    if (unsyncedRecords == 0) {
+      return; // a source was listed again whose records were taken before
+    }
     final long beginNs = clock.getAsLong();
     segments.sync();
     final long durationNs = clock.getAsLong() - beginNs;
