@@ -419,9 +419,7 @@ public final class Journal {
       }
       publish();
       try {
-        if (checkpoint.durable() != durable) { // no answer waits for it: it may be older
-          checkpoint.write(durable, false);
-        }
+        checkpoint.write(durable, false); // no answer waits for it: it may be older
       } catch (IOException e) {
         fail(e);
         return Long.MAX_VALUE;
@@ -515,9 +513,6 @@ public final class Journal {
   }
 
   private void sync() throws IOException {
-    if (unsyncedRecords == 0) {
-      return; // a source was listed again whose records were taken before
-    }
     final long beginNs = clock.getAsLong();
     segments.sync();
     final long durationNs = clock.getAsLong() - beginNs;
