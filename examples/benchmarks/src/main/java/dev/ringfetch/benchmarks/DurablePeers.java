@@ -87,13 +87,7 @@ final class DurablePeers implements AutoCloseable {
       add(
           "etcd",
           StoreClient.start(
-              StoreKind.etcd,
-              entries,
-              seed,
-              "127.0.0.1:" + port,
-              Side.grpc,
-              new Rings(),
-              FLAGS));
+              StoreKind.etcd, entries, seed, "127.0.0.1:" + port, Side.grpc, new Rings(), FLAGS));
     }
   }
 

@@ -20,8 +20,8 @@ import java.util.Optional;
 
 /**
  * The start of servers that were killed: milliseconds from the start of the process to the answer
- * of the first Get; with an archive of the server's classes, as {@code examples/run index serve} has
- * one. Not for several threads.
+ * of the first Get; with an archive of the server's classes, as {@code examples/run index serve}
+ * has one. Not for several threads.
  */
 final class JournalStart {
   private static final double NS_PER_MS = 1e6;

@@ -171,8 +171,7 @@ final class EtcdStore implements Store {
 
     @Override
     public void put(long number, long stamp) {
-      ClientCalls.blockingUnaryCall(
-          channel, PUT, CallOptions.DEFAULT, putMessage(number, stamp));
+      ClientCalls.blockingUnaryCall(channel, PUT, CallOptions.DEFAULT, putMessage(number, stamp));
     }
 
     @Override

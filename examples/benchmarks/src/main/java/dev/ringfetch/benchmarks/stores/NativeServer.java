@@ -19,8 +19,8 @@ import java.util.Optional;
 import java.util.concurrent.TimeUnit;
 
 /**
- * A server that is no JVM: an installed program at a Unix socket or a port. It ends when this process ends,
- * however that ends: a shell between them waits for the end of its input.
+ * A server that is no JVM: an installed program at a Unix socket or a port. It ends when this
+ * process ends, however that ends: a shell between them waits for the end of its input.
  */
 public final class NativeServer implements AutoCloseable {
   /** Prints the id of the server's process first. A signal from the terminal ends the parent. */
@@ -110,8 +110,7 @@ public final class NativeServer implements AutoCloseable {
   }
 
   private static NativeServer start(
-      Path program, List<String> arguments, Path folder, SocketAddress address)
-      throws IOException {
+      Path program, List<String> arguments, Path folder, SocketAddress address) throws IOException {
     final List<String> command =
         new ArrayList<>(List.of("/bin/sh", "-c", SCRIPT, "sh", program.toString()));
     command.addAll(arguments);

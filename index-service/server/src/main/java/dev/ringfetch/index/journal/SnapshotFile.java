@@ -57,8 +57,7 @@ record SnapshotFile(
       final Reader reader = new Reader(file, header, origin, number);
       final EntryCounts counts = new EntryCounts();
       return reader.readAll(counts)
-          ? reader.snapshot(
-              name, header.getLong(SnapshotDescriptor.BEGIN_OFFSET), counts.entries())
+          ? reader.snapshot(name, header.getLong(SnapshotDescriptor.BEGIN_OFFSET), counts.entries())
           : null;
     }
   }

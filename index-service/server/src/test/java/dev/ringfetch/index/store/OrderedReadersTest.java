@@ -82,8 +82,7 @@ class OrderedReadersTest {
   private void own() {
     final Random random = new Random(SEED);
     long version = KEYS;
-    while (!done
-        && (version < KEYS + OPERATIONS || scans.get() <= 20 || results.get() <= 1000)) {
+    while (!done && (version < KEYS + OPERATIONS || scans.get() <= 20 || results.get() <= 1000)) {
       final int first = random.nextInt(KEYS);
       final int run = 1 << random.nextInt(12);
       final boolean deletes = random.nextBoolean();
