@@ -1,7 +1,5 @@
 package dev.ringfetch.benchmarks;
 
-import dev.ringfetch.benchmarks.stores.NativeServer;
-import dev.ringfetch.benchmarks.stores.StoreClient;
 import dev.ringfetch.benchmarks.stores.StoreKind;
 import dev.ringfetch.examples.load.Figures;
 import dev.ringfetch.examples.load.Turns;
@@ -21,7 +19,6 @@ import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Locale;
 import java.util.Map;
-import java.util.Optional;
 import java.util.concurrent.Callable;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicInteger;
@@ -41,17 +38,18 @@ import picocli.CommandLine.Option;
     mixinStandardHelpOptions = true,
     description = {
       "Measures an index that is kept on a disk, of entries with 16-byte keys and 32-byte values:",
-      "durable puts by 1, 16 and 64 threads, beside writes of a sector and fdatasync, and beside",
-      "Redis with appendfsync always where it is installed; puts of the level interval, with",
-      "numbers, with a time-to-live and beside snapshots; journal bytes; and the time from the start",
-      "of a killed server's successor to its first answer. Sides take turns within each row."
+      "durable puts by 1, 16 and 64 threads, beside writes of a sector and fdatasync, RocksDB in",
+      "process, and Redis (appendfsync always) and etcd where they are installed; puts of the level",
+      "interval, with numbers, with a time-to-live and beside snapshots; journal bytes; and the time",
+      "from the start of a killed server's successor to its first answer. Sides take turns within",
+      "each row. About 9 minutes."
     },
     footer = "The last lines are for scripts. A goal that is not reached does not fail the run.")
 final class JournalBench implements Callable<Integer> {
   private static final List<String> FLAGS = List.of();
   private static final long SEED = 20_261_127;
-  private static final List<Integer> WRITERS = List.of(1, 16, 64);
   private static final int PAYLOAD = 48;
+  private static final int DURABLE_ENTRIES = 10_000;
 
   /** The rows, in the order in which they are measured. */
   enum Row {
@@ -70,10 +68,10 @@ final class JournalBench implements Callable<Integer> {
   @Mixin
   private final RunOptions options =
       new RunOptions()
-          .withQuick("About a minute: fewer entries, fewer and shorter rounds.")
+          .withQuick("Under 3 minutes: fewer entries, fewer and shorter rounds.")
           .withRounds(5, 3)
-          .withMillis(2000, 400)
-          .withWarmUp("Milliseconds before the first round of each side. Default: %s.", 6000, 1000);
+          .withMillis(1500, 400)
+          .withWarmUp("Milliseconds before the first round of each side. Default: %s.", 4000, 1000);
 
   @Option(names = "--entries", description = "Of each index. Default: 1000000, 100000 if quick.")
   private Integer entries;
@@ -86,6 +84,9 @@ final class JournalBench implements Callable<Integer> {
 
   @Option(names = "--rows", split = ",", description = "Of ${COMPLETION-CANDIDATES}. Default: all.")
   private List<Row> rows = List.of(Row.values());
+
+  @Option(names = "--writers", split = ",", description = "Of durable puts. Default: 1,16,64.")
+  private List<Integer> writers = List.of(1, 16, 64);
 
   @Mixin private Rings rings;
 
@@ -179,47 +180,31 @@ final class JournalBench implements Callable<Integer> {
   }
 
   private void durable() throws IOException {
-    final Optional<Path> program = NativeServer.find("redis-server");
-    final Path socket = Files.createDirectory(folder.resolve("redis")).resolve("socket");
-    if (program.isEmpty()) {
-      out.println("  redis-server is not installed");
-    }
     try (JournalServer server = server("durable", "disk");
-        ChildProcess client = loaded(server, StoreKind.stub, 10_000);
+        ChildProcess client = loaded(server, StoreKind.stub, DURABLE_ENTRIES);
         SyncFloor floor = new SyncFloor(folder.resolve("floor"));
-        NativeServer redis =
-            program.isEmpty() ? null : NativeServer.redis(program.get(), socket, "always");
-        ChildProcess redisClient =
-            redis == null
-                ? null
-                : StoreClient.start(StoreKind.redis, 10_000, seed(), socket, FLAGS)) {
-      if (redisClient != null) {
-        redisClient.ask("load", 0, 10_000);
-      }
-      for (final int writers : WRITERS) {
+        DurablePeers peers = DurablePeers.start(folder, DURABLE_ENTRIES, seed(), out)) {
+      for (final int count : writers) {
         final Map<String, Side> sides = new LinkedHashMap<>();
-        if (writers == 1) {
+        if (count == 1) {
           sides.put("fdatasync", floor::run);
         }
-        sides.put("ringfetch", side(client, "put", writers));
-        if (redisClient != null) {
-          sides.put("redis-always", side(redisClient, "put", writers));
-        }
-        out.printf(" writers %d%n", writers);
-        final String row = "durable-put-" + writers;
+        sides.put("ringfetch", side(client, "put", count));
+        peers.clients().forEach((name, peer) -> sides.put(name, side(peer, "put", count)));
+        out.printf(" writers %d%n", count);
+        final String row = "durable-put-" + count;
         final Map<String, List<Figures>> taken = take(row, sides);
-        if (writers == 1) {
-          ratio(row, "p50", taken, "ringfetch", "fdatasync");
-        }
-        if (redisClient != null) {
-          ratio(row, "p50", taken, "ringfetch", "redis-always");
+        for (final String by : sides.keySet()) {
+          if (!by.equals("ringfetch")) {
+            ratio(row, "p50", taken, "ringfetch", by);
+          }
         }
       }
     }
   }
 
   private JournalServer server(String name, String durability) throws IOException {
-    return JournalServer.start(folder.resolve(name), durability, rings, FLAGS);
+    return JournalServer.start(folder.resolve(name), durability, rings, ServerClasses.plain());
   }
 
   private ChildProcess loaded(JournalServer server, StoreKind kind, int count) throws IOException {

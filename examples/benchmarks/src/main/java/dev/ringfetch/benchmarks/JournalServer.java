@@ -32,15 +32,16 @@ final class JournalServer implements AutoCloseable {
    * Starts a server; returns as soon as it serves.
    *
    * @param durability of its indexes
-   * @param flags of its JVM
+   * @param classes of its JVM
    */
-  static JournalServer start(Path data, String durability, Rings rings, List<String> flags)
+  static JournalServer start(Path data, String durability, Rings rings, ServerClasses classes)
       throws IOException {
     final List<String> arguments = new ArrayList<>(rings.serverArguments());
     arguments.addAll(
         List.of("--port", "0", "--direct", "--memory", "1G", "--data", data.toString()));
     arguments.addAll(List.of("--durability", durability, "--snapshot-after", "64G"));
-    final ChildProcess process = ChildProcess.start(flags, IndexServer.class, arguments);
+    final ChildProcess process =
+        ChildProcess.start(classes.flags(), classes.classPath(), IndexServer.class, arguments);
     String line;
     do {
       line = process.readLine();

@@ -20,7 +20,8 @@ import java.util.Optional;
 
 /**
  * The start of servers that were killed: milliseconds from the start of the process to the answer
- * of the first Get. Not for several threads.
+ * of the first Get; with an archive of the server's classes, as {@code examples/run index serve}
+ * has one. Not for several threads.
  */
 final class JournalStart {
   private static final double NS_PER_MS = 1e6;
@@ -31,6 +32,7 @@ final class JournalStart {
   private final Rings rings;
   private final List<String> flags;
   private final int rounds;
+  private ServerClasses classes;
 
   /**
    * Creates it.
@@ -50,6 +52,7 @@ final class JournalStart {
   /** Measures all, by side; what is not installed is left out. */
   Map<String, Spread> run() throws IOException {
     final Map<String, Spread> starts = new LinkedHashMap<>();
+    classes = ServerClasses.archived(folder, rings);
     starts.put("empty", index(StoreKind.stub, 1, false));
     for (final StoreKind kind : List.of(StoreKind.stub, StoreKind.orderedStub)) {
       final String name = kind == StoreKind.stub ? "hash" : "ordered";
@@ -67,7 +70,7 @@ final class JournalStart {
     final Path data = folder.resolve("start-" + kind + "-" + count + "-" + takesSnapshot);
     final String index = kind == StoreKind.stub ? "" : "ordered";
     final GetRequest last;
-    JournalServer server = JournalServer.start(data, "interval", rings, flags);
+    JournalServer server = JournalServer.start(data, "interval", rings, classes);
     try (ChildProcess client = server.client(kind, count, seed, flags)) {
       if (kind != StoreKind.stub) {
         client.ask("clear");
@@ -89,7 +92,7 @@ final class JournalStart {
     final List<Double> millis = new ArrayList<>();
     for (int round = 0; round < rounds; round++) {
       final long beginNs = System.nanoTime();
-      server = JournalServer.start(data, "interval", rings, flags);
+      server = JournalServer.start(data, "interval", rings, classes);
       try {
         get(server, last);
         millis.add((System.nanoTime() - beginNs) / NS_PER_MS);

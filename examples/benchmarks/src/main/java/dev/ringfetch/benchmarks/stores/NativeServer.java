@@ -4,6 +4,10 @@ import java.io.BufferedReader;
 import java.io.File;
 import java.io.IOException;
 import java.io.InputStreamReader;
+import java.net.InetAddress;
+import java.net.InetSocketAddress;
+import java.net.ServerSocket;
+import java.net.SocketAddress;
 import java.net.UnixDomainSocketAddress;
 import java.nio.channels.SocketChannel;
 import java.nio.charset.StandardCharsets;
@@ -15,8 +19,8 @@ import java.util.Optional;
 import java.util.concurrent.TimeUnit;
 
 /**
- * A server that is no JVM: an installed program at a Unix socket. It ends when this process ends,
- * however that ends: a shell between them waits for the end of its input.
+ * A server that is no JVM: an installed program at a Unix socket or a port. It ends when this
+ * process ends, however that ends: a shell between them waits for the end of its input.
  */
 public final class NativeServer implements AutoCloseable {
   /** Prints the id of the server's process first. A signal from the terminal ends the parent. */
@@ -84,14 +88,35 @@ public final class NativeServer implements AutoCloseable {
     return start(program, MemcachedStore.serverArguments(socket), socket);
   }
 
+  /** Starts an etcd server of one member, whose clients come to the port, over TCP. */
+  public static NativeServer etcd(Path program, Path folder, int port) throws IOException {
+    return start(
+        program,
+        EtcdStore.serverArguments(folder, port, freePort()),
+        folder,
+        new InetSocketAddress(InetAddress.getLoopbackAddress(), port));
+  }
+
+  /** A port at which nothing listens now. */
+  public static int freePort() throws IOException {
+    try (ServerSocket socket = new ServerSocket(0, 1, InetAddress.getLoopbackAddress())) {
+      return socket.getLocalPort();
+    }
+  }
+
   private static NativeServer start(Path program, List<String> arguments, Path socket)
       throws IOException {
+    return start(program, arguments, socket.getParent(), UnixDomainSocketAddress.of(socket));
+  }
+
+  private static NativeServer start(
+      Path program, List<String> arguments, Path folder, SocketAddress address) throws IOException {
     final List<String> command =
         new ArrayList<>(List.of("/bin/sh", "-c", SCRIPT, "sh", program.toString()));
     command.addAll(arguments);
     final Process shell =
         new ProcessBuilder(command)
-            .directory(socket.getParent().toFile())
+            .directory(folder.toFile())
             .redirectError(ProcessBuilder.Redirect.INHERIT)
             .start();
     final String said =
@@ -100,7 +125,7 @@ public final class NativeServer implements AutoCloseable {
     final NativeServer server = new NativeServer(shell, said == null ? -1 : Long.parseLong(said));
     boolean listens = false;
     try {
-      server.awaitSocket(program, socket);
+      server.awaitSocket(program, address);
       listens = true;
       return server;
     } finally {
@@ -110,11 +135,11 @@ public final class NativeServer implements AutoCloseable {
     }
   }
 
-  private void awaitSocket(Path program, Path socket) throws IOException {
+  private void awaitSocket(Path program, SocketAddress address) throws IOException {
     final long deadlineNs = System.nanoTime() + TimeUnit.SECONDS.toNanos(START_SECONDS);
-    while (!accepts(socket)) {
+    while (!accepts(address)) {
       if (System.nanoTime() - deadlineNs > 0 || !ProcessHandle.of(pid).isPresent()) {
-        throw new IOException(program + " does not listen at " + socket);
+        throw new IOException(program + " does not listen at " + address);
       }
       try {
         TimeUnit.MILLISECONDS.sleep(POLL_MILLIS);
@@ -125,11 +150,8 @@ public final class NativeServer implements AutoCloseable {
     }
   }
 
-  private static boolean accepts(Path socket) {
-    if (!Files.exists(socket)) {
-      return false;
-    }
-    try (SocketChannel channel = SocketChannel.open(UnixDomainSocketAddress.of(socket))) {
+  private static boolean accepts(SocketAddress address) {
+    try (SocketChannel channel = SocketChannel.open(address)) {
       return channel.isConnected();
     } catch (IOException e) {
       return false; // not yet

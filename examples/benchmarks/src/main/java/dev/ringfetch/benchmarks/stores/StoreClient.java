@@ -135,6 +135,8 @@ public final class StoreClient implements Callable<Integer> {
       case redis -> new RedisStore(path);
       case redisSorted -> new SortedRedisStore(path);
       case memcached -> new MemcachedStore(path);
+      case rocks -> new RocksStore(path);
+      case etcd -> new EtcdStore(connection.channel());
     };
   }
 

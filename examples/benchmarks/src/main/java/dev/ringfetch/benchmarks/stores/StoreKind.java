@@ -27,7 +27,11 @@ public enum StoreKind {
   /** Redis with its keys in a sorted set besides. */
   redisSorted,
   /** memcached. */
-  memcached;
+  memcached,
+  /** RocksDB in the client's process, each write synced. */
+  rocks,
+  /** etcd, whose writes are synced. */
+  etcd;
 
   /** The flags that its client's JVM needs. */
   public List<String> flags() {
@@ -43,7 +47,9 @@ public enum StoreKind {
           orderedDirect,
           redis,
           redisSorted,
-          memcached ->
+          memcached,
+          rocks,
+          etcd ->
           List.of();
     };
   }

@@ -4,6 +4,9 @@ import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
+import io.grpc.Grpc;
+import io.grpc.InsecureChannelCredentials;
+import io.grpc.ManagedChannel;
 import java.io.IOException;
 import java.nio.file.Path;
 import java.util.Optional;
@@ -54,8 +57,36 @@ final class NativeStoresTest {
     }
   }
 
+  @Test
+  void etcdHoldsWhatIsWritten() throws IOException {
+    final Optional<Path> program = NativeServer.find("etcd");
+    assumeTrue(program.isPresent(), "etcd is not installed");
+    final int port = NativeServer.freePort();
+    final ManagedChannel channel =
+        Grpc.newChannelBuilder("127.0.0.1:" + port, InsecureChannelCredentials.create()).build();
+    try (NativeServer server = NativeServer.etcd(program.get(), directory, port);
+        Store store = new EtcdStore(channel)) {
+      assertTrue(ProcessHandle.of(server.pid()).isPresent());
+      checkEntries(store);
+    } finally {
+      channel.shutdownNow();
+    }
+  }
+
+  @Test
+  void rocksHoldsWhatIsWritten() {
+    try (Store store = new RocksStore(directory)) {
+      checkEntries(store);
+    }
+  }
+
   private static void check(NativeServer server, Store store) {
     assertTrue(ProcessHandle.of(server.pid()).isPresent());
+    checkEntries(store);
+    assertTrue(store.usedBytes() > ENTRIES * (Entries.KEY_LENGTH + Entries.VALUE_LENGTH));
+  }
+
+  private static void checkEntries(Store store) {
     try (Store.Session session = store.open()) {
       session.putAll(0, ENTRIES);
       for (int number = 0; number < ENTRIES; number++) {
@@ -64,7 +95,6 @@ final class NativeStoresTest {
       assertFalse(session.get(ENTRIES));
       session.put(ENTRIES, 7);
       assertTrue(session.get(ENTRIES));
-      assertTrue(store.usedBytes() > ENTRIES * (Entries.KEY_LENGTH + Entries.VALUE_LENGTH));
     }
   }
 }

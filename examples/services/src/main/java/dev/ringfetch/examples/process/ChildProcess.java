@@ -62,11 +62,18 @@ public final class ChildProcess implements AutoCloseable {
    */
   public static ChildProcess start(List<String> flags, Class<?> main, List<String> arguments)
       throws IOException {
+    return start(flags, System.getProperty("java.class.path"), main, arguments);
+  }
+
+  /** Starts a JVM with a class path of its own, else as above. */
+  public static ChildProcess start(
+      List<String> flags, String classPath, Class<?> main, List<String> arguments)
+      throws IOException {
     final List<String> command = new ArrayList<>();
     command.add(Path.of(System.getProperty("java.home"), "bin", "java").toString());
     command.addAll(ManagementFactory.getRuntimeMXBean().getInputArguments());
     command.addAll(flags);
-    command.addAll(List.of("-cp", System.getProperty("java.class.path"), main.getName()));
+    command.addAll(List.of("-cp", classPath, main.getName()));
     command.addAll(arguments);
     return new ChildProcess(
         main.getSimpleName(),

@@ -35,8 +35,10 @@ import java.util.zip.CRC32C;
  *  +---------------------------------------------------------------+
  * </pre>
  *
- * <p>It is written after a sync of the journal, never before, and it is not synced itself but at
- * begin and end: after a loss of power it may be older than the journal.
+ * <p>It is written after a sync of the journal, never before, and after the answers that waited for
+ * that; it is not synced itself but at begin and end. So it may be older than the journal: after a
+ * loss of power, or by one sync where the process ends between answers and checkpoint. What it does
+ * not cover is read, and written again, but damage of the last batch there looks like a crash's.
  *
  * <p>Used by one thread at a time.
  */

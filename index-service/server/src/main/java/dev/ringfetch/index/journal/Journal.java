@@ -349,6 +349,7 @@ public final class Journal {
     collect();
     write();
     publish();
+    checkpoint.write(durable, false);
   }
 
   // What logs call, on any thread.
@@ -427,6 +428,12 @@ public final class Journal {
         return Long.MAX_VALUE;
       }
       publish();
+      try {
+        checkpoint.write(durable, false); // no answer waits for it: it may be older
+      } catch (IOException e) {
+        fail(e);
+        return Long.MAX_VALUE;
+      }
     }
     // As much of the next segment as was taken of this one: it is ready when this one is full.
     long prepareNs;
@@ -510,7 +517,6 @@ public final class Journal {
     kept = empty;
     kept.clear();
     durable = segments.position();
-    checkpoint.write(durable, false);
     if (listed.isEmpty()) {
       counts.isIdle();
     }

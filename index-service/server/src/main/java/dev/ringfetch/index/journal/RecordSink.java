@@ -1,6 +1,7 @@
 package dev.ringfetch.index.journal;
 
 import java.io.IOException;
+import java.util.Map;
 import java.util.function.Supplier;
 
 /** Receives the records of a journal, in their order. */
@@ -13,6 +14,13 @@ public interface RecordSink {
    * @throws IOException to end the recovery
    */
   void onRecord(JournalRecord record, Supplier<String> place) throws IOException;
+
+  /**
+   * Called before the first record of the snapshot that the recovery begins with.
+   *
+   * @param entries number of entries of each index in it, by its number
+   */
+  default void onSnapshot(Map<Long, Long> entries) {}
 
   /**
    * Takes a record of the snapshot that the recovery begins with, before all others; else as {@link

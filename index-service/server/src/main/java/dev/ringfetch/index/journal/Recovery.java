@@ -247,6 +247,7 @@ final class Recovery {
   private void load(SnapshotFile snapshot) throws IOException {
     bytesTotal += snapshot.length();
     catalogLsn = snapshot.catalogLsn();
+    sink.onSnapshot(snapshot.entries());
     final long[] last = {0};
     snapshot.replay(
         disk,

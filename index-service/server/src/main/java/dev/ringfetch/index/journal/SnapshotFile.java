@@ -5,6 +5,8 @@ import dev.ringfetch.index.disk.DiskFile;
 import java.io.IOException;
 import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
+import java.util.HashMap;
+import java.util.Map;
 import java.util.zip.CRC32C;
 
 /**
@@ -17,9 +19,17 @@ import java.util.zip.CRC32C;
  * @param end position that the journal reaches at least
  * @param records number of records before the last one
  * @param catalogLsn LSN up to which the catalog's records are in it
+ * @param entries number of entries of each index, by its number
  */
 record SnapshotFile(
-    String name, long number, long length, long begin, long end, long records, long catalogLsn) {
+    String name,
+    long number,
+    long length,
+    long begin,
+    long end,
+    long records,
+    long catalogLsn,
+    Map<Long, Long> entries) {
 
   /** Receives the records of a snapshot, the last one included. */
   @FunctionalInterface
@@ -45,8 +55,9 @@ record SnapshotFile(
         return null;
       }
       final Reader reader = new Reader(file, header, origin, number);
-      return reader.readAll((record, offset) -> {})
-          ? reader.snapshot(name, header.getLong(SnapshotDescriptor.BEGIN_OFFSET))
+      final EntryCounts counts = new EntryCounts();
+      return reader.readAll(counts)
+          ? reader.snapshot(name, header.getLong(SnapshotDescriptor.BEGIN_OFFSET), counts.entries())
           : null;
     }
   }
@@ -76,6 +87,34 @@ record SnapshotFile(
     }
   }
 
+  /** The number of entries of each index, whose records come one after the other. */
+  private static final class EntryCounts implements Visitor {
+    private final Map<Long, Long> counts = new HashMap<>();
+    private long index;
+    private long count;
+
+    @Override
+    public void onRecord(JournalRecord record, long offset) {
+      if (record.index() != index) {
+        add();
+        index = record.index();
+      }
+      count += record.type() == RecordDescriptor.PUT ? 1 : 0;
+    }
+
+    private void add() {
+      if (count > 0) {
+        counts.merge(index, count, Long::sum);
+        count = 0;
+      }
+    }
+
+    Map<Long, Long> entries() {
+      add();
+      return counts;
+    }
+  }
+
   /** Reads the batches of a file in turn. Used once. */
   private static final class Reader {
     private final DiskFile file;
@@ -98,7 +137,7 @@ record SnapshotFile(
       fileCrc.update(header.duplicate().rewind());
     }
 
-    SnapshotFile snapshot(String name, long begin) {
+    SnapshotFile snapshot(String name, long begin, Map<Long, Long> entries) {
       return new SnapshotFile(
           name,
           number,
@@ -106,7 +145,8 @@ record SnapshotFile(
           begin,
           endValue.getLong(SnapshotDescriptor.END_OFFSET),
           records,
-          catalogLsn);
+          catalogLsn,
+          entries);
     }
 
     /** Whether the file is whole, and ends with its last record. */

@@ -66,6 +66,9 @@ final class JournalReplay implements RecordSink {
   private long newest;
   private long records;
 
+  /** Number of entries of each index in the snapshot, by its number. */
+  private Map<Long, Long> expected = Map.of();
+
   /** LSN up to which the catalog's records are in the snapshot; 0 without one. */
   private long catalogBegin;
 
@@ -132,6 +135,11 @@ final class JournalReplay implements RecordSink {
   }
 
   @Override
+  public void onSnapshot(Map<Long, Long> entries) {
+    expected = entries;
+  }
+
+  @Override
   public void onSnapshotRecord(JournalRecord record, Supplier<String> place) throws IOException {
     records++;
     try {
@@ -193,7 +201,10 @@ final class JournalReplay implements RecordSink {
   private void restore(JournalRecord record, Supplier<String> place) throws IOException {
     final RecoveredIndex index = index(record.index());
     switch (record.type()) {
-      case RecordDescriptor.CREATE_INDEX -> create(record, place);
+      case RecordDescriptor.CREATE_INDEX -> {
+        create(record, place);
+        index(record.index()).index().expect(expected.getOrDefault(record.index(), 0L));
+      }
       case RecordDescriptor.PARTITION -> {
         if (index == null || !index.begin(record.partition(), record.lsn())) {
           throw new IOException("not a partition that can be: " + place.get() + " " + record);

@@ -41,6 +41,7 @@ public final class Salvage {
 
   private final Map<Long, Content> contents = new TreeMap<>();
   private final Set<Long> dropped = new HashSet<>();
+  private final Set<String> names = new HashSet<>();
 
   /** The latest time that any partition's clock has shown. */
   private long clock;
@@ -140,6 +141,7 @@ public final class Salvage {
       for (final Map.Entry<Long, Content> content : contents.entrySet()) {
         write(indexes, content.getKey(), content.getValue());
       }
+      indexes.serve(); // as a server does, whose end leaves a directory that is sound
     }
     if (ended > 0) {
       report.add("left out, as their deadlines have come: entries=" + ended);
@@ -149,12 +151,17 @@ public final class Salvage {
 
   private void write(Indexes indexes, long number, Content content) throws IOException {
     final boolean isKnown = content.entry != null;
-    final String name = isKnown ? content.entry.name() : "salvaged-" + number;
+    String name = isKnown ? content.entry.name() : "salvaged-" + number;
     final IndexKind kind = isKnown ? content.entry.definition().kind() : IndexKind.ORDERED;
     final Durability durability =
         isKnown ? content.entry.definition().durability() : Durability.DISK;
     if (!isKnown) {
       report.add("the creation of an index is lost, so its name and kind: index=" + name);
+    }
+    if (!names.add(name)) { // its removal is lost, or that of the one before
+      report.add("a name of two indexes, of which one was dropped: index=" + name);
+      name += "-" + number;
+      names.add(name);
     }
     final long before = entries;
     try {

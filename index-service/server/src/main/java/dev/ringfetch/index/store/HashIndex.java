@@ -93,6 +93,13 @@ public final class HashIndex extends StoredIndex {
   }
 
   @Override
+  public void expect(long entries) {
+    for (final PartitionStore partition : partitions) {
+      partition.expect(entries / partitions.length);
+    }
+  }
+
+  @Override
   public int partitionOf(ByteString key) {
     final byte[] bytes = key.toByteArray();
     return KeyHash.partition(

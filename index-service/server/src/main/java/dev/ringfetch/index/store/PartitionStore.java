@@ -324,6 +324,14 @@ public final class PartitionStore implements EntryStore {
     return isFuller(0, FILL_PERCENT) && tables[growing()].grow() && isFuller(0, FILL_PERCENT);
   }
 
+  /** Grows the tables for so many entries in all, as far as there is memory. */
+  void expect(long entries) {
+    searched = null;
+    while (isFuller(entries - count.getPlain(), FILL_PERCENT) && tables[growing()].growNow()) {
+      // one group more
+    }
+  }
+
   @Override
   public void step(EntryWalk walk) {
     searched = null;

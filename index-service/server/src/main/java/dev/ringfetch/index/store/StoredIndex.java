@@ -81,6 +81,12 @@ public abstract class StoredIndex {
   /** A partition. */
   public abstract EntryStore partition(int number);
 
+  /**
+   * Sees to room for so many entries in all, as far as there is memory: it spares the growth while
+   * they are put. Called before the first put.
+   */
+  public void expect(long entries) {}
+
   /** Number of the partition that a key belongs to. Safe for use by many threads. */
   public abstract int partitionOf(ByteString key);
 

@@ -32,6 +32,7 @@ final class JournalFuzz {
   private final List<SimulatedDisk> others = new ArrayList<>();
   private final List<Map<String, Long>> states = new ArrayList<>();
   private final Map<String, Long> counts = new TreeMap<>();
+  private final FileChanges changes;
 
   JournalFuzz(long seed) throws IOException {
     random = new Random(seed);
@@ -49,6 +50,7 @@ final class JournalFuzz {
     }
     whole.kill();
     others.add(another());
+    changes = new FileChanges(random, others, this::count);
     for (final String outcome : List.of("refused", "same", "earlier state", "unchanged")) {
       counts.put(outcome, 0L);
     }
@@ -89,7 +91,7 @@ final class JournalFuzz {
     final SimulatedDisk disk = whole.copy();
     final List<String> done = new ArrayList<>();
     for (int left = 1 + random.nextInt(3); left > 0; left--) {
-      done.add(change(disk));
+      done.add(changes.change(disk));
     }
     final List<String> changed = changed(disk);
     if (changed.isEmpty()) {
@@ -142,83 +144,6 @@ final class JournalFuzz {
     }
     whole.names().stream().filter(name -> !disk.names().contains(name)).forEach(changed::add);
     return changed;
-  }
-
-  private String change(SimulatedDisk disk) throws IOException {
-    final List<String> names = disk.names();
-    if (names.isEmpty()) {
-      return "nothing";
-    }
-    final String name = names.get(random.nextInt(names.size()));
-    final byte[] content = disk.content(name);
-    final int used = Math.max(1, Math.min(content.length, used(content) + 600));
-    final int at = random.nextInt(used);
-    final int length = Math.min(content.length - at, 1 + random.nextInt(4000));
-    final SimulatedDisk other = others.get(random.nextInt(others.size())).copy();
-    final String what;
-    switch (random.nextInt(9)) {
-      case 0, 1 -> {
-        what = "flip";
-        if (content.length > 0) {
-          content[at] ^= (byte) (1 << random.nextInt(8));
-        }
-      }
-      case 2 -> {
-        what = "cut";
-        disk.content(name, Arrays.copyOf(content, at));
-      }
-      case 3 -> {
-        what = "zeros";
-        Arrays.fill(content, at, at + length, (byte) 0);
-      }
-      case 4 -> {
-        what = "noise";
-        for (int i = at; i < at + length; i++) {
-          content[i] = (byte) random.nextInt();
-        }
-      }
-      case 5 -> {
-        what = "duplicate";
-        final int from = random.nextInt(used);
-        System.arraycopy(content, from, content, at, Math.min(length, content.length - from));
-      }
-      case 6 -> {
-        what = "splice";
-        final List<String> from = other.names();
-        final byte[] source = other.content(from.get(random.nextInt(from.size())));
-        // Of the same place as often as not.
-        final int begin =
-            random.nextBoolean() && at < source.length
-                ? at
-                : random.nextInt(Math.max(1, source.length));
-        System.arraycopy(source, begin, content, at, Math.min(length, source.length - begin));
-      }
-      case 7 -> {
-        what = "exchange";
-        final List<String> from = other.names();
-        disk.content(name, other.content(from.contains(name) ? name : from.get(0)).clone());
-      }
-      default -> {
-        what = random.nextBoolean() ? "remove" : "swap";
-        if (what.equals("remove")) {
-          disk.delete(name);
-        } else {
-          final String second = names.get(random.nextInt(names.size()));
-          disk.content(name, disk.content(second));
-          disk.content(second, content);
-        }
-      }
-    }
-    count(what);
-    return what + " " + name + " at=" + at + " length=" + length;
-  }
-
-  private static int used(byte[] content) {
-    int used = content.length;
-    while (used > 0 && content[used - 1] == 0) {
-      used--;
-    }
-    return used;
   }
 
   /** The command {@code index-service/server/src/test/fuzz/run}: number of cases, and seed. */

@@ -130,6 +130,25 @@ class JournalTest {
     assertEquals(100, next.recovered(7).get(99).value().size());
   }
 
+  /** The answer does not wait for the checkpoint, so that may not know of it. */
+  @Test
+  void aRecordThatWasAnsweredBeforeTheCheckpointIsThere() throws IOException {
+    final JournalLife life = new JournalLife(disk, 1);
+    life.work();
+    final List<Long> commits = new ArrayList<>();
+    final PartitionLog log = log(life, Durability.DISK, commits);
+    log.append(put(1, 10));
+    disk.failAfter(2, Fault.IO_ERROR); // behind write and sync, the checkpoint
+    life.work();
+    assertEquals(List.of(1L, CommitLog.FAILED), commits);
+    assertTrue(life.journal.isFailed());
+    disk.powerCut(new Random(1));
+    final JournalLife next = new JournalLife(disk, 2);
+    assertEquals(1, next.recovered(7).size());
+    disk.powerCut(new Random(2));
+    assertEquals(1, new JournalLife(disk, 3).recovered(7).size());
+  }
+
   @Test
   void aLastRecordThatEndsWithZerosIsWhole() throws IOException {
     final JournalLife life = new JournalLife(disk, 1);

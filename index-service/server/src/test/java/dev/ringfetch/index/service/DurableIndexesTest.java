@@ -265,6 +265,9 @@ class DurableIndexesTest {
     stop();
     interval = Duration.ofMinutes(1);
     start(Durability.INTERVAL);
+    while (indexes.memory().journal().describe().getRecords() == 0) {
+      Thread.sleep(1); // the creation of the index is synced at once, and takes along what is there
+    }
     final long lost = put("", 1, "not synced yet");
     losePower();
     assertFalse(index.get(GetRequest.newBuilder().setKey(key(1)).build()).hasEntry());

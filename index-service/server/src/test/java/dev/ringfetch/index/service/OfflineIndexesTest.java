@@ -414,4 +414,37 @@ class OfflineIndexesTest {
       assertEquals(found.size(), same, "what was removed or replaced was so behind the damage");
     }
   }
+
+  /** The record that removed the first one is damaged. */
+  @Test
+  void salvageTellsIndexesOfOneNameApart() throws Exception {
+    final int begin = used(Files.readAllBytes(file("journal-")));
+    try (Indexes indexes = open(data)) {
+      indexes.drop("of ORDERED", index -> {});
+    }
+    final int end = used(Files.readAllBytes(file("journal-")));
+    try (Indexes indexes = open(data)) {
+      indexes.create("of ORDERED", IndexKind.HASH, Durability.DISK);
+    }
+    final Path segment = file("journal-");
+    final byte[] bytes = Files.readAllBytes(segment);
+    Arrays.fill(bytes, begin + 8, end, (byte) 0);
+    Files.write(segment, bytes);
+    final Path salvaged = parent.resolve("salvaged");
+    final List<String> report = Salvage.run(data, salvaged, BUDGET);
+    assertTrue(report.toString().contains("of two indexes"), report.toString());
+    try (OfflineIndexes indexes = OfflineIndexes.open(salvaged, BUDGET)) {
+      assertEquals(List.of(), indexes.faults());
+      assertEquals(model.get("of ORDERED"), content(indexes, "of ORDERED"), report.toString());
+      assertEquals(3, indexes.found().size(), indexes.found().toString());
+    }
+  }
+
+  private static int used(byte[] bytes) {
+    int used = bytes.length;
+    while (bytes[used - 1] == 0) {
+      used--;
+    }
+    return used;
+  }
 }

@@ -301,4 +301,29 @@ class PartitionStoreTest {
       }
     }
   }
+
+  @Test
+  void tablesThatExpectEntriesNeedNotGrow() {
+    open(1 << 20, 64 << 20);
+    index.expect(20_000);
+    final long expectedBytes = memory.usedBytes();
+    assertTrue(expectedBytes > 20_000 * Long.BYTES, "bytes=" + expectedBytes);
+    for (int i = 0; i < 20_000; i++) {
+      final ByteString key = ByteString.copyFromUtf8("key" + i);
+      assertEquals(0, store.reserve(key.size(), 0));
+      store.put(key, ByteString.EMPTY, i + 1);
+      assertFalse(store.grow());
+    }
+    for (int i = 0; i < 20_000; i++) {
+      assertEquals(i + 1, store.version(ByteString.copyFromUtf8("key" + i)));
+    }
+  }
+
+  @Test
+  void moreEntriesMayBeExpectedThanThereIsMemoryFor() {
+    open(1 << 20, 4 << 20);
+    index.expect(1L << 40);
+    assertTrue(memory.usedBytes() <= memory.budget());
+    assertEquals(0, store.version(ByteString.copyFromUtf8("key")));
+  }
 }
