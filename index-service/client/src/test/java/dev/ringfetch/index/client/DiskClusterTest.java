@@ -95,9 +95,9 @@ final class DiskClusterTest {
     members.clear();
   }
 
-  private <T> T ask(Function<IndexAdminGrpc.IndexAdminBlockingStub, T> question) {
+  private <T> T ask(Member member, Function<IndexAdminGrpc.IndexAdminBlockingStub, T> question) {
     final ManagedChannel channel =
-        NettyChannelBuilder.forTarget(members.get(0).address()).usePlaintext().build();
+        NettyChannelBuilder.forTarget(member.address()).usePlaintext().build();
     try {
       return question.apply(
           IndexAdminGrpc.newBlockingStub(channel).withDeadlineAfter(20, TimeUnit.SECONDS));
@@ -107,7 +107,11 @@ final class DiskClusterTest {
   }
 
   private DescribeClusterResponse describe() {
-    return ask(stub -> stub.describeCluster(DescribeClusterRequest.getDefaultInstance()));
+    return describe(members.get(0));
+  }
+
+  private DescribeClusterResponse describe(Member member) {
+    return ask(member, stub -> stub.describeCluster(DescribeClusterRequest.getDefaultInstance()));
   }
 
   private void await(Predicate<DescribeClusterResponse> condition) throws Exception {
@@ -132,14 +136,18 @@ final class DiskClusterTest {
     start(names);
     await(
         description ->
-            description.getGroupsCount() > 0
-                && description.getGroups(0).getEstablished()
-                && description.getGroups(0).getEpoch() > epoch
-                && (names.length > 1 || description.getGroups(0).getRole().equals("LEADING")));
+            members.stream()
+                .map(this::describe)
+                .anyMatch(
+                    seen ->
+                        seen.getGroupsCount() > 0
+                            && seen.getGroups(0).getEpoch() > epoch
+                            && seen.getGroups(0).getRole().equals("LEADING")));
   }
 
   private void create(String index, Durability durability) {
     ask(
+        members.get(0),
         stub ->
             stub.createIndex(
                 CreateIndexRequest.newBuilder()
@@ -209,6 +217,13 @@ final class DiskClusterTest {
     start("c");
     await(isWhole(3));
     startAnew("c"); // alone: it has what the others have
+    try (IndexClient client = connect()) {
+      assertEquals(11L, ages(client).get("k1").orElseThrow());
+      assertEquals(100, ages(client).count());
+    }
+    start("d"); // which gets a snapshot, and writes it
+    await(isWhole(2));
+    startAnew("d");
     try (IndexClient client = connect()) {
       assertEquals(11L, ages(client).get("k1").orElseThrow());
       assertEquals(100, ages(client).count());
