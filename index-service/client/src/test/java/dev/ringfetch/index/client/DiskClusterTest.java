@@ -187,12 +187,12 @@ final class DiskClusterTest {
       ages(client).put("k7", 77L);
     }
 
-    startAnew("b"); // which waits for the others, and then goes on alone
+    startAnew("c"); // which was the last one to end; it waits for the others, then goes on alone
     try (IndexClient client = connect()) {
       assertEquals(77L, ages(client).get("k7").orElseThrow());
       ages(client).put("k8", 88L);
     }
-    start("a", "c"); // whose logs are shorter
+    start("a", "b"); // whose logs are shorter
     await(isWhole(3));
     try (IndexClient client = connect()) {
       assertEquals(88L, ages(client).get("k8").orElseThrow());
