@@ -50,10 +50,7 @@ final class DiskClusterTest {
       indexes =
           Indexes.unrecovered(
               IndexMemory.unrecovered(
-                  new IndexMemory.Context()
-                      .budget(64L << 20)
-                      .fallback(true)
-                      .dataDirectory(data)));
+                  new IndexMemory.Context().budget(64L << 20).fallback(true).dataDirectory(data)));
       node = new ClusterNode(indexes, coordinator, 3, "boot", null);
       server =
           IndexServer.addServices(RingServerBuilder.forPort(0), indexes, new HealthStatusManager())

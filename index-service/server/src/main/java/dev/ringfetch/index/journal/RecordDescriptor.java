@@ -134,7 +134,9 @@ public final class RecordDescriptor {
    */
   public static final int GROUP_EPOCH = 9;
 
-  /** Type, in the journal of a cluster's node alone: all is committed up to the value, a position. */
+  /**
+   * Type, in the journal of a cluster's node alone: all is committed up to the value, a position.
+   */
   public static final int GROUP_COMMIT = 10;
 
   /** Type, in the journal of a cluster's node alone: the group was dropped. */

@@ -318,7 +318,9 @@ final class ReplicaCycle {
     final long nowNs = now();
     excuse(nowNs);
     if (core.isDiskFailed() && core.state() != ReplicaState.NONE) {
-      context.errors().onError(new GroupStoreException("the disk has failed: group=" + context.group()));
+      context
+          .errors()
+          .onError(new GroupStoreException("the disk has failed: group=" + context.group()));
       fail();
     }
     boolean again = follower.apply(APPLY_LIMIT);

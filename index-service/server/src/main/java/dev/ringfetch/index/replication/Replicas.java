@@ -12,7 +12,6 @@ import java.util.ArrayList;
 import java.util.Collection;
 import java.util.Collections;
 import java.util.HashMap;
-import java.util.List;
 import java.util.Map;
 import java.util.Objects;
 import java.util.Set;
@@ -45,6 +44,7 @@ public final class Replicas implements AutoCloseable {
 
   /** Definitions of the groups that the disk has, until the coordinator was reached. */
   private final Map<Long, ByteString> recovered = new HashMap<>();
+
   private final Map<Long, Node> connections = new HashMap<>();
   private final Coordinator.Listener listener = new Events();
 

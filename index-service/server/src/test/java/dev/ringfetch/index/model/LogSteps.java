@@ -43,8 +43,7 @@ abstract class LogSteps extends ModelState {
             join(epoch, process);
             obey(Step.JOIN, epoch, process);
           }
-          final boolean complete =
-              has(members[epoch], process) && isCompleteByDisk(process, epoch);
+          final boolean complete = has(members[epoch], process) && isCompleteByDisk(process, epoch);
           if ((scope.joins() & 2) != 0 && (!complete || broken == Rule.COMPLETE_KEEPS_ITS_LOG)) {
             begin();
             join(epoch, process);

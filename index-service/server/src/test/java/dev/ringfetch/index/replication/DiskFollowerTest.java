@@ -38,8 +38,7 @@ final class DiskFollowerTest implements Peers, GroupStore {
       GroupState.newBuilder()
           .setGroup(GROUP)
           .setDefinition(
-              SimulatedDefinition.of(
-                  new IndexDefinition(IndexKind.HASH, Durability.DISK, 1, 1, 1)))
+              SimulatedDefinition.of(new IndexDefinition(IndexKind.HASH, Durability.DISK, 1, 1, 1)))
           .build();
 
   private final List<byte[]> disk = new ArrayList<>();

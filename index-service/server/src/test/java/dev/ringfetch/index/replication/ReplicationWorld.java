@@ -59,8 +59,7 @@ final class ReplicationWorld {
   }
 
   /** Creates a world whose index is in memory alone, or on the disks of all members. */
-  ReplicationWorld(
-      long seed, int nodeCount, int replicas, Coverage coverage, boolean isOnDisk) {
+  ReplicationWorld(long seed, int nodeCount, int replicas, Coverage coverage, boolean isOnDisk) {
     this.isOnDisk = isOnDisk;
     random = new Random(seed);
     this.replicas = replicas;

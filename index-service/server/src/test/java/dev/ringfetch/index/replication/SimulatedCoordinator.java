@@ -117,8 +117,7 @@ final class SimulatedCoordinator {
         won.getMembersCount() == 1
             ? "alone"
             : won.getMembersCount() > old.getMembersCount() ? "grown" : "shrunk or equal");
-    change(
-        Coordinator.established(seen).toBuilder().setVersion(before.getVersion() + 1).build());
+    change(Coordinator.established(seen).toBuilder().setVersion(before.getVersion() + 1).build());
     return Coordinator.Result.DONE;
   }
 
