@@ -92,9 +92,9 @@ final class DiskClusterTest {
     members.clear();
   }
 
-  private <T> T ask(Function<IndexAdminGrpc.IndexAdminBlockingStub, T> question) {
+  private <T> T ask(Member member, Function<IndexAdminGrpc.IndexAdminBlockingStub, T> question) {
     final ManagedChannel channel =
-        NettyChannelBuilder.forTarget(members.get(0).address()).usePlaintext().build();
+        NettyChannelBuilder.forTarget(member.address()).usePlaintext().build();
     try {
       return question.apply(
           IndexAdminGrpc.newBlockingStub(channel).withDeadlineAfter(20, TimeUnit.SECONDS));
@@ -104,7 +104,11 @@ final class DiskClusterTest {
   }
 
   private DescribeClusterResponse describe() {
-    return ask(stub -> stub.describeCluster(DescribeClusterRequest.getDefaultInstance()));
+    return describe(members.get(0));
+  }
+
+  private DescribeClusterResponse describe(Member member) {
+    return ask(member, stub -> stub.describeCluster(DescribeClusterRequest.getDefaultInstance()));
   }
 
   private void await(Predicate<DescribeClusterResponse> condition) throws Exception {
@@ -129,14 +133,18 @@ final class DiskClusterTest {
     start(names);
     await(
         description ->
-            description.getGroupsCount() > 0
-                && description.getGroups(0).getEstablished()
-                && description.getGroups(0).getEpoch() > epoch
-                && (names.length > 1 || description.getGroups(0).getRole().equals("LEADING")));
+            members.stream()
+                .map(this::describe)
+                .anyMatch(
+                    seen ->
+                        seen.getGroupsCount() > 0
+                            && seen.getGroups(0).getEpoch() > epoch
+                            && seen.getGroups(0).getRole().equals("LEADING")));
   }
 
   private void create(String index, Durability durability) {
     ask(
+        members.get(0),
         stub ->
             stub.createIndex(
                 CreateIndexRequest.newBuilder()
@@ -176,12 +184,12 @@ final class DiskClusterTest {
       ages(client).put("k7", 77L);
     }
 
-    startAnew("b"); // which waits for the others, and then goes on alone
+    startAnew("c"); // which was the last one to end; it waits for the others, then goes on alone
     try (IndexClient client = connect()) {
       assertEquals(77L, ages(client).get("k7").orElseThrow());
       ages(client).put("k8", 88L);
     }
-    start("a", "c"); // whose logs are shorter
+    start("a", "b"); // whose logs are shorter
     await(isWhole(3));
     try (IndexClient client = connect()) {
       assertEquals(88L, ages(client).get("k8").orElseThrow());
@@ -206,6 +214,13 @@ final class DiskClusterTest {
     start("c");
     await(isWhole(3));
     startAnew("c"); // alone: it has what the others have
+    try (IndexClient client = connect()) {
+      assertEquals(11L, ages(client).get("k1").orElseThrow());
+      assertEquals(100, ages(client).count());
+    }
+    start("d"); // which gets a snapshot, and writes it
+    await(isWhole(2));
+    startAnew("d");
     try (IndexClient client = connect()) {
       assertEquals(11L, ages(client).get("k1").orElseThrow());
       assertEquals(100, ages(client).count());

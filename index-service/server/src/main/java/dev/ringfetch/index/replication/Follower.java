@@ -275,7 +275,7 @@ final class Follower {
       if (!view.wrap(bytes, offset, bytes.length)) {
         throw new GroupStoreException("a piece of a snapshot is damaged: offset=" + offset);
       }
-      core.restore(bytes, offset, view);
+      core.restore(view);
       offset += RecordDescriptor.aligned(view.length());
     }
     return true;

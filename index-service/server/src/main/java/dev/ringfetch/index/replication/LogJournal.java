@@ -70,9 +70,14 @@ final class LogJournal {
     commit = 0;
   }
 
-  /** Takes a record of the snapshot. */
-  void restore(byte[] bytes, int offset, int length) throws GroupStoreException {
-    if (!disk.append(bytes, offset, length)) {
+  /** Takes a record of the snapshot; those of clients say nowhere else whose they are. */
+  void restore(JournalRecord record) throws GroupStoreException {
+    final byte[] copy = new byte[RecordDescriptor.aligned(record.length())];
+    record.copyTo(copy, 0);
+    if (record.index() != group) {
+      new JournalRecord().at(copy, 0).partition(group, record.partition()).end();
+    }
+    if (!disk.append(copy, 0, copy.length)) {
       throw full();
     }
   }

@@ -128,10 +128,10 @@ final class ReplicaCore {
   }
 
   /** Takes a record of a snapshot. */
-  void restore(byte[] bytes, int offset, JournalRecord record) throws GroupStoreException {
+  void restore(JournalRecord record) throws GroupStoreException {
     context.store().restore(record);
     if (journal != null) {
-      journal.restore(bytes, offset, RecordDescriptor.aligned(record.length()));
+      journal.restore(record);
     }
   }
 

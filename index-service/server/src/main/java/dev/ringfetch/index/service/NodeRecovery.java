@@ -34,7 +34,9 @@ final class NodeRecovery implements RecordSink {
       throw new IOException(
           "the directory has indexes of a server that belonged to no cluster; start with another"
               + " one, and load them: "
-              + place.get());
+              + place.get()
+              + " "
+              + record);
     }
     try {
       groups

@@ -157,6 +157,17 @@ final class DiskFollowerTest implements Peers, GroupStore {
     return ByteString.copyFrom(record);
   }
 
+  /** A client of a snapshot, of no index. */
+  private static ByteString client(long lsn) {
+    final byte[] record = new byte[RecordDescriptor.aligned(RecordDescriptor.KEY_OFFSET)];
+    new JournalRecord()
+        .begin(record, 0, RecordDescriptor.OPEN_CLIENT, ByteString.EMPTY, ByteString.EMPTY)
+        .request(77, 1)
+        .place(0, lsn)
+        .end();
+    return ByteString.copyFrom(record);
+  }
+
   private static LeaderMessage.Builder snapshot(long... members) {
     final Configuration.Builder established = Configuration.newBuilder().setEpoch(6);
     for (final long member : members) {
@@ -249,7 +260,7 @@ final class DiskFollowerTest implements Peers, GroupStore {
     assertEquals(0, answer.getReceived());
 
     send(OTHER, 7, 2, snapshot(OTHER));
-    send(OTHER, 7, 2, LeaderMessage.newBuilder().setSnapshot(record(0, 1)));
+    send(OTHER, 7, 2, LeaderMessage.newBuilder().setSnapshot(record(0, 1).concat(client(2))));
     send(OTHER, 7, 2, append(7, 2, 1));
     send(
         OTHER,
@@ -262,7 +273,12 @@ final class DiskFollowerTest implements Peers, GroupStore {
     send(OTHER, 8, 3, LeaderMessage.newBuilder().setInquiry(Inquiry.getDefaultInstance()));
     assertEquals(7, answer.getLogEpoch());
     assertEquals(3, answer.getReceived());
-    assertEquals(List.of(1L), applied);
+    assertEquals(List.of(1L, 2L), applied);
+    final JournalRecord record = new JournalRecord();
+    for (final byte[] bytes : disk) { // one journal has the records of all groups
+      assertTrue(record.wrap(bytes, 0, bytes.length));
+      assertEquals(GROUP, record.index());
+    }
   }
 
   @Test

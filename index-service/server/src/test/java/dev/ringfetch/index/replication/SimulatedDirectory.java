@@ -14,7 +14,7 @@ final class SimulatedDirectory {
   private final SimulatedTime time;
   private final Coverage coverage;
   private final List<byte[]> records = new ArrayList<>();
-  private Process process;
+  private Use process;
 
   /** Whether there may be no room for a record. */
   boolean fills;
@@ -30,7 +30,7 @@ final class SimulatedDirectory {
    * @param runner runs something in the process
    */
   GroupDisk open(Consumer<Runnable> runner) {
-    process = new Process(records.size(), runner);
+    process = new Use(records.size(), runner);
     return process;
   }
 
@@ -78,7 +78,7 @@ final class SimulatedDirectory {
   }
 
   /** The use by one process. Counts go on from what was there. */
-  private final class Process implements GroupDisk {
+  private final class Use implements GroupDisk {
     private final int base;
     private final Consumer<Runnable> runner;
     private int durable;
@@ -87,7 +87,7 @@ final class SimulatedDirectory {
     private boolean failed;
     private boolean ended;
 
-    Process(int base, Consumer<Runnable> runner) {
+    Use(int base, Consumer<Runnable> runner) {
       this.base = base;
       this.runner = runner;
       durable = base;
@@ -136,12 +136,12 @@ final class SimulatedDirectory {
 
     @Override
     public long appended() {
-      return records.size() - base;
+      return (long) records.size() - base;
     }
 
     @Override
     public long durable() {
-      return durable - base;
+      return (long) durable - base;
     }
 
     @Override
