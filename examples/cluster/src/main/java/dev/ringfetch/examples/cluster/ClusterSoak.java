@@ -136,8 +136,7 @@ final class ClusterSoak implements Callable<Integer> {
       throws IOException, InterruptedException {
     final Random random = new Random(seed);
     while (killed + stopped < kills) {
-      final String leader =
-          awaitComplete(cluster).index(Workload.INDEX).orElseThrow().leader();
+      final String leader = awaitComplete(cluster).index(Workload.INDEX).orElseThrow().leader();
       TimeUnit.MILLISECONDS.sleep(random.nextInt(1_000));
       final List<ClusterFault> faults = ClusterFault.draw(random, cluster, leader);
       final long beginNs = System.nanoTime();
@@ -169,9 +168,11 @@ final class ClusterSoak implements Callable<Integer> {
       node.requestEnd();
       node.awaitEnd();
       cluster.start(node.name(), node.port(), options);
-      final var again = awaitComplete(cluster);
       restarted++;
-      say("%s restarted: complete after %.1f s", node.name(), (System.nanoTime() - beginNs) / 1e9);
+      final String leader = awaitComplete(cluster).index(Workload.INDEX).orElseThrow().leader();
+      say(
+          "%s restarted: complete after %.1f s, %s leads",
+          node.name(), (System.nanoTime() - beginNs) / 1e9, leader);
     }
   }
 
@@ -187,8 +188,7 @@ final class ClusterSoak implements Callable<Integer> {
     }
   }
 
-  private void report(
-      Workload workload, Workload.Verdict verdict, long watched, long missed) {
+  private void report(Workload workload, Workload.Verdict verdict, long watched, long missed) {
     final Histogram writes = workload.writes().total();
     final Histogram reads = workload.reads().total();
     say(

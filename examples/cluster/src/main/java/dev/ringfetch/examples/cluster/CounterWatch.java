@@ -95,8 +95,7 @@ final class CounterWatch implements AutoCloseable {
    * @return whether they have
    */
   boolean awaitAll(IndexClient fresh) throws InterruptedException {
-    final HashIndex<String, Long> index =
-        fresh.hash(Workload.INDEX, Codec.string(), Codec.int64());
+    final HashIndex<String, Long> index = fresh.hash(Workload.INDEX, Codec.string(), Codec.int64());
     final Map<String, Long> missing;
     synchronized (seen) {
       missing = new HashMap<>(seen);

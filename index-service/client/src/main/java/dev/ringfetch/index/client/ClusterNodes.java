@@ -112,7 +112,9 @@ final class ClusterNodes {
     leaders.put(index, address);
   }
 
-  /** Where a call for an index goes: to its leader if that is known, else to one after the other. */
+  /**
+   * Where a call for an index goes: to its leader if that is known, else to one after the other.
+   */
   String addressOf(String index) {
     final String leader = leaders.get(index);
     return leader != null ? leader : inTurn(turn.get());

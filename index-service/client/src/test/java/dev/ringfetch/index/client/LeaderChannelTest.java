@@ -220,12 +220,14 @@ final class LeaderChannelTest {
     nodes.get(0).follow(nodes.get(1).address());
     nodes.get(0).named = nodes.get(0).address() + "," + nodes.get(1).address();
     answers(1, stub(20));
-    assertEquals(List.of(nodes.get(0).address(), nodes.get(1).address()), channel.nodes().addresses());
+    assertEquals(
+        List.of(nodes.get(0).address(), nodes.get(1).address()), channel.nodes().addresses());
     nodes.get(1).follow(nodes.get(2).address());
     nodes.get(1).named = nodes.get(2).address();
     answers(2, stub(20));
     // The one that the application has named, and the one that is left.
-    assertEquals(List.of(nodes.get(0).address(), nodes.get(2).address()), channel.nodes().addresses());
+    assertEquals(
+        List.of(nodes.get(0).address(), nodes.get(2).address()), channel.nodes().addresses());
   }
 
   @Test

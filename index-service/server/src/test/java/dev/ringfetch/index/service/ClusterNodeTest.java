@@ -124,7 +124,9 @@ final class ClusterNodeTest {
     assertNotNull(indexes.find("a"));
   }
 
-  /** Introduces a node as a leader to this one; gives how the stream ends, or null if it goes on. */
+  /**
+   * Introduces a node as a leader to this one; gives how the stream ends, or null if it goes on.
+   */
   private Status.Code introduce(Node self, Node leader) throws Exception {
     final CompletableFuture<Status.Code> answered = new CompletableFuture<>();
     final StreamObserver<LeaderMessage> stream =
