@@ -30,9 +30,9 @@ import picocli.CommandLine.Option;
     description = "Kill and stop nodes and the coordinator at random, under load.",
     footer = {
       "",
-      "The last line is for scripts. The exit code is 0 only if no acknowledged write is lost, no",
-      "read went back, each increment was counted once, a watch missed none, and no operation",
-      "failed or hung."
+      "The last line is for scripts. The exit code is 0 only if no acknowledged write",
+      "is lost, no read went back, each increment was counted once, a watch missed",
+      "none, and no operation failed or hung."
     })
 final class ClusterSoak implements Callable<Integer> {
   /** Kept: a logger's level is forgotten with it. */
@@ -168,9 +168,11 @@ final class ClusterSoak implements Callable<Integer> {
       node.requestEnd();
       node.awaitEnd();
       cluster.start(node.name(), node.port(), options);
-      final var again = awaitComplete(cluster);
       restarted++;
-      say("%s restarted: complete after %.1f s", node.name(), (System.nanoTime() - beginNs) / 1e9);
+      final String leader = awaitComplete(cluster).index(Workload.INDEX).orElseThrow().leader();
+      say(
+          "%s restarted: complete after %.1f s, %s leads",
+          node.name(), (System.nanoTime() - beginNs) / 1e9, leader);
     }
   }
 

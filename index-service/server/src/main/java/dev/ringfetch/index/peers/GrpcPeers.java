@@ -29,6 +29,9 @@ public final class GrpcPeers implements Peers, AutoCloseable {
 
   private static final int CLOSE_SECONDS = 2;
 
+  /** A process that does no work for so long was stopped, or starved. */
+  private static final long STOOD_NS = TimeUnit.SECONDS.toNanos(1);
+
   private final Node self;
   private final PeerListener listener;
   private final Path shmDirectory; // null: the default
@@ -36,6 +39,7 @@ public final class GrpcPeers implements Peers, AutoCloseable {
   private final ReplicationService service;
   private volatile PeerMemory memory = PeerMemory.NONE;
   private volatile boolean closed;
+  private long workedNs = System.nanoTime(); // of the thread that works
 
   /** The way to a node, with the connection that there is now. */
   private static final class Route {
@@ -118,10 +122,20 @@ public final class GrpcPeers implements Peers, AutoCloseable {
     connection.start(route.channel, self);
   }
 
-  /** Tries again what is due. One thread at a time. */
+  /** Tries again what is due, and gives up what is silent. One thread at a time. */
   public void work() {
-    final long nowNs = System.nanoTime();
+    work(System.nanoTime());
+  }
+
+  void work(long nowNs) {
+    final boolean stood = nowNs - workedNs > STOOD_NS;
+    workedNs = nowNs;
     for (final Route route : routes.values()) {
+      if (stood) {
+        route.connection.excuse(nowNs);
+      } else if (route.connection.isSilent(nowNs)) {
+        route.connection.close("the node does not answer");
+      }
       if (route.isDown && nowNs - route.retryNs >= 0) {
         route.channel.resetConnectBackoff();
         start(route, route.connection.peer());

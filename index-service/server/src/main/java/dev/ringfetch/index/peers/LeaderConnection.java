@@ -8,6 +8,8 @@ import dev.ringfetch.index.v1.ReplicationGrpc;
 import io.grpc.ManagedChannel;
 import io.grpc.stub.ClientCallStreamObserver;
 import io.grpc.stub.ClientResponseObserver;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicLong;
 import java.util.concurrent.locks.ReentrantLock;
 
 /**
@@ -20,6 +22,9 @@ import java.util.concurrent.locks.ReentrantLock;
 final class LeaderConnection implements ClientResponseObserver<LeaderMessage, MemberMessage> {
   /** Bytes that may wait in the stream beyond what it takes at once. */
   static final long WAITING_LIMIT = 16 << 20;
+
+  /** A node that answers nothing for so long is tried over another stream. */
+  static final long SILENCE_NS = TimeUnit.SECONDS.toNanos(5);
 
   private enum State {
     STARTED,
@@ -34,6 +39,9 @@ final class LeaderConnection implements ClientResponseObserver<LeaderMessage, Me
   private ClientCallStreamObserver<LeaderMessage> stream;
   private volatile State state = State.STARTED;
   private long waiting; // guarded by lock: bytes since the stream took all
+
+  /** Since when an answer is due, of a clock that never goes back; 0: nothing was sent since. */
+  private final AtomicLong dueSinceNs = new AtomicLong();
 
   LeaderConnection(Node peer, PeerListener listener, Runnable ended) {
     this.peer = peer;
@@ -78,6 +86,9 @@ final class LeaderConnection implements ClientResponseObserver<LeaderMessage, Me
         }
         waiting += length;
       }
+      if (dueSinceNs.get() == 0) {
+        dueSinceNs.set(System.nanoTime() | 1);
+      }
       stream.onNext(message);
       return true;
     } catch (IllegalStateException e) { // it ends this moment, as onError tells
@@ -92,8 +103,23 @@ final class LeaderConnection implements ClientResponseObserver<LeaderMessage, Me
     stream = requests;
   }
 
+  /** Whether the node has answered nothing for long, although each message is answered. */
+  boolean isSilent(long nowNs) {
+    final long sinceNs = dueSinceNs.get();
+    return sinceNs != 0 && state != State.ENDED && nowNs - sinceNs > SILENCE_NS;
+  }
+
+  /** Counts a time in which this process did nothing as no silence of the node. */
+  void excuse(long nowNs) {
+    final long sinceNs = dueSinceNs.get();
+    if (sinceNs != 0) {
+      dueSinceNs.compareAndSet(sinceNs, nowNs | 1); // unless an answer has just come
+    }
+  }
+
   @Override
   public void onNext(MemberMessage answer) {
+    dueSinceNs.set(0);
     if (state == State.CONNECTED) {
       listener.onAnswer(peer.getId(), answer);
     } else if (answer.getIntroduction().getIncarnation() == peer.getIncarnation()) {

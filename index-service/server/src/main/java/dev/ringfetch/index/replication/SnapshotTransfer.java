@@ -23,6 +23,9 @@ final class SnapshotTransfer {
   /** After so long without an answer the node is given up. */
   private static final long SILENCE_NS = TimeUnit.SECONDS.toNanos(2);
 
+  /** After so long without a step forward it is given up, although the node answers. */
+  static final long STALL_NS = TimeUnit.SECONDS.toNanos(10);
+
   private final ReplicaCore core;
   private final Node node;
   private final GroupState group;
@@ -36,6 +39,7 @@ final class SnapshotTransfer {
   private long begin = -1; // position that the snapshot has at least
   private long end = -1; // position that the node has to apply; -1 before all was sent
   private long heardNs;
+  private long steppedNs; // when the node has got further, or a piece was sent
   private boolean failed;
   private boolean recordsFirst;
   private int pieces;
@@ -52,6 +56,7 @@ final class SnapshotTransfer {
     this.group = group;
     this.drive = drive;
     heardNs = nowNs;
+    steppedNs = nowNs;
     progress =
         new MemberProgress(core, node.getId(), group.getEstablished().getEpoch(), connected, nowNs);
   }
@@ -74,6 +79,7 @@ final class SnapshotTransfer {
     return failed
         || progress.hasFailed()
         || nowNs - heardNs > SILENCE_NS
+        || (nowNs - steppedNs > STALL_NS && !isReady())
         || (snapshot != null && snapshot.isFailed())
         || core.log().bytes() > core.context().limits().tail();
   }
@@ -120,7 +126,11 @@ final class SnapshotTransfer {
       failed = true;
       return;
     }
+    final long before = progress.received() + progress.applied();
     progress.onAnswer(answer, nowNs);
+    if (progress.received() + progress.applied() > before) {
+      steppedNs = nowNs;
+    }
   }
 
   /** Sends what is due. */
@@ -196,6 +206,7 @@ final class SnapshotTransfer {
           return;
         }
         pieces++;
+        steppedNs = nowNs;
       }
       final boolean wasEmpty = piece.isEmpty();
       piece = null;

@@ -72,6 +72,21 @@ final class ReplicaTest {
   }
 
   @Test
+  void transferThatGetsNowhereBeginsAnew() {
+    final ReplicationWorld world = new ReplicationWorld(SEED, 3, 3, coverage);
+    world.startClients(4, 500_000);
+    world.time().run(300 * ReplicationWorld.MS);
+    world.leader().store().stall(true);
+    world.crash(3, true, 100);
+    world.time().run(4_000 * ReplicationWorld.MS);
+    world.leader().store().stall(false); // the snapshot that has begun stays as it is
+    world.stopClients();
+    world.time().run(20_000 * ReplicationWorld.MS);
+    assertEquals(3, world.coordinator().group(world.group()).getEstablished().getMembersCount());
+    world.settle();
+  }
+
+  @Test
   void deadCoordinatorStopsNothingButChanges() {
     final ReplicationWorld world = new ReplicationWorld(SEED, 3, 3, coverage);
     world.time().run(300 * ReplicationWorld.MS);

@@ -29,6 +29,7 @@ final class SimulatedStore implements GroupStore {
   private GroupLog log;
   private boolean cleared;
   private boolean leading;
+  private boolean stalls;
   private int generation;
 
   SimulatedStore(ReplicationWorld world, SimulatedNode node) {
@@ -220,7 +221,28 @@ final class SimulatedStore implements GroupStore {
 
   @Override
   public GroupSnapshot snapshot(Runnable wake) {
-    return new Walk(wake);
+    return stalls ? new StalledWalk() : new Walk(wake);
+  }
+
+  /** Lets snapshots that begin from now on come to no end, or not. */
+  void stall(boolean now) {
+    stalls = now;
+  }
+
+  /** A snapshot of which nothing ever comes. */
+  private static final class StalledWalk implements GroupSnapshot {
+    @Override
+    public ByteString next() {
+      return ByteString.EMPTY;
+    }
+
+    @Override
+    public boolean isFailed() {
+      return false;
+    }
+
+    @Override
+    public void close() {}
   }
 
   /** A fuzzy snapshot: each piece shows the entries as they are when it is taken. */

@@ -1,0 +1,129 @@
+package dev.ringfetch.index.peers;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import dev.ringfetch.index.v1.LeaderMessage;
+import dev.ringfetch.index.v1.MemberMessage;
+import dev.ringfetch.index.v1.Node;
+import dev.ringfetch.index.v1.ReplicationGrpc;
+import dev.ringfetch.rpc.RingServer;
+import dev.ringfetch.rpc.RingServerBuilder;
+import io.grpc.stub.StreamObserver;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicInteger;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+
+/** The connections of a node to one that does not answer. */
+@Timeout(60)
+final class GrpcPeersTest {
+  private static final Node SELF = Node.newBuilder().setId(1).setIncarnation(11).build();
+  private static final long STEP_NS = LeaderConnection.SILENCE_NS / 10;
+
+  private final AtomicInteger streams = new AtomicInteger();
+  private final CountDownLatch ended = new CountDownLatch(1);
+  private final GrpcPeers peers = new GrpcPeers(SELF, new Arrivals(), null);
+  private RingServer server;
+  private Node silent;
+
+  /** A node that takes streams, and answers nothing. */
+  private final class Silent extends ReplicationGrpc.ReplicationImplBase {
+    @Override
+    public StreamObserver<LeaderMessage> replicate(StreamObserver<MemberMessage> answers) {
+      streams.incrementAndGet();
+      return new StreamObserver<>() {
+        @Override
+        public void onNext(LeaderMessage message) {}
+
+        @Override
+        public void onError(Throwable failure) {}
+
+        @Override
+        public void onCompleted() {}
+      };
+    }
+  }
+
+  /** Notes that a connection ends. */
+  private final class Arrivals implements PeerListener {
+    @Override
+    public void onConnected(long node) {}
+
+    @Override
+    public void onDisconnected(long node) {
+      ended.countDown();
+    }
+
+    @Override
+    public boolean isNode(Node leader) {
+      return true;
+    }
+
+    @Override
+    public void onLeaderGone(long leader) {}
+
+    @Override
+    public Runnable onMessage(long leader, LeaderMessage message) {
+      return () -> {};
+    }
+
+    @Override
+    public void onAnswer(long member, MemberMessage answer) {}
+  }
+
+  @BeforeEach
+  void start() throws Exception {
+    server = RingServerBuilder.forPort(0).addService(new Silent()).build().start();
+    silent =
+        Node.newBuilder()
+            .setId(2)
+            .setIncarnation(12)
+            .setAddress("localhost:" + server.getPort())
+            .build();
+  }
+
+  @AfterEach
+  void end() throws Exception {
+    peers.close();
+    server.shutdownNow();
+    assertTrue(server.awaitTermination(20, TimeUnit.SECONDS));
+  }
+
+  private void awaitStreams(int count) throws InterruptedException {
+    while (streams.get() < count) {
+      Thread.sleep(1);
+    }
+  }
+
+  @Test
+  void aStreamWithoutAnAnswerIsGivenUpAndTriedAgain() throws Exception {
+    peers.connect(silent);
+    awaitStreams(1);
+    long nowNs = System.nanoTime();
+    peers.work(nowNs);
+    for (int i = 0; i < 20 && ended.getCount() > 0; i++) {
+      nowNs += STEP_NS;
+      peers.work(nowNs);
+    }
+    assertEquals(0, ended.getCount());
+    peers.work(nowNs + TimeUnit.MILLISECONDS.toNanos(GrpcPeers.RETRY_MILLIS));
+    awaitStreams(2);
+  }
+
+  @Test
+  void aTimeInWhichThisProcessStoodStillIsNoSilence() throws Exception {
+    peers.connect(silent);
+    awaitStreams(1);
+    final long nowNs = System.nanoTime();
+    peers.work(nowNs);
+    peers.work(nowNs + 3 * LeaderConnection.SILENCE_NS);
+    peers.work(nowNs + 3 * LeaderConnection.SILENCE_NS + 1);
+    assertEquals(1, ended.getCount());
+    assertFalse(peers.send(silent.getId(), LeaderMessage.getDefaultInstance()));
+  }
+}
