@@ -16,7 +16,8 @@ public final class ReplicationPathName implements ITypeConverter<ReplicationPath
       case "auto" -> ReplicationPath.AUTO;
       case "one-sided" -> ReplicationPath.ONE_SIDED;
       case "rpc" -> ReplicationPath.RPC;
-      default -> throw new TypeConversionException("'" + text + "' is none of auto, one-sided, rpc");
+      default ->
+          throw new TypeConversionException("'" + text + "' is none of auto, one-sided, rpc");
     };
   }
 }

@@ -58,7 +58,8 @@ final class ClusterViewTest {
     answer(node(1, true, 1, 2).addGroups(group(9, 2, "MEMBER").addMembers(member(1, 0))));
     answer(
         node(2, true, 1, 2)
-            .addGroups(group(9, 2, "LEADING")
+            .addGroups(
+                group(9, 2, "LEADING")
                     .addMembers(member(1, 5).toBuilder().setReplicatedBy("one-sided shm"))
                     .addMembers(member(2, 0))));
     assertEquals(

@@ -204,8 +204,7 @@ final class ClusterTest {
       final HashIndex<String, Long> index = client.hash("a", Codec.string(), Codec.int64());
       index.put("x", 1L);
       members.add(new Member(truth.connect(), ReplicationPath.RPC));
-      await(
-          description -> paths(description).equals(List.of("one-sided shm", "rpc")), leader("a"));
+      await(description -> paths(description).equals(List.of("one-sided shm", "rpc")), leader("a"));
       index.put("x", 2L);
       assertEquals(2L, index.get("x").orElseThrow());
     }

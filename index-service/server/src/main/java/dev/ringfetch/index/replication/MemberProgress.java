@@ -168,8 +168,7 @@ final class MemberProgress {
     received = known;
     applied = joins ? answer.getApplied() : Math.max(applied, answer.getApplied());
     confirmed = Math.max(confirmed, answer.getConfirmed());
-    if (!synced
-        || (oneSided == null && answers >= recordsSent && received < cursor.position())) {
+    if (!synced || (oneSided == null && answers >= recordsSent && received < cursor.position())) {
       synced = cursor.seek(received);
       failed |= !synced;
       recordsSent = 0;
@@ -185,8 +184,7 @@ final class MemberProgress {
       return;
     }
     try {
-      oneSided =
-          new OneSidedPath(core.context().peers().memory().connect(offer), epoch, received);
+      oneSided = new OneSidedPath(core.context().peers().memory().connect(offer), epoch, received);
     } catch (IOException e) {
       // Messages do as well.
     }
@@ -243,8 +241,7 @@ final class MemberProgress {
       return;
     }
     if (!adopted || !synced) {
-      if (nowNs - adoptNs >= HEARTBEAT_NS
-          && send(message().setAdopt(adopt(end)), nowNs)) {
+      if (nowNs - adoptNs >= HEARTBEAT_NS && send(message().setAdopt(adopt(end)), nowNs)) {
         adoptNs = nowNs;
       }
       return;
@@ -261,9 +258,7 @@ final class MemberProgress {
   }
 
   private Adopt.Builder adopt(long end) {
-    return Adopt.newBuilder()
-        .setEnd(end)
-        .addAllFabrics(core.context().peers().memory().hints());
+    return Adopt.newBuilder().setEnd(end).addAllFabrics(core.context().peers().memory().hints());
   }
 
   /** Sends records that it has not got, as far as they may be under way. */

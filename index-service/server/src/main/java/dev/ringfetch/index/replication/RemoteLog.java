@@ -2,8 +2,8 @@ package dev.ringfetch.index.replication;
 
 /**
  * The log memory of a member and its gate, as the leader of one epoch reaches them. Requests are
- * carried out in the order in which they are made, at once or later; what is refused, or fails, ends
- * the connection.
+ * carried out in the order in which they are made, at once or later; what is refused, or fails,
+ * ends the connection.
  *
  * <p>The leader's replica's owner only.
  */

@@ -524,11 +524,7 @@ final class ReplicaCycle {
 
   private static ReplicaStatus.MemberLag lag(MemberProgress progress, boolean joining) {
     return new ReplicaStatus.MemberLag(
-        progress.node(),
-        joining,
-        progress.received(),
-        progress.applied(),
-        progress.replicatedBy());
+        progress.node(), joining, progress.received(), progress.applied(), progress.replicatedBy());
   }
 
   /** Something has failed that should not: the replica is no member any more. */

@@ -26,8 +26,7 @@ final class LogMemoryDescriptorTest {
 
   @Test
   void leaderAndMemberWriteToLinesOfTheirOwn() {
-    assertEquals(
-        LogMemoryDescriptor.BEGIN_OFFSET / LINE, LogMemoryDescriptor.END_OFFSET / LINE);
+    assertEquals(LogMemoryDescriptor.BEGIN_OFFSET / LINE, LogMemoryDescriptor.END_OFFSET / LINE);
     assertTrue(LogMemoryDescriptor.END_OFFSET / LINE < LogMemoryDescriptor.CONSUMED_OFFSET / LINE);
     assertTrue(LogMemoryDescriptor.CONSUMED_OFFSET / LINE < LogMemoryDescriptor.RING_OFFSET / LINE);
     assertEquals(0, LogMemoryDescriptor.RING_OFFSET % RecordDescriptor.ALIGNMENT);

@@ -8,8 +8,8 @@ import org.junit.jupiter.api.Test;
 /**
  * Random lives of clusters: nodes that are killed, lose their power, or are paused, links that are
  * cut, connections that end, coordinators that lose answers, stores that fail; records that go by
- * messages, and that are placed in memory, late and in parts. Nothing that was acknowledged is lost,
- * and no read goes back.
+ * messages, and that are placed in memory, late and in parts. Nothing that was acknowledged is
+ * lost, and no read goes back.
  */
 final class ReplicationSimulationTest {
   private static final int WORLDS =
