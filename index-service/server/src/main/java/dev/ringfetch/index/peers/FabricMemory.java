@@ -27,7 +27,7 @@ import java.util.List;
 public final class FabricMemory implements PeerMemory, AutoCloseable {
   private static final Logger LOGGER = System.getLogger(FabricMemory.class.getName());
 
-  /** Bytes of one replica's log memory at most; two, while one epoch follows another. */
+  /** Bytes of one replica's log memory at most. */
   private static final long MEMORY_LIMIT = 64L << 20;
 
   private static final long CONNECT_NS = 100_000_000;

@@ -6,6 +6,8 @@ import dev.ringfetch.index.v1.LeaderMessage;
 import dev.ringfetch.index.v1.LogOffer;
 import dev.ringfetch.index.v1.MemberMessage;
 import java.io.IOException;
+import java.lang.System.Logger;
+import java.lang.System.Logger.Level;
 
 /**
  * How far another replica has come in an epoch, as its leader knows it, and what is sent to it.
@@ -13,6 +15,8 @@ import java.io.IOException;
  * <p>The leader's replica's owner only.
  */
 final class MemberProgress {
+  private static final Logger LOGGER = System.getLogger(MemberProgress.class.getName());
+
   /** The most messages without an answer while which records are sent; later ones make batches. */
   static final int WINDOW = 4;
 
@@ -201,8 +205,8 @@ final class MemberProgress {
     }
     try {
       oneSided = new OneSidedPath(core.context().peers().memory().connect(offer), epoch, received);
-    } catch (IOException e) {
-      // Messages do as well.
+    } catch (IOException e) { // messages do as well
+      LOGGER.log(Level.INFO, "records go by calls: node=" + node + ": " + e.getMessage());
     }
   }
 

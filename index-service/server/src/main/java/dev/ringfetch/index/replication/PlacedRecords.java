@@ -7,6 +7,8 @@ import dev.ringfetch.index.journal.RecordDescriptor;
 import dev.ringfetch.index.v1.FabricHint;
 import dev.ringfetch.index.v1.LogOffer;
 import java.io.IOException;
+import java.lang.System.Logger;
+import java.lang.System.Logger.Level;
 import java.util.Arrays;
 import java.util.List;
 
@@ -21,6 +23,8 @@ import java.util.List;
  * <p>The replica's owner only.
  */
 final class PlacedRecords {
+  private static final Logger LOGGER = System.getLogger(PlacedRecords.class.getName());
+
   /** Bytes that are taken at once, but for a longer record; less of a short ring. */
   private static final int BATCH_LENGTH = 64 << 10;
 
@@ -72,8 +76,9 @@ final class PlacedRecords {
     final MemberMemory.Offered offered;
     try {
       offered = memory.offer(hints, context.limits().memory());
-    } catch (IOException e) {
-      return null; // messages do as well
+    } catch (IOException e) { // messages do as well
+      LOGGER.log(Level.INFO, "no memory for the leader's records: " + e.getMessage());
+      return null;
     }
     if (offered == null) {
       return null;
