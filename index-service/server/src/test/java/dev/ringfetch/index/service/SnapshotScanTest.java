@@ -173,7 +173,7 @@ class SnapshotScanTest {
                 }
                 return null;
               });
-      for (int i = 0; i < 60 || written.get() <= 2 * ROUND && !writer.isDone(); i++) {
+      for (int i = 0; i < 60 || (written.get() <= 2 * ROUND && !writer.isDone()); i++) {
         final List<Entry> entries =
             entries(stub.scan(scan().setReverse(i % 2 == 0).setPageSize(300).build()));
         assertEquals(ROUND, entries.size());
