@@ -80,7 +80,6 @@ final class ReplicationModelTest {
         "processes=3 size=2 epochs=3 writes=1 reads=1 kills=1 restarts=1",
         "processes=3 size=2 epochs=3 writes=1 reads=1 kills=1 restarts=1 level=1",
         "processes=3 size=2 epochs=3 writes=1 reads=1 kills=1 restarts=1 level=2",
-        "processes=3 size=2 least=1 epochs=3 writes=2 kills=1 restarts=1 level=2 joins=3",
       })
   void largeScopesHold(String scope) {
     search(scope, Rule.NONE);

@@ -494,7 +494,7 @@ final class ReplicationWorld {
       if (isOnDisk) {
         node.directory().fills = false;
       }
-      if (node.isAlive() && isOnDisk && node.directory().isFailed()) {
+      if (node.isAlive() && isOnDisk && hasFailed(node)) { // its operator starts it again
         crash(node.id(), true, -1);
       }
       if (!node.isAlive()) {
@@ -530,6 +530,12 @@ final class ReplicationWorld {
       throw new AssertionError(violation.get());
     }
     coverage.add("calls", history.size());
+  }
+
+  /** Whether the process has failed, and has on its disk what the group may need. */
+  private static boolean hasFailed(SimulatedNode node) {
+    return node.directory().isFailed()
+        || (node.replica() != null && node.replica().status().state() == ReplicaState.NONE);
   }
 
   private boolean isSettled() {
