@@ -394,8 +394,8 @@ public final class IndexServer implements Callable<Integer> {
       if (Rehearsal.run()) {
         return;
       }
-    } catch (IOException e) {
-      // As below.
+    } catch (IOException | RuntimeException e) { // the node itself is well
+      spec.commandLine().getErr().println("index server: the rehearsal has failed: " + e);
     }
     spec.commandLine().getErr().println("index server: the first fail-over will take longer");
   }

@@ -22,7 +22,9 @@ import java.util.function.Function;
 final class ClusterNodes {
   private static final System.Logger LOGGER = System.getLogger(ClusterNodes.class.getName());
 
+  /** What the client began with, which it keeps: a node may know of few others. */
   private final Set<String> seeds;
+
   private final Function<String, ManagedChannel> connect;
   private final Map<String, ManagedChannel> channels = new ConcurrentHashMap<>();
 
@@ -43,7 +45,7 @@ final class ClusterNodes {
    * @param connect makes the channel to an address
    */
   ClusterNodes(Targets targets, Function<String, ManagedChannel> connect) {
-    seeds = targets.areNamed() ? Set.copyOf(targets.addresses()) : Set.of();
+    seeds = Set.copyOf(targets.addresses());
     this.connect = connect;
     targets.addresses().forEach(this::channel);
   }
@@ -71,7 +73,7 @@ final class ClusterNodes {
    * Learns the addresses of all nodes, with commas between; null or empty: they are not known. One
    * that cannot be is left out. Connections to others end with their calls.
    */
-  void learn(String nodes) {
+  synchronized void learn(String nodes) {
     if (nodes == null || nodes.isEmpty()) {
       return;
     }
@@ -83,9 +85,6 @@ final class ClusterNodes {
       } catch (RuntimeException e) {
         LOGGER.log(System.Logger.Level.WARNING, "no channel to a node: address=" + address, e);
       }
-    }
-    if (kept.isEmpty()) {
-      return;
     }
     kept.addAll(leaders.values()); // one that the coordinator has lost may lead still
     for (final String address : addresses) {

@@ -198,8 +198,7 @@ final class LeaderChannel extends ManagedChannel {
         final ClientCall<Q, R> next =
             nodes.channel(address).newCall(method, options.withoutWaitForReady());
         attempt = new Attempt<>(this, next, index, address);
-        if (method.getType() == MethodDescriptor.MethodType.UNARY
-            && IndexGrpc.SERVICE_NAME.equals(method.getServiceName())) { // a creation may take long
+        if (IndexGrpc.SERVICE_NAME.equals(method.getServiceName())) { // a creation may take long
           silent.began(attempt);
         }
         go(attempt, next);

@@ -11,9 +11,8 @@ import java.util.Optional;
  *
  * @param addresses one at least
  * @param areNodes whether the servers are known to be nodes of a cluster
- * @param areNamed whether the application has named them; else the coordinator has
  */
-record Targets(List<String> addresses, boolean areNodes, boolean areNamed) {
+record Targets(List<String> addresses, boolean areNodes) {
   /** How long the coordinator may take to say which nodes there are. */
   static final Duration FIND_LIMIT = Duration.ofSeconds(10);
 
@@ -35,7 +34,7 @@ record Targets(List<String> addresses, boolean areNodes, boolean areNamed) {
     final String scheme = end < 0 ? "" : target.substring(0, end);
     final Optional<NodeFinder> finder = end < 0 ? Optional.empty() : NodeFinder.of(scheme);
     if (finder.isPresent()) {
-      return new Targets(find(finder.get(), target), true, false);
+      return new Targets(find(finder.get(), target), true);
     }
     if (scheme.equals(ZOOKEEPER)) {
       throw new IllegalStateException(
@@ -44,7 +43,7 @@ record Targets(List<String> addresses, boolean areNodes, boolean areNamed) {
               + "' needs dev.ringfetch:ringfetch-index-cluster on the class path; the address of"
               + " a node does without");
     }
-    return new Targets(List.of(target.split(",", -1)), target.contains(","), true);
+    return new Targets(List.of(target.split(",", -1)), target.contains(","));
   }
 
   private static List<String> find(NodeFinder finder, String target) {

@@ -13,6 +13,8 @@ import dev.ringfetch.index.v1.GroupDescription;
 import dev.ringfetch.index.v1.IndexAdminGrpc;
 import dev.ringfetch.index.v1.IndexGrpc;
 import dev.ringfetch.index.v1.NodeDescription;
+import dev.ringfetch.index.v1.WatchRequest;
+import dev.ringfetch.index.v1.WatchResponse;
 import io.grpc.Grpc;
 import io.grpc.InsecureChannelCredentials;
 import io.grpc.Server;
@@ -67,6 +69,16 @@ final class SilentLeadersTest {
                       waiting = responses;
                       if (answers) {
                         answer(responses);
+                      }
+                    }
+
+                    @Override
+                    public void watch(
+                        WatchRequest request, StreamObserver<WatchResponse> responses) {
+                      reads.incrementAndGet();
+                      if (answers) {
+                        responses.onNext(WatchResponse.getDefaultInstance());
+                        responses.onCompleted();
                       }
                     }
                   })
@@ -132,6 +144,18 @@ final class SilentLeadersTest {
         IndexGrpc.newFutureStub(channel).withDeadlineAfter(SECONDS, TimeUnit.SECONDS);
     return (waits ? stub.withWaitForReady() : stub)
         .get(GetRequest.newBuilder().setIndex(INDEX).build());
+  }
+
+  @Test
+  void aWatchLeavesTheNode() {
+    other.role = "LEADING";
+    final WatchRequest request = WatchRequest.newBuilder().setIndex(INDEX).build();
+    final IndexGrpc.IndexBlockingStub stub = IndexGrpc.newBlockingStub(channel);
+    final StatusRuntimeException lost =
+        assertThrows(StatusRuntimeException.class, () -> stub.watch(request).hasNext());
+    assertEquals(Status.Code.UNAVAILABLE, lost.getStatus().getCode());
+    assertTrue(stub.watch(request).hasNext());
+    assertEquals(1, silent.reads.get());
   }
 
   @Test

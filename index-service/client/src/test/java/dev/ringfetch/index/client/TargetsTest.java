@@ -11,13 +11,13 @@ import org.junit.jupiter.api.Test;
 final class TargetsTest {
   @Test
   void oneAddressMayBeASingleServer() {
-    assertEquals(new Targets(List.of("a:1"), false, true), Targets.of("a:1"));
-    assertEquals(new Targets(List.of("dns:///a:1"), false, true), Targets.of("dns:///a:1"));
+    assertEquals(new Targets(List.of("a:1"), false), Targets.of("a:1"));
+    assertEquals(new Targets(List.of("dns:///a:1"), false), Targets.of("dns:///a:1"));
   }
 
   @Test
   void severalAddressesAreNodes() {
-    assertEquals(new Targets(List.of("a:1", "b:2"), true, true), Targets.of("a:1,b:2"));
+    assertEquals(new Targets(List.of("a:1", "b:2"), true), Targets.of("a:1,b:2"));
   }
 
   @Test

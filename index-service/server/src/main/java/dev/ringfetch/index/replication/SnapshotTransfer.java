@@ -108,6 +108,9 @@ final class SnapshotTransfer {
 
   void onAnswer(MemberMessage answer, long nowNs) {
     heardNs = nowNs;
+    if (begin < 0 && answer.getUnasked()) {
+      return;
+    }
     if (begin < 0 && isAsked) {
       progress.answered();
       if (answer.getEpoch() == group.getEstablished().getEpoch()) {

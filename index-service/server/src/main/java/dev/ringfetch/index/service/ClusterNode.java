@@ -380,7 +380,15 @@ public final class ClusterNode implements LeaderDirectory, AutoCloseable {
   @Override
   public void create(String index, IndexKind kind, Durability durability, Created told) {
     final String name = index.isEmpty() ? Indexes.DEFAULT_NAME : index;
-    execute(() -> begin(new Wanted(name, kind, durability), told));
+    execute(
+        () -> {
+          try {
+            begin(new Wanted(name, kind, durability), told);
+          } catch (RuntimeException e) {
+            told.onEnd(0, false, noAnswer(name));
+            throw e;
+          }
+        });
   }
 
   @Override

@@ -20,7 +20,10 @@ final class ServerTime implements TimeSource, AutoCloseable {
   private final LongSupplier wallMs;
   private final LongSupplier nanos;
 
-  /** By how many milliseconds the time is ahead of the running time; only grows. */
+  /**
+   * By how many nanoseconds the time is ahead of the running time; only grows. In milliseconds it
+   * would be one too many as soon as both clocks were once rounded at different moments.
+   */
   private final AtomicLong ahead = new AtomicLong(Long.MIN_VALUE);
 
   private final ScheduledThreadPoolExecutor thread;
@@ -55,13 +58,13 @@ final class ServerTime implements TimeSource, AutoCloseable {
 
   @Override
   public long nowMs() {
-    final long running = Math.floorDiv(nanos.getAsLong(), 1_000_000L);
-    final long distance = wallMs.getAsLong() - running;
+    final long running = nanos.getAsLong();
+    final long distance = TimeUnit.MILLISECONDS.toNanos(wallMs.getAsLong()) - running;
     long known = ahead.get();
     while (distance > known && !ahead.compareAndSet(known, distance)) {
       known = ahead.get();
     }
-    return running + Math.max(distance, known);
+    return Math.floorDiv(running + Math.max(distance, known), 1_000_000L);
   }
 
   @Override

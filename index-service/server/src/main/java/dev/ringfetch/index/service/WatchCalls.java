@@ -168,8 +168,10 @@ final class WatchCalls {
     tickLater();
   }
 
+  /** The journal in which older changes are; null if there is none that has them in order. */
   private JournalReader journal(ServedIndex index) {
-    return index.durability() == Durability.MEMORY ? null : memory.journal().reader();
+    final boolean isLed = index.leadership() != null; // what a node's journal has of it may be cut
+    return isLed || index.durability() == Durability.MEMORY ? null : memory.journal().reader();
   }
 
   private static WatchCall.Subject subject(ServedIndex index, WatchRequest request)
