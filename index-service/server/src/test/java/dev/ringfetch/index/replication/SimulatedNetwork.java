@@ -17,7 +17,7 @@ final class SimulatedNetwork {
   private final Map<Long, SimulatedNode> nodes;
   private final Map<Link, Connection> connections = new HashMap<>();
   private final Set<Link> cut = new HashSet<>();
-  private final SimulatedMemory memory;
+  private final SimulatedMemory memory; // of all nodes
 
   /** Whether records may be damaged. */
   boolean damages;
@@ -48,6 +48,11 @@ final class SimulatedNetwork {
     this.coverage = coverage;
     this.nodes = nodes;
     memory = new SimulatedMemory(time, coverage);
+  }
+
+  /** The memory between the nodes. */
+  SimulatedMemory memory() {
+    return memory;
   }
 
   void cut(long from, long to) {
