@@ -12,10 +12,13 @@ import dev.ringfetch.fabric.GatePage;
 import dev.ringfetch.index.journal.JournalRecord;
 import dev.ringfetch.index.journal.RecordDescriptor;
 import dev.ringfetch.index.v1.Adopt;
+import dev.ringfetch.index.v1.Append;
+import dev.ringfetch.index.v1.Configuration;
 import dev.ringfetch.index.v1.FabricHint;
 import dev.ringfetch.index.v1.GroupState;
 import dev.ringfetch.index.v1.LeaderMessage;
 import dev.ringfetch.index.v1.LogOffer;
+import dev.ringfetch.index.v1.Member;
 import dev.ringfetch.index.v1.MemberMessage;
 import dev.ringfetch.index.v1.Node;
 import java.util.List;
@@ -25,6 +28,7 @@ import org.junit.jupiter.api.Test;
 final class OneSidedRulesTest implements Peers {
   private static final long GROUP = 3;
   private static final long EPOCH = 7;
+  private static final long LEADER = 8;
 
   private final Looks looks = new Looks();
   private final OneSidedPath path = new OneSidedPath(looks, EPOCH, 0);
@@ -32,18 +36,18 @@ final class OneSidedRulesTest implements Peers {
   private final RecordLog.Cursor cursor = log.new Cursor();
   private final GatePage gate = GatePage.in(new DirectRegion(GateDescriptor.LENGTH));
   private int failures;
-  private final ReplicaCore core =
-      new ReplicaCore(
-          new ReplicaContext(
-              GROUP,
-              Node.getDefaultInstance(),
-              1,
-              this,
-              new NoStore(),
-              () -> 0,
-              () -> 1,
-              new ReplicaContext.Limits(64 << 10, 64 << 10, 4096),
-              failure -> failures++));
+  private final ReplicaContext context =
+      new ReplicaContext(
+          GROUP,
+          Node.newBuilder().setId(1).setIncarnation(1).build(),
+          1,
+          this,
+          new NoStore(),
+          () -> 0,
+          () -> 1,
+          new ReplicaContext.Limits(64 << 10, 64 << 10, 4096),
+          failure -> failures++);
+  private final ReplicaCore core = new ReplicaCore(context);
   private MemberMessage answer;
   private long gateAtScan = -1;
   private int placements; // that come while the member looks where the records end
@@ -263,7 +267,7 @@ final class OneSidedRulesTest implements Peers {
     assertEquals(ReplicaState.NONE, core.state());
     new Follower(core)
         .onMessage(
-            8,
+            LEADER,
             LeaderMessage.newBuilder()
                 .setEpoch(EPOCH + 2)
                 .setAdopt(Adopt.getDefaultInstance())
@@ -271,6 +275,39 @@ final class OneSidedRulesTest implements Peers {
             0);
     assertEquals(0, answer.getGate());
     assertEquals(1, failures);
+  }
+
+  @Test
+  void memberThatLosesWhatWasPlacedLeadsNothing() {
+    final Configuration first =
+        Configuration.newBuilder()
+            .setEpoch(EPOCH)
+            .setLeader(LEADER)
+            .addMembers(Member.newBuilder().setNode(LEADER).setIncarnation(1))
+            .addMembers(Configurations.member(context.self()))
+            .build();
+    final ReplicaCycle cycle = new ReplicaCycle(context, null, () -> {});
+    cycle.onGroup(GroupState.newBuilder().setVersion(1).setWon(first).build());
+    final Adopt.Builder adopt = Adopt.newBuilder().addFabrics(FabricHint.getDefaultInstance());
+    cycle.onMessage(LEADER, message().setAdopt(adopt).build());
+    cycle.onMessage(LEADER, message().setAppend(Append.getDefaultInstance()).build());
+    assertTrue(answer.hasOffer());
+    region.putLongRelease(LogMemoryDescriptor.END_OFFSET, -1);
+    cycle.onGroup(
+        GroupState.newBuilder()
+            .setVersion(2)
+            .setEstablished(first)
+            .setWon(first.toBuilder().setEpoch(EPOCH + 1).setLeader(1).removeMembers(0))
+            .build());
+    assertEquals(ReplicaState.NONE, cycle.state());
+    assertEquals(EPOCH + 1, cycle.status().gate());
+    cycle.work();
+    assertEquals(ReplicaState.NONE, cycle.state());
+    assertEquals(1, failures);
+  }
+
+  private static LeaderMessage.Builder message() {
+    return LeaderMessage.newBuilder().setGroup(GROUP).setEpoch(EPOCH);
   }
 
   @Override

@@ -17,7 +17,7 @@ final class SimulatedNetwork {
   private final Map<Long, SimulatedNode> nodes;
   private final Map<Link, Connection> connections = new HashMap<>();
   private final Set<Link> cut = new HashSet<>();
-  private final SimulatedMemory memory; // of all nodes
+  private final SimulatedMemory memory;
 
   /** Whether records may be damaged. */
   boolean damages;
