@@ -87,8 +87,8 @@ final class ReplicaCore {
   }
 
   /**
-   * Moves the gate, which closes all earlier epochs, and then takes what was placed in them. If that
-   * is lost, the state is {@link ReplicaState#NONE} after this.
+   * Moves the gate, which closes all earlier epochs, and then takes what was placed in them. If
+   * that is lost, the state is {@link ReplicaState#NONE} after this.
    */
   void moveGate(long epoch) {
     if (epoch <= gate) {
@@ -185,8 +185,7 @@ final class ReplicaCore {
     if (placed.damaged() != before) {
       context
           .errors()
-          .onError(
-              new GroupStoreException("placed records are lost: group=" + context.group()));
+          .onError(new GroupStoreException("placed records are lost: group=" + context.group()));
       leave(ReplicaState.NONE);
     }
   }
