@@ -182,6 +182,9 @@ final class Follower {
       return false;
     }
     moveGate(from, epoch);
+    if (core.state() == ReplicaState.NONE) {
+      return false; // what was placed is lost
+    }
     fabrics = adopt.getFabricsList();
     if (end < core.log().end()) {
       core.cut(end);
@@ -288,7 +291,7 @@ final class Follower {
     }
     try {
       final boolean again = core.takePlaced();
-      return core.apply(limit) || again;
+      return core.state() != ReplicaState.NONE && (core.apply(limit) || again);
     } catch (GroupStoreException e) {
       core.context().errors().onError(e);
       core.leave(ReplicaState.NONE);

@@ -42,7 +42,7 @@ final class Leader {
   private int pieces;
 
   /**
-   * Begins an epoch that was won.
+   * Begins an epoch that was won, and to which the gate was moved.
    *
    * @param drive drives the replica, on any thread
    * @param connected whether there is a connection to a node
@@ -54,9 +54,8 @@ final class Leader {
     begin(won, nowNs);
   }
 
-  /** Begins another epoch that this replica has won. */
+  /** Begins another epoch that this replica has won, and to which the gate was moved. */
   void begin(GroupState won, long nowNs) {
-    core.moveGate(won.getWon().getEpoch());
     if (transfer != null && Configurations.hasNode(won.getWon(), transfer.node().getId())) {
       joins++;
     }

@@ -51,7 +51,7 @@ final class PlacedRecords {
     return commit;
   }
 
-  /** Number of times that what was placed could not be. */
+  /** Number of times that what was placed could not be, or the memory was taken away. */
   long damaged() {
     return damaged;
   }
@@ -102,11 +102,13 @@ final class PlacedRecords {
     }
   }
 
-  /** Takes all that was placed before the gate was closed, and gives the memory back. */
+  /**
+   * Takes all that was placed before the gate was closed, and gives the memory back. What comes
+   * meanwhile does not count: a leader that goes on placing does not prolong this.
+   */
   void scan(RecordLog log) {
-    boolean goesOn = region != null;
-    while (goesOn) {
-      goesOn = takeSome(log);
+    if (region != null) {
+      takeSome(log, true);
     }
     withdraw();
   }
@@ -133,26 +135,38 @@ final class PlacedRecords {
     final ReplicaContext.Limits limits = context.limits();
     return region != null
         && log.bytes() <= 4L * limits.waiting() + limits.tail() // as a leader keeps no more
-        && takeSome(log);
+        && takeSome(log, false);
   }
 
-  private boolean takeSome(RecordLog log) {
+  /**
+   * Takes records up to where they end now.
+   *
+   * @param isLast whether all of them, and not as many as are taken at once
+   * @return whether there are more
+   */
+  private boolean takeSome(RecordLog log, boolean isLast) {
     final MemoryRegion from = region;
     try {
-      return takeUnverified(from, log);
+      final long committed = from.getLongAcquire(LogMemoryDescriptor.COMMIT_OFFSET);
+      final long end = from.getLongAcquire(LogMemoryDescriptor.END_OFFSET);
+      boolean again;
+      do {
+        again = takeUpTo(end, from, log);
+      } while (again && isLast);
+      if (region != null) {
+        commit = Math.max(commit, committed);
+      }
+      return again;
     } catch (InternalError e) { // the memory was taken away
       MemoryFaults.absorb(from, e);
       return refuse();
     }
   }
 
-  private boolean takeUnverified(MemoryRegion from, RecordLog log) {
-    final long committed = from.getLongAcquire(LogMemoryDescriptor.COMMIT_OFFSET);
-    final long end = from.getLongAcquire(LogMemoryDescriptor.END_OFFSET);
+  private boolean takeUpTo(long end, MemoryRegion from, RecordLog log) {
     final long begin = from.getLongAcquire(LogMemoryDescriptor.BEGIN_OFFSET);
     final long there = end - taken;
     if (there == 0) {
-      commit = Math.max(commit, committed);
       return false;
     }
     if (there < 0 || there > ring) {
@@ -172,7 +186,6 @@ final class PlacedRecords {
       return true;
     }
     taken += used;
-    commit = Math.max(commit, committed);
     from.putLongRelease(LogMemoryDescriptor.CONSUMED_OFFSET, taken);
     return taken < end;
   }
@@ -195,7 +208,9 @@ final class PlacedRecords {
     int offset = 0;
     while (offset < limit && view.wrap(bytes, offset, limit)) {
       final int length = RecordDescriptor.aligned(view.length());
-      if (view.index() != context.group() || position > log.end() || length > limit - offset) {
+      if (!RecordLog.allows(view, context.group())
+          || position > log.end()
+          || length > limit - offset) {
         return UNKNOWN;
       }
       if (position == log.end()) {
@@ -207,7 +222,10 @@ final class PlacedRecords {
     return offset;
   }
 
-  /** What stands there cannot be: the leader sees the gate closed, and sends messages again. */
+  /**
+   * What stands there cannot be, or is gone: the leader sees the gate closed. It may have counted
+   * records that this replica has not got, which therefore is complete no more.
+   */
   private boolean refuse() {
     damaged++;
     closeGate();

@@ -102,7 +102,7 @@ final class RecordLog {
     final int limit = chunk.used + length;
     int at = chunk.used;
     for (int i = skipped; i < count; i++) {
-      if (!view.wrap(chunk.bytes, at, limit) || view.index() != group) {
+      if (!view.wrap(chunk.bytes, at, limit) || !allows(view, group)) {
         return false;
       }
       at += RecordDescriptor.aligned(view.length());
@@ -112,6 +112,14 @@ final class RecordLog {
     }
     added(chunk, length, count - skipped);
     return true;
+  }
+
+  /** Whether a record may stand in the log of a group: the records of its journal may not. */
+  static boolean allows(JournalRecord record, long group) {
+    final int type = record.type();
+    return record.index() == group
+        && record.epoch() != 0 // those of a snapshot
+        && (type < RecordDescriptor.GROUP_BEGIN || type > RecordDescriptor.GROUP_END);
   }
 
   private Chunk room(int length) {

@@ -86,11 +86,15 @@ final class ReplicaCore {
     return gate;
   }
 
-  /** Moves the gate, which closes all earlier epochs, and then takes what was placed in them. */
+  /**
+   * Moves the gate, which closes all earlier epochs, and then takes what was placed in them. If
+   * that is lost, the state is {@link ReplicaState#NONE} after this.
+   */
   void moveGate(long epoch) {
     if (epoch <= gate) {
       throw new IllegalStateException("gate=" + gate + " epoch=" + epoch);
     }
+    final long damagedBefore = placed.damaged();
     placed.closeGate();
     gate = epoch;
     placed.scan(log);
@@ -98,6 +102,7 @@ final class ReplicaCore {
     if (journal != null) {
       journal.moved();
     }
+    leaveIfDamaged(damagedBefore);
   }
 
   /** Whether the log is that of an earlier process, and nobody was obeyed or led since. */
@@ -163,11 +168,26 @@ final class ReplicaCore {
     return placed;
   }
 
-  /** Takes records that the leader has placed; returns whether there are more. */
+  /**
+   * Takes records that the leader has placed; returns whether there are more. If some are lost, the
+   * state is {@link ReplicaState#NONE} after this.
+   */
   boolean takePlaced() {
+    final long damagedBefore = placed.damaged();
     final boolean again = placed.take(log);
     commit(placed.commit());
+    leaveIfDamaged(damagedBefore);
     return again;
+  }
+
+  /** Is no member any more if records may be lost that the leader has counted by the gate. */
+  private void leaveIfDamaged(long before) {
+    if (placed.damaged() != before) {
+      context
+          .errors()
+          .onError(new GroupStoreException("placed records are lost: group=" + context.group()));
+      leave(ReplicaState.NONE);
+    }
   }
 
   /** Position up to which all is known to be committed. */

@@ -267,6 +267,11 @@ final class ReplicaCycle {
   }
 
   private void adopt(GroupState won) {
+    core.moveGate(won.getWon().getEpoch());
+    if (core.state() == ReplicaState.NONE) { // what was placed is lost
+      endLeading();
+      return;
+    }
     wins++;
     if (leader == null) {
       leader = new Leader(core, won, drive, connected::contains, now());

@@ -98,13 +98,17 @@ final class OneSidedPathTest {
   }
 
   private void append(int count, int valueLength) {
+    append(count, valueLength, RecordDescriptor.PUT, 1);
+  }
+
+  private void append(int count, int valueLength, int type, long epoch) {
     for (int i = 0; i < count; i++) {
       final ByteString value = ByteString.copyFrom(new byte[valueLength]);
       final byte[] record = new byte[JournalRecord.aligned(ByteString.EMPTY, value, 0)];
       new JournalRecord()
-          .begin(record, 0, RecordDescriptor.PUT, ByteString.EMPTY, value)
+          .begin(record, 0, type, ByteString.EMPTY, value)
           .partition(GROUP, 0)
-          .place(1, sent.end() + 1)
+          .place(epoch, sent.end() + 1)
           .end();
       sent.add(record, 0, record.length);
     }
@@ -240,5 +244,15 @@ final class OneSidedPathTest {
     append(1, 8);
     assertFalse(work(0, 0));
     assertNull(placed.offer(List.of(), EPOCH));
+  }
+
+  @Test
+  void whatOnlyAJournalHasClosesTheGate() {
+    append(1, 8);
+    append(1, 8, RecordDescriptor.GROUP_END, 1);
+    assertTrue(work(0, 0));
+    takeAll();
+    assertEquals(1, taken.end());
+    assertEquals(1, placed.damaged());
   }
 }

@@ -11,9 +11,14 @@ import dev.ringfetch.fabric.GateDescriptor;
 import dev.ringfetch.fabric.GatePage;
 import dev.ringfetch.index.journal.JournalRecord;
 import dev.ringfetch.index.journal.RecordDescriptor;
+import dev.ringfetch.index.v1.Adopt;
+import dev.ringfetch.index.v1.Append;
+import dev.ringfetch.index.v1.Configuration;
 import dev.ringfetch.index.v1.FabricHint;
+import dev.ringfetch.index.v1.GroupState;
 import dev.ringfetch.index.v1.LeaderMessage;
 import dev.ringfetch.index.v1.LogOffer;
+import dev.ringfetch.index.v1.Member;
 import dev.ringfetch.index.v1.MemberMessage;
 import dev.ringfetch.index.v1.Node;
 import java.util.List;
@@ -23,14 +28,56 @@ import org.junit.jupiter.api.Test;
 final class OneSidedRulesTest implements Peers {
   private static final long GROUP = 3;
   private static final long EPOCH = 7;
+  private static final long LEADER = 8;
 
   private final Looks looks = new Looks();
   private final OneSidedPath path = new OneSidedPath(looks, EPOCH, 0);
   private final RecordLog log = new RecordLog(64 << 10);
   private final RecordLog.Cursor cursor = log.new Cursor();
   private final GatePage gate = GatePage.in(new DirectRegion(GateDescriptor.LENGTH));
+  private int failures;
+  private final ReplicaContext context =
+      new ReplicaContext(
+          GROUP,
+          Node.newBuilder().setId(1).setIncarnation(1).build(),
+          1,
+          this,
+          new NoStore(),
+          () -> 0,
+          () -> 1,
+          new ReplicaContext.Limits(64 << 10, 64 << 10, 4096),
+          failure -> failures++);
+  private final ReplicaCore core = new ReplicaCore(context);
+  private MemberMessage answer;
   private long gateAtScan = -1;
+  private int placements; // that come while the member looks where the records end
   private DirectRegion region;
+
+  /** A store of which only the log matters. */
+  private static final class NoStore implements GroupStore {
+    @Override
+    public void clear(GroupState group) {}
+
+    @Override
+    public void apply(JournalRecord record) {}
+
+    @Override
+    public void restore(JournalRecord record) {}
+
+    @Override
+    public void lead(GroupLog log, GroupState group) {}
+
+    @Override
+    public void reconfigured(GroupState group) {}
+
+    @Override
+    public void follow() {}
+
+    @Override
+    public GroupSnapshot snapshot(Runnable wake) {
+      throw new AssertionError();
+    }
+  }
 
   /** A member's memory of which only looks matter. */
   private static final class Looks implements RemoteLog {
@@ -97,6 +144,22 @@ final class OneSidedRulesTest implements Peers {
     public void close() {}
   }
 
+  /** A member that has offered its memory. */
+  private void member() throws GroupStoreException {
+    core.reset(0, GroupState.getDefaultInstance());
+    core.become(ReplicaState.MEMBER);
+    core.moveGate(EPOCH);
+    assertNotNull(core.placed().offer(List.of(FabricHint.getDefaultInstance()), EPOCH));
+  }
+
+  /** Places a record behind others of its length. */
+  private void place(int before) {
+    final byte[] record = record();
+    final int offset = before * record.length;
+    region.putBytes(LogMemoryDescriptor.RING_OFFSET + offset, record, 0, record.length);
+    region.putLongRelease(LogMemoryDescriptor.END_OFFSET, offset + record.length);
+  }
+
   private byte[] record() {
     final byte[] record = new byte[RecordDescriptor.aligned(RecordDescriptor.KEY_OFFSET)];
     new JournalRecord()
@@ -160,31 +223,91 @@ final class OneSidedRulesTest implements Peers {
 
   /** A leader that saw the gate open has placed its record before the scan. */
   @Test
-  void memberClosesItsGateAndThenTakesWhatIsThere() {
-    final ReplicaCore core =
-        new ReplicaCore(
-            new ReplicaContext(
-                GROUP,
-                Node.getDefaultInstance(),
-                1,
-                this,
-                null,
-                () -> 0,
-                () -> 1,
-                new ReplicaContext.Limits(64 << 10, 64 << 10, 4096),
-                failure -> {
-                  throw new AssertionError(failure);
-                }));
-    core.moveGate(EPOCH);
-    assertNotNull(core.placed().offer(List.of(FabricHint.getDefaultInstance()), EPOCH));
+  void memberClosesItsGateAndThenTakesWhatIsThere() throws GroupStoreException {
+    member();
     core.takePlaced();
     assertEquals(EPOCH, gateAtScan);
-    final byte[] record = record();
-    region.putBytes(LogMemoryDescriptor.RING_OFFSET, record, 0, record.length);
-    region.putLongRelease(LogMemoryDescriptor.END_OFFSET, record.length);
+    place(0);
     core.moveGate(EPOCH + 1);
     assertEquals(0, gateAtScan);
     assertEquals(1, core.log().end());
+    assertEquals(ReplicaState.MEMBER, core.state());
+  }
+
+  @Test
+  void leaderThatGoesOnPlacingDoesNotProlongTheScan() throws GroupStoreException {
+    member();
+    place(0);
+    placements = 5;
+    core.moveGate(EPOCH + 1);
+    assertEquals(1, core.log().end());
+    assertEquals(4, placements);
+  }
+
+  @Test
+  void memberThatLosesWhatWasPlacedIsNoneAnyMore() throws GroupStoreException {
+    member();
+    place(0);
+    core.takePlaced();
+    assertEquals(ReplicaState.MEMBER, core.state());
+    region.putLongRelease(LogMemoryDescriptor.END_OFFSET, -1);
+    assertFalse(core.takePlaced());
+    assertEquals(ReplicaState.NONE, core.state());
+    assertEquals(0, gate.epoch());
+    assertEquals(1, failures);
+  }
+
+  @Test
+  void memberThatLosesWhatWasPlacedObeysNoLaterLeader() throws GroupStoreException {
+    member();
+    place(0);
+    region.putLongRelease(LogMemoryDescriptor.END_OFFSET, Long.MAX_VALUE);
+    core.moveGate(EPOCH + 1);
+    assertEquals(EPOCH + 1, core.gate());
+    assertEquals(ReplicaState.NONE, core.state());
+    new Follower(core)
+        .onMessage(
+            LEADER,
+            LeaderMessage.newBuilder()
+                .setEpoch(EPOCH + 2)
+                .setAdopt(Adopt.getDefaultInstance())
+                .build(),
+            0);
+    assertEquals(0, answer.getGate());
+    assertEquals(1, failures);
+  }
+
+  @Test
+  void memberThatLosesWhatWasPlacedLeadsNothing() {
+    final Configuration first =
+        Configuration.newBuilder()
+            .setEpoch(EPOCH)
+            .setLeader(LEADER)
+            .addMembers(Member.newBuilder().setNode(LEADER).setIncarnation(1))
+            .addMembers(Configurations.member(context.self()))
+            .build();
+    final ReplicaCycle cycle = new ReplicaCycle(context, null, () -> {});
+    cycle.onGroup(GroupState.newBuilder().setVersion(1).setWon(first).build());
+    final Adopt.Builder adopt = Adopt.newBuilder().addFabrics(FabricHint.getDefaultInstance());
+    cycle.onMessage(LEADER, message().setAdopt(adopt).build());
+    cycle.onMessage(LEADER, message().setAppend(Append.getDefaultInstance()).build());
+    assertTrue(answer.hasOffer());
+    region.putLongRelease(LogMemoryDescriptor.END_OFFSET, -1);
+    cycle.onGroup(
+        GroupState.newBuilder()
+            .setVersion(2)
+            .setEstablished(first)
+            .setWon(first.toBuilder().setEpoch(EPOCH + 1).setLeader(1).removeMembers(0))
+            .build());
+    assertEquals(ReplicaState.NONE, cycle.state());
+    assertEquals(EPOCH + 1, cycle.status().gate());
+    cycle.work();
+    assertEquals(ReplicaState.NONE, cycle.state());
+    assertEquals(1, failures);
+  }
+
+  private static LeaderMessage.Builder message() {
+    return LeaderMessage.newBuilder().setGroup(GROUP).setEpoch(EPOCH);
   }
 
   @Override
@@ -223,7 +346,12 @@ final class OneSidedRulesTest implements Peers {
               if (index == LogMemoryDescriptor.END_OFFSET) {
                 gateAtScan = gate.epoch();
               }
-              return super.getLongAcquire(index);
+              final long value = super.getLongAcquire(index);
+              if (index == LogMemoryDescriptor.END_OFFSET && placements > 0) {
+                placements--;
+                place((int) value / record().length);
+              }
+              return value;
             }
           };
       return new Offered(region, LogOffer.getDefaultInstance());
@@ -253,6 +381,6 @@ final class OneSidedRulesTest implements Peers {
 
   @Override
   public void answer(long leader, MemberMessage message) {
-    throw new AssertionError();
+    answer = message;
   }
 }

@@ -17,14 +17,18 @@ final class RecordLogTest {
   private final RecordLog log = new RecordLog(1_000);
 
   private static ByteString records(int from, int to) {
+    return records(from, to, RecordDescriptor.PUT, 1);
+  }
+
+  private static ByteString records(int from, int to, int type, long epoch) {
     final ByteArrayOutputStream bytes = new ByteArrayOutputStream();
     for (int lsn = from; lsn <= to; lsn++) {
       final ByteString value = ByteString.copyFrom(new byte[lsn % 40]);
       final byte[] record = new byte[JournalRecord.aligned(ByteString.EMPTY, value, 0)];
       new JournalRecord()
-          .begin(record, 0, RecordDescriptor.PUT, ByteString.EMPTY, value)
+          .begin(record, 0, type, ByteString.EMPTY, value)
           .partition(GROUP, 0)
-          .place(1, lsn)
+          .place(epoch, lsn)
           .end();
       bytes.writeBytes(record);
     }
@@ -69,6 +73,17 @@ final class RecordLogTest {
     assertEquals(0, log.end());
     assertTrue(log.addAll(GROUP, good, 4, 0));
     expect(log.new Cursor(), 1, 4);
+  }
+
+  @Test
+  void whatOnlyAJournalHasIsRefused() {
+    for (int type = RecordDescriptor.GROUP_BEGIN; type <= RecordDescriptor.GROUP_END; type++) {
+      assertFalse(log.addAll(GROUP, records(1, 3, type, 1), 3, 0), "type=" + type);
+    }
+    assertFalse(log.addAll(GROUP, records(1, 3, RecordDescriptor.PUT, 0), 3, 0));
+    assertEquals(0, log.end());
+    assertTrue(log.addAll(GROUP, records(1, 1, RecordDescriptor.GROUP_BEGIN - 1, 1), 1, 0));
+    assertTrue(log.addAll(GROUP, records(1, 1, RecordDescriptor.GROUP_END + 1, 1), 1, 0));
   }
 
   @Test

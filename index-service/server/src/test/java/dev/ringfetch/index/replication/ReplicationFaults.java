@@ -49,6 +49,9 @@ final class ReplicationFaults {
     final SimulatedNode node = world.nodes().get(id);
     final int choice = random.nextInt(20);
     if (choice < kills) {
+      if (id != other && random.nextBoolean() && world.survives(id, other)) {
+        world.network().memory().damage(world.nodes().get(other)); // by a leader that ends with it
+      }
       if (node.isAlive() && world.survives(id)) {
         world.crash(id, random.nextInt(3) > 0, random.nextInt(2_000));
       }

@@ -33,6 +33,7 @@ final class ReplicationSimulationTest {
   private static final String[] MET_IN_MANY = {
     "abandoned epochs",
     "cuts",
+    "damaged log memory",
     "damaged messages",
     "ended one-sided paths",
     "failed joins",
@@ -40,6 +41,7 @@ final class ReplicationSimulationTest {
     "full logs",
     "late placements",
     "lost answers",
+    "lost placements",
     "lost requests",
     "memory that cannot be reached",
     "refused reads",

@@ -174,12 +174,17 @@ final class ReplicationWorld {
 
   /** Whether the group survives the end of a node: others have all that was acknowledged. */
   boolean survives(long id) {
+    return survives(id, id);
+  }
+
+  /** Whether the group survives the end of two nodes. */
+  boolean survives(long id, long second) {
     if (isOnDisk) {
       return true;
     }
     final GroupState state = coordinator.group(group);
-    return hasOther(state.getEstablished(), id)
-        && (!state.hasWon() || hasOther(state.getWon(), id));
+    return hasOther(state.getEstablished(), id, second)
+        && (!state.hasWon() || hasOther(state.getWon(), id, second));
   }
 
   /** Whether the group survives the loss of a node's directory. */
@@ -226,11 +231,13 @@ final class ReplicationWorld {
     coverage.count("cuts of all power");
   }
 
-  private boolean hasOther(Configuration configuration, long id) {
+  private boolean hasOther(Configuration configuration, long id, long second) {
     for (final Member member : configuration.getMembersList()) {
       final SimulatedNode node = nodes.get(member.getNode());
       if (member.getNode() != id
+          && member.getNode() != second
           && node.isAlive()
+          && !network.memory().isDamaged(node)
           && Configurations.is(member, node.node())
           && node.replica() != null
           && node.replica().status().state() != ReplicaState.NONE) {
@@ -580,9 +587,10 @@ final class ReplicationWorld {
   private void addCounts(SimulatedNode node) {
     if (node.replica() != null) {
       final ReplicaStatus.Counts counts = node.replica().status().counts();
-      if (counts.damaged() > 0) {
+      if (counts.damaged() > network.memory().damages(node)) {
         throw new AssertionError("what was placed could not be: " + node.replica().status());
       }
+      coverage.add("lost placements", counts.damaged());
       coverage.add("serves", counts.serves());
       coverage.add("cuts", counts.cuts());
       coverage.add("refused messages", counts.refused());

@@ -26,6 +26,7 @@ final class SimulatedMemory {
   private final Coverage coverage;
   private final int pairs; // one in so many pairs of nodes has none; 0: all have none
   private final Map<ByteString, Own> offers = new HashMap<>();
+  private final Map<SimulatedNode, Own> owns = new HashMap<>();
   private long tokens;
 
   SimulatedMemory(SimulatedTime time, Coverage coverage) {
@@ -53,7 +54,9 @@ final class SimulatedMemory {
 
       @Override
       public MemberMemory open() {
-        return new Own(self);
+        final Own own = new Own(self);
+        owns.put(self, own);
+        return own;
       }
 
       @Override
@@ -69,9 +72,32 @@ final class SimulatedMemory {
     };
   }
 
+  /** A leader writes over the end word of a node's log memory, with what cannot be. */
+  void damage(SimulatedNode node) {
+    final Own own = owns.get(node);
+    if (own != null && own.region != null && !own.region.damaged) {
+      own.region.damaged = true;
+      own.damages++;
+      coverage.count("damaged log memory");
+    }
+  }
+
+  /** Whether a node has lost what was placed, and has not seen that. */
+  boolean isDamaged(SimulatedNode node) {
+    final Own own = owns.get(node);
+    return own != null && own.region != null && own.region.damaged;
+  }
+
+  /** How often the log memory of a node was damaged. */
+  int damages(SimulatedNode node) {
+    final Own own = owns.get(node);
+    return own == null ? 0 : own.damages;
+  }
+
   /** Log memory: while its member looks at it, requests that are under way may come first. */
   private final class LogRegion extends DirectRegion {
     private final List<Remote> remotes = new ArrayList<>();
+    private boolean damaged;
 
     LogRegion(int length) {
       super(length);
@@ -83,7 +109,7 @@ final class SimulatedMemory {
       hurry(isEnd);
       final long value = super.getLongAcquire(index);
       hurry(isEnd);
-      return value;
+      return isEnd && damaged ? -1 : value;
     }
 
     private void hurry(boolean isDue) {
@@ -100,6 +126,7 @@ final class SimulatedMemory {
     final SimulatedNode node;
     final GatePage gate = GatePage.in(new DirectRegion(GateDescriptor.LENGTH));
     LogRegion region;
+    int damages;
 
     Own(SimulatedNode node) {
       this.node = node;

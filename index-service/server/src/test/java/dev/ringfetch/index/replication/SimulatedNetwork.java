@@ -50,6 +50,11 @@ final class SimulatedNetwork {
     memory = new SimulatedMemory(time, coverage);
   }
 
+  /** The memory between the nodes. */
+  SimulatedMemory memory() {
+    return memory;
+  }
+
   void cut(long from, long to) {
     cut.add(new Link(from, to));
   }
