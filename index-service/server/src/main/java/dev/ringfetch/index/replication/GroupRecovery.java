@@ -14,7 +14,7 @@ import dev.ringfetch.index.v1.GroupState;
 public final class GroupRecovery {
   private final long group;
   private final Replicas.StoreFactory stores;
-  private final RecordLog log;
+  private RecordLog log; // null: a replica has it
   private RecordLog.Cursor applying;
   private GroupState state; // null: none has begun
   private GroupStore store;
@@ -62,8 +62,15 @@ public final class GroupRecovery {
     return store;
   }
 
-  RecordLog log() {
-    return log;
+  /**
+   * Hands the log over. Nothing here refers to its records any more: each one would keep all that
+   * follow.
+   */
+  RecordLog takeLog() {
+    final RecordLog taken = log;
+    log = null;
+    applying = null;
+    return taken;
   }
 
   /** The newest epoch that was obeyed. */
@@ -114,6 +121,9 @@ public final class GroupRecovery {
     store.clear(state);
     gate = record.epoch();
     hasLog = false;
+    log.reset(0); // what was there counts no more
+    applied = 0;
+    restart();
   }
 
   private void move(JournalRecord record) throws GroupStoreException {

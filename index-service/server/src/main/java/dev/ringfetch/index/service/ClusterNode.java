@@ -227,7 +227,7 @@ public final class ClusterNode implements LeaderDirectory, AutoCloseable {
       choosePath();
     }
     reachedFirst = onReached;
-    recovery.groups().forEach(replicas::recover);
+    recovery.takeGroups().forEach(replicas::recover);
     execute(() -> coordinator.announce(self.toBuilder().setAddress(address).build()));
     thread.start();
   }

@@ -8,6 +8,7 @@ import dev.ringfetch.index.replication.GroupStoreException;
 import dev.ringfetch.index.replication.Replicas;
 import java.io.IOException;
 import java.util.Collection;
+import java.util.List;
 import java.util.Map;
 import java.util.TreeMap;
 import java.util.function.Supplier;
@@ -47,8 +48,11 @@ final class NodeRecovery implements RecordSink {
     }
   }
 
-  /** All groups of which there is something. */
-  Collection<GroupRecovery> groups() {
-    return groups.values().stream().filter(GroupRecovery::isPresent).toList();
+  /** Hands over all groups of which there is something, and keeps none. */
+  Collection<GroupRecovery> takeGroups() {
+    final List<GroupRecovery> taken =
+        groups.values().stream().filter(GroupRecovery::isPresent).toList();
+    groups.clear();
+    return taken;
   }
 }
