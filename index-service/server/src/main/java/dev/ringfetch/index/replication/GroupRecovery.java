@@ -20,6 +20,7 @@ public final class GroupRecovery {
   private GroupStore store;
   private boolean hasLog;
   private boolean isDropped;
+  private boolean isGivenUp;
   private long gate;
   private long applied;
 
@@ -47,6 +48,11 @@ public final class GroupRecovery {
   /** Whether the disk has something of the group, which was not dropped since. */
   public boolean isPresent() {
     return state != null && !isDropped;
+  }
+
+  /** Whether there is a definition, without which nothing can come in the place of what is lost. */
+  public boolean isDefined() {
+    return store != null;
   }
 
   /** Whether there is a whole log, and not a part of a snapshot. */
@@ -86,9 +92,42 @@ public final class GroupRecovery {
   /**
    * Takes the next record.
    *
-   * @throws GroupStoreException if it cannot be there, or the store cannot have it
+   * @throws GroupStoreException if it cannot be there, or the store cannot have it: what there is
+   *     of the group counts no more, until a snapshot begins. Which epoch was obeyed still does
    */
   public void onRecord(JournalRecord record) throws GroupStoreException {
+    try {
+      if (!isGivenUp || record.type() == RecordDescriptor.GROUP_BEGIN) {
+        carryOut(record);
+      } else if (record.type() == RecordDescriptor.GROUP_END) {
+        isDropped = true;
+      } else {
+        obey(record);
+      }
+    } catch (GroupStoreException e) {
+      giveUp();
+      obey(record);
+      throw e;
+    }
+  }
+
+  private void giveUp() {
+    isGivenUp = true;
+    hasLog = false;
+    clearLog();
+    if (store != null) {
+      store.follow();
+    }
+  }
+
+  private void obey(JournalRecord record) {
+    if (record.type() == RecordDescriptor.GROUP_EPOCH
+        || record.type() == RecordDescriptor.GROUP_BEGIN) {
+      gate = Math.max(gate, record.epoch());
+    }
+  }
+
+  private void carryOut(JournalRecord record) throws GroupStoreException {
     if (isDropped) {
       throw damaged(record);
     }
@@ -121,7 +160,12 @@ public final class GroupRecovery {
     store.clear(state);
     gate = record.epoch();
     hasLog = false;
-    log.reset(0); // what was there counts no more
+    clearLog();
+    isGivenUp = false;
+  }
+
+  private void clearLog() {
+    log.reset(0);
     applied = 0;
     restart();
   }

@@ -12,6 +12,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.TreeMap;
 import java.util.function.Supplier;
+import org.agrona.ErrorHandler;
 
 /**
  * The groups that the journal of a cluster's node has.
@@ -20,11 +21,17 @@ import java.util.function.Supplier;
  */
 final class NodeRecovery implements RecordSink {
   private final Replicas.StoreFactory stores;
+  private final ErrorHandler errors;
   private final Map<Long, GroupRecovery> groups = new TreeMap<>();
 
-  /** Creates it, of nothing. */
-  NodeRecovery(Replicas.StoreFactory stores) {
+  /**
+   * Creates it, of nothing.
+   *
+   * @param errors is told of groups whose records are given up
+   */
+  NodeRecovery(Replicas.StoreFactory stores, ErrorHandler errors) {
     this.stores = stores;
+    this.errors = errors;
   }
 
   @Override
@@ -39,12 +46,17 @@ final class NodeRecovery implements RecordSink {
               + " "
               + record);
     }
+    final GroupRecovery group =
+        groups.computeIfAbsent(record.index(), number -> new GroupRecovery(number, stores));
     try {
-      groups
-          .computeIfAbsent(record.index(), group -> new GroupRecovery(group, stores))
-          .onRecord(record);
+      group.onRecord(record);
     } catch (GroupStoreException e) {
-      throw new IOException(e.getMessage() + ": " + place.get(), e);
+      final String text = e.getMessage() + ": " + place.get();
+      if (!group.isDefined()) {
+        throw new IOException(text, e);
+      }
+      errors.onError( // other groups go on
+          new GroupStoreException("the group's records here count no more: " + text, e));
     }
   }
 

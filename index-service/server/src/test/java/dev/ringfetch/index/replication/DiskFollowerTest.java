@@ -377,6 +377,45 @@ final class DiskFollowerTest implements Peers, GroupStore {
     assertFalse(recovery.isPresent());
   }
 
+  @Test
+  void aLogThatCannotBeIsGivenUpButNotWhomItObeyed() throws GroupStoreException {
+    member();
+    send(LEADER, 5, 0, adopt(0));
+    send(LEADER, 5, 0, append(5, 0, 4));
+    sync();
+    final GroupRecovery recovery = new GroupRecovery(GROUP, state -> this);
+    final JournalRecord record = new JournalRecord();
+    for (final byte[] bytes : disk) {
+      assertTrue(record.wrap(bytes, 0, bytes.length));
+      recovery.onRecord(record);
+    }
+    assertThrows(GroupStoreException.class, () -> recovery.onRecord(epoch(6, 99)));
+    recovery.onRecord(epoch(7, 2));
+    recovery.onRecord(record);
+    assertTrue(recovery.isPresent());
+    assertFalse(recovery.hasLog());
+    core = ReplicaCore.recovered(context(), recovery);
+    follower = new Follower(core);
+    assertEquals(ReplicaState.NONE, core.state());
+    send(OTHER, 6, 2, snapshot(OTHER)); // of an epoch that was left
+    assertEquals(7, core.gate());
+    assertEquals(0, answer.getLogEpoch());
+    assertEquals(ReplicaState.NONE, core.state());
+    send(OTHER, 7, 2, snapshot(OTHER));
+    assertEquals(7, answer.getGate());
+  }
+
+  private static JournalRecord epoch(long epoch, long position) {
+    final ByteString value = RecordDescriptor.value(position);
+    final byte[] bytes = new byte[JournalRecord.aligned(ByteString.EMPTY, value, 0)];
+    new JournalRecord()
+        .begin(bytes, 0, RecordDescriptor.GROUP_EPOCH, ByteString.EMPTY, value)
+        .partition(GROUP, 0)
+        .place(epoch, 0)
+        .end();
+    return new JournalRecord().at(bytes, 0);
+  }
+
   // The rest of the replica.
 
   @Override
