@@ -208,6 +208,7 @@ final class Follower {
     final boolean again =
         epoch == core.gate()
             && (state == ReplicaState.NONE
+                || core.isRestarted() // an earlier process has begun to join in this epoch
                 || (state == ReplicaState.JOINING && isObeyed(from, epoch)));
     if ((epoch <= core.gate() && !again) || core.isDiskFailed() || isNeeded(begin.getGroup())) {
       return false;

@@ -14,12 +14,13 @@ import dev.ringfetch.index.v1.GroupState;
 public final class GroupRecovery {
   private final long group;
   private final Replicas.StoreFactory stores;
-  private final RecordLog log;
+  private RecordLog log; // null: a replica has it
   private RecordLog.Cursor applying;
   private GroupState state; // null: none has begun
   private GroupStore store;
   private boolean hasLog;
   private boolean isDropped;
+  private boolean isGivenUp;
   private long gate;
   private long applied;
 
@@ -49,6 +50,11 @@ public final class GroupRecovery {
     return state != null && !isDropped;
   }
 
+  /** Whether there is a definition, without which nothing can come in the place of what is lost. */
+  public boolean isDefined() {
+    return store != null;
+  }
+
   /** Whether there is a whole log, and not a part of a snapshot. */
   boolean hasLog() {
     return hasLog;
@@ -62,8 +68,15 @@ public final class GroupRecovery {
     return store;
   }
 
-  RecordLog log() {
-    return log;
+  /**
+   * Hands the log over. Nothing here refers to its records any more: each one would keep all that
+   * follow.
+   */
+  RecordLog takeLog() {
+    final RecordLog taken = log;
+    log = null;
+    applying = null;
+    return taken;
   }
 
   /** The newest epoch that was obeyed. */
@@ -79,9 +92,42 @@ public final class GroupRecovery {
   /**
    * Takes the next record.
    *
-   * @throws GroupStoreException if it cannot be there, or the store cannot have it
+   * @throws GroupStoreException if it cannot be there, or the store cannot have it: what there is
+   *     of the group counts no more, until a snapshot begins. Which epoch was obeyed still does
    */
   public void onRecord(JournalRecord record) throws GroupStoreException {
+    try {
+      if (!isGivenUp || record.type() == RecordDescriptor.GROUP_BEGIN) {
+        carryOut(record);
+      } else if (record.type() == RecordDescriptor.GROUP_END) {
+        isDropped = true;
+      } else {
+        obey(record);
+      }
+    } catch (GroupStoreException e) {
+      giveUp();
+      obey(record);
+      throw e;
+    }
+  }
+
+  private void giveUp() {
+    isGivenUp = true;
+    hasLog = false;
+    clearLog();
+    if (store != null) {
+      store.follow();
+    }
+  }
+
+  private void obey(JournalRecord record) {
+    if (record.type() == RecordDescriptor.GROUP_EPOCH
+        || record.type() == RecordDescriptor.GROUP_BEGIN) {
+      gate = Math.max(gate, record.epoch());
+    }
+  }
+
+  private void carryOut(JournalRecord record) throws GroupStoreException {
     if (isDropped) {
       throw damaged(record);
     }
@@ -114,6 +160,14 @@ public final class GroupRecovery {
     store.clear(state);
     gate = record.epoch();
     hasLog = false;
+    clearLog();
+    isGivenUp = false;
+  }
+
+  private void clearLog() {
+    log.reset(0);
+    applied = 0;
+    restart();
   }
 
   private void move(JournalRecord record) throws GroupStoreException {

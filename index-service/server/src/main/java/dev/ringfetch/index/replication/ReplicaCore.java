@@ -46,7 +46,7 @@ final class ReplicaCore {
 
   /** Creates one with what an earlier process has left on the disk. */
   static ReplicaCore recovered(ReplicaContext context, GroupRecovery recovery) {
-    final ReplicaCore core = new ReplicaCore(context, recovery.log());
+    final ReplicaCore core = new ReplicaCore(context, recovery.takeLog());
     core.gate = recovery.gate();
     if (recovery.hasLog()) {
       core.applied = recovery.applied();

@@ -116,8 +116,8 @@ final class SnapshotTransfer {
       if (answer.getEpoch() == group.getEstablished().getEpoch()) {
         isAnswered = true;
         failed |= answer.getGate() > answer.getEpoch();
-        shared =
-            answer.getLogEpoch() == 0
+        shared = // a log of this epoch is not resumed in it
+            answer.getLogEpoch() == 0 || answer.getLogEpoch() >= answer.getEpoch()
                 ? -1
                 : Configurations.shared(group, answer.getLogEpoch(), answer.getReceived());
       }

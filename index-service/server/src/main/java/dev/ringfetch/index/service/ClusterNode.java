@@ -128,7 +128,7 @@ public final class ClusterNode implements LeaderDirectory, AutoCloseable {
             .build();
     final Replicas.StoreFactory stores =
         group -> new ReplicatedIndex(indexes, barrier(group.getGroup()));
-    recovery = new NodeRecovery(stores);
+    recovery = new NodeRecovery(stores, ClusterNode::onError);
     memory.ofNode(recovery);
     peers = new GrpcPeers(self, new Arrivals(), shmDirectory);
     this.replicas =
@@ -227,7 +227,7 @@ public final class ClusterNode implements LeaderDirectory, AutoCloseable {
       choosePath();
     }
     reachedFirst = onReached;
-    recovery.groups().forEach(replicas::recover);
+    recovery.takeGroups().forEach(replicas::recover);
     execute(() -> coordinator.announce(self.toBuilder().setAddress(address).build()));
     thread.start();
   }

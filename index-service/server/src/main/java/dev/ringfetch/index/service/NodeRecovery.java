@@ -8,9 +8,11 @@ import dev.ringfetch.index.replication.GroupStoreException;
 import dev.ringfetch.index.replication.Replicas;
 import java.io.IOException;
 import java.util.Collection;
+import java.util.List;
 import java.util.Map;
 import java.util.TreeMap;
 import java.util.function.Supplier;
+import org.agrona.ErrorHandler;
 
 /**
  * The groups that the journal of a cluster's node has.
@@ -19,11 +21,17 @@ import java.util.function.Supplier;
  */
 final class NodeRecovery implements RecordSink {
   private final Replicas.StoreFactory stores;
+  private final ErrorHandler errors;
   private final Map<Long, GroupRecovery> groups = new TreeMap<>();
 
-  /** Creates it, of nothing. */
-  NodeRecovery(Replicas.StoreFactory stores) {
+  /**
+   * Creates it, of nothing.
+   *
+   * @param errors is told of groups whose records are given up
+   */
+  NodeRecovery(Replicas.StoreFactory stores, ErrorHandler errors) {
     this.stores = stores;
+    this.errors = errors;
   }
 
   @Override
@@ -38,17 +46,25 @@ final class NodeRecovery implements RecordSink {
               + " "
               + record);
     }
+    final GroupRecovery group =
+        groups.computeIfAbsent(record.index(), number -> new GroupRecovery(number, stores));
     try {
-      groups
-          .computeIfAbsent(record.index(), group -> new GroupRecovery(group, stores))
-          .onRecord(record);
+      group.onRecord(record);
     } catch (GroupStoreException e) {
-      throw new IOException(e.getMessage() + ": " + place.get(), e);
+      final String text = e.getMessage() + ": " + place.get();
+      if (!group.isDefined()) {
+        throw new IOException(text, e);
+      }
+      errors.onError( // other groups go on
+          new GroupStoreException("the group's records here count no more: " + text, e));
     }
   }
 
-  /** All groups of which there is something. */
-  Collection<GroupRecovery> groups() {
-    return groups.values().stream().filter(GroupRecovery::isPresent).toList();
+  /** Hands over all groups of which there is something, and keeps none. */
+  Collection<GroupRecovery> takeGroups() {
+    final List<GroupRecovery> taken =
+        groups.values().stream().filter(GroupRecovery::isPresent).toList();
+    groups.clear();
+    return taken;
   }
 }

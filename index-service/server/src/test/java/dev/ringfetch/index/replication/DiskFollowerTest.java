@@ -2,6 +2,7 @@ package dev.ringfetch.index.replication;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertFalse;
+import static org.junit.jupiter.api.Assertions.assertNull;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
@@ -24,6 +25,7 @@ import dev.ringfetch.index.v1.Node;
 import dev.ringfetch.index.v1.Resume;
 import dev.ringfetch.index.v1.SnapshotBegin;
 import dev.ringfetch.index.v1.SnapshotEnd;
+import java.lang.ref.WeakReference;
 import java.util.ArrayList;
 import java.util.List;
 import org.junit.jupiter.api.Test;
@@ -44,6 +46,7 @@ final class DiskFollowerTest implements Peers, GroupStore {
   private final List<byte[]> disk = new ArrayList<>();
   private final List<Long> applied = new ArrayList<>();
   private long durable;
+  private ReplicaContext.Limits limits = ReplicaContext.Limits.DEFAULT;
   private boolean failed;
   private ReplicaCore core = new ReplicaCore(context());
   private Follower follower = new Follower(core);
@@ -59,7 +62,7 @@ final class DiskFollowerTest implements Peers, GroupStore {
         this,
         () -> 0,
         () -> 1,
-        ReplicaContext.Limits.DEFAULT,
+        limits,
         failure -> {
           throw new AssertionError(failure);
         },
@@ -109,10 +112,10 @@ final class DiskFollowerTest implements Peers, GroupStore {
   }
 
   /** The process ends, and leaves what is durable; another one begins. */
-  private void restart() throws GroupStoreException {
+  private GroupRecovery restart() throws GroupStoreException {
     disk.subList((int) durable, disk.size()).clear();
     applied.clear();
-    final GroupRecovery recovery = new GroupRecovery(GROUP, state -> this);
+    final GroupRecovery recovery = new GroupRecovery(GROUP, state -> this, limits.waiting());
     final JournalRecord record = new JournalRecord();
     for (final byte[] bytes : disk) {
       assertTrue(record.wrap(bytes, 0, bytes.length));
@@ -121,6 +124,7 @@ final class DiskFollowerTest implements Peers, GroupStore {
     assertTrue(recovery.isPresent());
     core = ReplicaCore.recovered(context(), recovery);
     follower = new Follower(core);
+    return recovery;
   }
 
   private void send(long from, long epoch, long commit, LeaderMessage.Builder message) {
@@ -282,6 +286,62 @@ final class DiskFollowerTest implements Peers, GroupStore {
   }
 
   @Test
+  void aNodeThatRestartsAsItJoinsTakesASnapshotInTheSameEpoch() throws GroupStoreException {
+    member();
+    send(LEADER, 5, 0, adopt(0));
+    send(LEADER, 5, 0, append(5, 0, 4));
+    sync();
+    restart();
+    send(OTHER, 6, 3, resume(3));
+    sync();
+    restart();
+    send(OTHER, 6, 3, LeaderMessage.newBuilder().setInquiry(Inquiry.getDefaultInstance()));
+    assertEquals(6, answer.getLogEpoch());
+    send(OTHER, 6, 3, snapshot(SELF, OTHER)); // it is no member's
+    assertEquals(0, answer.getGate());
+    assertEquals(3, answer.getReceived());
+    send(OTHER, 6, 3, snapshot(OTHER));
+    assertEquals(6, answer.getGate());
+    assertEquals(2, answer.getReceived());
+    sync();
+    restart(); // there is a part of a snapshot, and nothing of the log before it
+    send(OTHER, 6, 3, LeaderMessage.newBuilder().setInquiry(Inquiry.getDefaultInstance()));
+    assertEquals(0, answer.getLogEpoch());
+    assertEquals(0, answer.getReceived());
+  }
+
+  @Test
+  void whatWasReadAtTheStartKeepsNoRecordsThatComeLater()
+      throws GroupStoreException, InterruptedException {
+    limits = new ReplicaContext.Limits(4 << 10, 4 << 10, 1 << 10);
+    member();
+    send(LEADER, 5, 0, adopt(0));
+    send(LEADER, 5, 0, append(5, 0, 4));
+    sync();
+    final GroupRecovery recovery = restart();
+    send(OTHER, 6, 4, resume(4));
+    send(OTHER, 6, 4, append(6, 4, 5));
+    final WeakReference<byte[]> records = lastRecords();
+    for (int end = 9; end < 200; end += 5) {
+      send(OTHER, 6, end, append(6, end, 5));
+      sync();
+    }
+    assertTrue(core.log().base() > 9);
+    for (int i = 0; i < 100 && records.get() != null; i++) {
+      System.gc();
+      Thread.sleep(10);
+    }
+    assertNull(records.get());
+    assertTrue(recovery.isPresent()); // and was not freed itself
+  }
+
+  private WeakReference<byte[]> lastRecords() {
+    final RecordLog.Cursor cursor = core.log().new Cursor();
+    assertTrue(cursor.seek(core.log().end()));
+    return new WeakReference<>(cursor.array());
+  }
+
+  @Test
   void aFailedDiskTakesNoSnapshot() {
     failed = true;
     send(OTHER, 6, 2, snapshot(OTHER));
@@ -315,6 +375,45 @@ final class DiskFollowerTest implements Peers, GroupStore {
     final JournalRecord record = new JournalRecord().at(bytes, 0);
     assertThrows(GroupStoreException.class, () -> recovery.onRecord(record));
     assertFalse(recovery.isPresent());
+  }
+
+  @Test
+  void aLogThatCannotBeIsGivenUpButNotWhomItObeyed() throws GroupStoreException {
+    member();
+    send(LEADER, 5, 0, adopt(0));
+    send(LEADER, 5, 0, append(5, 0, 4));
+    sync();
+    final GroupRecovery recovery = new GroupRecovery(GROUP, state -> this);
+    final JournalRecord record = new JournalRecord();
+    for (final byte[] bytes : disk) {
+      assertTrue(record.wrap(bytes, 0, bytes.length));
+      recovery.onRecord(record);
+    }
+    assertThrows(GroupStoreException.class, () -> recovery.onRecord(epoch(6, 99)));
+    recovery.onRecord(epoch(7, 2));
+    recovery.onRecord(record);
+    assertTrue(recovery.isPresent());
+    assertFalse(recovery.hasLog());
+    core = ReplicaCore.recovered(context(), recovery);
+    follower = new Follower(core);
+    assertEquals(ReplicaState.NONE, core.state());
+    send(OTHER, 6, 2, snapshot(OTHER)); // of an epoch that was left
+    assertEquals(7, core.gate());
+    assertEquals(0, answer.getLogEpoch());
+    assertEquals(ReplicaState.NONE, core.state());
+    send(OTHER, 7, 2, snapshot(OTHER));
+    assertEquals(7, answer.getGate());
+  }
+
+  private static JournalRecord epoch(long epoch, long position) {
+    final ByteString value = RecordDescriptor.value(position);
+    final byte[] bytes = new byte[JournalRecord.aligned(ByteString.EMPTY, value, 0)];
+    new JournalRecord()
+        .begin(bytes, 0, RecordDescriptor.GROUP_EPOCH, ByteString.EMPTY, value)
+        .partition(GROUP, 0)
+        .place(epoch, 0)
+        .end();
+    return new JournalRecord().at(bytes, 0);
   }
 
   // The rest of the replica.

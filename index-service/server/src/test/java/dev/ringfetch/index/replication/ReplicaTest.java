@@ -9,6 +9,7 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 import dev.ringfetch.index.journal.RecordDescriptor;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Random;
 import org.junit.jupiter.api.Test;
 
 /** What a group does in the cases that each have a name. */
@@ -84,6 +85,41 @@ final class ReplicaTest {
     world.time().run(20_000 * ReplicationWorld.MS);
     assertEquals(3, world.coordinator().group(world.group()).getEstablished().getMembersCount());
     world.settle();
+  }
+
+  @Test
+  void nodeThatRestartsAsItJoinsJoinsInTheSameEpoch() {
+    final Random seeds = new Random(SEED);
+    for (int i = 0; i < 6; i++) { // leaders with much of the log, and with little
+      restartAsItJoins(new ReplicationWorld(seeds.nextLong(), 3, 3, coverage, true));
+    }
+  }
+
+  private void restartAsItJoins(ReplicationWorld world) {
+    world.startClients(4, 500_000);
+    world.time().run(300 * ReplicationWorld.MS);
+    world.crash(3, true, 700); // it is taken out, and its directory comes back
+    for (int i = 0; i < 100_000 && !isJoining(world); i++) {
+      world.time().run(ReplicationWorld.MS / 20);
+    }
+    assertTrue(isJoining(world), world::describe);
+    world.leader().session().connect(false); // no epoch begins that has it
+    world.time().run(200 * ReplicationWorld.MS);
+    assertTrue(isJoining(world), world::describe);
+    final long gate = world.nodes().get(3L).replica().status().gate();
+    world.crash(3, true, 0);
+    world.time().run(5 * ReplicationWorld.MS);
+    world.leader().session().connect(true);
+    assertEquals(gate, world.coordinator().group(world.group()).getEstablished().getEpoch());
+    world.time().run(8_000 * ReplicationWorld.MS);
+    assertEquals(3, world.coordinator().group(world.group()).getEstablished().getMembersCount());
+    assertEquals(0, coverage.of("fail-overs"));
+    world.settle();
+  }
+
+  private static boolean isJoining(ReplicationWorld world) {
+    final Replica replica = world.nodes().get(3L).replica();
+    return replica != null && replica.status().state() == ReplicaState.JOINING;
   }
 
   @Test
