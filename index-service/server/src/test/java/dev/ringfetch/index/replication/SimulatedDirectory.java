@@ -19,6 +19,12 @@ final class SimulatedDirectory {
   /** Whether there may be no room for a record. */
   boolean fills;
 
+  /** Bytes that may wait for their sync: beyond, there is no room. */
+  int room = Integer.MAX_VALUE;
+
+  /** What a sync takes at least. */
+  long syncNs = 100_000;
+
   SimulatedDirectory(SimulatedTime time, Coverage coverage) {
     this.time = time;
     this.coverage = coverage;
@@ -82,6 +88,7 @@ final class SimulatedDirectory {
     private final int base;
     private final Consumer<Runnable> runner;
     private int durable;
+    private long unsynced; // bytes
     private Runnable listener = () -> {};
     private boolean syncing;
     private boolean failed;
@@ -103,6 +110,11 @@ final class SimulatedDirectory {
         coverage.count("full disks");
         return false;
       }
+      if (unsynced > 0 && unsynced + length > room) {
+        coverage.count("slow disks");
+        return false;
+      }
+      unsynced += length;
       final byte[] copy = new byte[length];
       System.arraycopy(bytes, offset, copy, 0, length);
       records.add(copy);
@@ -115,7 +127,7 @@ final class SimulatedDirectory {
         return;
       }
       syncing = true;
-      final long delayNs = time.oneIn(50) ? 30_000_000 : 100_000 + time.random().nextInt(400_000);
+      final long delayNs = time.oneIn(50) ? 30_000_000 : syncNs + time.random().nextInt(400_000);
       time.after(100_000, () -> write(records.size(), delayNs));
     }
 
@@ -125,7 +137,9 @@ final class SimulatedDirectory {
           () -> {
             syncing = false;
             if (!failed && !ended) {
-              durable = end;
+              while (durable < end) {
+                unsynced -= records.get(durable++).length;
+              }
               if (durable < records.size()) {
                 sync();
               }
