@@ -324,8 +324,10 @@ final class DiskFollowerTest implements Peers, GroupStore {
     work();
     assertNull(answer); // one answer to each message
 
+    refusals = 1; // what follows does not pass it
+    send(OTHER, 6, 2, piece(record(0, 2).concat(record(0, 3))));
     refusals = 100;
-    send(OTHER, 6, 2, piece(record(0, 2)));
+    send(OTHER, 6, 2, piece(record(0, 4)));
     refusals = 1;
     send(
         OTHER,
@@ -335,7 +337,7 @@ final class DiskFollowerTest implements Peers, GroupStore {
     sync();
     assertEquals(4, answer.getDurable());
     restart();
-    assertEquals(List.of(1L, 2L), applied);
+    assertEquals(List.of(1L, 2L, 3L, 4L), applied);
     send(LEADER, 8, 0, LeaderMessage.newBuilder().setInquiry(Inquiry.getDefaultInstance()));
     assertEquals(6, answer.getLogEpoch());
     assertEquals(3, answer.getReceived());

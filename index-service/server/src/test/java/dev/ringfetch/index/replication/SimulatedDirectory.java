@@ -1,6 +1,7 @@
 package dev.ringfetch.index.replication;
 
 import dev.ringfetch.index.journal.JournalRecord;
+import dev.ringfetch.index.journal.RecordDescriptor;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.function.Consumer;
@@ -42,6 +43,16 @@ final class SimulatedDirectory {
 
   boolean isFailed() {
     return process != null && process.failed;
+  }
+
+  /** Number of times that the group began anew. */
+  int begins() {
+    int begins = 0;
+    final JournalRecord record = new JournalRecord();
+    for (final byte[] bytes : records) {
+      begins += record.at(bytes, 0).type() == RecordDescriptor.GROUP_BEGIN ? 1 : 0;
+    }
+    return begins;
   }
 
   /** Nothing becomes durable any more in this process. */
