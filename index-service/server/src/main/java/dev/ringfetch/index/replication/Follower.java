@@ -25,6 +25,7 @@ final class Follower {
   private long leader; // of the gate's epoch; 0: unknown, or this one
   private long confirmed;
   private boolean restored; // the snapshot is complete
+  private int held; // pieces of the snapshot that are not answered: the disk is behind
   private long noticed = -1; // position that the leader knows to be durable
   private List<FabricHint> fabrics = List.of(); // of the leader, until memory was offered
   private long heardNs;
@@ -80,6 +81,13 @@ final class Follower {
       refused++;
     }
     core.journal();
+    if (taken && message.hasSnapshotBegin()) {
+      held = 0; // the leader waits for no answer to an earlier snapshot
+    }
+    if (taken && message.hasSnapshot() && core.isDiskBehind()) {
+      held++; // other messages are answered: the node lives
+      return;
+    }
     final MemberMessage.Builder answer = answer(from, message.getEpoch(), false);
     if (taken && !message.hasAdopt()) { // memory takes time, for which no new epoch waits
       offerMemory(answer);
@@ -92,8 +100,12 @@ final class Follower {
     while (core.takePlaced()) {}
   }
 
-  /** Tells the leader that more is durable, which it waits for. */
+  /** Tells the leader what it waits for: that more is durable, or that the disk can have more. */
   void notice() {
+    while (held > 0 && !core.isDiskBehind()) {
+      held--;
+      core.context().peers().answer(leader, answer(leader, core.gate(), false).build());
+    }
     if (core.hasDisk() && leader != 0 && core.state().isFollower() && core.durable() != noticed) {
       core.context().peers().answer(leader, answer(leader, core.gate(), true).build());
     }
@@ -198,6 +210,7 @@ final class Follower {
 
   private void moveGate(long from, long epoch) {
     core.moveGate(epoch);
+    held = 0; // in the epoch that has ended
     leader = from;
     confirmed = 0;
     fabrics = List.of();

@@ -13,9 +13,18 @@ import java.util.ArrayDeque;
  * <p>A position counts as durable only if the epoch is, too: a member that says that it has a
  * record has not forgotten, after a restart, whom it obeyed.
  *
+ * <p>A snapshot has no log that keeps its records until the disk has room. They wait here, and
+ * {@link #isBehind} says that the next ones have to wait where they come from.
+ *
  * <p>The replica's owner only.
  */
 final class LogJournal {
+  /** So many times the bytes of a commit may be under way to the disk before a snapshot waits. */
+  private static final int AHEAD_PARTS = 4;
+
+  /** So many times that may wait without room: no leader sends more that is not answered. */
+  private static final int WAITING_PARTS = 64;
+
   /** A position, and the number of the disk's records after which it is durable. */
   private record Mark(long count, long position) {}
 
@@ -24,9 +33,15 @@ final class LogJournal {
   private final RecordLog log;
   private final int commitBytes;
   private final ArrayDeque<Mark> marks = new ArrayDeque<>();
+  private final ArrayDeque<byte[]> waiting = new ArrayDeque<>(); // for room, before the log
+  private long waitingBytes;
+  private long syncing; // number of the disk's records with which the older bytes are durable
+  private long olderBytes; // of a snapshot, under way to the disk
+  private long newerBytes;
   private RecordLog.Cursor cursor;
   private boolean isWhole; // the log follows, not a snapshot
   private boolean isEpochDue;
+  private boolean isDropped;
   private long durable = -1;
   private long commit;
   private long bytesSinceCommit;
@@ -47,7 +62,7 @@ final class LogJournal {
 
   /** Whether nothing becomes durable any more. */
   boolean isFailed() {
-    return disk.isFailed();
+    return isDropped || disk.isFailed();
   }
 
   /** Goes on with a log that the disk has, up to its end. */
@@ -63,7 +78,8 @@ final class LogJournal {
    * @param isRestored whether a snapshot comes first
    */
   void begin(long epoch, GroupState state, boolean isRestored) throws GroupStoreException {
-    append(RecordDescriptor.GROUP_BEGIN, epoch, state.toByteString());
+    clearWaiting(); // a snapshot that is given up
+    pass(control(RecordDescriptor.GROUP_BEGIN, epoch, state.toByteString()));
     restart();
     isWhole = !isRestored;
     isEpochDue = true;
@@ -77,9 +93,50 @@ final class LogJournal {
     if (record.index() != group) {
       new JournalRecord().at(copy, 0).partition(group, record.partition()).end();
     }
-    if (!disk.append(copy, 0, copy.length)) {
-      throw full();
+    pass(copy);
+  }
+
+  /** Passes a record on before the log, or keeps it until there is room. */
+  private void pass(byte[] record) throws GroupStoreException {
+    if (isFailed() || waitingBytes > (long) WAITING_PARTS * commitBytes) {
+      throw new GroupStoreException(
+          "the journal has failed, or the leader does not wait for it: group=" + group);
     }
+    if (!waiting.isEmpty() || !disk.append(record, 0, record.length)) {
+      waiting.add(record);
+      waitingBytes += record.length;
+    } else {
+      newerBytes += record.length;
+    }
+  }
+
+  /** Passes on what waits, as far as there is room; returns whether nothing waits any more. */
+  private boolean passWaiting() {
+    while (!waiting.isEmpty() && disk.append(waiting.peek(), 0, waiting.peek().length)) {
+      final int length = waiting.poll().length;
+      waitingBytes -= length;
+      newerBytes += length;
+    }
+    return waiting.isEmpty();
+  }
+
+  private void clearWaiting() {
+    waiting.clear();
+    waitingBytes = 0;
+  }
+
+  /**
+   * Whether a snapshot comes faster than the disk takes it. Other groups' records queue behind what
+   * is under way: that is limited, too, and not the disk's room alone.
+   */
+  boolean isBehind() {
+    final long count = disk.durable();
+    if (count >= syncing) {
+      syncing = disk.appended();
+      olderBytes = count < syncing ? newerBytes : 0;
+      newerBytes = 0;
+    }
+    return !waiting.isEmpty() || olderBytes + newerBytes > (long) AHEAD_PARTS * commitBytes;
   }
 
   /** The snapshot is whole, and the log goes on from where it begins. */
@@ -104,13 +161,16 @@ final class LogJournal {
   /** The replica is no member any more: the disk keeps what it has. */
   void leave() {
     restart();
+    clearWaiting();
     isWhole = false;
   }
 
-  /** The group was dropped. */
+  /** The group was dropped: nothing comes after that, whatever the replica does yet. */
   void drop() {
+    leave();
     final byte[] record = control(RecordDescriptor.GROUP_END, 0, ByteString.EMPTY);
     disk.append(record, 0, record.length); // without room: the next start asks the coordinator
+    isDropped = true;
     disk.close();
   }
 
@@ -121,7 +181,8 @@ final class LogJournal {
 
   /** Passes on what has come, as far as there is room. */
   void work(long epoch, long committed) {
-    if (!isWhole) {
+    final boolean isPassed = passWaiting();
+    if (!isPassed || !isWhole) {
       return;
     }
     boolean isNew = isEpochDue;
@@ -169,16 +230,6 @@ final class LogJournal {
   private boolean tryAppend(int type, long epoch, ByteString value) {
     final byte[] record = control(type, epoch, value);
     return disk.append(record, 0, record.length);
-  }
-
-  private void append(int type, long epoch, ByteString value) throws GroupStoreException {
-    if (!tryAppend(type, epoch, value)) {
-      throw full();
-    }
-  }
-
-  private GroupStoreException full() {
-    return new GroupStoreException("the journal has no room, or has failed: group=" + group);
   }
 
   private byte[] control(int type, long epoch, ByteString value) {

@@ -140,6 +140,11 @@ final class ReplicaCore {
     }
   }
 
+  /** Whether a snapshot comes faster than the disk takes it. */
+  boolean isDiskBehind() {
+    return journal != null && journal.isBehind();
+  }
+
   /** The snapshot is whole. */
   void restored() {
     if (journal != null) {

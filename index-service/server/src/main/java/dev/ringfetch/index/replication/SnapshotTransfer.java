@@ -84,10 +84,11 @@ final class SnapshotTransfer {
         || core.log().bytes() > core.context().limits().tail();
   }
 
-  /** Whether the node can become a member. */
+  /** Whether the node can become a member: no commit waits for what its disk lacks yet. */
   boolean isReady() {
     return end >= 0
         && progress.applied() >= end
+        && progress.counted() >= end
         && core.log().end() - progress.counted() <= LAG_LIMIT;
   }
 

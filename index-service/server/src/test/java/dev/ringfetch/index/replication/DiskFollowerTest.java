@@ -48,6 +48,7 @@ final class DiskFollowerTest implements Peers, GroupStore {
   private long durable;
   private ReplicaContext.Limits limits = ReplicaContext.Limits.DEFAULT;
   private boolean failed;
+  private int refusals; // so many records find no room
   private ReplicaCore core = new ReplicaCore(context());
   private Follower follower = new Follower(core);
   private MemberMessage answer;
@@ -69,6 +70,10 @@ final class DiskFollowerTest implements Peers, GroupStore {
         new GroupDisk() {
           @Override
           public boolean append(byte[] bytes, int offset, int length) {
+            if (refusals > 0) {
+              refusals--;
+              return false;
+            }
             disk.add(ByteString.copyFrom(bytes, offset, length).toByteArray());
             return true;
           }
@@ -346,6 +351,124 @@ final class DiskFollowerTest implements Peers, GroupStore {
     failed = true;
     send(OTHER, 6, 2, snapshot(OTHER));
     assertEquals(0, answer.getGate());
+  }
+
+  private static LeaderMessage.Builder piece(ByteString records) {
+    return LeaderMessage.newBuilder().setSnapshot(records);
+  }
+
+  private void work() {
+    answer = null;
+    core.journal();
+    follower.notice();
+  }
+
+  @Test
+  void aSnapshotWaitsForTheDisksRoom() throws GroupStoreException {
+    refusals = 100;
+    send(OTHER, 6, 2, snapshot(OTHER));
+    assertEquals(6, answer.getGate());
+    send(OTHER, 6, 2, piece(record(0, 1)));
+    assertNull(answer);
+    send(OTHER, 6, 2, append(6, 2, 1));
+    assertEquals(6, answer.getGate()); // it lives
+    assertEquals(3, answer.getReceived());
+    work();
+    assertNull(answer);
+    assertEquals(List.of(), disk);
+    refusals = 0;
+    work();
+    assertEquals(6, answer.getGate());
+    assertFalse(answer.getUnasked());
+    work();
+    assertNull(answer); // one answer to each message
+
+    refusals = 1; // what follows does not pass it
+    send(OTHER, 6, 2, piece(record(0, 2).concat(record(0, 3))));
+    refusals = 100;
+    send(OTHER, 6, 2, piece(record(0, 4)));
+    refusals = 1;
+    send(
+        OTHER,
+        6,
+        3,
+        LeaderMessage.newBuilder().setSnapshotEnd(SnapshotEnd.newBuilder().setPosition(2)));
+    sync();
+    assertEquals(4, answer.getDurable());
+    restart();
+    assertEquals(List.of(1L, 2L, 3L, 4L), applied);
+    send(LEADER, 8, 0, LeaderMessage.newBuilder().setInquiry(Inquiry.getDefaultInstance()));
+    assertEquals(6, answer.getLogEpoch());
+    assertEquals(3, answer.getReceived());
+  }
+
+  @Test
+  void aSnapshotThatBeginsAnewIsBehindWhatWaited() throws GroupStoreException {
+    refusals = 100;
+    send(OTHER, 6, 2, snapshot(OTHER));
+    send(OTHER, 6, 2, piece(record(0, 1)));
+    refusals = 0;
+    send(OTHER, 6, 2, snapshot(OTHER));
+    work();
+    assertNull(answer); // nobody waits for the answer to the first piece
+    send(OTHER, 6, 2, piece(record(0, 5)));
+    send(
+        OTHER,
+        6,
+        2,
+        LeaderMessage.newBuilder().setSnapshotEnd(SnapshotEnd.newBuilder().setPosition(2)));
+    sync();
+    restart();
+    assertEquals(List.of(5L), applied);
+  }
+
+  @Test
+  void aSnapshotWaitsForTheDisksSyncs() {
+    send(OTHER, 6, 2, snapshot(OTHER));
+    final ByteString value = ByteString.copyFrom(new byte[1 << 20]);
+    int pieces = 0;
+    while (answer != null) {
+      assertTrue(++pieces < 100, "it goes on without a sync");
+      final byte[] record = new byte[JournalRecord.aligned(ByteString.EMPTY, value, 0)];
+      new JournalRecord()
+          .begin(record, 0, RecordDescriptor.PUT, ByteString.EMPTY, value)
+          .partition(GROUP, 0)
+          .place(0, pieces)
+          .end();
+      send(OTHER, 6, 2, piece(ByteString.copyFrom(record)));
+    }
+    assertTrue(pieces > 4, "each piece waits: " + pieces);
+    work();
+    assertNull(answer);
+    durable = disk.size();
+    work();
+    assertEquals(6, answer.getGate());
+  }
+
+  @Test
+  void aFailedDiskEndsASnapshotThatWaits() {
+    refusals = 100;
+    send(OTHER, 6, 2, snapshot(OTHER));
+    send(OTHER, 6, 2, piece(record(0, 1)));
+    assertNull(answer);
+    core.leave(ReplicaState.NONE); // as the cycle does then
+    work();
+    assertEquals(0, answer.getGate());
+  }
+
+  @Test
+  void nothingFollowsTheEndOfAGroup() throws GroupStoreException {
+    member();
+    send(LEADER, 5, 0, adopt(0));
+    core.drop();
+    send(LEADER, 5, 0, append(5, 0, 1));
+    send(LEADER, 6, 0, adopt(0));
+    send(OTHER, 7, 2, snapshot(OTHER));
+    assertEquals(6, answer.getGate());
+    final JournalRecord record = new JournalRecord();
+    final byte[] last = disk.get(disk.size() - 1);
+    assertTrue(record.wrap(last, 0, last.length));
+    assertEquals(RecordDescriptor.GROUP_END, record.type());
   }
 
   @Test

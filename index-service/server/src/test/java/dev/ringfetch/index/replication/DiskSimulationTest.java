@@ -1,5 +1,6 @@
 package dev.ringfetch.index.replication;
 
+import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import java.util.List;
@@ -30,6 +31,7 @@ final class DiskSimulationTest {
     "pieces",
     "restarts",
     "resumed logs",
+    "slow disks",
   };
 
   @Test
@@ -45,6 +47,52 @@ final class DiskSimulationTest {
         assertTrue(coverage.of(what) > 0, what + " " + coverage);
       }
     }
+  }
+
+  /** A node joins whose disk has room for a part of the snapshot: at the first attempt. */
+  @Test
+  void aSnapshotIsPacedByTheDiskOfTheNodeThatJoins() {
+    final long seed = Long.getLong("ringfetch.seed", 20261127);
+    for (int i = 0; i < 8; i++) {
+      final Coverage coverage = new Coverage();
+      try {
+        final ReplicationWorld world = new ReplicationWorld(seed + i, 3, 3, coverage, true);
+        joinSlowly(world);
+        assertTrue(coverage.of("slow disks") > 0, "no disk was slow");
+        assertTrue(coverage.of("joins") > 0, "no node joined");
+        for (final SimulatedNode node : world.nodes().values()) {
+          assertEquals(1, node.directory().begins());
+        }
+      } catch (Throwable t) {
+        throw new AssertionError("-Dringfetch.seed=" + (seed + i) + " " + coverage, t);
+      }
+    }
+    System.out.printf("seed=%d%n", seed);
+  }
+
+  private static void joinSlowly(ReplicationWorld world) {
+    world.startClients(6, 1_000_000);
+    world.time().run(2_000 * ReplicationWorld.MS);
+    world.stopClients();
+    world.startClients(1, 20 * ReplicationWorld.MS); // the leader keeps what comes meanwhile
+    final SimulatedNode leader = world.leader();
+    final long lost =
+        world.nodes().keySet().stream().filter(id -> id != leader.id()).findFirst().orElseThrow();
+    world.lose(lost);
+    for (int i = 0; i < 200; i++) {
+      for (final SimulatedNode node : world.nodes().values()) {
+        if (node.id() > 3) {
+          slow(node);
+        }
+      }
+      world.time().run(10 * ReplicationWorld.MS);
+    }
+    world.settle();
+  }
+
+  private static void slow(SimulatedNode node) {
+    node.directory().room = 300;
+    node.directory().syncNs = 60 * ReplicationWorld.MS;
   }
 
   /** Runs worlds until it is ended: the first seed is the first argument, then their number. */
@@ -81,8 +129,12 @@ final class DiskSimulationTest {
       final int losses = random.nextInt(3);
       final int failures = random.nextInt(3);
       final boolean fill = random.nextInt(3) == 0;
+      final boolean slow = random.nextInt(4) == 0;
       for (int ms = 0; ms < LIFE_MS; ms += STEP_MS) {
         world.nodes().values().forEach(node -> node.directory().fills = fill);
+        if (slow) {
+          world.nodes().values().forEach(DiskSimulationTest::slow);
+        }
         faults.run(STEP_MS);
         final List<Long> ids = List.copyOf(world.nodes().keySet());
         final long id = ids.get(random.nextInt(ids.size()));

@@ -1,6 +1,7 @@
 package dev.ringfetch.index.replication;
 
 import dev.ringfetch.index.journal.JournalRecord;
+import dev.ringfetch.index.journal.RecordDescriptor;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.function.Consumer;
@@ -19,6 +20,12 @@ final class SimulatedDirectory {
   /** Whether there may be no room for a record. */
   boolean fills;
 
+  /** Bytes that may wait for their sync: beyond, there is no room. */
+  int room = Integer.MAX_VALUE;
+
+  /** What a sync takes at least. */
+  long syncNs = 100_000;
+
   SimulatedDirectory(SimulatedTime time, Coverage coverage) {
     this.time = time;
     this.coverage = coverage;
@@ -36,6 +43,16 @@ final class SimulatedDirectory {
 
   boolean isFailed() {
     return process != null && process.failed;
+  }
+
+  /** Number of times that the group began anew. */
+  int begins() {
+    int begins = 0;
+    final JournalRecord record = new JournalRecord();
+    for (final byte[] bytes : records) {
+      begins += record.at(bytes, 0).type() == RecordDescriptor.GROUP_BEGIN ? 1 : 0;
+    }
+    return begins;
   }
 
   /** Nothing becomes durable any more in this process. */
@@ -82,6 +99,7 @@ final class SimulatedDirectory {
     private final int base;
     private final Consumer<Runnable> runner;
     private int durable;
+    private long unsynced; // bytes
     private Runnable listener = () -> {};
     private boolean syncing;
     private boolean failed;
@@ -103,6 +121,11 @@ final class SimulatedDirectory {
         coverage.count("full disks");
         return false;
       }
+      if (unsynced > 0 && unsynced + length > room) {
+        coverage.count("slow disks");
+        return false;
+      }
+      unsynced += length;
       final byte[] copy = new byte[length];
       System.arraycopy(bytes, offset, copy, 0, length);
       records.add(copy);
@@ -115,7 +138,7 @@ final class SimulatedDirectory {
         return;
       }
       syncing = true;
-      final long delayNs = time.oneIn(50) ? 30_000_000 : 100_000 + time.random().nextInt(400_000);
+      final long delayNs = time.oneIn(50) ? 30_000_000 : syncNs + time.random().nextInt(400_000);
       time.after(100_000, () -> write(records.size(), delayNs));
     }
 
@@ -125,7 +148,9 @@ final class SimulatedDirectory {
           () -> {
             syncing = false;
             if (!failed && !ended) {
-              durable = end;
+              while (durable < end) {
+                unsynced -= records.get(durable++).length;
+              }
               if (durable < records.size()) {
                 sync();
               }
