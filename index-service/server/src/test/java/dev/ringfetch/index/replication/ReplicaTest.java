@@ -195,7 +195,7 @@ final class ReplicaTest {
               });
     }
     world.time().run(200 * ReplicationWorld.MS);
-    assertEquals(List.of(), answers);
+    assertFalse(answers.contains(true)); // memory that is not cut off tells it that it lost
     world.settle();
     assertEquals(List.of(false, false), answers);
   }
@@ -203,6 +203,7 @@ final class ReplicaTest {
   @Test
   void barriersAreRefusedWhereNoEpochIsEstablishedForLong() {
     final ReplicationWorld world = new ReplicationWorld(SEED, 3, 3, coverage);
+    world.network().memory().none(); // the gate of a process that was killed can be read
     world.time().run(300 * ReplicationWorld.MS);
     world.nodes().values().forEach(node -> node.session().connect(false));
     world.crash(3, true, -1); // nobody can take it out of the group

@@ -24,7 +24,7 @@ final class SimulatedMemory {
 
   private final SimulatedTime time;
   private final Coverage coverage;
-  private final int pairs; // one in so many pairs of nodes has none; 0: all have none
+  private int pairs; // one in so many pairs of nodes has none; 0: all have none
   private final Map<ByteString, Own> offers = new HashMap<>();
   private final Map<SimulatedNode, Own> owns = new HashMap<>();
   private long tokens;
@@ -33,6 +33,11 @@ final class SimulatedMemory {
     this.time = time;
     this.coverage = coverage;
     pairs = time.random().nextBoolean() ? 1 : time.random().nextInt(5);
+  }
+
+  /** From now on no fabric connects nodes. */
+  void none() {
+    pairs = 0;
   }
 
   /** Whether a fabric connects two nodes. */
