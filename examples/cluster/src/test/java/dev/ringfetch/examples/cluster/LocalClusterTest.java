@@ -226,7 +226,11 @@ final class LocalClusterTest {
       assertEquals(1, value(ask(grpc).get()));
       assertEquals(1, value(ask(ring).get()));
       leader.pauseProcess();
-      assertEquals(ClusterProcess.State.PAUSED, leader.state());
+      final long stoppedByNs = System.nanoTime() + 10_000 * MS;
+      while (leader.state() != ClusterProcess.State.PAUSED) { // a signal takes its time
+        assertTrue(System.nanoTime() < stoppedByNs, "it was not stopped");
+        TimeUnit.MILLISECONDS.sleep(1);
+      }
       try (IndexClient client = Workload.client(others(leader))) {
         index(client).put(KEY, 2L);
       }

@@ -55,8 +55,12 @@ final class Connection implements AutoCloseable {
     shmDirectory = options.shmDirectory();
     timeout = options.timeout();
     final IndexClientBuilder channels = IndexClient.builder().target(server);
-    channel =
-        (shmDirectory == null ? channels : channels.shmDirectory(shmDirectory)).buildChannel();
+    try {
+      channel =
+          (shmDirectory == null ? channels : channels.shmDirectory(shmDirectory)).buildChannel();
+    } catch (IllegalStateException e) { // of a coordinator that does not say which nodes there are
+      throw new CommandFailure(ExitCode.UNREACHABLE, e.getMessage());
+    }
     final ClientMetrics metrics =
         (operation, index, route, code, durationNs) -> {
           if (!operation.isWriting() && route == Access.RPC) {

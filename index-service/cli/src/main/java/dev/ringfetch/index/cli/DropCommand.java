@@ -1,6 +1,7 @@
 package dev.ringfetch.index.cli;
 
-import dev.ringfetch.index.v1.IndexDescription;
+import io.grpc.Status;
+import io.grpc.StatusRuntimeException;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Option;
@@ -27,16 +28,28 @@ final class DropCommand extends ClientCommand {
   @Override
   int run(Connection connection, Output out) {
     final String name = index.required();
-    final IndexDescription found = connection.require(name);
+    final String entries = entries(connection, name);
     if (!yes) {
-      confirm("Drop index '" + name + "' with " + Printable.entries(found.getEntries()) + "?");
+      confirm("Drop index '" + name + "' with " + entries + "?");
     }
     final boolean dropped = connection.drop(name);
     if (isJson()) {
       out.object().text("index", name).flag("dropped", dropped).end();
     } else {
-      out.line("dropped index '" + name + "', about " + Printable.entries(found.getEntries()));
+      out.line("dropped index '" + name + "', " + entries);
     }
     return ExitCode.OK;
+  }
+
+  /** How many entries there are; an index whose nodes have all died can be dropped all the same. */
+  private static String entries(Connection connection, String name) {
+    try {
+      return "about " + Printable.entries(connection.require(name).getEntries());
+    } catch (StatusRuntimeException e) {
+      if (e.getStatus().getCode() != Status.Code.UNAVAILABLE) {
+        throw e;
+      }
+      return "an unknown number of entries";
+    }
   }
 }

@@ -20,6 +20,11 @@ record FailureReport(int exitCode, String line) {
   /** How a server begins that is there, but whose disk has failed. */
   private static final String WRITING_ENDED = "the server takes no writes any more";
 
+  /** Nodes of a cluster say this while they are reached. */
+  private static final String NO_LEADER = "the index has no leader now";
+
+  private static final String NO_COORDINATOR = "the coordinator ";
+
   /**
    * The report of what a command has thrown.
    *
@@ -64,6 +69,9 @@ record FailureReport(int exitCode, String line) {
       case UNAVAILABLE, INTERNAL, UNKNOWN, CANCELLED, UNIMPLEMENTED -> {
         if (description.startsWith(WRITING_ENDED)) {
           yield new FailureReport(ExitCode.FAILED, server + " says: " + description);
+        }
+        if (description.startsWith(NO_LEADER) || description.startsWith(NO_COORDINATOR)) {
+          yield new FailureReport(ExitCode.UNREACHABLE, server + " says: " + description + outcome);
         }
         if (speaksOther(reason + " " + description)) {
           yield new FailureReport(

@@ -9,16 +9,20 @@ import picocli.CommandLine.TypeConversionException;
 
 /**
  * The place of a server on the command line: a host, and a port unless it is the usual one. Of a
- * cluster, several nodes with commas between.
+ * cluster, several nodes with commas between, or its coordinator.
  */
 final class ServerAddress implements ITypeConverter<String> {
   private static final Pattern FORM =
       Pattern.compile("([\\p{Alnum}._-]+|\\[[\\p{XDigit}:.%]+\\])(?::(\\d{1,5}))?");
+  private static final String COORDINATOR = "zk://";
   private static final int PORT_DEFAULT = 50_051;
   private static final int PORT_MAX = 65_535;
 
   @Override
   public String convert(String text) {
+    if (text.startsWith(COORDINATOR)) {
+      return text; // the client reads it
+    }
     return Arrays.stream(text.split(",", -1))
         .map(ServerAddress::convertOne)
         .collect(Collectors.joining(","));

@@ -145,7 +145,48 @@ final class Recovery {
         faults.add("a damaged snapshot, which a start passes over: file=" + disk.describe(name));
       }
     }
+    if (choice.snapshot() != null) {
+      checkBefore(choice.snapshot(), faults);
+    }
     return faults;
+  }
+
+  /** Looks at the batches before a snapshot, without which older snapshots are worth nothing. */
+  private void checkBefore(SnapshotFile snapshot, List<String> faults) throws IOException {
+    SnapshotFile oldest = snapshot;
+    for (final String name : disk.list()) {
+      final long number = SnapshotDescriptor.number(name);
+      final SnapshotFile older = number < 0 ? null : SnapshotFile.read(disk, name, number, origin);
+      if (older != null && older.begin() < oldest.begin()) {
+        oldest = older;
+      }
+    }
+    int number = segments.get(0).base() == 0 ? 0 : begin(oldest);
+    int offset = SegmentDescriptor.BATCH_OFFSET;
+    if (segments.get(0).base() == 0) { // all is there
+      previous = 0;
+    } else {
+      offset = Math.max(offset, offset(segments.get(number), oldest.begin()));
+    }
+    SegmentContent content = load(segments.get(number), null);
+    while (segments.get(number).base() + offset < snapshot.begin()) {
+      final int length = content.batchAfter(previous, offset);
+      if (length > 0) {
+        offset += length;
+        previous = segments.get(number).base() + offset;
+      } else if (content.zerosFrom(offset) > offset || number + 1 == segments.size()) {
+        faults.add(
+            "damaged before the snapshot that a start takes: file="
+                + disk.describe(segments.get(number).name())
+                + " offset="
+                + offset);
+        return;
+      } else {
+        number++;
+        content = load(segments.get(number), content);
+        offset = SegmentDescriptor.BATCH_OFFSET;
+      }
+    }
   }
 
   private static Journal create(Disk disk, Journal.Context context, SegmentWriter writer)

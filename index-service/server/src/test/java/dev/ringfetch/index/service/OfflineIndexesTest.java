@@ -207,6 +207,20 @@ class OfflineIndexesTest {
     assertEquals(List.of(), findings());
   }
 
+  /** A start takes the newer snapshot, and reads nothing of what the older one needs. */
+  @Test
+  void flippedBitsBeforeASnapshotAreFound() throws Exception {
+    try (Indexes indexes = open(data)) {
+      for (int i = 0; i < 2; i++) {
+        final CompletableFuture<Long> taken = new CompletableFuture<>();
+        snapshot(indexes, taken);
+        taken.get();
+        put(indexes, ByteString.copyFromUtf8("behind" + i));
+      }
+    }
+    flippedBitsOfTheJournalAreFound();
+  }
+
   @Test
   void flippedBitsOfTheJournalAreFound() throws Exception {
     final Path segment = file("journal-");
