@@ -239,9 +239,7 @@ final class JournalReplay implements RecordSink {
         newest = Math.max(newest, SnapshotDescriptor.newestIndex(record));
         catalogBegin = record.lsn();
       }
-      default ->
-          throw new IOException(
-              "unknown, of a newer version: " + place.get() + " type=" + record.type());
+      default -> throw unknown(record, place);
     }
   }
 
@@ -265,6 +263,19 @@ final class JournalReplay implements RecordSink {
     return client;
   }
 
+  private static IOException unknown(JournalRecord record, Supplier<String> place) {
+    final boolean isOfCluster =
+        record.type() >= RecordDescriptor.GROUP_BEGIN
+            && record.type() <= RecordDescriptor.GROUP_END;
+    return new IOException(
+        (isOfCluster
+                ? "of a node of a cluster, which alone reads it: "
+                : "unknown, of a newer version: ")
+            + place.get()
+            + " type="
+            + record.type());
+  }
+
   private void carryOut(JournalRecord record, Supplier<String> place) throws IOException {
     switch (record.type()) {
       case RecordDescriptor.SKIP -> skip();
@@ -281,9 +292,7 @@ final class JournalReplay implements RecordSink {
           write(record, place);
       case RecordDescriptor.OPEN_CLIENT -> client(record.client()).complete(record.request());
       case RecordDescriptor.CLOSE_CLIENT -> close(record.client());
-      default ->
-          throw new IOException(
-              "unknown, of a newer version: " + place.get() + " type=" + record.type());
+      default -> throw unknown(record, place);
     }
   }
 

@@ -47,6 +47,7 @@ public final class Salvage {
   private long clock;
 
   private long ended;
+  private boolean isOfCluster;
   private final List<String> report = new ArrayList<>();
   private long entries;
 
@@ -76,6 +77,10 @@ public final class Salvage {
     try (OfflineDirectory directory = OfflineDirectory.open(damaged)) {
       salvage.report.addAll(directory.faults());
       salvage.read(HostDisk.readOnly(directory.path()));
+    }
+    if (salvage.isOfCluster) { // it cannot tell what was committed, and what was cut
+      throw new IOException(
+          "of a node of a cluster, whose other nodes have what it had: data=" + damaged);
     }
     salvage.write(target, budget);
     return List.copyOf(salvage.report);
@@ -113,6 +118,7 @@ public final class Salvage {
           clock = Math.max(clock, record.number());
       case RecordDescriptor.PUT -> newest(record, record.value());
       case RecordDescriptor.DELETE -> newest(record, null);
+      case RecordDescriptor.GROUP_BEGIN -> isOfCluster = true;
       default -> {
         // Says nothing of an entry.
       }

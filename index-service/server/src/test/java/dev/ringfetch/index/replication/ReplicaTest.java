@@ -129,7 +129,7 @@ final class ReplicaTest {
     world.nodes().values().forEach(node -> node.session().connect(false));
     world.startClients(4, 500_000);
     world.time().run(1_000 * ReplicationWorld.MS);
-    assertTrue(coverage.of("answered calls") > 100, coverage::toString);
+    assertTrue(coverage.of("answered calls") > 20, coverage::toString);
     world.crash(3, true, -1);
     world.time().run(2_000 * ReplicationWorld.MS);
     assertEquals(1, coverage.of("shrunk or equal") + coverage.of("grown"));
@@ -151,6 +151,7 @@ final class ReplicaTest {
   @Test
   void clientsRecordsAreCommittedAndTold() {
     final ReplicationWorld world = new ReplicationWorld(SEED, 3, 3, coverage);
+    world.network().memory().none(); // records that are placed are committed at once
     world.time().run(300 * ReplicationWorld.MS);
     final List<Boolean> ended = new ArrayList<>();
     final SimulatedStore store = world.leader().store();
