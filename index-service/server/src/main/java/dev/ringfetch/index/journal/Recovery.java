@@ -139,37 +139,37 @@ final class Recovery {
     if (!checkpoint.isWhole()) {
       faults.add("damaged in one of its two slots: file=" + disk.describe(Checkpoint.NAME));
     }
+    SnapshotFile oldest = choice.snapshot();
     for (final String name : disk.list()) {
       final long number = SnapshotDescriptor.number(name);
-      if (number >= 0 && SnapshotFile.read(disk, name, number, origin) == null) {
+      if (number < 0) {
+        continue;
+      }
+      final SnapshotFile snapshot = SnapshotFile.read(disk, name, number, origin);
+      if (snapshot == null) {
         faults.add("a damaged snapshot, which a start passes over: file=" + disk.describe(name));
+      } else if (oldest != null && snapshot.begin() < oldest.begin()) {
+        oldest = snapshot;
       }
     }
-    if (choice.snapshot() != null) {
-      checkBefore(choice.snapshot(), faults);
+    if (oldest != null) {
+      checkBefore(oldest, faults);
     }
     return faults;
   }
 
-  /** Looks at the batches before a snapshot, without which older snapshots are worth nothing. */
-  private void checkBefore(SnapshotFile snapshot, List<String> faults) throws IOException {
-    SnapshotFile oldest = snapshot;
-    for (final String name : disk.list()) {
-      final long number = SnapshotDescriptor.number(name);
-      final SnapshotFile older = number < 0 ? null : SnapshotFile.read(disk, name, number, origin);
-      if (older != null && older.begin() < oldest.begin()) {
-        oldest = older;
-      }
-    }
-    int number = segments.get(0).base() == 0 ? 0 : begin(oldest);
+  /** Looks at the batches before those that a start reads: older snapshots need them. */
+  private void checkBefore(SnapshotFile oldest, List<String> faults) throws IOException {
+    int number = 0;
     int offset = SegmentDescriptor.BATCH_OFFSET;
     if (segments.get(0).base() == 0) { // all is there
       previous = 0;
     } else {
+      number = begin(oldest);
       offset = Math.max(offset, offset(segments.get(number), oldest.begin()));
     }
     SegmentContent content = load(segments.get(number), null);
-    while (segments.get(number).base() + offset < snapshot.begin()) {
+    while (segments.get(number).base() + offset < choice.snapshot().begin()) {
       final int length = content.batchAfter(previous, offset);
       if (length > 0) {
         offset += length;

@@ -99,24 +99,7 @@ final class DiskSimulationTest {
 
   /** Runs worlds until it is ended: the first seed is the first argument, then their number. */
   public static void main(String[] arguments) {
-    final long first = arguments.length > 0 ? Long.parseLong(arguments[0]) : System.nanoTime();
-    final long last = arguments.length > 1 ? first + Long.parseLong(arguments[1]) : Long.MAX_VALUE;
-    final Coverage coverage = new Coverage();
-    int failed = 0;
-    for (long seed = first; seed < last; seed++) {
-      try {
-        run(seed, coverage);
-      } catch (AssertionError e) {
-        failed++;
-        e.printStackTrace(System.out);
-      }
-      if ((seed - first) % 200 == 199) {
-        System.out.printf(
-            "seed=%d worlds=%d failed=%d %s%n", first, seed - first + 1, failed, coverage);
-      }
-    }
-    System.out.printf("seed=%d worlds=%d failed=%d %s%n", first, last - first, failed, coverage);
-    System.exit(failed == 0 ? 0 : 1);
+    ReplicationHunt.run(arguments, DiskSimulationTest::run);
   }
 
   private static void run(long seed, Coverage coverage) {

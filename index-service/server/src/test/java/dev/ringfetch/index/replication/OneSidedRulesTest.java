@@ -42,7 +42,7 @@ final class OneSidedRulesTest implements Peers {
           Node.newBuilder().setId(1).setIncarnation(1).build(),
           1,
           this,
-          new NoStore(),
+          new EmptyStore(),
           () -> 0,
           () -> 1,
           new ReplicaContext.Limits(64 << 10, 64 << 10, 4096),
@@ -52,32 +52,6 @@ final class OneSidedRulesTest implements Peers {
   private long gateAtScan = -1;
   private int placements; // that come while the member looks where the records end
   private DirectRegion region;
-
-  /** A store of which only the log matters. */
-  private static final class NoStore implements GroupStore {
-    @Override
-    public void clear(GroupState group) {}
-
-    @Override
-    public void apply(JournalRecord record) {}
-
-    @Override
-    public void restore(JournalRecord record) {}
-
-    @Override
-    public void lead(GroupLog log, GroupState group) {}
-
-    @Override
-    public void reconfigured(GroupState group) {}
-
-    @Override
-    public void follow() {}
-
-    @Override
-    public GroupSnapshot snapshot(Runnable wake) {
-      throw new AssertionError();
-    }
-  }
 
   /** A member's memory of which only looks matter. */
   private static final class Looks implements RemoteLog {

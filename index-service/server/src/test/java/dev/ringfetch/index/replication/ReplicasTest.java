@@ -8,7 +8,6 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import dev.ringfetch.index.coordinator.LocalCoordinator;
 import dev.ringfetch.index.journal.IndexDefinition;
-import dev.ringfetch.index.journal.JournalRecord;
 import dev.ringfetch.index.v1.Adopt;
 import dev.ringfetch.index.v1.Configuration;
 import dev.ringfetch.index.v1.Durability;
@@ -64,32 +63,6 @@ final class ReplicasTest {
     @Override
     public void answer(long leader, MemberMessage message) {
       answers.add(message);
-    }
-  }
-
-  /** A store of which nothing is asked. */
-  private static final class EmptyStore implements GroupStore {
-    @Override
-    public void clear(GroupState group) {}
-
-    @Override
-    public void apply(JournalRecord record) {}
-
-    @Override
-    public void restore(JournalRecord record) {}
-
-    @Override
-    public void lead(GroupLog log, GroupState group) {}
-
-    @Override
-    public void reconfigured(GroupState group) {}
-
-    @Override
-    public void follow() {}
-
-    @Override
-    public GroupSnapshot snapshot(Runnable wake) {
-      throw new IllegalStateException();
     }
   }
 

@@ -1,0 +1,30 @@
+package dev.ringfetch.index.replication;
+
+import dev.ringfetch.index.journal.JournalRecord;
+import dev.ringfetch.index.v1.GroupState;
+
+/** A store that keeps nothing, and of which no snapshot is asked. */
+final class EmptyStore implements GroupStore {
+  @Override
+  public void clear(GroupState group) {}
+
+  @Override
+  public void apply(JournalRecord record) {}
+
+  @Override
+  public void restore(JournalRecord record) {}
+
+  @Override
+  public void lead(GroupLog log, GroupState group) {}
+
+  @Override
+  public void reconfigured(GroupState group) {}
+
+  @Override
+  public void follow() {}
+
+  @Override
+  public GroupSnapshot snapshot(Runnable wake) {
+    throw new AssertionError();
+  }
+}
