@@ -70,8 +70,10 @@ final class VerbsChild implements AutoCloseable {
   }
 
   @Override
-  public void close() {
+  public void close() throws IOException {
     process.destroyForcibly().onExit().join();
+    process.getOutputStream().close();
+    output.close();
   }
 
   /** Does a task: the first argument. */
