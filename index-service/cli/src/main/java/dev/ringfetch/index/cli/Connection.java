@@ -29,6 +29,7 @@ import io.grpc.StatusRuntimeException;
 import io.grpc.stub.AbstractStub;
 import java.nio.file.Path;
 import java.time.Duration;
+import java.util.Comparator;
 import java.util.List;
 import java.util.Objects;
 import java.util.Optional;
@@ -118,11 +119,26 @@ final class Connection implements AutoCloseable {
     return ordered(index);
   }
 
-  /** All indexes, by name. */
+  /** All indexes; those that other nodes lead with as many entries as these say. */
   List<IndexDescription> list() {
     return limited(IndexAdminGrpc.newBlockingStub(channel))
         .listIndexes(ListIndexesRequest.getDefaultInstance())
-        .getIndexesList();
+        .getIndexesList()
+        .stream()
+        .map(index -> index.getLedElsewhere() ? counted(index) : index)
+        .sorted(Comparator.comparing(IndexDescription::getName))
+        .toList();
+  }
+
+  /** Asks the leader, which may not answer now. */
+  private IndexDescription counted(IndexDescription index) {
+    try {
+      return describe(index.getName())
+          .map(led -> index.toBuilder().setEntries(led.getEntries()).clearLedElsewhere().build())
+          .orElse(index);
+    } catch (StatusRuntimeException e) {
+      return index; // whose entries the tables do not state
+    }
   }
 
   /** The state of the server; empty if it is too old to say. */

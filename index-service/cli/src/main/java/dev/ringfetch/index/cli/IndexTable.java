@@ -18,6 +18,11 @@ final class IndexTable {
     return index.getDurability().name().toLowerCase(Locale.ROOT);
   }
 
+  /** The number of entries; a dash if no leader says it. */
+  static String entries(IndexDescription index) {
+    return index.getLedElsewhere() ? "-" : Printable.number(index.getEntries());
+  }
+
   /** The memory of the server, of which each description knows. */
   static String memory(IndexDescription any) {
     return Printable.bytes(any.getMemoryUsed()) + " of " + Printable.bytes(any.getMemoryLimit());
@@ -30,7 +35,7 @@ final class IndexTable {
       table.row(
           Printable.escape(index.getName()),
           kind(index),
-          Printable.number(index.getEntries()),
+          entries(index),
           Printable.number(index.getPartitions()));
     }
     table.print(out, width);
@@ -38,12 +43,15 @@ final class IndexTable {
 
   /** Begins a line of JSON about an index, which the caller ends. */
   static Output.Json json(IndexDescription index, Output out) {
-    return out.object()
-        .text("index", index.getName())
-        .text("kind", kind(index))
-        .text("durability", durability(index))
-        .number("entries", index.getEntries())
-        .number("partitions", index.getPartitions())
+    final Output.Json line =
+        out.object()
+            .text("index", index.getName())
+            .text("kind", kind(index))
+            .text("durability", durability(index));
+    if (!index.getLedElsewhere()) {
+      line.number("entries", index.getEntries());
+    }
+    return line.number("partitions", index.getPartitions())
         .text("incarnation", Long.toHexString(index.getIncarnation()))
         .number("memory_used", index.getMemoryUsed())
         .number("memory_limit", index.getMemoryLimit());

@@ -59,7 +59,9 @@ final class StatCommand extends ClientCommand {
       connection.describeServer().ifPresent(state -> JournalReport.print(state, isJson(), out));
       out.flush();
       before.clear();
-      indexes.forEach(each -> before.put(each.getName(), each.getEntries()));
+      indexes.stream()
+          .filter(each -> !each.getLedElsewhere())
+          .forEach(each -> before.put(each.getName(), each.getEntries()));
       beforeNs = nowNs;
     } while (!once && !session().isShell() && !stop().isRequestedWithin(interval.toNanos()));
     return ExitCode.OK;
@@ -75,7 +77,9 @@ final class StatCommand extends ClientCommand {
     for (final IndexDescription each : indexes) {
       final Long earlier = before.get(each.getName());
       final double growth =
-          earlier == null ? 0 : (each.getEntries() - earlier) * 1e9 / (nowNs - beforeNs);
+          earlier == null || each.getLedElsewhere()
+              ? 0
+              : (each.getEntries() - earlier) * 1e9 / (nowNs - beforeNs);
       if (isJson()) {
         IndexTable.json(each, out).number("growth_per_second", growth).end();
         continue;
@@ -83,8 +87,8 @@ final class StatCommand extends ClientCommand {
       table.row(
           Printable.escape(each.getName()),
           IndexTable.kind(each),
-          Printable.number(each.getEntries()),
-          earlier == null ? "-" : String.format(Locale.ROOT, "%,+.0f", growth));
+          IndexTable.entries(each),
+          earlier == null || each.getLedElsewhere() ? "-" : String.format(Locale.ROOT, "%,+.0f", growth));
     }
     if (isJson()) {
       return;

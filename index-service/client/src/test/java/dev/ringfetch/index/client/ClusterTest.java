@@ -10,10 +10,14 @@ import dev.ringfetch.index.service.ClusterNode;
 import dev.ringfetch.index.service.IndexMemory;
 import dev.ringfetch.index.service.Indexes;
 import dev.ringfetch.index.service.ReplicationPath;
+import dev.ringfetch.index.v1.CreateIndexRequest;
 import dev.ringfetch.index.v1.DescribeClusterRequest;
 import dev.ringfetch.index.v1.DescribeClusterResponse;
 import dev.ringfetch.index.v1.GroupDescription;
 import dev.ringfetch.index.v1.IndexAdminGrpc;
+import dev.ringfetch.index.v1.IndexDescription;
+import dev.ringfetch.index.v1.IndexKind;
+import dev.ringfetch.index.v1.ListIndexesRequest;
 import dev.ringfetch.index.v1.MemberDescription;
 import dev.ringfetch.rpc.RingServer;
 import dev.ringfetch.rpc.RingServerBuilder;
@@ -25,6 +29,7 @@ import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.TimeUnit;
+import java.util.function.Function;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 
@@ -97,11 +102,16 @@ final class ClusterTest {
   }
 
   private static DescribeClusterResponse describe(Member member) {
+    return admin(
+        member, admin -> admin.describeCluster(DescribeClusterRequest.getDefaultInstance()));
+  }
+
+  private static <R> R admin(
+      Member member, Function<IndexAdminGrpc.IndexAdminBlockingStub, R> call) {
     final ManagedChannel channel =
         NettyChannelBuilder.forTarget(member.address()).usePlaintext().build();
     try {
-      return IndexAdminGrpc.newBlockingStub(channel)
-          .describeCluster(DescribeClusterRequest.getDefaultInstance());
+      return call.apply(IndexAdminGrpc.newBlockingStub(channel));
     } finally {
       channel.shutdownNow();
     }
@@ -264,6 +274,32 @@ final class ClusterTest {
       }
     }
     assertEquals(3, describe(leader).getGroups(0).getMembersCount());
+  }
+
+  @Test
+  void eachNodeKnowsTheDefinitionsOfAllIndexes() throws Exception {
+    start(3);
+    admin(
+        members.get(0),
+        admin ->
+            admin.createIndex(
+                CreateIndexRequest.newBuilder().setIndex("a").setKind(IndexKind.HASH).build()));
+    try (IndexClient client = connect()) {
+      client.hash("a", Codec.string(), Codec.int64()).put("x", 1L);
+      client.ordered("b", Codec.string(), Codec.int64()).put("x", 1L);
+    }
+    for (final Member member : members) {
+      final List<IndexDescription> indexes =
+          admin(member, admin -> admin.listIndexes(ListIndexesRequest.getDefaultInstance()))
+              .getIndexesList();
+      assertEquals(2, indexes.size());
+      for (final IndexDescription index : indexes) {
+        assertEquals(index.getName().equals("a"), index.getKind() == IndexKind.HASH);
+        assertEquals(leader(index.getName()) != member, index.getLedElsewhere());
+        assertEquals(index.getLedElsewhere() ? 0 : 1, index.getEntries());
+        assertTrue(index.getIncarnation() != 0 && index.getMemoryLimit() > 0);
+      }
+    }
   }
 
   @Test

@@ -30,6 +30,9 @@ public interface CoordinatorProvider {
         return provider.open(address);
       }
     }
-    throw new IOException("no coordinator of this kind is on the class path: " + address);
+    throw new IOException(
+        "no coordinator of this kind is on the class path; an address has the form"
+            + " zk://HOST:PORT,.../NAME: address="
+            + address);
   }
 }

@@ -15,6 +15,7 @@ import dev.ringfetch.index.v1.DescribeClusterResponse;
 import dev.ringfetch.index.v1.Durability;
 import dev.ringfetch.index.v1.GroupDescription;
 import dev.ringfetch.index.v1.GroupState;
+import dev.ringfetch.index.v1.IndexDescription;
 import dev.ringfetch.index.v1.IndexKind;
 import dev.ringfetch.index.v1.LeaderMessage;
 import dev.ringfetch.index.v1.Member;
@@ -61,6 +62,9 @@ public final class ClusterNode implements LeaderDirectory, AutoCloseable {
   /** How long the thread sleeps while nothing wakes it. */
   private static final long TICK_NS = TimeUnit.MILLISECONDS.toNanos(5);
 
+  /** How long a node waits for the coordinator before it says so. */
+  private static final long PATIENCE_NS = TimeUnit.SECONDS.toNanos(2);
+
   /** How long a creation or removal may take before it is given up. */
   private static final long REQUEST_LIMIT_NS = TimeUnit.SECONDS.toNanos(10);
 
@@ -86,6 +90,9 @@ public final class ClusterNode implements LeaderDirectory, AutoCloseable {
 
   // Of the thread.
   private boolean reached;
+
+  /** When to say that the coordinator has not been reached; 0 once it is said, or was reached. */
+  private long patientUntilNs;
 
   private Runnable reachedFirst = () -> {};
 
@@ -238,6 +245,7 @@ public final class ClusterNode implements LeaderDirectory, AutoCloseable {
   }
 
   private void run() {
+    patientUntilNs = System.nanoTime() + PATIENCE_NS | 1;
     while (!closed) {
       try {
         for (Runnable task = tasks.poll(); task != null; task = tasks.poll()) {
@@ -260,9 +268,16 @@ public final class ClusterNode implements LeaderDirectory, AutoCloseable {
   private void tellReached() {
     final boolean now = replicas.isCoordinated();
     if (now == reached) {
+      if (patientUntilNs != 0 && System.nanoTime() - patientUntilNs >= 0) {
+        patientUntilNs = 0;
+        LOGGER.log(
+            Level.WARNING,
+            "the coordinator has not been reached yet: until it is, this node knows of no index");
+      }
       return;
     }
     reached = now;
+    patientUntilNs = 0;
     if (now) {
       reachedFirst.run();
       reachedFirst = () -> {};
@@ -508,6 +523,17 @@ public final class ClusterNode implements LeaderDirectory, AutoCloseable {
                 }
               });
         });
+  }
+
+  @Override
+  public List<IndexDescription> ledElsewhere() {
+    return replicas.states().stream()
+        .filter(group -> indexes.find(group.getIndex()) == null)
+        .map(
+            group ->
+                indexes.describeElsewhere(
+                    group.getIndex(), IndexDefinition.decoded(group.getDefinition())))
+        .toList();
   }
 
   @Override

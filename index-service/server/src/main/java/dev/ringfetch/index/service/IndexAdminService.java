@@ -10,9 +10,7 @@ import dev.ringfetch.index.v1.DescribeServerResponse;
 import dev.ringfetch.index.v1.DropIndexRequest;
 import dev.ringfetch.index.v1.DropIndexResponse;
 import dev.ringfetch.index.v1.Durability;
-import dev.ringfetch.index.v1.GroupDescription;
 import dev.ringfetch.index.v1.IndexAdminGrpc;
-import dev.ringfetch.index.v1.IndexDescription;
 import dev.ringfetch.index.v1.ListIndexesRequest;
 import dev.ringfetch.index.v1.ListIndexesResponse;
 import dev.ringfetch.index.v1.SnapshotRequest;
@@ -145,11 +143,8 @@ public final class IndexAdminService extends IndexAdminGrpc.IndexAdminImplBase {
       for (final ServedIndex index : indexes.all()) {
         response.addIndexes(indexes.describe(index));
       }
-      if (indexes.directory() != null) { // those of other leaders, without what these know
-        indexes.directory().describe().getGroupsList().stream()
-            .map(GroupDescription::getIndex)
-            .filter(name -> indexes.find(name) == null)
-            .forEach(name -> response.addIndexes(IndexDescription.newBuilder().setName(name)));
+      if (indexes.directory() != null) {
+        response.addAllIndexes(indexes.directory().ledElsewhere());
       }
       WriteCall.answer(responses, response.build());
     } catch (StatusException e) {

@@ -530,6 +530,20 @@ public final class Indexes implements AutoCloseable {
         .build();
   }
 
+  /** Describes an index that another node leads. */
+  IndexDescription describeElsewhere(String name, IndexDefinition definition) {
+    return IndexDescription.newBuilder()
+        .setName(name)
+        .setKind(definition.kind())
+        .setIncarnation(definition.incarnation())
+        .setPartitions(definition.partitions())
+        .setMemoryUsed(memory.store().usedBytes())
+        .setMemoryLimit(memory.store().budget())
+        .setDurability(definition.durability())
+        .setLedElsewhere(true)
+        .build();
+  }
+
   /**
    * Closes the memory, and with it all indexes. Direct readers turn away. No call may be under way
    * any more. To be called once.

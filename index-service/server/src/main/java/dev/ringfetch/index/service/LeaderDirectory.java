@@ -2,6 +2,7 @@ package dev.ringfetch.index.service;
 
 import dev.ringfetch.index.v1.DescribeClusterResponse;
 import dev.ringfetch.index.v1.Durability;
+import dev.ringfetch.index.v1.IndexDescription;
 import dev.ringfetch.index.v1.IndexKind;
 import io.grpc.StatusException;
 import java.util.List;
@@ -39,6 +40,9 @@ public interface LeaderDirectory {
 
   /** Addresses of the nodes that live: host and port. */
   List<String> addresses();
+
+  /** The cluster's indexes that other nodes lead, as {@link IndexDescription#getLedElsewhere}. */
+  List<IndexDescription> ledElsewhere();
 
   /** Describes the cluster, as this node sees it. */
   DescribeClusterResponse describe();

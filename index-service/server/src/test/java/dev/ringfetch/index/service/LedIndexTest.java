@@ -28,6 +28,7 @@ import dev.ringfetch.index.v1.Entry;
 import dev.ringfetch.index.v1.GetRequest;
 import dev.ringfetch.index.v1.GetResponse;
 import dev.ringfetch.index.v1.GroupState;
+import dev.ringfetch.index.v1.IndexDescription;
 import dev.ringfetch.index.v1.IndexKind;
 import dev.ringfetch.index.v1.OpenClientRequest;
 import dev.ringfetch.index.v1.OpenClientResponse;
@@ -95,6 +96,11 @@ final class LedIndexTest {
     @Override
     public List<String> addresses() {
       return List.of("self:1", "other:1");
+    }
+
+    @Override
+    public List<IndexDescription> ledElsewhere() {
+      return List.of();
     }
 
     @Override
