@@ -110,13 +110,19 @@ final class ClusterProcess {
    * Starts a process, and does not wait until it is ready.
    *
    * @param bound whether it ends with this process
+   * @param before words before its command, of a command that executes its arguments
    * @param flags of its JVM, beside those of this one
    * @param arguments of {@link ClusterChild}
    */
   static ClusterProcess start(
-      Path directory, String name, boolean bound, List<String> flags, List<String> arguments)
+      Path directory,
+      String name,
+      boolean bound,
+      List<String> before,
+      List<String> flags,
+      List<String> arguments)
       throws IOException {
-    final List<String> command = new ArrayList<>();
+    final List<String> command = new ArrayList<>(before);
     if (!bound && Files.isExecutable(Path.of("/usr/bin/setsid"))) {
       command.add("/usr/bin/setsid"); // no signal of this terminal reaches it; it keeps its id
     }
@@ -163,8 +169,10 @@ final class ClusterProcess {
    */
   void awaitReady(Pattern line, String prefix) throws IOException {
     final long endNs = System.nanoTime() + TimeUnit.SECONDS.toNanos(START_SECONDS);
+    int missed = 0; // one that executes its program has no command line for a moment
     while (true) {
-      final boolean ended = state() == State.ENDED; // before the log is read
+      missed = state() == State.ENDED ? missed + 1 : 0; // before the log is read
+      final boolean ended = missed > 1;
       final Matcher matcher = line.matcher(Files.readString(log(), StandardCharsets.UTF_8));
       if (matcher.find()) {
         address = prefix + matcher.group(1);

@@ -42,7 +42,7 @@ final class ClusterSoak implements Callable<Integer> {
       names = "--kills",
       converter = AtLeast.Zero.class,
       defaultValue = "10",
-      description = "Faults, at least: SIGKILL or SIGSTOP. Default: ${DEFAULT-VALUE}.")
+      description = "Faults, at least: SIGKILL, SIGSTOP, cuts. Default: ${DEFAULT-VALUE}.")
   private int kills;
 
   @Option(
@@ -77,14 +77,23 @@ final class ClusterSoak implements Callable<Integer> {
   @Option(names = "--seed", description = "Of what fails, and of the load. Default: 1.")
   private long seed = 1;
 
+  @Option(
+      names = "--networks",
+      description = "Of each node its own, which is cut, too. Needs root, and Linux.")
+  private boolean networks;
+
   private int killed;
   private int stopped;
+  private int cut;
   private int restarted;
 
   @Override
   public Integer call() throws IOException, InterruptedException {
     CHANNELS.setLevel(Level.WARNING); // the end of each ring to a killed node is expected here
     try (TemporaryCluster temporary = TemporaryCluster.open("soak")) {
+      if (networks) {
+        temporary.cluster().networks(new NodeNetworks());
+      }
       return run(temporary.cluster()) ? CommandLine.ExitCode.OK : CommandLine.ExitCode.SOFTWARE;
     } catch (IndexException e) {
       throw new ClusterFailure("an operation of the soak itself has failed: " + e.getMessage(), e);
@@ -135,18 +144,18 @@ final class ClusterSoak implements Callable<Integer> {
   private void fail(LocalCluster cluster, LocalCluster.NodeOptions options)
       throws IOException, InterruptedException {
     final Random random = new Random(seed);
-    while (killed + stopped < kills) {
+    while (killed + stopped + cut < kills) {
       final String leader = awaitComplete(cluster).index(Workload.INDEX).orElseThrow().leader();
       TimeUnit.MILLISECONDS.sleep(random.nextInt(1_000));
       final List<ClusterFault> faults = ClusterFault.draw(random, cluster, leader);
       final long beginNs = System.nanoTime();
       for (final ClusterFault fault : faults) {
         TimeUnit.MILLISECONDS.sleep(fault.delayMs());
-        fault.begin();
-        if (fault.kills()) {
-          killed++;
-        } else {
-          stopped++;
+        fault.begin(cluster);
+        switch (fault.kind()) {
+          case KILLED -> killed++;
+          case STOPPED -> stopped++;
+          case CUT_OFF, KEPT_APART -> cut++;
         }
       }
       for (final ClusterFault fault : faults) {
@@ -156,7 +165,7 @@ final class ClusterSoak implements Callable<Integer> {
       final var unused = awaitComplete(cluster);
       say(
           "%4d %s: complete after %.1f s",
-          killed + stopped, faults, (System.nanoTime() - beginNs) / 1e9);
+          killed + stopped + cut, faults, (System.nanoTime() - beginNs) / 1e9);
     }
   }
 
@@ -192,11 +201,12 @@ final class ClusterSoak implements Callable<Integer> {
     final Histogram writes = workload.writes().total();
     final Histogram reads = workload.reads().total();
     say(
-        "RESULT kills=%d stops=%d restarts=%d seed=%d writes=%d increments=%d reads=%d"
+        "RESULT kills=%d stops=%d cuts=%d restarts=%d seed=%d writes=%d increments=%d reads=%d"
             + " watched=%d write_worst_ms=%.0f read_worst_ms=%.0f lost=%d went_back=%d miscounted=%d"
             + " missed=%d failed=%d unknown=%d",
         killed,
         stopped,
+        cut,
         restarted,
         seed,
         workload.acknowledged(),

@@ -50,6 +50,7 @@ final class LocalCluster implements AutoCloseable {
   private final FileChannel lockFile;
   private final FileLock lock;
   private Path data; // of the next start; null: none
+  private NodeNetworks networks; // null: all processes have that of this machine
 
   /** How nodes are started. */
   record NodeOptions(int replicas, String memory, String heap, String replication) {
@@ -81,6 +82,20 @@ final class LocalCluster implements AutoCloseable {
       throw new ClusterFailure("--data is in the directory that 'cluster down' deletes: " + path);
     }
     data = absolute;
+  }
+
+  /** Gives each node a network of its own. To be called before {@link #up}. */
+  void networks(NodeNetworks each) {
+    networks = each;
+  }
+
+  /** The networks of the nodes; null if they have that of this machine. */
+  NodeNetworks networks() {
+    return networks;
+  }
+
+  private String host(String name) {
+    return networks == null ? "localhost" : networks.address(name);
   }
 
   /** Where data is kept; null: nowhere. */
@@ -194,7 +209,7 @@ final class LocalCluster implements AutoCloseable {
         started.add(launch(NODE + i, 0, options));
       }
       for (final ClusterProcess node : started) {
-        node.awaitReady(NODE_READY, "localhost:");
+        node.awaitReady(NODE_READY, host(node.name()) + ":");
       }
       awaitAnswers(
           "nodes do not find each other",
@@ -217,9 +232,13 @@ final class LocalCluster implements AutoCloseable {
             directory,
             COORDINATOR,
             bound,
+            List.of(),
             List.of("-Xmx64m", "-XX:+UseSerialGC", "-XX:TieredStopAtLevel=1"),
             List.of(
-                ClusterChild.COORDINATOR, files.toString(), "127.0.0.1", Integer.toString(port)));
+                ClusterChild.COORDINATOR,
+                files.toString(),
+                networks == null ? "127.0.0.1" : networks.address(),
+                Integer.toString(port)));
     process.awaitReady(COORDINATOR_READY, "");
     return process;
   }
@@ -239,7 +258,7 @@ final class LocalCluster implements AutoCloseable {
     final ClusterProcess node = launch(name, port, options);
     boolean ready = false;
     try {
-      node.awaitReady(NODE_READY, "localhost:");
+      node.awaitReady(NODE_READY, host(name) + ":");
       ready = true;
     } finally {
       if (!ready) {
@@ -260,7 +279,7 @@ final class LocalCluster implements AutoCloseable {
                 "--cluster",
                 "zk://" + find(COORDINATOR).address() + "/" + NAME,
                 "--advertise",
-                "localhost",
+                host(name),
                 "--replicas",
                 Integer.toString(options.replicas),
                 "--memory",
@@ -273,7 +292,12 @@ final class LocalCluster implements AutoCloseable {
           List.of("--data", kept.resolve(name).toString(), "--durability", "disk", "--takeover"));
     }
     return ClusterProcess.start(
-        directory, name, bound, List.of("-Xmx" + options.heap, "-Xss512k"), arguments);
+        directory,
+        name,
+        bound,
+        networks == null ? List.of() : networks.entering(name),
+        List.of("-Xmx" + options.heap, "-Xss512k"),
+        arguments);
   }
 
   /** Ends a node in order, and forgets it. */

@@ -47,6 +47,9 @@ final class TemporaryCluster implements AutoCloseable {
       cluster.down();
       cluster.delete();
       cluster.close();
+      if (cluster.networks() != null) {
+        cluster.networks().close();
+      }
     } catch (IOException | ClusterFailure e) {
       System.err.println("cluster: not all is cleaned up: " + e.getMessage());
     }

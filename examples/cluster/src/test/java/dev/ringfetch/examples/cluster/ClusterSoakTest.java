@@ -1,6 +1,7 @@
 package dev.ringfetch.examples.cluster;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
 import java.nio.file.Path;
 import java.util.List;
@@ -33,6 +34,18 @@ final class ClusterSoakTest {
     run(
         "soak",
         "--kills=4",
+        "--restarts=0",
+        "--seed=" + Long.getLong("ringfetch.seed", System.nanoTime()));
+  }
+
+  /** Sockets end or stand still, while memory that nodes share goes on. */
+  @Test
+  void cutsLoseNothing() {
+    assumeTrue(NodeNetworks.obstacle().isEmpty(), NodeNetworks::obstacle);
+    run(
+        "soak",
+        "--networks",
+        "--kills=6",
         "--restarts=0",
         "--seed=" + Long.getLong("ringfetch.seed", System.nanoTime()));
   }
