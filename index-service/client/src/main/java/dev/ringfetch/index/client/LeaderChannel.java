@@ -40,8 +40,8 @@ final class LeaderChannel extends ManagedChannel {
 
   private static final long PAUSE_MAX_NS = TimeUnit.MILLISECONDS.toNanos(250);
 
-  /** A call waits for so much of its time in vain after a fail-over, at the most. */
-  private static final int PAUSE_PART = 4;
+  /** A call waits for so small a part of its time in vain after a fail-over. */
+  private static final int PAUSE_PART = 8;
 
   private final ClusterNodes nodes;
   private final SilentLeaders silent;
