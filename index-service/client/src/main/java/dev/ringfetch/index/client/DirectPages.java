@@ -7,7 +7,6 @@ import dev.ringfetch.index.v1.Entry;
 import dev.ringfetch.index.v1.IndexGrpc;
 import dev.ringfetch.index.v1.ScanRequest;
 import dev.ringfetch.index.v1.ScanResponse;
-import io.grpc.Status;
 import io.grpc.StatusRuntimeException;
 
 /**
@@ -85,7 +84,7 @@ final class DirectPages implements Pages, DirectSink {
       run.route(reader.scanCalls() == callsBefore ? Access.DIRECT : Access.RPC);
       return true;
     } catch (StatusRuntimeException e) {
-      if (e.getStatus().getCode() == Status.Code.UNAVAILABLE) {
+      if (Failures.isLost(e.getStatus())) {
         return page.getEntriesCount() > 0; // else a call waits for the server
       }
       throw e;

@@ -10,7 +10,6 @@ import dev.ringfetch.index.v1.DeleteResponse;
 import dev.ringfetch.index.v1.GetResponse;
 import dev.ringfetch.index.v1.KeyRange;
 import dev.ringfetch.index.v1.PutResponse;
-import io.grpc.Status;
 import io.grpc.StatusRuntimeException;
 import java.time.Duration;
 import java.util.Collection;
@@ -100,7 +99,7 @@ public abstract class KeyedIndex<K, V> {
           return findDirectly(run, reader, key, encoded);
         }
       } catch (StatusRuntimeException e) {
-        if (e.getStatus().getCode() != Status.Code.UNAVAILABLE) {
+        if (!Failures.isLost(e.getStatus())) {
           throw run.failure(e.getStatus(), false);
         }
       } finally {
@@ -184,7 +183,7 @@ public abstract class KeyedIndex<K, V> {
       }
       return true;
     } catch (StatusRuntimeException e) {
-      if (e.getStatus().getCode() == Status.Code.UNAVAILABLE) {
+      if (Failures.isLost(e.getStatus())) {
         return false;
       }
       throw run.failure(e.getStatus(), false);

@@ -254,8 +254,7 @@ final class LeaderChannel extends ManagedChannel {
         refused(attempt, leader, trailers.get(Trailers.NODES));
         return;
       }
-      if (status.getCode() == Status.Code.UNAVAILABLE
-          || status.getCode() == Status.Code.DEADLINE_EXCEEDED) {
+      if (Failures.isLost(status) || status.getCode() == Status.Code.DEADLINE_EXCEEDED) {
         nodes.lost(attempt.index, attempt.address);
       }
       if (!attempt.isAnswered() && Failures.isLost(status) && waits()) {

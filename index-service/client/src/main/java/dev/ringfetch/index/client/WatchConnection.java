@@ -261,10 +261,8 @@ final class WatchConnection {
    * cancels its streams, and so does this, but then nobody asks.
    */
   private boolean isResumed(Status status) {
-    return switch (status.getCode()) {
-      case UNAVAILABLE, CANCELLED, OK -> !calls.isClosed();
-      default -> false;
-    };
+    return !calls.isClosed()
+        && (Failures.isLost(status) || status.isOk() || status.getCode() == Status.Code.CANCELLED);
   }
 
   private IndexException failure(Status status, Metadata trailers) {

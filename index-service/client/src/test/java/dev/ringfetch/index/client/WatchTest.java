@@ -16,12 +16,21 @@ import dev.ringfetch.index.v1.WatchRequest;
 import dev.ringfetch.index.v1.WatchResponse;
 import dev.ringfetch.rpc.RingServer;
 import dev.ringfetch.rpc.RingServerBuilder;
+import io.grpc.CallOptions;
+import io.grpc.Channel;
+import io.grpc.ClientCall;
+import io.grpc.ClientInterceptor;
+import io.grpc.ForwardingClientCall;
+import io.grpc.ForwardingClientCallListener;
 import io.grpc.Metadata;
+import io.grpc.MethodDescriptor;
 import io.grpc.Status;
+import io.grpc.netty.NettyChannelBuilder;
 import io.grpc.protobuf.services.HealthStatusManager;
 import io.grpc.stub.ServerCallStreamObserver;
 import io.grpc.stub.StreamObserver;
 import java.io.IOException;
+import java.nio.channels.ClosedChannelException;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -313,6 +322,58 @@ class WatchTest {
       assertTrue(
           System.nanoTime() - begin
               >= TimeUnit.SECONDS.toNanos(WatchConnection.SILENCE_SECONDS - 1));
+    }
+  }
+
+  /** gRPC does not say UNAVAILABLE where a connection closes while a call begins on it. */
+  @Test
+  void aConnectionThatClosesUnderTheCallEndsNoWatch() throws Exception {
+    final List<String> tokens = Collections.synchronizedList(new ArrayList<>());
+    final Fake fake =
+        new Fake() {
+          @Override
+          void answer(int call, WatchRequest request, StreamObserver<WatchResponse> responses) {
+            tokens.add(request.getToken().toStringUtf8());
+            responses.onNext(response("token " + call));
+            responses.onError(
+                (call == 1 ? Status.UNAVAILABLE : Status.RESOURCE_EXHAUSTED).asException());
+          }
+        };
+    final Status closed =
+        Status.UNKNOWN.withDescription("channel closed").withCause(new ClosedChannelException());
+    try (TestServer server = TestServer.startWith(directory, fake);
+        IndexClient client =
+            server
+                .builder(
+                    NettyChannelBuilder.forTarget(server.target())
+                        .usePlaintext()
+                        .intercept(new Replaced(Status.Code.UNAVAILABLE, closed))
+                        .build())
+                .build();
+        Watch<String, Long> watch = tree(client).watch(WatchOptions.fromNow())) {
+      assertThrows(FullException.class, () -> watch.next(LONG));
+      assertEquals(List.of("", "token 1"), tokens);
+    }
+  }
+
+  /** Ends calls with another status where they end with this code. */
+  private record Replaced(Status.Code code, Status by) implements ClientInterceptor {
+    @Override
+    public <Q, R> ClientCall<Q, R> interceptCall(
+        MethodDescriptor<Q, R> method, CallOptions options, Channel next) {
+      return new ForwardingClientCall.SimpleForwardingClientCall<>(next.newCall(method, options)) {
+        @Override
+        public void start(Listener<R> listener, Metadata headers) {
+          super.start(
+              new ForwardingClientCallListener.SimpleForwardingClientCallListener<>(listener) {
+                @Override
+                public void onClose(Status status, Metadata trailers) {
+                  super.onClose(status.getCode() == code ? by : status, trailers);
+                }
+              },
+              headers);
+        }
+      };
     }
   }
 
