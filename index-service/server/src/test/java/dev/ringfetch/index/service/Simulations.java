@@ -127,6 +127,7 @@ final class Simulations implements Callable<Integer> {
     add("journal: orderly ends", journal.ends);
     add("journal: failures", journal.failures);
     add("journal: full disks", journal.fulls);
+    add("journal: records that waited for room", journal.shortages);
     add("journal: records lost that were not committed", journal.lost);
     add("journal: starts that failed", journal.unopened);
     add("snapshots: power cuts", snapshots.cuts);
