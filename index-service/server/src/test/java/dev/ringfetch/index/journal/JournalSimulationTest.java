@@ -40,7 +40,6 @@ class JournalSimulationTest {
               && seen.ends > 0
               && seen.failures > 0
               && seen.fulls > 0
-              && seen.shortages > 0
               && seen.lost > 0
               && seen.unopened > 0);
     }

@@ -44,7 +44,8 @@ final class Simulations implements Callable<Integer> {
           "power cuts",
           "changes of the directory lost",
           "writes lost",
-          "writes torn");
+          "writes torn",
+          "writes misdirected");
 
   /**
    * A run of this length that has not met each state is an error; in a shorter one some are rare.
