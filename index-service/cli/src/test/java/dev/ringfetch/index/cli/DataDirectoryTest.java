@@ -114,6 +114,17 @@ final class DataDirectoryTest {
   }
 
   @Test
+  void aBackupOfADamagedJournalSaysWhere() throws IOException {
+    try (TestServer server = serve()) {
+      server.run("snapshot").done();
+      damage();
+      server
+          .run("backup", data, parent.resolve("copy").toString())
+          .fails(ExitCode.FAILED, parent.resolve("data/journal-0000000001") + " offset=512");
+    }
+  }
+
+  @Test
   void aServersDirectoryIsLeftAlone() throws IOException {
     try (TestServer server = serve()) {
       assertEquals("3\n", server.run("count", "--index=books").done());

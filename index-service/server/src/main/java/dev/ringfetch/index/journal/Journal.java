@@ -24,7 +24,8 @@ import org.agrona.ErrorHandler;
  * <p>The first sync or write of a batch that fails ends the journal for good: what the file then
  * has is unknown (Rebello and others, USENIX ATC 2020), and only the next server reads it again. A
  * disk that is full ends nothing: logs refuse puts before the last segment is full, and then all
- * records; they take them again when there is room.
+ * records; they take them again when there is room. Where the disk is slow and not full, records
+ * wait for the next segment.
  */
 public final class Journal {
   /** A record is refused, as the disk is full. */
@@ -32,6 +33,9 @@ public final class Journal {
 
   /** A record is refused, as the journal has failed, or is closed. */
   static final int FAILED = -2;
+
+  /** A record is refused, and there will be room: {@link #awaitRoom}. */
+  static final int LATER = -3;
 
   /** More records of one log than are ever appended and not synced: room for them is bounded. */
   public static final long LOST_LIMIT = 1 << 20;
@@ -61,6 +65,10 @@ public final class Journal {
   private final Set<JournalSource> sources = ConcurrentHashMap.newKeySet();
   private final JournalCatalog catalog;
   private final AtomicReference<JournalSource> newlyListed = new AtomicReference<>();
+
+  /** Whether a source waits for room. */
+  private volatile boolean roomAwaited;
+
   private volatile Runnable alarm = () -> {};
   private volatile State state = State.OPEN;
   private final boolean clean;
@@ -80,6 +88,10 @@ public final class Journal {
 
   private long retryNs;
   private boolean retrying;
+
+  /** Whether there may be more room than when sources were told last. */
+  private boolean roomChanged;
+
   private long previous;
 
   /** Records that were written since the last sync. */
@@ -362,12 +374,28 @@ public final class Journal {
     sources.remove(source);
   }
 
-  /** Reserves room for a record; returns 0, {@link #FULL} or {@link #FAILED}. */
+  /** Reserves room for a record; returns 0, {@link #FULL}, {@link #LATER} or {@link #FAILED}. */
   int reserve(int length, int type) {
     if (state != State.OPEN) {
       return FAILED;
     }
-    return segments.room().reserve(length, type) ? 0 : FULL;
+    if (segments.room().reserve(length, type)) {
+      return 0;
+    }
+    return obstacle == null ? LATER : FULL;
+  }
+
+  /** Whether {@link #reserve} would say {@link #LATER}. */
+  boolean isShortOf(int length, int type) {
+    return state == State.OPEN && obstacle == null && !segments.room().fits(length, type);
+  }
+
+  /** Has the sources that wait for room be told when it is time to look again. */
+  void awaitRoom() {
+    if (!roomAwaited) {
+      roomAwaited = true;
+      alarm.run(); // what has taken the room may not be due for long
+    }
   }
 
   /** Lists a source that has records. */
@@ -441,6 +469,11 @@ public final class Journal {
       prepareNs = prepare(nowNs);
       begin += SegmentWriter.STEP_LENGTH;
     } while (prepareNs == 0 && begin < segments.position());
+    if (roomAwaited && roomChanged) {
+      roomChanged = false;
+      roomAwaited = false; // before they look
+      sources.forEach(JournalSource::roomChanged);
+    }
     return Math.min(prepareNs, untilDue(nowNs));
   }
 
@@ -465,7 +498,7 @@ public final class Journal {
       waiting = true;
       waitingSinceNs = nowNs;
     }
-    if (behind || nowNs - waitingSinceNs >= intervalNs) {
+    if (behind || roomAwaited || nowNs - waitingSinceNs >= intervalNs) {
       return true;
     }
     for (final JournalSource source : listed) {
@@ -483,7 +516,9 @@ public final class Journal {
     if (listed.isEmpty()) {
       return Long.MAX_VALUE;
     }
-    return waiting && !behind ? Math.max(0, waitingSinceNs + intervalNs - nowNs) : 0;
+    return waiting && !behind && !roomAwaited
+        ? Math.max(0, waitingSinceNs + intervalNs - nowNs)
+        : 0;
   }
 
   /** Writes what the listed sources have, and syncs. */
@@ -517,6 +552,7 @@ public final class Journal {
     kept = empty;
     kept.clear();
     durable = segments.position();
+    roomChanged = true;
     if (listed.isEmpty()) {
       counts.isIdle();
     }
@@ -587,9 +623,11 @@ public final class Journal {
         return 0;
       }
       obstacle = null;
+      roomChanged = true;
       return Long.MAX_VALUE;
     } catch (IOException e) {
       obstacle = e;
+      roomChanged = true;
       retrying = true;
       retryNs = nowNs + RETRY_NS;
       return RETRY_NS;

@@ -67,7 +67,7 @@ final class JournalCatalog {
         waiters.add(new Waiter(lsn, done));
         return true;
       }
-      if (refused == Journal.FULL) {
+      if (refused != Journal.FAILED) {
         return false;
       }
     }

@@ -12,6 +12,9 @@ import java.util.List;
  * behind the snapshot's begin. The copy says that it is one: a server that starts on it gives its
  * indexes new incarnations, as the original may have gone on from there.
  *
+ * <p>The copy is read as a start reads it. What is damaged in the files of the server, which has it
+ * in memory and goes on, so ends the copy: no backup is kept on which no server starts.
+ *
  * <p>Used by one thread at a time.
  *
  * @param snapshot number of the snapshot in the copy
@@ -28,6 +31,7 @@ public record JournalCopy(long snapshot, long bytes) {
    * @param origin the first 64 bits of the directory's id
    * @throws NoSuchFileException if the server has removed a file meanwhile, as it has a newer
    *     snapshot: try again
+   * @throws JournalDamagedException if what the server has written is damaged
    * @throws IOException if there is no snapshot, or a disk fails
    */
   public static JournalCopy of(Disk from, Disk to, long origin) throws IOException {
@@ -77,6 +81,7 @@ public record JournalCopy(long snapshot, long bytes) {
       checkpoint.write(durable, Checkpoint.End.COPIED);
       checkpoint.sync();
     }
+    JournalInspection.of(new NamedDisk(to, from), origin, (record, place) -> {});
     return new JournalCopy(snapshot.number(), bytes);
   }
 

@@ -20,6 +20,11 @@ final class JournalRoom {
 
   private final AtomicLong bytes = new AtomicLong();
 
+  /** Whether there is room for a record of this aligned length and type. */
+  boolean fits(int length, int type) {
+    return bytes.get() - length - OVERHEAD >= keptFrom(type);
+  }
+
   /** Reserves room for a record of this aligned length and type; false if there is too little. */
   boolean reserve(int length, int type) {
     final int needed = length + OVERHEAD;

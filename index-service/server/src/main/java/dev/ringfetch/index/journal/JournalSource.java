@@ -31,13 +31,15 @@ final class JournalSource {
 
   private volatile long durable;
 
+  private volatile boolean awaitsRoom;
+
   /**
    * Creates a source.
    *
    * @param urgent whether its records are to be synced as soon as can be, not in an interval.
    * @param last LSN before the first record.
-   * @param listener is run when records became durable, and when the journal has failed; on the
-   *     journal's thread.
+   * @param listener is run when records became durable, when the journal has failed, and when there
+   *     may be room that was {@linkplain #awaitRoom awaited}; on the journal's thread.
    */
   JournalSource(Journal journal, boolean urgent, long last, Runnable listener) {
     this.journal = journal;
@@ -83,7 +85,8 @@ final class JournalSource {
    * Appends a record.
    *
    * @param deadline of the entry; 0 if it has none.
-   * @return 0; {@link Journal#FULL} or {@link Journal#FAILED}, if nothing was appended.
+   * @return 0; {@link Journal#FULL}, {@link Journal#LATER} or {@link Journal#FAILED}, if nothing
+   *     was appended.
    */
   int append(
       int type,
@@ -122,6 +125,14 @@ final class JournalSource {
     System.arraycopy(bytes, offset, pending.claim(length), pending.offset(), length);
     append();
     return 0;
+  }
+
+  /**
+   * Has the listener run once there may be more room than when {@link #append} refused a record.
+   */
+  void awaitRoom() {
+    awaitsRoom = true; // first: the journal asks all sources after it has noted that none waits
+    journal.awaitRoom();
   }
 
   private void append() {
@@ -170,5 +181,12 @@ final class JournalSource {
 
   void failed() {
     listener.run();
+  }
+
+  void roomChanged() {
+    if (awaitsRoom) {
+      awaitsRoom = false;
+      listener.run();
+    }
   }
 }

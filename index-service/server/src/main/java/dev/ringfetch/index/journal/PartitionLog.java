@@ -20,6 +20,11 @@ public final class PartitionLog implements CommitLog {
   private Runnable listener = () -> {};
   private volatile long appended;
 
+  /** Length and type of a record that waits for room. The owner's. */
+  private int lacking;
+
+  private int lackingType;
+
   PartitionLog(Journal journal, long index, int partition, Durability durability, long last) {
     this.journal = journal;
     this.index = index;
@@ -47,11 +52,26 @@ public final class PartitionLog implements CommitLog {
             record.key(),
             record.value(),
             record.deadline());
+    if (refused == Journal.LATER) {
+      lacking = record.aligned();
+      lackingType = record.type();
+      return LATER;
+    }
     if (refused != 0) {
       return refused == Journal.FULL ? FULL : FAILED;
     }
     appended = lsn;
     return lsn;
+  }
+
+  @Override
+  public boolean hasRoom() {
+    if (lacking != 0 && journal.isShortOf(lacking, lackingType)) {
+      source.awaitRoom();
+      return false;
+    }
+    lacking = 0;
+    return true;
   }
 
   @Override

@@ -402,8 +402,11 @@ final class Recovery {
       throw damaged(segment, offset, "damaged before durable=" + durable);
     }
     final SnapshotFile snapshot = choice.snapshot();
-    if (snapshot != null && (end < snapshot.end() || !reaches(segment, snapshot))) {
-      throw shorter(snapshot, end);
+    if (snapshot != null) {
+      if (end < snapshot.end()) {
+        throw shorter(snapshot, end);
+      }
+      checkReaches(segment, snapshot);
     }
     if (checkpoint.isClean() && (end != checkpoint.durable() || !zero)) {
       throw damaged(segment, offset, "not as its server left it in order");
@@ -411,12 +414,13 @@ final class Recovery {
   }
 
   /**
-   * Whether the journal was written up to a snapshot's begin: a batch follows there and says so, or
-   * else those of the segment lead to it.
+   * Decides whether the journal was written up to a snapshot's begin: a batch follows there and
+   * says so, or else those of the segment lead to it.
    */
-  private boolean reaches(SegmentFile segment, SnapshotFile snapshot) {
+  private void checkReaches(SegmentFile segment, SnapshotFile snapshot)
+      throws JournalDamagedException {
     if (previous != snapshot.begin()) {
-      return true;
+      return;
     }
     final SegmentContent content = ends.get(0);
     final long to = snapshot.begin() - segment.base();
@@ -426,7 +430,9 @@ final class Recovery {
       offset += length;
       length = content.batchAfter(segment.base() + offset, offset);
     }
-    return offset >= to;
+    if (offset < to) {
+      throw damaged(segment, offset, "damaged, or ends before " + snapshot.name() + " begins");
+    }
   }
 
   private JournalDamagedException damaged(SegmentFile segment, int offset, String what) {

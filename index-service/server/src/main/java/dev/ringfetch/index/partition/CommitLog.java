@@ -22,13 +22,16 @@ public interface CommitLog {
   /** {@link #append}: there is no room for the record now. */
   long FULL = -3;
 
+  /** {@link #append}: there will be room for the record; {@link #hasRoom} is false until then. */
+  long LATER = -4;
+
   /**
    * Appends the record of a write. The log takes what it needs before it returns: kind, key, value,
    * and what the write finds (created, existed, applied). Key and value never change, so the log
    * may refer to them.
    *
-   * @return the record's LSN, or {@link #FAILED}, {@link #EXHAUSTED} or {@link #FULL}, in which
-   *     case there is no record.
+   * @return the record's LSN, or {@link #FAILED}, {@link #EXHAUSTED}, {@link #FULL} or {@link
+   *     #LATER}, in which case there is no record.
    */
   long append(Write write);
 

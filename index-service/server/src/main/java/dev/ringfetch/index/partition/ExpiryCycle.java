@@ -94,20 +94,20 @@ final class ExpiryCycle {
     return clock < now && expiry.first() <= now;
   }
 
-  /** Appends a tick that was submitted; returns false if the log refuses it. */
-  boolean append(Write write, WriteCycle cycle) {
+  /** Appends a tick that was submitted, as {@link CommitLog#append}. */
+  long append(Write write, WriteCycle cycle) {
     return append(write, nowMs(), cycle);
   }
 
-  private boolean append(Write write, long now, WriteCycle cycle) {
+  private long append(Write write, long now, WriteCycle cycle) {
     tickedMs = now;
     write.deadline(now);
-    if (!cycle.appendTick(write)) {
-      return false;
+    final long lsn = cycle.appendTick(write);
+    if (lsn >= 0) {
+      clock = now;
+      tick = write;
     }
-    clock = now;
-    tick = write;
-    return true;
+    return lsn;
   }
 
   /** Shows readers the clock of a tick that is committed. */

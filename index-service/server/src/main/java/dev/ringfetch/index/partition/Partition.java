@@ -39,6 +39,9 @@ public final class Partition {
   /** Whether the wake-up has come since the owner looked. */
   private volatile boolean wokenUp;
 
+  /** Whether the log has called since the owner looked. */
+  private volatile boolean logCalled;
+
   private final AtomicBoolean owned = new AtomicBoolean();
   private final AtomicReference<Runnable> closing = new AtomicReference<>();
   private final Runnable cycles = this::doCycles;
@@ -98,7 +101,7 @@ public final class Partition {
     queue = new WriteQueue(context.capacity());
     cycle = new WriteCycle(store, log, queue, context);
     wakeUp = context.owner().time().wakeUp(this::onWakeUp);
-    log.onCommit(this::drive);
+    log.onCommit(this::onLog);
   }
 
   /**
@@ -157,6 +160,11 @@ public final class Partition {
     drive();
   }
 
+  private void onLog() {
+    logCalled = true;
+    drive();
+  }
+
   private void takeOver() {
     handedOver.set(false); // first: what comes later needs a task of its own, or is seen here
     drive();
@@ -198,6 +206,9 @@ public final class Partition {
           wokenUp = false; // before the cycle looks at the time
           cycle.wokenUp();
         }
+        if (logCalled) {
+          logCalled = false; // before the cycle looks at the log
+        }
         cycle.work(closing.get() != null);
         again = cycle.isDue() || (cycle.isGrowing() && ++growth < GROWTH_CYCLES);
         closed = cycle.isClosed();
@@ -220,6 +231,7 @@ public final class Partition {
       }
       // As the owner left it: what came since, it has not seen.
       again |= mayTake && !queue.isEmpty();
+      again |= !mayTake && logCalled;
       again |= open && log.committed() != committed;
       again |= !closed && closing.get() != null;
       again |= wokenUp;

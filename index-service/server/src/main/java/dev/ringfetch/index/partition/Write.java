@@ -586,6 +586,15 @@ public final class Write {
     state = State.SUBMITTED;
   }
 
+  /** Takes back what a validation has noted, after which no record was appended. */
+  void postponed() {
+    positive = false;
+    entry = null;
+    unchanged = false;
+    detail = 0;
+    deadline = 0;
+  }
+
   /** Takes back {@link #submitted}. */
   void refused() {
     state = State.PREPARED;

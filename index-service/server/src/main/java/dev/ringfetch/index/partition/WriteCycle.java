@@ -327,8 +327,11 @@ final class WriteCycle {
   private void validateTick(Write write) {
     if (expiry == null || !expiry.isTickDue()) {
       answerAfter(expiry == null ? null : expiry.tick(), write);
-    } else if (!expiry.append(write, this)) {
-      answer(write, state == State.OPEN ? Write.LOG_FULL : Write.UNAVAILABLE);
+    } else {
+      final long lsn = expiry.append(write, this);
+      if (lsn < 0) {
+        refused(write, lsn);
+      }
     }
   }
 
@@ -350,7 +353,7 @@ final class WriteCycle {
   /** Appends a removal; returns false if the log refuses it. */
   boolean appendRemoval(Write removal) {
     removal.found(true);
-    if (!logOwn(removal)) {
+    if (logOwn(removal) < 0) {
       return false;
     }
     records.add(removal);
@@ -358,13 +361,13 @@ final class WriteCycle {
     return true;
   }
 
-  /** Appends a tick; returns false if the log refuses it. */
-  boolean appendTick(Write tick) {
-    if (!logOwn(tick)) {
-      return false;
+  /** Appends a tick, as {@link CommitLog#append}. */
+  long appendTick(Write tick) {
+    final long lsn = logOwn(tick);
+    if (lsn >= 0) {
+      records.addLast(tick);
     }
-    records.addLast(tick);
-    return true;
+    return lsn;
   }
 
   private void applyImmediate() {
@@ -373,27 +376,27 @@ final class WriteCycle {
     }
   }
 
-  /** Gives a record of the owner its place in the log; returns false if that refuses it. */
-  private boolean logOwn(Write record) {
+  /** Gives a record of the owner its place in the log, as {@link CommitLog#append}. */
+  private long logOwn(Write record) {
     final long lsn = log.append(record);
     if (lsn == CommitLog.FAILED) {
       fail();
     }
-    if (lsn < 0) {
-      return false;
+    if (lsn >= 0) {
+      logged(record, lsn);
     }
-    logged(record, lsn);
-    return true;
+    return lsn;
   }
 
   private void append(Write write, Write newest, boolean found) {
     final int keyLength = write.key().size();
     final int valueLength = write.value().size();
+    final boolean isLimited = write.deadline() != 0;
     if (write.writesEntry()) {
       // A key that has a record was admitted when it had none.
       int refused = newest == null ? store.admit(valueLength) : 0;
       if (refused == 0) {
-        refused = store.reserve(keyLength, valueLength, write.deadline() != 0);
+        refused = store.reserve(keyLength, valueLength, isLimited);
       } else {
         write.exceeds(store.excess());
       }
@@ -406,7 +409,7 @@ final class WriteCycle {
     if (log(write)) {
       records.add(write);
     } else if (write.writesEntry()) {
-      store.release(keyLength, valueLength, write.deadline() != 0);
+      store.release(keyLength, valueLength, isLimited);
     }
   }
 
@@ -425,21 +428,31 @@ final class WriteCycle {
     }
   }
 
-  /** Appends the record of a write, and keeps its outcome; answers the write if that cannot be. */
+  /**
+   * Appends the record of a write, and keeps its outcome; answers or postpones the write if that
+   * cannot be.
+   */
   private boolean log(Write write) {
-    final long lsn = log.append(write);
+    final long lsn = logOwn(write);
     if (lsn < 0) {
-      if (lsn == CommitLog.FAILED) {
-        fail();
-      }
-      answer(write, outcomeOfLog(lsn));
+      refused(write, lsn);
       return false;
     }
-    logged(write, lsn);
     if (write.client() != null) {
       numbered.appended(write);
     }
     return true;
+  }
+
+  /** Answers a write that the log does not take, or has it wait for room, before all others. */
+  private void refused(Write write, long lsn) {
+    if (lsn == CommitLog.LATER) {
+      write.postponed();
+      write.next = chain;
+      chain = write;
+    } else {
+      answer(write, outcomeOfLog(lsn));
+    }
   }
 
   private void logged(Write write, long lsn) {

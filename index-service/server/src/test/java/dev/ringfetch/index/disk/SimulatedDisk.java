@@ -14,8 +14,8 @@ import java.util.TreeMap;
 
 /**
  * A disk that loses what was not synced when the power goes: any sectors of it, or parts of the
- * changes of the directory. Any call can be made to fail. Its content survives in {@link
- * #powerCut}, its user's handles do not.
+ * changes of the directory; or has it in the place of something else that was not synced. Any call
+ * can be made to fail. Its content survives in {@link #powerCut}, its user's handles do not.
  */
 public final class SimulatedDisk implements Disk {
   private static final int SECTOR = 512;
@@ -117,6 +117,9 @@ public final class SimulatedDisk implements Disk {
       for (final long[] write : inode.writes) {
         persistSome(inode, (int) write[0], (int) write[1], random);
       }
+      if (inode.writes.size() > 1 && random.nextInt(4) == 0) {
+        misdirect(inode, random);
+      }
       inode.writes.clear();
       inode.content = inode.durable.clone();
     }
@@ -146,6 +149,22 @@ public final class SimulatedDisk implements Disk {
       }
       at = end;
     }
+  }
+
+  /** Leaves one of the writes that were not synced in the place of another one. */
+  private void misdirect(Inode inode, Random random) {
+    final long[] from = inode.writes.get(random.nextInt(inode.writes.size()));
+    final long[] to = inode.writes.get(random.nextInt(inode.writes.size()));
+    if (from[0] == to[0]) {
+      return;
+    }
+    count("writes misdirected");
+    final int length = (int) Math.min(from[1], to[1]);
+    final int end = (int) to[0] + length;
+    if (inode.durable.length < end) {
+      inode.durable = Arrays.copyOf(inode.durable, end);
+    }
+    System.arraycopy(inode.content, (int) from[0], inode.durable, (int) to[0], length);
   }
 
   /** The content of a file as it is now; changes of the array change the file, synced. */

@@ -22,7 +22,7 @@ class JournalSimulationTest {
       }
     }
     System.out.printf(
-        "seed=%d worlds=%d cuts=%d kills=%d ends=%d failures=%d fulls=%d lost=%d unopened=%d%n",
+        "seed=%d worlds=%d cuts=%d kills=%d ends=%d failures=%d fulls=%d shortages=%d lost=%d unopened=%d%n",
         seed,
         WORLDS,
         seen.cuts,
@@ -30,6 +30,7 @@ class JournalSimulationTest {
         seen.ends,
         seen.failures,
         seen.fulls,
+        seen.shortages,
         seen.lost,
         seen.unopened);
     if (WORLDS >= 60) {

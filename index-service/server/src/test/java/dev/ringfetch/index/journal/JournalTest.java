@@ -248,6 +248,95 @@ class JournalTest {
     assertEquals(last + 1, new JournalLife(disk, 2).recovered(7).size());
   }
 
+  /** The disk takes what it is given, and the next segment is not ready yet. */
+  @Test
+  void recordsWaitForTheNextSegment() throws IOException {
+    final JournalLife life = new JournalLife(disk, 1);
+    final List<Boolean> told = new ArrayList<>();
+    final PartitionLog log = life.journal.log(7, 3, Durability.INTERVAL, 0);
+    log.onCommit(() -> told.add(log.hasRoom()));
+    assertTrue(log.hasRoom());
+    long last = 0;
+    long lsn;
+    while ((lsn = log.append(put(1, 100_000))) > 0) {
+      last = lsn;
+    }
+    assertEquals(CommitLog.LATER, lsn);
+    assertNull(life.journal.obstacle());
+    assertFalse(log.hasRoom());
+    life.journal.work(life.nowNs);
+    assertEquals(List.of(false, false), told, "of the sync, and that there may be room");
+    life.work();
+    assertEquals(List.of(false, false, true), told);
+    assertEquals(last + 1, log.append(put(1, 100_000)));
+    assertEquals(last + 1, log.committed());
+  }
+
+  /** Both segments are full of records that are not due for long. */
+  @Test
+  void recordsThatTakeTheRoomAreDueAtOnce() throws IOException {
+    final JournalLife life = new JournalLife(disk, 1);
+    life.work();
+    final List<Long> commits = new ArrayList<>();
+    final PartitionLog log = log(life, Durability.INTERVAL, commits);
+    final int[] alarms = {0};
+    long lsn;
+    while ((lsn = log.append(put(1, 500_000))) > 0) {
+      // until there is no room
+    }
+    assertEquals(CommitLog.LATER, lsn);
+    life.journal.onWork(() -> alarms[0]++);
+    assertFalse(log.hasRoom());
+    assertFalse(log.hasRoom());
+    assertEquals(1, alarms[0]);
+    life.work();
+    assertTrue(log.hasRoom());
+    assertFalse(commits.isEmpty());
+    assertTrue(log.append(put(1, 500_000)) > 0);
+  }
+
+  @Test
+  void aDiskThatTurnsOutToBeFullEndsTheWaitForRoom() throws IOException {
+    final JournalLife first = new JournalLife(disk, 1);
+    disk.full(true);
+    final PartitionLog log = log(first, Durability.DISK, new ArrayList<>());
+    long last = 0;
+    for (long lsn = 0; lsn >= 0; lsn = log.append(put(1, 100_000))) {
+      last = lsn;
+      first.work();
+    }
+    disk.kill();
+
+    final JournalLife life = new JournalLife(disk, 2);
+    final int[] told = {0};
+    final PartitionLog next = life.journal.log(7, 3, Durability.DISK, last);
+    next.onCommit(() -> told[0]++);
+    assertEquals(CommitLog.LATER, next.append(put(1, 100_000)));
+    assertFalse(next.hasRoom());
+    disk.full(true);
+    life.work();
+    assertNotNull(life.journal.obstacle());
+    assertEquals(1, told[0]);
+    assertTrue(next.hasRoom());
+    assertEquals(CommitLog.FULL, next.append(put(1, 100_000)));
+    assertTrue(next.append(new Write(write -> {}).delete(ByteString.copyFromUtf8("key1"))) > 0);
+    assertTrue(next.hasRoom());
+  }
+
+  @Test
+  void aFailureEndsTheWaitForRoom() throws IOException {
+    final JournalLife life = new JournalLife(disk, 1);
+    final PartitionLog log = log(life, Durability.INTERVAL, new ArrayList<>());
+    while (log.append(put(1, 100_000)) > 0) {
+      // until there is no room
+    }
+    assertFalse(log.hasRoom());
+    disk.failAfter(0, Fault.IO_ERROR);
+    life.work();
+    assertTrue(log.hasRoom());
+    assertEquals(CommitLog.FAILED, log.append(put(1, 100_000)));
+  }
+
   @Test
   void aFullDiskIsRecovered() throws IOException {
     final JournalLife life = new JournalLife(disk, 1);

@@ -1,6 +1,7 @@
 package dev.ringfetch.index.journal;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import com.google.protobuf.ByteString;
@@ -31,6 +32,7 @@ public final class JournalWorld {
     public int ends;
     public int failures;
     public int fulls;
+    public int shortages;
     public int lost;
     public int unopened;
   }
@@ -44,6 +46,7 @@ public final class JournalWorld {
     int safe;
 
     long last;
+    boolean waits;
   }
 
   private final Random random;
@@ -98,6 +101,7 @@ public final class JournalWorld {
     for (int i = 0; i < steps; i++) {
       step(life, longest);
     }
+    awaitRoom(life);
     nowNs = life.nowNs;
     end(life);
   }
@@ -113,7 +117,11 @@ public final class JournalWorld {
     part.safe = found.size(); // recovered, and synced again
     part.log = life.journal.log(number, 0, part.durability, part.last);
     // At once: what fails behind the answer takes nothing back.
-    part.log.onCommit(() -> noteCommits(part));
+    part.log.onCommit(
+        () -> {
+          noteCommits(part);
+          part.waits &= !part.log.hasRoom();
+        });
   }
 
   private void step(JournalLife life, int longest) {
@@ -149,9 +157,25 @@ public final class JournalWorld {
       part.last = lsn;
       part.expected.add(
           new Seen(RecordDescriptor.PUT, life.epoch, lsn, write.key(), write.value()));
+    } else if (lsn == CommitLog.LATER) {
+      coverage.shortages++;
+      part.waits = !part.log.hasRoom();
+      assertTrue(part.waits);
     } else {
       assertTrue(lsn == CommitLog.FULL || lsn == CommitLog.FAILED, "lsn=" + lsn);
       assertEquals(lsn == CommitLog.FAILED, life.journal.isFailed());
+      assertTrue(lsn == CommitLog.FAILED || life.journal.obstacle() != null);
+    }
+  }
+
+  /** What waits for room is told of it without another append, or why there is none. */
+  private void awaitRoom(JournalLife life) {
+    for (int left = 100; left > 0 && parts.stream().anyMatch(part -> part.waits); left--) {
+      life.journal.work(life.nowNs);
+    }
+    for (final Part part : parts) {
+      assertFalse(part.waits && !life.journal.isFailed());
+      part.waits = false;
     }
   }
 

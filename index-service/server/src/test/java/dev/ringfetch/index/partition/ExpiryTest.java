@@ -399,6 +399,42 @@ class ExpiryTest {
     assertEquals(0, store.count());
   }
 
+  /** A tick that is asked for waits for room in the log. */
+  @Test
+  void tickWaitsForRoom() {
+    open(true, late);
+    submit(write().put(KEY, VALUE).ttl(5));
+    late.commitAll();
+    time.passSlowly(1);
+    late.scarce(true);
+    time.passSlowly(100);
+    final List<Write> answers = new ArrayList<>();
+    final Write tick = submit(write(answers).tick());
+    assertEquals(List.of(), answers);
+    late.scarce(false);
+    late.commitAll();
+    assertEquals(List.of(tick), answers);
+    assertEquals(Write.DONE, tick.outcome());
+    assertEquals(ReadResult.ABSENT, read());
+  }
+
+  /** A comparison that waits for room is decided again, with what it finds then. */
+  @Test
+  void entryEndsWhileAComparisonWaitsForRoom() {
+    open(true, late);
+    final Write put = submit(write().put(KEY, VALUE).ttl(5));
+    late.commitAll();
+    late.scarce(write -> write.kind() != Write.Kind.TICK);
+    final Write comparison = submit(write().compareAndSet(KEY, put.version(), VALUE).ttl(50));
+    time.passSlowly(100);
+    late.scarce(false);
+    late.commitAll();
+    assertEquals(Write.DONE, comparison.outcome());
+    assertFalse(comparison.applied());
+    assertNull(comparison.entry());
+    assertEquals(ReadResult.ABSENT, read());
+  }
+
   /** A tick that is asked for is answered when readers see what has ended as absent. */
   @Test
   void tickThatIsAskedFor() {

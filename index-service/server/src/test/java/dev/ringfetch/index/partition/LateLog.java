@@ -3,8 +3,12 @@ package dev.ringfetch.index.partition;
 import java.util.ArrayList;
 import java.util.IdentityHashMap;
 import java.util.List;
+import java.util.function.Predicate;
 
-/** A log that commits when the test says so: late, several records at once, or never. */
+/**
+ * A log that commits when the test says so: late, several records at once, or never; and has room
+ * when the test says so.
+ */
 final class LateLog implements CommitLog {
   private final IdentityHashMap<Write, Long> lsns = new IdentityHashMap<>();
   private final List<Write> records = new ArrayList<>();
@@ -16,6 +20,9 @@ final class LateLog implements CommitLog {
   private long committed;
   private int committedRecords;
   private boolean failed;
+  private Predicate<Write> scarce = write -> false;
+  private boolean lacking;
+  private int postponed;
   private int recordsSeen;
   private int mostAppendedBetweenLooks;
 
@@ -50,6 +57,11 @@ final class LateLog implements CommitLog {
     if (last + step > MAX_LSN) {
       return EXHAUSTED;
     }
+    if (scarce.test(write)) {
+      lacking = true;
+      postponed++;
+      return LATER;
+    }
     last += step;
     if (lsns.put(write, last) != null) {
       throw new AssertionError("appended twice: " + write.key());
@@ -63,6 +75,13 @@ final class LateLog implements CommitLog {
     mostAppendedBetweenLooks = Math.max(mostAppendedBetweenLooks, records.size() - recordsSeen);
     recordsSeen = records.size();
     final long seen = failed ? FAILED : committed;
+    hook.run();
+    return seen;
+  }
+
+  @Override
+  public boolean hasRoom() {
+    final boolean seen = failed || !lacking;
     hook.run();
     return seen;
   }
@@ -84,6 +103,30 @@ final class LateLog implements CommitLog {
 
   void commitAll() {
     commit(records.size());
+  }
+
+  /** Has no room from now on, or has it again, and tells the listener if that waits. */
+  void scarce(boolean isScarce) {
+    scarce(write -> isScarce);
+    if (!isScarce && lacking) {
+      lacking = false;
+      listener.run();
+    }
+  }
+
+  /** Has no room for such writes from now on. */
+  void scarce(Predicate<Write> these) {
+    scarce = these;
+  }
+
+  /** Whether the owner waits for room. */
+  boolean isLacking() {
+    return lacking && !failed;
+  }
+
+  /** How many records were to come later. */
+  int postponed() {
+    return postponed;
   }
 
   /** Fails for good, and tells the listener. */

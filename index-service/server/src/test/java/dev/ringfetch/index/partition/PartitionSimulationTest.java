@@ -22,6 +22,7 @@ final class PartitionSimulationTest {
     long exhausted = 0;
     long dependants = 0;
     long handedOver = 0;
+    long postponed = 0;
     for (long seed = SEED; seed < SEED + WORLDS; seed++) {
       final Simulation simulation = new Simulation(seed);
       try {
@@ -36,6 +37,7 @@ final class PartitionSimulationTest {
       exhausted += simulation.count(Write.VERSIONS_EXHAUSTED);
       dependants += simulation.dependants();
       handedOver += simulation.handedOver();
+      postponed += simulation.postponed();
     }
     // Else the worlds say nothing about it.
     assertTrue(queueFull > WORLDS / 10, "queueFull=" + queueFull);
@@ -45,5 +47,6 @@ final class PartitionSimulationTest {
     assertTrue(exhausted > WORLDS / 10, "exhausted=" + exhausted);
     assertTrue(dependants > WORLDS / 10, "dependants=" + dependants);
     assertTrue(handedOver > WORLDS / 10, "handedOver=" + handedOver);
+    assertTrue(postponed > WORLDS / 10, "postponed=" + postponed);
   }
 }

@@ -132,6 +132,53 @@ final class PartitionTest {
   }
 
   @Test
+  void writesWaitForRoomInTheLogInTheirOrder() {
+    log.scarce(true);
+    final Write put = submit(write().put(KEY, A));
+    final Write read = submit(write().read(KEY));
+    final Write delete = submit(write().delete(KEY));
+    assertEquals(List.of(), log.records());
+    assertEquals(1, log.postponed());
+    log.scarce(false);
+    assertEquals(List.of(put, delete), log.records());
+    log.commitAll();
+    assertEquals(List.of(put, read, delete), answers);
+    assertEquals(entry(KEY, A, 101), read.entry());
+    assertTrue(put.created());
+    assertTrue(delete.existed());
+    assertEquals(0, store.reserved());
+  }
+
+  @Test
+  void restOfABatchWaitsForRoomInTheLog() {
+    final List<PutBatch> batches = new ArrayList<>();
+    final PutBatch batch = new PutBatch(batches::add);
+    batch.add(partition, KEY, A);
+    batch.add(partition, OTHER, A);
+    log.scarce(true);
+    batch.submit();
+    final Write last = submit(write().put(KEY, B));
+    log.scarce(false);
+    log.commitAll();
+    assertEquals(List.of(batch), batches);
+    assertEquals(101, batch.write(0).version());
+    assertEquals(102, batch.write(1).version());
+    assertEquals(103, last.version());
+  }
+
+  @Test
+  void failedLogEndsTheWaitForRoom() {
+    log.scarce(true);
+    final Write put = submit(write().put(KEY, A));
+    final Write delete = submit(write().delete(KEY));
+    log.fail();
+    assertEquals(List.of(put, delete), answers);
+    assertEquals(Write.UNAVAILABLE, put.outcome());
+    assertEquals(Write.UNAVAILABLE, delete.outcome());
+    assertEquals(0, store.reserved());
+  }
+
+  @Test
   void failedLogEndsWhatWaitsAndRefusesTheRest() {
     final Write put = submit(write().put(KEY, A));
     final Write lost = submit(write().compareAndSet(KEY, 7, B));

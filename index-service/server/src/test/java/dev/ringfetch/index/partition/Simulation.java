@@ -85,6 +85,8 @@ final class Simulation {
       case 0 -> log.fail();
       case 1 -> close();
       default -> {
+        log.scarce(false);
+        runTasks();
         for (int before = -1; before != applied; ) { // what waits for room follows
           before = applied;
           log.commitAll();
@@ -106,6 +108,10 @@ final class Simulation {
 
   int handedOver() {
     return handedOver;
+  }
+
+  int postponed() {
+    return log.postponed();
   }
 
   int memoryFull() {
@@ -146,7 +152,9 @@ final class Simulation {
       log.fail();
     } else if (choice < 74 && random.nextInt(stopAt) == 0) {
       close();
-    } else if (choice < 80 && !tasks.isEmpty()) {
+    } else if (choice < 77) {
+      log.scarce(random.nextInt(3) == 0);
+    } else if (choice < 83 && !tasks.isEmpty()) {
       tasks.remove().run();
     } else if (random.nextInt(8) >= patience) {
       log.commit(1 + random.nextInt(2 * capacity));
@@ -340,7 +348,9 @@ final class Simulation {
       }
       idle |= !legal;
     }
-    check(!idle || waiting >= capacity, "a write was left behind: waiting=" + waiting);
+    check(
+        !idle || waiting >= capacity || log.isLacking(),
+        "a write was left behind: waiting=" + waiting);
   }
 
   private void checkEnd() {

@@ -332,6 +332,11 @@ final class ExactlyOnceWorld {
       public void onCommit(Runnable listener) {
         log.onCommit(listener);
       }
+
+      @Override
+      public boolean hasRoom() {
+        return log.hasRoom();
+      }
     };
   }
 
@@ -533,7 +538,8 @@ final class ExactlyOnceWorld {
         clients.forEach(client -> client.incomplete.remove(op));
       }
       case Write.OUTCOME_GONE -> toldGone(op);
-      case Write.LOG_FULL, Write.UNAVAILABLE, Write.UNKNOWN -> {}
+      case Write.LOG_FULL -> check(journal.obstacle() != null, op + " refused without a reason");
+      case Write.UNAVAILABLE, Write.UNKNOWN -> {}
       default -> throw new AssertionError(op + " outcome=" + write.outcome());
     }
   }

@@ -277,12 +277,9 @@ class ExpiringEntriesTest {
     }
   }
 
-  /** A snapshot has what had not ended at its begin, however long it takes. */
-  @ParameterizedTest
-  @ValueSource(booleans = {false, true})
-  void snapshotIsOfItsBegin(boolean reverse) throws Exception {
-    final int entries = 300;
-    final ByteString value = ByteString.copyFrom(new byte[20 << 10]); // more than buffers have
+  /** Puts entries into an ordered index, more than buffers have, by turns with two times. */
+  private void fill(int entries, long firstTtlMs, long secondTtlMs) {
+    final ByteString value = ByteString.copyFrom(new byte[20 << 10]);
     create("o", IndexKind.ORDERED);
     for (int i = 0; i < entries; i += 100) {
       final BatchPutRequest.Builder batch = BatchPutRequest.newBuilder().setIndex("o");
@@ -291,11 +288,35 @@ class ExpiringEntriesTest {
             PutEntry.newBuilder()
                 .setKey(bytes(String.format("key %03d", j)))
                 .setValue(value)
-                .setTtlMs(j % 2 == 0 ? 10_000 : 20_000));
+                .setTtlMs(j % 2 == 0 ? firstTtlMs : secondTtlMs));
       }
       assertTrue(
           stub.batchPut(batch.build()).getOutcomesList().stream().allMatch(o -> o.getCode() == 0));
     }
+  }
+
+  /** What has ended is still in the store for a while: nothing has kept it for the snapshot yet. */
+  @Test
+  void snapshotHasWhatHasEndedAndIsNotRemoved() {
+    final int entries = 300;
+    fill(entries, HOUR, HOUR);
+    final Iterator<ScanResponse> pages =
+        stub.scan(ScanRequest.newBuilder().setIndex("o").setSnapshot(true).build());
+    int found = pages.next().getEntriesCount();
+    indexes.find("o").ordered().partition(0).expiry().advance(NOW + 2 * HOUR); // as a tick does
+    assertFalse(isThere("o", "key 299"));
+    while (pages.hasNext()) {
+      found += pages.next().getEntriesCount();
+    }
+    assertEquals(entries, found);
+  }
+
+  /** A snapshot has what had not ended at its begin, however long it takes. */
+  @ParameterizedTest
+  @ValueSource(booleans = {false, true})
+  void snapshotIsOfItsBegin(boolean reverse) throws Exception {
+    final int entries = 300;
+    fill(entries, 10_000, 20_000);
     pass(10_000);
     look("o");
     await(() -> !isThere("o", "key 298"));

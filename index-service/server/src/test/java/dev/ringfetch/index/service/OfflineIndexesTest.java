@@ -26,6 +26,8 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicInteger;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
@@ -284,6 +286,63 @@ class OfflineIndexesTest {
       writer.join();
     }
     assertTrue(answered.get() > 0);
+  }
+
+  /** The server has what its files had, and goes on: the backup says what is damaged, and where. */
+  @Test
+  void aBackupOfADamagedJournalNamesThePlace() throws Exception {
+    try (Indexes indexes = open(data)) {
+      for (int i = 0; i < 50; i++) {
+        put(indexes, ByteString.copyFromUtf8("new" + i));
+      }
+      final CompletableFuture<Long> taken = new CompletableFuture<>();
+      snapshot(indexes, taken);
+      taken.get();
+      final Path segment = file("journal-");
+      final int used = used(segment);
+      final Path copy = parent.resolve("copy");
+      // Nothing is written behind the snapshot, so the batches before its begin have to be there.
+      final long early = (512 + random.nextInt(used - 512)) * 8L + random.nextInt(8);
+      flip(segment, early);
+      assertNamesThePlace(segment, early / 8, copy);
+      flip(segment, early);
+      for (int i = 0; i < 50; i++) {
+        put(indexes, ByteString.copyFromUtf8("later" + i));
+      }
+      final long late = (used + random.nextInt(used(segment) - used)) * 8L + random.nextInt(8);
+      flip(segment, late);
+      assertNamesThePlace(segment, late / 8, copy);
+      flip(segment, late);
+      final var unused = Backup.of(data, copy);
+      assertTrue(Files.exists(copy.resolve("identity")));
+    }
+  }
+
+  private void assertNamesThePlace(Path segment, long damaged, Path copy) throws IOException {
+    final IOException refused =
+        assertThrows(IOException.class, () -> Backup.of(data, copy), "seed=" + seed);
+    final Matcher place =
+        Pattern.compile("file=(\\S+) offset=(\\d+)").matcher(refused.getMessage());
+    assertTrue(place.find(), refused.getMessage());
+    assertEquals(segment.toString(), place.group(1));
+    final long offset = Long.parseLong(place.group(2));
+    assertTrue(offset <= damaged && damaged - offset < 8192, refused + " seed=" + seed);
+    assertFalse(Files.exists(copy.resolve("identity")), "a directory that looks like a backup");
+    try (var files = Files.list(copy)) {
+      for (final Path file : files.toList()) {
+        Files.delete(file);
+      }
+    }
+  }
+
+  /** Where the zeros begin that fill a segment. */
+  private static int used(Path segment) throws IOException {
+    final byte[] bytes = Files.readAllBytes(segment);
+    int used = bytes.length;
+    while (bytes[used - 1] == 0) {
+      used--;
+    }
+    return used;
   }
 
   /** The original may have given out the versions that the copy would go on with. */

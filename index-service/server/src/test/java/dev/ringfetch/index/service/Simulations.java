@@ -44,7 +44,8 @@ final class Simulations implements Callable<Integer> {
           "power cuts",
           "changes of the directory lost",
           "writes lost",
-          "writes torn");
+          "writes torn",
+          "writes misdirected");
 
   /**
    * A run of this length that has not met each state is an error; in a shorter one some are rare.
@@ -127,6 +128,7 @@ final class Simulations implements Callable<Integer> {
     add("journal: orderly ends", journal.ends);
     add("journal: failures", journal.failures);
     add("journal: full disks", journal.fulls);
+    add("journal: records that waited for room", journal.shortages);
     add("journal: records lost that were not committed", journal.lost);
     add("journal: starts that failed", journal.unopened);
     add("snapshots: power cuts", snapshots.cuts);

@@ -560,6 +560,11 @@ final class SnapshotWorld {
     }
 
     @Override
+    public boolean hasRoom() {
+      return log.hasRoom();
+    }
+
+    @Override
     public void close() {
       log.close();
     }

@@ -79,8 +79,10 @@ final class WatchStream {
 
   /** How the call ends, after responses that do not matter. */
   Status end() {
+    final long endNs = System.nanoTime() + TimeUnit.SECONDS.toNanos(60);
     Object next = arrival();
     while (next instanceof WatchResponse) {
+      assertTrue(System.nanoTime() - endNs < 0, "the call goes on");
       token = ((WatchResponse) next).getToken();
       call.request(1);
       next = arrival();

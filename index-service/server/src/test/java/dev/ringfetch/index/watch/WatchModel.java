@@ -61,6 +61,7 @@ final class WatchModel implements WatchedIndex {
   private JournalReader reader;
   private long epoch;
   private long nowNs;
+  private Runnable afterSync = () -> {};
   int skips;
 
   WatchModel(Random random, Durability durability, long ringBytes) throws IOException {
@@ -117,7 +118,7 @@ final class WatchModel implements WatchedIndex {
       final CommitLog log =
           journal == null
               ? new ImmediateLog(floors[i])
-              : journal.log(INDEX, i, durability, last[i]);
+              : watched(journal.log(INDEX, i, durability, last[i]));
       partitions[i] = new Partition(stores[i], log, 1000, errors::add, Handover.never());
       rings[i] = null;
     }
@@ -212,10 +213,50 @@ final class WatchModel implements WatchedIndex {
 
   /** As {@link #work}; between a sync and the owners' learning of it, something else happens. */
   void work(Runnable meanwhile) {
-    // The first write is that of a batch, the second one says in the checkpoint what was synced.
-    disk.onNextWrite(() -> disk.onNextWrite(meanwhile));
+    afterSync = meanwhile;
     work();
-    disk.onNextWrite(() -> {});
+    afterSync = () -> {};
+  }
+
+  /** The log of a partition; see {@link #work(Runnable)}. */
+  private CommitLog watched(CommitLog log) {
+    return new CommitLog() {
+      @Override
+      public long append(Write write) {
+        return log.append(write);
+      }
+
+      @Override
+      public long committed() {
+        return log.committed();
+      }
+
+      @Override
+      public long durable() {
+        return log.durable();
+      }
+
+      @Override
+      public void onCommit(Runnable listener) {
+        log.onCommit(
+            () -> {
+              final Runnable once = afterSync;
+              afterSync = () -> {};
+              once.run();
+              listener.run();
+            });
+      }
+
+      @Override
+      public boolean hasRoom() {
+        return log.hasRoom();
+      }
+
+      @Override
+      public void close() {
+        log.close();
+      }
+    };
   }
 
   /** Has the owners tell their changes, as for a watch. */
