@@ -44,6 +44,8 @@ import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.locks.LockSupport;
+import org.agrona.concurrent.BackoffIdleStrategy;
+import org.agrona.concurrent.IdleStrategy;
 
 /**
  * A node of a cluster: has a replica of each group that it is a member of, and knows where all
@@ -60,6 +62,12 @@ public final class ClusterNode implements LeaderDirectory, AutoCloseable {
 
   /** How long the thread sleeps while nothing wakes it. */
   private static final long TICK_NS = TimeUnit.MILLISECONDS.toNanos(5);
+
+  /** A look at a gate takes some microseconds where a card is fast; else others may run. */
+  private static final int LOOK_SPINS = 100;
+
+  private static final int LOOK_YIELDS = 100;
+  private static final long LOOK_PARK_NS = TimeUnit.MICROSECONDS.toNanos(20);
 
   /** How long a creation or removal may take before it is given up. */
   private static final long REQUEST_LIMIT_NS = TimeUnit.SECONDS.toNanos(10);
@@ -79,12 +87,16 @@ public final class ClusterNode implements LeaderDirectory, AutoCloseable {
   private final Path shmDirectory; // null: the default
   private ReplicationPath path; // null: not chosen
   private FabricMemory memory; // null: none
+  private final BackgroundThread connector = new BackgroundThread("index-memory-connector");
   private volatile boolean closed;
 
   /** Names of indexes that are created for writes. */
   private final Set<String> createdForWrites = ConcurrentHashMap.newKeySet();
 
   // Of the thread.
+  private final IdleStrategy looking =
+      new BackoffIdleStrategy(LOOK_SPINS, LOOK_YIELDS, LOOK_PARK_NS, LOOK_PARK_NS);
+
   private boolean reached;
 
   private Runnable reachedFirst = () -> {};
@@ -180,18 +192,19 @@ public final class ClusterNode implements LeaderDirectory, AutoCloseable {
   }
 
   /**
-   * Chooses how records get from leaders to members; {@link ReplicationPath#AUTO} unless called.
-   * Called once at most, before the start.
+   * Chooses how records get from leaders to members; {@link ReplicationPath#AUTO} over {@link
+   * IndexMemory#FABRICS_DEFAULT} unless called. Called once at most, before the start.
    *
-   * @throws IOException where records are to be placed in memory and there is none to share
+   * @param fabrics over which they are placed in memory, the preferred one first
+   * @throws IOException where records are to be placed in memory and no fabric can be used
    */
-  public ClusterNode replication(ReplicationPath chosen) throws IOException {
+  public ClusterNode replication(ReplicationPath chosen, List<String> fabrics) throws IOException {
     path = chosen;
     if (chosen == ReplicationPath.RPC) {
       return this;
     }
     try {
-      memory = FabricMemory.open(shmDirectory);
+      memory = FabricMemory.open(fabrics, shmDirectory, connector);
       peers.memory(memory);
     } catch (IOException e) {
       if (chosen == ReplicationPath.ONE_SIDED) {
@@ -204,7 +217,7 @@ public final class ClusterNode implements LeaderDirectory, AutoCloseable {
 
   private void choosePath() {
     try {
-      replication(ReplicationPath.AUTO);
+      replication(ReplicationPath.AUTO, IndexMemory.FABRICS_DEFAULT);
     } catch (IOException e) {
       throw new UncheckedIOException(e); // not where there is a choice
     }
@@ -248,13 +261,26 @@ public final class ClusterNode implements LeaderDirectory, AutoCloseable {
         tellWaiting();
         tellReached();
         if (done == 0) {
-          LockSupport.parkNanos(this, TICK_NS);
+          rest();
         }
       } catch (Throwable e) { // without this thread the node would be alive and do nothing
         LOGGER.log(Level.ERROR, "a step of the cluster's node has failed", e);
         LockSupport.parkNanos(this, TICK_NS);
       }
     }
+  }
+
+  /** Sleeps until something is due; while looks at gates are under way, waits for them instead. */
+  private void rest() {
+    final long beginNs = System.nanoTime();
+    if (!replicas.look()) {
+      LockSupport.parkNanos(this, TICK_NS);
+      return;
+    }
+    looking.reset();
+    do {
+      looking.idle();
+    } while (replicas.look() && System.nanoTime() - beginNs < TICK_NS);
   }
 
   private void tellReached() {
@@ -582,6 +608,7 @@ public final class ClusterNode implements LeaderDirectory, AutoCloseable {
     if (memory != null) {
       memory.close();
     }
+    connector.close();
     coordinator.close();
   }
 
