@@ -122,7 +122,7 @@ final class PostedRemoteLogTest {
   }
 
   private static byte of(long position) {
-    return (byte) (position * 0x9E3779B97F4A7C15L >>> 56);
+    return (byte) ((position * 0x9E3779B97F4A7C15L) >>> 56);
   }
 
   /** Takes what the end word says, as a member does; returns how much was taken in all. */
