@@ -267,10 +267,17 @@ public final class IndexServer implements Callable<Integer> {
               replicas,
               DataDirectory.bootId(),
               shmDirectory)
-          .replication(replication);
+          .replication(replication, memoryFabrics());
     } catch (IllegalArgumentException e) {
       throw new ParameterException(spec.commandLine(), "--cluster: " + e.getMessage(), e);
     }
+  }
+
+  /** Those of the fabrics that are to be used over which memory is shown, the best first. */
+  private List<String> memoryFabrics() {
+    return IndexMemory.FABRICS_DEFAULT.stream()
+        .filter(name -> fabrics == null || List.of(fabrics).contains(name))
+        .toList();
   }
 
   /** Options of memory that clients can be granted, over those fabrics that are there. */
@@ -302,10 +309,7 @@ public final class IndexServer implements Callable<Integer> {
           spec.commandLine(), "--cluster has the levels memory and disk, not interval");
     }
     if (fabrics != null) {
-      context.fabrics(
-          IndexMemory.FABRICS_DEFAULT.stream()
-              .filter(List.of(fabrics)::contains)
-              .toArray(String[]::new));
+      context.fabrics(memoryFabrics().toArray(String[]::new));
     }
     if (shmDirectory != null) {
       context.shmDirectory(shmDirectory);

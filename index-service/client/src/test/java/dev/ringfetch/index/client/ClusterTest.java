@@ -50,7 +50,9 @@ final class ClusterTest {
 
     Member(LocalCoordinator coordinator, ReplicationPath path) throws Exception {
       indexes = Indexes.unrecovered(IndexMemory.ofProcess(64L << 20));
-      node = new ClusterNode(indexes, coordinator, 3, "boot", null).replication(path);
+      node =
+          new ClusterNode(indexes, coordinator, 3, "boot", null)
+              .replication(path, IndexMemory.FABRICS_DEFAULT);
       server =
           IndexServer.addServices(RingServerBuilder.forPort(0), indexes, new HealthStatusManager())
               .addService(node.service())

@@ -25,7 +25,7 @@ import org.apache.zookeeper.server.embedded.ZooKeeperServerEmbedded;
 public final class EmbeddedZooKeeper {
   static final String READY = "zookeeper listening on ";
 
-  private static final long START_SECONDS = 30;
+  private static final long START_SECONDS = 60;
 
   /** Sessions of up to 20 s; from 2 ticks on. */
   private static final int TICK_MILLIS = 500;

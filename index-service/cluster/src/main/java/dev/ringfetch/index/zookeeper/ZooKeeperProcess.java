@@ -20,7 +20,7 @@ public final class ZooKeeperProcess implements AutoCloseable {
   /** Where it says what it has to say, in its data directory. */
   public static final String LOG = "zookeeper.log";
 
-  private static final int START_SECONDS = 60;
+  private static final int START_SECONDS = 90;
   private static final int END_SECONDS = 20;
 
   private final Process process;

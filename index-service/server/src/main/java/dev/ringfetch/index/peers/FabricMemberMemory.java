@@ -3,60 +3,92 @@ package dev.ringfetch.index.peers;
 import com.google.protobuf.ByteString;
 import dev.ringfetch.fabric.Admission;
 import dev.ringfetch.fabric.Domain;
+import dev.ringfetch.fabric.DomainContext;
 import dev.ringfetch.fabric.Fabric;
-import dev.ringfetch.fabric.GatePage;
+import dev.ringfetch.fabric.Rights;
 import dev.ringfetch.fabric.Segment;
 import dev.ringfetch.index.replication.MemberMemory;
 import dev.ringfetch.index.v1.FabricHint;
 import dev.ringfetch.index.v1.LogOffer;
 import java.io.IOException;
 import java.security.SecureRandom;
+import java.util.HashMap;
 import java.util.List;
+import java.util.Map;
 
-/** The domain of one replica: its gate, and a segment and an admission for each epoch. */
+/**
+ * The domains of one replica, one for each fabric over which it has offered memory: each with a
+ * gate, and a segment and an admission for the epoch.
+ */
 final class FabricMemberMemory implements MemberMemory {
+  /** Bytes of one replica's log memory at most. */
+  private static final long MEMORY_LIMIT = 64L << 20;
+
   private static final int TOKEN_LENGTH = 16;
   private static final SecureRandom RANDOM = new SecureRandom();
 
-  private final Fabric fabric;
-  private final Domain domain;
+  private final List<Fabric> fabrics;
+  private final Map<Fabric, Domain> domains = new HashMap<>();
   private Segment segment; // null: nothing is offered
   private Admission admission;
 
-  FabricMemberMemory(Fabric fabric, Domain domain) {
-    this.fabric = fabric;
-    this.domain = domain;
-  }
-
-  @Override
-  public GatePage gate() {
-    return domain.gate();
+  /**
+   * Creates it, without memory.
+   *
+   * @param fabrics the preferred one first
+   */
+  FabricMemberMemory(List<Fabric> fabrics) {
+    this.fabrics = fabrics;
   }
 
   @Override
   public Offered offer(List<FabricHint> hints, int length) throws IOException {
     withdraw();
-    for (final FabricHint hint : hints) {
-      if (hint.getFabric().equals(fabric.name())) {
-        return offer(hint.getHint().toByteArray(), length);
+    IOException obstacle = null;
+    for (final Fabric fabric : fabrics) {
+      for (final FabricHint hint : hints) {
+        if (hint.getFabric().equals(fabric.name())) {
+          try {
+            return offer(fabric, hint.getHint().toByteArray(), length);
+          } catch (IOException e) { // that of the fabric which comes last is shown
+            withdraw();
+            obstacle = e;
+          }
+        }
       }
+    }
+    if (obstacle != null) {
+      throw obstacle;
     }
     return null;
   }
 
-  private Offered offer(byte[] hint, int length) throws IOException {
+  private Offered offer(Fabric fabric, byte[] hint, int length) throws IOException {
+    final Domain domain = domain(fabric);
     final byte[] token = new byte[TOKEN_LENGTH];
     RANDOM.nextBytes(token);
     admission = domain.admit(hint, token);
     segment = domain.grow(length);
     return new Offered(
         segment.region(),
+        domain.gate(),
         LogOffer.newBuilder()
             .setFabric(fabric.name())
             .setDomain(ByteString.copyFrom(domain.descriptor()))
             .setSegment(ByteString.copyFrom(segment.descriptor()))
             .setToken(ByteString.copyFrom(token))
             .build());
+  }
+
+  private Domain domain(Fabric fabric) throws IOException {
+    Domain domain = domains.get(fabric);
+    if (domain == null) {
+      domain =
+          fabric.openDomain(
+              new DomainContext().rights(Rights.WRITE).memoryLimit(MEMORY_LIMIT).peerLimit(2));
+      domains.put(fabric, domain);
+    }
+    return domain;
   }
 
   @Override
@@ -74,6 +106,7 @@ final class FabricMemberMemory implements MemberMemory {
   @Override
   public void close() {
     withdraw();
-    domain.close();
+    domains.values().forEach(Domain::close);
+    domains.clear();
   }
 }

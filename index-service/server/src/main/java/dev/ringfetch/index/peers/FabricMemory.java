@@ -1,12 +1,10 @@
 package dev.ringfetch.index.peers;
 
 import com.google.protobuf.ByteString;
-import dev.ringfetch.fabric.DomainContext;
 import dev.ringfetch.fabric.Fabric;
 import dev.ringfetch.fabric.FabricContext;
 import dev.ringfetch.fabric.FabricProviders;
 import dev.ringfetch.fabric.RemoteDomain;
-import dev.ringfetch.fabric.Rights;
 import dev.ringfetch.index.replication.MemberMemory;
 import dev.ringfetch.index.replication.PeerMemory;
 import dev.ringfetch.index.replication.RemoteLog;
@@ -16,48 +14,77 @@ import java.io.IOException;
 import java.lang.System.Logger;
 import java.lang.System.Logger.Level;
 import java.nio.file.Path;
+import java.util.ArrayList;
 import java.util.List;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.Executor;
+import java.util.concurrent.RejectedExecutionException;
 
 /**
- * The memory between nodes of one host: a domain of shared memory for each replica, in which a
- * request is done when it was made.
+ * The memory between nodes, over the fabrics that are there: a domain for each replica and fabric.
+ * A member offers memory over the first fabric that connects it and its leader. Where memory is
+ * mapped, requests are done when they were made, and so is a connection; elsewhere both take time.
  *
  * <p>Safe for use by many threads.
  */
 public final class FabricMemory implements PeerMemory, AutoCloseable {
   private static final Logger LOGGER = System.getLogger(FabricMemory.class.getName());
 
-  /** Bytes of one replica's log memory at most. */
-  private static final long MEMORY_LIMIT = 64L << 20;
+  /** How long it may take to reach memory of another host: as long as a card repeats requests. */
+  private static final long CONNECT_NS = 2_000_000_000;
 
-  private static final long CONNECT_NS = 100_000_000;
-
-  private final Fabric fabric;
+  private final List<Fabric> fabrics;
   private final List<FabricHint> hints;
+  private final Executor connector;
 
-  private FabricMemory(Fabric fabric) {
-    this.fabric = fabric;
+  /**
+   * Creates it.
+   *
+   * @param fabrics closed with this, the preferred one first
+   * @param connector connects to memory that is not mapped, which takes time
+   */
+  FabricMemory(List<Fabric> fabrics, Executor connector) {
+    this.fabrics = fabrics;
+    this.connector = connector;
     hints =
-        List.of(
-            FabricHint.newBuilder()
-                .setFabric(fabric.name())
-                .setHint(ByteString.copyFrom(fabric.hint()))
-                .build());
+        fabrics.stream()
+            .map(
+                fabric ->
+                    FabricHint.newBuilder()
+                        .setFabric(fabric.name())
+                        .setHint(ByteString.copyFrom(fabric.hint()))
+                        .build())
+            .toList();
   }
 
   /**
-   * Opens shared memory.
+   * Opens the fabrics that can be used.
    *
-   * @param directory of its files; null for the default
-   * @throws IOException if it cannot be used, with the reason as its message
+   * @param names of them, the preferred one first
+   * @param directory of the files of shared memory; null for the default
+   * @param connector connects to memory that is not mapped, which takes up to some seconds
+   * @throws IOException if none can be used, with the reasons as its message
    */
-  public static FabricMemory open(Path directory) throws IOException {
-    final FabricContext context = new FabricContext();
-    if (directory != null) {
-      context.directory(directory);
+  public static FabricMemory open(List<String> names, Path directory, Executor connector)
+      throws IOException {
+    final List<Fabric> opened = new ArrayList<>();
+    final List<String> obstacles = new ArrayList<>();
+    for (final String name : names) {
+      final FabricContext context = new FabricContext();
+      if (directory != null) {
+        context.directory(directory);
+      }
+      try {
+        opened.add(FabricProviders.open(name, context));
+      } catch (IOException e) {
+        obstacles.add(e.getMessage());
+      }
     }
-    final Fabric fabric = FabricProviders.open("shm", context);
-    return new FabricMemory(fabric);
+    if (opened.isEmpty()) {
+      throw new IOException(String.join("; ", obstacles));
+    }
+    LOGGER.log(Level.DEBUG, "memory between nodes: fabrics={0} without={1}", opened, obstacles);
+    return new FabricMemory(List.copyOf(opened), connector);
   }
 
   @Override
@@ -67,29 +94,56 @@ public final class FabricMemory implements PeerMemory, AutoCloseable {
 
   @Override
   public MemberMemory open() {
-    try {
-      return new FabricMemberMemory(
-          fabric,
-          fabric.openDomain(
-              new DomainContext().rights(Rights.WRITE).memoryLimit(MEMORY_LIMIT).peerLimit(2)));
-    } catch (IOException e) {
-      LOGGER.log(Level.WARNING, "no memory for leaders' records: " + e.getMessage());
-      return null;
-    }
+    return new FabricMemberMemory(fabrics);
   }
 
   @Override
-  public RemoteLog connect(LogOffer offer) throws IOException {
-    if (!offer.getFabric().equals(fabric.name())) {
-      throw new IOException("another fabric: " + offer.getFabric());
+  public CompletableFuture<RemoteLog> connect(LogOffer offer) {
+    final CompletableFuture<RemoteLog> reached = new CompletableFuture<>();
+    final Fabric fabric = find(offer.getFabric());
+    if (fabric == null) {
+      reached.completeExceptionally(new IOException("another fabric: " + offer.getFabric()));
+    } else if (fabric.capabilities().loadStore()) {
+      connect(fabric, offer, reached);
+    } else {
+      try {
+        connector.execute(() -> connect(fabric, offer, reached));
+      } catch (RejectedExecutionException e) {
+        reached.completeExceptionally(new IOException("the node ends", e));
+      }
     }
+    return reached;
+  }
+
+  private Fabric find(String name) {
+    return fabrics.stream().filter(fabric -> fabric.name().equals(name)).findFirst().orElse(null);
+  }
+
+  private static void connect(Fabric fabric, LogOffer offer, CompletableFuture<RemoteLog> reached) {
+    if (reached.isCancelled()) {
+      return;
+    }
+    try {
+      final RemoteLog log = connect(fabric, offer);
+      if (!reached.complete(log)) {
+        log.close();
+      }
+    } catch (IOException | RuntimeException e) { // the one that waits has to know
+      reached.completeExceptionally(e);
+    }
+  }
+
+  private static RemoteLog connect(Fabric fabric, LogOffer offer) throws IOException {
     final RemoteDomain domain =
         fabric.connectDomain(
             offer.getDomain().toByteArray(), offer.getToken().toByteArray(), CONNECT_NS);
     boolean connected = false;
     try {
+      final byte[] segment = offer.getSegment().toByteArray();
       final RemoteLog log =
-          FabricRemoteLog.attach(fabric.name(), domain, offer.getSegment().toByteArray());
+          domain.capabilities().loadStore()
+              ? MappedRemoteLog.attach(fabric.name(), domain, segment)
+              : PostedRemoteLog.attach(fabric.name(), domain, segment);
       connected = true;
       return log;
     } finally {
@@ -102,6 +156,6 @@ public final class FabricMemory implements PeerMemory, AutoCloseable {
   /** Ends all memory and connections. */
   @Override
   public void close() {
-    fabric.close();
+    fabrics.forEach(Fabric::close);
   }
 }

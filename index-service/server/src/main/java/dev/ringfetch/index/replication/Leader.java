@@ -168,6 +168,16 @@ final class Leader {
     }
   }
 
+  /** Whether a look at a member's gate is under way: its result is to be taken soon. */
+  boolean isLooking() {
+    for (final MemberProgress member : all) {
+      if (member.isLooking()) {
+        return true;
+      }
+    }
+    return false;
+  }
+
   /** Does what is due: takes records, sends, commits, confirms. */
   void work(Map<Long, Node> living, long nowNs) {
     if (core.serving() != null) {

@@ -8,16 +8,14 @@ import java.io.IOException;
 import java.util.List;
 
 /**
- * The memory of one replica that leaders reach: its gate, and log memory for one epoch at a time.
+ * The memory of one replica that leaders reach: log memory for one epoch at a time, and a gate.
  *
  * <p>The replica's owner only.
  */
 public interface MemberMemory extends AutoCloseable {
-  /** The gate, closed at first. */
-  GatePage gate();
-
   /**
-   * Makes log memory that no leader had before, and admits one leader to it.
+   * Makes log memory that no leader had before, and admits one leader to it. What was offered
+   * before was withdrawn.
    *
    * @param hints of the leader
    * @param length of the memory in bytes
@@ -26,7 +24,7 @@ public interface MemberMemory extends AutoCloseable {
    */
   Offered offer(List<FabricHint> hints, int length) throws IOException;
 
-  /** Ends what was offered: a leader may still place there, but nothing is in it any more. */
+  /** Ends what was offered: whatever a leader still places does not get into memory in use. */
   void withdraw();
 
   /** Gives all memory back. Idempotent. */
@@ -37,7 +35,8 @@ public interface MemberMemory extends AutoCloseable {
    * Log memory that was offered.
    *
    * @param region zeroed
+   * @param gate that the leader sees: closed, and that of earlier offers perhaps
    * @param offer for the leader
    */
-  record Offered(MemoryRegion region, LogOffer offer) {}
+  record Offered(MemoryRegion region, GatePage gate, LogOffer offer) {}
 }

@@ -3,11 +3,11 @@ package dev.ringfetch.index.replication;
 import dev.ringfetch.index.v1.Adopt;
 import dev.ringfetch.index.v1.Append;
 import dev.ringfetch.index.v1.LeaderMessage;
-import dev.ringfetch.index.v1.LogOffer;
 import dev.ringfetch.index.v1.MemberMessage;
-import java.io.IOException;
 import java.lang.System.Logger;
 import java.lang.System.Logger.Level;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CompletionException;
 
 /**
  * How far another replica has come in an epoch, as its leader knows it, and what is sent to it.
@@ -47,6 +47,9 @@ final class MemberProgress {
 
   /** Null: records go by messages. */
   private OneSidedPath oneSided;
+
+  /** Memory that the member has offered, until it is reached; null: none. */
+  private CompletableFuture<RemoteLog> connecting;
 
   private long placed; // position up to which the gate has counted records
   private long sentBefore; // messages, when the last path by memory ended
@@ -149,6 +152,7 @@ final class MemberProgress {
   void onDisconnected() {
     connected = false;
     lost = true;
+    endConnecting();
     endOneSided();
   }
 
@@ -193,21 +197,35 @@ final class MemberProgress {
       failed |= !synced;
       recordsSent = 0;
     }
-    if (answer.hasOffer()) {
-      beginOneSided(answer.getOffer());
+    if (answer.hasOffer() && oneSided == null && connecting == null && !joins && connected) {
+      connecting = core.context().peers().memory().connect(answer.getOffer());
     }
   }
 
   /** Places records from now on, behind those that the member is known to have. */
-  private void beginOneSided(LogOffer offer) {
-    if (oneSided != null || joins || !connected || !synced || !cursor.seek(received)) {
-      return;
-    }
+  private void beginOneSided() {
+    final RemoteLog remote;
     try {
-      oneSided = new OneSidedPath(core.context().peers().memory().connect(offer), epoch, received);
-    } catch (IOException e) { // messages do as well
-      LOGGER.log(Level.INFO, "records go by calls: node=" + node + ": " + e.getMessage());
+      remote = connecting.join();
+    } catch (CompletionException e) { // messages do as well
+      LOGGER.log(Level.INFO, "records go by calls: node=" + node + ": " + e.getCause());
+      return;
+    } finally {
+      connecting = null;
     }
+    if (cursor.seek(received)) {
+      oneSided = new OneSidedPath(remote, epoch, received);
+    } else {
+      remote.close();
+    }
+  }
+
+  /** Gives up memory that is not reached yet. */
+  private void endConnecting() {
+    if (connecting != null && !connecting.cancel(false) && !connecting.isCompletedExceptionally()) {
+      connecting.join().close();
+    }
+    connecting = null;
   }
 
   /** Sends messages from now on, behind what the member will say that it has. */
@@ -236,6 +254,11 @@ final class MemberProgress {
     confirmed = Math.max(confirmed, oneSided.confirmed());
   }
 
+  /** Whether a look at its gate is under way. */
+  boolean isLooking() {
+    return oneSided != null && oneSided.isLooking();
+  }
+
   /** How records get to the member: {@code rpc}, or {@code one-sided} and the fabric's name. */
   String replicatedBy() {
     return oneSided == null ? "rpc" : "one-sided " + oneSided.fabric();
@@ -243,6 +266,7 @@ final class MemberProgress {
 
   /** Ends what this has begun: the epoch has ended. */
   void close() {
+    endConnecting();
     if (oneSided != null) {
       oneSided.close();
       oneSided = null;
@@ -271,6 +295,9 @@ final class MemberProgress {
         adoptNs = nowNs;
       }
       return;
+    }
+    if (connecting != null && connecting.isDone()) {
+      beginOneSided();
     }
     if (oneSided != null) {
       place(question, nowNs);

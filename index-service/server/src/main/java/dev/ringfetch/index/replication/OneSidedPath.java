@@ -12,8 +12,11 @@ import java.util.concurrent.TimeUnit;
  * <p>The leader's replica's owner only.
  */
 final class OneSidedPath implements AutoCloseable {
-  /** A look without a result for so long ends the path: messages do as well. */
-  private static final long LOOK_LIMIT_NS = TimeUnit.MILLISECONDS.toNanos(200);
+  /**
+   * A look without a result for so long ends the path: messages do as well. Longer than a card
+   * takes to send a lost packet again.
+   */
+  private static final long LOOK_LIMIT_NS = TimeUnit.MILLISECONDS.toNanos(400);
 
   private final RemoteLog remote;
   private final long epoch;
@@ -37,6 +40,11 @@ final class OneSidedPath implements AutoCloseable {
     this.epoch = epoch;
     received = begin;
     remote.begin(begin);
+  }
+
+  /** Whether a look is under way: its result is to be taken soon. */
+  boolean isLooking() {
+    return looking;
   }
 
   /** Name of the fabric. */
@@ -85,7 +93,7 @@ final class OneSidedPath implements AutoCloseable {
   /** Places whole records; returns false if the next one never fits. */
   private boolean place(RecordLog.Cursor cursor, long commit) {
     final long before = written;
-    while (cursor.hasNext()) {
+    while (cursor.hasNext() && remote.mayWrite()) {
       final int length = cursor.take((int) (remote.length() - (written - consumed)));
       if (length == 0) {
         if (written == consumed) {
@@ -121,14 +129,14 @@ final class OneSidedPath implements AutoCloseable {
 
   /** Takes the result of a look; returns false if the path has ended. */
   private boolean collect(long nowNs) {
-    if (remote.hasEnded()) {
+    if (looking && remote.isLooking()) {
+      return !remote.hasEnded() && nowNs - lookNs < LOOK_LIMIT_NS;
+    }
+    if (remote.hasEnded()) { // perhaps by this look, which then has no result
       return false;
     }
     if (!looking) {
       return true;
-    }
-    if (remote.isLooking()) {
-      return nowNs - lookNs < LOOK_LIMIT_NS;
     }
     looking = false;
     if (remote.gate() != epoch) {

@@ -4,6 +4,7 @@ import dev.ringfetch.index.v1.FabricHint;
 import dev.ringfetch.index.v1.LogOffer;
 import java.io.IOException;
 import java.util.List;
+import java.util.concurrent.CompletableFuture;
 
 /**
  * The memory by which nodes reach each other beside their connections: where a fabric connects
@@ -26,8 +27,9 @@ public interface PeerMemory {
         }
 
         @Override
-        public RemoteLog connect(LogOffer offer) throws IOException {
-          throw new IOException("no memory is shared between nodes");
+        public CompletableFuture<RemoteLog> connect(LogOffer offer) {
+          return CompletableFuture.failedFuture(
+              new IOException("no memory is shared between nodes"));
         }
       };
 
@@ -38,10 +40,12 @@ public interface PeerMemory {
   MemberMemory open();
 
   /**
-   * Reaches the log memory of a member.
+   * Reaches the log memory of a member, at once or later. A future that is cancelled before leaves
+   * nothing behind.
    *
    * @param offer as the member sent it, not verified
-   * @throws IOException if it cannot be reached, with the reason as its message
+   * @return fails with an {@link IOException} if it cannot be reached, with the reason as its
+   *     message
    */
-  RemoteLog connect(LogOffer offer) throws IOException;
+  CompletableFuture<RemoteLog> connect(LogOffer offer);
 }

@@ -1,5 +1,6 @@
 package dev.ringfetch.index.replication;
 
+import dev.ringfetch.fabric.GatePage;
 import dev.ringfetch.fabric.MemoryFaults;
 import dev.ringfetch.fabric.MemoryRegion;
 import dev.ringfetch.index.journal.JournalRecord;
@@ -35,6 +36,7 @@ final class PlacedRecords {
   private MemberMemory memory; // null: none
   private boolean opened;
   private MemoryRegion region; // null: nothing is offered
+  private GatePage gate; // of what was offered last; null: nothing was
   private int ring; // its length
   private long taken; // bytes
   private long position; // of the last record that was taken
@@ -84,6 +86,7 @@ final class PlacedRecords {
       return null;
     }
     region = offered.region();
+    gate = offered.gate();
     ring = region.length() - LogMemoryDescriptor.RING_OFFSET;
     taken = 0;
     position = UNKNOWN;
@@ -91,14 +94,14 @@ final class PlacedRecords {
     bytes = new byte[Math.min(BATCH_LENGTH, RecordDescriptor.aligned(ring / 4))];
     region.putLong(LogMemoryDescriptor.MAGIC_OFFSET, LogMemoryDescriptor.MAGIC);
     region.putLongRelease(LogMemoryDescriptor.EPOCH_OFFSET, epoch);
-    memory.gate().move(epoch);
+    gate.move(epoch);
     return offered.offer();
   }
 
   /** Closes the gate: no record counts that is placed from now on. */
   void closeGate() {
-    if (memory != null) {
-      memory.gate().close();
+    if (gate != null) {
+      gate.close();
     }
   }
 
@@ -124,6 +127,7 @@ final class PlacedRecords {
   /** Gives all memory back. */
   void close() {
     region = null;
+    gate = null;
     if (memory != null) {
       memory.close();
       memory = null;

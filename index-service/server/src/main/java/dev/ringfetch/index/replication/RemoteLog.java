@@ -2,8 +2,8 @@ package dev.ringfetch.index.replication;
 
 /**
  * The log memory of a member and its gate, as the leader of one epoch reaches them. Requests are
- * carried out in the order in which they are made, at once or later; what is refused, or fails,
- * ends the connection.
+ * carried out in the order in which they are made, at once, or later, but not later than the next
+ * look's result; what is refused, or fails, ends the connection. No method waits.
  *
  * <p>The leader's replica's owner only.
  */
@@ -16,6 +16,9 @@ public interface RemoteLog extends AutoCloseable {
 
   /** Writes the position before the first record. */
   void begin(long position);
+
+  /** Whether records may be written now; if not, there is room when the next look has ended. */
+  boolean mayWrite();
 
   /** Writes records, or a part of them, to the ring. */
   void write(int offset, byte[] bytes, int start, int length);

@@ -34,6 +34,7 @@ public final class Replica {
   private final AtomicBoolean owned = new AtomicBoolean();
   private volatile LeaderLog serving;
   private volatile LeaderLog served; // failed, and may have to tell
+  private volatile boolean looking;
   private volatile Proposal proposal;
   private volatile Map<Long, Node> wanted = Map.of();
   private volatile ReplicaStatus status;
@@ -46,7 +47,8 @@ public final class Replica {
   /**
    * Creates a replica that is no member.
    *
-   * @param alarm is run, on any thread, when there is a proposal, or other nodes are wanted
+   * @param alarm is run, on any thread, when there is a proposal, other nodes are wanted, or {@link
+   *     #isLooking} has become true
    */
   Replica(ReplicaContext context, Runnable alarm) {
     this(context, null, alarm);
@@ -168,6 +170,14 @@ public final class Replica {
     return wanted;
   }
 
+  /**
+   * Whether a look at a member's gate was under way after the last cycle: another one takes its
+   * result.
+   */
+  boolean isLooking() {
+    return looking;
+  }
+
   /** Does what is due, unless another thread is at it. */
   void drive() {
     // What the caller did comes before its attempt at the token; the owner's release comes before
@@ -224,7 +234,9 @@ public final class Replica {
       served = serving;
       serving = log;
     }
-    boolean isNew = false;
+    final boolean looks = cycle.isLooking();
+    boolean isNew = looks && !looking;
+    looking = looks;
     final Proposal next = cycle.takeProposal();
     if (next != null) {
       proposal = next;

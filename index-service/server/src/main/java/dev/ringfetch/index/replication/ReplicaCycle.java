@@ -95,6 +95,11 @@ final class ReplicaCycle {
     return core.serving();
   }
 
+  /** Whether a look at a member's gate is under way: a cycle is due soon. */
+  boolean isLooking() {
+    return leader != null && leader.isLooking();
+  }
+
   // What comes from outside.
 
   void onMessage(long from, LeaderMessage message) {

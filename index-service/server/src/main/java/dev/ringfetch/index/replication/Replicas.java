@@ -24,9 +24,9 @@ import org.agrona.ErrorHandler;
  * The replicas of a node: each group of which the node is or was a member since its process began.
  *
  * <p>One thread calls {@link #work}, which alone uses the coordinator, and brings the time: at
- * least each {@value #PERIOD_MS} ms, and when the alarm is run. Any threads bring messages, in the
- * order in which they came over each connection, and no more of a connection once one of the next
- * came. None waits.
+ * least each {@value #PERIOD_MS} ms, and when the alarm is run; in between, {@link #look} as often
+ * as it is to be. Any threads bring messages, in the order in which they came over each connection,
+ * and no more of a connection once one of the next came. None waits.
  */
 public final class Replicas implements AutoCloseable {
   /** How often {@link #work} is to be called at least. */
@@ -284,6 +284,23 @@ public final class Replicas implements AutoCloseable {
     }
     connect();
     return done;
+  }
+
+  /**
+   * Takes the results of looks at members' gates, of requests that take time. To be called again
+   * soon while there are more: nobody else does, unless something comes.
+   *
+   * @return whether looks are under way
+   */
+  public boolean look() {
+    boolean looks = false;
+    for (final Replica replica : replicas.values()) {
+      if (replica.isLooking()) {
+        replica.drive();
+        looks |= replica.isLooking();
+      }
+    }
+    return looks;
   }
 
   /**

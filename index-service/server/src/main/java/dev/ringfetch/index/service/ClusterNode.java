@@ -45,6 +45,8 @@ import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.locks.LockSupport;
+import org.agrona.concurrent.BackoffIdleStrategy;
+import org.agrona.concurrent.IdleStrategy;
 
 /**
  * A node of a cluster: has a replica of each group that it is a member of, and knows where all
@@ -65,6 +67,12 @@ public final class ClusterNode implements LeaderDirectory, AutoCloseable {
   /** How long a node waits for the coordinator before it says so. */
   private static final long PATIENCE_NS = TimeUnit.SECONDS.toNanos(2);
 
+  /** A look at a gate takes some microseconds where a card is fast; else others may run. */
+  private static final int LOOK_SPINS = 100;
+
+  private static final int LOOK_YIELDS = 100;
+  private static final long LOOK_PARK_NS = TimeUnit.MICROSECONDS.toNanos(20);
+
   /** How long a creation or removal may take before it is given up. */
   private static final long REQUEST_LIMIT_NS = TimeUnit.SECONDS.toNanos(10);
 
@@ -83,12 +91,16 @@ public final class ClusterNode implements LeaderDirectory, AutoCloseable {
   private final Path shmDirectory; // null: the default
   private ReplicationPath path; // null: not chosen
   private FabricMemory memory; // null: none
+  private final BackgroundThread connector = new BackgroundThread("index-memory-connector");
   private volatile boolean closed;
 
   /** Names of indexes that are created for writes. */
   private final Set<String> createdForWrites = ConcurrentHashMap.newKeySet();
 
   // Of the thread.
+  private final IdleStrategy looking =
+      new BackoffIdleStrategy(LOOK_SPINS, LOOK_YIELDS, LOOK_PARK_NS, LOOK_PARK_NS);
+
   private boolean reached;
 
   /** When to say that the coordinator has not been reached; 0 once it is said, or was reached. */
@@ -187,18 +199,19 @@ public final class ClusterNode implements LeaderDirectory, AutoCloseable {
   }
 
   /**
-   * Chooses how records get from leaders to members; {@link ReplicationPath#AUTO} unless called.
-   * Called once at most, before the start.
+   * Chooses how records get from leaders to members; {@link ReplicationPath#AUTO} over {@link
+   * IndexMemory#FABRICS_DEFAULT} unless called. Called once at most, before the start.
    *
-   * @throws IOException where records are to be placed in memory and there is none to share
+   * @param fabrics over which they are placed in memory, the preferred one first
+   * @throws IOException where records are to be placed in memory and no fabric can be used
    */
-  public ClusterNode replication(ReplicationPath chosen) throws IOException {
+  public ClusterNode replication(ReplicationPath chosen, List<String> fabrics) throws IOException {
     path = chosen;
     if (chosen == ReplicationPath.RPC) {
       return this;
     }
     try {
-      memory = FabricMemory.open(shmDirectory);
+      memory = FabricMemory.open(fabrics, shmDirectory, connector);
       peers.memory(memory);
     } catch (IOException e) {
       if (chosen == ReplicationPath.ONE_SIDED) {
@@ -211,7 +224,7 @@ public final class ClusterNode implements LeaderDirectory, AutoCloseable {
 
   private void choosePath() {
     try {
-      replication(ReplicationPath.AUTO);
+      replication(ReplicationPath.AUTO, IndexMemory.FABRICS_DEFAULT);
     } catch (IOException e) {
       throw new UncheckedIOException(e); // not where there is a choice
     }
@@ -256,13 +269,26 @@ public final class ClusterNode implements LeaderDirectory, AutoCloseable {
         tellWaiting();
         tellReached();
         if (done == 0) {
-          LockSupport.parkNanos(this, TICK_NS);
+          rest();
         }
       } catch (Throwable e) { // without this thread the node would be alive and do nothing
         LOGGER.log(Level.ERROR, "a step of the cluster's node has failed", e);
         LockSupport.parkNanos(this, TICK_NS);
       }
     }
+  }
+
+  /** Sleeps until something is due; while looks at gates are under way, waits for them instead. */
+  private void rest() {
+    final long beginNs = System.nanoTime();
+    if (!replicas.look()) {
+      LockSupport.parkNanos(this, TICK_NS);
+      return;
+    }
+    looking.reset();
+    do {
+      looking.idle();
+    } while (replicas.look() && System.nanoTime() - beginNs < TICK_NS);
   }
 
   private void tellReached() {
@@ -608,6 +634,7 @@ public final class ClusterNode implements LeaderDirectory, AutoCloseable {
     if (memory != null) {
       memory.close();
     }
+    connector.close();
     coordinator.close();
   }
 

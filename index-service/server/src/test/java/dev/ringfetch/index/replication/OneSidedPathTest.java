@@ -66,7 +66,7 @@ final class OneSidedPathTest {
 
   @BeforeEach
   void connect() throws IOException {
-    memory = FabricMemory.open(directory);
+    memory = FabricMemory.open(List.of("shm"), directory, Runnable::run);
     placed =
         new PlacedRecords(
             new ReplicaContext(
@@ -87,7 +87,7 @@ final class OneSidedPathTest {
   private OneSidedPath offered(long epoch, long begin) throws IOException {
     final LogOffer offer = placed.offer(memory.hints(), epoch);
     assertNotNull(offer);
-    return new OneSidedPath(memory.connect(offer), epoch, begin);
+    return new OneSidedPath(memory.connect(offer).join(), epoch, begin);
   }
 
   @AfterEach

@@ -22,6 +22,7 @@ import dev.ringfetch.index.v1.Member;
 import dev.ringfetch.index.v1.MemberMessage;
 import dev.ringfetch.index.v1.Node;
 import java.util.List;
+import java.util.concurrent.CompletableFuture;
 import org.junit.jupiter.api.Test;
 
 /** The rules of gates and looks, each with a look that ends when the test says. */
@@ -52,71 +53,6 @@ final class OneSidedRulesTest implements Peers {
   private long gateAtScan = -1;
   private int placements; // that come while the member looks where the records end
   private DirectRegion region;
-
-  /** A member's memory of which only looks matter. */
-  private static final class Looks implements RemoteLog {
-    private int begun;
-    private long placed;
-    private long placedAtLook;
-    private boolean looking;
-    private long seen;
-
-    private void end(long word) {
-      seen = word;
-      looking = false;
-    }
-
-    @Override
-    public String fabric() {
-      return "none";
-    }
-
-    @Override
-    public int length() {
-      return 4096;
-    }
-
-    @Override
-    public void begin(long position) {}
-
-    @Override
-    public void write(int offset, byte[] bytes, int start, int length) {}
-
-    @Override
-    public void publish(long end, long commit) {
-      placed = end;
-    }
-
-    @Override
-    public void look() {
-      begun++;
-      looking = true;
-      placedAtLook = placed;
-    }
-
-    @Override
-    public boolean isLooking() {
-      return looking;
-    }
-
-    @Override
-    public long gate() {
-      return seen;
-    }
-
-    @Override
-    public long consumed() {
-      return 0;
-    }
-
-    @Override
-    public boolean hasEnded() {
-      return false;
-    }
-
-    @Override
-    public void close() {}
-  }
 
   /** A member that has offered its memory. */
   private void member() throws GroupStoreException {
@@ -190,9 +126,40 @@ final class OneSidedRulesTest implements Peers {
   void lookWithoutAResultEndsThePath() {
     append();
     assertTrue(path.work(cursor, 0, 0, 1_000));
-    assertTrue(path.work(cursor, 0, 0, 100_000_000));
-    assertFalse(path.work(cursor, 0, 0, 300_000_000));
+    assertTrue(path.work(cursor, 0, 0, 300_000_000));
+    assertFalse(path.work(cursor, 0, 0, 500_000_000));
     assertEquals(0, path.received());
+  }
+
+  @Test
+  void lookThatFailsCountsForNothing() {
+    append();
+    assertTrue(work(0));
+    looks.end(EPOCH);
+    append();
+    assertTrue(work(5));
+    assertEquals(1, path.received());
+    assertTrue(path.isLooking());
+    looks.fail();
+    assertFalse(work(5));
+    assertEquals(1, path.received());
+    assertEquals(0, path.confirmed());
+  }
+
+  @Test
+  void recordsWaitWhileAsManyRequestsAreUnderWayAsMayBe() {
+    append();
+    assertTrue(work(0));
+    looks.full = true;
+    append();
+    assertTrue(work(0));
+    assertEquals(log.bytes() / 2, looks.placed);
+    looks.full = false;
+    looks.end(EPOCH);
+    assertTrue(work(0));
+    assertEquals(1, path.received());
+    assertEquals(log.bytes(), looks.placed);
+    assertEquals(log.bytes(), looks.placedAtLook);
   }
 
   /** A leader that saw the gate open has placed its record before the scan. */
@@ -298,19 +265,14 @@ final class OneSidedRulesTest implements Peers {
       }
 
       @Override
-      public RemoteLog connect(LogOffer offer) {
-        return looks;
+      public CompletableFuture<RemoteLog> connect(LogOffer offer) {
+        return CompletableFuture.completedFuture(looks);
       }
     };
   }
 
   /** Memory that notes what the gate is when its member looks for records. */
   private final class ScannedMemory implements MemberMemory {
-    @Override
-    public GatePage gate() {
-      return gate;
-    }
-
     @Override
     public Offered offer(List<FabricHint> hints, int length) {
       region =
@@ -328,7 +290,7 @@ final class OneSidedRulesTest implements Peers {
               return value;
             }
           };
-      return new Offered(region, LogOffer.getDefaultInstance());
+      return new Offered(region, gate, LogOffer.getDefaultInstance());
     }
 
     @Override

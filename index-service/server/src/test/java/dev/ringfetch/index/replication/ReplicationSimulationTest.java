@@ -43,6 +43,7 @@ final class ReplicationSimulationTest {
     "lost answers",
     "lost placements",
     "lost requests",
+    "memory reached too late",
     "memory that cannot be reached",
     "refused reads",
     "refused sends",

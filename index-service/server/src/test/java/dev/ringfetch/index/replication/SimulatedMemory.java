@@ -14,6 +14,7 @@ import java.util.Arrays;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.concurrent.CompletableFuture;
 
 /**
  * Memory between simulated nodes: what a leader writes is placed late and in parts, in order of the
@@ -65,16 +66,33 @@ final class SimulatedMemory {
       }
 
       @Override
-      public RemoteLog connect(LogOffer offer) throws IOException {
-        final Own own = offers.remove(offer.getToken());
-        if (own == null || time.oneIn(20)) {
-          coverage.count("memory that cannot be reached");
-          throw new IOException("not to be reached");
+      public CompletableFuture<RemoteLog> connect(LogOffer offer) {
+        final CompletableFuture<RemoteLog> reached = new CompletableFuture<>();
+        if (time.oneIn(3)) {
+          reach(self, offer, reached);
+        } else {
+          final long delayNs = time.oneIn(4) ? time.random().nextInt(300_000_000) : time.delayNs();
+          time.after(delayNs, () -> self.run(() -> reach(self, offer, reached)));
         }
-        coverage.count("one-sided paths");
-        return new Remote(self, own);
+        return reached;
       }
     };
+  }
+
+  private void reach(SimulatedNode self, LogOffer offer, CompletableFuture<RemoteLog> reached) {
+    final Own own = offers.remove(offer.getToken());
+    if (own == null || time.oneIn(20)) {
+      coverage.count("memory that cannot be reached");
+      reached.completeExceptionally(new IOException("not to be reached"));
+      return;
+    }
+    final Remote remote = new Remote(self, own);
+    if (reached.complete(remote)) {
+      coverage.count("one-sided paths");
+    } else {
+      coverage.count("memory reached too late");
+      remote.close();
+    }
   }
 
   /** A leader writes over the end word of a node's log memory, with what cannot be. */
@@ -138,11 +156,6 @@ final class SimulatedMemory {
     }
 
     @Override
-    public GatePage gate() {
-      return gate;
-    }
-
-    @Override
     public Offered offer(List<FabricHint> hints, int length) {
       final long leader = Long.parseLong(hints.get(0).getHint().toStringUtf8());
       if (!connects(leader, node.id())) {
@@ -151,7 +164,7 @@ final class SimulatedMemory {
       region = new LogRegion((length + LINE - 1) & -LINE);
       final ByteString token = ByteString.copyFromUtf8(Long.toString(++tokens));
       offers.put(token, this);
-      return new Offered(region, LogOffer.newBuilder().setToken(token).build());
+      return new Offered(region, gate, LogOffer.newBuilder().setToken(token).build());
     }
 
     @Override
@@ -173,6 +186,9 @@ final class SimulatedMemory {
     private final GatePage gate;
     private final boolean isImmediate = time.oneIn(3);
     private final boolean isSlow = time.oneIn(2);
+    private final int limit = isImmediate ? Integer.MAX_VALUE : 1 + time.random().nextInt(20);
+    private int written; // since the last look that has ended, or that was begun then
+    private int writtenBefore;
     private final ArrayDeque<Runnable> requests = new ArrayDeque<>();
     private long lastNs;
     private boolean looking;
@@ -244,7 +260,16 @@ final class SimulatedMemory {
     }
 
     @Override
+    public boolean mayWrite() {
+      return written < limit;
+    }
+
+    @Override
     public void write(int offset, byte[] bytes, int start, int length) {
+      if (written > limit) { // a whole record, which is in two parts at the end of the ring
+        throw new AssertionError("no room: written=" + written + " limit=" + limit);
+      }
+      written++;
       final byte[] copy = Arrays.copyOfRange(bytes, start, start + length);
       final int at = LogMemoryDescriptor.RING_OFFSET + offset;
       final int half = time.random().nextInt(length + 1);
@@ -272,6 +297,7 @@ final class SimulatedMemory {
     @Override
     public void look() {
       looking = true;
+      writtenBefore = written;
       request(
           () -> {
             final long word = gate.region().getLongAcquire(GateDescriptor.WORD_OFFSET);
@@ -295,6 +321,7 @@ final class SimulatedMemory {
 
     private void seen(long word, long consumed) {
       looking = false;
+      written -= writtenBefore;
       seenGate = word;
       seenConsumed = consumed;
       coverage.count("looks at gates");

@@ -9,7 +9,7 @@ import dev.ringfetch.index.replication.RemoteLog;
 import java.io.IOException;
 
 /** The log memory of a member in a domain whose requests are done when they were made. */
-final class FabricRemoteLog implements RemoteLog {
+final class MappedRemoteLog implements RemoteLog {
   private static final int STAGING_LENGTH = 64 << 10;
   private static final int LINE = 64;
 
@@ -21,7 +21,7 @@ final class FabricRemoteLog implements RemoteLog {
   private final MemoryRegion results;
   private boolean ended;
 
-  private FabricRemoteLog(String fabric, RemoteDomain domain, int segment, int length)
+  private MappedRemoteLog(String fabric, RemoteDomain domain, int segment, int length)
       throws IOException {
     this.fabric = fabric;
     this.domain = domain;
@@ -34,23 +34,33 @@ final class FabricRemoteLog implements RemoteLog {
   /**
    * Reaches the memory.
    *
-   * @throws IOException if it is no log memory, or is reached by requests that take time
+   * @throws IOException if it is no log memory
    */
-  static FabricRemoteLog attach(String fabric, RemoteDomain domain, byte[] descriptor)
+  static MappedRemoteLog attach(String fabric, RemoteDomain domain, byte[] descriptor)
       throws IOException {
-    if (!domain.capabilities().loadStore() || !domain.capabilities().readAfterWrite()) {
-      throw new IOException("memory is not mapped: fabric=" + fabric);
+    if (!domain.capabilities().readAfterWrite()) {
+      throw new IOException("no READ after WRITE: fabric=" + fabric);
     }
     final int segment = domain.attach(descriptor);
-    final long length = domain.length(segment) - LogMemoryDescriptor.RING_OFFSET;
-    if (length < LINE || length > Integer.MAX_VALUE || length % LINE != 0) {
-      throw new IOException("no log memory: length=" + length);
-    }
-    final FabricRemoteLog log = new FabricRemoteLog(fabric, domain, segment, (int) length);
+    final MappedRemoteLog log =
+        new MappedRemoteLog(fabric, domain, segment, ringLength(domain, segment));
     if (log.read(segment, LogMemoryDescriptor.MAGIC_OFFSET, 0) != LogMemoryDescriptor.MAGIC) {
       throw new IOException("no log memory: ended=" + log.hasEnded());
     }
     return log;
+  }
+
+  /**
+   * Length of the ring in a segment.
+   *
+   * @throws IOException if it cannot be one
+   */
+  static int ringLength(RemoteDomain domain, int segment) throws IOException {
+    final long length = domain.length(segment) - LogMemoryDescriptor.RING_OFFSET;
+    if (length < LINE || length > Integer.MAX_VALUE || length % LINE != 0) {
+      throw new IOException("no log memory: length=" + length);
+    }
+    return (int) length;
   }
 
   @Override
@@ -67,6 +77,11 @@ final class FabricRemoteLog implements RemoteLog {
   public void begin(long position) {
     staging.putLong(0, position);
     post(LogMemoryDescriptor.BEGIN_OFFSET, Long.BYTES);
+  }
+
+  @Override
+  public boolean mayWrite() {
+    return true;
   }
 
   @Override

@@ -1,0 +1,201 @@
+package dev.ringfetch.index.peers;
+
+import dev.ringfetch.fabric.CompletionQueue;
+import dev.ringfetch.fabric.GateDescriptor;
+import dev.ringfetch.fabric.MemoryRegion;
+import dev.ringfetch.fabric.QueuePair;
+import dev.ringfetch.fabric.RemoteDomain;
+import dev.ringfetch.index.replication.LogMemoryDescriptor;
+import dev.ringfetch.index.replication.RemoteLog;
+import java.io.IOException;
+import java.util.concurrent.TimeUnit;
+
+/**
+ * The log memory of a member that is not mapped: records are WRITEs, a look is two READs behind
+ * them, and all of it goes to the device under one doorbell, with the look. Only the last READ asks
+ * for a completion, which stands for all requests before it.
+ *
+ * <p>Records stay in memory of this side until their requests are done: in a copy of the ring,
+ * where the place of a record is written to again only when the member has taken it, which a later
+ * look has found. Words have a place each, as many as requests may be under way.
+ */
+final class PostedRemoteLog implements RemoteLog {
+  /**
+   * Requests behind which no records are written before a look has ended. A device has room for
+   * more of them: records and words that follow the last check, and a look.
+   */
+  private static final int REQUEST_LIMIT = 32;
+
+  private static final int LINE = 64;
+
+  /** Places for words, each of two. */
+  private static final int WORDS = 2 * REQUEST_LIMIT;
+
+  private static final int WORDS_LENGTH = 2 * Long.BYTES;
+  private static final long LOOK_ID = 1;
+
+  /** How long the first look may take, which finds out whether the memory is a log. */
+  private static final long FIRST_LOOK_NS = TimeUnit.SECONDS.toNanos(2);
+
+  private static final int SPINS = 1000;
+
+  private final String fabric;
+  private final RemoteDomain domain;
+  private final int segment;
+  private final int length;
+  private final MemoryRegion copy; // of the ring
+  private final MemoryRegion words;
+  private final MemoryRegion results;
+  private final CompletionQueue.Handler handler = this::onCompletion;
+  private int requests; // since the last look that has ended was begun
+  private int requestsBefore; // that look, among them
+  private int nextWords;
+  private boolean looking;
+  private boolean ended;
+
+  private PostedRemoteLog(String fabric, RemoteDomain domain, int segment, int length)
+      throws IOException {
+    this.fabric = fabric;
+    this.domain = domain;
+    this.segment = segment;
+    this.length = length;
+    copy = domain.scratch(length);
+    words = domain.scratch(WORDS * WORDS_LENGTH);
+    results = domain.scratch(LINE);
+  }
+
+  /**
+   * Reaches the memory, which takes some round trips.
+   *
+   * @throws IOException if it is no log memory, or cannot be reached
+   */
+  static PostedRemoteLog attach(String fabric, RemoteDomain domain, byte[] descriptor)
+      throws IOException {
+    if (!domain.capabilities().readAfterWrite()) {
+      throw new IOException("no READ after WRITE: fabric=" + fabric);
+    }
+    final int segment = domain.attach(descriptor);
+    final PostedRemoteLog log =
+        new PostedRemoteLog(fabric, domain, segment, MappedRemoteLog.ringLength(domain, segment));
+    log.read(segment, LogMemoryDescriptor.MAGIC_OFFSET, 0, LOOK_ID);
+    log.begun();
+    log.awaitLook();
+    if (log.ended || log.results.getLongAcquire(0) != LogMemoryDescriptor.MAGIC) {
+      throw new IOException("no log memory: ended=" + log.ended);
+    }
+    domain.cork();
+    return log;
+  }
+
+  @SuppressWarnings("ThreadPriorityCheck") // a round trip that takes long leaves the processor
+  private void awaitLook() {
+    final long beginNs = System.nanoTime();
+    for (int spins = 0; isLooking() && !hasEnded(); spins++) {
+      if (System.nanoTime() - beginNs > FIRST_LOOK_NS) {
+        ended = true;
+      } else if (spins > SPINS) {
+        Thread.yield();
+      }
+    }
+    ended |= looking;
+  }
+
+  @Override
+  public String fabric() {
+    return fabric;
+  }
+
+  @Override
+  public int length() {
+    return length;
+  }
+
+  @Override
+  public void begin(long position) {
+    writeWords(LogMemoryDescriptor.BEGIN_OFFSET, position, 0, Long.BYTES);
+  }
+
+  @Override
+  public boolean mayWrite() {
+    return requests < REQUEST_LIMIT;
+  }
+
+  @Override
+  public void write(int offset, byte[] bytes, int start, int count) {
+    copy.putBytes(offset, bytes, start, count);
+    write(LogMemoryDescriptor.RING_OFFSET + offset, copy, offset, count);
+  }
+
+  @Override
+  public void publish(long end, long commit) {
+    writeWords(LogMemoryDescriptor.COMMIT_OFFSET, commit, end, 2 * Long.BYTES);
+  }
+
+  private void writeWords(int offset, long first, long second, int count) {
+    final int at = nextWords++ % WORDS * WORDS_LENGTH;
+    words.putLong(at, first);
+    words.putLong(at + Long.BYTES, second);
+    write(offset, words, at, count);
+  }
+
+  private void write(int offset, MemoryRegion from, int at, int count) {
+    requests++;
+    ended |=
+        domain.write(segment, offset, from, at, count, QueuePair.UNSIGNALED) != QueuePair.POSTED;
+  }
+
+  @Override
+  public void look() {
+    read(RemoteDomain.GATE, GateDescriptor.WORD_OFFSET, 0, QueuePair.UNSIGNALED);
+    read(segment, LogMemoryDescriptor.CONSUMED_OFFSET, Long.BYTES, LOOK_ID);
+    domain.uncork();
+    domain.cork();
+    begun();
+  }
+
+  /** A look was begun behind all requests so far. */
+  private void begun() {
+    requestsBefore = requests;
+    looking = true;
+  }
+
+  private void read(int from, int offset, int to, long workRequestId) {
+    requests++;
+    ended |= domain.read(from, offset, results, to, Long.BYTES, workRequestId) != QueuePair.POSTED;
+  }
+
+  @Override
+  public boolean isLooking() {
+    if (looking) {
+      domain.completions().poll(handler, 1);
+    }
+    return looking;
+  }
+
+  private void onCompletion(long workRequestId, int status, long value) {
+    looking = false;
+    ended |= status != QueuePair.SUCCESS;
+    requests -= requestsBefore;
+  }
+
+  @Override
+  public long gate() {
+    return results.getLongAcquire(0);
+  }
+
+  @Override
+  public long consumed() {
+    return results.getLongAcquire(Long.BYTES);
+  }
+
+  @Override
+  public boolean hasEnded() {
+    return ended || domain.isRevoked();
+  }
+
+  @Override
+  public void close() {
+    ended = true;
+    domain.close();
+  }
+}
