@@ -148,9 +148,9 @@ final class ReplicatedIndex implements GroupStore {
     rings = null;
     recovered = null;
     replay = null;
+    // Each owner takes a write of the watches, and so looks at the deadlines that have come.
     indexes.watches().lead(served, kept);
     indexes.lead(served);
-    served.tick(outcome -> {}); // deadlines that have come under the old leader, and later ones
   }
 
   @Override
