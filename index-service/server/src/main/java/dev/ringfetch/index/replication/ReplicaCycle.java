@@ -49,6 +49,8 @@ final class ReplicaCycle {
   private GroupState group; // null until one was seen
   private Leader leader; // null unless this replica has won
   private Confirmation refused;
+  private GroupCopy copy; // for a snapshot of the disk; null: none was asked for
+  private boolean isDropped;
 
   private Proposal proposal; // to be taken
   private boolean proposing; // until it is answered
@@ -148,6 +150,7 @@ final class ReplicaCycle {
   }
 
   void onDropped() {
+    isDropped = true;
     core.drop();
     stop();
   }
@@ -315,9 +318,35 @@ final class ReplicaCycle {
 
   // The cycle.
 
+  /** Begins a copy for a snapshot of the disk, in the place of one that was begun before. */
+  void onCopy(GroupCopy begun) {
+    if (copy != null) {
+      copy.close();
+    }
+    copy = begun;
+  }
+
+  private void workOnCopy() {
+    if (copy != null) {
+      copy.work(core, isDropped, isForgotten());
+    }
+  }
+
+  /**
+   * Whether the records of this directory count nowhere any more: a configuration is established
+   * without it, which is not older than those in which it was a member.
+   */
+  private boolean isForgotten() {
+    return group != null
+        && group.getEstablished().getEpoch() >= core.gate()
+        && group.hasEstablished()
+        && !Configurations.hasNode(group.getEstablished(), context.self().getId());
+  }
+
   /** Does what is due; returns whether more is. */
   boolean work() {
     if (core.state() == ReplicaState.STOPPED) {
+      workOnCopy();
       return false;
     }
     final long nowNs = now();
@@ -331,6 +360,7 @@ final class ReplicaCycle {
     boolean again = follower.apply(APPLY_LIMIT);
     core.journal();
     follower.notice();
+    workOnCopy();
     if (leader != null) {
       leader.work(living, nowNs);
       leader.confirmations().expire(nowNs);

@@ -6,7 +6,9 @@ import dev.ringfetch.index.peers.FabricMemory;
 import dev.ringfetch.index.peers.GrpcPeers;
 import dev.ringfetch.index.peers.PeerListener;
 import dev.ringfetch.index.replication.Confirmation;
+import dev.ringfetch.index.replication.NodeRecovery;
 import dev.ringfetch.index.replication.Replica;
+import dev.ringfetch.index.replication.ReplicaSnapshots;
 import dev.ringfetch.index.replication.ReplicaStatus;
 import dev.ringfetch.index.replication.Replicas;
 import dev.ringfetch.index.store.StoreMemory;
@@ -228,6 +230,9 @@ public final class ClusterNode implements LeaderDirectory, AutoCloseable {
     }
     reachedFirst = onReached;
     recovery.takeGroups().forEach(replicas::recover);
+    if (indexes.memory().journal() != null) {
+      indexes.memory().journal().startSnapshots(wake -> new ReplicaSnapshots(replicas, wake));
+    }
     execute(() -> coordinator.announce(self.toBuilder().setAddress(address).build()));
     thread.start();
   }

@@ -23,6 +23,7 @@ final class DiskSimulationTest {
   private static final String[] MET = {
     "cold starts",
     "cuts of all power",
+    "disk snapshots",
     "fail-overs",
     "full disks",
     "joins",
@@ -32,6 +33,7 @@ final class DiskSimulationTest {
     "restarts",
     "resumed logs",
     "slow disks",
+    "starts from snapshots",
   };
 
   @Test
@@ -115,10 +117,16 @@ final class DiskSimulationTest {
       final int failures = random.nextInt(3);
       final boolean fill = random.nextInt(3) == 0;
       final boolean slow = random.nextInt(4) == 0;
+      final int snapshots = random.nextInt(3);
       for (int ms = 0; ms < LIFE_MS; ms += STEP_MS) {
         world.nodes().values().forEach(node -> node.directory().fills = fill);
         if (slow) {
           world.nodes().values().forEach(DiskSimulationTest::slow);
+        }
+        for (final SimulatedNode node : List.copyOf(world.nodes().values())) {
+          if (random.nextInt(3) < snapshots) {
+            world.time().after(random.nextInt(STEP_MS) * ReplicationWorld.MS, node::snapshot);
+          }
         }
         faults.run(STEP_MS);
         final List<Long> ids = List.copyOf(world.nodes().keySet());
