@@ -10,7 +10,6 @@ import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.function.LongPredicate;
-import org.agrona.collections.Long2LongHashMap;
 
 /**
  * A replica in an epoch that it has won: tells the members, sends them records, commits what all of
@@ -19,15 +18,12 @@ import org.agrona.collections.Long2LongHashMap;
  * <p>The replica's owner only.
  */
 final class Leader {
-  /** A node that could not join is left alone for so long. */
-  private static final long REJOIN_NS = 1_000_000_000;
-
   private final ReplicaCore core;
   private final Runnable drive;
   private final LongPredicate connected;
   private final Confirmations confirmations = new Confirmations();
   private final Map<Long, MemberProgress> members = new HashMap<>();
-  private final Long2LongHashMap leftAloneUntilNs = new Long2LongHashMap(0);
+  private final Rejoins rejoins = new Rejoins();
   private MemberProgress[] all = {};
   private GroupState group;
   private Configuration configuration;
@@ -58,8 +54,16 @@ final class Leader {
   void begin(GroupState won, long nowNs) {
     if (transfer != null && Configurations.hasNode(won.getWon(), transfer.node().getId())) {
       joins++;
+      rejoins.joined(transfer.node(), nowNs);
     }
     endTransfer();
+    if (configuration != null) {
+      for (final Member member : configuration.getMembersList()) {
+        if (!Configurations.hasNode(won.getWon(), member.getNode())) {
+          rejoins.left(member, nowNs);
+        }
+      }
+    }
     group = won;
     configuration = won.getWon();
     established = false;
@@ -231,7 +235,7 @@ final class Leader {
     if (transfer != null) {
       if (transfer.isFailed(nowNs)) {
         failedJoins++;
-        leftAloneUntilNs.put(transfer.node().getId(), nowNs + REJOIN_NS);
+        rejoins.failed(transfer.node(), nowNs);
         endTransfer();
       } else {
         transfer.work(nowNs);
@@ -250,11 +254,10 @@ final class Leader {
     long most = 0;
     for (final Node node : living.values()) {
       final long weight = Configurations.weight(core.context().group(), node.getId());
-      final long untilNs = leftAloneUntilNs.get(node.getId());
       if (!Configurations.hasNode(configuration, node.getId())
           && node.getId() != core.context().self().getId()
           && (node.getDisk() || !core.hasDisk())
-          && (untilNs == 0 || nowNs - untilNs >= 0)
+          && !rejoins.isLeftAlone(node, nowNs)
           && (chosen == null || weight > most)) {
         chosen = node;
         most = weight;
@@ -281,9 +284,13 @@ final class Leader {
     return established && transfer != null && transfer.isReady();
   }
 
-  /** Whether a member is taken for dead, or does not follow while writers wait for it. */
+  /**
+   * Whether a member is taken for dead, or does not follow while writers wait for it: for room in
+   * the log, or, where the leader's own disk has the records, for the member's.
+   */
   private boolean isLost(MemberProgress member, long nowNs) {
     return member.isSuspect(nowNs)
+        || (core.hasDisk() && core.durable() > member.counted() && member.isDiskStuck(nowNs))
         || (core.serving() != null && !core.serving().hasRoom() && member.isStuck(nowNs));
   }
 

@@ -25,6 +25,9 @@ final class SimulatedDirectory {
   /** Whether there may be no room for a record. */
   boolean fills;
 
+  /** Whether there is no room for any record. */
+  boolean isFull;
+
   /** Bytes that may wait for their sync: beyond, there is no room. */
   int room = Integer.MAX_VALUE;
 
@@ -218,7 +221,7 @@ final class SimulatedDirectory {
 
     @Override
     public boolean append(byte[] bytes, int offset, int length) {
-      if (failed || ended || (fills && time.oneIn(20))) {
+      if (failed || ended || isFull || (fills && time.oneIn(20))) {
         coverage.count("full disks");
         return false;
       }
