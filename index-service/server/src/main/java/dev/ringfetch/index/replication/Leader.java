@@ -33,6 +33,8 @@ final class Leader {
   private long begin;
 
   private SnapshotTransfer transfer;
+  private long ownDurable; // position
+  private long ownDurableNs; // since when
   private int joins;
   private int failedJoins;
   private int pieces;
@@ -68,6 +70,8 @@ final class Leader {
     configuration = won.getWon();
     established = false;
     begin = core.log().end();
+    ownDurable = -1;
+    ownDurableNs = nowNs;
     members.values().forEach(MemberProgress::close);
     members.clear();
     for (final Member member : configuration.getMembersList()) {
@@ -178,6 +182,10 @@ final class Leader {
       core.serving().drain(core.log());
     }
     core.journal();
+    if (core.durable() != ownDurable || ownDurable == core.log().end()) {
+      ownDurable = core.durable();
+      ownDurableNs = nowNs;
+    }
     if (established) {
       confirmations.ask();
       join(living, nowNs);
@@ -311,7 +319,28 @@ final class Leader {
 
   /** Counts a time in which this replica did nothing as no silence of the members. */
   void excuse(long nowNs, long stoodNs) {
+    ownDurableNs = Math.min(nowNs, ownDurableNs + stoodNs);
     members.values().forEach(member -> member.excuse(nowNs, stoodNs));
+  }
+
+  /**
+   * The member that is to lead, as the disk of this leader is full: one that may win, and whose
+   * disk has more; 0 if there is none, or no need.
+   */
+  long successor(long nowNs) {
+    if (!core.hasDisk() || nowNs - ownDurableNs <= MemberProgress.DISK_NS) {
+      return 0;
+    }
+    for (final Member member : configuration.getMembersList()) {
+      final MemberProgress progress = members.get(member.getNode());
+      if (progress != null
+          && Configurations.base(group).getMembersList().contains(member)
+          && progress.counted() > core.durable()
+          && !isLost(progress, nowNs)) {
+        return member.getNode();
+      }
+    }
+    return 0;
   }
 
   /** Ends: the replica leads no more. */

@@ -420,8 +420,13 @@ final class ReplicaCycle {
       if (!mayWin() || nowNs - notBeforeNs < 0) {
         return;
       }
-      if (superseded || leader.needsChange(nowNs)) {
-        win(leader.proposed(nowNs));
+      final long successor = superseded ? 0 : leader.successor(nowNs);
+      if (successor != 0) {
+        final List<Member> others = leader.proposed(nowNs);
+        others.removeIf(member -> member.getNode() == context.self().getId());
+        win(successor, others);
+      } else if (superseded || leader.needsChange(nowNs)) {
+        win(context.self().getId(), leader.proposed(nowNs));
       }
       return;
     }
@@ -433,7 +438,7 @@ final class ReplicaCycle {
     }
     if (nowNs - suspectNs >= rank() * RANK_NS && nowNs - notBeforeNs >= 0) {
       core.become(ReplicaState.WINNING);
-      win(successors());
+      win(context.self().getId(), successors());
     }
   }
 
@@ -457,12 +462,12 @@ final class ReplicaCycle {
     return areBack || nowNs - waitingNs > COLD_NS;
   }
 
-  private void win(List<Member> members) {
+  private void win(long leading, List<Member> members) {
     request(
         new Proposal(
             group,
             Configuration.newBuilder()
-                .setLeader(context.self().getId())
+                .setLeader(leading)
                 .addAllMembers(members)
                 .setNonce(context.nonces().getAsLong())
                 .build()));

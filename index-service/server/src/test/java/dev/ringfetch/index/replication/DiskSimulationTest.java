@@ -24,6 +24,7 @@ final class DiskSimulationTest {
     "cold starts",
     "cuts of all power",
     "disk snapshots",
+    "disks without any room",
     "fail-overs",
     "full disks",
     "joins",
@@ -94,6 +95,11 @@ final class DiskSimulationTest {
     world.settle();
   }
 
+  private static void fill(ReplicationWorld world, SimulatedDirectory directory, long ms) {
+    directory.isFull = true;
+    world.time().after(ms * ReplicationWorld.MS, () -> directory.isFull = false);
+  }
+
   private static void slow(SimulatedNode node) {
     node.directory().room = 300;
     node.directory().syncNs = 60 * ReplicationWorld.MS;
@@ -118,6 +124,7 @@ final class DiskSimulationTest {
       final boolean fill = random.nextInt(3) == 0;
       final boolean slow = random.nextInt(4) == 0;
       final int snapshots = random.nextInt(3);
+      final int fullDisks = random.nextInt(3);
       for (int ms = 0; ms < LIFE_MS; ms += STEP_MS) {
         world.nodes().values().forEach(node -> node.directory().fills = fill);
         if (slow) {
@@ -139,6 +146,9 @@ final class DiskSimulationTest {
         } else if (choice - 10 >= 0 && choice - 10 < failures) {
           coverage.count("failed disks");
           world.nodes().get(id).directory().fail();
+        } else if (choice - 15 >= 0 && choice - 15 < fullDisks) {
+          coverage.count("disks without any room");
+          fill(world, world.nodes().get(id).directory(), random.nextInt(8_000));
         }
       }
       world.settle();

@@ -247,17 +247,29 @@ final class ReplicaTest {
   }
 
   @Test
-  void whereTheLeadersDiskIsFullTooNobodyIsTakenOut() {
+  void whereNoDiskTakesAnythingNobodyIsTakenOut() {
+    final ReplicationWorld world = new ReplicationWorld(SEED, 3, 3, coverage, true);
+    world.startClients(2, 500_000);
+    world.time().run(300 * ReplicationWorld.MS);
+    final long wins = coverage.of("wins");
+    world.nodes().values().forEach(node -> node.directory().isFull = true);
+    world.time().run(6_000 * ReplicationWorld.MS);
+    assertEquals(wins, coverage.of("wins"), world::describe);
+    world.nodes().values().forEach(node -> node.directory().isFull = false);
+    world.settle();
+  }
+
+  @Test
+  void aLeaderWhoseDiskIsFullHandsOver() {
     final ReplicationWorld world = new ReplicationWorld(SEED, 3, 3, coverage, true);
     world.startClients(2, 500_000);
     world.time().run(300 * ReplicationWorld.MS);
     world.nodes().get(1L).directory().isFull = true;
-    world.nodes().get(3L).directory().isFull = true;
-    world.time().run(6_000 * ReplicationWorld.MS);
-    assertEquals(1, world.leader().id());
-    assertTrue(isMember(world, 2) && isMember(world, 3), world::describe);
+    final long before = coverage.of("answered calls");
+    world.time().run(8_000 * ReplicationWorld.MS);
+    assertFalse(isMember(world, 1), world::describe);
+    assertTrue(coverage.of("answered calls") > before + 20, coverage::toString);
     world.nodes().get(1L).directory().isFull = false;
-    world.nodes().get(3L).directory().isFull = false;
     world.settle();
   }
 
