@@ -145,6 +145,7 @@ final class FailOverSteps implements AutoCloseable {
     long end = Long.MAX_VALUE;
     while (written < end) {
       if (written == WRITES) {
+        System.out.printf("%d puts placed in %d ms%n", written, Await.millisSince(beginNs));
         killer.start();
       }
       final long putNs = System.nanoTime();

@@ -39,6 +39,9 @@ final class PostedRemoteLog implements RemoteLog {
 
   private static final int SPINS = 1000;
 
+  /** Some microseconds, in which a fast network answers; else the result is taken later. */
+  private static final int LOOK_POLLS = 100;
+
   private final String fabric;
   private final RemoteDomain domain;
   private final int segment;
@@ -132,7 +135,8 @@ final class PostedRemoteLog implements RemoteLog {
   }
 
   private void writeWords(int offset, long first, long second, int count) {
-    final int at = nextWords++ % WORDS * WORDS_LENGTH;
+    final int at = nextWords * WORDS_LENGTH;
+    nextWords = (nextWords + 1) % WORDS;
     words.putLong(at, first);
     words.putLong(at + Long.BYTES, second);
     write(offset, words, at, count);
@@ -151,6 +155,9 @@ final class PostedRemoteLog implements RemoteLog {
     domain.uncork();
     domain.cork();
     begun();
+    for (int i = 0; i < LOOK_POLLS && isLooking(); i++) {
+      Thread.onSpinWait();
+    }
   }
 
   /** A look was begun behind all requests so far. */

@@ -79,6 +79,27 @@ final class PostedRemoteLogTest {
     assertTrue(card.isClosed());
   }
 
+  @Test
+  void recordsWaitWhileManyRequestsAreUnderWay() throws IOException {
+    final PostedRemoteLog log = attach();
+    log.look();
+    int written = 0;
+    while (log.mayWrite() && written < RING) {
+      log.write(written, new byte[] {1}, 0, 1);
+      log.publish(++written, 0);
+    }
+    assertFalse(log.hasEnded());
+    assertTrue(written < SlowCard.DEPTH, "written=" + written);
+    card.work(2);
+    assertFalse(log.isLooking());
+    assertFalse(log.mayWrite());
+    log.look();
+    card.work(SlowCard.DEPTH);
+    assertFalse(log.isLooking());
+    assertTrue(log.mayWrite());
+    assertEquals(written, word(LogMemoryDescriptor.END_OFFSET));
+  }
+
   /**
    * The card takes from this side's memory what is there when it carries a request out, in any
    * amounts: each word and record is that of its request.
