@@ -30,6 +30,7 @@ import picocli.CommandLine.ParseResult;
       BulkBench.class,
       IndexBench.class,
       JournalBench.class,
+      ReplicatedBench.class,
       VerbsBench.class,
       StagesBench.class,
       PartsBench.class

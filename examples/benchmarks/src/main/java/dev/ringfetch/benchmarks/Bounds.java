@@ -16,7 +16,7 @@ import picocli.CommandLine.ParseResult;
 final class Bounds {
   /** Of these 0 says something: none, or at once. */
   private static final Set<String> MAY_BE_ZERO =
-      Set.of("--rates", "--percent", "--idle", "--settle", "--pause");
+      Set.of("--rates", "--percent", "--idle", "--settle", "--pause", "--kills");
 
   private Bounds() {}
 

@@ -3,9 +3,7 @@ package dev.ringfetch.benchmarks;
 import dev.ringfetch.benchmarks.stores.NativeServer;
 import dev.ringfetch.benchmarks.stores.StoreClient;
 import dev.ringfetch.benchmarks.stores.StoreKind;
-import dev.ringfetch.examples.load.Side;
 import dev.ringfetch.examples.process.ChildProcess;
-import dev.ringfetch.examples.process.Rings;
 import java.io.IOException;
 import java.io.PrintStream;
 import java.nio.file.Files;
@@ -84,10 +82,7 @@ final class DurablePeers implements AutoCloseable {
       final int port = NativeServer.freePort();
       servers.push(
           NativeServer.etcd(program.get(), Files.createDirectory(folder.resolve("etcd")), port));
-      add(
-          "etcd",
-          StoreClient.start(
-              StoreKind.etcd, entries, seed, "127.0.0.1:" + port, Side.grpc, new Rings(), FLAGS));
+      add("etcd", StoreClient.start(StoreKind.etcd, entries, seed, "127.0.0.1:" + port, FLAGS));
     }
   }
 

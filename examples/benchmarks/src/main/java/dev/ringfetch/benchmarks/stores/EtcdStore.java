@@ -9,17 +9,17 @@ import io.grpc.CallOptions;
 import io.grpc.Channel;
 import io.grpc.MethodDescriptor;
 import io.grpc.stub.ClientCalls;
-import java.io.ByteArrayInputStream;
 import java.io.IOException;
-import java.io.InputStream;
 import java.io.UncheckedIOException;
 import java.nio.file.Path;
 import java.util.ArrayDeque;
 import java.util.List;
+import java.util.Map;
 import java.util.concurrent.ExecutionException;
+import java.util.stream.Collectors;
 
 /**
- * An etcd server, by gRPC on one connection: each put is synced before its answer.
+ * etcd, by gRPC on one connection, to the member that leads: each put is synced before its answer.
  *
  * <p>The few fields that are used of its messages are encoded here: a request has the key in field
  * 1 and the value in field 2; a range's answer has entries in field 2, with the value in field 5.
@@ -30,20 +30,32 @@ final class EtcdStore implements Store {
   private static final int VALUE = 2;
   private static final int ENTRIES = 2;
   private static final int ENTRY_VALUE = 5;
-  private static final MethodDescriptor<byte[], byte[]> PUT = method("Put");
-  private static final MethodDescriptor<byte[], byte[]> RANGE = method("Range");
+  private static final MethodDescriptor<byte[], byte[]> PUT =
+      EtcdEndpoints.method("etcdserverpb.KV/Put");
+  private static final MethodDescriptor<byte[], byte[]> RANGE =
+      EtcdEndpoints.method("etcdserverpb.KV/Range");
 
-  private final Channel channel;
+  private final EtcdEndpoints endpoints;
 
-  EtcdStore(Channel channel) {
-    this.channel = channel;
+  /** Creates it; the endpoints are closed with it. */
+  EtcdStore(EtcdEndpoints endpoints) {
+    this.endpoints = endpoints;
   }
 
-  /** The arguments of a server with a folder of its own, for clients and peers at these ports. */
-  static List<String> serverArguments(Path folder, int port, int peerPort) {
+  /**
+   * The arguments of a member with a folder of its own.
+   *
+   * @param name of the member
+   * @param port for clients
+   * @param peerPorts of all members, by their names
+   */
+  static List<String> serverArguments(
+      Path folder, String name, int port, Map<String, Integer> peerPorts) {
     final String clients = "http://127.0.0.1:" + port;
-    final String peers = "http://127.0.0.1:" + peerPort;
+    final String peers = "http://127.0.0.1:" + peerPorts.get(name);
     return List.of(
+        "--name",
+        name,
         "--data-dir",
         folder.resolve("data").toString(),
         "--listen-client-urls",
@@ -55,42 +67,18 @@ final class EtcdStore implements Store {
         "--initial-advertise-peer-urls",
         peers,
         "--initial-cluster",
-        "default=" + peers,
+        peerPorts.entrySet().stream()
+            .map(each -> each.getKey() + "=http://127.0.0.1:" + each.getValue())
+            .collect(Collectors.joining(",")),
         "--logger",
         "zap",
         "--log-level",
         "error");
   }
 
-  private static MethodDescriptor<byte[], byte[]> method(String name) {
-    return MethodDescriptor.<byte[], byte[]>newBuilder()
-        .setType(MethodDescriptor.MethodType.UNARY)
-        .setFullMethodName("etcdserverpb.KV/" + name)
-        .setRequestMarshaller(new Bytes())
-        .setResponseMarshaller(new Bytes())
-        .build();
-  }
-
-  /** Messages that are encoded already. */
-  private static final class Bytes implements MethodDescriptor.Marshaller<byte[]> {
-    @Override
-    public InputStream stream(byte[] value) {
-      return new ByteArrayInputStream(value);
-    }
-
-    @Override
-    public byte[] parse(InputStream stream) {
-      try {
-        return stream.readAllBytes();
-      } catch (IOException e) {
-        throw new UncheckedIOException(e);
-      }
-    }
-  }
-
   @Override
   public Session open() {
-    return new Calls(channel);
+    return new Calls(endpoints);
   }
 
   @Override
@@ -104,22 +92,23 @@ final class EtcdStore implements Store {
   }
 
   @Override
-  public void close() {}
+  public void close() {
+    endpoints.close();
+  }
 
   private static final class Calls implements Session {
-    private final Channel channel;
+    private final EtcdEndpoints endpoints;
     private final byte[] key = new byte[Entries.KEY_LENGTH];
     private final byte[] value = new byte[Entries.VALUE_LENGTH];
 
-    Calls(Channel channel) {
-      this.channel = channel;
+    Calls(EtcdEndpoints endpoints) {
+      this.endpoints = endpoints;
     }
 
     @Override
     public boolean get(long number) {
       Entries.putKey(number, key);
-      final byte[] response =
-          ClientCalls.blockingUnaryCall(channel, RANGE, CallOptions.DEFAULT, message(false));
+      final byte[] response = endpoints.call(RANGE, message(false));
       try {
         final byte[] entry = field(response, ENTRIES);
         final byte[] found = entry == null ? null : field(entry, ENTRY_VALUE);
@@ -171,11 +160,12 @@ final class EtcdStore implements Store {
 
     @Override
     public void put(long number, long stamp) {
-      ClientCalls.blockingUnaryCall(channel, PUT, CallOptions.DEFAULT, putMessage(number, stamp));
+      final var unused = endpoints.call(PUT, putMessage(number, stamp));
     }
 
     @Override
     public void putAll(long first, long end) {
+      final Channel channel = endpoints.leader();
       final ArrayDeque<ListenableFuture<byte[]>> inFlight = new ArrayDeque<>();
       for (long number = first; number < end; number++) {
         if (inFlight.size() == PUTS_IN_FLIGHT) {

@@ -15,6 +15,7 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Map;
 import java.util.Optional;
 import java.util.concurrent.TimeUnit;
 
@@ -25,11 +26,12 @@ import java.util.concurrent.TimeUnit;
 public final class NativeServer implements AutoCloseable {
   /** Prints the id of the server's process first. A signal from the terminal ends the parent. */
   private static final String SCRIPT =
-      "trap '' INT TERM HUP; \"$@\" </dev/null >/dev/null & echo $!; cat >/dev/null; kill $!;"
-          + " wait $!";
+      "trap '' INT TERM HUP; \"$@\" </dev/null >/dev/null & echo $!; cat >/dev/null;"
+          + " { kill $!; wait $!; } 2>/dev/null"; // of one that was killed the shell would tell
 
   private static final List<String> MORE_FOLDERS =
       List.of("/usr/bin", "/usr/local/bin", "/usr/sbin");
+  private static final String ALONE = "default"; // name of the only member of an etcd
   private static final int START_SECONDS = 20;
   private static final int POLL_MILLIS = 10;
   private static final int END_SECONDS = 20;
@@ -90,9 +92,23 @@ public final class NativeServer implements AutoCloseable {
 
   /** Starts an etcd server of one member, whose clients come to the port, over TCP. */
   public static NativeServer etcd(Path program, Path folder, int port) throws IOException {
+    return etcd(program, folder, ALONE, port, Map.of(ALONE, freePort()));
+  }
+
+  /**
+   * Starts a member of an etcd cluster; it listens before the others are there.
+   *
+   * @param folder of its own; what it has left there is taken up
+   * @param name of the member
+   * @param port for clients, over TCP
+   * @param peerPorts of all members, by their names
+   */
+  public static NativeServer etcd(
+      Path program, Path folder, String name, int port, Map<String, Integer> peerPorts)
+      throws IOException {
     return start(
         program,
-        EtcdStore.serverArguments(folder, port, freePort()),
+        EtcdStore.serverArguments(folder, name, port, peerPorts),
         folder,
         new InetSocketAddress(InetAddress.getLoopbackAddress(), port));
   }

@@ -19,6 +19,9 @@ import picocli.CommandLine.Option;
 /** A client process with one store: reads and writes it on command, and measures that. */
 @Command(name = "store-client")
 public final class StoreClient implements Callable<Integer> {
+  /** Name of an index of nodes. */
+  public static final String INDEX = "bench";
+
   private static final String NO_TARGET = "localhost:1"; // of stores without a channel
 
   @Option(names = "--store", required = true)
@@ -50,6 +53,13 @@ public final class StoreClient implements Callable<Integer> {
     return key;
   }
 
+  /** A value of an entry. */
+  static byte[] value(long number, long stamp) {
+    final byte[] value = new byte[Entries.VALUE_LENGTH];
+    Entries.putValue(number, stamp, value);
+    return value;
+  }
+
   /** Starts a client of a server that channels lead to. */
   public static ChildProcess start(
       StoreKind kind,
@@ -63,6 +73,17 @@ public final class StoreClient implements Callable<Integer> {
     final List<String> arguments = arguments(kind, entries, seed, target, side, rings);
     rings.apply(directory -> arguments.addAll(List.of("--memory-directory", directory.toString())));
     return start(kind, flags, arguments);
+  }
+
+  /**
+   * Starts a client of a store that is reached over the network of its own accord.
+   *
+   * @param target addresses of its members, with commas between
+   */
+  public static ChildProcess start(
+      StoreKind kind, int entries, long seed, String target, List<String> flags)
+      throws IOException {
+    return start(kind, entries, seed, target, Side.grpc, new Rings(), flags);
   }
 
   /** Starts a client of a file or a socket. */
@@ -111,6 +132,9 @@ public final class StoreClient implements Callable<Integer> {
                   crew.begin(
                       Mix.valueOf(arguments.get(0)), number(arguments, 1), number(arguments, 2)))
           .on("end", arguments -> crew.end())
+          .on(
+              "fail-over",
+              arguments -> FailOver.measure(store, number(arguments, 0), number(arguments, 1)))
           .run();
     }
     connection.close();
@@ -136,7 +160,9 @@ public final class StoreClient implements Callable<Integer> {
       case redisSorted -> new SortedRedisStore(path);
       case memcached -> new MemcachedStore(path);
       case rocks -> new RocksStore(path);
-      case etcd -> new EtcdStore(connection.channel());
+      case etcd -> new EtcdStore(new EtcdEndpoints(connection.target()));
+      case nodes -> new NodesStore(connection.target());
+      case hazelcast -> new HazelcastStore(connection.target());
     };
   }
 

@@ -30,14 +30,19 @@ public enum StoreKind {
   memcached,
   /** RocksDB in the client's process, each write synced. */
   rocks,
-  /** etcd, whose writes are synced. */
-  etcd;
+  /** etcd, whose writes are synced: one member or several. */
+  etcd,
+  /** An index of one node or several, by {@code IndexClient}. */
+  nodes,
+  /** Hazelcast: a map of several members. */
+  hazelcast;
 
   /** The flags that its client's JVM needs. */
   public List<String> flags() {
     return switch (this) {
       case chronicle -> ChronicleStore.FLAGS;
       case lmdb -> LmdbStore.FLAGS;
+      case hazelcast -> HazelcastStore.FLAGS;
       case stub,
           orderedStub,
           numberedStub,
@@ -49,7 +54,8 @@ public enum StoreKind {
           redisSorted,
           memcached,
           rocks,
-          etcd ->
+          etcd,
+          nodes ->
           List.of();
     };
   }

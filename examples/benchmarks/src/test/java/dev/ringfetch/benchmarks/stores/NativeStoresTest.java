@@ -4,9 +4,6 @@ import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
-import io.grpc.Grpc;
-import io.grpc.InsecureChannelCredentials;
-import io.grpc.ManagedChannel;
 import java.io.IOException;
 import java.nio.file.Path;
 import java.util.Optional;
@@ -62,14 +59,10 @@ final class NativeStoresTest {
     final Optional<Path> program = NativeServer.find("etcd");
     assumeTrue(program.isPresent(), "etcd is not installed");
     final int port = NativeServer.freePort();
-    final ManagedChannel channel =
-        Grpc.newChannelBuilder("127.0.0.1:" + port, InsecureChannelCredentials.create()).build();
     try (NativeServer server = NativeServer.etcd(program.get(), directory, port);
-        Store store = new EtcdStore(channel)) {
+        Store store = new EtcdStore(new EtcdEndpoints("127.0.0.1:" + port))) {
       assertTrue(ProcessHandle.of(server.pid()).isPresent());
       checkEntries(store);
-    } finally {
-      channel.shutdownNow();
     }
   }
 

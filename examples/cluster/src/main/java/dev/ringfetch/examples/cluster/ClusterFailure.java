@@ -1,7 +1,7 @@
 package dev.ringfetch.examples.cluster;
 
 /** The failure of a command; the message is for the user. */
-final class ClusterFailure extends RuntimeException {
+public final class ClusterFailure extends RuntimeException {
   private static final long serialVersionUID = 1L;
 
   ClusterFailure(String message) {

@@ -28,7 +28,7 @@ import java.util.regex.Pattern;
  *
  * <p>Used by one thread at a time, and by one command at a time.
  */
-final class ClusterProcess {
+public final class ClusterProcess {
   private static final String MARK = "-Dringfetch.cluster.process=";
   private static final int START_SECONDS = 60;
   private static final int END_SECONDS = 15;
@@ -205,21 +205,23 @@ final class ClusterProcess {
     return all.substring(Math.max(0, all.length() - MOST_SAID));
   }
 
-  String name() {
+  /** Its name, such as {@code node-1}: the same when it is started again. */
+  public String name() {
     return name;
   }
 
-  long pid() {
+  /** Id of the process. */
+  public long pid() {
     return pid;
   }
 
   /** Host and port; empty before it was ready. */
-  String address() {
+  public String address() {
     return address;
   }
 
   /** The port of its address. */
-  int port() {
+  public int port() {
     return Integer.parseInt(address.substring(address.lastIndexOf(':') + 1));
   }
 

@@ -29,7 +29,7 @@ import java.util.stream.Stream;
  *
  * <p>One command at a time changes it: others are refused. Not safe for use by several threads.
  */
-final class LocalCluster implements AutoCloseable {
+public final class LocalCluster implements AutoCloseable {
   static final String COORDINATOR = "coordinator";
   private static final String NODE = "node-";
   private static final String LOCK = "lock";
@@ -52,22 +52,29 @@ final class LocalCluster implements AutoCloseable {
   private Path data; // of the next start; null: none
   private NodeNetworks networks; // null: all processes have that of this machine
 
-  /** How nodes are started. */
-  record NodeOptions(int replicas, String memory, String heap, String replication) {
+  /**
+   * How nodes are started.
+   *
+   * @param replicas nodes that have each index
+   * @param memory of a node's indexes, such as {@code 512M}
+   * @param heap of its JVM, such as {@code 512m}
+   * @param replication how records get to members: {@code auto}, {@code rpc} or {@code one-sided}
+   */
+  public record NodeOptions(int replicas, String memory, String heap, String replication) {
     /** The defaults: small nodes, as several share the machine. */
-    static final NodeOptions DEFAULT = new NodeOptions(3, "512M", "512m");
+    public static final NodeOptions DEFAULT = new NodeOptions(3, "512M", "512m");
 
     NodeOptions(int replicas, String memory, String heap) {
       this(replicas, memory, heap, "auto");
     }
 
     /** The same, with so many nodes that have each index. */
-    NodeOptions replicas(int count) {
+    public NodeOptions replicas(int count) {
       return new NodeOptions(count, memory, heap, replication);
     }
 
     /** The same, with records that get to members by this path. */
-    NodeOptions replication(String path) {
+    public NodeOptions replication(String path) {
       return new NodeOptions(replicas, memory, heap, path);
     }
   }
@@ -76,7 +83,7 @@ final class LocalCluster implements AutoCloseable {
    * Sets where nodes and coordinator of the next {@link #up} keep what outlives them, each in a
    * directory of its own; those that are there are used.
    */
-  void keepData(Path path) throws IOException {
+  public void keepData(Path path) throws IOException {
     final Path absolute = Files.createDirectories(path).toRealPath();
     if (absolute.startsWith(directory)) {
       throw new ClusterFailure("--data is in the directory that 'cluster down' deletes: " + path);
@@ -163,14 +170,14 @@ final class LocalCluster implements AutoCloseable {
   }
 
   /** The nodes that live. */
-  List<ClusterProcess> nodes() throws IOException {
+  public List<ClusterProcess> nodes() throws IOException {
     return processes().stream()
         .filter(process -> process.name().startsWith(NODE) && process.isAlive())
         .toList();
   }
 
   /** Addresses of the nodes that live. */
-  List<String> addresses() throws IOException {
+  public List<String> addresses() throws IOException {
     return nodes().stream().map(ClusterProcess::address).filter(each -> !each.isEmpty()).toList();
   }
 
@@ -187,8 +194,10 @@ final class LocalCluster implements AutoCloseable {
   /**
    * Starts coordinator and nodes, and waits until all nodes know each other. If that fails, all
    * that was started is ended.
+   *
+   * @param count of nodes
    */
-  void up(int count, NodeOptions options) throws IOException {
+  public void up(int count, NodeOptions options) throws IOException {
     if (processes().stream().anyMatch(ClusterProcess::isAlive)
         || !ClusterProcess.strays(directory).isEmpty()) {
       throw new ClusterFailure(
@@ -254,7 +263,7 @@ final class LocalCluster implements AutoCloseable {
   }
 
   /** Starts the node of a name at a port, and waits until it listens; 0: any port. */
-  ClusterProcess start(String name, int port, NodeOptions options) throws IOException {
+  public ClusterProcess start(String name, int port, NodeOptions options) throws IOException {
     final ClusterProcess node = launch(name, port, options);
     boolean ready = false;
     try {
@@ -313,7 +322,8 @@ final class LocalCluster implements AutoCloseable {
    *
    * @param complaint for the failure, if that takes too long
    */
-  ClusterView awaitAnswers(String complaint, Predicate<ClusterView> wanted) throws IOException {
+  public ClusterView awaitAnswers(String complaint, Predicate<ClusterView> wanted)
+      throws IOException {
     final long endNs = System.nanoTime() + TimeUnit.SECONDS.toNanos(ANSWER_SECONDS);
     ClusterView last = null;
     try (ClusterQuestions questions = new ClusterQuestions(addresses(), ASK_TIMEOUT)) {

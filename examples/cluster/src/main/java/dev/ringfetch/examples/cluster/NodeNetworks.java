@@ -27,9 +27,11 @@ final class NodeNetworks implements AutoCloseable {
     if (!"root".equals(System.getProperty("user.name"))) {
       return "only root makes networks";
     }
+    final String probe = "rfprobe" + ProcessHandle.current().pid();
     try {
-      run("ip", "link", "show");
       run("bridge", "link", "show");
+      run("ip", "netns", "add", probe);
+      run("ip", "netns", "delete", probe);
       return "";
     } catch (IOException | ClusterFailure e) {
       return e.getMessage();
@@ -118,10 +120,11 @@ final class NodeNetworks implements AutoCloseable {
     final Process process = new ProcessBuilder(command).redirectErrorStream(true).start();
     process.getOutputStream().close();
     try {
-      final String said =
-          new String(process.getInputStream().readAllBytes(), StandardCharsets.UTF_8).strip();
-      if (!process.waitFor(COMMAND_SECONDS, TimeUnit.SECONDS) || process.exitValue() != 0) {
+      final boolean ended = process.waitFor(COMMAND_SECONDS, TimeUnit.SECONDS); // it says little
+      if (!ended || process.exitValue() != 0) {
         process.destroyForcibly();
+        final String said =
+            new String(process.getInputStream().readAllBytes(), StandardCharsets.UTF_8).strip();
         throw new ClusterFailure("failed: " + String.join(" ", command) + ": " + said);
       }
     } catch (InterruptedException e) {

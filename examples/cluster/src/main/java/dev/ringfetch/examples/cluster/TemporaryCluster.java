@@ -9,7 +9,7 @@ import java.nio.file.Files;
  * it, or is ended by a signal. Nothing of it is left then. Safe for use by two threads, as the
  * signal's is one.
  */
-final class TemporaryCluster implements AutoCloseable {
+public final class TemporaryCluster implements AutoCloseable {
   private final LocalCluster cluster;
   private final Thread hook = new Thread(this::end, "end-of-cluster");
 
@@ -25,7 +25,7 @@ final class TemporaryCluster implements AutoCloseable {
    *
    * @param command that uses it
    */
-  static TemporaryCluster open(String command) throws IOException {
+  public static TemporaryCluster open(String command) throws IOException {
     final TemporaryCluster opened =
         new TemporaryCluster(
             LocalCluster.open(
@@ -34,7 +34,8 @@ final class TemporaryCluster implements AutoCloseable {
     return opened;
   }
 
-  LocalCluster cluster() {
+  /** The cluster. */
+  public LocalCluster cluster() {
     return cluster;
   }
 
@@ -47,11 +48,12 @@ final class TemporaryCluster implements AutoCloseable {
       cluster.down();
       cluster.delete();
       cluster.close();
+    } catch (IOException | ClusterFailure e) {
+      System.err.println("cluster: not all is cleaned up: " + e.getMessage());
+    } finally {
       if (cluster.networks() != null) {
         cluster.networks().close();
       }
-    } catch (IOException | ClusterFailure e) {
-      System.err.println("cluster: not all is cleaned up: " + e.getMessage());
     }
   }
 

@@ -44,6 +44,11 @@ public final class Connection {
     return arguments;
   }
 
+  /** The target, for what opens no channel of this. */
+  public String target() {
+    return target;
+  }
+
   /** The channel; opened at the first call. */
   public ManagedChannel channel() {
     if (channel == null) {

@@ -232,6 +232,11 @@ public final class ChildProcess implements AutoCloseable {
     return awaitEnd();
   }
 
+  /** Expects that another process ends the child: that is not reported. */
+  public void expectEnd() {
+    ending = true;
+  }
+
   /** Sends SIGKILL and waits for the end: the child can do nothing about it. */
   public void kill() {
     ending |= process.isAlive();

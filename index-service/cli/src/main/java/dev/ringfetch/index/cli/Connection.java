@@ -81,8 +81,12 @@ final class Connection implements AutoCloseable {
 
   /** What is there of an index; empty if it does not exist. */
   Optional<IndexDescription> describe(String index) {
+    return describe(index, timeout.toNanos());
+  }
+
+  private Optional<IndexDescription> describe(String index, long timeoutNs) {
     final DescribeResponse response =
-        limited(IndexGrpc.newBlockingStub(channel))
+        limited(IndexGrpc.newBlockingStub(channel), timeoutNs)
             .describe(DescribeRequest.newBuilder().setIndex(index).build());
     return response.hasIndex() ? Optional.of(response.getIndex()) : Optional.empty();
   }
@@ -121,23 +125,32 @@ final class Connection implements AutoCloseable {
 
   /** All indexes; those that other nodes lead with as many entries as these say. */
   List<IndexDescription> list() {
+    final long endNs = System.nanoTime() + timeout.toNanos();
     return limited(IndexAdminGrpc.newBlockingStub(channel))
         .listIndexes(ListIndexesRequest.getDefaultInstance())
         .getIndexesList()
         .stream()
-        .map(index -> index.getLedElsewhere() ? counted(index) : index)
+        .map(index -> index.getLedElsewhere() ? counted(index, endNs) : index)
         .sorted(Comparator.comparing(IndexDescription::getName))
         .toList();
   }
 
-  /** Asks the leader, which may not answer now. */
-  private IndexDescription counted(IndexDescription index) {
+  /** Asks the leader, unless the time is over; it may not answer now. */
+  private IndexDescription counted(IndexDescription index, long endNs) {
+    final long leftNs = endNs - System.nanoTime();
+    if (leftNs <= 0) {
+      return index; // whose entries the tables do not state
+    }
     try {
-      return describe(index.getName())
+      return describe(index.getName(), leftNs)
           .map(led -> index.toBuilder().setEntries(led.getEntries()).clearLedElsewhere().build())
           .orElse(index);
     } catch (StatusRuntimeException e) {
-      return index; // whose entries the tables do not state
+      if (e.getStatus().getCode() != Status.Code.UNAVAILABLE
+          && e.getStatus().getCode() != Status.Code.DEADLINE_EXCEEDED) {
+        throw e;
+      }
+      return index;
     }
   }
 
@@ -213,7 +226,11 @@ final class Connection implements AutoCloseable {
 
   /** With the timeout. Of several nodes, one after the other is tried until one serves the call. */
   private <S extends AbstractStub<S>> S limited(S stub) {
-    final S limited = stub.withDeadlineAfter(timeout.toNanos(), TimeUnit.NANOSECONDS);
+    return limited(stub, timeout.toNanos());
+  }
+
+  private <S extends AbstractStub<S>> S limited(S stub, long timeoutNs) {
+    final S limited = stub.withDeadlineAfter(timeoutNs, TimeUnit.NANOSECONDS);
     return server.contains(",") ? limited.withWaitForReady() : limited;
   }
 

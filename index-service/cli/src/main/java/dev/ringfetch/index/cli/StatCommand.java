@@ -81,14 +81,20 @@ final class StatCommand extends ClientCommand {
               ? 0
               : (each.getEntries() - earlier) * 1e9 / (nowNs - beforeNs);
       if (isJson()) {
-        IndexTable.json(each, out).number("growth_per_second", growth).end();
+        final Output.Json line = IndexTable.json(each, out);
+        if (!each.getLedElsewhere()) {
+          line.number("growth_per_second", growth);
+        }
+        line.end();
         continue;
       }
       table.row(
           Printable.escape(each.getName()),
           IndexTable.kind(each),
           IndexTable.entries(each),
-          earlier == null || each.getLedElsewhere() ? "-" : String.format(Locale.ROOT, "%,+.0f", growth));
+          earlier == null || each.getLedElsewhere()
+              ? "-"
+              : String.format(Locale.ROOT, "%,+.0f", growth));
     }
     if (isJson()) {
       return;

@@ -18,6 +18,7 @@ public class IndexException extends RuntimeException {
   private final Status.Code code;
   private final String description;
   private final boolean outcomeUnknown;
+  private final boolean lost;
 
   IndexException(Subject subject, Status status, boolean outcomeUnknown) {
     super(text(subject, status, outcomeUnknown), status.getCause());
@@ -27,6 +28,7 @@ public class IndexException extends RuntimeException {
     this.code = status.getCode();
     this.description = status.getDescription() == null ? "" : status.getDescription();
     this.outcomeUnknown = outcomeUnknown;
+    this.lost = Failures.isLost(status);
   }
 
   private static String text(Subject subject, Status status, boolean outcomeUnknown) {
@@ -70,6 +72,11 @@ public class IndexException extends RuntimeException {
   /** What the server, or the transport, says; may be empty. */
   public String description() {
     return description;
+  }
+
+  /** Whether the server was not there, or the connection broke. */
+  boolean isLost() {
+    return lost;
   }
 
   /**

@@ -130,8 +130,8 @@ final class KnownIndex {
   /** Called with each failure: after some of them, the index may be gone. */
   void failed(IndexException failure) {
     switch (failure.code()) {
-      case UNAVAILABLE, ABORTED, NOT_FOUND, FAILED_PRECONDITION -> incarnation = 0;
-      default -> {}
+      case ABORTED, NOT_FOUND, FAILED_PRECONDITION -> incarnation = 0;
+      default -> incarnation = failure.isLost() ? 0 : incarnation;
     }
   }
 }

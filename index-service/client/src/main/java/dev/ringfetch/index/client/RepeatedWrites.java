@@ -216,7 +216,7 @@ final class RepeatedWrites {
         call,
         then.onAnswer,
         failure -> {
-          if (failure.code() == Status.Code.UNAVAILABLE) {
+          if (failure.isLost()) {
             of(known).lost();
           }
           then.onFailure.accept(failure);

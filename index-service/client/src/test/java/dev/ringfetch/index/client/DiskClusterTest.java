@@ -23,6 +23,9 @@ import io.grpc.Status;
 import io.grpc.StatusRuntimeException;
 import io.grpc.netty.NettyChannelBuilder;
 import io.grpc.protobuf.services.HealthStatusManager;
+import java.io.IOException;
+import java.nio.file.DirectoryStream;
+import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -36,6 +39,9 @@ import org.junit.jupiter.api.io.TempDir;
 
 /** A cluster of nodes with data directories in this process, over real connections. */
 final class DiskClusterTest {
+  /** Three snapshots of 4 MiB, what is written meanwhile, and three segments of 32 MiB. */
+  private static final long DISK_LIMIT = 160L << 20;
+
   @TempDir private Path directory;
   private final LocalCoordinator.Truth truth = new LocalCoordinator.Truth();
   private final List<Member> members = new ArrayList<>();
@@ -50,7 +56,11 @@ final class DiskClusterTest {
       indexes =
           Indexes.unrecovered(
               IndexMemory.unrecovered(
-                  new IndexMemory.Context().budget(64L << 20).fallback(true).dataDirectory(data)));
+                  new IndexMemory.Context()
+                      .budget(64L << 20)
+                      .fallback(true)
+                      .dataDirectory(data)
+                      .snapshotAfter(4L << 20)));
       node = new ClusterNode(indexes, coordinator, 3, "boot", null);
       server =
           IndexServer.addServices(RingServerBuilder.forPort(0), indexes, new HealthStatusManager())
@@ -225,6 +235,59 @@ final class DiskClusterTest {
       assertEquals(11L, ages(client).get("k1").orElseThrow());
       assertEquals(100, ages(client).count());
     }
+  }
+
+  /** Bytes of a node's data directory. */
+  private long used(String name) throws IOException {
+    long bytes = 0;
+    try (DirectoryStream<Path> files = Files.newDirectoryStream(directory.resolve(name))) {
+      for (final Path file : files) {
+        bytes += Files.size(file);
+      }
+    }
+    return bytes;
+  }
+
+  private boolean hasFirstSegment(String name) {
+    return Files.exists(directory.resolve(name).resolve("journal-0000000001"));
+  }
+
+  private OrderedIndex<String, String> texts(IndexClient client) {
+    return client.ordered("texts", Codec.string(), Codec.string());
+  }
+
+  private void checkTexts(int end) {
+    try (IndexClient client = connect()) {
+      assertEquals(40, texts(client).count());
+      for (int i = end - 40; i < end; i++) {
+        assertTrue(texts(client).get("k" + i % 40).orElseThrow().startsWith(i + "x"), "i=" + i);
+      }
+    }
+  }
+
+  @Test
+  void disksOfLeaderAndMembersAreBounded() throws Exception {
+    start("a", "b", "c");
+    create("texts", Durability.DISK);
+    int end = 0;
+    try (IndexClient client = connect()) {
+      for (long bytes = 0; bytes < DISK_LIMIT + DISK_LIMIT / 4; end++) {
+        final String text = end + "x".repeat(end % 2 == 0 ? 200 : 400_000);
+        texts(client).put("k" + end % 40, text);
+        bytes += text.length();
+      }
+    }
+    for (final String name : List.of("a", "b", "c")) {
+      final long endNs = System.nanoTime() + TimeUnit.SECONDS.toNanos(60);
+      while (used(name) > DISK_LIMIT || hasFirstSegment(name)) {
+        assertTrue(System.nanoTime() - endNs < 0, name + " " + used(name));
+        Thread.sleep(10);
+      }
+    }
+    startAnew("a", "b", "c");
+    checkTexts(end);
+    startAnew("c"); // which was the last one to end
+    checkTexts(end);
   }
 
   @Test

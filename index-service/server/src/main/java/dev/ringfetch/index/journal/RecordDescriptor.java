@@ -142,6 +142,13 @@ public final class RecordDescriptor {
   /** Type, in the journal of a cluster's node alone: the group was dropped. */
   public static final int GROUP_END = 11;
 
+  /**
+   * Type, in the journal and the snapshots of a cluster's node alone: a snapshot has of the group
+   * all that stands before this in the journal. The value is a number that the same record in the
+   * snapshot has, and no other one.
+   */
+  public static final int GROUP_MARK = 12;
+
   /** Type: an index was created: the key is its name, the value an {@link IndexDefinition}. */
   public static final int CREATE_INDEX = 16;
 

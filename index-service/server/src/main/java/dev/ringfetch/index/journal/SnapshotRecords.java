@@ -81,6 +81,16 @@ public abstract class SnapshotRecords implements SnapshotSink {
     records++;
   }
 
+  @Override
+  public final void copy(byte[] array, int offset, int length) throws IOException {
+    if (bytes.length < length) {
+      bytes = new byte[length];
+    }
+    System.arraycopy(array, offset, bytes, 0, length);
+    add(bytes, length);
+    records++;
+  }
+
   /** Adds the record that ends a snapshot. */
   final void addLast(long lsn, ByteString value) throws IOException {
     begin(RecordDescriptor.SNAPSHOT_END, ByteString.EMPTY, value, 0).place(epoch, lsn);

@@ -53,6 +53,13 @@ public interface SnapshotSink {
     add(RecordDescriptor.PARTITION, index, partition, lsn, 0, 0, ByteString.EMPTY, time);
   }
 
+  /**
+   * Adds a record that was made elsewhere, as it is.
+   *
+   * @param length aligned
+   */
+  void copy(byte[] array, int offset, int length) throws IOException;
+
   /** Whether one step has added enough. */
   boolean isFull();
 }

@@ -448,6 +448,7 @@ final class WriteCycle {
   private void refused(Write write, long lsn) {
     if (lsn == CommitLog.LATER) {
       write.postponed();
+      current = null; // it is in the chain again, where a failure answers it
       write.next = chain;
       chain = write;
     } else {

@@ -132,7 +132,8 @@ final class PostedRemoteLog implements RemoteLog {
   }
 
   private void writeWords(int offset, long first, long second, int count) {
-    final int at = nextWords++ % WORDS * WORDS_LENGTH;
+    final int at = nextWords * WORDS_LENGTH;
+    nextWords = (nextWords + 1) % WORDS;
     words.putLong(at, first);
     words.putLong(at + Long.BYTES, second);
     write(offset, words, at, count);

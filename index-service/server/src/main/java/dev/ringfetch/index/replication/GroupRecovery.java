@@ -7,7 +7,9 @@ import dev.ringfetch.index.v1.GroupState;
 
 /**
  * What a disk says of a group: carries out what {@link LogJournal} has written, in its order. What
- * is known to be committed is applied, the rest of the log is kept.
+ * is known to be committed is applied, the rest of the log is kept. Where there is a snapshot, what
+ * {@link GroupCopy} has written comes first, and the journal's records up to its mark are passed
+ * over.
  *
  * <p>Used by one thread at a time.
  */
@@ -23,6 +25,12 @@ public final class GroupRecovery {
   private boolean isGivenUp;
   private long gate;
   private long applied;
+
+  /** Position up to which all is known to be committed. */
+  private long committed;
+
+  /** The mark in the journal up to which a snapshot has all; 0: it was met, or there is none. */
+  private long awaited;
 
   /**
    * Creates it, of nothing.
@@ -96,6 +104,32 @@ public final class GroupRecovery {
    *     of the group counts no more, until a snapshot begins. Which epoch was obeyed still does
    */
   public void onRecord(JournalRecord record) throws GroupStoreException {
+    if (awaited != 0) {
+      awaited = isMark(record, awaited) ? 0 : awaited;
+    } else if (record.type() != RecordDescriptor.GROUP_MARK) {
+      take(record);
+    }
+  }
+
+  private static boolean isMark(JournalRecord record, long number) {
+    return record.type() == RecordDescriptor.GROUP_MARK && record.number() == number;
+  }
+
+  /** Takes the next record of a snapshot, all of which come first; else as {@link #onRecord}. */
+  public void onSnapshotRecord(JournalRecord record) throws GroupStoreException {
+    if (record.type() == RecordDescriptor.GROUP_MARK) {
+      awaited = record.number();
+    } else {
+      take(record);
+    }
+  }
+
+  /** Whether the journal ends before the mark up to which the snapshot has all. */
+  boolean lacksMark() {
+    return awaited != 0;
+  }
+
+  private void take(JournalRecord record) throws GroupStoreException {
     try {
       if (!isGivenUp || record.type() == RecordDescriptor.GROUP_BEGIN) {
         carryOut(record);
@@ -134,7 +168,10 @@ public final class GroupRecovery {
     switch (record.type()) {
       case RecordDescriptor.GROUP_BEGIN -> begin(record);
       case RecordDescriptor.GROUP_EPOCH -> move(record);
-      case RecordDescriptor.GROUP_COMMIT -> apply(Math.min(record.number(), log.end()));
+      case RecordDescriptor.GROUP_COMMIT -> {
+        committed = Math.max(committed, record.number());
+        apply();
+      }
       case RecordDescriptor.GROUP_END -> {
         isDropped = true;
         hasLog = false;
@@ -142,7 +179,7 @@ public final class GroupRecovery {
           store.follow();
         }
       }
-      default -> take(record);
+      default -> add(record);
     }
   }
 
@@ -167,6 +204,7 @@ public final class GroupRecovery {
   private void clearLog() {
     log.reset(0);
     applied = 0;
+    committed = 0;
     restart();
   }
 
@@ -192,7 +230,7 @@ public final class GroupRecovery {
     applying.seek(applied);
   }
 
-  private void take(JournalRecord record) throws GroupStoreException {
+  private void add(JournalRecord record) throws GroupStoreException {
     if (state == null || hasLog == (record.epoch() == 0)) {
       throw damaged(record);
     }
@@ -203,10 +241,13 @@ public final class GroupRecovery {
     final byte[] bytes = new byte[RecordDescriptor.aligned(record.length())];
     record.copyTo(bytes, 0);
     log.add(bytes, 0, bytes.length);
+    if (log.end() <= committed) {
+      apply();
+    }
   }
 
-  private void apply(long end) throws GroupStoreException {
-    while (applied < end && applying.hasNext()) {
+  private void apply() throws GroupStoreException {
+    while (applied < committed && applying.hasNext()) {
       store.apply(applying.next());
       applied++;
     }

@@ -10,7 +10,6 @@ import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.function.LongPredicate;
-import org.agrona.collections.Long2LongHashMap;
 
 /**
  * A replica in an epoch that it has won: tells the members, sends them records, commits what all of
@@ -19,15 +18,15 @@ import org.agrona.collections.Long2LongHashMap;
  * <p>The replica's owner only.
  */
 final class Leader {
-  /** A node that could not join is left alone for so long. */
-  private static final long REJOIN_NS = 1_000_000_000;
+  /** Of members' looks in a cycle. */
+  private static final int LOOK_POLLS = 100;
 
   private final ReplicaCore core;
   private final Runnable drive;
   private final LongPredicate connected;
   private final Confirmations confirmations = new Confirmations();
   private final Map<Long, MemberProgress> members = new HashMap<>();
-  private final Long2LongHashMap leftAloneUntilNs = new Long2LongHashMap(0);
+  private final Rejoins rejoins = new Rejoins();
   private MemberProgress[] all = {};
   private GroupState group;
   private Configuration configuration;
@@ -37,6 +36,8 @@ final class Leader {
   private long begin;
 
   private SnapshotTransfer transfer;
+  private long ownDurable; // position
+  private long ownDurableNs; // since when
   private int joins;
   private int failedJoins;
   private int pieces;
@@ -58,12 +59,22 @@ final class Leader {
   void begin(GroupState won, long nowNs) {
     if (transfer != null && Configurations.hasNode(won.getWon(), transfer.node().getId())) {
       joins++;
+      rejoins.joined(transfer.node(), nowNs);
     }
     endTransfer();
+    if (configuration != null) {
+      for (final Member member : configuration.getMembersList()) {
+        if (!Configurations.hasNode(won.getWon(), member.getNode())) {
+          rejoins.left(member, nowNs);
+        }
+      }
+    }
     group = won;
     configuration = won.getWon();
     established = false;
     begin = core.log().end();
+    ownDurable = -1;
+    ownDurableNs = nowNs;
     members.values().forEach(MemberProgress::close);
     members.clear();
     for (final Member member : configuration.getMembersList()) {
@@ -184,6 +195,10 @@ final class Leader {
       core.serving().drain(core.log());
     }
     core.journal();
+    if (core.durable() != ownDurable || ownDurable == core.log().end()) {
+      ownDurable = core.durable();
+      ownDurableNs = nowNs;
+    }
     if (established) {
       confirmations.ask();
       join(living, nowNs);
@@ -191,12 +206,30 @@ final class Leader {
     for (final MemberProgress member : all) {
       member.work(begin, established ? confirmations.question() : 0, nowNs);
     }
+    takeResults(nowNs);
     if (established) {
       commit();
       while (confirm()) { // those that came meanwhile have the next question
         for (final MemberProgress member : all) {
           member.work(begin, confirmations.question(), nowNs);
         }
+      }
+    }
+  }
+
+  /**
+   * Waits some microseconds for the looks at all members' gates, in which a fast network answers;
+   * other results are taken later.
+   */
+  private void takeResults(long nowNs) {
+    boolean looks = true;
+    for (int i = 0; i < LOOK_POLLS && looks; i++) {
+      looks = false;
+      for (final MemberProgress member : all) {
+        if (member.hasResult()) {
+          member.work(begin, established ? confirmations.question() : 0, nowNs);
+        }
+        looks |= member.isLooking();
       }
     }
   }
@@ -241,7 +274,7 @@ final class Leader {
     if (transfer != null) {
       if (transfer.isFailed(nowNs)) {
         failedJoins++;
-        leftAloneUntilNs.put(transfer.node().getId(), nowNs + REJOIN_NS);
+        rejoins.failed(transfer.node(), nowNs);
         endTransfer();
       } else {
         transfer.work(nowNs);
@@ -260,11 +293,10 @@ final class Leader {
     long most = 0;
     for (final Node node : living.values()) {
       final long weight = Configurations.weight(core.context().group(), node.getId());
-      final long untilNs = leftAloneUntilNs.get(node.getId());
       if (!Configurations.hasNode(configuration, node.getId())
           && node.getId() != core.context().self().getId()
           && (node.getDisk() || !core.hasDisk())
-          && (untilNs == 0 || nowNs - untilNs >= 0)
+          && !rejoins.isLeftAlone(node, nowNs)
           && (chosen == null || weight > most)) {
         chosen = node;
         most = weight;
@@ -291,9 +323,13 @@ final class Leader {
     return established && transfer != null && transfer.isReady();
   }
 
-  /** Whether a member is taken for dead, or does not follow while writers wait for it. */
+  /**
+   * Whether a member is taken for dead, or does not follow while writers wait for it: for room in
+   * the log, or, where the leader's own disk has the records, for the member's.
+   */
   private boolean isLost(MemberProgress member, long nowNs) {
     return member.isSuspect(nowNs)
+        || (core.hasDisk() && core.durable() > member.counted() && member.isDiskStuck(nowNs))
         || (core.serving() != null && !core.serving().hasRoom() && member.isStuck(nowNs));
   }
 
@@ -314,7 +350,28 @@ final class Leader {
 
   /** Counts a time in which this replica did nothing as no silence of the members. */
   void excuse(long nowNs, long stoodNs) {
+    ownDurableNs = Math.min(nowNs, ownDurableNs + stoodNs);
     members.values().forEach(member -> member.excuse(nowNs, stoodNs));
+  }
+
+  /**
+   * The member that is to lead, as the disk of this leader is full: one that may win, and whose
+   * disk has more; 0 if there is none, or no need.
+   */
+  long successor(long nowNs) {
+    if (!core.hasDisk() || nowNs - ownDurableNs <= MemberProgress.DISK_NS) {
+      return 0;
+    }
+    for (final Member member : configuration.getMembersList()) {
+      final MemberProgress progress = members.get(member.getNode());
+      if (progress != null
+          && Configurations.base(group).getMembersList().contains(member)
+          && progress.counted() > core.durable()
+          && !isLost(progress, nowNs)) {
+        return member.getNode();
+      }
+    }
+    return 0;
   }
 
   /** Ends: the replica leads no more. */

@@ -90,9 +90,7 @@ final class LogJournal {
   void restore(JournalRecord record) throws GroupStoreException {
     final byte[] copy = new byte[RecordDescriptor.aligned(record.length())];
     record.copyTo(copy, 0);
-    if (record.index() != group) {
-      new JournalRecord().at(copy, 0).partition(group, record.partition()).end();
-    }
+    GroupRecords.own(group, new JournalRecord().at(copy, 0));
     pass(copy);
   }
 
@@ -227,18 +225,33 @@ final class LogJournal {
     return durable;
   }
 
+  /**
+   * Marks how far the disk has come, for a snapshot that has all up to there.
+   *
+   * @return false if there is no room now, or something is to be written first
+   */
+  boolean mark(long epoch, long number) {
+    return waiting.isEmpty()
+        && !(isWhole && isEpochDue)
+        && tryAppend(RecordDescriptor.GROUP_MARK, epoch, RecordDescriptor.value(number));
+  }
+
+  /** Whether the disk gets the group's log, not a part of a snapshot. */
+  boolean isWhole() {
+    return isWhole;
+  }
+
+  /** Number of the disk's records so far. */
+  long appended() {
+    return disk.appended();
+  }
+
   private boolean tryAppend(int type, long epoch, ByteString value) {
     final byte[] record = control(type, epoch, value);
     return disk.append(record, 0, record.length);
   }
 
   private byte[] control(int type, long epoch, ByteString value) {
-    final byte[] bytes = new byte[JournalRecord.aligned(ByteString.EMPTY, value, 0)];
-    new JournalRecord()
-        .begin(bytes, 0, type, ByteString.EMPTY, value)
-        .partition(group, 0)
-        .place(epoch, 0)
-        .end();
-    return bytes;
+    return GroupRecords.control(group, type, epoch, value);
   }
 }

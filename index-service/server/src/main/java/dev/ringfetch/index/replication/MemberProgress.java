@@ -26,6 +26,9 @@ final class MemberProgress {
   /** After so long without a message a node is taken for dead. */
   static final long SILENCE_NS = 500_000_000;
 
+  /** A disk that takes nothing for so long is full: longer than a sync on a busy one. */
+  static final long DISK_NS = 5_000_000_000L;
+
   private final ReplicaCore core;
   private final long node;
   private final long epoch;
@@ -128,6 +131,11 @@ final class MemberProgress {
   /** Whether it lacks records, or its disk does, and has got none for long. */
   boolean isStuck(long nowNs) {
     return nowNs - countedNs > SILENCE_NS;
+  }
+
+  /** Whether its disk lacks records, and has got none for so long that it must be full. */
+  boolean isDiskStuck(long nowNs) {
+    return nowNs - countedNs > DISK_NS;
   }
 
   /** Counts a time in which the leader did nothing as no silence of the member. */
@@ -257,6 +265,11 @@ final class MemberProgress {
   /** Whether a look at its gate is under way. */
   boolean isLooking() {
     return oneSided != null && oneSided.isLooking();
+  }
+
+  /** Whether a look at its gate has ended whose result was not taken. */
+  boolean hasResult() {
+    return oneSided != null && oneSided.hasResult();
   }
 
   /** How records get to the member: {@code rpc}, or {@code one-sided} and the fabric's name. */

@@ -47,6 +47,11 @@ final class OneSidedPath implements AutoCloseable {
     return looking;
   }
 
+  /** Whether a look has ended whose result was not taken. */
+  boolean hasResult() {
+    return looking && !remote.isLooking();
+  }
+
   /** Name of the fabric. */
   String fabric() {
     return remote.fabric();
@@ -76,6 +81,7 @@ final class OneSidedPath implements AutoCloseable {
       if (!place(cursor, commit)) {
         return false;
       }
+      final boolean isHeldBack = cursor.hasNext() && !remote.mayWrite(); // until a look has ended
       final boolean isDue =
           cursor.position() > received || question > confirmed || cursor.hasNext();
       if (looking || !isDue) {
@@ -83,7 +89,8 @@ final class OneSidedPath implements AutoCloseable {
       }
       look(cursor.position(), question, nowNs);
       goesOn = collect(nowNs);
-      if (goesOn && (consumed == before || !cursor.hasNext())) {
+      final boolean hasRoom = isHeldBack || consumed != before;
+      if (goesOn && !(hasRoom && cursor.hasNext())) {
         return true;
       }
     }

@@ -119,7 +119,7 @@ final class RecordLog {
     final int type = record.type();
     return record.index() == group
         && record.epoch() != 0 // those of a snapshot
-        && (type < RecordDescriptor.GROUP_BEGIN || type > RecordDescriptor.GROUP_END);
+        && (type < RecordDescriptor.GROUP_BEGIN || type > RecordDescriptor.GROUP_MARK);
   }
 
   private Chunk room(int length) {
@@ -272,6 +272,16 @@ final class RecordLog {
     /** Where they begin in it. */
     int start() {
       return start;
+    }
+
+    /** Moves on over records up to a position, or fewer; returns them, without a copy. */
+    ByteString takeTo(long end) {
+      hasNext(); // it may stand in the next chunk
+      final int from = offset;
+      while (position < end && offset < chunk.used) {
+        skip();
+      }
+      return UnsafeByteOperations.unsafeWrap(chunk.bytes, from, offset - from);
     }
 
     /** Moves on over some of the records that follow; returns them, without a copy. */

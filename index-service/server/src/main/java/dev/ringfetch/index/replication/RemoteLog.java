@@ -3,7 +3,8 @@ package dev.ringfetch.index.replication;
 /**
  * The log memory of a member and its gate, as the leader of one epoch reaches them. Requests are
  * carried out in the order in which they are made, at once, or later, but not later than the next
- * look's result; what is refused, or fails, ends the connection. No method waits.
+ * look's result; what is refused, or fails, ends the connection. No method waits for longer than
+ * some microseconds.
  *
  * <p>The leader's replica's owner only.
  */

@@ -94,6 +94,22 @@ public final class Replica {
     drive();
   }
 
+  /**
+   * Begins a copy of what the disk has of the group.
+   *
+   * @param wake is run, on any thread, when there is something to take
+   */
+  GroupCopy copy(Runnable wake) {
+    final GroupCopy begun = new GroupCopy(context, this::drive, wake);
+    submit(of -> of.onCopy(begun));
+    return begun;
+  }
+
+  /** Whether the group is kept on a disk. */
+  boolean isOnDisk() {
+    return context.disk() != null;
+  }
+
   /** Takes a message, which is carried out when the replica is driven. */
   void onMessage(long from, LeaderMessage message) {
     events.add(of -> of.onMessage(from, message));

@@ -23,6 +23,10 @@ final class ReplicaCore {
   private long commit;
   private long applied;
   private LeaderLog serving; // null unless the store serves
+  private GroupState begun; // as the disk has it; null: it has nothing
+
+  /** Changes when records are given up, or the store gets another content than by records. */
+  private long generation;
 
   /** Whether the log is that of an earlier process, and nobody was obeyed or led since. */
   private boolean restarted;
@@ -48,6 +52,7 @@ final class ReplicaCore {
   static ReplicaCore recovered(ReplicaContext context, GroupRecovery recovery) {
     final ReplicaCore core = new ReplicaCore(context, recovery.takeLog());
     core.gate = recovery.gate();
+    core.begun = recovery.state();
     if (recovery.hasLog()) {
       core.applied = recovery.applied();
       core.commit = recovery.applied();
@@ -147,6 +152,7 @@ final class ReplicaCore {
 
   /** The snapshot is whole. */
   void restored() {
+    generation++;
     if (journal != null) {
       journal.restored();
     }
@@ -157,6 +163,21 @@ final class ReplicaCore {
     if (journal != null) {
       journal.drop();
     }
+  }
+
+  /** The state with which the group began on the disk; null: the disk has nothing of it. */
+  GroupState begun() {
+    return begun;
+  }
+
+  /** Another number after records were given up, or the store got another content. */
+  long generation() {
+    return generation;
+  }
+
+  /** The way of the log to the disk; null: there is none. */
+  LogJournal disk() {
+    return journal;
   }
 
   /** Need not keep records up to a position, once the disk has them. */
@@ -225,6 +246,8 @@ final class ReplicaCore {
     context.store().clear(group);
     log.reset(position);
     restarted = false;
+    generation++;
+    begun = group;
     if (journal != null) {
       journal.begin(gate, group, isRestored);
     }
@@ -235,6 +258,7 @@ final class ReplicaCore {
 
   /** Gives up the records behind a position, none of which was applied. */
   void cut(long end) {
+    generation++;
     log.cut(end);
     applying = log.new Cursor();
     applying.seek(applied);
@@ -261,6 +285,7 @@ final class ReplicaCore {
 
   /** Begins to serve. */
   void serve(GroupState group, long epoch, Runnable drive) throws GroupStoreException {
+    generation++;
     serving = new LeaderLog(context, epoch, log.end(), drive);
     context.store().lead(serving, group);
   }
@@ -290,6 +315,7 @@ final class ReplicaCore {
       serving.fail(); // first: writers that the store ends know that it failed
     }
     context.store().follow();
+    generation++;
     log.reset(log.end());
     restarted = false;
     if (journal != null) {

@@ -49,6 +49,8 @@ final class ReplicaCycle {
   private GroupState group; // null until one was seen
   private Leader leader; // null unless this replica has won
   private Confirmation refused;
+  private GroupCopy copy; // for a snapshot of the disk; null: none was asked for
+  private boolean isDropped;
 
   private Proposal proposal; // to be taken
   private boolean proposing; // until it is answered
@@ -153,6 +155,7 @@ final class ReplicaCycle {
   }
 
   void onDropped() {
+    isDropped = true;
     core.drop();
     stop();
   }
@@ -320,9 +323,35 @@ final class ReplicaCycle {
 
   // The cycle.
 
+  /** Begins a copy for a snapshot of the disk, in the place of one that was begun before. */
+  void onCopy(GroupCopy begun) {
+    if (copy != null) {
+      copy.close();
+    }
+    copy = begun;
+  }
+
+  private void workOnCopy() {
+    if (copy != null) {
+      copy.work(core, isDropped, isForgotten());
+    }
+  }
+
+  /**
+   * Whether the records of this directory count nowhere any more: a configuration is established
+   * without it, which is not older than those in which it was a member.
+   */
+  private boolean isForgotten() {
+    return group != null
+        && group.getEstablished().getEpoch() >= core.gate()
+        && group.hasEstablished()
+        && !Configurations.hasNode(group.getEstablished(), context.self().getId());
+  }
+
   /** Does what is due; returns whether more is. */
   boolean work() {
     if (core.state() == ReplicaState.STOPPED) {
+      workOnCopy();
       return false;
     }
     final long nowNs = now();
@@ -336,6 +365,7 @@ final class ReplicaCycle {
     boolean again = follower.apply(APPLY_LIMIT);
     core.journal();
     follower.notice();
+    workOnCopy();
     if (leader != null) {
       leader.work(living, nowNs);
       leader.confirmations().expire(nowNs);
@@ -395,8 +425,13 @@ final class ReplicaCycle {
       if (!mayWin() || nowNs - notBeforeNs < 0) {
         return;
       }
-      if (superseded || leader.needsChange(nowNs)) {
-        win(leader.proposed(nowNs));
+      final long successor = superseded ? 0 : leader.successor(nowNs);
+      if (successor != 0) {
+        final List<Member> others = leader.proposed(nowNs);
+        others.removeIf(member -> member.getNode() == context.self().getId());
+        win(successor, others);
+      } else if (superseded || leader.needsChange(nowNs)) {
+        win(context.self().getId(), leader.proposed(nowNs));
       }
       return;
     }
@@ -408,7 +443,7 @@ final class ReplicaCycle {
     }
     if (nowNs - suspectNs >= rank() * RANK_NS && nowNs - notBeforeNs >= 0) {
       core.become(ReplicaState.WINNING);
-      win(successors());
+      win(context.self().getId(), successors());
     }
   }
 
@@ -432,12 +467,12 @@ final class ReplicaCycle {
     return areBack || nowNs - waitingNs > COLD_NS;
   }
 
-  private void win(List<Member> members) {
+  private void win(long leading, List<Member> members) {
     request(
         new Proposal(
             group,
             Configuration.newBuilder()
-                .setLeader(context.self().getId())
+                .setLeader(leading)
                 .addAllMembers(members)
                 .setNonce(context.nonces().getAsLong())
                 .build()));

@@ -12,9 +12,11 @@ import java.util.ArrayList;
 import java.util.Collection;
 import java.util.Collections;
 import java.util.HashMap;
+import java.util.List;
 import java.util.Map;
 import java.util.Objects;
 import java.util.Set;
+import java.util.TreeMap;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.function.LongFunction;
 import java.util.function.LongSupplier;
@@ -35,6 +37,10 @@ public final class Replicas implements AutoCloseable {
   private final Context context;
   private final Map<Long, Replica> replicas = new ConcurrentHashMap<>();
   private final Map<Long, GroupState> groups = new ConcurrentHashMap<>();
+
+  /** Those of groups on the disk that the coordinator does not know. */
+  private final Map<Long, Replica> unknown = new ConcurrentHashMap<>();
+
   private final Set<Long> connected = ConcurrentHashMap.newKeySet();
   private volatile Map<Long, Node> living = Map.of();
   private volatile boolean coordinated;
@@ -175,6 +181,17 @@ public final class Replicas implements AutoCloseable {
     return replicas.values();
   }
 
+  /** The replicas of which the disk may have something, in the order of their groups. */
+  List<Replica> onDisk() {
+    final Map<Long, Replica> found = new TreeMap<>();
+    replicas.values().stream()
+        .filter(Replica::isOnDisk)
+        .forEach(replica -> found.put(replica.group(), replica));
+    // Later: one that becomes unknown is found there, if not before.
+    unknown.values().forEach(replica -> found.putIfAbsent(replica.group(), replica));
+    return List.copyOf(found.values());
+  }
+
   /** The newest state of a group; null if there is none. */
   public GroupState state(long group) {
     return groups.get(group);
@@ -304,13 +321,15 @@ public final class Replicas implements AutoCloseable {
   }
 
   /**
-   * Gives up what an earlier process had of a group that was dropped since, or never was one of
-   * this coordinator. It stays on the disk: the coordinator may be the wrong one.
+   * Puts aside what an earlier process had of a group that was dropped since, or never was one of
+   * this coordinator. It stays on the disk, and in the snapshots of the disk: the coordinator may
+   * be the wrong one.
    */
-  private void giveUp(long group) {
-    final Replica replica = replicas.remove(group);
+  private void putAside(long group) {
+    final Replica replica = replicas.get(group);
     if (replica != null) {
-      replica.close();
+      unknown.put(group, replica); // first: a snapshot finds it in one of the two
+      replicas.remove(group);
       context.errors.onError(
           new GroupStoreException(
               "the coordinator knows no such group, whose records stay on the disk: group="
@@ -323,7 +342,7 @@ public final class Replicas implements AutoCloseable {
     if (now) {
       for (final Map.Entry<Long, ByteString> before : recovered.entrySet()) {
         if (!groups.containsKey(before.getKey())) {
-          giveUp(before.getKey());
+          putAside(before.getKey());
         }
       }
       recovered.clear();
@@ -369,6 +388,10 @@ public final class Replicas implements AutoCloseable {
       }
       created = new Replica(context(state, context.stores.create(state)), context.alarm);
       replicas.put(state.getGroup(), created);
+      final Replica before = unknown.remove(state.getGroup());
+      if (before != null) { // of another group with this number
+        before.close();
+      }
     }
     if (!groups.containsKey(state.getGroup())) { // dropped meanwhile, and perhaps before the put
       replicas.remove(state.getGroup(), created);
@@ -412,6 +435,7 @@ public final class Replicas implements AutoCloseable {
   @Override
   public void close() {
     replicas.values().forEach(Replica::close);
+    unknown.values().forEach(Replica::close);
   }
 
   /** What the coordinator says. */
@@ -420,7 +444,7 @@ public final class Replicas implements AutoCloseable {
     public void onGroup(GroupState state) {
       final ByteString before = recovered.get(state.getGroup());
       if (before != null && !before.equals(state.getDefinition())) {
-        giveUp(state.getGroup());
+        putAside(state.getGroup());
       }
       groups.put(state.getGroup(), state);
       final Replica replica = replicas.get(state.getGroup());

@@ -6,7 +6,9 @@ import dev.ringfetch.index.peers.FabricMemory;
 import dev.ringfetch.index.peers.GrpcPeers;
 import dev.ringfetch.index.peers.PeerListener;
 import dev.ringfetch.index.replication.Confirmation;
+import dev.ringfetch.index.replication.NodeRecovery;
 import dev.ringfetch.index.replication.Replica;
+import dev.ringfetch.index.replication.ReplicaSnapshots;
 import dev.ringfetch.index.replication.ReplicaStatus;
 import dev.ringfetch.index.replication.Replicas;
 import dev.ringfetch.index.store.StoreMemory;
@@ -93,6 +95,7 @@ public final class ClusterNode implements LeaderDirectory, AutoCloseable {
   private FabricMemory memory; // null: none
   private final BackgroundThread connector = new BackgroundThread("index-memory-connector");
   private volatile boolean closed;
+  private volatile boolean woken;
 
   /** Names of indexes that are created for writes. */
   private final Set<String> createdForWrites = ConcurrentHashMap.newKeySet();
@@ -195,6 +198,7 @@ public final class ClusterNode implements LeaderDirectory, AutoCloseable {
   }
 
   private void wake() {
+    woken = true; // before: a wait for a look may take the permit
     LockSupport.unpark(thread);
   }
 
@@ -248,6 +252,9 @@ public final class ClusterNode implements LeaderDirectory, AutoCloseable {
     }
     reachedFirst = onReached;
     recovery.takeGroups().forEach(replicas::recover);
+    if (indexes.memory().journal() != null) {
+      indexes.memory().journal().startSnapshots(wake -> new ReplicaSnapshots(replicas, wake));
+    }
     execute(() -> coordinator.announce(self.toBuilder().setAddress(address).build()));
     thread.start();
   }
@@ -261,6 +268,7 @@ public final class ClusterNode implements LeaderDirectory, AutoCloseable {
     patientUntilNs = System.nanoTime() + PATIENCE_NS | 1;
     while (!closed) {
       try {
+        woken = false;
         for (Runnable task = tasks.poll(); task != null; task = tasks.poll()) {
           task.run();
         }
@@ -288,7 +296,7 @@ public final class ClusterNode implements LeaderDirectory, AutoCloseable {
     looking.reset();
     do {
       looking.idle();
-    } while (replicas.look() && System.nanoTime() - beginNs < TICK_NS);
+    } while (!woken && replicas.look() && System.nanoTime() - beginNs < TICK_NS);
   }
 
   private void tellReached() {

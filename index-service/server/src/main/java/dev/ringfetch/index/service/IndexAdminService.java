@@ -156,11 +156,6 @@ public final class IndexAdminService extends IndexAdminGrpc.IndexAdminImplBase {
   public void snapshot(SnapshotRequest request, StreamObserver<SnapshotResponse> responses) {
     try {
       indexes.checkStarted();
-      if (indexes.directory() != null) {
-        throw Status.FAILED_PRECONDITION
-            .withDescription("a cluster's node takes no snapshots on its disk")
-            .asException();
-      }
       final IndexJournal journal = indexes.memory().journal();
       if (journal == null) {
         throw Status.FAILED_PRECONDITION

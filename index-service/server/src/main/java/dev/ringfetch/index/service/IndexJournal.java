@@ -11,6 +11,7 @@ import dev.ringfetch.index.journal.RecordSink;
 import dev.ringfetch.index.journal.RecoveryProgress;
 import dev.ringfetch.index.journal.SnapshotCycle;
 import dev.ringfetch.index.journal.SnapshotDescriptor;
+import dev.ringfetch.index.journal.SnapshotSource;
 import dev.ringfetch.index.journal.SnapshotThread;
 import dev.ringfetch.index.outcome.ClientLog;
 import dev.ringfetch.index.outcome.NumberedClient;
@@ -29,6 +30,7 @@ import java.util.Collection;
 import java.util.Comparator;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
+import java.util.function.Function;
 
 /**
  * The journal of a server's indexes, in its data directory, with the thread that drives it, and the
@@ -182,17 +184,28 @@ final class IndexJournal implements ClientLog, AutoCloseable {
 
   /** Begins to take snapshots of the indexes; without effect if it has. One thread at a time. */
   void startSnapshots(Indexes indexes) {
+    startSnapshots(
+        wake ->
+            new IndexSnapshots(
+                journal,
+                () -> indexes.catalog(this),
+                indexes::forEachClient,
+                wake,
+                indexes.watches()::progress));
+  }
+
+  /**
+   * Begins to take snapshots; else as above.
+   *
+   * @param source is made with what is to be run when there may be more to add
+   */
+  void startSnapshots(Function<Runnable, SnapshotSource> source) {
     if (snapshotThread != null) {
       return;
     }
-    final IndexSnapshots source =
-        new IndexSnapshots(
-            journal,
-            () -> indexes.catalog(this),
-            indexes::forEachClient,
-            this::wakeSnapshots,
-            indexes.watches()::progress);
-    snapshots = new SnapshotCycle(journal, new HostDisk(data.path()), source, snapshotAfter);
+    snapshots =
+        new SnapshotCycle(
+            journal, new HostDisk(data.path()), source.apply(this::wakeSnapshots), snapshotAfter);
     snapshotThread = new SnapshotThread(snapshots);
   }
 

@@ -530,8 +530,15 @@ public final class Indexes implements AutoCloseable {
         .build();
   }
 
-  /** Describes an index that another node leads. */
+  /**
+   * Describes an index that another node leads.
+   *
+   * @param definition null if this version does not know it
+   */
   IndexDescription describeElsewhere(String name, IndexDefinition definition) {
+    if (definition == null) {
+      return IndexDescription.newBuilder().setName(name).setLedElsewhere(true).build();
+    }
     return IndexDescription.newBuilder()
         .setName(name)
         .setKind(definition.kind())

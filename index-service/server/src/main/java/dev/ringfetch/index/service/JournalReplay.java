@@ -266,7 +266,7 @@ final class JournalReplay implements RecordSink {
   private static IOException unknown(JournalRecord record, Supplier<String> place) {
     final boolean isOfCluster =
         record.type() >= RecordDescriptor.GROUP_BEGIN
-            && record.type() <= RecordDescriptor.GROUP_END;
+            && record.type() <= RecordDescriptor.GROUP_MARK;
     return new IOException(
         (isOfCluster
                 ? "of a node of a cluster, which alone reads it: "

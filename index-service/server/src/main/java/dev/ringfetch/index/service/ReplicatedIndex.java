@@ -1,10 +1,8 @@
 package dev.ringfetch.index.service;
 
-import com.google.protobuf.ByteString;
 import dev.ringfetch.index.journal.IndexDefinition;
 import dev.ringfetch.index.journal.JournalRecord;
 import dev.ringfetch.index.journal.RecordDescriptor;
-import dev.ringfetch.index.journal.SnapshotRecords;
 import dev.ringfetch.index.outcome.ClientLog;
 import dev.ringfetch.index.outcome.ClientRegistry;
 import dev.ringfetch.index.replication.GroupLog;
@@ -14,10 +12,7 @@ import dev.ringfetch.index.replication.GroupStoreException;
 import dev.ringfetch.index.store.StoreFullException;
 import dev.ringfetch.index.v1.GroupState;
 import dev.ringfetch.index.watch.ChangeRing;
-import java.io.ByteArrayOutputStream;
 import java.io.IOException;
-import java.util.ArrayList;
-import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.Executor;
 import java.util.concurrent.RejectedExecutionException;
@@ -148,9 +143,9 @@ final class ReplicatedIndex implements GroupStore {
     rings = null;
     recovered = null;
     replay = null;
+    // Each owner takes a write of the watches, and so looks at the deadlines that have come.
     indexes.watches().lead(served, kept);
     indexes.lead(served);
-    served.tick(outcome -> {}); // deadlines that have come under the old leader, and later ones
   }
 
   @Override
@@ -169,7 +164,9 @@ final class ReplicatedIndex implements GroupStore {
 
   @Override
   public GroupSnapshot snapshot(Runnable wake) {
-    return new Snapshot(served, group, wake);
+    return served == null
+        ? new MemberSnapshot(group, recovered, replay.clients(), () -> recovered)
+        : new LeaderSnapshot(served, group, wake);
   }
 
   @Override
@@ -205,95 +202,6 @@ final class ReplicatedIndex implements GroupStore {
       } catch (RejectedExecutionException e) { // the server ends
         return false;
       }
-    }
-  }
-
-  /** A snapshot of what a leader has applied. */
-  private static final class Snapshot extends SnapshotRecords implements GroupSnapshot {
-    private static final int PIECE_LENGTH = 64 << 10;
-
-    private enum State {
-      WALKING,
-      CLIENTS,
-      DONE,
-      FAILED
-    }
-
-    private final ServedIndex index; // null: the node does not lead
-    private final IndexWalk walk;
-    private final ByteArrayOutputStream piece = new ByteArrayOutputStream(PIECE_LENGTH);
-    private State state;
-
-    Snapshot(ServedIndex index, long group, Runnable wake) {
-      super(0);
-      this.index = index;
-      walk = index == null ? null : new IndexWalk(index, group, wake);
-      state = index == null ? State.FAILED : State.WALKING;
-    }
-
-    @Override
-    protected void add(byte[] array, int recordLength) {
-      piece.write(array, 0, recordLength);
-    }
-
-    @Override
-    public boolean isFull() {
-      return piece.size() >= PIECE_LENGTH;
-    }
-
-    @Override
-    public ByteString next() {
-      if (state == State.DONE || state == State.FAILED) {
-        return state == State.DONE ? null : ByteString.EMPTY;
-      }
-      try {
-        boolean goesOn = true;
-        while (goesOn && !isFull()) {
-          goesOn = step();
-        }
-      } catch (IOException e) {
-        throw new IllegalStateException(e); // nothing here does that
-      }
-      final ByteString next = ByteString.copyFrom(piece.toByteArray());
-      piece.reset();
-      return next;
-    }
-
-    private boolean step() throws IOException {
-      if (state == State.CLIENTS) {
-        final List<long[]> clients = new ArrayList<>();
-        index
-            .leadership()
-            .clients()
-            .forEach(client -> clients.add(new long[] {client.id(), client.firstIncomplete()}));
-        for (final long[] client : clients) {
-          client(client[0], client[1]);
-        }
-        state = State.DONE;
-        return false;
-      }
-      switch (walk.step(this)) {
-        case MORE -> {}
-        case WAITING -> {
-          return false;
-        }
-        case DONE -> state = State.CLIENTS;
-        case ENDED -> {
-          state = State.FAILED;
-          return false;
-        }
-      }
-      return true;
-    }
-
-    @Override
-    public boolean isFailed() {
-      return state == State.FAILED;
-    }
-
-    @Override
-    public void close() {
-      // The owners hold nothing of it but the step under way.
     }
   }
 }

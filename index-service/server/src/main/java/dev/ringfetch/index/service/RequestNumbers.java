@@ -101,12 +101,14 @@ final class RequestNumbers {
   }
 
   /**
-   * The client of a request whose writes have these numbers, after their limits were checked.
+   * The client of a request whose writes have these numbers, after their limits were checked. The
+   * index was looked up before: so the journal is read, and its clients are known.
    *
    * @param index that the request is for; null if there is none
    * @param writes how many, beginning with the request's number
    * @throws StatusException FAILED_PRECONDITION if outcomes of the client, or of such a number, are
-   *     not kept; UNAVAILABLE as long as the journal is read; INVALID_ARGUMENT beyond a limit
+   *     not kept; UNAVAILABLE where a node does not know of the index; INVALID_ARGUMENT beyond a
+   *     limit
    */
   NumberedClient client(ServedIndex index, RequestNumber request, int writes)
       throws StatusException {
@@ -128,11 +130,7 @@ final class RequestNumbers {
           .asException();
     }
     final ClientRegistry clients = clients(index);
-    NumberedClient client = clients.find(request.getClient());
-    if (client == null) {
-      indexes.checkStarted(); // a client in the journal is not known before
-      client = clients.find(request.getClient());
-    }
+    final NumberedClient client = clients.find(request.getClient());
     if (client == null) {
       throw gone(request.getClient(), number).asException();
     }

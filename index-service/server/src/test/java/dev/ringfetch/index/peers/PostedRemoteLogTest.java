@@ -79,6 +79,36 @@ final class PostedRemoteLogTest {
     assertTrue(card.isClosed());
   }
 
+  @Test
+  void aFailureIsTheEndBeforeTheConnectionsEndIsKnown() throws IOException {
+    final PostedRemoteLog log = attach();
+    log.look();
+    card.fail();
+    assertFalse(card.isRevoked());
+    assertFalse(log.isLooking());
+    assertTrue(log.hasEnded());
+  }
+
+  @Test
+  void recordsWaitWhileManyRequestsAreUnderWay() throws IOException {
+    final PostedRemoteLog log = attach();
+    int written = 0;
+    while (log.mayWrite() && written < RING) {
+      log.write(written, new byte[] {1}, 0, 1);
+      log.publish(++written, 0);
+    }
+    assertFalse(log.hasEnded());
+    assertTrue(written < SlowCard.DEPTH, "written=" + written);
+    log.look();
+    card.work(10);
+    assertTrue(log.isLooking());
+    assertFalse(log.mayWrite());
+    card.work(SlowCard.DEPTH);
+    assertFalse(log.isLooking());
+    assertTrue(log.mayWrite());
+    assertEquals(written, word(LogMemoryDescriptor.END_OFFSET));
+  }
+
   /**
    * The card takes from this side's memory what is there when it carries a request out, in any
    * amounts: each word and record is that of its request.

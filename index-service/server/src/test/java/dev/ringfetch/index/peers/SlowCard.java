@@ -61,6 +61,11 @@ final class SlowCard implements RemoteDomain {
   /** The member ends the connection: what is under way fails. */
   void revoke() {
     revoked = true;
+    fail();
+  }
+
+  /** What is under way fails; that the connection has ended is not known yet. */
+  void fail() {
     for (final Request request : posted) {
       if (request.id != QueuePair.UNSIGNALED) {
         completed.add(new long[] {request.id, QueuePair.FLUSHED});

@@ -52,6 +52,7 @@ final class DiskFollowerTest implements Peers, GroupStore {
   private ReplicaCore core = new ReplicaCore(context());
   private Follower follower = new Follower(core);
   private MemberMessage answer;
+  private final List<LeaderMessage> sent = new ArrayList<>();
 
   private ReplicaContext context() {
     final long before = disk.size();
@@ -539,6 +540,44 @@ final class DiskFollowerTest implements Peers, GroupStore {
     return new JournalRecord().at(bytes, 0);
   }
 
+  private MemberProgress progress(int records) {
+    for (int i = 1; i <= records; i++) {
+      final byte[] bytes = record(7, i).toByteArray();
+      core.log().add(bytes, 0, bytes.length);
+    }
+    return new MemberProgress(core, 9, 7, true, 0);
+  }
+
+  private static MemberMessage.Builder answer(long received, long onDisk) {
+    return MemberMessage.newBuilder()
+        .setEpoch(7)
+        .setGate(7)
+        .setReceived(received)
+        .setDurable(onDisk + 1);
+  }
+
+  @Test
+  void aMembersRecordsCountForTheLeaderWhenTheMembersDiskHasThem() {
+    final MemberProgress member = progress(3);
+    member.onAnswer(answer(3, -1).build(), 0);
+    assertEquals(-1, member.counted());
+    member.onAnswer(answer(3, 2).build(), 0);
+    assertEquals(2, member.counted());
+  }
+
+  @Test
+  void whatAMemberHasRefusedIsSentAgain() {
+    final MemberProgress member = progress(3);
+    member.onAnswer(answer(0, 0).setUnasked(true).build(), 0);
+    member.sendRecords(0);
+    member.sendRecords(0);
+    assertEquals(1, sent.size());
+    member.onAnswer(answer(0, 0).build(), 1);
+    member.sendRecords(1);
+    assertEquals(2, sent.size());
+    assertEquals(3, sent.get(1).getAppend().getCount());
+  }
+
   // The rest of the replica.
 
   @Override
@@ -553,7 +592,8 @@ final class DiskFollowerTest implements Peers, GroupStore {
 
   @Override
   public boolean send(long node, LeaderMessage message) {
-    throw new AssertionError(message);
+    sent.add(message);
+    return true;
   }
 
   @Override

@@ -23,6 +23,8 @@ final class DiskSimulationTest {
   private static final String[] MET = {
     "cold starts",
     "cuts of all power",
+    "disk snapshots",
+    "disks without any room",
     "fail-overs",
     "full disks",
     "joins",
@@ -32,6 +34,7 @@ final class DiskSimulationTest {
     "restarts",
     "resumed logs",
     "slow disks",
+    "starts from snapshots",
   };
 
   @Test
@@ -92,6 +95,11 @@ final class DiskSimulationTest {
     world.settle();
   }
 
+  private static void fill(ReplicationWorld world, SimulatedDirectory directory, long ms) {
+    directory.isFull = true;
+    world.time().after(ms * ReplicationWorld.MS, () -> directory.isFull = false);
+  }
+
   private static void slow(SimulatedNode node) {
     node.directory().room = 300;
     node.directory().syncNs = 60 * ReplicationWorld.MS;
@@ -115,10 +123,17 @@ final class DiskSimulationTest {
       final int failures = random.nextInt(3);
       final boolean fill = random.nextInt(3) == 0;
       final boolean slow = random.nextInt(4) == 0;
+      final int snapshots = random.nextInt(3);
+      final int fullDisks = random.nextInt(3);
       for (int ms = 0; ms < LIFE_MS; ms += STEP_MS) {
         world.nodes().values().forEach(node -> node.directory().fills = fill);
         if (slow) {
           world.nodes().values().forEach(DiskSimulationTest::slow);
+        }
+        for (final SimulatedNode node : List.copyOf(world.nodes().values())) {
+          if (random.nextInt(3) < snapshots) {
+            world.time().after(random.nextInt(STEP_MS) * ReplicationWorld.MS, node::snapshot);
+          }
         }
         faults.run(STEP_MS);
         final List<Long> ids = List.copyOf(world.nodes().keySet());
@@ -131,6 +146,9 @@ final class DiskSimulationTest {
         } else if (choice - 10 >= 0 && choice - 10 < failures) {
           coverage.count("failed disks");
           world.nodes().get(id).directory().fail();
+        } else if (choice - 15 >= 0 && choice - 15 < fullDisks) {
+          coverage.count("disks without any room");
+          fill(world, world.nodes().get(id).directory(), random.nextInt(8_000));
         }
       }
       world.settle();

@@ -228,6 +228,72 @@ final class ReplicaTest {
     world.settle();
   }
 
+  private static boolean isMember(ReplicationWorld world, long node) {
+    return Configurations.hasNode(world.coordinator().group(world.group()).getEstablished(), node);
+  }
+
+  @Test
+  void aMemberWhoseDiskIsFullIsTakenOut() {
+    final ReplicationWorld world = new ReplicationWorld(SEED, 3, 3, coverage, true);
+    world.startClients(2, 500_000); // two records fill no log
+    world.time().run(300 * ReplicationWorld.MS);
+    world.nodes().get(3L).directory().isFull = true;
+    final long before = coverage.of("answered calls");
+    world.time().run(6_000 * ReplicationWorld.MS);
+    assertFalse(isMember(world, 3), world::describe);
+    assertTrue(coverage.of("answered calls") > before + 20, coverage::toString);
+    world.nodes().get(3L).directory().isFull = false;
+    world.settle();
+  }
+
+  @Test
+  void whereNoDiskTakesAnythingNobodyIsTakenOut() {
+    final ReplicationWorld world = new ReplicationWorld(SEED, 3, 3, coverage, true);
+    world.startClients(2, 500_000);
+    world.time().run(300 * ReplicationWorld.MS);
+    final long wins = coverage.of("wins");
+    world.nodes().values().forEach(node -> node.directory().isFull = true);
+    world.time().run(6_000 * ReplicationWorld.MS);
+    assertEquals(wins, coverage.of("wins"), world::describe);
+    world.nodes().values().forEach(node -> node.directory().isFull = false);
+    world.settle();
+  }
+
+  @Test
+  void aLeaderWhoseDiskIsFullHandsOver() {
+    final ReplicationWorld world = new ReplicationWorld(SEED, 3, 3, coverage, true);
+    world.startClients(2, 500_000);
+    world.time().run(300 * ReplicationWorld.MS);
+    world.nodes().get(1L).directory().isFull = true;
+    final long before = coverage.of("answered calls");
+    world.time().run(8_000 * ReplicationWorld.MS);
+    assertFalse(isMember(world, 1), world::describe);
+    assertTrue(coverage.of("answered calls") > before + 20, coverage::toString);
+    world.nodes().get(1L).directory().isFull = false;
+    world.settle();
+  }
+
+  @Test
+  void aMemberThatDoesNotStayIsLeftAloneLongerEachTime() {
+    final Random seeds = new Random(SEED);
+    ReplicationWorld world;
+    do { // a log that is full soon
+      world = new ReplicationWorld(seeds.nextLong(), 3, 3, coverage, true);
+    } while (world.logLimit() != 400);
+    world.startClients(8, 500_000);
+    world.time().run(300 * ReplicationWorld.MS);
+    final SimulatedDirectory directory = world.nodes().get(3L).directory();
+    final long before = coverage.of("grown");
+    for (int i = 0; i < 4_000; i++) { // its disk fills up as soon as it has joined
+      directory.isFull = isMember(world, 3);
+      world.time().run(10 * ReplicationWorld.MS);
+    }
+    final long joins = coverage.of("grown") - before;
+    assertTrue(joins >= 3 && joins <= 8, "joins=" + joins);
+    directory.isFull = false;
+    world.settle();
+  }
+
   @Test
   void idleGroupKeepsItsLeader() {
     final ReplicationWorld world = new ReplicationWorld(SEED, 3, 3, coverage);

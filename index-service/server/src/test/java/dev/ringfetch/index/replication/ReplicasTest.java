@@ -8,6 +8,8 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import dev.ringfetch.index.coordinator.LocalCoordinator;
 import dev.ringfetch.index.journal.IndexDefinition;
+import dev.ringfetch.index.journal.JournalRecord;
+import dev.ringfetch.index.journal.RecordDescriptor;
 import dev.ringfetch.index.v1.Adopt;
 import dev.ringfetch.index.v1.Configuration;
 import dev.ringfetch.index.v1.Durability;
@@ -17,6 +19,7 @@ import dev.ringfetch.index.v1.LeaderMessage;
 import dev.ringfetch.index.v1.MemberMessage;
 import dev.ringfetch.index.v1.Node;
 import dev.ringfetch.index.v1.SnapshotBegin;
+import java.io.IOException;
 import java.util.ArrayList;
 import java.util.List;
 import org.junit.jupiter.api.Test;
@@ -166,6 +169,69 @@ final class ReplicasTest {
         };
     replicas.onMessage(LEADER.getId(), snapshot(group)).run();
     assertNull(replicas.find(group.getGroup()));
+  }
+
+  /** A disk that takes all. */
+  private static final class PatientDisk implements GroupDisk {
+    private long appended;
+
+    @Override
+    public boolean append(byte[] bytes, int offset, int length) {
+      appended++;
+      return true;
+    }
+
+    @Override
+    public long appended() {
+      return appended;
+    }
+
+    @Override
+    public long durable() {
+      return appended;
+    }
+
+    @Override
+    public boolean isFailed() {
+      return false;
+    }
+
+    @Override
+    public void onChange(Runnable listener) {}
+
+    @Override
+    public void close() {}
+  }
+
+  @Test
+  void whatTheCoordinatorDoesNotKnowStaysInSnapshotsOfTheDisk() throws IOException {
+    final GroupState lost =
+        GroupState.newBuilder()
+            .setGroup(77)
+            .setIndex("lost")
+            .setDefinition(new IndexDefinition(IndexKind.HASH, Durability.DISK, 1, 1, 1).encoded())
+            .build();
+    final Replicas.Context context =
+        new Replicas.Context()
+            .self(SELF)
+            .coordinator(truth.connect())
+            .peers(new Answers())
+            .stores(group -> new EmptyStore())
+            .disks(group -> new PatientDisk());
+    final NodeRecovery recovery = new NodeRecovery(group -> new EmptyStore(), failure -> {});
+    for (final byte[] record :
+        List.of(
+            GroupRecords.control(77, RecordDescriptor.GROUP_BEGIN, 5, lost.toByteString()),
+            GroupRecords.control(77, RecordDescriptor.GROUP_EPOCH, 5, RecordDescriptor.value(4)))) {
+      recovery.onRecord(new JournalRecord().at(record, 0), () -> "");
+    }
+    try (Replicas restarted = new Replicas(context)) {
+      recovery.takeGroups().forEach(restarted::recover);
+      assertNotNull(restarted.find(77));
+      restarted.work();
+      assertNull(restarted.find(77));
+      assertEquals(List.of(77L), restarted.onDisk().stream().map(Replica::group).toList());
+    }
   }
 
   /** Takes what the coordinator says, for nothing. */

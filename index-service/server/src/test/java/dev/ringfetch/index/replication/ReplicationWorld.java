@@ -500,6 +500,7 @@ final class ReplicationWorld {
     for (final SimulatedNode node : List.copyOf(nodes.values())) {
       if (isOnDisk) {
         node.directory().fills = false;
+        node.directory().isFull = false;
       }
       if (node.isAlive() && isOnDisk && hasFailed(node)) { // its operator starts it again
         crash(node.id(), true, -1);

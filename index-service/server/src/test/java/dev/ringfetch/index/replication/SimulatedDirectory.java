@@ -2,23 +2,31 @@ package dev.ringfetch.index.replication;
 
 import dev.ringfetch.index.journal.JournalRecord;
 import dev.ringfetch.index.journal.RecordDescriptor;
+import dev.ringfetch.index.journal.SnapshotRecords;
+import java.io.IOException;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Map;
 import java.util.function.Consumer;
 
 /**
  * The directory of a simulated node: the records of the group, of which a process that ends leaves
- * those that are durable, and some of the next ones. It fills up, and fails, for a process at a
- * time.
+ * those that are durable, and some of the next ones; and a snapshot, in the place of those before
+ * it. It fills up, and fails, for a process at a time.
  */
 final class SimulatedDirectory {
   private final SimulatedTime time;
   private final Coverage coverage;
   private final List<byte[]> records = new ArrayList<>();
+  private List<byte[]> snapshot; // null: none
+  private long first; // number of the first record
   private Use process;
 
   /** Whether there may be no room for a record. */
   boolean fills;
+
+  /** Whether there is no room for any record. */
+  boolean isFull;
 
   /** Bytes that may wait for their sync: beyond, there is no room. */
   int room = Integer.MAX_VALUE;
@@ -37,8 +45,85 @@ final class SimulatedDirectory {
    * @param runner runs something in the process
    */
   GroupDisk open(Consumer<Runnable> runner) {
-    process = new Use(records.size(), runner);
+    process = new Use(end(records), runner);
     return process;
+  }
+
+  private long end(List<byte[]> of) {
+    return first + of.size();
+  }
+
+  private byte[] record(long number) {
+    return records.get((int) (number - first));
+  }
+
+  /** Takes a snapshot, step after step as time goes on. */
+  void snapshot(ReplicaSnapshots source) {
+    if (process != null && !process.failed) {
+      final Snapshot begun = new Snapshot(process, source);
+      process.snapshot = begun; // one before it is given up
+      source.begin();
+      begun.later();
+    }
+  }
+
+  /** A snapshot under way. */
+  private final class Snapshot extends SnapshotRecords {
+    private final Use of;
+    private final ReplicaSnapshots source;
+    private final long begin;
+    private final List<byte[]> added = new ArrayList<>();
+    private final boolean isSlow = time.oneIn(3);
+    private boolean isWhole;
+
+    Snapshot(Use of, ReplicaSnapshots source) {
+      super(1);
+      this.of = of;
+      this.source = source;
+      begin = of.durable;
+    }
+
+    void later() {
+      final long delayNs = time.random().nextInt(isSlow ? 20_000_000 : 500_000);
+      time.after(delayNs, () -> of.runner.accept(this::step));
+    }
+
+    private void step() {
+      if (of.ended || of.failed || of.snapshot != this) {
+        return;
+      }
+      try {
+        if (!isWhole) {
+          isWhole = source.add(this) == ReplicaSnapshots.Progress.DONE;
+        } else if (source.isDurable()) {
+          install();
+          return;
+        }
+      } catch (IOException e) {
+        coverage.count("no snapshots");
+        return;
+      }
+      later();
+    }
+
+    private void install() {
+      SimulatedDirectory.this.snapshot = added;
+      records.subList(0, (int) (begin - first)).clear();
+      first = begin;
+      coverage.count("disk snapshots");
+    }
+
+    @Override
+    protected void add(byte[] array, int length) {
+      final byte[] copy = new byte[length];
+      System.arraycopy(array, 0, copy, 0, length);
+      added.add(copy);
+    }
+
+    @Override
+    public boolean isFull() {
+      return false;
+    }
   }
 
   boolean isFailed() {
@@ -66,8 +151,8 @@ final class SimulatedDirectory {
   /** The process, or its host, has ended. */
   void end() {
     if (process != null) {
-      final int kept =
-          process.durable + time.random().nextInt(records.size() - process.durable + 1);
+      final int durable = (int) (process.durable - first);
+      final int kept = durable + time.random().nextInt(records.size() - durable + 1);
       if (kept < records.size()) {
         coverage.count("lost records");
       }
@@ -78,34 +163,53 @@ final class SimulatedDirectory {
   }
 
   /** Reads what is there. */
-  GroupRecovery recover(long group, Replicas.StoreFactory stores, int waiting) {
-    final GroupRecovery recovery = new GroupRecovery(group, stores, waiting);
-    final JournalRecord record = new JournalRecord();
-    for (final byte[] bytes : records) {
-      if (!record.wrap(bytes, 0, bytes.length)) {
-        throw new AssertionError("no record");
+  NodeRecovery recover(Replicas.StoreFactory stores, int waiting) {
+    final NodeRecovery recovery =
+        new NodeRecovery(
+            stores,
+            failure -> {
+              throw new AssertionError(failure);
+            },
+            waiting);
+    try {
+      if (snapshot != null) {
+        coverage.count("starts from snapshots");
+        recovery.onSnapshot(Map.of());
+        for (final byte[] bytes : snapshot) {
+          recovery.onSnapshotRecord(view(bytes), () -> "the snapshot");
+        }
       }
-      try {
-        recovery.onRecord(record);
-      } catch (GroupStoreException e) {
-        throw new AssertionError(e);
+      for (final byte[] bytes : records) {
+        recovery.onRecord(view(bytes), () -> "the journal");
       }
+      recovery.onEnd();
+    } catch (IOException e) {
+      throw new AssertionError(e);
     }
     return recovery;
   }
 
+  private static JournalRecord view(byte[] bytes) {
+    final JournalRecord record = new JournalRecord();
+    if (!record.wrap(bytes, 0, bytes.length)) {
+      throw new AssertionError("no record");
+    }
+    return record;
+  }
+
   /** The use by one process. Counts go on from what was there. */
   private final class Use implements GroupDisk {
-    private final int base;
+    private final long base;
     private final Consumer<Runnable> runner;
-    private int durable;
+    private long durable; // number of the first record that is not
     private long unsynced; // bytes
     private Runnable listener = () -> {};
     private boolean syncing;
     private boolean failed;
     private boolean ended;
+    private Snapshot snapshot; // the last one that was begun
 
-    Use(int base, Consumer<Runnable> runner) {
+    Use(long base, Consumer<Runnable> runner) {
       this.base = base;
       this.runner = runner;
       durable = base;
@@ -117,7 +221,7 @@ final class SimulatedDirectory {
 
     @Override
     public boolean append(byte[] bytes, int offset, int length) {
-      if (failed || ended || (fills && time.oneIn(20))) {
+      if (failed || ended || isFull || (fills && time.oneIn(20))) {
         coverage.count("full disks");
         return false;
       }
@@ -139,19 +243,19 @@ final class SimulatedDirectory {
       }
       syncing = true;
       final long delayNs = time.oneIn(50) ? 30_000_000 : syncNs + time.random().nextInt(400_000);
-      time.after(100_000, () -> write(records.size(), delayNs));
+      time.after(100_000, () -> write(end(records), delayNs));
     }
 
-    private void write(int end, long delayNs) {
+    private void write(long end, long delayNs) {
       time.after(
           delayNs,
           () -> {
             syncing = false;
             if (!failed && !ended) {
               while (durable < end) {
-                unsynced -= records.get(durable++).length;
+                unsynced -= record(durable++).length;
               }
-              if (durable < records.size()) {
+              if (durable < end(records)) {
                 sync();
               }
               tell();
@@ -161,12 +265,12 @@ final class SimulatedDirectory {
 
     @Override
     public long appended() {
-      return (long) records.size() - base;
+      return end(records) - base;
     }
 
     @Override
     public long durable() {
-      return (long) durable - base;
+      return durable - base;
     }
 
     @Override

@@ -57,11 +57,9 @@ final class SimulatedNode {
                 .errors(world::onError));
     if (directory != null) {
       recovering = true;
-      final GroupRecovery recovery = directory.recover(world.group(), stores, world.logLimit());
+      final NodeRecovery recovery = directory.recover(stores, world.logLimit());
       recovering = false;
-      if (recovery.isPresent()) {
-        replicas.recover(recovery);
-      }
+      recovery.takeGroups().forEach(replicas::recover);
     }
     tick();
   }
@@ -121,6 +119,11 @@ final class SimulatedNode {
     if (directory != null) {
       directory.end();
     }
+  }
+
+  /** Takes a snapshot of its directory, if it lives. */
+  void snapshot() {
+    run(() -> directory.snapshot(new ReplicaSnapshots(replicas, () -> {})));
   }
 
   /** Its directory; null if it has none. */

@@ -259,7 +259,7 @@ final class SimulatedStore implements GroupStore {
     Walk(Runnable wake) {
       for (int i = 0; i < PARTITIONS; i++) {
         left.add(i);
-        through[i] = logs[i].committed();
+        through[i] = leading ? logs[i].committed() : books[i].last;
       }
       // The partitions apply what is committed as soon as the owner has released its token.
       final boolean isEager = world.time().oneIn(2);

@@ -236,7 +236,7 @@ class OrderedStoreTest {
       put(ByteString.copyFromUtf8(String.format("%08d", i)));
     }
     final long blocks = entries * 60L;
-    assertTrue(memory.usedBytes() - before < blocks + 115 * 1024, "used=" + memory.usedBytes());
+    assertTrue(memory.usedBytes() - before < blocks + 60 * 1024, "used=" + memory.usedBytes());
   }
 
   /**

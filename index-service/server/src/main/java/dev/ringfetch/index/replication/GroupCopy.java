@@ -1,0 +1,267 @@
+package dev.ringfetch.index.replication;
+
+import com.google.protobuf.ByteString;
+import com.google.protobuf.UnsafeByteOperations;
+import dev.ringfetch.index.journal.RecordDescriptor;
+import java.util.ArrayDeque;
+
+/**
+ * What a snapshot of a node's disk has of one group, piece after piece: all that the journal had
+ * before a mark, which is appended as the copy begins. {@link GroupRecovery} reads it, and then the
+ * journal behind the mark.
+ *
+ * <pre>
+ *  the replica            records
+ *  has the log            BEGIN, entries, EPOCH with the position of the last record that the store
+ *                         had at the mark, the log from there up to the mark, MARK, COMMIT
+ *  gets a snapshot        BEGIN, the entries that have come, MARK: the rest follows in the journal
+ *  counts nowhere         BEGIN, MARK: whom it obeyed
+ *  was dropped            END
+ * </pre>
+ *
+ * <p>The entries are walked while the replica goes on, so they may have the effect of records up to
+ * the position of COMMIT, all of which are committed. If records are given up meanwhile, or the
+ * store gets another content, as the replica begins to lead or a snapshot has come, the copy begins
+ * anew in the same file: BEGIN gives up what was before.
+ *
+ * <p>The replica's owner makes the pieces, one other thread takes them.
+ */
+final class GroupCopy {
+  /** After so many begins the copy fails: another snapshot comes later. */
+  private static final int ATTEMPTS = 8;
+
+  private enum State {
+    /** Is to set the mark. */
+    BEGINNING,
+    /** Walks over the entries. */
+    WALKING,
+    /** Waits until the log is on its way to the disk as far as the entries are. */
+    CATCHING_UP,
+    ENDED
+  }
+
+  private final ReplicaContext context;
+  private final Runnable drive;
+  private final Runnable wake;
+
+  // Of the owner.
+  private final ArrayDeque<ByteString> made = new ArrayDeque<>();
+  private State state = State.BEGINNING;
+  private int attempts;
+  private long mark;
+  private long generation;
+  private boolean isWhole;
+  private ArrayDeque<ByteString> tail = new ArrayDeque<>();
+  private GroupSnapshot entries; // null: none
+  private long committed;
+
+  // Handed over.
+  private volatile ByteString piece; // null: none
+  private volatile long needed = Long.MAX_VALUE; // number of the disk's records
+  private volatile String failure;
+  private volatile boolean isDone;
+
+  /**
+   * Creates the copy.
+   *
+   * @param drive has the replica go on
+   * @param wake is run, on any thread, when there is something to take
+   */
+  GroupCopy(ReplicaContext context, Runnable drive, Runnable wake) {
+    this.context = context;
+    this.drive = drive;
+    this.wake = wake;
+  }
+
+  // The thread that takes.
+
+  /** Takes the next piece: whole records; null if there is none now. */
+  ByteString take() {
+    final ByteString taken = piece;
+    if (taken != null) {
+      piece = null;
+    }
+    drive.run();
+    return taken;
+  }
+
+  /** Whether nothing comes any more, and all was taken. */
+  boolean isDone() {
+    return isDone && piece == null;
+  }
+
+  /** Why there is no copy, for people; null if there may be one. */
+  String failure() {
+    return failure;
+  }
+
+  /** Whether the disk has all that the copy needs. */
+  boolean isDurable() {
+    return context.disk().durable() >= needed;
+  }
+
+  // The owner.
+
+  /**
+   * Makes pieces as far as there is room for them.
+   *
+   * @param isDropped whether the group was
+   * @param isForgotten whether the records of this directory count nowhere any more
+   */
+  void work(ReplicaCore core, boolean isDropped, boolean isForgotten) {
+    boolean goesOn = true;
+    while (goesOn && piece == null) {
+      if (!made.isEmpty()) {
+        piece = made.poll();
+        wake.run();
+      } else if (state == State.ENDED) {
+        if (!isDone && failure == null) {
+          isDone = true;
+          wake.run();
+        }
+        goesOn = false;
+      } else if (isDropped) {
+        add(core, RecordDescriptor.GROUP_END, ByteString.EMPTY);
+        end(0);
+      } else if (core.state() == ReplicaState.STOPPED || core.isDiskFailed()) {
+        fail("the replica has ended");
+        goesOn = false;
+      } else {
+        goesOn = step(core, isForgotten);
+      }
+    }
+  }
+
+  private boolean step(ReplicaCore core, boolean isForgotten) {
+    if (state != State.BEGINNING && generation != core.generation()) {
+      close();
+      state = State.BEGINNING;
+    }
+    return switch (state) {
+      case BEGINNING -> begin(core, isForgotten);
+      case WALKING -> walk(core);
+      case CATCHING_UP -> catchUp(core);
+      case ENDED -> false;
+    };
+  }
+
+  private boolean begin(ReplicaCore core, boolean isForgotten) {
+    if (core.begun() == null) { // the disk has nothing of it
+      end(0);
+      return true;
+    }
+    final boolean hasStore = core.state() != ReplicaState.NONE;
+    if (!hasStore && !isForgotten) {
+      fail("its records are on the disk alone");
+      return false;
+    }
+    if (attempts == ATTEMPTS) {
+      fail("it changes again and again");
+      return false;
+    }
+    mark = context.nonces().getAsLong() | 1;
+    final LogJournal disk = core.disk();
+    if (isAhead(core, core.applied()) || !disk.mark(core.gate(), mark)) {
+      return false;
+    }
+    attempts++;
+    generation = core.generation();
+    add(core, RecordDescriptor.GROUP_BEGIN, core.begun().toByteString());
+    if (!hasStore) {
+      addMark(core);
+      end(disk.appended());
+      return true;
+    }
+    isWhole = disk.isWhole();
+    tail = new ArrayDeque<>();
+    if (isWhole) {
+      takeTail(core);
+    }
+    entries = context.store().snapshot(drive);
+    state = State.WALKING;
+    return true;
+  }
+
+  /** Whether the log is on its way to the disk, and not as far as a position. */
+  private static boolean isAhead(ReplicaCore core, long position) {
+    return core.disk().isWhole() && core.disk().written() < position;
+  }
+
+  /** Keeps the log from what the store has up to the mark: its bytes never change. */
+  private void takeTail(ReplicaCore core) {
+    final long applied = core.applied();
+    tail.add(control(core, RecordDescriptor.GROUP_EPOCH, RecordDescriptor.value(applied)));
+    final RecordLog.Cursor cursor = core.log().new Cursor();
+    cursor.seek(applied);
+    while (cursor.position() < core.disk().written()) {
+      tail.add(cursor.takeTo(core.disk().written()));
+    }
+  }
+
+  private boolean walk(ReplicaCore core) {
+    final ByteString next = entries.next();
+    if (next == null) {
+      close();
+      committed = core.applied(); // all that was walked over is
+      state = State.CATCHING_UP;
+      return true;
+    }
+    if (next.isEmpty()) {
+      if (entries.isFailed()) {
+        close();
+        state = State.BEGINNING;
+      }
+      return entries == null;
+    }
+    made.add(
+        UnsafeByteOperations.unsafeWrap(GroupRecords.owned(context.group(), next.toByteArray())));
+    return true;
+  }
+
+  private boolean catchUp(ReplicaCore core) {
+    if (isAhead(core, committed)) {
+      return false;
+    }
+    made.addAll(tail);
+    tail.clear();
+    addMark(core);
+    if (isWhole) {
+      add(core, RecordDescriptor.GROUP_COMMIT, RecordDescriptor.value(committed));
+    }
+    end(core.disk().appended());
+    return true;
+  }
+
+  private void addMark(ReplicaCore core) {
+    add(core, RecordDescriptor.GROUP_MARK, RecordDescriptor.value(mark));
+  }
+
+  private void add(ReplicaCore core, int type, ByteString value) {
+    made.add(control(core, type, value));
+  }
+
+  private ByteString control(ReplicaCore core, int type, ByteString value) {
+    return UnsafeByteOperations.unsafeWrap(
+        GroupRecords.control(context.group(), type, core.gate(), value));
+  }
+
+  private void end(long neededRecords) {
+    needed = neededRecords;
+    state = State.ENDED;
+  }
+
+  private void fail(String reason) {
+    close();
+    state = State.ENDED;
+    failure = reason;
+    wake.run();
+  }
+
+  /** Gives up what is under way. */
+  void close() {
+    if (entries != null) {
+      entries.close();
+      entries = null;
+    }
+  }
+}

@@ -1,0 +1,124 @@
+package dev.ringfetch.index.replication;
+
+import dev.ringfetch.index.journal.JournalRecord;
+import dev.ringfetch.index.journal.RecordDescriptor;
+import dev.ringfetch.index.journal.RecordSink;
+import java.io.IOException;
+import java.util.Collection;
+import java.util.List;
+import java.util.Map;
+import java.util.TreeMap;
+import java.util.function.Supplier;
+import org.agrona.ErrorHandler;
+
+/**
+ * The groups that the journal of a cluster's node has, with its newest snapshot.
+ *
+ * <p>Used by one thread at a time.
+ */
+public final class NodeRecovery implements RecordSink {
+  private final Replicas.StoreFactory stores;
+  private final ErrorHandler errors;
+  private final int waiting;
+  private final Map<Long, GroupRecovery> groups = new TreeMap<>();
+  private boolean hasSnapshot;
+
+  /**
+   * Creates it, of nothing.
+   *
+   * @param errors is told of groups whose records are given up
+   */
+  public NodeRecovery(Replicas.StoreFactory stores, ErrorHandler errors) {
+    this(stores, errors, ReplicaContext.Limits.DEFAULT.waiting());
+  }
+
+  NodeRecovery(Replicas.StoreFactory stores, ErrorHandler errors, int waiting) {
+    this.stores = stores;
+    this.errors = errors;
+    this.waiting = waiting;
+  }
+
+  @Override
+  public void onRecord(JournalRecord record, Supplier<String> place) throws IOException {
+    check(record, place);
+    // What a snapshot does not have was dropped before it, or begins behind it.
+    if (!hasSnapshot
+        || groups.containsKey(record.index())
+        || record.type() == RecordDescriptor.GROUP_BEGIN) {
+      take(group(record), record, false, place);
+    }
+  }
+
+  @Override
+  public void onSnapshot(Map<Long, Long> entries) {
+    hasSnapshot = true;
+  }
+
+  @Override
+  public void onSnapshotRecord(JournalRecord record, Supplier<String> place) throws IOException {
+    if (record.type() == RecordDescriptor.SNAPSHOT_END) {
+      return;
+    }
+    check(record, place);
+    if (record.type() == RecordDescriptor.GROUP_END) {
+      groups.remove(record.index());
+    } else {
+      take(group(record), record, true, place);
+    }
+  }
+
+  @Override
+  public void onEnd() throws IOException {
+    for (final GroupRecovery group : groups.values()) {
+      if (group.lacksMark()) {
+        throw new IOException(
+            "the journal ends before what its snapshot has of a group: group=" + group.group());
+      }
+    }
+  }
+
+  private static void check(JournalRecord record, Supplier<String> place) throws IOException {
+    if (record.index() == 0
+        || record.type() == RecordDescriptor.CREATE_INDEX
+        || record.type() == RecordDescriptor.DROP_INDEX) {
+      throw new IOException(
+          "the directory has indexes of a server that belonged to no cluster; start with another"
+              + " one, and load them: "
+              + place.get()
+              + " "
+              + record);
+    }
+  }
+
+  private GroupRecovery group(JournalRecord record) {
+    return groups.computeIfAbsent(
+        record.index(), number -> new GroupRecovery(number, stores, waiting));
+  }
+
+  private void take(
+      GroupRecovery group, JournalRecord record, boolean ofSnapshot, Supplier<String> place)
+      throws IOException {
+    try {
+      if (ofSnapshot) {
+        group.onSnapshotRecord(record);
+      } else {
+        group.onRecord(record);
+      }
+    } catch (GroupStoreException e) {
+      final String text = e.getMessage() + ": " + place.get();
+      if (!group.isDefined()) {
+        throw new IOException(text, e);
+      }
+      errors.onError( // other groups go on
+          new GroupStoreException("the group's records here count no more: " + text, e));
+    }
+  }
+
+  /** Hands over all groups of which there is something, and keeps none. */
+  public Collection<GroupRecovery> takeGroups() {
+    final List<GroupRecovery> taken =
+        groups.values().stream().filter(GroupRecovery::isPresent).toList();
+    groups.clear();
+    return taken;
+  }
+}

@@ -1,0 +1,79 @@
+package dev.ringfetch.index.replication;
+
+import dev.ringfetch.index.v1.Member;
+import dev.ringfetch.index.v1.Node;
+import java.util.HashMap;
+import java.util.Map;
+import java.util.concurrent.TimeUnit;
+
+/**
+ * How long a leader leaves nodes alone that could not join, or did not stay: one whose disk is full
+ * joins as often as it is let, and each time writes wait until it is taken out. The pause doubles
+ * each time. A process that starts anew has none.
+ *
+ * <p>The leader's replica's owner only.
+ */
+final class Rejoins {
+  /** A node that could not join is left alone for so long, and one that did not stay at first. */
+  static final long FIRST_NS = TimeUnit.SECONDS.toNanos(1);
+
+  /** The longest pause. */
+  static final long LIMIT_NS = TimeUnit.SECONDS.toNanos(32);
+
+  /** A member that was there for so long has stayed. */
+  static final long STAY_NS = TimeUnit.SECONDS.toNanos(30);
+
+  /** What is known of a process. */
+  private static final class Absence {
+    final long incarnation;
+    boolean isMember;
+    long joinedNs;
+    long pauseNs; // 0: there was none
+    long untilNs;
+
+    Absence(long incarnation) {
+      this.incarnation = incarnation;
+    }
+  }
+
+  private final Map<Long, Absence> absences = new HashMap<>();
+
+  private Absence of(long node, long incarnation) {
+    Absence known = absences.get(node);
+    if (known == null || known.incarnation != incarnation) {
+      known = new Absence(incarnation);
+      absences.put(node, known);
+    }
+    return known;
+  }
+
+  /** A node has become a member. */
+  void joined(Node node, long nowNs) {
+    final Absence absence = of(node.getId(), node.getIncarnation());
+    absence.isMember = true;
+    absence.joinedNs = nowNs;
+  }
+
+  /** A node could not join. */
+  void failed(Node node, long nowNs) {
+    final Absence absence = of(node.getId(), node.getIncarnation());
+    absence.untilNs = nowNs + Math.max(FIRST_NS, absence.pauseNs);
+  }
+
+  /** A member was taken out. */
+  void left(Member member, long nowNs) {
+    final Absence absence = of(member.getNode(), member.getIncarnation());
+    final boolean hasStayed = !absence.isMember || nowNs - absence.joinedNs >= STAY_NS;
+    absence.isMember = false;
+    absence.pauseNs = hasStayed ? 0 : Math.min(LIMIT_NS, Math.max(FIRST_NS, 2 * absence.pauseNs));
+    absence.untilNs = nowNs + absence.pauseNs;
+  }
+
+  /** Whether a node is to be left alone now. */
+  boolean isLeftAlone(Node node, long nowNs) {
+    final Absence absence = absences.get(node.getId());
+    return absence != null
+        && absence.incarnation == node.getIncarnation()
+        && nowNs - absence.untilNs < 0;
+  }
+}

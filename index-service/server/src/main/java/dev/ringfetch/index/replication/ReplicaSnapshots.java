@@ -1,0 +1,97 @@
+package dev.ringfetch.index.replication;
+
+import com.google.protobuf.ByteString;
+import dev.ringfetch.index.journal.JournalRecord;
+import dev.ringfetch.index.journal.RecordDescriptor;
+import dev.ringfetch.index.journal.SnapshotSink;
+import dev.ringfetch.index.journal.SnapshotSource;
+import java.io.IOException;
+import java.util.ArrayList;
+import java.util.List;
+
+/**
+ * What a snapshot of a node's disk is made of: all groups of which the disk has something, one
+ * after the other. A group that is there later begins behind the snapshot's position in the
+ * journal.
+ *
+ * <p>Used by one thread at a time.
+ */
+public final class ReplicaSnapshots implements SnapshotSource {
+  private final Replicas replicas;
+  private final Runnable wake;
+  private final JournalRecord record = new JournalRecord();
+  private final List<GroupCopy> copied = new ArrayList<>();
+  private List<Replica> groups = List.of();
+  private int number;
+  private GroupCopy copy; // of the present group; null before it begins
+
+  /**
+   * Creates the source.
+   *
+   * @param wake is run, on any thread, when there may be more to add
+   */
+  public ReplicaSnapshots(Replicas replicas, Runnable wake) {
+    this.replicas = replicas;
+    this.wake = wake;
+  }
+
+  @Override
+  public void begin() {
+    groups = replicas.onDisk();
+    number = 0;
+    copy = null;
+    copied.clear();
+  }
+
+  @Override
+  public Progress add(SnapshotSink sink) throws IOException {
+    if (number == groups.size()) {
+      return Progress.DONE;
+    }
+    final Replica replica = groups.get(number);
+    if (copy == null) {
+      copy = replica.copy(wake);
+    }
+    final ByteString piece = copy.take();
+    if (piece != null) {
+      add(sink, piece.toByteArray());
+    } else if (copy.failure() != null) {
+      throw new IOException("no snapshot: " + copy.failure() + ": group=" + replica.group());
+    } else if (copy.isDone()) {
+      copied.add(copy);
+      copy = null;
+      number++;
+    } else {
+      return Progress.WAITING;
+    }
+    return Progress.MORE;
+  }
+
+  private void add(SnapshotSink sink, byte[] piece) throws IOException {
+    for (int offset = 0; offset < piece.length; ) {
+      final int length = RecordDescriptor.aligned(record.at(piece, offset).length());
+      sink.copy(piece, offset, length);
+      offset += length;
+    }
+  }
+
+  @Override
+  public boolean isDurable() {
+    return copied.stream().allMatch(GroupCopy::isDurable);
+  }
+
+  @Override
+  public long catalogLsn() {
+    return 0;
+  }
+
+  @Override
+  public long newestIndex() {
+    return 0;
+  }
+
+  @Override
+  public void removing() {
+    // Members that lack records get them from memory, or a snapshot.
+  }
+}

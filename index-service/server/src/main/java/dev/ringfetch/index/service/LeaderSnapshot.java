@@ -1,0 +1,26 @@
+package dev.ringfetch.index.service;
+
+import dev.ringfetch.index.outcome.NumberedClient;
+import java.io.IOException;
+import java.util.List;
+
+/** A snapshot of what a leader has applied; the owners of the partitions take the steps. */
+final class LeaderSnapshot extends PiecewiseSnapshot {
+  private final ServedIndex index;
+  private final IndexWalk walk;
+
+  LeaderSnapshot(ServedIndex index, long group, Runnable wake) {
+    this.index = index;
+    walk = new IndexWalk(index, group, wake);
+  }
+
+  @Override
+  IndexWalk.Step walk() throws IOException {
+    return walk.step(this);
+  }
+
+  @Override
+  void clients(List<NumberedClient> to) {
+    index.leadership().clients().forEach(to::add);
+  }
+}

@@ -1,0 +1,195 @@
+package dev.ringfetch.index.service;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import com.google.protobuf.ByteString;
+import dev.ringfetch.index.journal.IndexDefinition;
+import dev.ringfetch.index.journal.JournalRecord;
+import dev.ringfetch.index.journal.RecordDescriptor;
+import dev.ringfetch.index.partition.CommitLog;
+import dev.ringfetch.index.partition.ImmediateLog;
+import dev.ringfetch.index.replication.GroupLog;
+import dev.ringfetch.index.replication.GroupSnapshot;
+import dev.ringfetch.index.v1.Durability;
+import dev.ringfetch.index.v1.GroupState;
+import dev.ringfetch.index.v1.IndexKind;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.TreeSet;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.EnumSource;
+
+/** What a snapshot has of a member's index that goes on to apply records. */
+final class MemberSnapshotTest {
+  private static final long GROUP = 7;
+  private static final long CLIENT = 99;
+  private static final ByteString VALUE = ByteString.copyFromUtf8("x".repeat(1000));
+
+  private final Indexes indexes = Indexes.unrecovered(IndexMemory.ofProcess(64L << 20));
+  private final ReplicatedIndex member = new ReplicatedIndex(indexes, told -> {});
+  private final ReplicatedIndex other = new ReplicatedIndex(indexes, told -> {});
+  private GroupState state;
+  private long lsn;
+
+  @AfterEach
+  void close() {
+    member.follow();
+    other.follow();
+    indexes.close();
+  }
+
+  private void begin(IndexKind kind) throws Exception {
+    state =
+        GroupState.newBuilder()
+            .setGroup(GROUP)
+            .setIndex("index")
+            .setDefinition(new IndexDefinition(kind, Durability.DISK, 1, 5, 77).encoded())
+            .build();
+    member.clear(state);
+    other.clear(state);
+  }
+
+  private void apply(int type, String key, ByteString value, long deadline, long request)
+      throws Exception {
+    final ByteString name = ByteString.copyFromUtf8(key);
+    final byte[] bytes = new byte[JournalRecord.aligned(name, value, deadline)];
+    final JournalRecord record = new JournalRecord();
+    record
+        .begin(bytes, 0, type, name, value)
+        .deadline(deadline)
+        .partition(type == RecordDescriptor.OPEN_CLIENT ? 0 : GROUP, 0)
+        .request(request == 0 ? 0 : CLIENT, request)
+        .place(5, ++lsn)
+        .end();
+    member.apply(record);
+  }
+
+  private void put(String key) throws Exception {
+    apply(RecordDescriptor.PUT, key, VALUE, 0, 0);
+  }
+
+  /** The records of pieces, by type, partition, LSN, client and key. */
+  private static List<String> text(List<ByteString> pieces) {
+    final List<String> text = new ArrayList<>();
+    final JournalRecord record = new JournalRecord();
+    for (final ByteString piece : pieces) {
+      final byte[] bytes = piece.toByteArray();
+      for (int offset = 0; offset < bytes.length; ) {
+        assertTrue(record.wrap(bytes, offset, bytes.length));
+        text.add(
+            record.type()
+                + " lsn="
+                + record.lsn()
+                + " client="
+                + record.client()
+                + "/"
+                + record.request()
+                + " key="
+                + record.key().toStringUtf8()
+                + " deadline="
+                + record.deadline()
+                + " value="
+                + record.value().hashCode());
+        offset += RecordDescriptor.aligned(record.length());
+      }
+    }
+    return text;
+  }
+
+  private void restore(List<ByteString> pieces) throws Exception {
+    final JournalRecord record = new JournalRecord();
+    for (final ByteString piece : pieces) {
+      final byte[] bytes = piece.toByteArray();
+      for (int offset = 0; offset < bytes.length; ) {
+        record.wrap(bytes, offset, bytes.length);
+        other.restore(record);
+        offset += RecordDescriptor.aligned(record.length());
+      }
+    }
+  }
+
+  private static List<ByteString> all(GroupSnapshot snapshot) {
+    final List<ByteString> pieces = new ArrayList<>();
+    for (ByteString piece = snapshot.next(); piece != null; piece = snapshot.next()) {
+      assertFalse(snapshot.isFailed());
+      pieces.add(piece);
+    }
+    return pieces;
+  }
+
+  @ParameterizedTest
+  @EnumSource(names = {"HASH", "ORDERED"})
+  void entriesOutcomesClientsAndTheClockAreThere(IndexKind kind) throws Exception {
+    begin(kind);
+    apply(RecordDescriptor.OPEN_CLIENT, "", ByteString.EMPTY, 0, 1);
+    apply(RecordDescriptor.PUT, "numbered", VALUE, 0, 1);
+    put("gone");
+    apply(RecordDescriptor.DELETE, "gone", ByteString.EMPTY, 0, 0);
+    apply(RecordDescriptor.TICK, "", RecordDescriptor.value(5_000), 0, 0);
+    apply(RecordDescriptor.PUT, "ends", VALUE, 60_000, 0);
+    for (int i = 0; i < 200; i++) {
+      put("k" + i);
+    }
+    final List<ByteString> pieces = all(member.snapshot(() -> {}));
+    assertTrue(pieces.size() > 2);
+    restore(pieces);
+    final List<String> text = text(pieces);
+    assertEquals(new TreeSet<>(text), new TreeSet<>(text(all(other.snapshot(() -> {})))));
+    assertEquals(205, text.size()); // partition, outcome, 202 entries, client
+    assertTrue(text.get(0).startsWith("32 lsn=" + lsn), text.get(0));
+    assertTrue(text.get(1).startsWith("3 lsn=2 client=99/1"), text.get(1));
+    assertTrue(text.get(204).startsWith("19 lsn=0 client=99/1"), text.get(204));
+    assertEquals(1, text.stream().filter(one -> one.contains("deadline=60000")).count());
+  }
+
+  @ParameterizedTest
+  @EnumSource(names = {"HASH", "ORDERED"})
+  void aKeyThatIsThereThroughoutIsThereWhateverIsApplied(IndexKind kind) throws Exception {
+    begin(kind);
+    for (int i = 0; i < 200; i++) {
+      put("k" + i);
+    }
+    final GroupSnapshot snapshot = member.snapshot(() -> {});
+    final List<ByteString> pieces = new ArrayList<>();
+    for (ByteString piece = snapshot.next(); piece != null; piece = snapshot.next()) {
+      pieces.add(piece);
+      for (int i = 0; i < 100; i++) { // the store grows, and keys move
+        put("new" + lsn);
+      }
+    }
+    final String text = String.join("\n", text(pieces));
+    for (int i = 0; i < 200; i++) {
+      assertTrue(text.contains("key=k" + i + " "), "i=" + i);
+    }
+    assertTrue(text.startsWith("32 lsn=200 "), text.substring(0, 20));
+  }
+
+  @ParameterizedTest
+  @EnumSource(names = {"HASH", "ORDERED"})
+  void aMemberThatBeginsToLeadEndsIt(IndexKind kind) throws Exception {
+    begin(kind);
+    for (int i = 0; i < 200; i++) {
+      put("k" + i);
+    }
+    final GroupSnapshot snapshot = member.snapshot(() -> {});
+    assertFalse(snapshot.next().isEmpty());
+    member.lead(
+        new GroupLog() {
+          @Override
+          public CommitLog partition(int partition, long last) {
+            return new ImmediateLog(last);
+          }
+
+          @Override
+          public boolean append(int type, long client, long request, Ended ended) {
+            return true;
+          }
+        },
+        state);
+    assertTrue(snapshot.next().isEmpty());
+    assertTrue(snapshot.isFailed());
+  }
+}
