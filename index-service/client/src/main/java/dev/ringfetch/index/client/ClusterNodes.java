@@ -1,5 +1,6 @@
 package dev.ringfetch.index.client;
 
+import io.grpc.ConnectivityState;
 import io.grpc.ManagedChannel;
 import java.util.HashSet;
 import java.util.List;
@@ -17,7 +18,8 @@ import java.util.function.Function;
  * leads which index.
  *
  * <p>Nodes say which nodes there are: the addresses of others are forgotten, but for those that the
- * application named. Safe for use by many threads.
+ * application named. From the first call on all channels are connected, so that a call goes on at
+ * another node at once. Safe for use by many threads.
  */
 final class ClusterNodes {
   private static final System.Logger LOGGER = System.getLogger(ClusterNodes.class.getName());
@@ -36,6 +38,7 @@ final class ClusterNodes {
 
   private final Map<String, String> leaders = new ConcurrentHashMap<>();
   private final AtomicInteger turn = new AtomicInteger();
+  private volatile boolean connects;
   private volatile boolean closed;
 
   /**
@@ -59,9 +62,33 @@ final class ClusterNodes {
           addresses.add(address);
           if (closed) {
             created.shutdownNow();
+          } else if (connects) {
+            keepConnected(created);
           }
           return created;
         });
+  }
+
+  /** Connects all channels, now and whenever a connection has ended. */
+  void connect() {
+    if (connects) {
+      return;
+    }
+    synchronized (this) {
+      if (connects) {
+        return;
+      }
+      connects = true; // first: a channel that is created now is connected twice, which is once
+    }
+    channels.values().forEach(ClusterNodes::keepConnected);
+  }
+
+  /** One that cannot be connected tries again by itself, after pauses that grow. */
+  private static void keepConnected(ManagedChannel channel) {
+    final ConnectivityState state = channel.getState(true);
+    if (state != ConnectivityState.SHUTDOWN) {
+      channel.notifyWhenStateChanged(state, () -> keepConnected(channel));
+    }
   }
 
   /** Addresses of all nodes that are known. */
@@ -106,9 +133,14 @@ final class ClusterNodes {
         });
   }
 
-  /** Notes which node leads an index. */
+  /** Notes which node leads an index, which may have come back a moment ago. */
   void lead(String index, String address) {
-    leaders.put(index, address);
+    if (!address.equals(leaders.put(index, address))) {
+      final ManagedChannel leader = channels.get(address);
+      if (leader != null && connects) {
+        leader.resetConnectBackoff();
+      }
+    }
   }
 
   /**

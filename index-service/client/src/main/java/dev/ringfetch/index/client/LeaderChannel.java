@@ -65,6 +65,7 @@ final class LeaderChannel extends ManagedChannel {
 
   @Override
   public <Q, R> ClientCall<Q, R> newCall(MethodDescriptor<Q, R> method, CallOptions options) {
+    nodes.connect();
     return new RoutedCall<>(method, options);
   }
 

@@ -9,11 +9,13 @@ import dev.ringfetch.index.v1.GetRequest;
 import dev.ringfetch.index.v1.GetResponse;
 import dev.ringfetch.index.v1.IndexGrpc;
 import dev.ringfetch.index.v1.Trailers;
+import io.grpc.Attributes;
 import io.grpc.CallOptions;
 import io.grpc.ClientCall;
 import io.grpc.ManagedChannel;
 import io.grpc.Metadata;
 import io.grpc.Server;
+import io.grpc.ServerTransportFilter;
 import io.grpc.Status;
 import io.grpc.StatusRuntimeException;
 import io.grpc.netty.NettyChannelBuilder;
@@ -51,12 +53,21 @@ final class LeaderChannelTest {
     private volatile String leader; // null: it names none
     private volatile String named; // all nodes; null: it does not say
     private volatile boolean silent;
+    private final CountDownLatch connected = new CountDownLatch(1);
     private final CountDownLatch cancelled = new CountDownLatch(1);
 
     Node() throws IOException {
       server =
           NettyServerBuilder.forPort(0)
               .directExecutor()
+              .addTransportFilter(
+                  new ServerTransportFilter() {
+                    @Override
+                    public Attributes transportReady(Attributes attributes) {
+                      connected.countDown();
+                      return attributes;
+                    }
+                  })
               .addService(IndexGrpc.bindService(this))
               .build()
               .start();
@@ -136,6 +147,16 @@ final class LeaderChannelTest {
     assertEquals(1, nodes.get(0).calls.get());
     assertEquals(1, nodes.get(1).calls.get());
     assertEquals(2, nodes.get(2).calls.get());
+  }
+
+  /** So that a call goes on at another node without the time that a connection takes. */
+  @Test
+  void nodesThatGetNoCallsAreConnectedToo() throws Exception {
+    nodes.get(0).named = String.join(",", nodes.stream().map(Node::address).toArray(String[]::new));
+    nodes.get(0).follow(nodes.get(1).address());
+    answers(1, stub(20));
+    assertEquals(0, nodes.get(2).calls.get());
+    assertTrue(nodes.get(2).connected.await(20, TimeUnit.SECONDS));
   }
 
   @Test
