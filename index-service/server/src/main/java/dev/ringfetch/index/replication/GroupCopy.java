@@ -151,7 +151,7 @@ final class GroupCopy {
       return true;
     }
     final boolean hasStore = core.state() != ReplicaState.NONE;
-    if (!hasStore && !isForgotten) {
+    if (!hasStore && core.isOnDiskAlone() && !isForgotten) {
       fail("its records are on the disk alone");
       return false;
     }

@@ -68,6 +68,11 @@ public final class GroupRecovery {
     return hasLog;
   }
 
+  /** Whether there may be a log that was not read. */
+  boolean isGivenUp() {
+    return isGivenUp;
+  }
+
   GroupState state() {
     return state;
   }

@@ -31,6 +31,9 @@ final class ReplicaCore {
   /** Whether the log is that of an earlier process, and nobody was obeyed or led since. */
   private boolean restarted;
 
+  /** Whether the disk has a log that this replica has not. */
+  private boolean diskAlone;
+
   /** Creates one without records. */
   ReplicaCore(ReplicaContext context) {
     this(context, new RecordLog(context.limits().waiting()));
@@ -53,6 +56,7 @@ final class ReplicaCore {
     final ReplicaCore core = new ReplicaCore(context, recovery.takeLog());
     core.gate = recovery.gate();
     core.begun = recovery.state();
+    core.diskAlone = recovery.isGivenUp();
     if (recovery.hasLog()) {
       core.applied = recovery.applied();
       core.commit = recovery.applied();
@@ -170,6 +174,11 @@ final class ReplicaCore {
     return begun;
   }
 
+  /** Whether the disk has a log, which may count, that this replica has not. */
+  boolean isOnDiskAlone() {
+    return diskAlone;
+  }
+
   /** Another number after records were given up, or the store got another content. */
   long generation() {
     return generation;
@@ -251,6 +260,7 @@ final class ReplicaCore {
     if (journal != null) {
       journal.begin(gate, group, isRestored);
     }
+    diskAlone = false; // a leader goes on without the log that was there before
     applying = log.new Cursor();
     applied = position;
     commit = 0;
@@ -319,6 +329,7 @@ final class ReplicaCore {
     log.reset(log.end());
     restarted = false;
     if (journal != null) {
+      diskAlone |= journal.isWhole();
       journal.leave();
     }
     applying = log.new Cursor();

@@ -380,6 +380,63 @@ final class GroupCopyTest implements Peers, GroupStore {
     }
   }
 
+  /** What a restart has of a group after these records, which the coordinator does not name. */
+  private GroupCopy copyAfter(GroupRecovery recovery) {
+    final GroupCopy copy = copy();
+    final ReplicaCore restarted = ReplicaCore.recovered(context, recovery);
+    for (int i = 0; i < 20; i++) {
+      copy.work(restarted, false, false);
+      final ByteString piece = copy.take();
+      if (piece != null) {
+        add(piece.toByteArray());
+      }
+    }
+    return copy;
+  }
+
+  private GroupRecovery recovery(byte[]... records) {
+    final GroupRecovery recovery = new GroupRecovery(GROUP, state -> this);
+    for (final byte[] record : records) {
+      try {
+        recovery.onRecord(view(record));
+      } catch (GroupStoreException e) {
+        assertTrue(recovery.isGivenUp());
+      }
+    }
+    return recovery;
+  }
+
+  private static byte[] control(int type, long epoch, ByteString value) {
+    return GroupRecords.control(GROUP, type, epoch, value);
+  }
+
+  private static byte[] begin(long epoch) {
+    return control(RecordDescriptor.GROUP_BEGIN, epoch, STATE.toByteString());
+  }
+
+  @Test
+  void aPartOfASnapshotKeepsNoSnapshotFromBeingTaken() throws Exception {
+    assertTrue(copyAfter(recovery(begin(5), record(RecordDescriptor.PUT, 0, 31))).isDone());
+    assertEquals(5, restart(0).gate());
+    assertFalse(restart(0).hasLog());
+  }
+
+  @Test
+  void whomANodeObeyedKeepsNoSnapshotFromBeingTaken() throws Exception {
+    final byte[] mark = control(RecordDescriptor.GROUP_MARK, 5, RecordDescriptor.value(9));
+    assertTrue(copyAfter(recovery(begin(5), mark)).isDone());
+    assertEquals(5, restart(0).gate());
+  }
+
+  @Test
+  void aLogThatWasNotReadKeepsSnapshotsFromBeingTaken() {
+    final byte[] damaged = control(RecordDescriptor.GROUP_EPOCH, 6, RecordDescriptor.value(99));
+    final byte[] epoch = control(RecordDescriptor.GROUP_EPOCH, 5, RecordDescriptor.value(4));
+    final GroupCopy copy = copyAfter(recovery(begin(5), epoch, damaged));
+    assertFalse(copy.isDone());
+    assertNotNull(copy.failure());
+  }
+
   private static GroupState state(long established, long... members) {
     final Configuration.Builder configuration =
         Configuration.newBuilder().setEpoch(established).setLeader(LEADER);

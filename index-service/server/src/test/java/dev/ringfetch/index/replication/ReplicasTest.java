@@ -10,6 +10,7 @@ import dev.ringfetch.index.coordinator.LocalCoordinator;
 import dev.ringfetch.index.journal.IndexDefinition;
 import dev.ringfetch.index.journal.JournalRecord;
 import dev.ringfetch.index.journal.RecordDescriptor;
+import dev.ringfetch.index.journal.SnapshotRecords;
 import dev.ringfetch.index.v1.Adopt;
 import dev.ringfetch.index.v1.Configuration;
 import dev.ringfetch.index.v1.Durability;
@@ -203,14 +204,8 @@ final class ReplicasTest {
     public void close() {}
   }
 
-  @Test
-  void whatTheCoordinatorDoesNotKnowStaysInSnapshotsOfTheDisk() throws IOException {
-    final GroupState lost =
-        GroupState.newBuilder()
-            .setGroup(77)
-            .setIndex("lost")
-            .setDefinition(new IndexDefinition(IndexKind.HASH, Durability.DISK, 1, 1, 1).encoded())
-            .build();
+  /** A node that has these records of group 77, which the coordinator does not know. */
+  private Replicas restarted(byte[]... records) throws IOException {
     final Replicas.Context context =
         new Replicas.Context()
             .self(SELF)
@@ -219,18 +214,61 @@ final class ReplicasTest {
             .stores(group -> new EmptyStore())
             .disks(group -> new PatientDisk());
     final NodeRecovery recovery = new NodeRecovery(group -> new EmptyStore(), failure -> {});
-    for (final byte[] record :
-        List.of(
-            GroupRecords.control(77, RecordDescriptor.GROUP_BEGIN, 5, lost.toByteString()),
-            GroupRecords.control(77, RecordDescriptor.GROUP_EPOCH, 5, RecordDescriptor.value(4)))) {
+    for (final byte[] record : records) {
       recovery.onRecord(new JournalRecord().at(record, 0), () -> "");
     }
-    try (Replicas restarted = new Replicas(context)) {
-      recovery.takeGroups().forEach(restarted::recover);
+    final Replicas restarted = new Replicas(context);
+    recovery.takeGroups().forEach(restarted::recover);
+    return restarted;
+  }
+
+  private static byte[] beginOfLost() {
+    final GroupState lost =
+        GroupState.newBuilder()
+            .setGroup(77)
+            .setIndex("lost")
+            .setDefinition(new IndexDefinition(IndexKind.HASH, Durability.DISK, 1, 1, 1).encoded())
+            .build();
+    return GroupRecords.control(77, RecordDescriptor.GROUP_BEGIN, 5, lost.toByteString());
+  }
+
+  @Test
+  void whatTheCoordinatorDoesNotKnowStaysInSnapshotsOfTheDisk() throws IOException {
+    final byte[] epoch =
+        GroupRecords.control(77, RecordDescriptor.GROUP_EPOCH, 5, RecordDescriptor.value(4));
+    try (Replicas restarted = restarted(beginOfLost(), epoch)) {
       assertNotNull(restarted.find(77));
       restarted.work();
       assertNull(restarted.find(77));
       assertEquals(List.of(77L), restarted.onDisk().stream().map(Replica::group).toList());
+    }
+  }
+
+  @Test
+  void aGroupOfWhichThereWasLittleKeepsNoSnapshotFromBeingTaken() throws IOException {
+    try (Replicas restarted = restarted(beginOfLost())) {
+      restarted.work();
+      assertNull(restarted.find(77));
+      final List<Integer> types = new ArrayList<>();
+      final SnapshotRecords sink =
+          new SnapshotRecords(1) {
+            @Override
+            protected void add(byte[] array, int length) {
+              types.add(new JournalRecord().at(array, 0).type());
+            }
+
+            @Override
+            public boolean isFull() {
+              return false;
+            }
+          };
+      final ReplicaSnapshots source = new ReplicaSnapshots(restarted, () -> {});
+      source.begin();
+      for (int i = 0; i < 20; i++) {
+        source.add(sink);
+      }
+      assertEquals(ReplicaSnapshots.Progress.DONE, source.add(sink));
+      assertEquals(List.of(RecordDescriptor.GROUP_BEGIN, RecordDescriptor.GROUP_MARK), types);
     }
   }
 
