@@ -325,11 +325,14 @@ final class Leader {
 
   /**
    * Whether a member is taken for dead, or does not follow while writers wait for it: for room in
-   * the log, or, where the leader's own disk has the records, for the member's.
+   * the log, or, where the leader's own disk has the records and takes more, for the member's.
    */
   private boolean isLost(MemberProgress member, long nowNs) {
     return member.isSuspect(nowNs)
-        || (core.hasDisk() && core.durable() > member.counted() && member.isDiskStuck(nowNs))
+        || (core.hasDisk()
+            && core.durable() > member.counted()
+            && member.isDiskStuck(nowNs)
+            && nowNs - ownDurableNs <= MemberProgress.SILENCE_NS)
         || (core.serving() != null && !core.serving().hasRoom() && member.isStuck(nowNs));
   }
 
@@ -354,19 +357,26 @@ final class Leader {
     members.values().forEach(member -> member.excuse(nowNs, stoodNs));
   }
 
+  /** Whether the leader's disk lacks records, and has got none for so long that it must be full. */
+  boolean isOwnDiskStuck(long nowNs) {
+    return core.hasDisk() && nowNs - ownDurableNs > MemberProgress.DISK_NS;
+  }
+
   /**
-   * The member that is to lead, as the disk of this leader is full: one that may win, and whose
-   * disk has more; 0 if there is none, or no need.
+   * The member that is to lead, as the disk of this leader is full: one that lives and may win, and
+   * whose disk has more and does not stand still; 0 if there is none, or no need.
    */
-  long successor(long nowNs) {
-    if (!core.hasDisk() || nowNs - ownDurableNs <= MemberProgress.DISK_NS) {
+  long successor(Map<Long, Node> living, long nowNs) {
+    if (!isOwnDiskStuck(nowNs)) {
       return 0;
     }
     for (final Member member : configuration.getMembersList()) {
       final MemberProgress progress = members.get(member.getNode());
       if (progress != null
           && Configurations.base(group).getMembersList().contains(member)
+          && Configurations.is(member, living.get(member.getNode()))
           && progress.counted() > core.durable()
+          && !progress.isStuck(nowNs)
           && !isLost(progress, nowNs)) {
         return member.getNode();
       }

@@ -110,9 +110,16 @@ final class ReplicaCycle {
     }
     follower.onMessage(from, message, now());
     endLeading();
-    if (core.state().isFollower() && follower.leader() == from) {
+    if (core.state().isFollower() && follower.leader() == from && !isSuperseded(from)) {
       waitFor(from);
     }
+  }
+
+  /** Whether another leader is waited for, that has won a later epoch than this replica obeys. */
+  private boolean isSuperseded(long from) {
+    return group != null
+        && group.getWon().getEpoch() > core.gate()
+        && group.getWon().getLeader() != from;
   }
 
   void onAnswer(long from, MemberMessage answer) {
@@ -425,7 +432,10 @@ final class ReplicaCycle {
       if (!mayWin() || nowNs - notBeforeNs < 0) {
         return;
       }
-      final long successor = superseded ? 0 : leader.successor(nowNs);
+      if (superseded && leader.isOwnDiskStuck(nowNs)) {
+        return; // it could not establish an epoch
+      }
+      final long successor = superseded ? 0 : leader.successor(living, nowNs);
       if (successor != 0) {
         final List<Member> others = leader.proposed(nowNs);
         others.removeIf(member -> member.getNode() == context.self().getId());

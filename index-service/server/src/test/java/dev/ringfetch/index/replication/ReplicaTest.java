@@ -248,15 +248,63 @@ final class ReplicaTest {
 
   @Test
   void whereNoDiskTakesAnythingNobodyIsTakenOut() {
-    final ReplicationWorld world = new ReplicationWorld(SEED, 3, 3, coverage, true);
+    final Random seeds = new Random(SEED);
+    for (int i = 0; i < 50; i++) { // disks that stand still at different records
+      final ReplicationWorld world = diskWorld(seeds);
+      world.time().run(300 * ReplicationWorld.MS);
+      final long wins = coverage.of("wins");
+      world.nodes().values().forEach(node -> node.directory().isFull = true);
+      world.time().run(6_000 * ReplicationWorld.MS);
+      assertEquals(wins, coverage.of("wins"), world::describe);
+      world.nodes().values().forEach(node -> node.directory().isFull = false);
+      world.settle();
+    }
+  }
+
+  /** A world of disks with clients whose records do not fill the log. */
+  private ReplicationWorld diskWorld(Random seeds) {
+    ReplicationWorld world;
+    do {
+      world = new ReplicationWorld(seeds.nextLong(), 3, 3, coverage, true);
+    } while (world.logLimit() == 400);
     world.startClients(2, 500_000);
-    world.time().run(300 * ReplicationWorld.MS);
-    final long wins = coverage.of("wins");
-    world.nodes().values().forEach(node -> node.directory().isFull = true);
-    world.time().run(6_000 * ReplicationWorld.MS);
-    assertEquals(wins, coverage.of("wins"), world::describe);
-    world.nodes().values().forEach(node -> node.directory().isFull = false);
-    world.settle();
+    return world;
+  }
+
+  @Test
+  void aLeaderWhoseDiskIsFullDoesNotTakeBackWhatItHandedOver() {
+    final Random seeds = new Random(SEED);
+    for (int i = 0; i < 10; i++) {
+      final ReplicationWorld world = diskWorld(seeds);
+      world.time().run(300 * ReplicationWorld.MS);
+      final long wins = coverage.of("wins");
+      for (final SimulatedNode node : world.nodes().values()) {
+        node.directory().syncNs = 700 * ReplicationWorld.MS;
+      }
+      world.nodes().get(1L).directory().isFull = true;
+      world.time().run(20_000 * ReplicationWorld.MS);
+      assertTrue(coverage.of("wins") - wins <= 2, world::describe);
+      assertFalse(isMember(world, 1), world::describe);
+      for (final SimulatedNode node : world.nodes().values()) {
+        node.directory().syncNs = 100_000;
+      }
+      world.settle();
+    }
+  }
+
+  @Test
+  void aMemberLeadsWhereTheOneThatShouldDoesNotKnow() {
+    final Random seeds = new Random(SEED);
+    for (int i = 0; i < 10; i++) {
+      final ReplicationWorld world = diskWorld(seeds);
+      world.time().run(300 * ReplicationWorld.MS);
+      world.nodes().get(2L).session().connect(false);
+      world.nodes().get(1L).directory().isFull = true;
+      world.time().run(8_000 * ReplicationWorld.MS);
+      assertEquals(3, world.leader().id(), world::describe);
+      assertFalse(isMember(world, 1), world::describe);
+      world.settle();
+    }
   }
 
   @Test
@@ -271,6 +319,20 @@ final class ReplicaTest {
     assertTrue(coverage.of("answered calls") > before + 20, coverage::toString);
     world.nodes().get(1L).directory().isFull = false;
     world.settle();
+  }
+
+  @Test
+  void aNodeWhoseSessionHasEndedIsNotHandedTheGroup() {
+    final ReplicationWorld world = diskWorld(new Random(SEED));
+    world.time().run(300 * ReplicationWorld.MS);
+    world.coordinator().end(world.nodes().get(2L).session(), 0);
+    world.time().run(3_000 * ReplicationWorld.MS);
+    final long wins = coverage.of("wins");
+    world.nodes().get(1L).directory().isFull = true;
+    world.time().run(8_000 * ReplicationWorld.MS);
+    assertEquals(3, world.leader().id(), world::describe);
+    assertEquals(wins + 1, coverage.of("wins"), world::describe);
+    world.checkErrors();
   }
 
   @Test
