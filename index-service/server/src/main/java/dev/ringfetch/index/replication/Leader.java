@@ -325,12 +325,11 @@ final class Leader {
 
   /**
    * Whether a member is taken for dead, or does not follow while writers wait for it: for room in
-   * the log, or, where the leader's own disk has the records and takes more, for the member's.
+   * the log, or, where the leader's own disk takes records, for the member's.
    */
   private boolean isLost(MemberProgress member, long nowNs) {
     return member.isSuspect(nowNs)
         || (core.hasDisk()
-            && core.durable() > member.counted()
             && member.isDiskStuck(nowNs)
             && nowNs - ownDurableNs <= MemberProgress.SILENCE_NS)
         || (core.serving() != null && !core.serving().hasRoom() && member.isStuck(nowNs));
@@ -364,7 +363,7 @@ final class Leader {
 
   /**
    * The member that is to lead, as the disk of this leader is full: one that lives and may win, and
-   * whose disk has more and does not stand still; 0 if there is none, or no need.
+   * whose disk has all, or took something a moment ago; 0 if there is none, or no need.
    */
   long successor(Map<Long, Node> living, long nowNs) {
     if (!isOwnDiskStuck(nowNs)) {
@@ -375,7 +374,6 @@ final class Leader {
       if (progress != null
           && Configurations.base(group).getMembersList().contains(member)
           && Configurations.is(member, living.get(member.getNode()))
-          && progress.counted() > core.durable()
           && !progress.isStuck(nowNs)
           && !isLost(progress, nowNs)) {
         return member.getNode();
