@@ -30,14 +30,24 @@ final class GroupCopy {
   /** After so many begins the copy fails: another snapshot comes later. */
   private static final int ATTEMPTS = 8;
 
+  /** After so long without a step the copy fails. */
+  static final long PATIENCE_NS = 10_000_000_000L;
+
   private enum State {
     /** Is to set the mark. */
-    BEGINNING,
+    BEGINNING("its disk has no room"),
     /** Walks over the entries. */
-    WALKING,
+    WALKING("what it has is not committed"),
     /** Waits until the log is on its way to the disk as far as the entries are. */
-    CATCHING_UP,
-    ENDED
+    CATCHING_UP("its disk has no room"),
+    ENDED("");
+
+    /** Why there may be no step for long, for people. */
+    private final String obstacle;
+
+    State(String obstacle) {
+      this.obstacle = obstacle;
+    }
   }
 
   private final ReplicaContext context;
@@ -53,6 +63,8 @@ final class GroupCopy {
   private boolean isWhole;
   private ArrayDeque<ByteString> tail = new ArrayDeque<>();
   private GroupSnapshot entries; // null: none
+  private long steppedNs; // the last step, or later: a piece was taken
+  private boolean isHanded; // a piece, since the last step
   private long committed;
 
   // Handed over.
@@ -71,6 +83,7 @@ final class GroupCopy {
     this.context = context;
     this.drive = drive;
     this.wake = wake;
+    steppedNs = context.clock().getAsLong();
   }
 
   // The thread that takes.
@@ -110,9 +123,14 @@ final class GroupCopy {
    */
   void work(ReplicaCore core, boolean isDropped, boolean isForgotten) {
     boolean goesOn = true;
+    if (isHanded && piece == null) { // how long it lay there is not the replica's
+      isHanded = false;
+      steppedNs = context.clock().getAsLong();
+    }
     while (goesOn && piece == null) {
       if (!made.isEmpty()) {
         piece = made.poll();
+        isHanded = true;
         wake.run();
       } else if (state == State.ENDED) {
         if (!isDone && failure == null) {
@@ -128,7 +146,18 @@ final class GroupCopy {
         goesOn = false;
       } else {
         goesOn = step(core, isForgotten);
+        notice(goesOn);
       }
+    }
+  }
+
+  /** Fails where nothing goes on for long: other groups' records are kept meanwhile. */
+  private void notice(boolean hasStepped) {
+    final long nowNs = context.clock().getAsLong();
+    if (hasStepped) {
+      steppedNs = nowNs;
+    } else if (state != State.ENDED && nowNs - steppedNs > PATIENCE_NS) {
+      fail(state.obstacle);
     }
   }
 

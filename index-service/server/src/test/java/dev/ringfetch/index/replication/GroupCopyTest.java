@@ -48,6 +48,7 @@ final class GroupCopyTest implements Peers, GroupStore {
   private int room = Integer.MAX_VALUE;
   private long durable;
   private long nonce;
+  private long nowNs;
   private final ReplicaContext context = context();
   private final ReplicaCore core = new ReplicaCore(context);
 
@@ -58,7 +59,7 @@ final class GroupCopyTest implements Peers, GroupStore {
         1,
         this,
         this,
-        () -> 0,
+        () -> nowNs,
         () -> nonce += 2,
         ReplicaContext.Limits.DEFAULT,
         failure -> {
@@ -495,6 +496,34 @@ final class GroupCopyTest implements Peers, GroupStore {
       assertEquals(7, restart(begin).gate());
     }
     assertEquals(RecordDescriptor.GROUP_MARK, view(disk.get(disk.size() - 1)).type());
+  }
+
+  @Test
+  void aCopyThatGetsNowhereFails() throws Exception {
+    member();
+    walks = false;
+    final GroupCopy copy = copy();
+    assertFalse(work(copy, false));
+    nowNs += GroupCopy.PATIENCE_NS;
+    assertFalse(work(copy, false));
+    assertNull(copy.failure());
+    nowNs++;
+    assertFalse(work(copy, false));
+    assertNotNull(copy.failure());
+  }
+
+  @Test
+  void aPieceMayLieThereForLong() throws Exception {
+    member();
+    walks = false;
+    final GroupCopy copy = copy();
+    copy.work(core, false, false);
+    nowNs += 2 * GroupCopy.PATIENCE_NS;
+    assertFalse(work(copy, false));
+    assertNull(copy.failure());
+    nowNs += GroupCopy.PATIENCE_NS;
+    walks = true;
+    assertTrue(work(copy, false));
   }
 
   @Test
