@@ -73,7 +73,11 @@ public final class ClusterProgram implements Runnable {
     return LocalCluster.open(directory, false);
   }
 
-  @Command(name = "up", description = "Start a coordinator and nodes.", sortOptions = false)
+  @Command(
+      name = "up",
+      mixinStandardHelpOptions = true,
+      description = "Start a coordinator and nodes.",
+      sortOptions = false)
   int up(
       @Option(
               names = "--nodes",
@@ -148,7 +152,10 @@ public final class ClusterProgram implements Runnable {
     }
   }
 
-  @Command(name = "status", description = "Show processes, nodes and indexes.")
+  @Command(
+      name = "status",
+      mixinStandardHelpOptions = true,
+      description = "Show processes, nodes and indexes.")
   int status(
       @Option(names = "--watch", description = "Again and again, until Ctrl-C.") boolean watch)
       throws IOException {
@@ -179,7 +186,10 @@ public final class ClusterProgram implements Runnable {
     return CommandLine.ExitCode.OK;
   }
 
-  @Command(name = "kill", description = "Kill a process (SIGKILL): a node, or the coordinator.")
+  @Command(
+      name = "kill",
+      mixinStandardHelpOptions = true,
+      description = "Kill a process (SIGKILL): a node, or the coordinator.")
   int kill(@Parameters(paramLabel = "N|coordinator") String operand) throws IOException {
     try (LocalCluster cluster = existing()) {
       final ClusterProcess process = cluster.find(operand);
@@ -190,7 +200,10 @@ public final class ClusterProgram implements Runnable {
     return CommandLine.ExitCode.OK;
   }
 
-  @Command(name = "pause", description = "Stop a process where it is (SIGSTOP).")
+  @Command(
+      name = "pause",
+      mixinStandardHelpOptions = true,
+      description = "Stop a process where it is (SIGSTOP).")
   int pause(@Parameters(paramLabel = "N|coordinator") String operand) throws IOException {
     try (LocalCluster cluster = existing()) {
       cluster.find(operand).pauseProcess();
@@ -199,7 +212,10 @@ public final class ClusterProgram implements Runnable {
     return CommandLine.ExitCode.OK;
   }
 
-  @Command(name = "resume", description = "Let a paused process go on (SIGCONT).")
+  @Command(
+      name = "resume",
+      mixinStandardHelpOptions = true,
+      description = "Let a paused process go on (SIGCONT).")
   int resume(@Parameters(paramLabel = "N|coordinator") String operand) throws IOException {
     try (LocalCluster cluster = existing()) {
       cluster.find(operand).resume();
@@ -210,6 +226,7 @@ public final class ClusterProgram implements Runnable {
 
   @Command(
       name = "add",
+      mixinStandardHelpOptions = true,
       description = "Start one more node, with the first free number; or the killed coordinator.")
   int add(@Parameters(arity = "0..1", paramLabel = "coordinator") String operand)
       throws IOException {
@@ -229,7 +246,10 @@ public final class ClusterProgram implements Runnable {
     return CommandLine.ExitCode.OK;
   }
 
-  @Command(name = "remove", description = "End a node in order (SIGTERM), and forget it.")
+  @Command(
+      name = "remove",
+      mixinStandardHelpOptions = true,
+      description = "End a node in order (SIGTERM), and forget it.")
   int remove(@Parameters(paramLabel = "N") String operand) throws IOException {
     try (LocalCluster cluster = existing()) {
       if (operand.equals(LocalCluster.COORDINATOR)) {
@@ -241,7 +261,10 @@ public final class ClusterProgram implements Runnable {
     return CommandLine.ExitCode.OK;
   }
 
-  @Command(name = "down", description = "End all processes, and delete what they had.")
+  @Command(
+      name = "down",
+      mixinStandardHelpOptions = true,
+      description = "End all processes, and delete what they had.")
   int down() throws IOException {
     try (LocalCluster cluster = existing()) {
       cluster.down();

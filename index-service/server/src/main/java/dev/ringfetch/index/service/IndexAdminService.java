@@ -232,7 +232,7 @@ public final class IndexAdminService extends IndexAdminGrpc.IndexAdminImplBase {
     @Override
     public void onFailure(IOException failure) {
       responses.onError(
-          Status.UNAVAILABLE
+          Status.FAILED_PRECONDITION
               .withDescription("no snapshot was taken: " + failure.getMessage())
               .withCause(failure)
               .asException());
