@@ -210,11 +210,11 @@ public final class Partition {
           logCalled = false; // before the cycle looks at the log
         }
         cycle.work(closing.get() != null);
-        again = cycle.isDue() || (cycle.isGrowing() && ++growth < GROWTH_CYCLES);
+        mayTake = cycle.mayTake();
+        again = cycle.isDue(mayTake) || (cycle.isGrowing() && ++growth < GROWTH_CYCLES);
         closed = cycle.isClosed();
         closedNow = closed && !closedBefore;
         open = cycle.isOpen();
-        mayTake = cycle.mayTake();
         committed = cycle.committedSeen();
         answers = cycle.takeAnswers();
         final long wakeUpMs = again ? -1 : cycle.wakeUpMs();

@@ -145,9 +145,13 @@ final class WriteCycle {
     }
   }
 
-  /** Whether this has left writes that it took from the queue, or records to apply. */
-  boolean isDue() {
-    return (mayTake() && (chain != null || elements != null))
+  /**
+   * Whether this has left writes that it took from the queue, or records to apply.
+   *
+   * @param mayTake what {@link #mayTake} has said: room that comes after that is another event
+   */
+  boolean isDue(boolean mayTake) {
+    return (mayTake && (chain != null || elements != null))
         || isCommitted(records.first())
         || (expiry != null && state == State.OPEN && expiry.isDue());
   }

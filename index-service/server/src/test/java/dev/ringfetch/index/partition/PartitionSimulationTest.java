@@ -13,6 +13,12 @@ final class PartitionSimulationTest {
   private static final int WORLDS = 1_000;
   private static final int STEPS = 80;
 
+  /** Room that came between two looks at the log was forgotten. */
+  @Test
+  void aSeedThatFailed() {
+    new Simulation(1795798185395445922L).run(STEPS);
+  }
+
   @Test
   void everyWorldKeepsItsPromises() {
     long queueFull = 0;
