@@ -5,30 +5,18 @@ import dev.ringfetch.fabric.MemoryRegion;
 import dev.ringfetch.fabric.QueuePair;
 import dev.ringfetch.fabric.RemoteDomain;
 import dev.ringfetch.index.replication.LogMemoryDescriptor;
-import dev.ringfetch.index.replication.RemoteLog;
 import java.io.IOException;
 
 /** The log memory of a member in a domain whose requests are done when they were made. */
-final class MappedRemoteLog implements RemoteLog {
+final class MappedRemoteLog extends FabricRemoteLog {
   private static final int STAGING_LENGTH = 64 << 10;
-  private static final int LINE = 64;
 
-  private final String fabric;
-  private final RemoteDomain domain;
-  private final int segment;
-  private final int length;
   private final MemoryRegion staging;
-  private final MemoryRegion results;
-  private boolean ended;
 
-  private MappedRemoteLog(String fabric, RemoteDomain domain, int segment, int length)
+  private MappedRemoteLog(String fabric, RemoteDomain domain, byte[] descriptor)
       throws IOException {
-    this.fabric = fabric;
-    this.domain = domain;
-    this.segment = segment;
-    this.length = length;
+    super(fabric, domain, descriptor);
     staging = domain.scratch(STAGING_LENGTH);
-    results = domain.scratch(LINE);
   }
 
   /**
@@ -38,39 +26,9 @@ final class MappedRemoteLog implements RemoteLog {
    */
   static MappedRemoteLog attach(String fabric, RemoteDomain domain, byte[] descriptor)
       throws IOException {
-    if (!domain.capabilities().readAfterWrite()) {
-      throw new IOException("no READ after WRITE: fabric=" + fabric);
-    }
-    final int segment = domain.attach(descriptor);
-    final MappedRemoteLog log =
-        new MappedRemoteLog(fabric, domain, segment, ringLength(domain, segment));
-    if (log.read(segment, LogMemoryDescriptor.MAGIC_OFFSET, 0) != LogMemoryDescriptor.MAGIC) {
-      throw new IOException("no log memory: ended=" + log.hasEnded());
-    }
+    final MappedRemoteLog log = new MappedRemoteLog(fabric, domain, descriptor);
+    log.checkMagic(log.read(log.segment, LogMemoryDescriptor.MAGIC_OFFSET, 0));
     return log;
-  }
-
-  /**
-   * Length of the ring in a segment.
-   *
-   * @throws IOException if it cannot be one
-   */
-  static int ringLength(RemoteDomain domain, int segment) throws IOException {
-    final long length = domain.length(segment) - LogMemoryDescriptor.RING_OFFSET;
-    if (length < LINE || length > Integer.MAX_VALUE || length % LINE != 0) {
-      throw new IOException("no log memory: length=" + length);
-    }
-    return (int) length;
-  }
-
-  @Override
-  public String fabric() {
-    return fabric;
-  }
-
-  @Override
-  public int length() {
-    return length;
   }
 
   @Override
@@ -139,11 +97,5 @@ final class MappedRemoteLog implements RemoteLog {
   @Override
   public boolean hasEnded() {
     return ended;
-  }
-
-  @Override
-  public void close() {
-    ended = true;
-    domain.close();
   }
 }

@@ -6,7 +6,6 @@ import dev.ringfetch.fabric.MemoryRegion;
 import dev.ringfetch.fabric.QueuePair;
 import dev.ringfetch.fabric.RemoteDomain;
 import dev.ringfetch.index.replication.LogMemoryDescriptor;
-import dev.ringfetch.index.replication.RemoteLog;
 import java.io.IOException;
 import java.util.concurrent.TimeUnit;
 
@@ -19,14 +18,12 @@ import java.util.concurrent.TimeUnit;
  * where the place of a record is written to again only when the member has taken it, which a later
  * look has found. Words have a place each, as many as requests may be under way.
  */
-final class PostedRemoteLog implements RemoteLog {
+final class PostedRemoteLog extends FabricRemoteLog {
   /**
    * Requests behind which no records are written before a look has ended. A device has room for
    * more of them: records and words that follow the last check, and a look.
    */
   private static final int REQUEST_LIMIT = 32;
-
-  private static final int LINE = 64;
 
   /** Places for words, each of two. */
   private static final int WORDS = 2 * REQUEST_LIMIT;
@@ -39,29 +36,19 @@ final class PostedRemoteLog implements RemoteLog {
 
   private static final int SPINS = 1000;
 
-  private final String fabric;
-  private final RemoteDomain domain;
-  private final int segment;
-  private final int length;
   private final MemoryRegion copy; // of the ring
   private final MemoryRegion words;
-  private final MemoryRegion results;
   private final CompletionQueue.Handler handler = this::onCompletion;
   private int requests; // since the last look that has ended was begun
   private int requestsBefore; // that look, among them
   private int nextWords;
   private boolean looking;
-  private boolean ended;
 
-  private PostedRemoteLog(String fabric, RemoteDomain domain, int segment, int length)
+  private PostedRemoteLog(String fabric, RemoteDomain domain, byte[] descriptor)
       throws IOException {
-    this.fabric = fabric;
-    this.domain = domain;
-    this.segment = segment;
-    this.length = length;
-    copy = domain.scratch(length);
+    super(fabric, domain, descriptor);
+    copy = domain.scratch(length());
     words = domain.scratch(WORDS * WORDS_LENGTH);
-    results = domain.scratch(LINE);
   }
 
   /**
@@ -71,18 +58,11 @@ final class PostedRemoteLog implements RemoteLog {
    */
   static PostedRemoteLog attach(String fabric, RemoteDomain domain, byte[] descriptor)
       throws IOException {
-    if (!domain.capabilities().readAfterWrite()) {
-      throw new IOException("no READ after WRITE: fabric=" + fabric);
-    }
-    final int segment = domain.attach(descriptor);
-    final PostedRemoteLog log =
-        new PostedRemoteLog(fabric, domain, segment, MappedRemoteLog.ringLength(domain, segment));
-    log.read(segment, LogMemoryDescriptor.MAGIC_OFFSET, 0, LOOK_ID);
+    final PostedRemoteLog log = new PostedRemoteLog(fabric, domain, descriptor);
+    log.read(log.segment, LogMemoryDescriptor.MAGIC_OFFSET, 0, LOOK_ID);
     log.begun();
     log.awaitLook();
-    if (log.ended || log.results.getLongAcquire(0) != LogMemoryDescriptor.MAGIC) {
-      throw new IOException("no log memory: ended=" + log.ended);
-    }
+    log.checkMagic(log.results.getLongAcquire(0));
     domain.cork();
     return log;
   }
@@ -98,16 +78,6 @@ final class PostedRemoteLog implements RemoteLog {
       }
     }
     ended |= looking;
-  }
-
-  @Override
-  public String fabric() {
-    return fabric;
-  }
-
-  @Override
-  public int length() {
-    return length;
   }
 
   @Override
@@ -192,11 +162,5 @@ final class PostedRemoteLog implements RemoteLog {
   @Override
   public boolean hasEnded() {
     return ended || domain.isRevoked();
-  }
-
-  @Override
-  public void close() {
-    ended = true;
-    domain.close();
   }
 }

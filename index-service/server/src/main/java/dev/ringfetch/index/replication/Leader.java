@@ -203,10 +203,11 @@ final class Leader {
       confirmations.ask();
       join(living, nowNs);
     }
+    final long question = established ? confirmations.question() : 0;
     for (final MemberProgress member : all) {
-      member.work(begin, established ? confirmations.question() : 0, nowNs);
+      member.work(begin, question, nowNs);
     }
-    takeResults(nowNs);
+    takeResults(question, nowNs);
     if (established) {
       commit();
       while (confirm()) { // those that came meanwhile have the next question
@@ -221,13 +222,13 @@ final class Leader {
    * Waits some microseconds for the looks at all members' gates, in which a fast network answers;
    * other results are taken later.
    */
-  private void takeResults(long nowNs) {
+  private void takeResults(long question, long nowNs) {
     boolean looks = true;
     for (int i = 0; i < LOOK_POLLS && looks; i++) {
       looks = false;
       for (final MemberProgress member : all) {
         if (member.hasResult()) {
-          member.work(begin, established ? confirmations.question() : 0, nowNs);
+          member.work(begin, question, nowNs);
         }
         looks |= member.isLooking();
       }

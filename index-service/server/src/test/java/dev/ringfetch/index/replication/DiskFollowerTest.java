@@ -31,7 +31,7 @@ import java.util.List;
 import org.junit.jupiter.api.Test;
 
 /** What a member with a disk answers, and what it is after a restart. */
-final class DiskFollowerTest implements Peers, GroupStore {
+final class DiskFollowerTest implements Peers, MemberStore {
   private static final long GROUP = 3;
   private static final long SELF = 1;
   private static final long LEADER = 8;
@@ -617,22 +617,7 @@ final class DiskFollowerTest implements Peers, GroupStore {
   }
 
   @Override
-  public void lead(GroupLog log, GroupState group) {
-    throw new AssertionError();
-  }
-
-  @Override
-  public void reconfigured(GroupState group) {
-    throw new AssertionError();
-  }
-
-  @Override
   public void follow() {
     applied.clear();
-  }
-
-  @Override
-  public GroupSnapshot snapshot(Runnable wake) {
-    throw new AssertionError();
   }
 }

@@ -18,7 +18,7 @@ import java.util.List;
 import org.junit.jupiter.api.Test;
 
 /** What a member does with each message, and with those that cannot be. */
-final class FollowerTest implements Peers, GroupStore {
+final class FollowerTest implements UnconnectedPeers, MemberStore {
   private static final long GROUP = 3;
   private static final long LEADER = 8;
   private static final long OTHER = 9;
@@ -159,21 +159,6 @@ final class FollowerTest implements Peers, GroupStore {
   }
 
   @Override
-  public void connect(Node node) {
-    throw new AssertionError();
-  }
-
-  @Override
-  public void disconnect(long node) {
-    throw new AssertionError();
-  }
-
-  @Override
-  public boolean send(long node, LeaderMessage message) {
-    throw new AssertionError();
-  }
-
-  @Override
   public void answer(long leader, MemberMessage message) {
     answer = message;
   }
@@ -194,22 +179,7 @@ final class FollowerTest implements Peers, GroupStore {
   }
 
   @Override
-  public void lead(GroupLog log, GroupState group) {
-    throw new AssertionError();
-  }
-
-  @Override
-  public void reconfigured(GroupState group) {
-    throw new AssertionError();
-  }
-
-  @Override
   public void follow() {
     applied.clear();
-  }
-
-  @Override
-  public GroupSnapshot snapshot(Runnable wake) {
-    throw new AssertionError();
   }
 }

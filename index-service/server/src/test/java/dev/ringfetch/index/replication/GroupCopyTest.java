@@ -28,7 +28,7 @@ import java.util.Map;
 import org.junit.jupiter.api.Test;
 
 /** What a snapshot of a node's disk has of a group, and what a restart makes of it. */
-final class GroupCopyTest implements Peers, GroupStore {
+final class GroupCopyTest implements UnconnectedPeers, MemberStore {
   private static final long GROUP = 3;
   private static final long LEADER = 8;
   private static final GroupState STATE =
@@ -588,16 +588,6 @@ final class GroupCopyTest implements Peers, GroupStore {
   }
 
   @Override
-  public void lead(GroupLog log, GroupState group) {
-    throw new AssertionError();
-  }
-
-  @Override
-  public void reconfigured(GroupState group) {
-    throw new AssertionError();
-  }
-
-  @Override
   public void follow() {
     content.clear();
   }
@@ -635,21 +625,6 @@ final class GroupCopyTest implements Peers, GroupStore {
   }
 
   // Connections, of which there are none.
-
-  @Override
-  public void connect(Node node) {
-    throw new AssertionError();
-  }
-
-  @Override
-  public void disconnect(long node) {
-    throw new AssertionError();
-  }
-
-  @Override
-  public boolean send(long member, LeaderMessage message) {
-    throw new AssertionError();
-  }
 
   @Override
   public void answer(long leader, MemberMessage answer) {

@@ -10,9 +10,7 @@ import com.google.protobuf.ByteString;
 import dev.ringfetch.index.journal.JournalRecord;
 import dev.ringfetch.index.journal.RecordDescriptor;
 import dev.ringfetch.index.peers.FabricMemory;
-import dev.ringfetch.index.v1.LeaderMessage;
 import dev.ringfetch.index.v1.LogOffer;
-import dev.ringfetch.index.v1.MemberMessage;
 import dev.ringfetch.index.v1.Node;
 import java.io.IOException;
 import java.nio.file.Path;
@@ -37,30 +35,10 @@ final class OneSidedPathTest {
   private final RecordLog taken = new RecordLog(64 << 10);
 
   /** A member whose leader has the same memory. */
-  private final class Member implements Peers {
+  private final class Member implements UnconnectedPeers {
     @Override
     public PeerMemory memory() {
       return memory;
-    }
-
-    @Override
-    public void connect(Node node) {
-      throw new AssertionError();
-    }
-
-    @Override
-    public void disconnect(long node) {
-      throw new AssertionError();
-    }
-
-    @Override
-    public boolean send(long node, LeaderMessage message) {
-      throw new AssertionError();
-    }
-
-    @Override
-    public void answer(long leader, MemberMessage message) {
-      throw new AssertionError();
     }
   }
 

@@ -26,7 +26,7 @@ import java.util.concurrent.CompletableFuture;
 import org.junit.jupiter.api.Test;
 
 /** The rules of gates and looks, each with a look that ends when the test says. */
-final class OneSidedRulesTest implements Peers {
+final class OneSidedRulesTest implements UnconnectedPeers {
   private static final long GROUP = 3;
   private static final long EPOCH = 7;
   private static final long LEADER = 8;
@@ -298,21 +298,6 @@ final class OneSidedRulesTest implements Peers {
 
     @Override
     public void close() {}
-  }
-
-  @Override
-  public void connect(Node node) {
-    throw new AssertionError();
-  }
-
-  @Override
-  public void disconnect(long node) {
-    throw new AssertionError();
-  }
-
-  @Override
-  public boolean send(long node, LeaderMessage message) {
-    throw new AssertionError();
   }
 
   @Override
