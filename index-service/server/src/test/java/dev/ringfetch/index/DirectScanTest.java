@@ -1,5 +1,6 @@
 package dev.ringfetch.index;
 
+import static com.google.common.util.concurrent.Uninterruptibles.awaitUninterruptibly;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertThrows;
@@ -21,6 +22,7 @@ import dev.ringfetch.index.v1.DeleteRangeResponse;
 import dev.ringfetch.index.v1.DirectAccessGrpc;
 import dev.ringfetch.index.v1.DropIndexRequest;
 import dev.ringfetch.index.v1.GrantResponse;
+import dev.ringfetch.index.v1.IndexGrpc;
 import dev.ringfetch.index.v1.IndexKind;
 import dev.ringfetch.index.v1.KeyRange;
 import dev.ringfetch.index.v1.PutEntry;
@@ -50,6 +52,7 @@ import java.util.List;
 import java.util.NavigableMap;
 import java.util.Random;
 import java.util.TreeMap;
+import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.stream.Stream;
@@ -572,8 +575,9 @@ class DirectScanTest {
     }
   }
 
-  /** Notes the last grant. */
+  /** Notes the last grant, and keeps back each later one until a scan has asked for a page. */
   private static final class Tokens implements ClientInterceptor {
+    private final CountDownLatch called = new CountDownLatch(1);
     private volatile GrantResponse last;
 
     @Override
@@ -582,11 +586,17 @@ class DirectScanTest {
       return new SimpleForwardingClientCall<>(next.newCall(method, options)) {
         @Override
         public void start(Listener<R> listener, Metadata headers) {
+          if (method.equals(IndexGrpc.getScanPageMethod())) {
+            called.countDown();
+          }
           super.start(
               new SimpleForwardingClientCallListener<>(listener) {
                 @Override
                 public void onMessage(R message) {
                   if (message instanceof GrantResponse grant && !grant.getToken().isEmpty()) {
+                    if (last != null) {
+                      final boolean unused = awaitUninterruptibly(called, 10, TimeUnit.SECONDS);
+                    }
                     last = grant;
                   }
                   super.onMessage(message);
