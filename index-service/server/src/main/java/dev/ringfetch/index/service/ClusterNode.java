@@ -576,6 +576,7 @@ public final class ClusterNode implements LeaderDirectory, AutoCloseable {
         DescribeClusterResponse.newBuilder()
             .setNode(self.getId())
             .setCoordinatorReached(replicas.isCoordinated());
+    describeDisk(response);
     replicas.living().values().stream()
         .sorted(Comparator.comparing(Node::getAddress))
         .forEach(
@@ -588,6 +589,20 @@ public final class ClusterNode implements LeaderDirectory, AutoCloseable {
         .sorted(Comparator.comparing(GroupState::getIndex))
         .forEach(group -> response.addGroups(describe(group)));
     return response.build();
+  }
+
+  private void describeDisk(DescribeClusterResponse.Builder response) {
+    final IndexJournal journal = indexes.memory().journal();
+    if (journal == null) {
+      return;
+    }
+    final IOException failure = journal.failure();
+    final IOException obstacle = failure == null ? journal.obstacle() : failure;
+    if (obstacle != null) {
+      response
+          .setDiskObstacle(String.valueOf(obstacle.getMessage()))
+          .setDiskObstacleMs(journal.obstacleMillis());
+    }
   }
 
   private GroupDescription describe(GroupState group) {

@@ -198,6 +198,11 @@ final class ReplicasTest {
     }
 
     @Override
+    public boolean isShort() {
+      return false;
+    }
+
+    @Override
     public void onChange(Runnable listener) {}
 
     @Override
