@@ -351,7 +351,7 @@ public final class Replicas implements AutoCloseable {
 
   /** Drops what was put aside before the coordinator said that it was dropped. */
   private void dropUnknown() {
-    for (final Map.Entry<Long, Unknown> entry : unknown.entrySet()) {
+    for (final Map.Entry<Long, Unknown> entry : Map.copyOf(unknown).entrySet()) {
       final Unknown one = entry.getValue();
       if (isDropped(entry.getKey(), one.definition) && unknown.remove(entry.getKey(), one)) {
         one.replica.drop();

@@ -56,7 +56,6 @@ final class LocalCoordinatorTest extends CoordinatorContract {
     assertEquals(Coordinator.DROPPED_LIMIT, dropped.getGroupsCount());
     assertEquals(3, dropped.getGroups(0).getGroup());
     assertEquals(
-        Coordinator.DROPPED_LIMIT + 2,
-        dropped.getGroups(Coordinator.DROPPED_LIMIT - 1).getGroup());
+        Coordinator.DROPPED_LIMIT + 2, dropped.getGroups(Coordinator.DROPPED_LIMIT - 1).getGroup());
   }
 }

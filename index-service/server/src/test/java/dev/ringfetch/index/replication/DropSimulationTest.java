@@ -67,7 +67,7 @@ final class DropSimulationTest {
       }
     }
     world.coordinator().drop(world.group());
-    run(world, random.nextInt(3) * 500);
+    run(world, random.nextInt(3) * 500L);
     for (final SimulatedNode node : List.copyOf(world.nodes().values())) {
       node.directory().isFull = false;
       if (node.isAlive() && random.nextInt(3) == 0) {
