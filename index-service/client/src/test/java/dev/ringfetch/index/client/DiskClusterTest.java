@@ -12,10 +12,13 @@ import dev.ringfetch.index.service.Indexes;
 import dev.ringfetch.index.v1.CreateIndexRequest;
 import dev.ringfetch.index.v1.DescribeClusterRequest;
 import dev.ringfetch.index.v1.DescribeClusterResponse;
+import dev.ringfetch.index.v1.DropIndexRequest;
 import dev.ringfetch.index.v1.Durability;
 import dev.ringfetch.index.v1.GroupDescription;
 import dev.ringfetch.index.v1.IndexAdminGrpc;
 import dev.ringfetch.index.v1.IndexKind;
+import dev.ringfetch.index.v1.ListIndexesRequest;
+import dev.ringfetch.index.v1.SnapshotRequest;
 import dev.ringfetch.rpc.RingServer;
 import dev.ringfetch.rpc.RingServerBuilder;
 import io.grpc.ManagedChannel;
@@ -43,7 +46,7 @@ final class DiskClusterTest {
   private static final long DISK_LIMIT = 160L << 20;
 
   @TempDir private Path directory;
-  private final LocalCoordinator.Truth truth = new LocalCoordinator.Truth();
+  private LocalCoordinator.Truth truth = new LocalCoordinator.Truth();
   private final List<Member> members = new ArrayList<>();
 
   /** A node with its server. */
@@ -293,6 +296,74 @@ final class DiskClusterTest {
     checkTexts(end);
     startAnew("c"); // which was the last one to end
     checkTexts(end);
+  }
+
+  private void drop(String index) {
+    final DropIndexRequest request = DropIndexRequest.newBuilder().setIndex(index).build();
+    assertTrue(ask(members.get(0), stub -> stub.dropIndex(request)).getExisted());
+  }
+
+  /** Bytes of the memory of all indexes of a node. */
+  private long memoryUsed(Member member) {
+    return ask(member, stub -> stub.listIndexes(ListIndexesRequest.getDefaultInstance()))
+        .getIndexes(0)
+        .getMemoryUsed();
+  }
+
+  private long snapshotBytes(Member member) {
+    return ask(member, stub -> stub.snapshot(SnapshotRequest.getDefaultInstance())).getBytes();
+  }
+
+  private void putTexts() {
+    try (IndexClient client = connect()) {
+      for (int i = 0; i < 40; i++) {
+        texts(client).put("k" + i, "x".repeat(100_000));
+      }
+    }
+  }
+
+  @Test
+  void anIndexThatWasDroppedMeanwhileLeavesTheNode() throws Exception {
+    start("a", "b", "c");
+    create("kept", Durability.DISK);
+    create("texts", Durability.DISK);
+    putTexts();
+    assertTrue(snapshotBytes(members.get(2)) > 4_000_000);
+    members.remove(2).close();
+    drop("texts");
+
+    start("c");
+    await(isWhole(3));
+    final Member back = members.get(2);
+    assertTrue(memoryUsed(back) < 4_000_000, () -> "used=" + memoryUsed(back));
+    assertTrue(snapshotBytes(back) < 4_000_000);
+    create("texts", Durability.DISK); // another one
+    try (IndexClient client = connect()) {
+      assertEquals(0, texts(client).count());
+    }
+  }
+
+  @Test
+  void anotherCoordinatorDropsNothing() throws Exception {
+    start("a");
+    create("texts", Durability.DISK);
+    putTexts();
+    stop();
+    final LocalCoordinator.Truth right = truth;
+    truth = new LocalCoordinator.Truth();
+    start(""); // a node of another cluster
+    create("other", Durability.MEMORY);
+    drop("other"); // which had the same number
+    start("a");
+    assertTrue(snapshotBytes(members.get(1)) > 4_000_000);
+    stop();
+
+    truth = right;
+    start("a");
+    await(isWhole(1));
+    try (IndexClient client = connect()) {
+      assertEquals(40, texts(client).count());
+    }
   }
 
   @Test

@@ -9,6 +9,7 @@ import java.util.List;
  * <pre>
  * /ringfetch/CLUSTER/groups        id of the last group that was created, in decimal; empty: none
  * /ringfetch/CLUSTER/groups/17     GroupState without version; in `won` the epoch is 0
+ * /ringfetch/CLUSTER/dropped       DroppedGroups; empty: none
  * /ringfetch/CLUSTER/names/NAME    id of the group that is the index of that name, in decimal
  * /ringfetch/CLUSTER/nodes/2A      ephemeral: Node; the id in hexadecimal
  * </pre>
@@ -23,6 +24,7 @@ final class ClusterPaths {
 
   private final String cluster;
   private final String groups;
+  private final String dropped;
   private final String names;
   private final String nodes;
 
@@ -36,13 +38,14 @@ final class ClusterPaths {
     }
     this.cluster = ROOT + '/' + escaped(cluster);
     groups = this.cluster + "/groups";
+    dropped = this.cluster + "/dropped";
     names = this.cluster + "/names";
     nodes = this.cluster + "/nodes";
   }
 
   /** Those that every cluster has, parents first. */
   List<String> permanent() {
-    return List.of(ROOT, cluster, groups, names, nodes);
+    return List.of(ROOT, cluster, groups, dropped, names, nodes);
   }
 
   /** The one below which all else of the cluster is. */
@@ -56,6 +59,11 @@ final class ClusterPaths {
 
   String group(long id) {
     return groups + '/' + Long.toUnsignedString(id);
+  }
+
+  /** That of the groups that were dropped last. */
+  String dropped() {
+    return dropped;
   }
 
   String name(String index) {

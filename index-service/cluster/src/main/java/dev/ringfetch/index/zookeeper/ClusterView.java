@@ -1,6 +1,8 @@
 package dev.ringfetch.index.zookeeper;
 
 import com.google.protobuf.InvalidProtocolBufferException;
+import dev.ringfetch.index.v1.DroppedGroup;
+import dev.ringfetch.index.v1.DroppedGroups;
 import dev.ringfetch.index.v1.GroupState;
 import dev.ringfetch.index.v1.Node;
 import java.lang.System.Logger;
@@ -50,6 +52,8 @@ final class ClusterView {
   private final Set<Long> changed = new HashSet<>();
 
   private final Set<Long> dropped = new HashSet<>();
+  private DroppedGroups droppedLast = DroppedGroups.getDefaultInstance();
+  private boolean droppedLastChanged;
   private boolean nodesChanged;
 
   /** Number of the last {@link #readAll}; what was read for an earlier one does not count. */
@@ -114,6 +118,7 @@ final class ClusterView {
                 checkCounter(event.getData());
               }
             }));
+    read(paths.dropped());
     readAllBelow(paths.groups(), groups.keySet(), paths::group);
     readAllBelow(paths.nodes(), nodes.keySet(), paths::node);
   }
@@ -145,7 +150,7 @@ final class ClusterView {
     if (path.isEmpty()) {
       return false;
     }
-    if (paths.groupAt(path) != 0 || paths.nodeAt(path) != 0) {
+    if (paths.groupAt(path) != 0 || paths.nodeAt(path) != 0 || path.equals(paths.dropped())) {
       changedPaths.add(path);
     } else if (path.startsWith(paths.groups() + '/') || path.startsWith(paths.nodes() + '/')) {
       complain(path, "its name is not that of a group or a node");
@@ -219,6 +224,31 @@ final class ClusterView {
     ids.forEach(consumer::accept);
   }
 
+  /** The groups that were dropped last, if they have changed since they were taken; or null. */
+  Collection<DroppedGroup> takeDroppedLast() {
+    if (!droppedLastChanged) {
+      return null;
+    }
+    droppedLastChanged = false;
+    return droppedLast.getGroupsList();
+  }
+
+  /** The groups that a znode says were dropped last. */
+  DroppedGroups droppedLast(byte[] content) {
+    try {
+      return DroppedGroups.parseFrom(content);
+    } catch (InvalidProtocolBufferException e) {
+      complain(paths.dropped(), "it is not a list of groups: " + e.getMessage());
+      return DroppedGroups.getDefaultInstance(); // what was dropped is kept on disks
+    }
+  }
+
+  private void onDroppedLast(byte[] content) {
+    final DroppedGroups found = droppedLast(content);
+    droppedLastChanged |= !found.equals(droppedLast);
+    droppedLast = found;
+  }
+
   /** All nodes, if they have changed since they were last taken; null otherwise. */
   Collection<Node> takeNodes() {
     if (!nodesChanged) {
@@ -262,7 +292,9 @@ final class ClusterView {
         path,
         inRound(
             (code, event) -> {
-              if (code == Code.NONODE) {
+              if (code == Code.OK && path.equals(paths.dropped())) {
+                onDroppedLast(event.getData());
+              } else if (code == Code.NONODE) {
                 if (group != 0) {
                   onNoGroup(group);
                 } else if (nodes.remove(node) != null) {

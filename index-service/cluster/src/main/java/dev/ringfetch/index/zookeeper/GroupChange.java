@@ -4,6 +4,7 @@ import dev.ringfetch.index.coordinator.Coordinator;
 import dev.ringfetch.index.coordinator.Coordinator.Answer;
 import dev.ringfetch.index.coordinator.Coordinator.Result;
 import dev.ringfetch.index.v1.Configuration;
+import dev.ringfetch.index.v1.DroppedGroups;
 import dev.ringfetch.index.v1.GroupState;
 import java.lang.System.Logger;
 import java.lang.System.Logger.Level;
@@ -61,16 +62,46 @@ final class GroupChange extends Request {
   }
 
   private void send() {
-    context.ensemble().change(this::changes, this::onSent);
+    if (changed == null) {
+      readDropped();
+    } else {
+      context.ensemble().change(this::change, this::onSent);
+    }
   }
 
-  private List<CuratorOp> changes(TransactionOp operation) throws Exception {
+  /** Reads which groups were dropped last: this one is to be one of them. */
+  private void readDropped() {
+    context
+        .ensemble()
+        .read(
+            context.paths().dropped(),
+            (code, event) -> {
+              if (code == Code.OK) {
+                final DroppedGroups before = context.view().droppedLast(event.getData());
+                final int version = event.getStat().getVersion();
+                context
+                    .ensemble()
+                    .change(operation -> drop(operation, before, version), this::onSent);
+              } else if (Ensemble.isLoss(code)) {
+                proceedLater();
+              } else {
+                refuse(code);
+              }
+            });
+  }
+
+  private List<CuratorOp> drop(TransactionOp operation, DroppedGroups before, int version)
+      throws Exception {
+    final ClusterPaths paths = context.paths();
+    final byte[] dropped = Coordinator.dropped(before, seen).toByteArray();
+    return List.of(
+        operation.delete().withVersion(seen.getVersion()).forPath(paths.group(seen.getGroup())),
+        operation.delete().forPath(paths.name(seen.getIndex())),
+        operation.setData().withVersion(version).forPath(paths.dropped(), dropped));
+  }
+
+  private List<CuratorOp> change(TransactionOp operation) throws Exception {
     final String path = context.paths().group(seen.getGroup());
-    if (changed == null) {
-      return List.of(
-          operation.delete().withVersion(seen.getVersion()).forPath(path),
-          operation.delete().forPath(context.paths().name(seen.getIndex())));
-    }
     return List.of(
         operation.setData().withVersion(seen.getVersion()).forPath(path, changed.toByteArray()));
   }

@@ -2,6 +2,7 @@ package dev.ringfetch.index.zookeeper;
 
 import dev.ringfetch.index.coordinator.Coordinator;
 import dev.ringfetch.index.v1.Configuration;
+import dev.ringfetch.index.v1.DroppedGroup;
 import dev.ringfetch.index.v1.GroupState;
 import dev.ringfetch.index.v1.Node;
 import java.lang.System.Logger;
@@ -186,6 +187,11 @@ public final class ZooKeeperCoordinator implements Coordinator {
     while ((group = view.takeChanged()) != null) {
       told.add(group.getGroup());
       listener.onGroup(group);
+      calls++;
+    }
+    final Collection<DroppedGroup> droppedLast = view.takeDroppedLast();
+    if (droppedLast != null) {
+      listener.onDroppedGroups(droppedLast);
       calls++;
     }
     final Collection<Node> nodes = view.takeNodes();

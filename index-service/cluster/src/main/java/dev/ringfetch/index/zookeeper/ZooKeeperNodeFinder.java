@@ -2,6 +2,7 @@ package dev.ringfetch.index.zookeeper;
 
 import dev.ringfetch.index.client.NodeFinder;
 import dev.ringfetch.index.coordinator.Coordinator;
+import dev.ringfetch.index.v1.DroppedGroup;
 import dev.ringfetch.index.v1.GroupState;
 import dev.ringfetch.index.v1.Node;
 import java.io.IOException;
@@ -58,6 +59,9 @@ public final class ZooKeeperNodeFinder implements NodeFinder {
 
     @Override
     public void onDropped(long group) {}
+
+    @Override
+    public void onDroppedGroups(Collection<DroppedGroup> newest) {}
 
     @Override
     public void onNodes(Collection<Node> living) {

@@ -104,7 +104,6 @@ final class ZooKeeperFaultTest {
   @Test
   void lostAnswersAreFoundByTheNonce() throws Exception {
     final GroupState served = established("served");
-    final GroupState doomed = established("doomed");
     final GroupState contested = established("contested");
     final GroupState first = other.await(Result.DONE, other.create("first", 1));
     final Party party = cuttable(first);
@@ -112,11 +111,9 @@ final class ZooKeeperFaultTest {
     proxy.holdAnswers();
     final Answered win = party.win(served, 1);
     final Answered establish = party.establish(first);
-    final Answered drop = party.drop(doomed);
     final Answered replaced = party.win(contested, 1);
     final GroupState won = other.awaitGroup(served.getGroup(), served.getVersion() + 1);
     final GroupState serving = other.awaitGroup(first.getGroup(), first.getVersion() + 1);
-    other.await("dropped", () -> !other.groups().containsKey(doomed.getGroup()));
     final GroupState others =
         other.await(
             Result.DONE,
@@ -125,9 +122,23 @@ final class ZooKeeperFaultTest {
     assertEquals(won, party.await(Result.DONE, win));
     assertEquals(serving, party.await(Result.DONE, establish));
     assertEquals(first.getWon(), serving.getEstablished());
-    assertNull(party.await(Result.DONE, drop));
     assertNull(party.await(Result.UNKNOWN, replaced), "it was done, and cannot be seen any more");
     assertEquals(others, party.awaitGroup(others.getGroup(), others.getVersion()));
+  }
+
+  @Test
+  void lostAnswerOfADropIsFound() throws Exception {
+    established("kept");
+    final GroupState doomed = established("doomed");
+    final Party party = cuttable(doomed);
+    proxy.holdAnswersAfter(1); // that which says what was dropped before
+    final Answered drop = party.drop(doomed);
+    pollUntilThereAre(1, party);
+    cutAndResume();
+    assertNull(party.await(Result.DONE, drop));
+    party.await("what was dropped", () -> !party.droppedLast().isEmpty());
+    assertEquals(1, party.droppedLast().size(), "once");
+    assertEquals(doomed.getGroup(), party.droppedLast().get(0).getGroup());
   }
 
   @Test

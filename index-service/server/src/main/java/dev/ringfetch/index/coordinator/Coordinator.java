@@ -1,6 +1,8 @@
 package dev.ringfetch.index.coordinator;
 
 import dev.ringfetch.index.v1.Configuration;
+import dev.ringfetch.index.v1.DroppedGroup;
+import dev.ringfetch.index.v1.DroppedGroups;
 import dev.ringfetch.index.v1.EpochBegin;
 import dev.ringfetch.index.v1.GroupState;
 import dev.ringfetch.index.v1.Node;
@@ -42,8 +44,14 @@ public interface Coordinator extends AutoCloseable {
     /** The newest state of a group. */
     void onGroup(GroupState state);
 
-    /** A group was dropped. */
+    /** A group was dropped that the listener was told of. */
     void onDropped(long group);
+
+    /**
+     * The groups that were dropped last, also those that the listener was never told of. What is
+     * not here may have been dropped before.
+     */
+    void onDroppedGroups(Collection<DroppedGroup> newest);
 
     /** All nodes that live, or whose death the coordinator has not noticed. */
     void onNodes(Collection<Node> nodes);
@@ -99,7 +107,24 @@ public interface Coordinator extends AutoCloseable {
    */
   void establish(GroupState seen, Answer answer);
 
-  /** Drops a group. */
+  /** Groups that were dropped last and are kept. */
+  int DROPPED_LIMIT = 1024;
+
+  /** Returns the groups that were dropped last, once another one is. */
+  static DroppedGroups dropped(DroppedGroups before, GroupState group) {
+    final DroppedGroup last =
+        DroppedGroup.newBuilder()
+            .setGroup(group.getGroup())
+            .setDefinition(group.getDefinition())
+            .build();
+    final DroppedGroups.Builder next = before.toBuilder().addGroups(last);
+    while (next.getGroupsCount() > DROPPED_LIMIT) {
+      next.removeGroups(0);
+    }
+    return next.build();
+  }
+
+  /** Drops a group, which is one of those that were dropped last then. */
   void drop(GroupState seen, Answer answer);
 
   /**

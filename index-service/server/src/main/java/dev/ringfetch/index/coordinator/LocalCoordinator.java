@@ -1,6 +1,7 @@
 package dev.ringfetch.index.coordinator;
 
 import dev.ringfetch.index.v1.Configuration;
+import dev.ringfetch.index.v1.DroppedGroups;
 import dev.ringfetch.index.v1.GroupState;
 import dev.ringfetch.index.v1.Node;
 import java.util.ArrayDeque;
@@ -23,6 +24,7 @@ public final class LocalCoordinator implements Coordinator {
     private final Map<Long, GroupState> groups = new TreeMap<>();
     private final Map<Long, Node> nodes = new TreeMap<>();
     private final Set<LocalCoordinator> connected = new HashSet<>();
+    private DroppedGroups dropped = DroppedGroups.getDefaultInstance();
     private long lastGroup;
     private long lastEpoch;
 
@@ -73,6 +75,7 @@ public final class LocalCoordinator implements Coordinator {
   private final Truth truth;
   private final Queue<Ended> ended = new ArrayDeque<>();
   private final Map<Long, Integer> toldVersions = new HashMap<>();
+  private DroppedGroups toldDropped = DroppedGroups.getDefaultInstance();
   private Map<Long, Node> toldNodes = Map.of();
   private Node self;
   private boolean reachable = true;
@@ -175,6 +178,7 @@ public final class LocalCoordinator implements Coordinator {
         final GroupState.Builder changed = change.of(now.toBuilder());
         if (changed == null) {
           truth.groups.remove(now.getGroup());
+          truth.dropped = Coordinator.dropped(truth.dropped, now);
           end(answer, Result.DONE, null);
         } else {
           end(answer, Result.DONE, truth.put(changed.setVersion(now.getVersion() + 1)));
@@ -202,6 +206,7 @@ public final class LocalCoordinator implements Coordinator {
   public int poll(Listener listener) {
     final boolean connected;
     final Collection<GroupState> groups;
+    final DroppedGroups dropped;
     final Map<Long, Node> nodes;
     synchronized (truth) {
       if (!truth.connected.contains(this)) {
@@ -209,6 +214,7 @@ public final class LocalCoordinator implements Coordinator {
       }
       connected = reachable;
       groups = List.copyOf(truth.groups.values());
+      dropped = truth.dropped;
       if (connected && self != null) {
         truth.nodes.putIfAbsent(self.getId(), self);
       }
@@ -224,10 +230,14 @@ public final class LocalCoordinator implements Coordinator {
       listener.onConnected(connected);
       calls++;
     }
-    return connected ? calls + deliver(groups, nodes, listener) : calls;
+    if (connected) {
+      calls += deliver(groups, listener);
+      calls += deliver(dropped, nodes, listener);
+    }
+    return calls;
   }
 
-  private int deliver(Collection<GroupState> groups, Map<Long, Node> nodes, Listener listener) {
+  private int deliver(Collection<GroupState> groups, Listener listener) {
     int calls = 0;
     final Set<Long> gone = new HashSet<>(toldVersions.keySet());
     groups.forEach(group -> gone.remove(group.getGroup()));
@@ -242,6 +252,16 @@ public final class LocalCoordinator implements Coordinator {
         listener.onGroup(group);
         calls++;
       }
+    }
+    return calls;
+  }
+
+  private int deliver(DroppedGroups dropped, Map<Long, Node> nodes, Listener listener) {
+    int calls = 0;
+    if (!dropped.equals(toldDropped)) {
+      toldDropped = dropped;
+      listener.onDroppedGroups(dropped.getGroupsList());
+      calls++;
     }
     if (!nodes.equals(toldNodes)) {
       toldNodes = nodes;

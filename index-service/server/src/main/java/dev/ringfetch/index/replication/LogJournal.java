@@ -177,7 +177,7 @@ final class LogJournal {
   void drop() {
     leave();
     final byte[] record = control(RecordDescriptor.GROUP_END, 0, ByteString.EMPTY);
-    disk.append(record, 0, record.length); // without room: the next start puts it aside
+    disk.append(record, 0, record.length); // without room: the next start drops it again
     isDropped = true;
     disk.close();
   }

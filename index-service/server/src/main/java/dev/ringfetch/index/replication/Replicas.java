@@ -3,6 +3,7 @@ package dev.ringfetch.index.replication;
 import com.google.protobuf.ByteString;
 import dev.ringfetch.index.coordinator.Coordinator;
 import dev.ringfetch.index.journal.IndexDefinition;
+import dev.ringfetch.index.v1.DroppedGroup;
 import dev.ringfetch.index.v1.GroupState;
 import dev.ringfetch.index.v1.LeaderMessage;
 import dev.ringfetch.index.v1.MemberMessage;
@@ -39,7 +40,9 @@ public final class Replicas implements AutoCloseable {
   private final Map<Long, GroupState> groups = new ConcurrentHashMap<>();
 
   /** Those of groups on the disk that the coordinator does not know. */
-  private final Map<Long, Replica> unknown = new ConcurrentHashMap<>();
+  private final Map<Long, Unknown> unknown = new ConcurrentHashMap<>();
+
+  private record Unknown(Replica replica, ByteString definition) {}
 
   private final Set<Long> connected = ConcurrentHashMap.newKeySet();
   private volatile Map<Long, Node> living = Map.of();
@@ -50,6 +53,9 @@ public final class Replicas implements AutoCloseable {
 
   /** Definitions of the groups that the disk has, until the coordinator was reached. */
   private final Map<Long, ByteString> recovered = new HashMap<>();
+
+  /** Definitions of the groups that were dropped last. */
+  private Map<Long, ByteString> dropped = Map.of();
 
   private final Map<Long, Node> connections = new HashMap<>();
   private final Coordinator.Listener listener = new Events();
@@ -188,7 +194,7 @@ public final class Replicas implements AutoCloseable {
         .filter(Replica::isOnDisk)
         .forEach(replica -> found.put(replica.group(), replica));
     // Later: one that becomes unknown is found there, if not before.
-    unknown.values().forEach(replica -> found.putIfAbsent(replica.group(), replica));
+    unknown.forEach((group, one) -> found.putIfAbsent(group, one.replica));
     return List.copyOf(found.values());
   }
 
@@ -321,14 +327,15 @@ public final class Replicas implements AutoCloseable {
   }
 
   /**
-   * Puts aside what an earlier process had of a group that was dropped since, or never was one of
-   * this coordinator. It stays on the disk, and in the snapshots of the disk: the coordinator may
-   * be the wrong one.
+   * Puts aside what an earlier process had of a group that the coordinator does not know. It stays
+   * on the disk, and in the snapshots of the disk: the coordinator may be the wrong one. Only where
+   * the coordinator says that this very group was dropped, it goes.
    */
-  private void putAside(long group) {
+  private void putAside(long group, ByteString definition) {
     final Replica replica = replicas.get(group);
     if (replica != null) {
-      unknown.put(group, replica); // first: a snapshot finds it in one of the two
+      // First: a snapshot finds it in one of the two.
+      unknown.put(group, new Unknown(replica, definition));
       replicas.remove(group);
       context.errors.onError(
           new GroupStoreException(
@@ -337,12 +344,29 @@ public final class Replicas implements AutoCloseable {
     }
   }
 
+  /** Whether a group is one that was dropped, and not another one with its number. */
+  private boolean isDropped(long group, ByteString definition) {
+    return definition.equals(dropped.get(group)) && !groups.containsKey(group);
+  }
+
+  /** Drops what was put aside before the coordinator said that it was dropped. */
+  private void dropUnknown() {
+    for (final Map.Entry<Long, Unknown> entry : Map.copyOf(unknown).entrySet()) {
+      final Unknown one = entry.getValue();
+      if (isDropped(entry.getKey(), one.definition) && unknown.remove(entry.getKey(), one)) {
+        one.replica.drop();
+      }
+    }
+  }
+
   private void coordinated(boolean now) {
     coordinated = now;
     if (now) {
       for (final Map.Entry<Long, ByteString> before : recovered.entrySet()) {
-        if (!groups.containsKey(before.getKey())) {
-          putAside(before.getKey());
+        if (isDropped(before.getKey(), before.getValue())) {
+          listener.onDropped(before.getKey());
+        } else if (!groups.containsKey(before.getKey())) {
+          putAside(before.getKey(), before.getValue());
         }
       }
       recovered.clear();
@@ -388,9 +412,9 @@ public final class Replicas implements AutoCloseable {
       }
       created = new Replica(context(state, context.stores.create(state)), context.alarm);
       replicas.put(state.getGroup(), created);
-      final Replica before = unknown.remove(state.getGroup());
+      final Unknown before = unknown.remove(state.getGroup());
       if (before != null) { // of another group with this number
-        before.close();
+        before.replica.close();
       }
     }
     if (!groups.containsKey(state.getGroup())) { // dropped meanwhile, and perhaps before the put
@@ -435,7 +459,7 @@ public final class Replicas implements AutoCloseable {
   @Override
   public void close() {
     replicas.values().forEach(Replica::close);
-    unknown.values().forEach(Replica::close);
+    unknown.values().forEach(one -> one.replica.close());
   }
 
   /** What the coordinator says. */
@@ -444,7 +468,7 @@ public final class Replicas implements AutoCloseable {
     public void onGroup(GroupState state) {
       final ByteString before = recovered.get(state.getGroup());
       if (before != null && !before.equals(state.getDefinition())) {
-        putAside(state.getGroup());
+        putAside(state.getGroup(), before);
       }
       groups.put(state.getGroup(), state);
       final Replica replica = replicas.get(state.getGroup());
@@ -464,6 +488,14 @@ public final class Replicas implements AutoCloseable {
       if (replica != null) {
         replica.drop();
       }
+    }
+
+    @Override
+    public void onDroppedGroups(Collection<DroppedGroup> newest) {
+      final Map<Long, ByteString> definitions = new HashMap<>();
+      newest.forEach(group -> definitions.put(group.getGroup(), group.getDefinition()));
+      dropped = definitions;
+      dropUnknown();
     }
 
     @Override

@@ -10,6 +10,7 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 import dev.ringfetch.index.coordinator.Coordinator.Result;
 import dev.ringfetch.index.coordinator.Party.Answered;
 import dev.ringfetch.index.v1.Configuration;
+import dev.ringfetch.index.v1.DroppedGroup;
 import dev.ringfetch.index.v1.GroupState;
 import dev.ringfetch.index.v1.Node;
 import java.util.ArrayList;
@@ -199,6 +200,45 @@ public abstract class CoordinatorContract {
     assertNull(b.await(Result.CONFLICT, b.drop(seen)));
     b.await("dropped", () -> b.groups().isEmpty());
     assertEquals(Map.of(), party().groups());
+  }
+
+  @Test
+  void droppedGroupsAreToldToThoseThatNeverKnewThem() throws Exception {
+    final GroupState one = a.await(Result.DONE, a.create("one", 1));
+    final GroupState two = established("two");
+    final GroupState left = established("left");
+    b.awaitGroup(left.getGroup(), left.getVersion());
+    final Answered first = a.drop(one);
+    final Answered second = b.drop(two); // at once
+    assertNull(a.await(Result.DONE, first));
+    assertNull(b.await(Result.DONE, second));
+    final Set<DroppedGroup> both = Set.of(dropped(one), dropped(two));
+    a.await("both", () -> Set.copyOf(a.droppedLast()).equals(both));
+    b.await("both", () -> b.droppedLast().equals(a.droppedLast()));
+    final Party late = party();
+    assertEquals(Map.of(left.getGroup(), left), late.groups());
+    assertEquals(a.droppedLast(), late.droppedLast());
+
+    final GroupState again = a.await(Result.DONE, a.create("one", 1));
+    assertNull(a.await(Result.DONE, a.drop(again)));
+    late.await("three", () -> late.droppedLast().size() == 3);
+    assertEquals(dropped(again), late.droppedLast().get(2), "the newest one");
+  }
+
+  @Test
+  void whatWasNotDroppedIsNotTold() throws Exception {
+    final GroupState seen = established("kept");
+    b.awaitGroup(seen.getGroup(), seen.getVersion());
+    final GroupState won = a.await(Result.DONE, a.win(seen, 1));
+    assertEquals(won, b.await(Result.CONFLICT, b.drop(seen)));
+    assertEquals(List.of(), party().droppedLast());
+  }
+
+  private static DroppedGroup dropped(GroupState state) {
+    return DroppedGroup.newBuilder()
+        .setGroup(state.getGroup())
+        .setDefinition(state.getDefinition())
+        .build();
   }
 
   @Test

@@ -6,6 +6,7 @@ import static org.junit.jupiter.api.Assertions.assertNull;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import dev.ringfetch.index.coordinator.Coordinator.Result;
+import dev.ringfetch.index.v1.DroppedGroups;
 import dev.ringfetch.index.v1.GroupState;
 import org.junit.jupiter.api.Test;
 
@@ -44,5 +45,17 @@ final class LocalCoordinatorTest extends CoordinatorContract {
     assertEquals(won, away.groups().get(group.getGroup()));
     assertTrue(away.nodes().containsKey(7L), "announced again");
     coordinator.close();
+  }
+
+  @Test
+  void whatWasDroppedLongAgoIsForgotten() {
+    DroppedGroups dropped = DroppedGroups.getDefaultInstance();
+    for (int i = 1; i <= Coordinator.DROPPED_LIMIT + 2; i++) {
+      dropped = Coordinator.dropped(dropped, GroupState.newBuilder().setGroup(i).build());
+    }
+    assertEquals(Coordinator.DROPPED_LIMIT, dropped.getGroupsCount());
+    assertEquals(3, dropped.getGroups(0).getGroup());
+    assertEquals(
+        Coordinator.DROPPED_LIMIT + 2, dropped.getGroups(Coordinator.DROPPED_LIMIT - 1).getGroup());
   }
 }

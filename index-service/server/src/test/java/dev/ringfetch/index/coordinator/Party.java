@@ -8,12 +8,14 @@ import com.google.protobuf.ByteString;
 import dev.ringfetch.index.coordinator.Coordinator.Answer;
 import dev.ringfetch.index.coordinator.Coordinator.Result;
 import dev.ringfetch.index.v1.Configuration;
+import dev.ringfetch.index.v1.DroppedGroup;
 import dev.ringfetch.index.v1.GroupState;
 import dev.ringfetch.index.v1.Member;
 import dev.ringfetch.index.v1.Node;
 import java.time.Duration;
 import java.util.Collection;
 import java.util.HashMap;
+import java.util.List;
 import java.util.Map;
 import java.util.Random;
 import java.util.TreeMap;
@@ -72,6 +74,7 @@ public final class Party implements Coordinator.Listener {
   private final Map<Long, GroupState> groups = new TreeMap<>();
   private final Map<Long, GroupState> newest = new HashMap<>();
   private Map<Long, Node> nodes = new TreeMap<>();
+  private List<DroppedGroup> droppedLast = List.of();
   private boolean connected;
   private boolean polling;
   private int disconnections;
@@ -94,6 +97,12 @@ public final class Party implements Coordinator.Listener {
   public void onDropped(long group) {
     assertTrue(connected, "delivered without a connection");
     assertNotNull(groups.remove(group), "dropped, but was not there: " + group);
+  }
+
+  @Override
+  public void onDroppedGroups(Collection<DroppedGroup> newest) {
+    assertTrue(connected, "delivered without a connection");
+    droppedLast = List.copyOf(newest);
   }
 
   @Override
@@ -223,6 +232,11 @@ public final class Party implements Coordinator.Listener {
   /** The groups that it was told of. */
   public Map<Long, GroupState> groups() {
     return groups;
+  }
+
+  /** The groups that were dropped last, as it was told. */
+  public List<DroppedGroup> droppedLast() {
+    return droppedLast;
   }
 
   /** The nodes that it was told of. */

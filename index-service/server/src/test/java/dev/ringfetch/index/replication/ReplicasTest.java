@@ -6,6 +6,7 @@ import static org.junit.jupiter.api.Assertions.assertNotNull;
 import static org.junit.jupiter.api.Assertions.assertNull;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import dev.ringfetch.index.coordinator.Coordinator;
 import dev.ringfetch.index.coordinator.LocalCoordinator;
 import dev.ringfetch.index.journal.IndexDefinition;
 import dev.ringfetch.index.journal.JournalRecord;
@@ -13,6 +14,7 @@ import dev.ringfetch.index.journal.RecordDescriptor;
 import dev.ringfetch.index.journal.SnapshotRecords;
 import dev.ringfetch.index.v1.Adopt;
 import dev.ringfetch.index.v1.Configuration;
+import dev.ringfetch.index.v1.DroppedGroup;
 import dev.ringfetch.index.v1.Durability;
 import dev.ringfetch.index.v1.GroupState;
 import dev.ringfetch.index.v1.IndexKind;
@@ -31,9 +33,18 @@ final class ReplicasTest {
   private static final Node LEADER = node(2);
   private static final Node OTHER = node(3);
 
+  /** A group of which there is something on a disk. */
+  private static final GroupState LOST =
+      GroupState.newBuilder()
+          .setGroup(77)
+          .setIndex("lost")
+          .setDefinition(new IndexDefinition(IndexKind.HASH, Durability.DISK, 1, 1, 1).encoded())
+          .build();
+
   private final LocalCoordinator.Truth truth = new LocalCoordinator.Truth();
   private final LocalCoordinator admin = truth.connect();
   private final List<MemberMessage> answers = new ArrayList<>();
+  private final List<Integer> written = new ArrayList<>(); // types of records
   private Runnable whileCreated = () -> {};
   private final Replicas replicas =
       new Replicas(
@@ -173,11 +184,12 @@ final class ReplicasTest {
   }
 
   /** A disk that takes all. */
-  private static final class PatientDisk implements GroupDisk {
+  private final class PatientDisk implements GroupDisk {
     private long appended;
 
     @Override
     public boolean append(byte[] bytes, int offset, int length) {
+      written.add(new JournalRecord().at(bytes, offset).type());
       appended++;
       return true;
     }
@@ -209,12 +221,51 @@ final class ReplicasTest {
     public void close() {}
   }
 
+  /** A coordinator that says what a test wants. */
+  private static final class ToldCoordinator implements Coordinator {
+    private List<GroupState> groups = List.of();
+    private List<DroppedGroup> dropped = List.of();
+
+    @Override
+    public int poll(Listener listener) {
+      listener.onConnected(true);
+      groups.forEach(listener::onGroup);
+      listener.onDroppedGroups(dropped);
+      return 1;
+    }
+
+    @Override
+    public void announce(Node self) {}
+
+    @Override
+    public void create(GroupState first, Answer answer) {}
+
+    @Override
+    public void win(GroupState seen, Configuration proposed, Answer answer) {}
+
+    @Override
+    public void establish(GroupState seen, Answer answer) {}
+
+    @Override
+    public void drop(GroupState seen, Answer answer) {}
+
+    @Override
+    public void wakeUp(Runnable wakeUp) {}
+
+    @Override
+    public void close() {}
+  }
+
   /** A node that has these records of group 77, which the coordinator does not know. */
   private Replicas restarted(byte[]... records) throws IOException {
+    return restarted(truth.connect(), records);
+  }
+
+  private Replicas restarted(Coordinator coordinator, byte[]... records) throws IOException {
     final Replicas.Context context =
         new Replicas.Context()
             .self(SELF)
-            .coordinator(truth.connect())
+            .coordinator(coordinator)
             .peers(new Answers())
             .stores(group -> new EmptyStore())
             .disks(group -> new PatientDisk());
@@ -228,24 +279,74 @@ final class ReplicasTest {
   }
 
   private static byte[] beginOfLost() {
-    final GroupState lost =
-        GroupState.newBuilder()
-            .setGroup(77)
-            .setIndex("lost")
-            .setDefinition(new IndexDefinition(IndexKind.HASH, Durability.DISK, 1, 1, 1).encoded())
-            .build();
-    return GroupRecords.control(77, RecordDescriptor.GROUP_BEGIN, 5, lost.toByteString());
+    return GroupRecords.control(77, RecordDescriptor.GROUP_BEGIN, 5, LOST.toByteString());
+  }
+
+  private static byte[] epochOfLost() {
+    return GroupRecords.control(77, RecordDescriptor.GROUP_EPOCH, 5, RecordDescriptor.value(4));
   }
 
   @Test
   void whatTheCoordinatorDoesNotKnowStaysInSnapshotsOfTheDisk() throws IOException {
-    final byte[] epoch =
-        GroupRecords.control(77, RecordDescriptor.GROUP_EPOCH, 5, RecordDescriptor.value(4));
-    try (Replicas restarted = restarted(beginOfLost(), epoch)) {
+    try (Replicas restarted = restarted(beginOfLost(), epochOfLost())) {
       assertNotNull(restarted.find(77));
       restarted.work();
       assertNull(restarted.find(77));
       assertEquals(List.of(77L), restarted.onDisk().stream().map(Replica::group).toList());
+    }
+  }
+
+  private static DroppedGroup dropped(int incarnation) {
+    return DroppedGroup.newBuilder()
+        .setGroup(77)
+        .setDefinition(
+            new IndexDefinition(IndexKind.HASH, Durability.DISK, 1, 1, incarnation).encoded())
+        .build();
+  }
+
+  /** What a node has of group 77 on its disk, once the coordinator has said what was dropped. */
+  private List<Long> left(DroppedGroup last, boolean isToldLate) throws IOException {
+    final ToldCoordinator coordinator = new ToldCoordinator();
+    if (!isToldLate) {
+      coordinator.dropped = List.of(last);
+    }
+    try (Replicas restarted = restarted(coordinator, beginOfLost(), epochOfLost())) {
+      final Replica replica = restarted.find(77);
+      restarted.work();
+      if (isToldLate) {
+        assertEquals(List.of(77L), restarted.onDisk().stream().map(Replica::group).toList());
+        coordinator.dropped = List.of(last);
+        restarted.work();
+      }
+      assertNull(restarted.find(77));
+      final List<Long> left = restarted.onDisk().stream().map(Replica::group).toList();
+      final ReplicaState expected = left.isEmpty() ? ReplicaState.STOPPED : ReplicaState.MEMBER;
+      assertEquals(expected, replica.status().state());
+      assertEquals(left.isEmpty(), written.contains(RecordDescriptor.GROUP_END));
+      return left;
+    }
+  }
+
+  @Test
+  void whatWasDroppedWhileTheNodeWasDownGoes() throws IOException {
+    assertEquals(List.of(), left(dropped(1), false));
+    assertEquals(List.of(), left(dropped(1), true));
+  }
+
+  @Test
+  void whatAnotherCoordinatorHasDroppedStays() throws IOException {
+    assertEquals(List.of(77L), left(dropped(2), false));
+    assertEquals(List.of(77L), left(dropped(2), true));
+  }
+
+  @Test
+  void whatWasDroppedAndIsThereStays() throws IOException {
+    final ToldCoordinator coordinator = new ToldCoordinator();
+    coordinator.dropped = List.of(dropped(1));
+    coordinator.groups = List.of(LOST);
+    try (Replicas restarted = restarted(coordinator, beginOfLost(), epochOfLost())) {
+      restarted.work();
+      assertNotNull(restarted.find(77));
     }
   }
 
@@ -278,13 +379,15 @@ final class ReplicasTest {
   }
 
   /** Takes what the coordinator says, for nothing. */
-  private static final class Ignored
-      implements dev.ringfetch.index.coordinator.Coordinator.Listener {
+  private static final class Ignored implements Coordinator.Listener {
     @Override
     public void onGroup(GroupState state) {}
 
     @Override
     public void onDropped(long group) {}
+
+    @Override
+    public void onDroppedGroups(java.util.Collection<DroppedGroup> newest) {}
 
     @Override
     public void onNodes(java.util.Collection<Node> nodes) {}

@@ -2,6 +2,7 @@ package dev.ringfetch.index.replication;
 
 import dev.ringfetch.index.coordinator.Coordinator;
 import dev.ringfetch.index.v1.Configuration;
+import dev.ringfetch.index.v1.DroppedGroups;
 import dev.ringfetch.index.v1.GroupState;
 import dev.ringfetch.index.v1.Member;
 import dev.ringfetch.index.v1.Node;
@@ -21,6 +22,7 @@ final class SimulatedCoordinator {
   private final Coverage coverage;
   private final Map<Long, GroupState> groups = new TreeMap<>();
   private final Set<Long> dropped = new HashSet<>();
+  private DroppedGroups droppedLast = DroppedGroups.getDefaultInstance();
   private final Map<Long, Node> nodes = new TreeMap<>();
   private final List<Session> sessions = new ArrayList<>();
   private long epoch = 100;
@@ -54,9 +56,15 @@ final class SimulatedCoordinator {
   }
 
   void drop(long number) {
-    groups.remove(number);
+    droppedLast = Coordinator.dropped(droppedLast, groups.remove(number));
     dropped.add(number);
     sessions.forEach(Session::changed);
+  }
+
+  /** Loses all groups, and which were dropped. No process that knows of one may live. */
+  void forget() {
+    groups.clear();
+    droppedLast = DroppedGroups.getDefaultInstance();
   }
 
   private void change(GroupState state) {
@@ -149,6 +157,7 @@ final class SimulatedCoordinator {
     private final ArrayDeque<Event> events = new ArrayDeque<>();
     private final Map<Long, Integer> versions = new HashMap<>();
     private final List<Runnable> unanswered = new ArrayList<>();
+    private DroppedGroups told = DroppedGroups.getDefaultInstance();
     private Runnable wakeUp = () -> {};
     private Node self;
     private boolean closed;
@@ -215,6 +224,11 @@ final class SimulatedCoordinator {
         if (versions.remove(number) != null) {
           add(listener -> listener.onDropped(number));
         }
+      }
+      final DroppedGroups newest = droppedLast;
+      if (!newest.equals(told)) {
+        told = newest;
+        add(listener -> listener.onDroppedGroups(newest.getGroupsList()));
       }
     }
 

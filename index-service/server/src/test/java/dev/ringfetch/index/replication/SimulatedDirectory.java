@@ -210,6 +210,7 @@ final class SimulatedDirectory {
     private boolean syncing;
     private boolean failed;
     private boolean ended;
+    private boolean closed; // by the group
     private Snapshot snapshot; // the last one that was begun
 
     Use(long base, Consumer<Runnable> runner) {
@@ -219,12 +220,14 @@ final class SimulatedDirectory {
     }
 
     void tell() {
-      runner.accept(listener);
+      if (!closed) {
+        runner.accept(listener);
+      }
     }
 
     @Override
     public boolean append(byte[] bytes, int offset, int length) {
-      if (failed || ended || isFull || (fills && time.oneIn(20))) {
+      if (failed || ended || closed || isFull || (fills && time.oneIn(20))) {
         coverage.count("full disks");
         return false;
       }
@@ -293,7 +296,7 @@ final class SimulatedDirectory {
 
     @Override
     public void close() {
-      ended = true;
+      closed = true; // the directory goes on
     }
   }
 }

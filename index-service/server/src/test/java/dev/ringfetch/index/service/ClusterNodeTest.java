@@ -10,6 +10,7 @@ import dev.ringfetch.index.coordinator.Coordinator;
 import dev.ringfetch.index.coordinator.LocalCoordinator;
 import dev.ringfetch.index.journal.IndexDefinition;
 import dev.ringfetch.index.v1.Configuration;
+import dev.ringfetch.index.v1.DroppedGroup;
 import dev.ringfetch.index.v1.Durability;
 import dev.ringfetch.index.v1.GroupDescription;
 import dev.ringfetch.index.v1.GroupState;
@@ -203,6 +204,9 @@ final class ClusterNodeTest {
 
           @Override
           public void onDropped(long group) {}
+
+          @Override
+          public void onDroppedGroups(Collection<DroppedGroup> newest) {}
 
           @Override
           public void onNodes(Collection<Node> living) {
