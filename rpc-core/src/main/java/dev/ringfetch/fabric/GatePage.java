@@ -54,7 +54,7 @@ public final class GatePage implements AutoCloseable {
                 LinkOption.NOFOLLOW_LINKS),
             PosixFilePermissions.asFileAttribute(PosixFilePermissions.fromString("rw-------")))) {
       if (channel.size() == 0) {
-        initialize(channel);
+        initialize(channel, absolute);
       }
       GateView.check(channel, absolute);
       return new GatePage(
@@ -65,14 +65,19 @@ public final class GatePage implements AutoCloseable {
   }
 
   /** Writes the whole page: no later store through the mapping lacks its block. */
-  private static void initialize(FileChannel channel) throws IOException {
+  private static void initialize(FileChannel channel, Path path) throws IOException {
     final ByteBuffer page =
         ByteBuffer.allocate(GateDescriptor.LENGTH).order(ByteOrder.LITTLE_ENDIAN);
     page.putLong(GateDescriptor.MAGIC_OFFSET, GateDescriptor.MAGIC);
-    while (page.hasRemaining()) {
-      channel.write(page);
+    try {
+      while (page.hasRemaining()) {
+        channel.write(page);
+      }
+      channel.force(true);
+    } catch (IOException e) { // the disk is full, for example
+      channel.truncate(0); // else the next server takes a part of it for damage
+      throw new IOException("cannot create the gate: " + e.getMessage() + ": file=" + path, e);
     }
-    channel.force(true);
   }
 
   /** The page. Only this class stores to it. */

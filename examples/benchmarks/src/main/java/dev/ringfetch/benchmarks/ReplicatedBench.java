@@ -7,6 +7,7 @@ import dev.ringfetch.examples.load.Figures;
 import dev.ringfetch.examples.process.ChildFailure;
 import java.io.IOException;
 import java.io.PrintStream;
+import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.Collections;
@@ -17,8 +18,11 @@ import java.util.Map;
 import java.util.concurrent.Callable;
 import picocli.CommandLine;
 import picocli.CommandLine.Command;
+import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Option;
+import picocli.CommandLine.ParameterException;
+import picocli.CommandLine.Spec;
 
 /**
  * A benchmark of stores whose entries three processes have: an index on one node and on three, by
@@ -78,8 +82,14 @@ final class ReplicatedBench implements Callable<Integer> {
       description = "On the disk that is measured. Default: temporary.")
   private Path data = Path.of(System.getProperty("java.io.tmpdir"));
 
+  @Spec private CommandSpec spec;
+
   @Override
   public Integer call() throws IOException {
+    if (!Files.isDirectory(data) || !Files.isWritable(data)) {
+      throw new ParameterException(
+          spec.commandLine(), "--data is no directory that this user may write to: " + data);
+    }
     Machine.print(out);
     final Timing timing = new Timing(options.rounds(), options.millis(), options.warmUp());
     try (ReplicatedRun run =

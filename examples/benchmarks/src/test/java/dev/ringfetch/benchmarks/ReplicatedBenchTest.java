@@ -103,7 +103,7 @@ final class ReplicatedBenchTest {
 
   @ParameterizedTest
   @ResourceLock(Resources.SYSTEM_ERR)
-  @ValueSource(strings = {"--sides=nobody", "--kills=-1", "--threads=0"})
+  @ValueSource(strings = {"--sides=nobody", "--kills=-1", "--threads=0", "--data=/dev/null/none"})
   void whatCannotBeMeasuredIsRefused(String option) {
     assertEquals(CommandLine.ExitCode.USAGE, Bench.execute("replicated", option));
   }

@@ -184,12 +184,14 @@ class FailingDiskTest {
       final var deleted = index.delete(DeleteRequest.newBuilder().setKey(key(0)).build());
       assertTrue(deleted.getExisted());
       kill();
+      fillToTheLastByte(mounted);
       start(List.of(), data); // on the full disk
       assertFalse(has(0));
       for (int i = 1; i < answered; i++) {
         assertTrue(has(i), "key=" + i + " of " + answered);
       }
       Files.delete(mounted.resolve("filler1"));
+      Files.delete(mounted.resolve("filler2"));
       final long endNs = System.nanoTime() + TimeUnit.SECONDS.toNanos(30);
       while (true) {
         try {
@@ -204,6 +206,20 @@ class FailingDiskTest {
       kill();
     } finally {
       assertTrue(runs("umount", "-l", mounted.toString()));
+    }
+  }
+
+  private static void fillToTheLastByte(Path mounted) throws IOException {
+    try (RandomAccessFile filler =
+        new RandomAccessFile(mounted.resolve("filler2").toFile(), "rw")) {
+      final byte[] zeros = new byte[4096];
+      while (true) {
+        filler.write(zeros);
+      }
+    } catch (IOException e) {
+      if (!e.getMessage().contains("No space left")) {
+        throw e;
+      }
     }
   }
 

@@ -225,7 +225,8 @@ public final class ClusterProcess {
     return Integer.parseInt(address.substring(address.lastIndexOf(':') + 1));
   }
 
-  private Path log() {
+  /** What it says. */
+  Path log() {
     return directory.resolve(name + ".log");
   }
 
@@ -330,7 +331,12 @@ public final class ClusterProcess {
 
   /** Removes its files. */
   void forget() throws IOException {
-    Files.deleteIfExists(directory.resolve(name + ".process"));
+    forgetProcess();
     Files.deleteIfExists(log());
+  }
+
+  /** Removes its files but what it has said. */
+  void forgetProcess() throws IOException {
+    Files.deleteIfExists(directory.resolve(name + ".process"));
   }
 }

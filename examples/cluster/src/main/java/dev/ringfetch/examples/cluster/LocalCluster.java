@@ -262,17 +262,22 @@ public final class LocalCluster implements AutoCloseable {
     return start(NODE + number, 0, options);
   }
 
-  /** Starts the node of a name at a port, and waits until it listens; 0: any port. */
+  /**
+   * Starts the node of a name at a port, and waits until it listens; 0: any port. The log of one
+   * that does not start is left, until another one of its name starts.
+   */
   public ClusterProcess start(String name, int port, NodeOptions options) throws IOException {
     final ClusterProcess node = launch(name, port, options);
     boolean ready = false;
     try {
       node.awaitReady(NODE_READY, host(name) + ":");
       ready = true;
+    } catch (ClusterFailure e) {
+      throw new ClusterFailure(e.getMessage() + "; its log: " + node.log(), e);
     } finally {
       if (!ready) {
         node.kill();
-        node.forget();
+        node.forgetProcess();
       }
     }
     return node;

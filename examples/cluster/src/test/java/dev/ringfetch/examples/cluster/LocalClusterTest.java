@@ -111,6 +111,19 @@ final class LocalClusterTest {
     assertEquals(List.of(), cluster.processes());
   }
 
+  @Test
+  void theLogOfANodeThatDoesNotStartIsLeft() throws IOException {
+    cluster.up(1, OPTIONS.replicas(1));
+    final ClusterFailure failure =
+        assertThrows(
+            ClusterFailure.class,
+            () -> cluster.add(new LocalCluster.NodeOptions(1, "none", "64m")));
+    final Path log = cluster.directory().resolve("node-2.log");
+    assertTrue(failure.getMessage().contains("log: " + log), failure.getMessage());
+    assertTrue(Files.readString(log).contains("--memory"));
+    assertEquals(2, cluster.processes().size()); // the coordinator and a node
+  }
+
   private ClusterView awaitPaths(String path) throws IOException {
     return cluster.awaitAnswers(
         "records go another way than " + path,

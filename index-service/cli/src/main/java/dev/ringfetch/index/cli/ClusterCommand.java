@@ -106,13 +106,33 @@ final class ClusterCommand extends ClientCommand {
                 + " of "
                 + view.answering()
                 + " nodes");
+    warnings(view).forEach(out::line);
+  }
+
+  /** Says which nodes' disks are full. */
+  static List<String> warnings(ClusterView view) {
+    return view.nodes().stream()
+        .filter(node -> node.disk().refuses())
+        .map(
+            node ->
+                "WARNING: "
+                    + node.address()
+                    + ": the disk refuses writes, or soon will"
+                    + (node.disk().millis() == 0
+                        ? ""
+                        : ", for " + Math.max(1, node.disk().millis() / 1000) + " s")
+                    + ": "
+                    + Printable.escape(node.disk().obstacle()))
+        .toList();
   }
 
   private static String state(NodeView node) {
     if (!node.answers()) {
       return "no answer";
     }
-    return node.coordinated() ? "lives" : "lives, without coordinator";
+    return "lives"
+        + (node.coordinated() ? "" : ", without coordinator")
+        + (node.disk().refuses() ? ", disk full" : "");
   }
 
   private static String state(IndexView index) {
@@ -141,6 +161,8 @@ final class ClusterCommand extends ClientCommand {
           .text("address", node.address())
           .flag("answers", node.answers())
           .flag("coordinator_reached", node.coordinated())
+          .text("disk_obstacle", node.disk().obstacle())
+          .number("disk_obstacle_ms", node.disk().millis())
           .end();
     }
     for (final IndexView index : view.indexes()) {

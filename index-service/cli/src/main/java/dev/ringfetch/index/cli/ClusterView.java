@@ -31,8 +31,30 @@ public record ClusterView(List<NodeView> nodes, List<IndexView> indexes) {
    * @param address host and port
    * @param answers whether the node answered
    * @param coordinated whether the node reaches the coordinator, by its own answer
+   * @param disk what is wrong with its disk, by its own answer
    */
-  public record NodeView(long id, String address, boolean answers, boolean coordinated) {}
+  public record NodeView(
+      long id, String address, boolean answers, boolean coordinated, DiskView disk) {
+
+    static NodeView silent(long id, String address) {
+      return new NodeView(id, address, false, false, DiskView.NONE);
+    }
+  }
+
+  /**
+   * Why a node's disk takes no more.
+   *
+   * @param obstacle empty: it does, as far as is known
+   * @param millis for how long; 0: not known
+   */
+  public record DiskView(String obstacle, long millis) {
+    static final DiskView NONE = new DiskView("", 0);
+
+    /** Whether the node has said that its disk is full, or refuses writes. */
+    public boolean refuses() {
+      return !obstacle.isEmpty();
+    }
+  }
 
   /**
    * A member of an index other than the leader.
@@ -83,15 +105,22 @@ public record ClusterView(List<NodeView> nodes, List<IndexView> indexes) {
         answers.values().stream().flatMap(Optional::stream).toList();
     final Map<Long, String> addresses = addresses(given);
     final Map<String, NodeView> nodes = new TreeMap<>();
-    addresses.forEach((id, address) -> nodes.put(address, new NodeView(id, address, false, false)));
+    addresses.forEach((id, address) -> nodes.put(address, NodeView.silent(id, address)));
     answers.forEach(
         (address, answer) -> {
           if (answer.isPresent()) {
             final DescribeClusterResponse said = answer.get();
             final String name = addresses.getOrDefault(said.getNode(), address);
-            nodes.put(name, new NodeView(said.getNode(), name, true, said.getCoordinatorReached()));
+            nodes.put(
+                name,
+                new NodeView(
+                    said.getNode(),
+                    name,
+                    true,
+                    said.getCoordinatorReached(),
+                    new DiskView(said.getDiskObstacle(), said.getDiskObstacleMs())));
           } else {
-            nodes.putIfAbsent(address, new NodeView(0, address, false, false));
+            nodes.putIfAbsent(address, NodeView.silent(0, address));
           }
         });
     final Map<String, IndexView> indexes = new TreeMap<>();

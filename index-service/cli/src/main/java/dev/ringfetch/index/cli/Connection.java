@@ -17,6 +17,7 @@ import dev.ringfetch.index.v1.DescribeServerRequest;
 import dev.ringfetch.index.v1.DescribeServerResponse;
 import dev.ringfetch.index.v1.Durability;
 import dev.ringfetch.index.v1.IndexAdminGrpc;
+import dev.ringfetch.index.v1.IndexAdminGrpc.IndexAdminBlockingStub;
 import dev.ringfetch.index.v1.IndexDescription;
 import dev.ringfetch.index.v1.IndexGrpc;
 import dev.ringfetch.index.v1.IndexKind;
@@ -35,6 +36,7 @@ import java.util.Objects;
 import java.util.Optional;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicLong;
+import java.util.function.Function;
 
 /**
  * A connection to an index server: the client library, and the calls about indexes that it has not.
@@ -43,6 +45,9 @@ import java.util.concurrent.atomic.AtomicLong;
 final class Connection implements AutoCloseable {
   private static final int SNAPSHOT_SECONDS = 3600;
   private static final int END_SECONDS = 2;
+
+  /** How long a node of several may take to answer before another one is asked: at first. */
+  private static final long PATIENCE_NS = TimeUnit.MILLISECONDS.toNanos(500);
 
   private final String server;
   private final Path shmDirectory; // null: the default
@@ -126,8 +131,7 @@ final class Connection implements AutoCloseable {
   /** All indexes; those that other nodes lead with as many entries as these say. */
   List<IndexDescription> list() {
     final long endNs = System.nanoTime() + timeout.toNanos();
-    return limited(IndexAdminGrpc.newBlockingStub(channel))
-        .listIndexes(ListIndexesRequest.getDefaultInstance())
+    return ofAnyNode(stub -> stub.listIndexes(ListIndexesRequest.getDefaultInstance()))
         .getIndexesList()
         .stream()
         .map(index -> index.getLedElsewhere() ? counted(index, endNs) : index)
@@ -158,8 +162,7 @@ final class Connection implements AutoCloseable {
   Optional<DescribeServerResponse> describeServer() {
     try {
       return Optional.of(
-          limited(IndexAdminGrpc.newBlockingStub(channel))
-              .describeServer(DescribeServerRequest.getDefaultInstance()));
+          ofAnyNode(stub -> stub.describeServer(DescribeServerRequest.getDefaultInstance())));
     } catch (StatusRuntimeException e) {
       if (e.getStatus().getCode() == Status.Code.UNIMPLEMENTED) {
         return Optional.empty();
@@ -177,12 +180,22 @@ final class Connection implements AutoCloseable {
 
   /** Creates an index; false if it was there already, in the same kind and durability. */
   boolean create(String index, IndexKind kind, Durability durability) {
+    return create(index, kind, durability, 0);
+  }
+
+  /**
+   * Creates an index, as above.
+   *
+   * @param replicas nodes of a cluster that are to have it; 0: what the server is set to
+   */
+  boolean create(String index, IndexKind kind, Durability durability, int replicas) {
     return limited(IndexAdminGrpc.newBlockingStub(channel))
         .createIndex(
             CreateIndexRequest.newBuilder()
                 .setIndex(index)
                 .setKind(kind)
                 .setDurability(durability)
+                .setReplicas(replicas)
                 .build())
         .getCreated();
   }
@@ -222,6 +235,28 @@ final class Connection implements AutoCloseable {
   /** Reads of the client so far that calls have answered, wholly or in part. */
   long callReads() {
     return callReads.get();
+  }
+
+  /**
+   * Makes a call that each node answers for itself. The channel goes on to another node after one
+   * that has not answered in time; it is given longer each time, and the whole timeout at last.
+   */
+  private <R> R ofAnyNode(Function<IndexAdminBlockingStub, R> call) {
+    final long endNs = System.nanoTime() + timeout.toNanos();
+    long patienceNs = PATIENCE_NS;
+    while (true) {
+      final long leftNs = Math.max(1, endNs - System.nanoTime());
+      final boolean isLast = !server.contains(",") || leftNs < 2 * patienceNs;
+      try {
+        return call.apply(
+            limited(IndexAdminGrpc.newBlockingStub(channel), isLast ? leftNs : patienceNs));
+      } catch (StatusRuntimeException e) {
+        if (isLast || e.getStatus().getCode() != Status.Code.DEADLINE_EXCEEDED) {
+          throw e;
+        }
+      }
+      patienceNs += patienceNs / 2;
+    }
   }
 
   /** With the timeout. Of several nodes, one after the other is tried until one serves the call. */

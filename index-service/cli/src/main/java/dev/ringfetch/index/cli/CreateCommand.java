@@ -1,5 +1,6 @@
 package dev.ringfetch.index.cli;
 
+import dev.ringfetch.index.AtLeast;
 import dev.ringfetch.index.DurabilityLevel;
 import dev.ringfetch.index.v1.Durability;
 import dev.ringfetch.index.v1.IndexKind;
@@ -45,6 +46,13 @@ final class CreateCommand extends ClientCommand {
           "What answered writes survive: memory, interval or disk. Default: what the server says.")
   private Durability durability = Durability.DURABILITY_UNSPECIFIED;
 
+  @Option(
+      names = "--replicas",
+      paramLabel = "N",
+      converter = AtLeast.One.class,
+      description = "Nodes of a cluster that have it. Default: what the server says.")
+  private int replicas;
+
   CreateCommand(Session session) {
     super(session);
   }
@@ -72,7 +80,7 @@ final class CreateCommand extends ClientCommand {
                       + kind
                       + ": drop it first, or take another name");
             });
-    final boolean created = connection.create(name, kind.kind, durability);
+    final boolean created = connection.create(name, kind.kind, durability, replicas);
     if (isJson()) {
       out.object().text("index", name).text("kind", "" + kind).flag("created", created).end();
     } else {

@@ -4,6 +4,7 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import dev.ringfetch.index.cli.ClusterView.DiskView;
 import dev.ringfetch.index.cli.ClusterView.IndexView;
 import dev.ringfetch.index.cli.ClusterView.MemberView;
 import dev.ringfetch.index.cli.ClusterView.NodeView;
@@ -106,12 +107,28 @@ final class ClusterViewTest {
     answer(node(3, false, 1, 2, 3, 5)); // 5 has died since
     assertEquals(
         List.of(
-            new NodeView(1, "n1:1", true, true),
-            new NodeView(2, "n2:1", false, false),
-            new NodeView(3, "n3:1", true, false),
-            new NodeView(0, "n4:1", false, false)),
+            new NodeView(1, "n1:1", true, true, DiskView.NONE),
+            NodeView.silent(2, "n2:1"),
+            new NodeView(3, "n3:1", true, false, DiskView.NONE),
+            NodeView.silent(0, "n4:1")),
         ClusterView.of(answers).nodes());
     assertEquals(2, ClusterView.of(answers).answering());
     assertEquals(1, ClusterView.of(answers).coordinated());
+  }
+
+  @Test
+  void aFullDiskIsShownWithItsNode() {
+    answer(node(1, true, 1, 2, 3));
+    answer(node(2, true, 1, 2, 3).setDiskObstacle("No space left on device").setDiskObstacleMs(90_000));
+    answer(node(3, true, 1, 2, 3).setDiskObstacle("Input/output error"));
+    final ClusterView view = ClusterView.of(answers);
+    assertEquals(
+        new NodeView(2, "n2:1", true, true, new DiskView("No space left on device", 90_000)),
+        view.nodes().get(1));
+    assertEquals(
+        List.of(
+            "WARNING: n2:1: the disk refuses writes, or soon will, for 90 s: No space left on device",
+            "WARNING: n3:1: the disk refuses writes, or soon will: Input/output error"),
+        ClusterCommand.warnings(view));
   }
 }

@@ -69,6 +69,18 @@ final class TroubleTest {
     }
   }
 
+  @Test
+  void aNodeThatSaysNothingIsLeftForAnother() throws IOException {
+    try (ServerSocket silent = new ServerSocket(0, 9, InetAddress.getLoopbackAddress());
+        TestServer server = TestServer.start(directory, TestServer.MEMORY)) {
+      final String both = "localhost:" + silent.getLocalPort() + "," + server.target();
+      for (final String[] command : new String[][] {{"list"}, {"stat", "--once"}}) {
+        final String out = new Invocation(both).shm(directory).run(command).done();
+        assertTrue(out.contains("default"), out);
+      }
+    }
+  }
+
   /** Answers every connection with the same text, and closes it. */
   private static void answer(ServerSocket server, String text) {
     final Thread thread =

@@ -1,6 +1,7 @@
 package dev.ringfetch.index.data;
 
 import dev.ringfetch.fabric.GatePage;
+import dev.ringfetch.fabric.Obstacle;
 import dev.ringfetch.index.disk.HostDisk;
 import java.io.IOException;
 import java.nio.channels.FileChannel;
@@ -100,13 +101,27 @@ public final class DataDirectory implements AutoCloseable {
       lock = lock(real);
       final GatePage gate = GatePage.open(real.resolve(GATE));
       final Identity identity = next(real, takeover, boot, gate);
-      identity.write(real.resolve(IDENTITY));
+      write(identity, real);
       opened = true;
       return new DataDirectory(real, lock, identity, gate);
     } finally {
       if (!opened) {
         release(real, lock);
       }
+    }
+  }
+
+  private static void write(Identity identity, Path directory) throws IOException {
+    try {
+      identity.write(new HostDisk(directory), IDENTITY);
+    } catch (IOException e) {
+      throw new IOException(
+          "cannot note in the data directory that this server has it: "
+              + Obstacle.of(e)
+              + "; nothing in it has changed: make room on its disk, if it is full, and start again:"
+              + " data="
+              + directory,
+          e);
     }
   }
 

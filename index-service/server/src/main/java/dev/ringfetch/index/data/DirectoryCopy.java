@@ -37,7 +37,7 @@ public record DirectoryCopy(Path path, long origin) {
     DataDirectory.createLock(path).close();
     DataDirectory.createGate(path);
     new Identity(identity.id(), Identity.NO_BOOT, identity.incarnation())
-        .write(path.resolve(DataDirectory.IDENTITY));
+        .write(new HostDisk(path), DataDirectory.IDENTITY);
     new HostDisk(path.getParent()).syncDirectory();
   }
 }

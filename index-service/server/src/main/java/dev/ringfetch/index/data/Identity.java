@@ -2,14 +2,12 @@ package dev.ringfetch.index.data;
 
 import static java.nio.charset.StandardCharsets.US_ASCII;
 
-import dev.ringfetch.index.disk.HostDisk;
+import dev.ringfetch.index.disk.Disk;
+import dev.ringfetch.index.disk.DiskFile;
 import java.io.IOException;
 import java.nio.ByteBuffer;
-import java.nio.channels.FileChannel;
 import java.nio.file.Files;
 import java.nio.file.Path;
-import java.nio.file.StandardCopyOption;
-import java.nio.file.StandardOpenOption;
 import java.util.HexFormat;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
@@ -67,25 +65,52 @@ record Identity(String id, String boot, long incarnation) {
     return HexFormat.of().toHexDigits((int) checksum.getValue());
   }
 
-  /** Replaces the identity; after a loss of power the file holds either the old or the new one. */
-  void write(Path path) throws IOException {
+  /**
+   * Replaces the identity; after a loss of power the file holds either the old or the new one.
+   *
+   * <p>Where the disk has no room for another file, the new one is written over the old one, if it
+   * is as long: then it needs no room, and as it is shorter than a sector, it is there as a whole or
+   * not at all.
+   *
+   * @throws IOException if the disk fails, or has no room; no unfinished file is left then
+   */
+  void write(Disk disk, String name) throws IOException {
     final String lines =
         "ringfetch-data 1\nid " + id + "\nboot " + boot + "\nincarnation " + incarnation + "\n";
     final ByteBuffer text =
         ByteBuffer.wrap((lines + "crc32c " + checksum(lines) + "\n").getBytes(US_ASCII));
-    final Path unfinished = path.resolveSibling(path.getFileName() + ".new");
-    try (FileChannel channel =
-        FileChannel.open(
-            unfinished,
-            StandardOpenOption.CREATE,
-            StandardOpenOption.WRITE,
-            StandardOpenOption.TRUNCATE_EXISTING)) {
-      while (text.hasRemaining()) {
-        channel.write(text);
+    final String unfinished = name + ".new";
+    disk.delete(unfinished);
+    try {
+      try (DiskFile file = disk.create(unfinished)) {
+        write(file, text);
       }
-      channel.force(true);
+      disk.rename(unfinished, name);
+    } catch (IOException e) {
+      disk.delete(unfinished);
+      if (!overwrite(disk, name, text, e)) {
+        throw e;
+      }
     }
-    Files.move(unfinished, path, StandardCopyOption.ATOMIC_MOVE);
-    new HostDisk(path.toAbsolutePath().getParent()).syncDirectory(); // the rename itself
+    disk.syncDirectory(); // the rename itself
+  }
+
+  private static void write(DiskFile file, ByteBuffer text) throws IOException {
+    file.write(0, text.rewind());
+    file.sync();
+  }
+
+  /** Writes over a file of the same length; returns false if there is none, or that fails too. */
+  private static boolean overwrite(Disk disk, String name, ByteBuffer text, IOException before) {
+    try (DiskFile file = disk.open(name)) {
+      if (file.length() != text.limit()) {
+        return false;
+      }
+      write(file, text);
+      return true;
+    } catch (IOException e) {
+      before.addSuppressed(e);
+      return false;
+    }
   }
 }

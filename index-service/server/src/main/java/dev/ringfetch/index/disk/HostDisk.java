@@ -58,12 +58,14 @@ public final class HostDisk implements Disk {
             directory.resolve(name),
             Set.of(
                 StandardOpenOption.CREATE_NEW, StandardOpenOption.READ, StandardOpenOption.WRITE),
-            PosixFilePermissions.asFileAttribute(PosixFilePermissions.fromString("rw-------"))));
+            PosixFilePermissions.asFileAttribute(PosixFilePermissions.fromString("rw-------"))),
+        directory.resolve(name));
   }
 
   @Override
   public DiskFile open(String name) throws IOException {
-    return new HostFile(FileChannel.open(directory.resolve(name), opening));
+    return new HostFile(
+        FileChannel.open(directory.resolve(name), opening), directory.resolve(name));
   }
 
   @Override
@@ -93,7 +95,7 @@ public final class HostDisk implements Disk {
     return directory.toString();
   }
 
-  private record HostFile(FileChannel channel) implements DiskFile {
+  private record HostFile(FileChannel channel, Path path) implements DiskFile {
     /** The JDK keeps a direct buffer as long as the longest of a call with another one. */
     private static final int CALL_LENGTH = 1 << 20;
 
@@ -105,13 +107,17 @@ public final class HostDisk implements Disk {
     @Override
     public int read(long position, ByteBuffer buffer) throws IOException {
       final int start = buffer.position();
-      while (buffer.hasRemaining()) {
-        final ByteBuffer part = part(buffer);
-        final int length = channel.read(part, position + buffer.position() - start);
-        if (length < 0) {
-          break;
+      try {
+        while (buffer.hasRemaining()) {
+          final ByteBuffer part = part(buffer);
+          final int length = channel.read(part, position + buffer.position() - start);
+          if (length < 0) {
+            break;
+          }
+          buffer.position(buffer.position() + length);
         }
-        buffer.position(buffer.position() + length);
+      } catch (IOException e) {
+        throw withPath(e);
       }
       return buffer.position() - start;
     }
@@ -119,9 +125,13 @@ public final class HostDisk implements Disk {
     @Override
     public void write(long position, ByteBuffer buffer) throws IOException {
       final int start = buffer.position();
-      while (buffer.hasRemaining()) {
-        final int length = channel.write(part(buffer), position + buffer.position() - start);
-        buffer.position(buffer.position() + length);
+      try {
+        while (buffer.hasRemaining()) {
+          final int length = channel.write(part(buffer), position + buffer.position() - start);
+          buffer.position(buffer.position() + length);
+        }
+      } catch (IOException e) {
+        throw withPath(e);
       }
     }
 
@@ -131,7 +141,18 @@ public final class HostDisk implements Disk {
 
     @Override
     public void sync() throws IOException {
-      channel.force(false); // fdatasync: also what is needed to find the data again
+      try {
+        channel.force(false); // fdatasync: also what is needed to find the data again
+      } catch (IOException e) {
+        throw withPath(e);
+      }
+    }
+
+    /** Adds the file to what the system says, which is no more than the error's name. */
+    private IOException withPath(IOException failure) {
+      return failure.getClass() == IOException.class
+          ? new IOException(failure.getMessage() + ": file=" + path, failure)
+          : failure;
     }
 
     @Override

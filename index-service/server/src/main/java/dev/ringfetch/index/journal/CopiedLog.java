@@ -46,6 +46,11 @@ public final class CopiedLog {
     return journal.isFailed();
   }
 
+  /** Whether the journal gets no room beyond what it has: the disk is full. */
+  public boolean isShort() {
+    return journal.obstacle() != null;
+  }
+
   /** Ends: the listener is called no more. */
   public void close() {
     journal.remove(source);

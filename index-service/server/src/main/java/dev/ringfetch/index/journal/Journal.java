@@ -11,6 +11,7 @@ import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicReference;
+import java.util.function.Consumer;
 import java.util.function.LongSupplier;
 import org.agrona.ErrorHandler;
 
@@ -60,6 +61,7 @@ public final class Journal {
   private final ErrorHandler errors;
   private final LongSupplier clock;
   private final SyncListener syncs;
+  private final Consumer<IOException> obstacles;
   private final JournalCounts counts = new JournalCounts();
   private final Batch batch = new Batch();
   private final Set<JournalSource> sources = ConcurrentHashMap.newKeySet();
@@ -75,6 +77,7 @@ public final class Journal {
   private final boolean copied;
   private volatile IOException failure;
   private volatile IOException obstacle;
+  private volatile long obstacleSinceNs;
 
   // Of the journal's thread.
   private List<JournalSource> listed = new ArrayList<>();
@@ -120,6 +123,7 @@ public final class Journal {
     ErrorHandler errors = failure -> {};
     LongSupplier clock = System::nanoTime;
     SyncListener syncs = (durationNs, records, bytes) -> {};
+    Consumer<IOException> obstacles = obstacle -> {};
     RecoveryProgress progress = (bytes, total, records) -> {};
 
     /** Creates the defaults. */
@@ -165,6 +169,15 @@ public final class Journal {
       return this;
     }
 
+    /**
+     * Sets what is told why there is no next segment, once when that begins, and with null when
+     * there is one; on the journal's thread.
+     */
+    public Context obstacles(Consumer<IOException> told) {
+      obstacles = told;
+      return this;
+    }
+
     /** Sets what is told why the journal has failed, once, on the journal's thread. */
     public Context errors(ErrorHandler handler) {
       errors = handler;
@@ -183,6 +196,7 @@ public final class Journal {
     errors = context.errors;
     clock = context.clock;
     syncs = context.syncs;
+    obstacles = context.obstacles;
     previous = recovered.previous();
     durable = recovered.end();
     clean = recovered.clean();
@@ -425,6 +439,12 @@ public final class Journal {
     return obstacle;
   }
 
+  /** For how long there has been an {@link #obstacle}, in nanoseconds; 0 if there is none. */
+  public long obstacleNs() {
+    final long sinceNs = obstacleSinceNs;
+    return obstacle == null ? 0 : Math.max(0, clock.getAsLong() - sinceNs);
+  }
+
   /** What was counted since the journal was opened. Any thread. */
   public JournalCounts counts() {
     return counts;
@@ -622,10 +642,17 @@ public final class Journal {
       if (segments.prepare()) {
         return 0;
       }
+      if (obstacle != null) {
+        obstacles.accept(null);
+      }
       obstacle = null;
       roomChanged = true;
       return Long.MAX_VALUE;
     } catch (IOException e) {
+      if (obstacle == null) {
+        obstacleSinceNs = clock.getAsLong();
+        obstacles.accept(e);
+      }
       obstacle = e;
       roomChanged = true;
       retrying = true;

@@ -201,6 +201,13 @@ final class Recovery {
           writer,
           checkpoint,
           new Result(writer.position(), 0, 0, true, false, SnapshotChoice.none()));
+    } catch (IOException e) {
+      throw new IOException(
+          "cannot create the journal, whose begin needs "
+              + (context.segmentLength >> 20)
+              + " MiB: "
+              + e.getMessage(),
+          e);
     } finally {
       if (!created) {
         writer.close();

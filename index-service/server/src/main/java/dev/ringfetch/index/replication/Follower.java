@@ -121,6 +121,7 @@ final class Follower {
         .setDurable(obeys && core.hasDisk() ? core.durable() + 1 : 0)
         .setLogEpoch(core.isRestarted() ? core.gate() : 0)
         .setUnasked(unasked)
+        .setDiskRoom(core.diskRoom())
         .setReceived(core.log().end())
         .setApplied(core.applied())
         .setConfirmed(confirmed);

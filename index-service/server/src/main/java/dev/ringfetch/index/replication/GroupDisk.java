@@ -25,6 +25,9 @@ public interface GroupDisk {
   /** Whether nothing becomes durable any more. */
   boolean isFailed();
 
+  /** Whether it gets no room beyond what it has: it is full, not slow. Any thread. */
+  boolean isShort();
+
   /** Sets what is run, on any thread, when more is durable, or the disk has failed. Once. */
   void onChange(Runnable listener);
 

@@ -1,6 +1,7 @@
 package dev.ringfetch.index.replication;
 
 import dev.ringfetch.index.v1.Configuration;
+import dev.ringfetch.index.v1.DiskRoom;
 import dev.ringfetch.index.v1.GroupState;
 import dev.ringfetch.index.v1.Member;
 import dev.ringfetch.index.v1.MemberMessage;
@@ -331,7 +332,7 @@ final class Leader {
   private boolean isLost(MemberProgress member, long nowNs) {
     return member.isSuspect(nowNs)
         || (core.hasDisk()
-            && member.isDiskStuck(nowNs)
+            && (member.isDiskStuck(nowNs) || (member.isDiskFull(nowNs) && !isOwnDiskShort()))
             && nowNs - ownDurableNs <= MemberProgress.SILENCE_NS)
         || (core.serving() != null && !core.serving().hasRoom() && member.isStuck(nowNs));
   }
@@ -358,16 +359,34 @@ final class Leader {
   }
 
   /** Whether the leader's disk lacks records, and has got none for so long that it must be full. */
-  boolean isOwnDiskStuck(long nowNs) {
+  private boolean isOwnDiskStuck(long nowNs) {
     return core.hasDisk() && nowNs - ownDurableNs > MemberProgress.DISK_NS;
+  }
+
+  /** Whether the leader's disk could not have the records of another epoch. */
+  boolean hasNoRoom(long nowNs) {
+    return isOwnDiskStuck(nowNs) || isOwnDiskFull(nowNs);
+  }
+
+  /** Whether the leader's disk lacks records, and there is no room for them. */
+  private boolean isOwnDiskFull(long nowNs) {
+    return core.diskRoom() == DiskRoom.DISK_ROOM_NONE
+        && nowNs - ownDurableNs > MemberProgress.FULL_NS;
+  }
+
+  private boolean isOwnDiskShort() {
+    return core.diskRoom() != DiskRoom.DISK_ROOM_UNSPECIFIED;
   }
 
   /**
    * The member that is to lead, as the disk of this leader is full: one that lives and may win, and
-   * whose disk has all, or took something a moment ago; 0 if there is none, or no need.
+   * whose disk has all, or took something a moment ago; 0 if there is none, or no need. Before this
+   * disk has stood still for long, a member whose disk will be full soon is none: two of them would
+   * hand over to each other.
    */
   long successor(Map<Long, Node> living, long nowNs) {
-    if (!isOwnDiskStuck(nowNs)) {
+    final boolean isStuck = isOwnDiskStuck(nowNs);
+    if (!hasNoRoom(nowNs)) {
       return 0;
     }
     for (final Member member : configuration.getMembersList()) {
@@ -376,6 +395,7 @@ final class Leader {
           && Configurations.base(group).getMembersList().contains(member)
           && Configurations.is(member, living.get(member.getNode()))
           && !progress.isStuck(nowNs)
+          && (isStuck || !progress.isDiskShort())
           && !isLost(progress, nowNs)) {
         return member.getNode();
       }

@@ -3,6 +3,7 @@ package dev.ringfetch.index.replication;
 import com.google.protobuf.ByteString;
 import dev.ringfetch.index.journal.JournalRecord;
 import dev.ringfetch.index.journal.RecordDescriptor;
+import dev.ringfetch.index.v1.DiskRoom;
 import dev.ringfetch.index.v1.GroupState;
 import java.util.ArrayDeque;
 
@@ -42,6 +43,7 @@ final class LogJournal {
   private boolean isWhole; // the log follows, not a snapshot
   private boolean isEpochDue;
   private boolean isDropped;
+  private boolean isRefused; // whether the last cycle had a record without room
   private long durable = -1;
   private long commit;
   private long bytesSinceCommit;
@@ -63,6 +65,14 @@ final class LogJournal {
   /** Whether nothing becomes durable any more. */
   boolean isFailed() {
     return isDropped || disk.isFailed();
+  }
+
+  /** The room on the disk: none where it is short and refuses what there is to be written. */
+  DiskRoom room() {
+    if (!disk.isShort()) {
+      return DiskRoom.DISK_ROOM_UNSPECIFIED;
+    }
+    return isRefused ? DiskRoom.DISK_ROOM_NONE : DiskRoom.DISK_ROOM_SHORT;
   }
 
   /** Goes on with a log that the disk has, up to its end. */
@@ -100,7 +110,7 @@ final class LogJournal {
       throw new GroupStoreException(
           "the journal has failed, or the leader does not wait for it: group=" + group);
     }
-    if (!waiting.isEmpty() || !disk.append(record, 0, record.length)) {
+    if (!waiting.isEmpty() || !append(record, 0, record.length)) {
       waiting.add(record);
       waitingBytes += record.length;
     } else {
@@ -110,7 +120,7 @@ final class LogJournal {
 
   /** Passes on what waits, as far as there is room; returns whether nothing waits any more. */
   private boolean passWaiting() {
-    while (!waiting.isEmpty() && disk.append(waiting.peek(), 0, waiting.peek().length)) {
+    while (!waiting.isEmpty() && append(waiting.peek(), 0, waiting.peek().length)) {
       final int length = waiting.poll().length;
       waitingBytes -= length;
       newerBytes += length;
@@ -179,6 +189,7 @@ final class LogJournal {
 
   /** Passes on what has come, as far as there is room. */
   void work(long epoch, long committed) {
+    isRefused = false;
     final boolean isPassed = passWaiting();
     if (!isPassed || !isWhole) {
       return;
@@ -196,7 +207,7 @@ final class LogJournal {
       final long position = cursor.position();
       final int offset = cursor.offset();
       final int length = cursor.skipped();
-      hasRoom = disk.append(cursor.array(), offset, length);
+      hasRoom = append(cursor.array(), offset, length);
       if (hasRoom) {
         isNew = true;
         bytesSinceCommit += length;
@@ -248,7 +259,13 @@ final class LogJournal {
 
   private boolean tryAppend(int type, long epoch, ByteString value) {
     final byte[] record = control(type, epoch, value);
-    return disk.append(record, 0, record.length);
+    return append(record, 0, record.length);
+  }
+
+  private boolean append(byte[] bytes, int offset, int length) {
+    final boolean isTaken = disk.append(bytes, offset, length);
+    isRefused |= !isTaken;
+    return isTaken;
   }
 
   private byte[] control(int type, long epoch, ByteString value) {

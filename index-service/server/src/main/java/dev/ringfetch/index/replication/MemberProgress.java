@@ -2,6 +2,7 @@ package dev.ringfetch.index.replication;
 
 import dev.ringfetch.index.v1.Adopt;
 import dev.ringfetch.index.v1.Append;
+import dev.ringfetch.index.v1.DiskRoom;
 import dev.ringfetch.index.v1.LeaderMessage;
 import dev.ringfetch.index.v1.MemberMessage;
 import java.lang.System.Logger;
@@ -28,6 +29,9 @@ final class MemberProgress {
 
   /** A disk that takes nothing for so long is full: longer than a sync on a busy one. */
   static final long DISK_NS = 5_000_000_000L;
+
+  /** The same of a disk whose node says that it has no room. */
+  static final long FULL_NS = 4 * HEARTBEAT_NS;
 
   private final ReplicaCore core;
   private final long node;
@@ -70,6 +74,7 @@ final class MemberProgress {
   private long adoptNs;
   private long progressNs;
   private long countedNs;
+  private DiskRoom diskRoom = DiskRoom.DISK_ROOM_UNSPECIFIED;
 
   MemberProgress(ReplicaCore core, long node, long epoch, boolean connected, long nowNs) {
     this.core = core;
@@ -138,6 +143,16 @@ final class MemberProgress {
     return nowNs - countedNs > DISK_NS;
   }
 
+  /** Whether its disk lacks records, and it says that there is no room for them. */
+  boolean isDiskFull(long nowNs) {
+    return diskRoom == DiskRoom.DISK_ROOM_NONE && nowNs - countedNs > FULL_NS;
+  }
+
+  /** Whether it says that its disk has no room, or will soon have none. */
+  boolean isDiskShort() {
+    return diskRoom != DiskRoom.DISK_ROOM_UNSPECIFIED;
+  }
+
   /** Counts a time in which the leader did nothing as no silence of the member. */
   void excuse(long nowNs, long stoodNs) {
     heardNs = Math.min(nowNs, heardNs + stoodNs);
@@ -186,6 +201,7 @@ final class MemberProgress {
     final long countedBefore = counted();
     adopted = true;
     heardNs = nowNs; // a node that refuses is no member
+    diskRoom = answer.getDiskRoom();
     if (answer.getReceived() > received || answer.getReceived() == core.log().end()) {
       progressNs = nowNs;
     }

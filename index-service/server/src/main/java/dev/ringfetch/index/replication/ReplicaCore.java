@@ -2,6 +2,7 @@ package dev.ringfetch.index.replication;
 
 import dev.ringfetch.index.journal.JournalRecord;
 import dev.ringfetch.index.journal.RecordDescriptor;
+import dev.ringfetch.index.v1.DiskRoom;
 import dev.ringfetch.index.v1.GroupState;
 
 /**
@@ -132,6 +133,11 @@ final class ReplicaCore {
   /** Position up to which this replica's records count, -1 for none: durable where that matters. */
   long durable() {
     return journal == null ? log.end() : journal.durable();
+  }
+
+  /** The room on the disk. */
+  DiskRoom diskRoom() {
+    return journal == null ? DiskRoom.DISK_ROOM_UNSPECIFIED : journal.room();
   }
 
   /** Passes on to the disk what has come. */

@@ -432,7 +432,7 @@ final class ReplicaCycle {
       if (!mayWin() || nowNs - notBeforeNs < 0) {
         return;
       }
-      if (superseded && leader.isOwnDiskStuck(nowNs)) {
+      if (superseded && leader.hasNoRoom(nowNs)) {
         return; // it could not establish an epoch
       }
       final long successor = superseded ? 0 : leader.successor(living, nowNs);

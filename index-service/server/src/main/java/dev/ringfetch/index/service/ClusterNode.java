@@ -61,6 +61,9 @@ public final class ClusterNode implements LeaderDirectory, AutoCloseable {
   /** Nodes that have each index, unless set. */
   public static final int REPLICAS_DEFAULT = 3;
 
+  /** The most nodes that a request may name. */
+  static final int REPLICAS_MAX = 64;
+
   private static final Logger LOGGER = System.getLogger(ClusterNode.class.getName());
 
   /** How long the thread sleeps while nothing wakes it. */
@@ -115,7 +118,7 @@ public final class ClusterNode implements LeaderDirectory, AutoCloseable {
   private final List<Request> waiting = new ArrayList<>();
 
   /** An index that is to be there. */
-  private record Wanted(String name, IndexKind kind, Durability durability) {}
+  private record Wanted(String name, IndexKind kind, Durability durability, int replicas) {}
 
   /** A creation that waits until the group serves. */
   private record Request(Wanted wanted, boolean done, Created told, long endNs) {}
@@ -427,12 +430,14 @@ public final class ClusterNode implements LeaderDirectory, AutoCloseable {
   }
 
   @Override
-  public void create(String index, IndexKind kind, Durability durability, Created told) {
+  public void create(
+      String index, IndexKind kind, Durability durability, int replicas, Created told) {
     final String name = index.isEmpty() ? Indexes.DEFAULT_NAME : index;
     execute(
         () -> {
           try {
-            begin(new Wanted(name, kind, durability), told);
+            begin(
+                new Wanted(name, kind, durability, replicas == 0 ? replicaCount : replicas), told);
           } catch (RuntimeException e) {
             told.onEnd(0, false, noAnswer(name));
             throw e;
@@ -447,6 +452,7 @@ public final class ClusterNode implements LeaderDirectory, AutoCloseable {
           index,
           IndexKind.INDEX_KIND_UNSPECIFIED,
           Durability.DURABILITY_UNSPECIFIED,
+          0,
           (incarnation, created, failure) -> createdForWrites.remove(index));
     }
   }
@@ -485,13 +491,13 @@ public final class ClusterNode implements LeaderDirectory, AutoCloseable {
               .asException());
       return;
     }
-    final List<Node> chosen = Placement.choose(able, index, replicaCount);
+    final List<Node> chosen = Placement.choose(able, index, wanted.replicas);
     if (chosen.isEmpty()) {
       told.onEnd(0, false, noAnswer(index));
       return;
     }
     coordinator.create(
-        first(new Wanted(index, wanted.kind, durability), chosen),
+        first(new Wanted(index, wanted.kind, durability, wanted.replicas), chosen),
         (result, state) -> {
           if (state == null) {
             told.onEnd(0, false, noAnswer(index));
@@ -528,7 +534,7 @@ public final class ClusterNode implements LeaderDirectory, AutoCloseable {
     return GroupState.newBuilder()
         .setIndex(wanted.name)
         .setDefinition(definition.encoded())
-        .setReplicas(replicaCount)
+        .setReplicas(wanted.replicas)
         .setWon(configuration)
         .build();
   }
@@ -576,6 +582,7 @@ public final class ClusterNode implements LeaderDirectory, AutoCloseable {
         DescribeClusterResponse.newBuilder()
             .setNode(self.getId())
             .setCoordinatorReached(replicas.isCoordinated());
+    describeDisk(response);
     replicas.living().values().stream()
         .sorted(Comparator.comparing(Node::getAddress))
         .forEach(
@@ -588,6 +595,20 @@ public final class ClusterNode implements LeaderDirectory, AutoCloseable {
         .sorted(Comparator.comparing(GroupState::getIndex))
         .forEach(group -> response.addGroups(describe(group)));
     return response.build();
+  }
+
+  private void describeDisk(DescribeClusterResponse.Builder response) {
+    final IndexJournal journal = indexes.memory().journal();
+    if (journal == null) {
+      return;
+    }
+    final IOException failure = journal.failure();
+    final IOException obstacle = failure == null ? journal.obstacle() : failure;
+    if (obstacle != null) {
+      response
+          .setDiskObstacle(String.valueOf(obstacle.getMessage()))
+          .setDiskObstacleMs(journal.obstacleMillis());
+    }
   }
 
   private GroupDescription describe(GroupState group) {

@@ -45,12 +45,14 @@ public final class IndexAdminService extends IndexAdminGrpc.IndexAdminImplBase {
       checkDurability(request);
       if (indexes.directory() != null) {
         checkClustered(request.getDurability());
+        checkReplicas(request.getReplicas());
         indexes
             .directory()
             .create(
                 request.getIndex(),
                 request.getKind(),
                 request.getDurability(),
+                request.getReplicas(),
                 new CreateCall(responses));
         return;
       }
@@ -80,6 +82,18 @@ public final class IndexAdminService extends IndexAdminGrpc.IndexAdminImplBase {
     if (durability == Durability.INTERVAL) {
       throw Status.FAILED_PRECONDITION
           .withDescription("a cluster has the levels MEMORY and DISK: durability=" + durability)
+          .asException();
+    }
+  }
+
+  private static void checkReplicas(int replicas) throws StatusException {
+    if (replicas < 0 || replicas > ClusterNode.REPLICAS_MAX) { // unsigned
+      throw Status.INVALID_ARGUMENT
+          .withDescription(
+              "too many: replicas="
+                  + Integer.toUnsignedString(replicas)
+                  + " limit="
+                  + ClusterNode.REPLICAS_MAX)
           .asException();
     }
   }

@@ -112,6 +112,7 @@ final class IndexJournal implements ClientLog, AutoCloseable {
                 .interval(options.interval().toNanos())
                 .progress(options.progress())
                 .syncs(options.metrics()::onSync, System::nanoTime)
+                .obstacles(new DiskNotice(LOGGER, System::nanoTime, data.toString()))
                 .errors(
                     failure -> {
                       LOGGER.log(Level.ERROR, "nothing is written any more: " + data, failure);
@@ -367,6 +368,11 @@ final class IndexJournal implements ClientLog, AutoCloseable {
         .setRecoveryNs(recovery.durationNs())
         .setRecoveredRecords(recovery.records())
         .build();
+  }
+
+  /** For how long the journal cannot grow, in milliseconds; 0 if it can. */
+  long obstacleMillis() {
+    return journal.obstacleNs() / 1_000_000;
   }
 
   /** The reader of what was written, of the thread for calls for ranges. */

@@ -33,6 +33,11 @@ final class JournalDisk implements GroupDisk {
   }
 
   @Override
+  public boolean isShort() {
+    return log.isShort();
+  }
+
+  @Override
   public void onChange(Runnable run) {
     listener = run;
   }

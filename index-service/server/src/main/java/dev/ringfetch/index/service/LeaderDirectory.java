@@ -25,9 +25,10 @@ public interface LeaderDirectory {
    *
    * @param kind HASH or ORDERED; if unspecified, a new one is ORDERED
    * @param durability MEMORY or DISK; if unspecified, a new one has this node's default
+   * @param replicas nodes that a new one is to have; 0: this node's default
    * @param created is told, on any thread, once: null if the index serves somewhere, else why not
    */
-  void create(String name, IndexKind kind, Durability durability, Created created);
+  void create(String name, IndexKind kind, Durability durability, int replicas, Created created);
 
   /**
    * Begins to create an index for a write that does not wait for it. Does nothing while an earlier

@@ -6,11 +6,13 @@ import static org.junit.jupiter.api.Assertions.assertArrayEquals;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertNotEquals;
+import static org.junit.jupiter.api.Assertions.assertNull;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import dev.ringfetch.fabric.GatePage;
 import dev.ringfetch.fabric.GateView;
+import dev.ringfetch.index.disk.SimulatedDisk;
 import java.io.BufferedReader;
 import java.io.IOException;
 import java.nio.ByteBuffer;
@@ -20,6 +22,7 @@ import java.nio.file.Path;
 import java.nio.file.StandardOpenOption;
 import java.nio.file.attribute.PosixFilePermissions;
 import java.util.List;
+import java.util.Random;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
@@ -64,6 +67,73 @@ class DataDirectoryTest {
       assertNotEquals(again.id(), other.id());
       assertEquals(2, again.incarnation());
     }
+  }
+
+  /** Writes incarnation 2, then the next one on a full disk, which is as long if it is below 10. */
+  private static IOException writeOnAFullDisk(SimulatedDisk disk, long incarnation)
+      throws IOException {
+    final String id = "0123456789abcdef0123456789abcdef";
+    new Identity(id, BOOT, 2).write(disk, "identity");
+    disk.full(true);
+    try {
+      new Identity(id, BOOT, incarnation).write(disk, "identity");
+      return null;
+    } catch (IOException e) {
+      return e;
+    } finally {
+      disk.full(false);
+    }
+  }
+
+  private Identity identityOf(SimulatedDisk disk) throws IOException {
+    return Identity.read(Files.write(parent.resolve("read"), disk.content("identity")));
+  }
+
+  @Test
+  void identityNeedsNoRoomOnAFullDisk() throws IOException {
+    final SimulatedDisk disk = new SimulatedDisk();
+    assertNull(writeOnAFullDisk(disk, 3));
+    assertEquals(3, identityOf(disk).incarnation());
+    assertEquals(List.of("identity"), disk.names());
+    for (int seed = 0; seed < 20; seed++) { // what was in place is durable, and whole
+      disk.powerCut(new Random(seed));
+      assertEquals(3, identityOf(disk).incarnation());
+    }
+  }
+
+  @Test
+  void identityThatNeedsRoomLeavesTheOldOneOnAFullDisk() throws IOException {
+    final SimulatedDisk disk = new SimulatedDisk();
+    final IOException failure = writeOnAFullDisk(disk, 10);
+    assertTrue(failure.getMessage().contains("no space left"), failure::getMessage);
+    assertEquals(2, identityOf(disk).incarnation());
+    assertEquals(List.of("identity"), disk.names());
+  }
+
+  @Test
+  void aPowerCutInTheMidstLeavesTheOldIdentityOrTheNewOne() throws IOException {
+    for (int seed = 0; seed < 50; seed++) {
+      final SimulatedDisk disk = new SimulatedDisk();
+      final String id = "0123456789abcdef0123456789abcdef";
+      new Identity(id, BOOT, 2).write(disk, "identity");
+      disk.full(true);
+      disk.failAfter(5, SimulatedDisk.Fault.IO_ERROR); // the sync of what is written in place
+      assertThrows(IOException.class, () -> new Identity(id, BOOT, 3).write(disk, "identity"));
+      disk.powerCut(new Random(seed));
+      final long incarnation = identityOf(disk).incarnation();
+      assertTrue(incarnation == 2 || incarnation == 3, "seed=" + seed + " is " + incarnation);
+    }
+  }
+
+  @Test
+  void aStartThatCannotWriteNamesFileAndDirectory() throws IOException {
+    open().close();
+    Files.createDirectory(data.resolve("identity.new")); // in the way, and not to be removed
+    Files.createFile(data.resolve("identity.new").resolve("file"));
+    final IOException refusal = assertThrows(IOException.class, this::open);
+    assertRefused("identity.new", refusal);
+    assertRefused("data=" + data.toRealPath(), refusal);
+    assertRefused("make room", refusal);
   }
 
   @Test

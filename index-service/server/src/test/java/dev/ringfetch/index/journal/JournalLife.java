@@ -22,6 +22,9 @@ final class JournalLife {
   final Journal journal;
   final List<Throwable> errors = new ArrayList<>();
 
+  /** Why there was no next segment, and null when there was one. */
+  final List<IOException> obstacles = new ArrayList<>();
+
   /** What was recovered, by index, in order. */
   final Map<Long, List<Seen>> recovered = new TreeMap<>();
 
@@ -37,6 +40,8 @@ final class JournalLife {
                 .segmentLength(SEGMENT_LENGTH)
                 .interval(INTERVAL_NS)
                 .owner(ORIGIN, epoch)
+                .syncs((durationNs, records, bytes) -> {}, () -> nowNs)
+                .obstacles(obstacles::add)
                 .errors(errors::add),
             (record, place) ->
                 recovered

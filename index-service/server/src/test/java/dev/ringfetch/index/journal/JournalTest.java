@@ -248,6 +248,28 @@ class JournalTest {
     assertEquals(last + 1, new JournalLife(disk, 2).recovered(7).size());
   }
 
+  @Test
+  void aFullDiskIsToldOnceWhenItBeginsAndOnceWhenItEnds() throws IOException {
+    final JournalLife life = new JournalLife(disk, 1);
+    disk.full(true);
+    life.nowNs = 5_000_000_000L;
+    for (int i = 0; i < 4; i++) { // each of which tries again
+      life.work();
+      life.nowNs += 2_000_000_000L;
+    }
+    assertEquals(1, life.obstacles.size());
+    assertEquals(life.obstacles.get(0).getMessage(), life.journal.obstacle().getMessage());
+    assertEquals(8_000_000_000L, life.journal.obstacleNs());
+    disk.full(false);
+    life.work();
+    assertEquals(2, life.obstacles.size());
+    assertNull(life.obstacles.get(1));
+    assertEquals(0, life.journal.obstacleNs());
+    life.nowNs += 2_000_000_000L;
+    life.work();
+    assertEquals(2, life.obstacles.size());
+  }
+
   /** The disk takes what it is given, and the next segment is not ready yet. */
   @Test
   void recordsWaitForTheNextSegment() throws IOException {

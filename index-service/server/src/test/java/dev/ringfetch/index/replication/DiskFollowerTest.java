@@ -95,6 +95,11 @@ final class DiskFollowerTest implements Peers, MemberStore {
           }
 
           @Override
+          public boolean isShort() {
+            return false;
+          }
+
+          @Override
           public void onChange(Runnable listener) {
             // The test asks.
           }

@@ -98,7 +98,15 @@ final class DiskSimulationTest {
 
   private static void fill(ReplicationWorld world, SimulatedDirectory directory, long ms) {
     directory.isFull = true;
-    world.time().after(ms * ReplicationWorld.MS, () -> directory.isFull = false);
+    directory.isShort = ms % 2 == 0;
+    world
+        .time()
+        .after(
+            ms * ReplicationWorld.MS,
+            () -> {
+              directory.isFull = false;
+              directory.isShort = false;
+            });
   }
 
   private static void slow(SimulatedNode node) {

@@ -91,6 +91,11 @@ final class GroupCopyTest implements UnconnectedPeers, MemberStore {
           }
 
           @Override
+          public boolean isShort() {
+            return false;
+          }
+
+          @Override
           public void onChange(Runnable listener) {
             // The test asks.
           }

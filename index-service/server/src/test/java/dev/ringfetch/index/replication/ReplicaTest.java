@@ -246,13 +246,70 @@ final class ReplicaTest {
     world.settle();
   }
 
+  /** Whether the seeds are those of each build. */
+  private static boolean isFixed() {
+    return Long.getLong("ringfetch.seed") == null;
+  }
+
+  private static void fill(ReplicationWorld world, long node) {
+    world.nodes().get(node).directory().isFull = true;
+    world.nodes().get(node).directory().isShort = true;
+  }
+
+  @Test
+  void aMemberWhoseDiskSaysThatItIsFullIsTakenOutWithinADeadline() {
+    final Random seeds = new Random(SEED);
+    for (int i = 0; i < 10; i++) {
+      final ReplicationWorld world = diskWorld(seeds);
+      fill(world, 3);
+      final long before = coverage.of("answered calls");
+      world.time().run(1_000 * ReplicationWorld.MS);
+      assertFalse(isMember(world, 3), world::describe);
+      assertTrue(coverage.of("answered calls") > before + 20, coverage::toString);
+      world.settle();
+    }
+  }
+
+  @Test
+  void aLeaderWhoseDiskSaysThatItIsFullHandsOverWithinADeadlineToOneThatIsNot() {
+    final Random seeds = new Random(SEED);
+    for (int i = 0; i < 20; i++) {
+      final ReplicationWorld world = diskWorld(seeds);
+      final boolean isNextShort = i % 2 == 0;
+      fill(world, 1);
+      world.nodes().get(2L).directory().isShort = isNextShort; // and takes records all the same
+      final long wins = coverage.of("wins");
+      final long before = coverage.of("answered calls");
+      world.time().run(1_000 * ReplicationWorld.MS);
+      assertFalse(isMember(world, 1), world::describe);
+      assertTrue(coverage.of("answered calls") > before + 20, coverage::toString);
+      if (isNextShort && isFixed()) { // else the next leader may not be reached
+        assertEquals(3, world.leader().id(), world::describe);
+        assertEquals(wins + 1, coverage.of("wins"), world::describe);
+      }
+      world.settle();
+    }
+  }
+
+  @Test
+  void whereAllDisksSayThatTheyAreFullNobodyIsTakenOut() {
+    whereNoDiskTakesAnythingNobodyIsTakenOut(true);
+  }
+
   @Test
   void whereNoDiskTakesAnythingNobodyIsTakenOut() {
+    whereNoDiskTakesAnythingNobodyIsTakenOut(false);
+  }
+
+  private void whereNoDiskTakesAnythingNobodyIsTakenOut(boolean says) {
     final Random seeds = new Random(SEED);
     for (int i = 0; i < 50; i++) { // disks that stand still at different records
       final ReplicationWorld world = diskWorld(seeds);
       final long wins = coverage.of("wins");
-      world.nodes().values().forEach(node -> node.directory().isFull = true);
+      for (final SimulatedNode node : world.nodes().values()) {
+        node.directory().isFull = true;
+        node.directory().isShort = says;
+      }
       world.time().run(6_000 * ReplicationWorld.MS);
       assertEquals(wins, coverage.of("wins"), world::describe);
       world.nodes().values().forEach(node -> node.directory().isFull = false);
@@ -333,7 +390,7 @@ final class ReplicaTest {
     world.nodes().get(1L).directory().isFull = true;
     world.time().run(8_000 * ReplicationWorld.MS);
     assertEquals(3, world.leader().id(), world::describe);
-    if (Long.getLong("ringfetch.seed") == null) { // else the next leader may change its members
+    if (isFixed()) { // else the next leader may change its members
       assertEquals(wins + 1, coverage.of("wins"), world::describe);
     }
     world.checkErrors();

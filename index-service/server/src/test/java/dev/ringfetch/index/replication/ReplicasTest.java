@@ -210,6 +210,11 @@ final class ReplicasTest {
     }
 
     @Override
+    public boolean isShort() {
+      return false;
+    }
+
+    @Override
     public void onChange(Runnable listener) {}
 
     @Override

@@ -501,6 +501,7 @@ final class ReplicationWorld {
       if (isOnDisk) {
         node.directory().fills = false;
         node.directory().isFull = false;
+        node.directory().isShort = false;
       }
       if (node.isAlive() && isOnDisk && hasFailed(node)) { // its operator starts it again
         crash(node.id(), true, -1);

@@ -28,6 +28,9 @@ final class SimulatedDirectory {
   /** Whether there is no room for any record. */
   boolean isFull;
 
+  /** Whether it says that no room comes; else it seems to be slow. */
+  boolean isShort;
+
   /** Bytes that may wait for their sync: beyond, there is no room. */
   int room = Integer.MAX_VALUE;
 
@@ -279,6 +282,11 @@ final class SimulatedDirectory {
     @Override
     public boolean isFailed() {
       return failed;
+    }
+
+    @Override
+    public boolean isShort() {
+      return isShort;
     }
 
     @Override

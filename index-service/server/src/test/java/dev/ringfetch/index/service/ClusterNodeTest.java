@@ -12,6 +12,7 @@ import dev.ringfetch.index.journal.IndexDefinition;
 import dev.ringfetch.index.v1.Configuration;
 import dev.ringfetch.index.v1.DroppedGroup;
 import dev.ringfetch.index.v1.Durability;
+import dev.ringfetch.index.v1.GroupDescription;
 import dev.ringfetch.index.v1.GroupState;
 import dev.ringfetch.index.v1.IndexKind;
 import dev.ringfetch.index.v1.Introduction;
@@ -25,9 +26,11 @@ import io.grpc.stub.StreamObserver;
 import java.util.ArrayList;
 import java.util.Collection;
 import java.util.List;
+import java.util.Map;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
+import java.util.stream.Collectors;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
@@ -106,11 +109,16 @@ final class ClusterNodeTest {
 
   /** Creates an index; gives the failure, or null. */
   private StatusException create(String name) throws Exception {
+    return create(name, 0);
+  }
+
+  private StatusException create(String name, int replicas) throws Exception {
     final CompletableFuture<StatusException> ended = new CompletableFuture<>();
     node.create(
         name,
         IndexKind.INDEX_KIND_UNSPECIFIED,
         Durability.DURABILITY_UNSPECIFIED,
+        replicas,
         (incarnation, done, failure) -> ended.complete(failure));
     return ended.get(20, TimeUnit.SECONDS);
   }
@@ -124,6 +132,18 @@ final class ClusterNodeTest {
     assertNull(create("a"));
     assertTrue(coordinator.creations.get() <= 2, coordinator.creations::toString);
     assertNotNull(indexes.find("a"));
+  }
+
+  @Test
+  void anIndexHasTheReplicasThatItsCreationNames() throws Exception {
+    start();
+    assertNull(create("of the server", 0));
+    assertNull(create("of the request", 2));
+    assertEquals(
+        Map.of("of the server", 1, "of the request", 2),
+        node.describe().getGroupsList().stream()
+            .collect(
+                Collectors.toMap(GroupDescription::getIndex, GroupDescription::getReplicas)));
   }
 
   /**

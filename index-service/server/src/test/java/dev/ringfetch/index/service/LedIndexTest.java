@@ -79,7 +79,8 @@ final class LedIndexTest {
     }
 
     @Override
-    public void create(String name, IndexKind kind, Durability durability, Created told) {
+    public void create(
+        String name, IndexKind kind, Durability durability, int replicas, Created told) {
       created.add(name);
     }
 
