@@ -22,9 +22,9 @@ record ProcessorTimes(
    * abstract) has reads of small objects in less than 5 us, and durable writes in 13.5 us. The
    * steps are not published there. They are set so that over {@link CardRates#CONNECT_X3} and on
    * idle nodes a request that is not replicated takes 5 us, and one that is replicated by messages
-   * 13.5: 2 us of a server for a request or a message, 0.85 of a leader for each message and for
+   * 13.5: 2 us of a server for a request or a message, 1 us of a leader for each message and for
    * each answer. Results of looks, and records, are assumed. Members apply nothing, as RAMCloud's
    * backups: Ringfetch's do, either way alike.
    */
-  static final ProcessorTimes RAMCLOUD = new ProcessorTimes(2_000, 850, 2_000, 850, 200, 100);
+  static final ProcessorTimes RAMCLOUD = new ProcessorTimes(2_000, 1_000, 2_000, 1_000, 200, 100);
 }

@@ -6,7 +6,8 @@ import java.util.List;
 
 /**
  * The cores of a node in simulated time: each takes the job that has waited longest. A job's code
- * runs when it begins and says what it takes; what it sends leaves the core when that has passed.
+ * runs when it begins and says what its steps take; what it sends leaves the core when those before
+ * have passed.
  *
  * <p>After a job, the core polls for the results of looks that are under way, as a leader's cycle
  * does: until all are there, or for as long as a cycle polls. Then it wakes the node's own thread,
@@ -40,7 +41,7 @@ final class SimulatedCores {
   private long pollBeganNs;
   private double polledNs;
 
-  private record Sent(Connection over, Runnable action) {}
+  private record Sent(Connection over, double afterNs, Runnable action) {}
 
   /** Keeps the order of what different cores send over it. */
   static final class Connection {
@@ -83,9 +84,9 @@ final class SimulatedCores {
     return chargedNs;
   }
 
-  /** Does something when the job that runs has ended: it sends. */
+  /** The job that runs sends: does something when its steps so far have passed. */
   void send(Connection over, Runnable action) {
-    sent.add(new Sent(over, action));
+    sent.add(new Sent(over, chargedNs, action));
   }
 
   /** Time that all cores were busy, with polling. */
@@ -111,7 +112,7 @@ final class SimulatedCores {
     busyNs += chargedNs;
     final long endNs = time.nowNs() + (long) chargedNs;
     for (final Sent one : sent) {
-      one.over.lastNs = Math.max(one.over.lastNs, endNs);
+      one.over.lastNs = Math.max(one.over.lastNs, time.nowNs() + (long) one.afterNs);
       time.at(one.over.lastNs, one.action);
     }
     sent.clear();
