@@ -104,6 +104,7 @@ final class ReplicaCore {
       throw new IllegalStateException("gate=" + gate + " epoch=" + epoch);
     }
     final long damagedBefore = placed.damaged();
+    context.gate().move(epoch);
     placed.closeGate();
     gate = epoch;
     placed.scan(log);
@@ -319,7 +320,8 @@ final class ReplicaCore {
     if (state == next || state == ReplicaState.STOPPED) {
       return;
     }
-    placed.closeGate(); // before the records are given up
+    context.gate().close(); // before the records are given up
+    placed.closeGate();
     placed.withdraw();
     if (serving != null) {
       serving.fail(); // first: writers that the store ends know that it failed
@@ -337,6 +339,7 @@ final class ReplicaCore {
     become(next);
     if (next == ReplicaState.STOPPED) {
       placed.close();
+      context.gate().end();
     }
   }
 }
