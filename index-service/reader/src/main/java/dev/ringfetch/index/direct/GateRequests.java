@@ -3,6 +3,7 @@ package dev.ringfetch.index.direct;
 import com.google.common.util.concurrent.ListenableFuture;
 import com.google.protobuf.ByteString;
 import dev.ringfetch.fabric.Fabric;
+import dev.ringfetch.fabric.RemoteDomain;
 import dev.ringfetch.index.v1.DirectAccessGrpc;
 import dev.ringfetch.index.v1.FabricHint;
 import dev.ringfetch.index.v1.GateMember;
@@ -112,23 +113,40 @@ final class GateRequests implements AutoCloseable {
    * @throws IOException if one has refused, or its gates cannot be reached
    */
   GrantedGates connect(Map<String, Fabric> fabrics, long limitNs) throws IOException {
-    final GrantedGates gates = new GrantedGates();
+    final List<GrantedGates.Reached> reached = new ArrayList<>();
     boolean connected = false;
     try {
       for (final Asked one : asked) {
-        final GateResponse answer = answer(one);
-        final Fabric fabric = fabrics.get(answer.getFabric());
-        if (fabric == null) {
-          throw new IOException("not asked for: fabric=" + answer.getFabric());
-        }
-        gates.connect(fabric, one.member, answer, one.token.toByteArray(), limitNs);
+        reached.add(connect(one, fabrics, limitNs));
       }
-      gates.complete(grant.getGroupEpoch());
+      final GrantedGates gates = new GrantedGates(grant.getGroupEpoch(), reached);
       connected = true;
       return gates;
     } finally {
       if (!connected) {
-        gates.close();
+        GrantedGates.close(reached);
+      }
+    }
+  }
+
+  private static GrantedGates.Reached connect(Asked one, Map<String, Fabric> fabrics, long limitNs)
+      throws IOException {
+    final GateResponse answer = answer(one);
+    final Fabric fabric = fabrics.get(answer.getFabric());
+    if (fabric == null) {
+      throw new IOException("not asked for: fabric=" + answer.getFabric());
+    }
+    final RemoteDomain domain =
+        fabric.connectDomain(answer.getDomain().toByteArray(), one.token.toByteArray(), limitNs);
+    GrantedGates.Reached reached = null;
+    try {
+      reached =
+          GrantedGates.reach(
+              domain, one.member, answer.getSegment().toByteArray(), answer.getPlace());
+      return reached;
+    } finally {
+      if (reached == null) {
+        domain.close();
       }
     }
   }

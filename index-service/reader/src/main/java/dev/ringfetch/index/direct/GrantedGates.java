@@ -1,13 +1,10 @@
 package dev.ringfetch.index.direct;
 
-import dev.ringfetch.fabric.Fabric;
 import dev.ringfetch.fabric.RemoteDomain;
 import dev.ringfetch.index.layout.GatesDescriptor;
 import dev.ringfetch.index.layout.MemberGates;
 import dev.ringfetch.index.v1.GateMember;
-import dev.ringfetch.index.v1.GateResponse;
 import java.io.IOException;
-import java.util.ArrayList;
 import java.util.List;
 
 /**
@@ -16,45 +13,50 @@ import java.util.List;
  * <p>Used by one thread at a time.
  */
 final class GrantedGates implements AutoCloseable {
-  private final List<RemoteDomain> domains = new ArrayList<>();
-  private final List<MemberGates.Member> members = new ArrayList<>();
-  private MemberGates gates; // null: not all are connected
-
-  /** Creates it without members. */
-  GrantedGates() {}
+  private final List<Reached> members;
+  private final MemberGates gates;
 
   /**
-   * Connects to the gates of one member.
+   * The gates of one member.
    *
-   * @param granted the member's answer
-   * @param token that the member was asked with
-   * @throws IOException if they cannot be reached, with the reason as its message
+   * @param domain closed with the gates
    */
-  void connect(Fabric fabric, GateMember member, GateResponse granted, byte[] token, long limitNs)
-      throws IOException {
-    final RemoteDomain domain =
-        fabric.connectDomain(granted.getDomain().toByteArray(), token, limitNs);
-    domains.add(domain);
-    if (!domain.capabilities().loadStore()) {
-      throw new IOException("gates are looked at in mapped memory alone: fabric=" + fabric.name());
-    }
-    final int segment = domain.attach(granted.getSegment().toByteArray());
-    final int place = granted.getPlace();
-    if (domain.length(segment) != GatesDescriptor.LENGTH
-        || domain.view(segment).getLongAcquire(GatesDescriptor.MAGIC_OFFSET)
-            != GatesDescriptor.MAGIC
-        || place < 1
-        || place > GatesDescriptor.PLACES) {
-      throw new IOException("no gates: length=" + domain.length(segment) + " place=" + place);
-    }
-    members.add(
-        new MemberGates.Member(
-            domain.view(RemoteDomain.GATE), member.getIncarnation(), domain.view(segment), place));
+  record Reached(RemoteDomain domain, MemberGates.Member gates) {}
+
+  /**
+   * Creates it.
+   *
+   * @param epoch of the group
+   * @param members all of them
+   */
+  GrantedGates(long epoch, List<Reached> members) {
+    this.members = List.copyOf(members);
+    gates = new MemberGates(epoch, members.stream().map(Reached::gates).toList());
   }
 
-  /** All members are connected. */
-  void complete(long epoch) {
-    gates = new MemberGates(epoch, members);
+  /**
+   * Reaches the gates of one member in its domain.
+   *
+   * @param segment descriptor of the segment with the gates of its groups
+   * @param place of the group among them
+   * @throws IOException if they are none, or cannot be looked at, with the reason as its message
+   */
+  static Reached reach(RemoteDomain domain, GateMember member, byte[] segment, int place)
+      throws IOException {
+    if (!domain.capabilities().loadStore()) {
+      throw new IOException("gates are looked at in mapped memory alone: domain=" + domain);
+    }
+    final int number = domain.attach(segment);
+    if (domain.length(number) != GatesDescriptor.LENGTH
+        || domain.view(number).getLongAcquire(GatesDescriptor.MAGIC_OFFSET) != GatesDescriptor.MAGIC
+        || place < 1
+        || place > GatesDescriptor.PLACES) {
+      throw new IOException("no gates: length=" + domain.length(number) + " place=" + place);
+    }
+    return new Reached(
+        domain,
+        new MemberGates.Member(
+            domain.view(RemoteDomain.GATE), member.getIncarnation(), domain.view(number), place));
   }
 
   /** Whether all members obey the epoch, and none has ended its grant: after all earlier loads. */
@@ -62,8 +64,8 @@ final class GrantedGates implements AutoCloseable {
     if (!gates.areOpen()) {
       return false;
     }
-    for (int i = 0; i < domains.size(); i++) {
-      if (domains.get(i).isRevoked()) {
+    for (int i = 0; i < members.size(); i++) {
+      if (members.get(i).domain.isRevoked()) {
         return false;
       }
     }
@@ -72,6 +74,11 @@ final class GrantedGates implements AutoCloseable {
 
   @Override
   public void close() {
-    domains.forEach(RemoteDomain::close);
+    close(members);
+  }
+
+  /** Ends the connections to the gates of some members. */
+  static void close(List<Reached> members) {
+    members.forEach(member -> member.domain.close());
   }
 }

@@ -26,8 +26,8 @@ package dev.ringfetch.index.layout;
  * </pre>
  *
  * <p>The word is the epoch of the group that the node's replica obeys, a positive number. Any other
- * value is closed: 0 where no replica has had the place, minus the last epoch where it obeys none.
- * A place goes from a group that has ended to another one, whose epochs are others.
+ * value is closed: 0 where no replica has had the place, minus the last epoch where it has ended. A
+ * place goes from a group that has ended to another one, whose epochs are others.
  */
 public final class GatesDescriptor {
   /** Length of a place in bytes: a line of its own. */

@@ -14,18 +14,12 @@ public interface GroupGate {
         public void move(long epoch) {}
 
         @Override
-        public void close() {}
-
-        @Override
         public void end() {}
       };
 
   /** The replica obeys an epoch, which is later than all before: no look finds an earlier one. */
   void move(long epoch);
 
-  /** The replica obeys no epoch, until it {@linkplain #move obeys} a later one. */
-  void close();
-
-  /** Closes the gate for good. Idempotent. */
+  /** The replica has ended: closes the gate for good. Idempotent. */
   void end();
 }

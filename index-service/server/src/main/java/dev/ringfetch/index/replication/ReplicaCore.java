@@ -320,8 +320,7 @@ final class ReplicaCore {
     if (state == next || state == ReplicaState.STOPPED) {
       return;
     }
-    context.gate().close(); // before the records are given up
-    placed.closeGate();
+    placed.closeGate(); // before the records are given up
     placed.withdraw();
     if (serving != null) {
       serving.fail(); // first: writers that the store ends know that it failed

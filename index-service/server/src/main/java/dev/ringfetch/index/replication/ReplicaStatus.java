@@ -72,8 +72,9 @@ public record ReplicaStatus(
    * @return null if there is none
    */
   public Configuration readable() {
-    final boolean serves = state == ReplicaState.LEADING && established;
-    return serves && group.getEstablished().getEpoch() == gate ? group.getEstablished() : null;
+    final boolean leads =
+        state == ReplicaState.LEADING && group.getEstablished().getEpoch() == gate;
+    return leads ? group.getEstablished() : null;
   }
 
   /** Whether reads and writes go to this replica. */

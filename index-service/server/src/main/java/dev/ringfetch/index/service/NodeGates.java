@@ -65,6 +65,9 @@ final class NodeGates implements AutoCloseable {
         LOGGER.log(Level.INFO, "no direct reads over " + fabric.name() + ": " + e.getMessage());
       }
     }
+    if (page == null && first != null) { // the domain has one of its own, which nobody else moves
+      shown.get(0).domain.gate().move(incarnation);
+    }
     words = first == null ? new DirectRegion(GatesDescriptor.LENGTH) : first;
     words.putLongRelease(GatesDescriptor.MAGIC_OFFSET, GatesDescriptor.MAGIC);
     taken.set(0); // not a place
@@ -76,14 +79,11 @@ final class NodeGates implements AutoCloseable {
     return same == null ? context : context.gate(same, incarnation);
   }
 
-  private Shown show(Fabric fabric, Domain domain, MemoryRegion first) throws IOException {
+  private static Shown show(Fabric fabric, Domain domain, MemoryRegion first) throws IOException {
     boolean done = false;
     try {
       final Segment segment =
           first == null ? domain.grow(GatesDescriptor.LENGTH) : domain.adopt(first);
-      if (domain.gate().last() == 0) { // its own, which nobody moves
-        domain.gate().move(incarnation);
-      }
       done = true;
       return new Shown(fabric, domain, segment);
     } finally {
@@ -156,17 +156,10 @@ final class NodeGates implements AutoCloseable {
     }
 
     @Override
-    public void close() {
-      synchronized (NodeGates.this) {
-        store(-last);
-      }
-    }
-
-    @Override
     public void end() {
       synchronized (NodeGates.this) {
         if (!ended) {
-          close();
+          store(-last);
           ended = true;
           taken.clear(place);
           gates.remove(group, this);
