@@ -93,18 +93,25 @@ final class GateRequests implements AutoCloseable {
   boolean await(long waitNs) {
     final long endNs = System.nanoTime() + waitNs;
     for (final Asked one : asked) {
-      try {
-        one.answer.get(Math.max(0, endNs - System.nanoTime()), TimeUnit.NANOSECONDS);
-      } catch (TimeoutException e) {
-        return false;
-      } catch (ExecutionException e) { // the connection says why
-        continue;
-      } catch (InterruptedException e) {
-        Thread.currentThread().interrupt();
+      if (!isAnswered(one, Math.max(0, endNs - System.nanoTime()))) {
         return false;
       }
     }
     return true;
+  }
+
+  private static boolean isAnswered(Asked one, long waitNs) {
+    try {
+      one.answer.get(waitNs, TimeUnit.NANOSECONDS);
+      return true;
+    } catch (TimeoutException e) {
+      return false;
+    } catch (ExecutionException e) { // of which connect tells
+      return true;
+    } catch (InterruptedException e) {
+      Thread.currentThread().interrupt();
+      return false;
+    }
   }
 
   /**
