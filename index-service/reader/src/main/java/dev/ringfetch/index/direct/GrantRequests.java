@@ -100,7 +100,8 @@ final class GrantRequests {
         || status.getCode() == Status.Code.CANCELLED;
   }
 
-  private static ByteString newToken() {
+  /** Draws the token of a grant. */
+  static ByteString newToken() {
     final byte[] bytes = new byte[TOKEN_LENGTH];
     RANDOM.nextBytes(bytes);
     return ByteString.copyFrom(bytes);
@@ -133,9 +134,19 @@ final class GrantRequests {
 
   /** Tells the server that a grant is not used any more, and does not wait for its answer. */
   void release(ByteString token) {
+    release(token, null);
+  }
+
+  /**
+   * As above.
+   *
+   * @param address of the node that has granted it; null: there is one server
+   */
+  void release(ByteString token, String address) {
     if (!token.isEmpty()) {
       final var unused =
-          stub.withDeadlineAfter(timeoutNs, TimeUnit.NANOSECONDS)
+          (address == null ? stub : stub.withOption(NodeAddress.KEY, address))
+              .withDeadlineAfter(timeoutNs, TimeUnit.NANOSECONDS)
               .release(ReleaseRequest.newBuilder().setToken(token).build());
     }
   }

@@ -39,6 +39,9 @@ final class GrantedIndex implements AutoCloseable {
   private final ByteString token;
   private final ByteString address;
   private final RemoteDomain domain;
+  private final GrantedGates gates; // null where the index is not replicated
+  private final long groupEpoch;
+  private final String leader; // address; null where the index is not replicated
   private final long epoch;
   private final long incarnation;
   private final boolean outlivesServer;
@@ -50,7 +53,11 @@ final class GrantedIndex implements AutoCloseable {
   private MemoryRegion[] segments = {}; // where they are mapped
   private boolean lacksSegment;
 
-  private GrantedIndex(GrantResponse grant, RemoteDomain domain, Limits limits) throws IOException {
+  private GrantedIndex(GrantResponse grant, RemoteDomain domain, GrantedGates gates, Limits limits)
+      throws IOException {
+    this.gates = gates;
+    this.groupEpoch = grant.getGroupEpoch();
+    this.leader = leader(grant);
     this.token = grant.getToken();
     this.address = grant.getDomain();
     this.domain = domain;
@@ -102,9 +109,10 @@ final class GrantedIndex implements AutoCloseable {
   /**
    * Connects to the memory of a grant.
    *
+   * @param gates of the members, closed with this; null where the index is not replicated
    * @throws IOException when the memory cannot be reached or read, with the reason as its message.
    */
-  static GrantedIndex connect(Fabric fabric, GrantResponse grant, Limits limits)
+  static GrantedIndex connect(Fabric fabric, GrantResponse grant, GrantedGates gates, Limits limits)
       throws IOException {
     check(grant);
     final RemoteDomain domain =
@@ -112,7 +120,7 @@ final class GrantedIndex implements AutoCloseable {
             grant.getDomain().toByteArray(), grant.getToken().toByteArray(), limits.connectNs);
     boolean connected = false;
     try {
-      final GrantedIndex index = new GrantedIndex(grant, domain, limits);
+      final GrantedIndex index = new GrantedIndex(grant, domain, gates, limits);
       connected = true;
       return index;
     } finally {
@@ -147,6 +155,16 @@ final class GrantedIndex implements AutoCloseable {
     }
   }
 
+  /** Address of the node that has granted a replicated index; null where it is not replicated. */
+  static String leader(GrantResponse grant) {
+    return grant.getMembersCount() == 0 ? null : grant.getMembers(0).getAddress();
+  }
+
+  /** As above, of this grant. */
+  String leader() {
+    return leader;
+  }
+
   /** The token that releases the grant. */
   ByteString token() {
     return token;
@@ -169,7 +187,9 @@ final class GrantedIndex implements AutoCloseable {
 
   /** Whether a newer grant is for the same index in the same domain. */
   boolean isOf(GrantResponse grant) {
-    return grant.getDomain().equals(address) && grant.getIncarnation() == incarnation;
+    return grant.getDomain().equals(address)
+        && grant.getIncarnation() == incarnation
+        && grant.getGroupEpoch() == groupEpoch;
   }
 
   /** Attaches the segments of a grant that this does not have yet. */
@@ -247,6 +267,9 @@ final class GrantedIndex implements AutoCloseable {
    * was read under the grant, if the sink looks at {@link #isGranted} before it takes one.
    */
   ReadResult scan(ScanCursor cursor, EntrySink sink) {
+    if (!isGranted()) { // first: keys that this memory lacks are passed without a look
+      return ReadResult.CLOSED;
+    }
     try {
       return granted(ordered.scan(cursor, sink));
     } catch (InternalError e) {
@@ -255,9 +278,12 @@ final class GrantedIndex implements AutoCloseable {
     }
   }
 
-  /** Whether the grant has not ended. */
+  /**
+   * Whether the grant has not ended, and the members of a replicated index obey its epoch: what was
+   * loaded before counts.
+   */
   boolean isGranted() {
-    return !domain.isRevoked();
+    return !domain.isRevoked() && (gates == null || gates.areOpen());
   }
 
   /** Reads several keys, each on its own. */
@@ -283,6 +309,9 @@ final class GrantedIndex implements AutoCloseable {
 
   /** Whether the gate names a successor of the server: a stop closes it without naming one. */
   boolean hasSuccessor() {
+    if (gates != null) {
+      return true; // another leader, or the same one in another epoch
+    }
     if (posted != null) {
       return false; // memory ends with the server
     }
@@ -297,13 +326,16 @@ final class GrantedIndex implements AutoCloseable {
     }
   }
 
-  /** What was loaded before this look at the admission was granted. */
+  /** What was loaded before this look at admission and gates was granted. */
   private ReadResult granted(ReadResult result) {
-    return domain.isRevoked() ? ReadResult.CLOSED : result;
+    return isGranted() ? result : ReadResult.CLOSED;
   }
 
   @Override
   public void close() {
     domain.close();
+    if (gates != null) {
+      gates.close();
+    }
   }
 }

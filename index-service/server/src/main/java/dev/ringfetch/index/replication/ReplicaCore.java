@@ -105,6 +105,7 @@ final class ReplicaCore {
       throw new IllegalStateException("gate=" + gate + " epoch=" + epoch);
     }
     final long damagedBefore = placed.damaged();
+    context.gate().move(epoch);
     placed.closeGate();
     gate = epoch;
     placed.scan(log);
@@ -343,6 +344,7 @@ final class ReplicaCore {
     become(next);
     if (next == ReplicaState.STOPPED) {
       placed.close();
+      context.gate().end();
     }
   }
 }

@@ -1,5 +1,6 @@
 package dev.ringfetch.index.replication;
 
+import dev.ringfetch.index.v1.Configuration;
 import dev.ringfetch.index.v1.GroupState;
 import java.util.List;
 
@@ -62,6 +63,19 @@ public record ReplicaStatus(
       long joins,
       long failedJoins,
       long damaged) {}
+
+  /**
+   * The configuration under which clients may read this replica's memory, as long as the gates of
+   * all its members name its epoch: the one that this replica leads, if it is established. That of
+   * an epoch which was only won would not do: another one may be established without these members.
+   *
+   * @return null if there is none
+   */
+  public Configuration readable() {
+    final boolean leads =
+        state == ReplicaState.LEADING && group.getEstablished().getEpoch() == gate;
+    return leads ? group.getEstablished() : null;
+  }
 
   /** Whether reads and writes go to this replica. */
   public boolean isLeading() {

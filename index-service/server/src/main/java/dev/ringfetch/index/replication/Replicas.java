@@ -74,6 +74,7 @@ public final class Replicas implements AutoCloseable {
     private Peers peers;
     private StoreFactory stores;
     private LongFunction<GroupDisk> disks;
+    private LongFunction<GroupGate> gates = group -> GroupGate.NONE;
     private LongSupplier clock = System::nanoTime;
     private LongSupplier nonces = new SecureRandom()::nextLong;
     private ReplicaContext.Limits limits = ReplicaContext.Limits.DEFAULT;
@@ -110,6 +111,12 @@ public final class Replicas implements AutoCloseable {
     /** Sets what opens the disk of a group, where the node has one; null, as unless set: none. */
     public Context disks(LongFunction<GroupDisk> factory) {
       disks = factory;
+      return this;
+    }
+
+    /** Sets what opens the gate of a group's replica, at which clients look. */
+    public Context gates(LongFunction<GroupGate> factory) {
+      gates = factory;
       return this;
     }
 
@@ -439,7 +446,8 @@ public final class Replicas implements AutoCloseable {
         context.nonces,
         context.limits,
         context.errors,
-        Configurations.isOnDisk(state) ? context.disks.apply(state.getGroup()) : null);
+        Configurations.isOnDisk(state) ? context.disks.apply(state.getGroup()) : null,
+        context.gates.apply(state.getGroup()));
   }
 
   /** Whether this node can be a member. */

@@ -15,6 +15,7 @@ import dev.ringfetch.index.store.StoreMemory;
 import dev.ringfetch.index.v1.Configuration;
 import dev.ringfetch.index.v1.DescribeClusterResponse;
 import dev.ringfetch.index.v1.Durability;
+import dev.ringfetch.index.v1.GateMember;
 import dev.ringfetch.index.v1.GroupDescription;
 import dev.ringfetch.index.v1.GroupState;
 import dev.ringfetch.index.v1.IndexDescription;
@@ -152,10 +153,11 @@ public final class ClusterNode implements LeaderDirectory, AutoCloseable {
             .setBootId(bootId)
             .build();
     final Replicas.StoreFactory stores =
-        group -> new ReplicatedIndex(indexes, barrier(group.getGroup()));
+        group -> new ReplicatedIndex(indexes, barrier(group.getGroup()), gates(group.getGroup()));
     recovery = new NodeRecovery(stores, ClusterNode::onError);
     memory.ofNode(recovery);
     peers = new GrpcPeers(self, new Arrivals(), shmDirectory);
+    final NodeGates gates = memory.openGates(self.getId());
     this.replicas =
         new Replicas(
             new Replicas.Context()
@@ -164,6 +166,7 @@ public final class ClusterNode implements LeaderDirectory, AutoCloseable {
                 .peers(peers)
                 .stores(stores)
                 .disks(memory.hasSuccessors() ? group -> new JournalDisk(memory.journal()) : null)
+                .gates(gates::open)
                 .alarm(this::wake)
                 .errors(ClusterNode::onError));
     coordinator.wakeUp(this::wake);
@@ -178,6 +181,37 @@ public final class ClusterNode implements LeaderDirectory, AutoCloseable {
         told.onConfirmed(false);
       } else {
         replica.confirm(new Question(told));
+      }
+    };
+  }
+
+  private Leadership.Gates gates(long group) {
+    return grant -> {
+      final Replica replica = replicas.find(group);
+      final Configuration configuration = replica == null ? null : replica.status().readable();
+      if (configuration == null) {
+        throw Status.FAILED_PRECONDITION
+            .withDescription("no epoch of the index serves here now: group=" + group)
+            .asException();
+      }
+      grant.setGroup(group).setGroupEpoch(configuration.getEpoch());
+      for (final Member member : configuration.getMembersList()) {
+        final Node node = replicas.living().get(member.getNode());
+        if (node == null || node.getIncarnation() != member.getIncarnation()) {
+          throw Status.FAILED_PRECONDITION
+              .withDescription("a member is not known to live: node=" + member.getNode())
+              .asException();
+        }
+        final GateMember.Builder one =
+            GateMember.newBuilder()
+                .setNode(node.getId())
+                .setIncarnation(node.getIncarnation())
+                .setAddress(node.getAddress());
+        if (node.getId() == self.getId()) {
+          grant.addMembers(0, one);
+        } else {
+          grant.addMembers(one);
+        }
       }
     };
   }

@@ -15,6 +15,7 @@ import dev.ringfetch.index.v1.IndexKind;
 import dev.ringfetch.index.v1.Member;
 import dev.ringfetch.index.v1.Node;
 import java.util.ArrayList;
+import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Objects;
@@ -29,7 +30,7 @@ import java.util.concurrent.ConcurrentHashMap;
  */
 final class ReplicationWorld {
   static final long MS = 1_000_000;
-  private static final int KEYS = 6;
+  static final int KEYS = 6;
 
   /** A client gives an answer up after so long. */
   private static final long PATIENCE_NS = 1_500 * MS;
@@ -44,6 +45,8 @@ final class ReplicationWorld {
   private final Map<String, String> values = new ConcurrentHashMap<>();
   private final List<Throwable> errors = new ArrayList<>();
   private final Map<Long, SimulatedDirectory> directories = new TreeMap<>();
+  private final Map<Long, SimulatedNode> processes = new HashMap<>(); // by incarnation
+  private final SimulatedReaders readers;
   private final boolean isOnDisk;
   private final int replicas;
   private final int logLimit;
@@ -63,6 +66,7 @@ final class ReplicationWorld {
   ReplicationWorld(long seed, int nodeCount, int replicas, Coverage coverage, boolean isOnDisk) {
     this.isOnDisk = isOnDisk;
     random = new Random(seed);
+    readers = new SimulatedReaders(this, seed, coverage);
     this.replicas = replicas;
     this.coverage = coverage;
     time = new SimulatedTime(random);
@@ -169,7 +173,13 @@ final class ReplicationWorld {
             : null;
     final SimulatedNode started = new SimulatedNode(this, node, coordinator.session(), directory);
     nodes.put(id, started);
+    processes.put(node.getIncarnation(), started);
     started.start();
+  }
+
+  /** The process that is, or was, a member. */
+  SimulatedNode process(Member member) {
+    return processes.get(member.getIncarnation());
   }
 
   /** Whether the group survives the end of a node: others have all that was acknowledged. */
@@ -292,6 +302,21 @@ final class ReplicationWorld {
 
   // Clients.
 
+  /** Starts clients that read a leader's memory, until the world settles. */
+  void startReaders(int count) {
+    readers.start(count);
+  }
+
+  /** Notes what such a client has read. */
+  void read(int key, Answer answer, long invokedNs) {
+    final Call read = Call.read(Call.Kind.GET);
+    history.add(new Operation(key, read, answer, false, invokedNs, time.nowNs()));
+  }
+
+  static ByteString name(int key) {
+    return ByteString.copyFromUtf8("k" + key);
+  }
+
   /** Starts clients, which go on until told to end. */
   void startClients(int count, long thinkNs) {
     clients++;
@@ -320,7 +345,7 @@ final class ReplicationWorld {
     private final int crew;
     private final long thinkNs;
     private final int key = random.nextInt(KEYS);
-    private final ByteString name = ByteString.copyFromUtf8("k" + key);
+    private final ByteString name = ReplicationWorld.name(key);
     private final long invokedNs = time.nowNs();
     private Call made; // null: nothing was sent
     private SimulatedNode node;
@@ -484,7 +509,7 @@ final class ReplicationWorld {
     return ByteString.copyFromUtf8(value + "x".repeat((int) (value % 97)));
   }
 
-  private static long number(ByteString text) {
+  static long number(ByteString text) {
     return Long.parseLong(text.toStringUtf8().replace("x", ""));
   }
 
@@ -525,6 +550,7 @@ final class ReplicationWorld {
     startClients(3, MS);
     time.run(300 * MS);
     stopClients();
+    readers.stop();
     time.run(PATIENCE_NS + 500 * MS);
     checkErrors();
     if (coverage.of("answered calls") == answered) {

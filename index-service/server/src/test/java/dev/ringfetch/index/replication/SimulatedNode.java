@@ -1,5 +1,11 @@
 package dev.ringfetch.index.replication;
 
+import dev.ringfetch.fabric.DirectRegion;
+import dev.ringfetch.fabric.GateDescriptor;
+import dev.ringfetch.fabric.GatePage;
+import dev.ringfetch.fabric.MemoryRegion;
+import dev.ringfetch.index.layout.GatesDescriptor;
+import dev.ringfetch.index.layout.MemberGates;
 import dev.ringfetch.index.v1.Node;
 import java.util.ArrayDeque;
 import java.util.HashMap;
@@ -7,12 +13,16 @@ import java.util.Map;
 
 /** A process of a simulated node: it lives, is paused, or has ended for good. */
 final class SimulatedNode {
+  private static final int PLACE = 1;
+
   private final ReplicationWorld world;
   private final Node node;
   private final Map<Long, Node> wanted = new HashMap<>();
   private final ArrayDeque<Runnable> backlog = new ArrayDeque<>();
   private final SimulatedCoordinator.Session session;
   private final SimulatedDirectory directory;
+  private final GatePage page; // stays with the directory
+  private final MemoryRegion words = new DirectRegion(GatesDescriptor.LENGTH);
   private Replicas replicas;
   private boolean alive = true;
   private boolean paused;
@@ -34,10 +44,15 @@ final class SimulatedNode {
     this.node = node;
     this.directory = directory;
     this.session = session;
+    page =
+        directory == null
+            ? GatePage.in(new DirectRegion(GateDescriptor.LENGTH))
+            : directory.gatePage();
   }
 
   /** Begins to work. */
   void start() {
+    page.move(node.getIncarnation()); // first: clients of an earlier process turn away
     session.announce(node);
     session.wakeUp(this::alarm);
     final Replicas.StoreFactory stores = group -> new SimulatedStore(world, this);
@@ -49,6 +64,7 @@ final class SimulatedNode {
                 .peers(world.network().of(this))
                 .stores(stores)
                 .disks(directory == null ? null : group -> directory.open(this::run))
+                .gates(group -> new Gate())
                 .clock(world.time()::nowNs)
                 .nonces(() -> world.time().random().nextLong() | 1)
                 .alarm(this::alarm)
@@ -134,6 +150,27 @@ final class SimulatedNode {
   /** Whether its memory is gone. */
   boolean isLost() {
     return lost;
+  }
+
+  /** The gates at which clients look, also when the process has ended. */
+  MemberGates.Member gates() {
+    return new MemberGates.Member(page.region(), node.getIncarnation(), words, PLACE);
+  }
+
+  /** The gate of the group. */
+  private final class Gate implements GroupGate {
+    private long last;
+
+    @Override
+    public void move(long epoch) {
+      last = epoch;
+      words.putLong(GatesDescriptor.word(PLACE), epoch);
+    }
+
+    @Override
+    public void end() {
+      words.putLong(GatesDescriptor.word(PLACE), -last);
+    }
   }
 
   long id() {

@@ -63,7 +63,7 @@ final class LedIndexTest {
   private final List<GroupLog.Ended> appended = new CopyOnWriteArrayList<>();
   private final Indexes indexes = Indexes.unrecovered(IndexMemory.ofProcess(64L << 20));
   private final IndexService service = new IndexService(indexes);
-  private final ReplicatedIndex led = new ReplicatedIndex(indexes, asked::add);
+  private final ReplicatedIndex led = new ReplicatedIndex(indexes, asked::add, grant -> {});
 
   /** Where the index is led, while this node does not. */
   private static final class Elsewhere implements LeaderDirectory {
