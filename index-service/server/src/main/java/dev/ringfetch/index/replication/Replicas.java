@@ -7,6 +7,7 @@ import dev.ringfetch.index.v1.GroupState;
 import dev.ringfetch.index.v1.LeaderMessage;
 import dev.ringfetch.index.v1.MemberMessage;
 import dev.ringfetch.index.v1.Node;
+import java.io.IOException;
 import java.security.SecureRandom;
 import java.util.ArrayList;
 import java.util.Collection;
@@ -34,6 +35,9 @@ public final class Replicas implements AutoCloseable {
   /** How often {@link #work} is to be called at least. */
   public static final int PERIOD_MS = 10;
 
+  /** After a removal that failed, the next one waits so long. */
+  private static final long REMOVE_RETRY_NS = 1_000_000_000;
+
   private final Context context;
   private final Map<Long, Replica> replicas = new ConcurrentHashMap<>();
   private final Map<Long, GroupState> groups = new ConcurrentHashMap<>();
@@ -47,6 +51,8 @@ public final class Replicas implements AutoCloseable {
 
   // Of the thread that works.
   private boolean reached;
+  private boolean isRemovalLate;
+  private long removeNs; // not before
 
   /** Definitions of the groups that the disk has, until the coordinator was reached. */
   private final Map<Long, ByteString> recovered = new HashMap<>();
@@ -68,6 +74,7 @@ public final class Replicas implements AutoCloseable {
     private Peers peers;
     private StoreFactory stores;
     private LongFunction<GroupDisk> disks;
+    private StopRecords stops;
     private LongSupplier clock = System::nanoTime;
     private LongSupplier nonces = new SecureRandom()::nextLong;
     private ReplicaContext.Limits limits = ReplicaContext.Limits.DEFAULT;
@@ -104,6 +111,12 @@ public final class Replicas implements AutoCloseable {
     /** Sets what opens the disk of a group, where the node has one; null, as unless set: none. */
     public Context disks(LongFunction<GroupDisk> factory) {
       disks = factory;
+      return this;
+    }
+
+    /** Sets what has the records of processes that ended in order; null, as unless set: none. */
+    public Context stops(StopRecords records) {
+      stops = records;
       return this;
     }
 
@@ -298,9 +311,35 @@ public final class Replicas implements AutoCloseable {
         done++;
         request(replica, proposal);
       }
+      if (replica.isStopRecordVoid()) {
+        done += removeStopRecord(replica) ? 1 : 0;
+      }
     }
     connect();
     return done;
+  }
+
+  /** Removes what an earlier process has left; where that fails, tries again after a while. */
+  private boolean removeStopRecord(Replica replica) {
+    final long nowNs = context.clock.getAsLong();
+    if (isRemovalLate && nowNs - removeNs < 0) {
+      return false;
+    }
+    try {
+      context.stops.delete(replica.group());
+      isRemovalLate = false;
+      replica.onStopRecordRemoved();
+      return true;
+    } catch (IOException e) {
+      isRemovalLate = true;
+      removeNs = nowNs + REMOVE_RETRY_NS;
+      context.errors.onError(
+          new IOException(
+              "the index waits until what an earlier process has left is removed: group="
+                  + replica.group(),
+              e));
+      return false;
+    }
   }
 
   /**
@@ -463,6 +502,9 @@ public final class Replicas implements AutoCloseable {
       final Replica replica = replicas.remove(group);
       if (replica != null) {
         replica.drop();
+        if (replica.mayHaveStopRecord()) {
+          removeStopRecord(replica);
+        }
       }
     }
 

@@ -1,5 +1,7 @@
 package dev.ringfetch.index.service;
 
+import dev.ringfetch.index.disk.HostDisk;
+import dev.ringfetch.index.disk.Disk;
 import dev.ringfetch.fabric.DirectRegion;
 import dev.ringfetch.fabric.DomainContext;
 import dev.ringfetch.fabric.Fabric;
@@ -623,6 +625,11 @@ public final class IndexMemory implements AutoCloseable {
   /** Whether a successor closes this memory, if this process is killed. */
   boolean hasSuccessors() {
     return data != null;
+  }
+
+  /** The data directory, of which no file may be used that is another's; null: there is none. */
+  Disk disk() {
+    return data == null ? null : new HostDisk(data.path());
   }
 
   /** The domains in which peers reach the memory, the preferred one first. */

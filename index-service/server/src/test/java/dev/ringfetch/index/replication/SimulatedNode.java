@@ -13,7 +13,10 @@ final class SimulatedNode {
   private final ArrayDeque<Runnable> backlog = new ArrayDeque<>();
   private final SimulatedCoordinator.Session session;
   private final SimulatedDirectory directory;
+  private final SimulatedStops stops;
   private Replicas replicas;
+  private OrderlyStop stop; // null: it goes on
+  private Runnable stopped;
   private boolean alive = true;
   private boolean paused;
   private boolean recovering;
@@ -23,13 +26,16 @@ final class SimulatedNode {
   /**
    * Creates the process.
    *
-   * @param directory of the node; null: it has none
+   * @param directory with the node's journal; null: it has none
+   * @param stops what earlier processes have left
    */
   SimulatedNode(
       ReplicationWorld world,
       Node node,
       SimulatedCoordinator.Session session,
-      SimulatedDirectory directory) {
+      SimulatedDirectory directory,
+      SimulatedStops stops) {
+    this.stops = stops;
     this.world = world;
     this.node = node;
     this.directory = directory;
@@ -49,6 +55,7 @@ final class SimulatedNode {
                 .peers(world.network().of(this))
                 .stores(stores)
                 .disks(directory == null ? null : group -> directory.open(this::run))
+                .stops(stops)
                 .clock(world.time()::nowNs)
                 .nonces(() -> world.time().random().nextLong() | 1)
                 .alarm(this::alarm)
@@ -61,12 +68,15 @@ final class SimulatedNode {
       recovering = false;
       recovery.takeGroups().forEach(replicas::recover);
     }
+    recovering = true;
+    stops.recover(stores, world.logLimit(), replicas::recover);
+    recovering = false;
     tick();
   }
 
   private void tick() {
     if (alive) {
-      run(replicas::work);
+      run(this::work);
       world.time().after(10_000_000 + world.time().random().nextInt(3_000_000), this::tick);
     }
   }
@@ -82,9 +92,45 @@ final class SimulatedNode {
                   run(
                       () -> {
                         due = false;
-                        replicas.work();
+                        work();
                       }));
     }
+  }
+
+  private void work() {
+    replicas.work();
+    if (stop != null && !stop.isDone()) {
+      if (stop.work()) {
+        alarm();
+      }
+      if (stop.isDone()) {
+        stopped.run();
+      }
+    }
+  }
+
+  /** Begins to end in order. */
+  void stop(Runnable ended) {
+    if (stop == null) {
+      stopped = ended;
+      stop = new OrderlyStop(replicas, stops, this::alarm, failure -> world.onStopFailed());
+      alarm();
+    }
+  }
+
+  /** Whether it ends in order. */
+  boolean isStopping() {
+    return stop != null && !stop.isDone();
+  }
+
+  /** Lets it go on after a stop that could not be. */
+  void goOn() {
+    stop = null;
+  }
+
+  /** What earlier processes have left. */
+  SimulatedStops stops() {
+    return stops;
   }
 
   /** Runs something in the process, now or when it goes on; not if it has ended. */
