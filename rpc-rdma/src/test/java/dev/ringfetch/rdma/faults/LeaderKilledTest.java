@@ -20,6 +20,7 @@ import org.junit.jupiter.api.io.TempDir;
 
 /** A leader that places its records in a member's memory over a device, and is killed. */
 @Tag("verbs")
+@Tag("slow")
 @Timeout(900)
 final class LeaderKilledTest {
   private static final int NODES = 2;

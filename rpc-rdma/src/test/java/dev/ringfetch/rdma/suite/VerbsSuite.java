@@ -13,19 +13,22 @@ import org.junit.platform.launcher.core.LauncherDiscoveryRequestBuilder;
 import org.junit.platform.launcher.core.LauncherFactory;
 
 /**
- * Runs the tests tagged "verbs", which need an RDMA device, or all tests of the classes named as
- * arguments. Prints a line for each test and at last the sums. The exit code is 0 if there were
- * tests, all have passed, and those of the list were among them.
+ * Runs the tests tagged "verbs", which need an RDMA device, and not "slow", or all tests of the
+ * classes named as arguments. Prints a line for each test and at last the sums. The exit code is 0
+ * if there were tests, all have passed, and those of the list were among them.
  */
 final class VerbsSuite {
   private static final String TAG = "verbs";
+
+  /** Those that take minutes run by themselves, when they are named. */
+  private static final String LEFT_OUT = "slow";
 
   /** The class path has the fabric's contract too, among tests that lack what they need here. */
   private static final String PACKAGE = "dev.ringfetch.rdma";
 
   private VerbsSuite() {}
 
-  /** Takes "--pinned LIST" or not, then names of classes, or nothing for whatever has the tag. */
+  /** Takes "--pinned LIST" or not, then names of classes, or nothing for all that are tagged. */
   public static void main(String[] args) throws IOException {
     final List<String> classes = new ArrayList<>(List.of(args));
     PinnedTests pinned = null;
@@ -56,7 +59,10 @@ final class VerbsSuite {
     if (classes.isEmpty()) {
       return request
           .selectors(DiscoverySelectors.selectPackage(PACKAGE))
-          .filters(ClassNameFilter.includeClassNamePatterns(".*"), TagFilter.includeTags(TAG))
+          .filters(
+              ClassNameFilter.includeClassNamePatterns(".*"),
+              TagFilter.includeTags(TAG),
+              TagFilter.excludeTags(LEFT_OUT))
           .build();
     }
     final List<DiscoverySelector> selectors = new ArrayList<>();

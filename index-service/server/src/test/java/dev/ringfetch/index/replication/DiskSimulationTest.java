@@ -5,6 +5,7 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import java.util.List;
 import java.util.Random;
+import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
 
 /**
@@ -105,12 +106,12 @@ final class DiskSimulationTest {
     node.directory().syncNs = 60 * ReplicationWorld.MS;
   }
 
-  /** Runs worlds until it is ended: the first seed is the first argument, then their number. */
-  public static void main(String[] arguments) {
-    ReplicationHunt.run(arguments, DiskSimulationTest::run);
+  /** What many worlds meet. */
+  static Stream<String> states() {
+    return Stream.of(MET);
   }
 
-  private static void run(long seed, Coverage coverage) {
+  static void run(long seed, Coverage coverage) {
     try {
       final Random random = new Random(seed);
       final int nodes = 3 + random.nextInt(2);

@@ -1,38 +1,86 @@
 package dev.ringfetch.index.replication;
 
-/** A hunt for worlds that fail: one after the other, from a seed on. */
-final class ReplicationHunt {
-  /** Runs the world of a seed; what it throws names the seed. */
-  @FunctionalInterface
-  interface World {
-    void run(long seed, Coverage coverage);
+import java.util.List;
+import java.util.concurrent.Callable;
+import java.util.concurrent.TimeUnit;
+import java.util.logging.Level;
+import java.util.logging.Logger;
+import java.util.stream.Stream;
+import picocli.CommandLine;
+import picocli.CommandLine.Command;
+import picocli.CommandLine.Option;
+
+/**
+ * The command {@code index-service/server/src/test/simulations/run cluster}: runs the worlds of
+ * replicas in memory and on disks by turns, each with another seed, for a given time, and prints
+ * how often each state was met. A state that was not met at all is an error in a run of some time.
+ */
+@Command(
+    name = "simulations/run cluster",
+    mixinStandardHelpOptions = true,
+    sortOptions = false,
+    description = "Runs simulated clusters, and counts what they met.")
+final class ReplicationHunt implements Callable<Integer> {
+  /**
+   * A run of this length that has not met each state is an error; in a shorter one some are rare.
+   */
+  private static final int ALL_MET_SECONDS = 900;
+
+  private static final int WORLDS_BETWEEN_LINES = 200;
+  private static final Logger REPLICAS = Logger.getLogger("dev.ringfetch.index.replication");
+
+  @Option(names = "--seconds", description = "How long. Default: ${DEFAULT-VALUE}.")
+  private int seconds = 60;
+
+  @Option(names = "--seed", description = "Of the first world. Default: the clock.")
+  private long seed = System.nanoTime();
+
+  private final Coverage memory = new Coverage();
+  private final Coverage disk = new Coverage();
+  private int failed;
+
+  public static void main(String[] args) {
+    System.exit(new CommandLine(new ReplicationHunt()).execute(args));
   }
 
-  private ReplicationHunt() {}
-
-  /**
-   * Runs worlds, and then ends the JVM: with 1 if one has failed.
-   *
-   * @param arguments first seed, else the clock's; number of worlds, else until it is killed
-   */
-  static void run(String[] arguments, World world) {
-    final long first = arguments.length > 0 ? Long.parseLong(arguments[0]) : System.nanoTime();
-    final long last = arguments.length > 1 ? first + Long.parseLong(arguments[1]) : Long.MAX_VALUE;
-    final Coverage coverage = new Coverage();
-    int failed = 0;
-    for (long seed = first; seed < last; seed++) {
-      try {
-        world.run(seed, coverage);
-      } catch (AssertionError e) {
-        failed++;
-        e.printStackTrace(System.out);
-      }
-      if ((seed - first) % 200 == 199) {
-        System.out.printf(
-            "seed=%d worlds=%d failed=%d %s%n", first, seed - first + 1, failed, coverage);
+  @Override
+  public Integer call() {
+    REPLICAS.setLevel(Level.SEVERE); // paths that end are expected here
+    System.out.println("clusters: seconds=" + seconds + " seed=" + seed);
+    final long endNs = System.nanoTime() + TimeUnit.SECONDS.toNanos(seconds);
+    long next = seed;
+    while (System.nanoTime() - endNs < 0) {
+      run(next);
+      next++;
+      if ((next - seed) % WORLDS_BETWEEN_LINES == 0) {
+        System.out.printf("clusters: worlds=%d failed=%d%n", 2 * (next - seed), failed);
       }
     }
-    System.out.printf("seed=%d worlds=%d failed=%d %s%n", first, last - first, failed, coverage);
-    System.exit(failed == 0 ? 0 : 1);
+    System.out.println("in memory: " + memory);
+    System.out.println("on disks: " + disk);
+    final List<String> missing =
+        Stream.concat(
+                missing("in memory: ", ReplicationSimulationTest.states(), memory),
+                missing("on disks: ", DiskSimulationTest.states(), disk))
+            .toList();
+    System.out.printf(
+        "clusters: seeds=%d..%d worlds=%d failed=%d never met: %s%n",
+        seed, next - 1, 2 * (next - seed), failed, missing);
+    return failed > 0 || (!missing.isEmpty() && seconds >= ALL_MET_SECONDS) ? 1 : 0;
+  }
+
+  /** Runs one world of each kind; what they throw names the test and the seed. */
+  private void run(long worldSeed) {
+    try {
+      ReplicationSimulationTest.run(worldSeed, memory);
+      DiskSimulationTest.run(worldSeed, disk);
+    } catch (AssertionError e) {
+      failed++;
+      e.printStackTrace(System.out);
+    }
+  }
+
+  private static Stream<String> missing(String where, Stream<String> states, Coverage coverage) {
+    return states.filter(state -> coverage.of(state) == 0).map(state -> where + state);
   }
 }

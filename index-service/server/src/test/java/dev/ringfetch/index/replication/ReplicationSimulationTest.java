@@ -3,6 +3,7 @@ package dev.ringfetch.index.replication;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import java.util.Random;
+import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
 
 /**
@@ -74,12 +75,12 @@ final class ReplicationSimulationTest {
     }
   }
 
-  /** Runs worlds until it is ended: the first seed is the first argument. */
-  public static void main(String[] arguments) {
-    ReplicationHunt.run(arguments, ReplicationSimulationTest::run);
+  /** What many worlds meet. */
+  static Stream<String> states() {
+    return Stream.concat(Stream.of(MET), Stream.of(MET_IN_MANY));
   }
 
-  private static void run(long seed, Coverage coverage) {
+  static void run(long seed, Coverage coverage) {
     try {
       final Random random = new Random(seed);
       final int nodes = 3 + random.nextInt(3);
