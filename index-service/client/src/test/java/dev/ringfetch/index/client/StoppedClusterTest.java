@@ -60,10 +60,7 @@ final class StoppedClusterTest {
       indexes =
           Indexes.unrecovered(
               IndexMemory.unrecovered(
-                  new IndexMemory.Context()
-                      .budget(64L << 20)
-                      .fallback(true)
-                      .dataDirectory(data)));
+                  new IndexMemory.Context().budget(64L << 20).fallback(true).dataDirectory(data)));
       node = new ClusterNode(indexes, coordinator, 3, "boot", null);
       server =
           IndexServer.addServices(RingServerBuilder.forPort(0), indexes, new HealthStatusManager())
@@ -172,8 +169,7 @@ final class StoppedClusterTest {
 
   private void put(int from, int to) {
     try (IndexClient client = connect(Duration.ofSeconds(20))) {
-      final OrderedIndex<String, Long> ages =
-          client.ordered(INDEX, Codec.string(), Codec.int64());
+      final OrderedIndex<String, Long> ages = client.ordered(INDEX, Codec.string(), Codec.int64());
       for (long i = from; i < to; i++) {
         ages.put("k" + i, i);
       }
@@ -182,8 +178,7 @@ final class StoppedClusterTest {
 
   private void check(int count) {
     try (IndexClient client = connect(Duration.ofSeconds(20))) {
-      final OrderedIndex<String, Long> ages =
-          client.ordered(INDEX, Codec.string(), Codec.int64());
+      final OrderedIndex<String, Long> ages = client.ordered(INDEX, Codec.string(), Codec.int64());
       for (long i = 0; i < count; i++) {
         assertEquals(i, ages.get("k" + i).orElseThrow());
       }
@@ -192,8 +187,7 @@ final class StoppedClusterTest {
 
   private void checkNotServed() {
     try (IndexClient client = connect(Duration.ofSeconds(5))) { // longer than a cold start waits
-      final OrderedIndex<String, Long> ages =
-          client.ordered(INDEX, Codec.string(), Codec.int64());
+      final OrderedIndex<String, Long> ages = client.ordered(INDEX, Codec.string(), Codec.int64());
       assertEquals(
           Status.Code.UNAVAILABLE, assertThrows(IndexException.class, () -> ages.get("k0")).code());
     }

@@ -152,11 +152,10 @@ final class ReplicaCore {
    * @return false if that is lost; the state is {@link ReplicaState#NONE} then
    */
   boolean closeForGood() {
-    final long damagedBefore = placed.damaged();
-    placed.closeGate();
-    placed.scan(log);
-    leaveIfDamaged(damagedBefore);
-    return placed.damaged() == damagedBefore;
+    final long before = placed.damaged();
+    placed.takeLast(log);
+    leaveIfDamaged(before);
+    return placed.damaged() == before;
   }
 
   /** Whether members count only for what their disks have. */

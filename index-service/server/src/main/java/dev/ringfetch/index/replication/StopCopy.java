@@ -167,8 +167,7 @@ final class StopCopy {
       }
       return state == State.BEGINNING;
     }
-    made(
-        UnsafeByteOperations.unsafeWrap(GroupRecords.owned(context.group(), next.toByteArray())));
+    made(UnsafeByteOperations.unsafeWrap(GroupRecords.owned(context.group(), next.toByteArray())));
     return true;
   }
 

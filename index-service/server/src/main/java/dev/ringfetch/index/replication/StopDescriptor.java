@@ -69,8 +69,7 @@ final class StopDescriptor {
         && value.getLong(LENGTH_OFFSET) == length
         && value.getLong(NODE_OFFSET) == node) {
       for (int at = INCARNATIONS_OFFSET; at < value.remaining(); at += Long.BYTES) {
-        processes.add(
-            Member.newBuilder().setNode(node).setIncarnation(value.getLong(at)).build());
+        processes.add(Member.newBuilder().setNode(node).setIncarnation(value.getLong(at)).build());
       }
     }
     return processes;

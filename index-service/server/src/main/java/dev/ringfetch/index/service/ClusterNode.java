@@ -1,6 +1,5 @@
 package dev.ringfetch.index.service;
 
-import dev.ringfetch.index.replication.OrderlyStop;
 import dev.ringfetch.index.coordinator.Coordinator;
 import dev.ringfetch.index.journal.IndexDefinition;
 import dev.ringfetch.index.peers.FabricMemory;
@@ -8,6 +7,7 @@ import dev.ringfetch.index.peers.GrpcPeers;
 import dev.ringfetch.index.peers.PeerListener;
 import dev.ringfetch.index.replication.Confirmation;
 import dev.ringfetch.index.replication.NodeRecovery;
+import dev.ringfetch.index.replication.OrderlyStop;
 import dev.ringfetch.index.replication.Replica;
 import dev.ringfetch.index.replication.ReplicaSnapshots;
 import dev.ringfetch.index.replication.ReplicaStatus;

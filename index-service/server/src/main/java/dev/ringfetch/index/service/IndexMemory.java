@@ -1,7 +1,5 @@
 package dev.ringfetch.index.service;
 
-import dev.ringfetch.index.disk.HostDisk;
-import dev.ringfetch.index.disk.Disk;
 import dev.ringfetch.fabric.DirectRegion;
 import dev.ringfetch.fabric.DomainContext;
 import dev.ringfetch.fabric.Fabric;
@@ -12,6 +10,8 @@ import dev.ringfetch.fabric.GatePage;
 import dev.ringfetch.fabric.MemoryRegion;
 import dev.ringfetch.fabric.Obstacle;
 import dev.ringfetch.index.data.DataDirectory;
+import dev.ringfetch.index.disk.Disk;
+import dev.ringfetch.index.disk.HostDisk;
 import dev.ringfetch.index.journal.Journal;
 import dev.ringfetch.index.journal.RecordSink;
 import dev.ringfetch.index.outcome.OutcomeBudget;

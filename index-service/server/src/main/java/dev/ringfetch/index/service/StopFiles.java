@@ -102,10 +102,7 @@ final class StopFiles implements StopRecords {
    * @param errors is told of the others, which count for nothing
    */
   void read(
-      long node,
-      Replicas.StoreFactory stores,
-      Consumer<GroupRecovery> found,
-      ErrorHandler errors)
+      long node, Replicas.StoreFactory stores, Consumer<GroupRecovery> found, ErrorHandler errors)
       throws IOException {
     for (final String name : disk.list()) {
       if (group(name) > 0) {

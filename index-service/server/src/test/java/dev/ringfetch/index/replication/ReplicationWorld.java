@@ -414,6 +414,9 @@ final class ReplicationWorld {
         end(null);
         return;
       }
+      if (!node.stops().isEmpty()) {
+        throw new AssertionError("serves with a record of a stop: node=" + node.id());
+      }
       if (isFull()) {
         coverage.count("full logs");
       }
@@ -601,9 +604,7 @@ final class ReplicationWorld {
   private boolean hasFailed(SimulatedNode node) {
     final boolean isNone =
         node.replica() != null && node.replica().status().state() == ReplicaState.NONE;
-    return isOnDisk
-        ? node.directory().isFailed() || isNone
-        : isNone && !node.stops().isEmpty();
+    return isOnDisk ? node.directory().isFailed() || isNone : isNone && !node.stops().isEmpty();
   }
 
   private boolean isSettled() {

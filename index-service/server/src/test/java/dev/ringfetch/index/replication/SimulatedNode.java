@@ -16,7 +16,6 @@ final class SimulatedNode {
   private final SimulatedStops stops;
   private Replicas replicas;
   private OrderlyStop stop; // null: it goes on
-  private Runnable stopped;
   private boolean alive = true;
   private boolean paused;
   private boolean recovering;
@@ -76,7 +75,7 @@ final class SimulatedNode {
 
   private void tick() {
     if (alive) {
-      run(this::work);
+      run(replicas::work);
       world.time().after(10_000_000 + world.time().random().nextInt(3_000_000), this::tick);
     }
   }
@@ -92,35 +91,43 @@ final class SimulatedNode {
                   run(
                       () -> {
                         due = false;
-                        work();
+                        replicas.work();
                       }));
     }
   }
 
-  private void work() {
-    replicas.work();
-    if (stop != null && !stop.isDone()) {
-      if (stop.work()) {
-        alarm();
-      }
-      if (stop.isDone()) {
-        stopped.run();
-      }
+  /** Begins to end in order; the process itself ends later. */
+  void stop(Runnable ended) {
+    if (stop == null) {
+      final boolean isSlow = world.time().oneIn(2); // the disk is
+      final OrderlyStop begun =
+          new OrderlyStop(replicas, stops, () -> {}, failure -> world.onStopFailed());
+      stop = begun;
+      stepStop(begun, isSlow, ended);
     }
   }
 
-  /** Begins to end in order. */
-  void stop(Runnable ended) {
-    if (stop == null) {
-      stopped = ended;
-      stop = new OrderlyStop(replicas, stops, this::alarm, failure -> world.onStopFailed());
-      alarm();
-    }
+  private void stepStop(OrderlyStop begun, boolean isSlow, Runnable ended) {
+    final int delayNs = world.time().random().nextInt(isSlow ? 20_000_000 : 200_000);
+    world
+        .time()
+        .after(
+            delayNs,
+            () ->
+                run(
+                    () -> {
+                      if (begun.isDone()) {
+                        ended.run();
+                      } else {
+                        begun.work();
+                        stepStop(begun, isSlow, ended);
+                      }
+                    }));
   }
 
   /** Whether it ends in order. */
   boolean isStopping() {
-    return stop != null && !stop.isDone();
+    return stop != null;
   }
 
   /** Lets it go on after a stop that could not be. */

@@ -3,6 +3,7 @@ package dev.ringfetch.index.replication;
 import dev.ringfetch.index.journal.JournalRecord;
 import dev.ringfetch.index.journal.RecordDescriptor;
 import dev.ringfetch.index.v1.Member;
+import java.io.IOException;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
@@ -46,10 +47,10 @@ final class SimulatedStops implements StopRecords {
   }
 
   @Override
-  public void delete(long group) throws java.io.IOException {
+  public void delete(long group) throws IOException {
     if (failures > 0) {
       failures--;
-      throw new java.io.IOException("the disk does not answer");
+      throw new IOException("the disk does not answer");
     }
     if (records.remove(group) != null) {
       coverage.count("removed records of stops");
@@ -76,6 +77,20 @@ final class SimulatedStops implements StopRecords {
       }
     }
     return processes;
+  }
+
+  /** Makes a record say that its process obeyed a later epoch. */
+  void obeyed(long group, long epoch) {
+    for (final byte[] piece : records.get(group)) {
+      final JournalRecord record = new JournalRecord();
+      for (int offset = 0; offset < piece.length; ) {
+        record.at(piece, offset);
+        if (record.type() == RecordDescriptor.GROUP_EPOCH) {
+          record.place(epoch, 0).end();
+        }
+        offset += RecordDescriptor.aligned(record.length());
+      }
+    }
   }
 
   /** Reads all that is there. */

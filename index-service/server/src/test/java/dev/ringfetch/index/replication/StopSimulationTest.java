@@ -1,9 +1,12 @@
 package dev.ringfetch.index.replication;
 
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import java.util.List;
 import java.util.Random;
+import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
 
 /**
@@ -45,16 +48,36 @@ final class StopSimulationTest {
     }
   }
 
-  /** Runs worlds until it is ended: the first seed is the first argument, then their number. */
-  public static void main(String[] arguments) {
-    ReplicationHunt.run(arguments, StopSimulationTest::run);
+  /** As where a process has obeyed an epoch, as a new member, that was not established. */
+  @Test
+  void aRecordOfAProcessThatIsNoMemberDoesNotLead() {
+    final Coverage coverage = new Coverage();
+    final ReplicationWorld world = new ReplicationWorld(20261201, 3, 3, coverage);
+    world.startClients(2, 2 * ReplicationWorld.MS);
+    world.time().run(500 * ReplicationWorld.MS);
+    world.stop(3, 2_000);
+    world.time().run(1_500 * ReplicationWorld.MS); // the others go on
+    final long established = world.coordinator().group(world.group()).getEstablished().getEpoch();
+    world.nodes().get(3L).stops().obeyed(world.group(), established + 1);
+    world.pause(1, 20_000);
+    world.pause(2, 20_000);
+    world.time().run(10_000 * ReplicationWorld.MS); // a cold start would come
+    world.checkErrors();
+    assertEquals(1, coverage.of("starts from records of stops"));
+    assertEquals(established, world.coordinator().group(world.group()).getEstablished().getEpoch());
+    assertFalse(world.coordinator().group(world.group()).hasWon());
   }
 
-  private static void run(long seed, Coverage coverage) {
+  /** What many worlds meet. */
+  static Stream<String> states() {
+    return Stream.of(MET);
+  }
+
+  static void run(long seed, Coverage coverage) {
     try {
       final Random random = new Random(seed);
-      final int nodes = 1 + (int) Math.floorMod(seed, 4L);
-      final int replicas = 1 + (int) Math.floorMod(seed / 4, 3L);
+      final int nodes = 1 + Math.floorMod(seed, 4); // what Random draws first hardly differs
+      final int replicas = 1 + Math.floorMod(seed / 4, 3);
       final ReplicationWorld world =
           new ReplicationWorld(random.nextLong(), nodes, replicas, coverage);
       world.startClients(1 + random.nextInt(8), 1_000_000 + random.nextInt(3_000_000));
@@ -83,12 +106,23 @@ final class StopSimulationTest {
     coverage.count("stops of all nodes");
     final int withinMs = 1 + random.nextInt(random.nextBoolean() ? 10 : 600);
     final int restartMs = 1 + random.nextInt(3_000);
+    final boolean areSomeKilled = random.nextInt(2) == 0;
     for (final long id : List.copyOf(world.nodes().keySet())) {
-      world
-          .time()
-          .after(
-              random.nextInt(withinMs) * ReplicationWorld.MS,
-              () -> world.stop(id, random.nextInt(restartMs)));
+      final long delayNs = random.nextInt(withinMs) * ReplicationWorld.MS;
+      if (areSomeKilled && random.nextInt(3) == 0) {
+        world.time().after(delayNs, () -> kill(world, id, random.nextInt(restartMs), 20));
+      } else {
+        world.time().after(delayNs, () -> world.stop(id, random.nextInt(restartMs)));
+      }
+    }
+  }
+
+  /** Kills a node as soon as another one that lives, or has ended in order, has all. */
+  private static void kill(ReplicationWorld world, long id, int restartMs, int attempts) {
+    if (world.nodes().get(id).isAlive() && world.survives(id)) {
+      world.crash(id, true, restartMs);
+    } else if (attempts > 0) {
+      world.time().after(10 * ReplicationWorld.MS, () -> kill(world, id, restartMs, attempts - 1));
     }
   }
 }
