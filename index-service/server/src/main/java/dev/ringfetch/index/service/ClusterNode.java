@@ -7,6 +7,7 @@ import dev.ringfetch.index.peers.GrpcPeers;
 import dev.ringfetch.index.peers.PeerListener;
 import dev.ringfetch.index.replication.Confirmation;
 import dev.ringfetch.index.replication.NodeRecovery;
+import dev.ringfetch.index.replication.OrderlyStop;
 import dev.ringfetch.index.replication.Replica;
 import dev.ringfetch.index.replication.ReplicaSnapshots;
 import dev.ringfetch.index.replication.ReplicaStatus;
@@ -46,6 +47,7 @@ import java.util.Queue;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.ConcurrentLinkedQueue;
+import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.locks.LockSupport;
 import org.agrona.concurrent.BackoffIdleStrategy;
@@ -91,6 +93,8 @@ public final class ClusterNode implements LeaderDirectory, AutoCloseable {
   private final GrpcPeers peers;
   private final NodeRecovery recovery;
   private final Replicas replicas;
+  private final Replicas.StoreFactory stores;
+  private final StopFiles stops; // null: the node has no data directory
   private final SecureRandom random = new SecureRandom();
   private final Queue<Runnable> tasks = new ConcurrentLinkedQueue<>();
   private final Thread thread = new Thread(this::run, "index-cluster");
@@ -104,7 +108,10 @@ public final class ClusterNode implements LeaderDirectory, AutoCloseable {
   /** Names of indexes that are created for writes. */
   private final Set<String> createdForWrites = ConcurrentHashMap.newKeySet();
 
+  private final CountDownLatch stopped = new CountDownLatch(1);
+
   // Of the thread.
+  private OrderlyStop stop; // null: the process goes on
   private final IdleStrategy looking =
       new BackoffIdleStrategy(LOOK_SPINS, LOOK_YIELDS, LOOK_PARK_NS, LOOK_PARK_NS);
 
@@ -152,8 +159,9 @@ public final class ClusterNode implements LeaderDirectory, AutoCloseable {
             .setDisk(memory.hasSuccessors())
             .setBootId(bootId)
             .build();
-    final Replicas.StoreFactory stores =
+    stores =
         group -> new ReplicatedIndex(indexes, barrier(group.getGroup()), gates(group.getGroup()));
+    stops = memory.hasSuccessors() ? new StopFiles(memory.disk()) : null;
     recovery = new NodeRecovery(stores, ClusterNode::onError);
     memory.ofNode(recovery);
     peers = new GrpcPeers(self, new Arrivals(), shmDirectory);
@@ -167,6 +175,7 @@ public final class ClusterNode implements LeaderDirectory, AutoCloseable {
                 .stores(stores)
                 .disks(memory.hasSuccessors() ? group -> new JournalDisk(memory.journal()) : null)
                 .gates(gates::open)
+                .stops(stops)
                 .alarm(this::wake)
                 .errors(ClusterNode::onError));
     coordinator.wakeUp(this::wake);
@@ -289,11 +298,22 @@ public final class ClusterNode implements LeaderDirectory, AutoCloseable {
     }
     reachedFirst = onReached;
     recovery.takeGroups().forEach(replicas::recover);
+    readStops();
     if (indexes.memory().journal() != null) {
       indexes.memory().journal().startSnapshots(wake -> new ReplicaSnapshots(replicas, wake));
     }
     execute(() -> coordinator.announce(self.toBuilder().setAddress(address).build()));
     thread.start();
+  }
+
+  private void readStops() {
+    if (stops != null) {
+      try {
+        stops.read(self.getId(), stores, replicas::recover, ClusterNode::onError);
+      } catch (IOException e) { // indexes at memory wait, or are lost; the others go on
+        onError(e);
+      }
+    }
   }
 
   private void execute(Runnable task) {
@@ -310,7 +330,8 @@ public final class ClusterNode implements LeaderDirectory, AutoCloseable {
           task.run();
         }
         peers.work();
-        final int done = replicas.work();
+        int done = replicas.work();
+        done += workOnStop();
         tellWaiting();
         tellReached();
         if (done == 0) {
@@ -321,6 +342,17 @@ public final class ClusterNode implements LeaderDirectory, AutoCloseable {
         LockSupport.parkNanos(this, TICK_NS);
       }
     }
+  }
+
+  private int workOnStop() {
+    if (stop == null) {
+      return 0;
+    }
+    if (stop.isDone()) {
+      stopped.countDown();
+      return 0;
+    }
+    return stop.work() ? 1 : 0;
   }
 
   /** Sleeps until something is due; while looks at gates are under way, waits for them instead. */
@@ -673,6 +705,31 @@ public final class ClusterNode implements LeaderDirectory, AutoCloseable {
       description.addMembers(one);
     }
     return description.build();
+  }
+
+  /**
+   * Ends in order: what the node has of indexes at level memory stands in its data directory then,
+   * if it has one, for the next process. Leaves the cluster.
+   */
+  public void stop() {
+    if (!closed && stops != null && thread.isAlive()) {
+      execute(
+          () ->
+              stop =
+                  new OrderlyStop(
+                      replicas,
+                      stops,
+                      this::wake,
+                      failure -> LOGGER.log(Level.WARNING, failure.getMessage())));
+      try {
+        while (thread.isAlive() && !stopped.await(CLOSE_MILLIS, TimeUnit.MILLISECONDS)) {
+          // A group that comes to no end is given up.
+        }
+      } catch (InterruptedException e) {
+        Thread.currentThread().interrupt();
+      }
+    }
+    close();
   }
 
   /** Leaves the cluster: leads nothing any more. Calls may be under way. Idempotent. */

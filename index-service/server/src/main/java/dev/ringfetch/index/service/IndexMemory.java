@@ -10,6 +10,8 @@ import dev.ringfetch.fabric.GatePage;
 import dev.ringfetch.fabric.MemoryRegion;
 import dev.ringfetch.fabric.Obstacle;
 import dev.ringfetch.index.data.DataDirectory;
+import dev.ringfetch.index.disk.Disk;
+import dev.ringfetch.index.disk.HostDisk;
 import dev.ringfetch.index.journal.Journal;
 import dev.ringfetch.index.journal.RecordSink;
 import dev.ringfetch.index.outcome.OutcomeBudget;
@@ -640,6 +642,11 @@ public final class IndexMemory implements AutoCloseable {
   /** Whether a successor closes this memory, if this process is killed. */
   boolean hasSuccessors() {
     return data != null;
+  }
+
+  /** The data directory, of which no file may be used that is another's; null: there is none. */
+  Disk disk() {
+    return data == null ? null : new HostDisk(data.path());
   }
 
   /** The domains in which peers reach the memory, the preferred one first. */

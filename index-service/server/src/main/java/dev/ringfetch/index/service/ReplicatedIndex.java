@@ -157,6 +157,13 @@ final class ReplicatedIndex implements GroupStore {
   }
 
   @Override
+  public void endWrites() {
+    if (served != null) {
+      served.endWrites();
+    }
+  }
+
+  @Override
   public void follow() {
     if (served != null) {
       indexes.follow(served);

@@ -242,6 +242,9 @@ final class RatesNode {
     public void reconfigured(GroupState group) {}
 
     @Override
+    public void endWrites() {}
+
+    @Override
     public void follow() {
       if (leads) {
         throw new AssertionError("a leader is replaced");

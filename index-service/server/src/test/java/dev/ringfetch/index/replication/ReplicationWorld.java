@@ -14,6 +14,7 @@ import dev.ringfetch.index.v1.GroupState;
 import dev.ringfetch.index.v1.IndexKind;
 import dev.ringfetch.index.v1.Member;
 import dev.ringfetch.index.v1.Node;
+import java.io.IOException;
 import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.List;
@@ -47,6 +48,7 @@ final class ReplicationWorld {
   private final Map<Long, SimulatedDirectory> directories = new TreeMap<>();
   private final Map<Long, SimulatedNode> processes = new HashMap<>(); // by incarnation
   private final SimulatedReaders readers;
+  private final Map<Long, SimulatedStops> stops = new TreeMap<>();
   private final boolean isOnDisk;
   private final int replicas;
   private final int logLimit;
@@ -74,6 +76,7 @@ final class ReplicationWorld {
     logMemory = time.oneIn(2) ? 64 << 10 : 1024;
     coordinator = new SimulatedCoordinator(time, coverage);
     coordinator.isOnDisk = isOnDisk;
+    coordinator.standsFor = this::standsFor;
     network = new SimulatedNetwork(time, coverage, nodes);
     for (long id = 1; id <= nodeCount; id++) {
       start(id);
@@ -130,7 +133,9 @@ final class ReplicationWorld {
   }
 
   void onError(Throwable error) {
-    if (!(error instanceof GroupStoreException)) {
+    if (error instanceof IOException) {
+      coverage.count("removals that fail");
+    } else if (!(error instanceof GroupStoreException)) {
       errors.add(error);
     } else {
       coverage.count("failed stores");
@@ -165,13 +170,16 @@ final class ReplicationWorld {
             .setId(id)
             .setIncarnation(++incarnations)
             .setAddress("node" + id)
-            .setDisk(isOnDisk)
+            .setDisk(true)
             .build();
     final SimulatedDirectory directory =
         isOnDisk
             ? directories.computeIfAbsent(id, unknown -> new SimulatedDirectory(time, coverage))
             : null;
-    final SimulatedNode started = new SimulatedNode(this, node, coordinator.session(), directory);
+    final SimulatedStops left =
+        stops.computeIfAbsent(id, unknown -> new SimulatedStops(id, coverage));
+    final SimulatedNode started =
+        new SimulatedNode(this, node, coordinator.session(), directory, left);
     nodes.put(id, started);
     processes.put(node.getIncarnation(), started);
     started.start();
@@ -195,6 +203,51 @@ final class ReplicationWorld {
     final GroupState state = coordinator.group(group);
     return hasOther(state.getEstablished(), id, second)
         && (!state.hasWon() || hasOther(state.getWon(), id, second));
+  }
+
+  /** Whether a process that ended in order has left what it had. */
+  private boolean hasLeft(Member member) {
+    return stops.containsKey(member.getNode())
+        && stops.get(member.getNode()).processes(group).contains(member);
+  }
+
+  /** Whether another process of a node has all that a member had. */
+  private boolean standsFor(long node, Member member) {
+    return member.getNode() == node && hasLeft(member);
+  }
+
+  void onStopFailed() {
+    coverage.count("stops without a record");
+  }
+
+  /** Ends a process in order; it starts again later. */
+  void stop(long id, long restartMs) {
+    final SimulatedNode node = nodes.get(id);
+    if (!node.isAlive() || node.isStopping()) {
+      return;
+    }
+    coverage.count("orderly stops");
+    node.stop(() -> stopped(node, restartMs));
+  }
+
+  private void stopped(SimulatedNode node, long restartMs) {
+    final GroupState state = coordinator.group(group);
+    final boolean isNeeded =
+        Configurations.has(state.getEstablished(), node.node())
+            || Configurations.has(state.getWon(), node.node());
+    final boolean hasLeft = hasLeft(Configurations.member(node.node()));
+    if (isNeeded && !hasLeft && !survives(node.id())) {
+      if (node.replica() != null && node.replica().status().state() == ReplicaState.STOPPED) {
+        throw new AssertionError("a replica has ended without a record:\n" + describe());
+      }
+      node.goOn(); // its operator sees that, and waits
+      return;
+    }
+    addCounts(node);
+    node.end(false);
+    coordinator.end(node.session(), time.random().nextInt(50) * MS);
+    network.ended(node, true);
+    time.after(restartMs * MS, () -> restart(node.id()));
   }
 
   /** Whether the group survives the loss of a node's directory. */
@@ -244,6 +297,9 @@ final class ReplicationWorld {
   private boolean hasOther(Configuration configuration, long id, long second) {
     for (final Member member : configuration.getMembersList()) {
       final SimulatedNode node = nodes.get(member.getNode());
+      if (hasLeft(member)) {
+        return true;
+      }
       if (member.getNode() != id
           && member.getNode() != second
           && node.isAlive()
@@ -382,6 +438,9 @@ final class ReplicationWorld {
       if (ended || node.store() == null || !node.store().isLeading()) {
         end(null);
         return;
+      }
+      if (!node.stops().isEmpty()) {
+        throw new AssertionError("serves with a record of a stop: node=" + node.id());
       }
       if (isFull()) {
         coverage.count("full logs");
@@ -528,7 +587,7 @@ final class ReplicationWorld {
         node.directory().isFull = false;
         node.directory().isShort = false;
       }
-      if (node.isAlive() && isOnDisk && hasFailed(node)) { // its operator starts it again
+      if (node.isAlive() && hasFailed(node)) { // its operator starts it again
         crash(node.id(), true, -1);
       }
       if (!node.isAlive()) {
@@ -557,6 +616,7 @@ final class ReplicationWorld {
       throw new AssertionError("serves nobody:\n" + describe());
     }
     checkEqual();
+    checkStopRecords();
     for (final SimulatedNode node : nodes.values()) {
       addCounts(node);
     }
@@ -568,9 +628,10 @@ final class ReplicationWorld {
   }
 
   /** Whether the process has failed, and has on its disk what the group may need. */
-  private static boolean hasFailed(SimulatedNode node) {
-    return node.directory().isFailed()
-        || (node.replica() != null && node.replica().status().state() == ReplicaState.NONE);
+  private boolean hasFailed(SimulatedNode node) {
+    final boolean isNone =
+        node.replica() != null && node.replica().status().state() == ReplicaState.NONE;
+    return isOnDisk ? node.directory().isFailed() || isNone : isNone && !node.stops().isEmpty();
   }
 
   private boolean isSettled() {
@@ -600,6 +661,15 @@ final class ReplicationWorld {
                 + leader.store().content()
                 + "\n"
                 + describe());
+      }
+    }
+  }
+
+  /** No record is left where the group has gone on. */
+  private void checkStopRecords() {
+    for (final SimulatedNode node : nodes.values()) {
+      if (!node.stops().isEmpty()) {
+        throw new AssertionError("node=" + node.id() + " has a record of a stop:\n" + describe());
       }
     }
   }

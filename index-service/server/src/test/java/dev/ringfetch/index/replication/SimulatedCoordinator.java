@@ -15,6 +15,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Set;
 import java.util.TreeMap;
+import java.util.function.BiPredicate;
 
 /** The truth of a simulated cluster, and the nodes' sessions, which are late and lose answers. */
 final class SimulatedCoordinator {
@@ -30,6 +31,9 @@ final class SimulatedCoordinator {
 
   /** Whether a member's directory makes it complete. */
   boolean isOnDisk;
+
+  /** Whether another process of a node has all that a member had. */
+  BiPredicate<Long, Member> standsFor = (node, member) -> false;
 
   /** Whether answers may be lost. */
   boolean loses;
@@ -81,7 +85,9 @@ final class SimulatedCoordinator {
             .orElseThrow();
     return isOnDisk
         ? Configurations.hasNode(base, leader.getNode())
-        : base.getMembersList().contains(leader);
+        : base.getMembersList().contains(leader)
+            || base.getMembersList().stream()
+                .anyMatch(member -> standsFor.test(leader.getNode(), member));
   }
 
   private Coordinator.Result win(GroupState seen, Configuration proposed) {

@@ -23,7 +23,9 @@ final class SimulatedNode {
   private final SimulatedDirectory directory;
   private final GatePage page; // stays with the directory
   private final MemoryRegion words = new DirectRegion(GatesDescriptor.LENGTH);
+  private final SimulatedStops stops;
   private Replicas replicas;
+  private OrderlyStop stop; // null: it goes on
   private boolean alive = true;
   private boolean paused;
   private boolean recovering;
@@ -33,13 +35,16 @@ final class SimulatedNode {
   /**
    * Creates the process.
    *
-   * @param directory of the node; null: it has none
+   * @param directory with the node's journal; null: it has none
+   * @param stops what earlier processes have left
    */
   SimulatedNode(
       ReplicationWorld world,
       Node node,
       SimulatedCoordinator.Session session,
-      SimulatedDirectory directory) {
+      SimulatedDirectory directory,
+      SimulatedStops stops) {
+    this.stops = stops;
     this.world = world;
     this.node = node;
     this.directory = directory;
@@ -65,6 +70,7 @@ final class SimulatedNode {
                 .stores(stores)
                 .disks(directory == null ? null : group -> directory.open(this::run))
                 .gates(group -> new Gate())
+                .stops(stops)
                 .clock(world.time()::nowNs)
                 .nonces(() -> world.time().random().nextLong() | 1)
                 .alarm(this::alarm)
@@ -77,6 +83,9 @@ final class SimulatedNode {
       recovering = false;
       recovery.takeGroups().forEach(replicas::recover);
     }
+    recovering = true;
+    stops.recover(stores, world.logLimit(), replicas::recover);
+    recovering = false;
     tick();
   }
 
@@ -101,6 +110,50 @@ final class SimulatedNode {
                         replicas.work();
                       }));
     }
+  }
+
+  /** Begins to end in order; the process itself ends later. */
+  void stop(Runnable ended) {
+    if (stop == null) {
+      final boolean isSlow = world.time().oneIn(2); // the disk is
+      final OrderlyStop begun =
+          new OrderlyStop(replicas, stops, () -> {}, failure -> world.onStopFailed());
+      stop = begun;
+      stepStop(begun, isSlow, ended);
+    }
+  }
+
+  private void stepStop(OrderlyStop begun, boolean isSlow, Runnable ended) {
+    final int delayNs = world.time().random().nextInt(isSlow ? 20_000_000 : 200_000);
+    world
+        .time()
+        .after(
+            delayNs,
+            () ->
+                run(
+                    () -> {
+                      if (begun.isDone()) {
+                        ended.run();
+                      } else {
+                        begun.work();
+                        stepStop(begun, isSlow, ended);
+                      }
+                    }));
+  }
+
+  /** Whether it ends in order. */
+  boolean isStopping() {
+    return stop != null;
+  }
+
+  /** Lets it go on after a stop that could not be. */
+  void goOn() {
+    stop = null;
+  }
+
+  /** What earlier processes have left. */
+  SimulatedStops stops() {
+    return stops;
   }
 
   /** Runs something in the process, now or when it goes on; not if it has ended. */
