@@ -32,9 +32,12 @@ final class Configurations {
    *
    * @param epoch whose log it is
    * @param end position of its last record
-   * @return -1 if that is unknown
+   * @return -1 if that is unknown, or the group went on without records that may be in it
    */
   static long shared(GroupState group, long epoch, long end) {
+    if (epoch <= group.getRecovery().getEpoch()) {
+      return -1;
+    }
     for (int i = 0; i < group.getBeginsCount(); i++) {
       final EpochBegin begin = group.getBegins(i);
       if (begin.getEpoch() > epoch) {

@@ -631,6 +631,7 @@ final class ReplicaCycle {
         leader != null ? context.self().getId() : follower.leader(),
         group,
         leader != null && leader.isEstablished(),
+        core.isRestarted() ? core.gate() : 0,
         core.log().end(),
         core.commit(),
         core.applied(),

@@ -308,6 +308,11 @@ final class SimulatedCoordinator {
     }
 
     @Override
+    public void recover(GroupState seen, GroupState recovered, Answer answer) {
+      throw new UnsupportedOperationException();
+    }
+
+    @Override
     public void drop(GroupState seen, Answer answer) {
       throw new UnsupportedOperationException();
     }
