@@ -1,6 +1,7 @@
 package dev.ringfetch.index.service;
 
 import dev.ringfetch.index.coordinator.Coordinator;
+import dev.ringfetch.index.coordinator.Recoveries;
 import dev.ringfetch.index.journal.IndexDefinition;
 import dev.ringfetch.index.peers.FabricMemory;
 import dev.ringfetch.index.peers.GrpcPeers;
@@ -579,7 +580,11 @@ public final class ClusterNode implements LeaderDirectory, AutoCloseable {
             } else {
               coordinator.recover(
                   seen,
-                  LostGroups.recovered(seen, request.getNode(), random),
+                  Recoveries.recovered(
+                      seen,
+                      request.getNode(),
+                      random.nextLong() | 1,
+                      StoreMemory.mix(random.nextLong()) | 1),
                   (result, state) -> tellRecovered(result, state, seen, told));
             }
           } catch (StatusException e) {
@@ -600,7 +605,7 @@ public final class ClusterNode implements LeaderDirectory, AutoCloseable {
         first(new Wanted(seen.getIndex(), definition.kind(), definition.durability()), chosen)
             .toBuilder()
             .setReplicas(seen.getReplicas())
-            .setRecovery(LostGroups.next(seen))
+            .setRecovery(Recoveries.next(seen))
             .build();
     coordinator.drop(
         seen,

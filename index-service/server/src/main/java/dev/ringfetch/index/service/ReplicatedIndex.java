@@ -127,14 +127,13 @@ final class ReplicatedIndex implements GroupStore {
     clients.recover(
         new GroupClients(log, indexes.memory().handover().executor()), replay.clients());
     final RecoveredIndex from = recovered;
-    final long floor = LostGroups.versionsBefore(state);
     served =
         new ServedIndex(
                 // Not in this node's journal, where 0 stands for that.
                 new CatalogEntry(0, name, IndexDefinition.of(state)),
                 from.index(),
                 CompletableFuture.completedFuture(null),
-                partition -> log.partition(partition, Math.max(floor, from.last(partition))),
+                partition -> log.partition(partition, from.last(partition)),
                 indexes.writers().with(from::outcomes))
             .led(new Leadership(barrier, clients));
     final ChangeRing[] kept = rings;
