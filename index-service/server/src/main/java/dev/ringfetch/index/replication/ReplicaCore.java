@@ -343,7 +343,7 @@ final class ReplicaCore {
   /** Begins to serve. */
   void serve(GroupState group, long epoch, Runnable drive) throws GroupStoreException {
     generation++;
-    serving = new LeaderLog(context, epoch, log.end(), drive);
+    serving = new LeaderLog(context, group, epoch, log.end(), drive);
     context.store().lead(serving, group);
   }
 

@@ -324,7 +324,19 @@ final class ReplicaCycle {
     return !Configurations.has(Configurations.base(group), context.self());
   }
 
+  /**
+   * Gives up records that may not be the group's: other ones may have been acknowledged with their
+   * versions.
+   */
+  private void cutBeforeRecovery(GroupState won) {
+    if (core.isRestarted() && Configurations.isBeforeRecovery(won, core.gate())) {
+      final long given = Configurations.given(won, core.gate(), core.log().end());
+      core.cut(Math.max(given, core.applied()));
+    }
+  }
+
   private void adopt(GroupState won) {
+    cutBeforeRecovery(won);
     core.moveGate(won.getWon().getEpoch());
     if (core.state() == ReplicaState.NONE) { // what was placed is lost
       endLeading();
@@ -692,6 +704,7 @@ final class ReplicaCycle {
         leader != null ? context.self().getId() : follower.leader(),
         group,
         leader != null && leader.isEstablished(),
+        core.isRestarted() ? core.gate() : 0,
         core.log().end(),
         core.commit(),
         core.applied(),

@@ -12,6 +12,7 @@ import java.util.List;
  * @param leader node that leads that epoch, as far as is known; else 0
  * @param group the newest state of the coordinator; null: none was seen
  * @param established whether this replica leads, and its epoch serves
+ * @param logEpoch the epoch of the log, where that is of an earlier process; else 0
  * @param end position of the last record
  * @param commit position up to which all is known to be committed
  * @param applied position up to which the store has applied all
@@ -24,6 +25,7 @@ public record ReplicaStatus(
     long leader,
     GroupState group,
     boolean established,
+    long logEpoch,
     long end,
     long commit,
     long applied,

@@ -1,6 +1,7 @@
 package dev.ringfetch.index.service;
 
 import dev.ringfetch.index.coordinator.Coordinator;
+import dev.ringfetch.index.coordinator.Recoveries;
 import dev.ringfetch.index.journal.IndexDefinition;
 import dev.ringfetch.index.peers.FabricMemory;
 import dev.ringfetch.index.peers.GrpcPeers;
@@ -27,6 +28,7 @@ import dev.ringfetch.index.v1.MemberDescription;
 import dev.ringfetch.index.v1.MemberMessage;
 import dev.ringfetch.index.v1.Node;
 import dev.ringfetch.index.v1.NodeDescription;
+import dev.ringfetch.index.v1.RecoverIndexRequest;
 import dev.ringfetch.index.v1.Trailers;
 import io.grpc.BindableService;
 import io.grpc.Metadata;
@@ -408,7 +410,7 @@ public final class ClusterNode implements LeaderDirectory, AutoCloseable {
   }
 
   private static void tellCreated(Request request, GroupState state) {
-    final IndexDefinition definition = IndexDefinition.decoded(state.getDefinition());
+    final IndexDefinition definition = IndexDefinition.of(state);
     final Wanted wanted = request.wanted;
     String difference = null;
     if (wanted.kind != IndexKind.INDEX_KIND_UNSPECIFIED && wanted.kind != definition.kind()) {
@@ -544,10 +546,7 @@ public final class ClusterNode implements LeaderDirectory, AutoCloseable {
         wanted.durability == Durability.DURABILITY_UNSPECIFIED
             ? indexes.memory().durability()
             : wanted.durability;
-    final List<Node> able =
-        replicas.living().values().stream()
-            .filter(node -> node.getDisk() || durability == Durability.MEMORY)
-            .toList();
+    final List<Node> able = able(durability);
     if (able.isEmpty() && !replicas.living().isEmpty()) {
       told.onEnd(
           0,
@@ -572,6 +571,13 @@ public final class ClusterNode implements LeaderDirectory, AutoCloseable {
             await(new Request(wanted, done, told, endNs), state);
           }
         });
+  }
+
+  /** The nodes that live and can have an index of a level. */
+  private List<Node> able(Durability durability) {
+    return replicas.living().values().stream()
+        .filter(node -> node.getDisk() || durability == Durability.MEMORY)
+        .toList();
   }
 
   private void await(Request request, GroupState state) {
@@ -623,12 +629,80 @@ public final class ClusterNode implements LeaderDirectory, AutoCloseable {
               (result, state) -> {
                 if (result == Coordinator.Result.DONE) {
                   told.onEnd(
-                      IndexDefinition.decoded(known.getDefinition()).incarnation(), true, null);
+                      IndexDefinition.of(known).incarnation(), true, null);
                 } else {
                   told.onEnd(0, false, noAnswer(index));
                 }
               });
         });
+  }
+
+  @Override
+  public void recover(RecoverIndexRequest request, Created told) {
+    execute(
+        () -> {
+          try {
+            final GroupState seen = group(request.getIndex());
+            if (!replicas.isCoordinated()) {
+              throw noAnswer(request.getIndex());
+            }
+            LostGroups.check(seen, request, replicas.living());
+            if (request.getNode() == 0) {
+              beginEmpty(seen, told);
+            } else {
+              coordinator.recover(
+                  seen,
+                  Recoveries.recovered(
+                      seen,
+                      request.getNode(),
+                      random.nextLong() | 1,
+                      StoreMemory.mix(random.nextLong()) | 1),
+                  (result, state) -> tellRecovered(result, state, seen, told));
+            }
+          } catch (StatusException e) {
+            told.onEnd(0, false, e);
+          }
+        });
+  }
+
+  /** Drops a group, and creates its index again, whose versions are later ones. */
+  private void beginEmpty(GroupState seen, Created told) throws StatusException {
+    final IndexDefinition definition = IndexDefinition.of(seen);
+    final List<Node> chosen =
+        Placement.choose(able(definition.durability()), seen.getIndex(), seen.getReplicas());
+    if (chosen.isEmpty()) {
+      throw noAnswer(seen.getIndex());
+    }
+    final GroupState next =
+        first(
+                new Wanted(
+                    seen.getIndex(),
+                    definition.kind(),
+                    definition.durability(),
+                    seen.getReplicas()),
+                chosen)
+            .toBuilder()
+            .setRecovery(Recoveries.next(seen))
+            .build();
+    coordinator.drop(
+        seen,
+        (dropped, none) -> {
+          if (dropped == Coordinator.Result.DONE) {
+            coordinator.create(
+                next, (result, state) -> tellRecovered(result, state, seen, told));
+          } else {
+            tellRecovered(dropped, none, seen, told);
+          }
+        });
+  }
+
+  private static void tellRecovered(
+      Coordinator.Result result, GroupState state, GroupState seen, Created told) {
+    switch (result) {
+      case DONE -> told.onEnd(IndexDefinition.of(state).incarnation(), true, null);
+      case CONFLICT -> told.onEnd(0, false, LostGroups.changed(seen.getIndex()));
+      default -> told.onEnd(0, false, noAnswer(seen.getIndex()));
+    }
   }
 
   @Override
@@ -638,7 +712,7 @@ public final class ClusterNode implements LeaderDirectory, AutoCloseable {
         .map(
             group ->
                 indexes.describeElsewhere(
-                    group.getIndex(), IndexDefinition.decoded(group.getDefinition())))
+                    group.getIndex(), IndexDefinition.of(group)))
         .toList();
   }
 
@@ -685,12 +759,17 @@ public final class ClusterNode implements LeaderDirectory, AutoCloseable {
             .setEpoch(newest.getEpoch())
             .setLeader(newest.getLeader())
             .setEstablished(!group.hasWon())
-            .setReplicas(group.getReplicas());
+            .setReplicas(group.getReplicas())
+            .setStateVersion(group.getVersion())
+            .setLost(LostGroups.survivor(group, replicas.living()) == null);
     final Replica replica = replicas.find(group.getGroup());
     final ReplicaStatus status = replica == null ? null : replica.status();
     final Map<Long, ReplicaStatus.MemberLag> lags = new HashMap<>();
     if (status != null) {
       description.setRole(status.state().name()).setCommit(status.commit());
+      if (status.logEpoch() != 0) {
+        description.setLogEpoch(status.logEpoch()).setLogEnd(status.end());
+      }
       for (final ReplicaStatus.MemberLag member : status.members()) {
         lags.put(member.node(), member);
       }

@@ -133,7 +133,7 @@ final class ReplicatedIndex implements GroupStore {
     served =
         new ServedIndex(
                 // Not in this node's journal, where 0 stands for that.
-                new CatalogEntry(0, name, from.entry().definition()),
+                new CatalogEntry(0, name, IndexDefinition.of(state)),
                 from.index(),
                 CompletableFuture.completedFuture(null),
                 partition -> log.partition(partition, from.last(partition)),

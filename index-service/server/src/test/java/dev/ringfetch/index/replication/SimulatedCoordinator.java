@@ -1,6 +1,7 @@
 package dev.ringfetch.index.replication;
 
 import dev.ringfetch.index.coordinator.Coordinator;
+import dev.ringfetch.index.coordinator.Recoveries;
 import dev.ringfetch.index.v1.Configuration;
 import dev.ringfetch.index.v1.DroppedGroups;
 import dev.ringfetch.index.v1.GroupState;
@@ -63,6 +64,15 @@ final class SimulatedCoordinator {
     droppedLast = Coordinator.dropped(droppedLast, groups.remove(number));
     dropped.add(number);
     sessions.forEach(Session::changed);
+  }
+
+  /** Has a group go on with the log of one node. */
+  void recover(long number, long node) {
+    final GroupState seen = groups.get(number);
+    change(
+        Recoveries.recovered(seen, node, time.random().nextLong() | 1, 1).toBuilder()
+            .setVersion(seen.getVersion() + 1)
+            .build());
   }
 
   /** Loses all groups, and which were dropped. No process that knows of one may live. */
@@ -311,6 +321,11 @@ final class SimulatedCoordinator {
     @Override
     public void establish(GroupState seen, Answer answer) {
       request(seen.getGroup(), () -> SimulatedCoordinator.this.establish(seen), answer);
+    }
+
+    @Override
+    public void recover(GroupState seen, GroupState recovered, Answer answer) {
+      throw new UnsupportedOperationException();
     }
 
     @Override

@@ -34,6 +34,7 @@ import dev.ringfetch.index.v1.OpenClientRequest;
 import dev.ringfetch.index.v1.OpenClientResponse;
 import dev.ringfetch.index.v1.PutRequest;
 import dev.ringfetch.index.v1.PutResponse;
+import dev.ringfetch.index.v1.RecoverIndexRequest;
 import dev.ringfetch.index.v1.RequestNumber;
 import dev.ringfetch.index.v1.Trailers;
 import io.grpc.Metadata;
@@ -87,6 +88,11 @@ final class LedIndexTest {
     @Override
     public void createForWrite(String name) {
       created.add(name);
+    }
+
+    @Override
+    public void recover(RecoverIndexRequest request, Created recovered) {
+      throw new AssertionError();
     }
 
     @Override
