@@ -69,9 +69,7 @@ record LostIndexes(List<LostIndex> lost, Set<String> silent, String address) {
           .forEach(silent::add);
       for (final GroupDescription group : said.getGroupsList()) {
         newest.merge(
-            group.getIndex(),
-            group,
-            (one, other) -> AGE.compare(one, other) < 0 ? other : one);
+            group.getIndex(), group, (one, other) -> AGE.compare(one, other) < 0 ? other : one);
       }
     }
     final List<LostIndex> lost = new ArrayList<>();
@@ -112,8 +110,7 @@ record LostIndexes(List<LostIndex> lost, Set<String> silent, String address) {
                                 group.getLogEpoch(),
                                 group.getLogEnd(),
                                 !group.getRole().isEmpty()))));
-    copies.sort(
-        Comparator.comparingLong(Copy::epoch).thenComparingLong(Copy::end).reversed());
+    copies.sort(Comparator.comparingLong(Copy::epoch).thenComparingLong(Copy::end).reversed());
     return copies;
   }
 }

@@ -77,7 +77,8 @@ final class RecoverCommand extends ClientCommand {
     if (acceptLoss && !found.silent().isEmpty()) {
       throw new CommandFailure(
           ExitCode.FAILED,
-          "a node lives that does not answer; end it, or wait: " + String.join(", ", found.silent()));
+          "a node lives that does not answer; end it, or wait: "
+              + String.join(", ", found.silent()));
     }
   }
 
@@ -108,9 +109,7 @@ final class RecoverCommand extends ClientCommand {
     }
     out.line(
         best.isPresent()
-            ? "  goes on with what "
-                + best.get().address()
-                + " has; what was written later is lost"
+            ? "  goes on with what " + best.get().address() + " has; what was written later is lost"
             : "  begins anew without entries; all is lost");
   }
 

@@ -54,7 +54,8 @@ final class DiskClusterTest {
     members.clear();
   }
 
-  private <T> T ask(DiskMember member, Function<IndexAdminGrpc.IndexAdminBlockingStub, T> question) {
+  private <T> T ask(
+      DiskMember member, Function<IndexAdminGrpc.IndexAdminBlockingStub, T> question) {
     return member.ask(question);
   }
 

@@ -197,10 +197,7 @@ final class LostIndexTest {
     assertEquals(
         IndexKind.HASH,
         any()
-            .ask(
-                stub ->
-                    stub.listIndexes(
-                        ListIndexesRequest.getDefaultInstance()))
+            .ask(stub -> stub.listIndexes(ListIndexesRequest.getDefaultInstance()))
             .getIndexes(0)
             .getKind());
   }

@@ -61,8 +61,7 @@ public final class Recoveries {
     return seen.toBuilder()
         .setEstablished(alone)
         .clearWon()
-        .setRecovery(
-            next(seen).toBuilder().setEpoch(epoch(seen)).setIncarnation(incarnation))
+        .setRecovery(next(seen).toBuilder().setEpoch(epoch(seen)).setIncarnation(incarnation))
         .build();
   }
 }

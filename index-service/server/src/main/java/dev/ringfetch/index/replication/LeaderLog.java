@@ -65,8 +65,7 @@ final class LeaderLog implements GroupLog {
     if (partition < 0 || partition >= partitions) {
       throw new IllegalArgumentException("partition=" + partition + " partitions=" + partitions);
     }
-    final ReplicatedLog log =
-        new ReplicatedLog(this, partition, Math.max(last, versionsBefore));
+    final ReplicatedLog log = new ReplicatedLog(this, partition, Math.max(last, versionsBefore));
     if (!logs.compareAndSet(partition, null, log)) {
       throw new IllegalStateException("partition=" + partition + " has a log");
     }

@@ -628,8 +628,7 @@ public final class ClusterNode implements LeaderDirectory, AutoCloseable {
               known,
               (result, state) -> {
                 if (result == Coordinator.Result.DONE) {
-                  told.onEnd(
-                      IndexDefinition.of(known).incarnation(), true, null);
+                  told.onEnd(IndexDefinition.of(known).incarnation(), true, null);
                 } else {
                   told.onEnd(0, false, noAnswer(index));
                 }
@@ -688,8 +687,7 @@ public final class ClusterNode implements LeaderDirectory, AutoCloseable {
         seen,
         (dropped, none) -> {
           if (dropped == Coordinator.Result.DONE) {
-            coordinator.create(
-                next, (result, state) -> tellRecovered(result, state, seen, told));
+            coordinator.create(next, (result, state) -> tellRecovered(result, state, seen, told));
           } else {
             tellRecovered(dropped, none, seen, told);
           }
@@ -709,10 +707,7 @@ public final class ClusterNode implements LeaderDirectory, AutoCloseable {
   public List<IndexDescription> ledElsewhere() {
     return replicas.states().stream()
         .filter(group -> indexes.find(group.getIndex()) == null)
-        .map(
-            group ->
-                indexes.describeElsewhere(
-                    group.getIndex(), IndexDefinition.of(group)))
+        .map(group -> indexes.describeElsewhere(group.getIndex(), IndexDefinition.of(group)))
         .toList();
   }
 

@@ -40,13 +40,16 @@ final class LostGroups {
       throws StatusException {
     final String index = request.getIndex();
     if (seen == null) {
-      throw Status.NOT_FOUND.withDescription("there is no such index: index=" + index).asException();
+      throw Status.NOT_FOUND
+          .withDescription("there is no such index: index=" + index)
+          .asException();
     }
     final Node survivor = survivor(seen, living);
     if (survivor != null) {
       throw refused("a node lives that has all: index=" + index + at(survivor));
     }
-    if (seen.getVersion() != request.getStateVersion() || Recoveries.epoch(seen) != request.getEpoch()) {
+    if (seen.getVersion() != request.getStateVersion()
+        || Recoveries.epoch(seen) != request.getEpoch()) {
       throw changed(index);
     }
     if (seen.getRecovery().getCount() >= Recoveries.LIMIT) {

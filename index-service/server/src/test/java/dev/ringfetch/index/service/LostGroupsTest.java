@@ -66,8 +66,7 @@ final class LostGroupsTest {
   }
 
   private static Map<Long, Node> map(Node... living) {
-    return Arrays.stream(living)
-        .collect(Collectors.toMap(Node::getId, node -> node));
+    return Arrays.stream(living).collect(Collectors.toMap(Node::getId, node -> node));
   }
 
   @Test
