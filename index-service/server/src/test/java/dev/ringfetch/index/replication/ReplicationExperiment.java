@@ -33,6 +33,9 @@ final class ReplicationExperiment {
   private static final int VALUE_LENGTH = 100;
   private static final int REQUEST_LENGTH = KEY_LENGTH + VALUE_LENGTH + 34;
 
+  /** Until each node knows the others: a leader that does not reach its members is replaced. */
+  private static final long ANNOUNCED_NS = 3_000_000_000L;
+
   private static final long SET_UP_NS = 10_000_000_000L;
 
   private final Setup setup;
@@ -127,7 +130,6 @@ final class ReplicationExperiment {
     for (int i = 1; i <= NODES; i++) {
       nodes.add(new RatesNode(this, i));
     }
-    nodes.forEach(node -> coordinator.create(ledBy(node)));
   }
 
   private GroupState ledBy(RatesNode leader) {
@@ -212,6 +214,8 @@ final class ReplicationExperiment {
   }
 
   private void setUp() {
+    time.run(ANNOUNCED_NS);
+    nodes.forEach(node -> coordinator.create(ledBy(node)));
     final long endNs = time.nowNs() + SET_UP_NS;
     while (!nodes.stream().allMatch(this::isReady)) {
       if (time.nowNs() > endNs) {

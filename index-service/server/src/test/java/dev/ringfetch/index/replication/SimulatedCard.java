@@ -30,7 +30,7 @@ final class SimulatedCard {
    */
   void issue(int bytes, Runnable arrived) {
     issued++;
-    outboundFreeNs = Math.max(time.nowNs(), outboundFreeNs) + rates.outboundNs(bytes);
+    outboundFreeNs = Math.max((double) time.nowNs(), outboundFreeNs) + rates.outboundNs(bytes);
     time.at((long) (outboundFreeNs + rates.wireNs()), arrived);
   }
 
@@ -41,7 +41,7 @@ final class SimulatedCard {
    * @param served what happens when it is done
    */
   void serve(int bytes, Runnable served) {
-    inboundFreeNs = Math.max(time.nowNs(), inboundFreeNs) + rates.inboundNs(bytes);
+    inboundFreeNs = Math.max((double) time.nowNs(), inboundFreeNs) + rates.inboundNs(bytes);
     time.at((long) inboundFreeNs, served);
   }
 }

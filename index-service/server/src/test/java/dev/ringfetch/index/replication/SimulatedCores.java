@@ -34,12 +34,19 @@ final class SimulatedCores {
   private double busyNs;
   private int looks; // under way
   private boolean polling;
-  private boolean isLasting; // until no look is under way: by the node's own thread
   private boolean driven; // a job has come to its end since the polling began
-  private boolean awake; // the node's own thread
+  private OwnThread ownThread = OwnThread.ASLEEP;
   private long pollCount; // begun so far
   private long pollBeganNs;
   private double polledNs;
+
+  /** The node's own thread, which brings the time, and polls once a cycle has woken it. */
+  private enum OwnThread {
+    ASLEEP,
+    WOKEN,
+    /** Whichever core polls does so until no look is under way. */
+    POLLING
+  }
 
   private record Sent(Connection over, double afterNs, Runnable action) {}
 
@@ -67,6 +74,16 @@ final class SimulatedCores {
   void submit(Runnable job) {
     jobs.add(job);
     begin();
+  }
+
+  /** Adds a job of the node's own thread, which does it at once if it polls. */
+  void submitOwn(Runnable job) {
+    if (polling && ownThread == OwnThread.POLLING) {
+      endPoll();
+      run(job);
+    } else {
+      submit(job);
+    }
   }
 
   /** The job that runs takes so much longer, exactly. */
@@ -126,8 +143,7 @@ final class SimulatedCores {
       return;
     }
     if (looks == 0) {
-      awake = false;
-      isLasting = false;
+      ownThread = OwnThread.ASLEEP;
     }
     rest();
   }
@@ -143,11 +159,11 @@ final class SimulatedCores {
     driven = false;
     pollBeganNs = time.nowNs();
     final long number = ++pollCount;
-    if (!isLasting) {
+    if (ownThread != OwnThread.POLLING) {
       time.after(
           POLL_NS,
           () -> {
-            if (polling && pollCount == number && !isLasting) {
+            if (polling && pollCount == number && ownThread != OwnThread.POLLING) {
               endCycle();
             }
           });
@@ -166,26 +182,16 @@ final class SimulatedCores {
       run(look);
       return;
     }
-    if (!awake) {
-      awake = true;
+    if (ownThread == OwnThread.ASLEEP) {
+      ownThread = OwnThread.WOKEN;
       time.after(WAKE_NS, () -> submit(this::wake));
     }
     rest();
   }
 
-  /** Adds a job of the node's own thread, which does it at once if it polls. */
-  void submitOwn(Runnable job) {
-    if (polling && isLasting) {
-      endPoll();
-      run(job);
-    } else {
-      submit(job);
-    }
-  }
-
   /** The node's own thread goes on polling; if a core does, that one as well. */
   private void wake() {
-    isLasting = true;
+    ownThread = OwnThread.POLLING;
     look.run();
   }
 
