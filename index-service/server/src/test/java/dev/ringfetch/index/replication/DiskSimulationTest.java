@@ -24,6 +24,7 @@ final class DiskSimulationTest {
   private static final String[] MET = {
     "cold starts",
     "cuts of all power",
+    "damaged snapshots",
     "disk snapshots",
     "disks without any room",
     "fail-overs",
