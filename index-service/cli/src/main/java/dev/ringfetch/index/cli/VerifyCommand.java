@@ -54,6 +54,7 @@ final class VerifyCommand extends OfflineCommand {
           .number("entries", index.entries())
           .end();
     }
+    found.notes().forEach(note -> out.object().text("note", note).end());
     found.faults().forEach(fault -> out.object().text("fault", fault).end());
   }
 
@@ -76,6 +77,7 @@ final class VerifyCommand extends OfflineCommand {
           Printable.bytes(found.unfinishedBytes())
               + " at its end are unfinished: nothing of it was answered, a start cuts it off");
     }
+    found.notes().forEach(out::line);
     final TextTable table = new TextTable("lllr").row("INDEX", "KIND", "DURABILITY", "ENTRIES");
     for (final OfflineIndexes.Found index : found.found()) {
       table.row(

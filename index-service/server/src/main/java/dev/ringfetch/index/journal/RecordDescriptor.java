@@ -218,6 +218,11 @@ public final class RecordDescriptor {
     return (length + ALIGNMENT - 1) & -ALIGNMENT;
   }
 
+  /** Whether a type is of what a cluster's node notes of a group. */
+  public static boolean isOfGroup(int type) {
+    return type >= GROUP_BEGIN && type <= GROUP_MARK;
+  }
+
   static int getInt(byte[] bytes, int position) {
     return (int) INT.get(bytes, position);
   }

@@ -7,6 +7,7 @@ import dev.ringfetch.fabric.DomainContext;
 import dev.ringfetch.fabric.Fabric;
 import dev.ringfetch.fabric.Rights;
 import dev.ringfetch.fabric.Segment;
+import dev.ringfetch.index.replication.LogMemoryDescriptor;
 import dev.ringfetch.index.replication.MemberMemory;
 import dev.ringfetch.index.v1.FabricHint;
 import dev.ringfetch.index.v1.LogOffer;
@@ -21,9 +22,6 @@ import java.util.Map;
  * gate, and a segment and an admission for the epoch.
  */
 final class FabricMemberMemory implements MemberMemory {
-  /** Bytes of one replica's log memory at most. */
-  private static final long MEMORY_LIMIT = 64L << 20;
-
   private static final int TOKEN_LENGTH = 16;
   private static final SecureRandom RANDOM = new SecureRandom();
 
@@ -85,7 +83,7 @@ final class FabricMemberMemory implements MemberMemory {
     if (domain == null) {
       domain =
           fabric.openDomain(
-              new DomainContext().rights(Rights.WRITE).memoryLimit(MEMORY_LIMIT).peerLimit(2));
+              new DomainContext().rights(Rights.WRITE).memoryLimit(LogMemoryDescriptor.LENGTH_LIMIT).peerLimit(2));
       domains.put(fabric, domain);
     }
     return domain;

@@ -42,8 +42,15 @@ abstract class FabricRemoteLog implements RemoteLog {
 
   private static int ringLength(long segmentLength) throws IOException {
     final long length = segmentLength - LogMemoryDescriptor.RING_OFFSET;
-    if (length < LINE || length > Integer.MAX_VALUE || length % LINE != 0) {
+    if (length < LINE || length % LINE != 0) {
       throw new IOException("no log memory: length=" + length);
+    }
+    if (segmentLength > LogMemoryDescriptor.LENGTH_LIMIT) { // as much would be taken here
+      throw new IOException(
+          "the member offers more log memory than a replica has: length="
+              + segmentLength
+              + " limit="
+              + LogMemoryDescriptor.LENGTH_LIMIT);
     }
     return (int) length;
   }

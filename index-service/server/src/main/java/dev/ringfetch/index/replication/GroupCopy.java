@@ -116,12 +116,22 @@ final class GroupCopy {
   // The owner.
 
   /**
-   * Makes pieces as far as there is room for them.
+   * Makes pieces as far as there is room for them. What that throws ends the copy, and not the
+   * replica, which is well: what it has was not changed.
    *
    * @param isDropped whether the group was
    * @param isForgotten whether the records of this directory count nowhere any more
    */
   void work(ReplicaCore core, boolean isDropped, boolean isForgotten) {
+    try {
+      make(core, isDropped, isForgotten);
+    } catch (RuntimeException | OutOfMemoryError e) {
+      context.errors().onError(e);
+      fail("it cannot be copied: " + e);
+    }
+  }
+
+  private void make(ReplicaCore core, boolean isDropped, boolean isForgotten) {
     boolean goesOn = true;
     if (isHanded && piece == null) { // how long it lay there is not the replica's
       isHanded = false;
@@ -280,17 +290,20 @@ final class GroupCopy {
   }
 
   private void fail(String reason) {
-    close();
     state = State.ENDED;
     failure = reason;
+    made.clear();
+    tail.clear();
     wake.run();
+    close();
   }
 
   /** Gives up what is under way. */
   void close() {
-    if (entries != null) {
-      entries.close();
-      entries = null;
+    final GroupSnapshot walked = entries;
+    entries = null;
+    if (walked != null) {
+      walked.close();
     }
   }
 }

@@ -82,7 +82,7 @@ public final class GroupRecovery {
   }
 
   /** Whether there is a whole log, and not a part of a snapshot. */
-  boolean hasLog() {
+  public boolean hasLog() {
     return hasLog;
   }
 
@@ -267,6 +267,17 @@ public final class GroupRecovery {
     if (log.end() <= committed) {
       apply();
     }
+  }
+
+  /**
+   * Applies all of the log, for a store that is only read: all that was acknowledged is in it, and
+   * perhaps what was not committed when the node ended.
+   *
+   * @throws GroupStoreException if the store cannot have it
+   */
+  public void applyLog() throws GroupStoreException {
+    committed = log.end();
+    apply();
   }
 
   private void apply() throws GroupStoreException {

@@ -73,6 +73,9 @@ public final class LogMemoryDescriptor {
   /** Offset of the ring. */
   public static final int RING_OFFSET = 192;
 
+  /** The longest log memory of a replica, which its leader refuses to go beyond. */
+  public static final int LENGTH_LIMIT = 64 << 20;
+
   /** Value of the magic number: "rflogm1" and a zero byte. */
   public static final long MAGIC = 0x0031_6d67_6f6c_6672L;
 

@@ -29,7 +29,7 @@ final class EntryReplay {
       return;
     }
     if (store.reserve(key.size(), value.size(), deadline != 0) != 0) {
-      throw full(null);
+      throw new MemoryTooSmallException(null);
     }
     store.put(key, value, record.lsn(), deadline);
     store.grow();
@@ -40,13 +40,5 @@ final class EntryReplay {
     if (store.version(key) < record.lsn()) {
       store.delete(key);
     }
-  }
-
-  /** What ends a recovery whose entries find no memory. */
-  static IOException full(Throwable cause) {
-    return new IOException(
-        "index memory is too small for what the journal has; give the server more (--memory, or"
-            + " budget(bytes) in a program)",
-        cause);
   }
 }

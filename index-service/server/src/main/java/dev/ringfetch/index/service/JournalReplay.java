@@ -180,7 +180,7 @@ final class JournalReplay implements RecordSink {
 
   private static IOException failed(RuntimeException cause) {
     return cause instanceof StoreFullException
-        ? EntryReplay.full(cause)
+        ? new MemoryTooSmallException(cause)
         : new IOException("index memory was changed or taken away by another process", cause);
   }
 
@@ -264,11 +264,8 @@ final class JournalReplay implements RecordSink {
   }
 
   private static IOException unknown(JournalRecord record, Supplier<String> place) {
-    final boolean isOfCluster =
-        record.type() >= RecordDescriptor.GROUP_BEGIN
-            && record.type() <= RecordDescriptor.GROUP_MARK;
     return new IOException(
-        (isOfCluster
+        (RecordDescriptor.isOfGroup(record.type())
                 ? "of a node of a cluster, which alone reads it: "
                 : "unknown, of a newer version: ")
             + place.get()

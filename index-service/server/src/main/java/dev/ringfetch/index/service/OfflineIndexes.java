@@ -15,15 +15,15 @@ import java.util.ArrayList;
 import java.util.List;
 
 /**
- * The indexes of a data directory that no server uses, as a server would find them at a start. The
- * directory is read, checked and not changed; until this is closed, no server can use it.
+ * The indexes of a data directory that no server uses, as a server would find them at a start; of a
+ * cluster's node, with all records that it has, whether they were committed or not. The directory is read, checked and not changed; until this is closed, no server can use it.
  *
  * <p>Used by one thread at a time.
  */
 public final class OfflineIndexes implements AutoCloseable {
   private final OfflineDirectory directory;
   private final IndexMemory memory;
-  private final JournalReplay replay;
+  private final OfflineRecords records;
   private final JournalInspection inspection; // null: there is no journal
 
   /**
@@ -46,9 +46,9 @@ public final class OfflineIndexes implements AutoCloseable {
   private OfflineIndexes(OfflineDirectory directory, IndexMemory memory) throws IOException {
     this.directory = directory;
     this.memory = memory;
-    replay = new JournalReplay(memory.store(), memory.outcomes());
+    records = new OfflineRecords(memory);
     final HostDisk disk = HostDisk.readOnly(directory.path());
-    inspection = Journal.isIn(disk) ? JournalInspection.of(disk, directory.origin(), replay) : null;
+    inspection = Journal.isIn(disk) ? JournalInspection.of(disk, directory.origin(), records) : null;
   }
 
   /**
@@ -79,7 +79,7 @@ public final class OfflineIndexes implements AutoCloseable {
 
   /** The indexes, in the order in which they were created. */
   public List<Found> found() {
-    return replay.indexes().stream()
+    return records.indexes().stream()
         .map(
             index ->
                 new Found(
@@ -88,6 +88,11 @@ public final class OfflineIndexes implements AutoCloseable {
                     index.entry().definition().durability(),
                     index.index().count()))
         .toList();
+  }
+
+  /** What is to be known of the indexes, in lines for people; empty for a single server's. */
+  public List<String> notes() {
+    return List.copyOf(records.notes());
   }
 
   /** Incarnation of the server that owned the directory last. */
@@ -131,6 +136,7 @@ public final class OfflineIndexes implements AutoCloseable {
     if (inspection != null) {
       faults.addAll(inspection.faults());
     }
+    faults.addAll(records.faults());
     return faults;
   }
 
@@ -141,7 +147,7 @@ public final class OfflineIndexes implements AutoCloseable {
    * @return false if there is no such index
    */
   public boolean walk(String name, EntrySink sink) throws IOException {
-    for (final RecoveredIndex index : replay.indexes()) {
+    for (final RecoveredIndex index : records.indexes()) {
       if (index.entry().name().equals(name)) {
         walk(index, sink);
         return true;

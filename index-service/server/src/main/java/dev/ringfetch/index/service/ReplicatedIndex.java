@@ -92,14 +92,8 @@ final class ReplicatedIndex implements GroupStore {
   }
 
   private void carryOut(JournalRecord record, boolean ofSnapshot) throws GroupStoreException {
-    final boolean isOfClient =
-        record.type() == RecordDescriptor.OPEN_CLIENT
-            || record.type() == RecordDescriptor.CLOSE_CLIENT;
-    if (!isOfClient
-        && (record.index() != group || record.type() >= RecordDescriptor.CREATE_INDEX)
-        && record.type() != RecordDescriptor.PARTITION) {
-      throw new GroupStoreException("not a record that can be: group=" + group + " " + record);
-    }
+    checkRecord(record, group);
+    final boolean isOfClient = isOfClient(record);
     try {
       if (ofSnapshot) {
         replay.onSnapshotRecord(record, this::toString);
@@ -114,6 +108,20 @@ final class ReplicatedIndex implements GroupStore {
       }
     } catch (IOException e) {
       throw new GroupStoreException(e.getMessage(), e);
+    }
+  }
+
+  private static boolean isOfClient(JournalRecord record) {
+    return record.type() == RecordDescriptor.OPEN_CLIENT
+        || record.type() == RecordDescriptor.CLOSE_CLIENT;
+  }
+
+  /** Throws unless a record is one that a group's store takes. */
+  static void checkRecord(JournalRecord record, long group) throws GroupStoreException {
+    if (!isOfClient(record)
+        && (record.index() != group || record.type() >= RecordDescriptor.CREATE_INDEX)
+        && record.type() != RecordDescriptor.PARTITION) {
+      throw new GroupStoreException("not a record that can be: group=" + group + " " + record);
     }
   }
 

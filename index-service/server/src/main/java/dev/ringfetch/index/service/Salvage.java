@@ -80,7 +80,10 @@ public final class Salvage {
     }
     if (salvage.isOfCluster) { // it cannot tell what was committed, and what was cut
       throw new IOException(
-          "of a node of a cluster, whose other nodes have what it had: data=" + damaged);
+          "of a node of a cluster, whose other nodes have what it had: start it on an empty"
+              + " directory, and it gets all from them. Where no other is left, 'dump' writes the"
+              + " entries that 'verify' finds: data="
+              + damaged);
     }
     salvage.write(target, budget);
     return List.copyOf(salvage.report);
@@ -118,10 +121,7 @@ public final class Salvage {
           clock = Math.max(clock, record.number());
       case RecordDescriptor.PUT -> newest(record, record.value());
       case RecordDescriptor.DELETE -> newest(record, null);
-      case RecordDescriptor.GROUP_BEGIN -> isOfCluster = true;
-      default -> {
-        // Says nothing of an entry.
-      }
+      default -> isOfCluster |= RecordDescriptor.isOfGroup(record.type()); // else of no entry
     }
   }
 

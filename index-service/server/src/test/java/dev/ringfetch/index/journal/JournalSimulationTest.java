@@ -22,7 +22,8 @@ class JournalSimulationTest {
       }
     }
     System.out.printf(
-        "seed=%d worlds=%d cuts=%d kills=%d ends=%d failures=%d fulls=%d shortages=%d lost=%d unopened=%d%n",
+        "seed=%d worlds=%d cuts=%d kills=%d ends=%d failures=%d fulls=%d shortages=%d lost=%d"
+            + " unopened=%d%n",
         seed,
         WORLDS,
         seen.cuts,
@@ -40,6 +41,7 @@ class JournalSimulationTest {
               && seen.ends > 0
               && seen.failures > 0
               && seen.fulls > 0
+              && seen.shortages > 0
               && seen.lost > 0
               && seen.unopened > 0);
     }

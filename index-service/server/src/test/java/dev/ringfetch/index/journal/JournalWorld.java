@@ -22,6 +22,8 @@ import java.util.Random;
  * committed and synced.
  */
 public final class JournalWorld {
+  private static final int SHORT = 2_000; // bytes of a value
+  private static final int BURST = 60;
   private static final int LIVES = 8;
   private static final int PARTITIONS = 3;
 
@@ -97,7 +99,7 @@ public final class JournalWorld {
       begin(life, i);
     }
     final int steps = random.nextInt(60);
-    final int longest = random.nextInt(5) == 0 ? 400_000 : 2_000;
+    final int longest = random.nextInt(5) == 0 ? 400_000 : SHORT;
     for (int i = 0; i < steps; i++) {
       step(life, longest);
     }
@@ -141,7 +143,13 @@ public final class JournalWorld {
         life.journal.work(life.nowNs);
         noteCommits();
       }
-      default -> append(life, parts.get(random.nextInt(PARTITIONS)), longest);
+      default -> {
+        // Now and then more than both segments have room for, before the next one can be ready.
+        final int count = longest > SHORT && random.nextInt(8) == 0 ? BURST : 1;
+        for (int i = 0; i < count; i++) {
+          append(life, parts.get(random.nextInt(PARTITIONS)), longest);
+        }
+      }
     }
   }
 

@@ -55,6 +55,16 @@ final class PostedRemoteLogTest {
     assertEquals(5, log.consumed());
   }
 
+  /** As much would be allocated here. */
+  @Test
+  void moreMemoryThanAReplicaHasIsRefused() {
+    card.claimed = LogMemoryDescriptor.LENGTH_LIMIT - (LogMemoryDescriptor.RING_OFFSET + RING) + 64;
+    final IOException refusal = assertThrows(IOException.class, this::attach);
+    assertTrue(
+        refusal.getMessage().contains("limit=" + LogMemoryDescriptor.LENGTH_LIMIT),
+        refusal::getMessage);
+  }
+
   @Test
   void gateIsThatOfTheMomentOfTheLook() throws IOException {
     final PostedRemoteLog log = attach();

@@ -21,6 +21,9 @@ final class SlowCard implements RemoteDomain {
 
   static final int SEGMENT = 3;
 
+  /** So many bytes more than there are, as the peer says. */
+  long claimed;
+
   final DirectRegion memory;
   final GatePage gate = GatePage.in(new DirectRegion(GateDescriptor.LENGTH));
   private final boolean isReadBehindWrites;
@@ -128,7 +131,7 @@ final class SlowCard implements RemoteDomain {
 
   @Override
   public long length(int segment) {
-    return memory(segment).length();
+    return memory(segment).length() + claimed;
   }
 
   private MemoryRegion memory(int segment) {

@@ -26,6 +26,7 @@ final class DiskSimulationTest {
     "cold starts",
     "cuts of all power",
     "direct reads",
+    "damaged snapshots",
     "disk snapshots",
     "disks without any room",
     "fail-overs",

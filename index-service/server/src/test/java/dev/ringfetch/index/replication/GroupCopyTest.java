@@ -45,6 +45,8 @@ final class GroupCopyTest implements UnconnectedPeers, MemberStore {
   private final ArrayDeque<ByteString> pieces = new ArrayDeque<>();
   private boolean walks; // else a piece comes later
   private boolean walkFails;
+  private Throwable walkThrows; // unchecked; null: it goes on
+  private final List<Throwable> errors = new ArrayList<>();
   private int room = Integer.MAX_VALUE;
   private long durable;
   private long nonce;
@@ -63,7 +65,10 @@ final class GroupCopyTest implements UnconnectedPeers, MemberStore {
         () -> nonce += 2,
         ReplicaContext.Limits.DEFAULT,
         failure -> {
-          throw new AssertionError(failure);
+          if (failure != walkThrows) {
+            throw new AssertionError(failure);
+          }
+          errors.add(failure);
         },
         new GroupDisk() {
           @Override
@@ -518,6 +523,26 @@ final class GroupCopyTest implements UnconnectedPeers, MemberStore {
   }
 
   @Test
+  void whatTheWalkThrowsEndsTheCopyAndNotTheReplica() throws Exception {
+    member();
+    for (final Throwable thrown :
+        List.of(new IllegalStateException("no entry"), new OutOfMemoryError("no heap"))) {
+      walkThrows = null;
+      walks = false;
+      final GroupCopy copy = copy();
+      assertFalse(work(copy, false));
+      walkThrows = thrown;
+      assertFalse(work(copy, false));
+      assertTrue(copy.failure().contains(thrown.getMessage()), copy.failure());
+      assertEquals(List.of(thrown), errors);
+      errors.clear();
+    }
+    walkThrows = null;
+    walks = true;
+    assertTrue(work(copy(), false)); // the next one
+  }
+
+  @Test
   void aPieceMayLieThereForLong() throws Exception {
     member();
     walks = false;
@@ -605,6 +630,11 @@ final class GroupCopyTest implements UnconnectedPeers, MemberStore {
 
       @Override
       public ByteString next() {
+        if (walkThrows instanceof RuntimeException thrown) {
+          throw thrown;
+        } else if (walkThrows instanceof Error thrown) {
+          throw thrown;
+        }
         if (!walks) {
           return ByteString.EMPTY;
         }

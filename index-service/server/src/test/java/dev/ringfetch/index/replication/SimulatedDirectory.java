@@ -14,14 +14,15 @@ import java.util.function.Consumer;
 
 /**
  * The directory of a simulated node: the records of the group, of which a process that ends leaves
- * those that are durable, and some of the next ones; and a snapshot, in the place of those before
- * it. It fills up, and fails, for a process at a time.
+ * those that are durable, and some of the next ones; and two snapshots, the older one in the place
+ * of the records before it. A start takes either, as the newer one may be damaged. It fills up, and
+ * fails, for a process at a time.
  */
 final class SimulatedDirectory {
   private final SimulatedTime time;
   private final Coverage coverage;
   private final List<byte[]> records = new ArrayList<>();
-  private List<byte[]> snapshot; // null: none
+  private final List<Taken> snapshots = new ArrayList<>(); // two at most, the older one first
   private long first; // number of the first record
   private Use process;
   private final GatePage gatePage = GatePage.in(new DirectRegion(GateDescriptor.LENGTH));
@@ -40,6 +41,13 @@ final class SimulatedDirectory {
 
   /** What a sync takes at least. */
   long syncNs = 100_000;
+
+  /**
+   * A snapshot that is whole.
+   *
+   * @param begin number of the first record of the journal that a start with it reads
+   */
+  private record Taken(long begin, List<byte[]> records) {}
 
   SimulatedDirectory(SimulatedTime time, Coverage coverage) {
     this.time = time;
@@ -119,9 +127,15 @@ final class SimulatedDirectory {
     }
 
     private void install() {
-      SimulatedDirectory.this.snapshot = added;
-      records.subList(0, (int) (begin - first)).clear();
-      first = begin;
+      snapshots.add(new Taken(begin, added));
+      if (snapshots.size() > 2) {
+        snapshots.remove(0);
+      }
+      final long oldest = snapshots.get(0).begin;
+      if (snapshots.size() == 2) {
+        records.subList(0, (int) (oldest - first)).clear();
+        first = oldest;
+      }
       coverage.count("disk snapshots");
     }
 
@@ -184,14 +198,16 @@ final class SimulatedDirectory {
             },
             waiting);
     try {
-      if (snapshot != null) {
+      final Taken taken = choose();
+      if (taken != null) {
         coverage.count("starts from snapshots");
         recovery.onSnapshot(Map.of());
-        for (final byte[] bytes : snapshot) {
+        for (final byte[] bytes : taken.records) {
           recovery.onSnapshotRecord(view(bytes), () -> "the snapshot");
         }
       }
-      for (final byte[] bytes : records) {
+      final int begin = taken == null ? 0 : (int) (taken.begin - first);
+      for (final byte[] bytes : records.subList(begin, records.size())) {
         recovery.onRecord(view(bytes), () -> "the journal");
       }
       recovery.onEnd();
@@ -199,6 +215,18 @@ final class SimulatedDirectory {
       throw new AssertionError(e);
     }
     return recovery;
+  }
+
+  /** The newest snapshot, or the one before; null: none, and all records are there. */
+  private Taken choose() {
+    if (snapshots.isEmpty()) {
+      return null;
+    }
+    if (!time.oneIn(4)) {
+      return snapshots.get(snapshots.size() - 1);
+    }
+    coverage.count("damaged snapshots");
+    return snapshots.size() == 2 ? snapshots.get(0) : null;
   }
 
   private static JournalRecord view(byte[] bytes) {

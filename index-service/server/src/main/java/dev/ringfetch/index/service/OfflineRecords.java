@@ -1,0 +1,125 @@
+package dev.ringfetch.index.service;
+
+import dev.ringfetch.index.journal.JournalRecord;
+import dev.ringfetch.index.journal.RecordDescriptor;
+import dev.ringfetch.index.journal.RecordSink;
+import dev.ringfetch.index.replication.GroupRecovery;
+import dev.ringfetch.index.replication.GroupStoreException;
+import dev.ringfetch.index.replication.NodeRecovery;
+import java.io.IOException;
+import java.util.ArrayList;
+import java.util.Collection;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.function.Supplier;
+
+/**
+ * The indexes in the records of a directory that no server uses: those of a single server, or of a
+ * node of a cluster, as the first record says.
+ *
+ * <p>Used by one thread at a time.
+ */
+final class OfflineRecords implements RecordSink {
+  private final JournalReplay replay;
+  private final NodeRecovery node;
+  private final List<OfflineGroup> groups = new ArrayList<>();
+  private final List<String> faults = new ArrayList<>();
+  private final List<String> notes = new ArrayList<>();
+  private final List<RecoveredIndex> ofGroups = new ArrayList<>();
+  private RecordSink chosen; // null before the first record
+  private Map<Long, Long> snapshot; // null: there is none
+  private boolean isFull;
+
+  OfflineRecords(IndexMemory memory) {
+    replay = new JournalReplay(memory.store(), memory.outcomes());
+    node =
+        new NodeRecovery(
+            state -> {
+              final OfflineGroup created = new OfflineGroup(memory);
+              groups.add(created);
+              return created;
+            },
+            this::giveUp);
+  }
+
+  private void giveUp(Throwable failure) {
+    faults.add(failure.getMessage());
+    for (Throwable cause = failure; cause != null; cause = cause.getCause()) {
+      isFull |= cause instanceof MemoryTooSmallException;
+    }
+  }
+
+  private boolean isOfNode() {
+    return chosen == node;
+  }
+
+  /** The indexes, in the order in which they were created. */
+  Collection<RecoveredIndex> indexes() {
+    return isOfNode() ? ofGroups : replay.indexes();
+  }
+
+  /** What is wrong with groups that a node goes on without, in lines for people. */
+  List<String> faults() {
+    return faults;
+  }
+
+  /** What is to be known of the indexes, in lines for people. */
+  List<String> notes() {
+    return notes;
+  }
+
+  private RecordSink of(JournalRecord record) {
+    if (chosen == null) {
+      chosen = RecordDescriptor.isOfGroup(record.type()) ? node : replay;
+      if (snapshot != null) {
+        chosen.onSnapshot(snapshot);
+      }
+    }
+    return chosen;
+  }
+
+  @Override
+  public void onSnapshot(Map<Long, Long> entries) {
+    snapshot = entries;
+  }
+
+  @Override
+  public void onSnapshotRecord(JournalRecord record, Supplier<String> place) throws IOException {
+    of(record).onSnapshotRecord(record, place);
+  }
+
+  @Override
+  public void onRecord(JournalRecord record, Supplier<String> place) throws IOException {
+    of(record).onRecord(record, place);
+  }
+
+  @Override
+  public void onEnd() throws IOException {
+    if (chosen != null) {
+      chosen.onEnd();
+    }
+    if (!isOfNode()) {
+      return;
+    }
+    notes.add("of a node of a cluster: other nodes may have newer entries");
+    final Map<Long, OfflineGroup> byNumber = new HashMap<>();
+    groups.forEach(group -> byNumber.put(group.group(), group));
+    for (final GroupRecovery recovery : node.takeGroups()) {
+      final OfflineGroup group = byNumber.get(recovery.group());
+      try {
+        recovery.applyLog();
+      } catch (GroupStoreException e) {
+        giveUp(e);
+      }
+      if (group.index() != null && recovery.hasLog()) {
+        ofGroups.add(group.index());
+      } else if (group.index() != null) {
+        notes.add("left out, as a leader had sent a part of it: " + group);
+      }
+    }
+    if (isFull) { // which says nothing of the directory
+      throw new IOException(String.join("; ", faults));
+    }
+  }
+}

@@ -1,0 +1,182 @@
+package dev.ringfetch.index.replication;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import com.google.protobuf.ByteString;
+import dev.ringfetch.index.journal.JournalRecord;
+import dev.ringfetch.index.journal.RecordDescriptor;
+import dev.ringfetch.index.v1.Configuration;
+import dev.ringfetch.index.v1.FabricHint;
+import dev.ringfetch.index.v1.GroupState;
+import dev.ringfetch.index.v1.LeaderMessage;
+import dev.ringfetch.index.v1.LogOffer;
+import dev.ringfetch.index.v1.MemberMessage;
+import dev.ringfetch.index.v1.Node;
+import java.util.List;
+import java.util.concurrent.CompletableFuture;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+
+/** What a leader makes of a member's answers, and of those of a node that joins. */
+final class MemberProgressTest implements Peers, MemberStore {
+  private static final long GROUP = 3;
+  private static final long EPOCH = 7;
+  private static final Node MEMBER = Node.newBuilder().setId(8).setIncarnation(1).build();
+
+  private final Looks looks = new Looks();
+  private final ReplicaContext context =
+      new ReplicaContext(
+          GROUP,
+          Node.newBuilder().setId(1).setIncarnation(1).build(),
+          1,
+          this,
+          this,
+          () -> 0,
+          () -> 1,
+          new ReplicaContext.Limits(2048, 64 << 10, 4096), // several pieces of the log
+          failure -> {
+            throw new AssertionError(failure);
+          });
+  private final ReplicaCore core = new ReplicaCore(context);
+  private int snapshots;
+
+  @BeforeEach
+  void lead() throws GroupStoreException {
+    core.reset(0, GroupState.getDefaultInstance());
+    core.become(ReplicaState.MEMBER);
+    core.moveGate(EPOCH);
+  }
+
+  private static MemberMessage.Builder answer(long received) {
+    return MemberMessage.newBuilder()
+        .setGroup(GROUP)
+        .setEpoch(EPOCH)
+        .setGate(EPOCH)
+        .setReceived(received);
+  }
+
+  private void append() {
+    final byte[] record = new byte[RecordDescriptor.aligned(RecordDescriptor.KEY_OFFSET)];
+    new JournalRecord()
+        .begin(record, 0, RecordDescriptor.PUT, ByteString.EMPTY, ByteString.EMPTY)
+        .partition(GROUP, 0)
+        .place(EPOCH, core.log().end() + 1)
+        .end();
+    core.log().add(record, 0, record.length);
+  }
+
+  /** Its gate has counted records since that were placed, and are kept no longer. */
+  @Test
+  void anAnswerThatComesLateIsNoLoss() {
+    final MemberProgress member = new MemberProgress(core, MEMBER.getId(), EPOCH, true, 0);
+    member.onAnswer(answer(0).setOffer(LogOffer.getDefaultInstance()).build(), 0);
+    for (int i = 0; i < 40; i++) {
+      append();
+    }
+    member.work(0, 0, 0);
+    looks.end(EPOCH);
+    member.work(0, 0, 0);
+    assertEquals(40, member.received());
+    core.log().release(40);
+    assertTrue(core.log().base() > 0, "records are kept that the member has");
+    member.onAnswer(answer(0).build(), 0);
+    assertFalse(member.hasFailed());
+    assertEquals(40, member.received());
+  }
+
+  /** It answers, and so it lives: there may be no end of that. */
+  @Test
+  void aNodeThatAnswersAndGetsNoFurtherIsGivenUp() {
+    final GroupState group =
+        GroupState.newBuilder()
+            .setGroup(GROUP)
+            .setEstablished(Configuration.newBuilder().setEpoch(EPOCH))
+            .build();
+    final SnapshotTransfer transfer =
+        new SnapshotTransfer(core, MEMBER, group, () -> {}, true, 0);
+    final long stepNs = 100_000_000;
+    long nowNs = 0;
+    while (nowNs + stepNs <= SnapshotTransfer.STALL_NS) {
+      transfer.work(nowNs);
+      nowNs += stepNs;
+      transfer.onAnswer(answer(0).build(), nowNs);
+      assertFalse(transfer.isFailed(nowNs), "nowNs=" + nowNs);
+    }
+    assertEquals(1, snapshots);
+    assertTrue(transfer.isFailed(nowNs + 1));
+  }
+
+  // The store.
+
+  @Override
+  public void clear(GroupState group) {}
+
+  @Override
+  public void apply(JournalRecord record) {}
+
+  @Override
+  public void restore(JournalRecord record) {}
+
+  @Override
+  public void follow() {}
+
+  /** A snapshot whose next piece does not come. */
+  @Override
+  public GroupSnapshot snapshot(Runnable wake) {
+    snapshots++;
+    return new GroupSnapshot() {
+      @Override
+      public ByteString next() {
+        return ByteString.EMPTY;
+      }
+
+      @Override
+      public boolean isFailed() {
+        return false;
+      }
+
+      @Override
+      public void close() {}
+    };
+  }
+
+  // Connections.
+
+  @Override
+  public PeerMemory memory() {
+    return new PeerMemory() {
+      @Override
+      public List<FabricHint> hints() {
+        return List.of();
+      }
+
+      @Override
+      public MemberMemory open() {
+        return null;
+      }
+
+      @Override
+      public CompletableFuture<RemoteLog> connect(LogOffer offer) {
+        return CompletableFuture.completedFuture(looks);
+      }
+    };
+  }
+
+  @Override
+  public void connect(Node node) {}
+
+  @Override
+  public void disconnect(long node) {}
+
+  @Override
+  public boolean send(long node, LeaderMessage message) {
+    return true;
+  }
+
+  @Override
+  public void answer(long leader, MemberMessage message) {
+    throw new AssertionError();
+  }
+}
