@@ -72,8 +72,7 @@ final class Workload implements AutoCloseable {
    */
   Workload(String target, int writers, int readers, int directReaders, long seed) {
     writing = IndexClient.builder().target(target).deadline(DEADLINE).build();
-    reading =
-        IndexClient.builder().target(target).deadline(DEADLINE).metrics(this::count).build();
+    reading = IndexClient.builder().target(target).deadline(DEADLINE).metrics(this::count).build();
     written = writing.hash(INDEX, Codec.string(), Codec.int64());
     read = reading.hash(INDEX, Codec.string(), Codec.int64());
     for (int i = 0; i < COUNTERS; i++) {

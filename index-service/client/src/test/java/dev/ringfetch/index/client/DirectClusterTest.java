@@ -9,6 +9,7 @@ import dev.ringfetch.index.IndexServer;
 import dev.ringfetch.index.coordinator.LocalCoordinator;
 import dev.ringfetch.index.direct.DirectContext;
 import dev.ringfetch.index.direct.DirectReader;
+import dev.ringfetch.index.direct.DirectScan;
 import dev.ringfetch.index.direct.DirectValue;
 import dev.ringfetch.index.service.ClusterNode;
 import dev.ringfetch.index.service.DirectAccessService;
@@ -16,13 +17,16 @@ import dev.ringfetch.index.service.IndexMemory;
 import dev.ringfetch.index.service.Indexes;
 import dev.ringfetch.index.v1.DescribeClusterRequest;
 import dev.ringfetch.index.v1.DescribeClusterResponse;
+import dev.ringfetch.index.v1.Durability;
 import dev.ringfetch.index.v1.GroupDescription;
 import dev.ringfetch.index.v1.IndexAdminGrpc;
+import dev.ringfetch.index.v1.ScanRequest;
 import dev.ringfetch.rpc.RingServer;
 import dev.ringfetch.rpc.RingServerBuilder;
 import io.grpc.ManagedChannel;
 import io.grpc.netty.NettyChannelBuilder;
 import io.grpc.protobuf.services.HealthStatusManager;
+import java.nio.file.Path;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
@@ -30,14 +34,17 @@ import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.api.io.TempDir;
 
 /** Direct reads of a replicated index: three nodes in this process, over real connections. */
 @Timeout(120)
 final class DirectClusterTest {
+  @TempDir Path directory;
+
   private final LocalCoordinator.Truth truth = new LocalCoordinator.Truth();
   private final List<Member> members = new ArrayList<>();
 
-  /** A node with its server. */
+  /** A node with its server; without a context its memory is of its process alone. */
   private static final class Member implements AutoCloseable {
     private final LocalCoordinator coordinator;
     private final Indexes indexes;
@@ -46,7 +53,11 @@ final class DirectClusterTest {
 
     Member(LocalCoordinator.Truth truth, IndexMemory.Context memory) throws Exception {
       coordinator = truth.connect();
-      indexes = Indexes.unrecovered(IndexMemory.unrecovered(memory.budget(64L << 20)));
+      indexes =
+          Indexes.unrecovered(
+              memory == null
+                  ? IndexMemory.ofProcess(64L << 20)
+                  : IndexMemory.unrecovered(memory.budget(64L << 20)));
       node = new ClusterNode(indexes, coordinator, 3, "boot", null);
       final RingServerBuilder builder =
           IndexServer.addServices(RingServerBuilder.forPort(0), indexes, new HealthStatusManager())
@@ -74,11 +85,26 @@ final class DirectClusterTest {
     }
   }
 
+  private static IndexMemory.Context memory() {
+    return new IndexMemory.Context().fabrics("shm");
+  }
+
   private void start(int count) throws Exception {
     for (int i = 0; i < count; i++) {
-      members.add(new Member(truth, new IndexMemory.Context().fabrics("shm")));
+      members.add(new Member(truth, memory()));
     }
     await(() -> describe(members.get(0)).getNodesCount() == count);
+  }
+
+  private void startOnDisk(int count) throws Exception {
+    for (int i = 0; i < count; i++) {
+      members.add(new Member(truth, onDisk(i)));
+    }
+    await(() -> describe(members.get(0)).getNodesCount() == count);
+  }
+
+  private IndexMemory.Context onDisk(int node) {
+    return memory().dataDirectory(directory.resolve("node" + node)).durability(Durability.DISK);
   }
 
   @AfterEach
@@ -161,6 +187,98 @@ final class DirectClusterTest {
         assertEquals("new", value.value().toStringUtf8());
         final long direct = reader.directReads();
         await(() -> reads(reader) && reader.directReads() > direct);
+      }
+    } finally {
+      channel.shutdownNow();
+    }
+  }
+
+  /** The members count for their directories, and each is in the cluster again, as itself. */
+  @Test
+  void aProcessThatComesBackWithItsDirectoryTurnsReadersAway() throws Exception {
+    startOnDisk(3);
+    final ManagedChannel channel = builder().buildChannel();
+    try (IndexClient client = builder().build()) {
+      final OrderedIndex<String, String> index =
+          client.ordered("a", Codec.string(), Codec.string());
+      index.put("k1", "v1");
+      try (DirectReader reader = open(channel, "a")) {
+        await(() -> reads(reader));
+        final int number = members.indexOf(leader());
+        members.remove(number).close();
+        index.put("k1", "v2"); // by the next leader
+        final DirectValue value = new DirectValue();
+        assertTrue(reader.get(key(1), value));
+        assertEquals("v2", value.value().toStringUtf8());
+        members.add(new Member(truth, onDisk(number)));
+        await(() -> describe(members.get(0)).getGroups(0).getMembersCount() == 3);
+        final long direct = reader.directReads();
+        await(() -> reads(reader) && reader.directReads() > direct);
+        index.put("k1", "v3");
+        assertTrue(reader.get(key(1), value));
+        assertEquals("v3", value.value().toStringUtf8());
+      }
+    } finally {
+      channel.shutdownNow();
+    }
+  }
+
+  @Test
+  void aScanReadsTheLeadersMemory() throws Exception {
+    start(3);
+    try (IndexClient client = builder().build()) {
+      final OrderedIndex<String, Long> index = client.ordered("a", Codec.string(), Codec.int64());
+      for (long i = 0; i < 500; i++) {
+        index.put("k" + i, i);
+      }
+    }
+    final ManagedChannel channel = builder().buildChannel();
+    try (DirectReader reader = open(channel, "a")) {
+      await(() -> reads(reader));
+      final DirectScan scan = new DirectScan(ScanRequest.getDefaultInstance());
+      final long before = reader.directReads();
+      assertFalse(reader.scan(scan, entry -> true));
+      assertEquals(500, reader.directReads() - before);
+      assertEquals(0, reader.scanCalls());
+    } finally {
+      channel.shutdownNow();
+    }
+  }
+
+  /** It cannot look at the gates of the others. */
+  @Test
+  void aChannelToTheLeaderAloneReadsByCalls() throws Exception {
+    start(3);
+    try (IndexClient client = builder().build()) {
+      client.hash("a", Codec.string(), Codec.string()).put("k1", "v1");
+    }
+    final ManagedChannel channel =
+        NettyChannelBuilder.forTarget(leader().address()).usePlaintext().build();
+    try (DirectReader reader = open(channel, "a")) {
+      assertTrue(reader.get(key(1), new DirectValue()));
+      assertFalse(reader.isDirect());
+      assertTrue(reader.obstacle().contains("another process is meant"), reader::obstacle);
+    } finally {
+      channel.shutdownNow();
+    }
+  }
+
+  /** One whose memory is of its process alone, as on another host without RDMA. */
+  @Test
+  void aMemberWhoseGateIsNotReachedKeepsReadsOnCalls() throws Exception {
+    start(2);
+    members.add(new Member(truth, null));
+    await(() -> describe(members.get(0)).getNodesCount() == 3);
+    final ManagedChannel channel = builder().buildChannel();
+    try (IndexClient client = builder().build()) {
+      final HashIndex<String, String> index = client.hash("a", Codec.string(), Codec.string());
+      index.put("k1", "v1");
+      await(() -> describe(members.get(0)).getGroups(0).getMembersCount() == 3);
+      try (DirectReader reader = open(channel, "a")) {
+        assertTrue(reader.get(key(1), new DirectValue()));
+        assertFalse(reader.isDirect());
+        assertTrue(reader.obstacle().contains("process alone"), reader::obstacle);
+        assertEquals("v1", index.access(Access.DIRECT).get("k1").orElseThrow());
       }
     } finally {
       channel.shutdownNow();

@@ -13,15 +13,24 @@ import java.util.List;
  * <p>Used by one thread at a time.
  */
 final class GrantedGates implements AutoCloseable {
+  /** Looks at gates for one at the grants. */
+  static final int GRANT_LOOKS = 256;
+
   private final List<Reached> members;
   private final MemberGates gates;
+  private boolean granted = true;
+  private int looks;
 
   /**
    * The gates of one member.
    *
    * @param domain closed with the gates
    */
-  record Reached(RemoteDomain domain, MemberGates.Member gates) {}
+  record Reached(RemoteDomain domain, MemberGates.Member gates) {
+    private boolean isRevoked() {
+      return domain.isRevoked();
+    }
+  }
 
   /**
    * Creates it.
@@ -59,17 +68,28 @@ final class GrantedGates implements AutoCloseable {
             domain.view(RemoteDomain.GATE), member.getIncarnation(), domain.view(number), place));
   }
 
-  /** Whether all members obey the epoch, and none has ended its grant: after all earlier loads. */
+  /** The looks at the gates. */
+  MemberGates gates() {
+    return gates;
+  }
+
+  /** Looks at the gates now: whether all members obey the epoch. */
   boolean areOpen() {
-    if (!gates.areOpen()) {
-      return false;
-    }
-    for (int i = 0; i < members.size(); i++) {
-      if (members.get(i).domain.isRevoked()) {
-        return false;
-      }
-    }
-    return true;
+    return gates.areOpen() && areGranted();
+  }
+
+  /** Whether all members obeyed the epoch at the last look of the read. */
+  boolean wereOpen() {
+    return gates.wereOpen() && areGranted();
+  }
+
+  /**
+   * Whether no member has ended its grant, as far as this looks: now and then, as the gates alone
+   * decide what counts.
+   */
+  private boolean areGranted() {
+    granted &= ++looks % GRANT_LOOKS != 0 || members.stream().noneMatch(Reached::isRevoked);
+    return granted;
   }
 
   @Override

@@ -74,7 +74,11 @@ final class GrantedIndex implements AutoCloseable {
         posted != null
             ? posted
             : new SegmentReads(
-                this::segment, shift, domain.view(RemoteDomain.GATE), GateDescriptor.WORD_OFFSET);
+                this::segment,
+                shift,
+                domain.view(RemoteDomain.GATE),
+                GateDescriptor.WORD_OFFSET,
+                gates == null ? null : gates.gates());
     if (grant.getKind() == IndexKind.ORDERED) {
       hash = null;
       ordered = new OrderedReader(reads, orderedLocation(grant), limits.cachedNodes);
@@ -254,6 +258,7 @@ final class GrantedIndex implements AutoCloseable {
 
   /** Reads a key. */
   ReadResult get(ByteString key, Found found) {
+    begin();
     try {
       return granted(hash != null ? hash.get(key, found) : ordered.get(key, found));
     } catch (InternalError e) {
@@ -267,7 +272,7 @@ final class GrantedIndex implements AutoCloseable {
    * was read under the grant, if the sink looks at {@link #isGranted} before it takes one.
    */
   ReadResult scan(ScanCursor cursor, EntrySink sink) {
-    if (!isGranted()) { // first: keys that this memory lacks are passed without a look
+    if (gates != null && !gates.areOpen()) { // first: keys that are not there give no look
       return ReadResult.CLOSED;
     }
     try {
@@ -283,12 +288,24 @@ final class GrantedIndex implements AutoCloseable {
    * loaded before counts.
    */
   boolean isGranted() {
-    return !domain.isRevoked() && (gates == null || gates.areOpen());
+    return !domain.isRevoked() && (gates == null || areOpen());
+  }
+
+  private void begin() {
+    if (gates != null) {
+      gates.gates().begin();
+    }
+  }
+
+  /** Mapped memory was verified behind what was loaded, and the gates were looked at then. */
+  private boolean areOpen() {
+    return posted == null ? gates.wereOpen() : gates.areOpen();
   }
 
   /** Reads several keys, each on its own. */
   void batchGet(List<ByteString> keys, Found[] found, ReadResult[] results) {
     ReadResult all = null;
+    begin();
     try {
       if (hash != null) {
         hash.batchGet(keys, found, results);

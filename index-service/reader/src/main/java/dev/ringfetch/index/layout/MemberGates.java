@@ -14,11 +14,15 @@ import java.util.List;
  * acknowledges comes after such a look. Each member has two words: the gate of its process, which a
  * successor on its data directory moves, and that of the group's replica.
  *
- * <p>Safe for use by many threads.
+ * <p>Where memory is mapped a look is part of the {@link Reads#verify} that ends a read, which
+ * finds out that any of the loads before it has failed.
+ *
+ * <p>Used by one thread at a time.
  */
 public final class MemberGates {
   private final long epoch;
-  private final List<Member> members;
+  private final Member[] members;
+  private boolean open; // all were at the last look
 
   /**
    * The gates of one member, mapped.
@@ -41,28 +45,48 @@ public final class MemberGates {
       throw new IllegalArgumentException("no members: epoch=" + epoch);
     }
     this.epoch = epoch;
-    this.members = List.copyOf(members);
+    this.members = members.toArray(Member[]::new);
   }
 
-  /** Whether all members obey the epoch: after all earlier loads of this thread. */
-  public boolean areOpen() {
+  /** Begins a read: what earlier looks found does not count for it. */
+  public void begin() {
+    open = false;
+  }
+
+  /**
+   * Looks at all gates, after all earlier loads of this thread. What it finds counts if the caller
+   * verifies the memory then.
+   */
+  public void look() {
     VarHandle.acquireFence();
-    for (int i = 0; i < members.size(); i++) {
-      if (!isOpen(members.get(i))) {
-        return false;
-      }
+    boolean all = true;
+    for (int i = 0; i < members.length; i++) {
+      all &= isOpen(members[i]);
     }
-    return true;
+    open = all;
   }
 
   private boolean isOpen(Member member) {
+    final long process = member.process.getLongAcquire(GateDescriptor.WORD_OFFSET);
+    final long group = member.groups.getLongAcquire(GatesDescriptor.word(member.place));
+    return process == member.incarnation && group == epoch;
+  }
+
+  /** Whether all members obeyed the epoch at the last look since {@link #begin}. */
+  public boolean wereOpen() {
+    return open;
+  }
+
+  /** Looks at all gates, and verifies that; returns whether all members obey the epoch. */
+  public boolean areOpen() {
+    final MemoryRegion any = members[0].groups;
     try {
-      final long process = member.process.getLongAcquire(GateDescriptor.WORD_OFFSET);
-      final long group = member.groups.getLongAcquire(GatesDescriptor.word(member.place));
-      member.groups.verify();
-      return process == member.incarnation && group == epoch;
+      look();
+      any.verify(); // any: an error of another one's memory is thrown here, too
+      return open;
     } catch (InternalError e) { // a successor has taken the memory away
-      MemoryFaults.absorb(member.groups, e);
+      MemoryFaults.absorb(any, e);
+      open = false;
       return false;
     }
   }

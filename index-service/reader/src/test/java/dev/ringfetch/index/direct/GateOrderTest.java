@@ -2,6 +2,7 @@ package dev.ringfetch.index.direct;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertFalse;
+import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import com.google.protobuf.ByteString;
 import dev.ringfetch.fabric.DirectRegion;
@@ -14,7 +15,9 @@ import dev.ringfetch.fabric.RemoteDomain;
 import dev.ringfetch.index.layout.Found;
 import dev.ringfetch.index.layout.GatesDescriptor;
 import dev.ringfetch.index.layout.MemberGates;
+import dev.ringfetch.index.layout.OrderedReader;
 import dev.ringfetch.index.layout.ReadResult;
+import dev.ringfetch.index.layout.SegmentReads;
 import dev.ringfetch.index.layout.StoreDescriptor;
 import dev.ringfetch.index.v1.GrantResponse;
 import dev.ringfetch.index.v1.IndexKind;
@@ -35,10 +38,11 @@ final class GateOrderTest {
   private final HandmadeTree tree = new HandmadeTree(memory, false);
   private final List<CardDomain> connections = new ArrayList<>();
   private final List<DirectRegion> gates = new ArrayList<>();
+  private final List<GrantedGates.Reached> reached = new ArrayList<>();
   private final Found found = new Found();
 
   private GrantedIndex open(int members) throws IOException {
-    final List<GrantedGates.Reached> reached = new ArrayList<>();
+    reached.clear();
     for (int i = 0; i < members; i++) {
       final DirectRegion process = new DirectRegion(GateDescriptor.LENGTH);
       process.putLong(GateDescriptor.WORD_OFFSET, PROCESS);
@@ -114,6 +118,10 @@ final class GateOrderTest {
   void memberThatEndsItsGrantTurnsReadsAway() throws IOException {
     final GrantedIndex index = open(3);
     connections.get(2).closed = true;
+    for (int i = 1; i < GrantedGates.GRANT_LOOKS; i++) {
+      assertEquals(ReadResult.FOUND, get(index), "the gates alone decide what counts");
+    }
+    assertEquals(ReadResult.CLOSED, get(index));
     assertEquals(ReadResult.CLOSED, get(index));
   }
 
@@ -146,6 +154,47 @@ final class GateOrderTest {
         };
     assertEquals(ReadResult.CLOSED, step.read(scan, sink, index));
     assertEquals(HandmadeTree.ENTRIES, step.given());
+  }
+
+  /** Mapped memory is looked at while it is read. */
+  @Test
+  void gateThatMovesBehindTheLastLoadTurnsAReadOfMappedMemoryAway() throws IOException {
+    final GrantedIndex unused = open(3);
+    final MemberGates looks =
+        new MemberGates(EPOCH, reached.stream().map(GrantedGates.Reached::gates).toList());
+    final int[] loads = {0, -1}; // so far, and the one with which a gate moves
+    final OrderedReader reader =
+        new OrderedReader(
+            new SegmentReads(
+                number -> {
+                  if (++loads[0] == loads[1]) {
+                    move(1, EPOCH + 1);
+                  }
+                  return memory.segment;
+                },
+                16,
+                memory.gate,
+                GateDescriptor.WORD_OFFSET,
+                looks),
+            HandmadeTree.location(),
+            16);
+    assertEquals(ReadResult.FOUND, reader.get(tree.key(1), found));
+    loads[0] = 0;
+    looks.begin();
+    assertFalse(looks.wereOpen());
+    assertEquals(ReadResult.FOUND, reader.get(tree.key(1), found));
+    assertTrue(looks.wereOpen());
+    loads[1] = loads[0]; // the last one
+    loads[0] = 0;
+    looks.begin();
+    assertEquals(ReadResult.FOUND, reader.get(tree.key(1), found));
+    assertFalse(looks.wereOpen());
+    move(1, EPOCH);
+    assertEquals(ReadResult.FOUND, reader.get(tree.key(1), found));
+    assertTrue(looks.wereOpen());
+    move(1, EPOCH + 1);
+    assertEquals(ReadResult.FOUND, reader.get(tree.key(1), found), "a later part of one read");
+    assertFalse(looks.wereOpen());
   }
 
   /** A fabric with one domain to connect to. */
