@@ -95,7 +95,7 @@ final class Follower {
     core.context().peers().answer(from, answer.build());
   }
 
-  /** The answer of a replica that has ended, to a message. */
+  /** The answer of a replica that obeys nobody, to a message. */
   MemberMessage refusal(LeaderMessage message) {
     return MemberMessage.newBuilder()
         .setGroup(core.context().group())

@@ -122,7 +122,7 @@ final class ReplicaCycle {
   // What comes from outside.
 
   void onMessage(long from, LeaderMessage message) {
-    if (core.state() == ReplicaState.STOPPED) {
+    if (core.state() == ReplicaState.STOPPED || isUnsure()) {
       context.peers().answer(from, follower.refusal(message));
       return;
     }
@@ -131,6 +131,14 @@ final class ReplicaCycle {
     if (core.state().isFollower() && follower.leader() == from && !isSuperseded(from)) {
       waitFor(from);
     }
+  }
+
+  /**
+   * Whether the records of an earlier process may be void: records may have been given up since
+   * then, of which a leader that takes this replica for another process's successor knows nothing.
+   */
+  private boolean isUnsure() {
+    return group == null && stopRecord == StopRecord.KEPT;
   }
 
   /** Whether another leader is waited for, that has won a later epoch than this replica obeys. */

@@ -9,6 +9,7 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 import com.google.protobuf.ByteString;
 import dev.ringfetch.index.journal.JournalRecord;
 import dev.ringfetch.index.journal.RecordDescriptor;
+import dev.ringfetch.index.v1.Adopt;
 import dev.ringfetch.index.v1.Configuration;
 import dev.ringfetch.index.v1.GroupState;
 import dev.ringfetch.index.v1.LeaderMessage;
@@ -217,6 +218,29 @@ final class StopCopyTest implements UnconnectedPeers, MemberStore {
     begin(follower, process(INCARNATION - 1));
     assertEquals(ReplicaState.JOINING, next.state());
     assertEquals(List.of(), next.predecessors());
+  }
+
+  /** Its records may be void, and the leader takes it for the successor of a later process. */
+  @Test
+  void nobodyIsObeyedBeforeTheConfigurationIsKnown() throws Exception {
+    member();
+    assertTrue(work());
+    final ReplicaCycle cycle = new ReplicaCycle(context(44), restart(), () -> {});
+    final LeaderMessage adopt =
+        LeaderMessage.newBuilder()
+            .setGroup(GROUP)
+            .setEpoch(9)
+            .setAdopt(Adopt.newBuilder().setEnd(20))
+            .build();
+    cycle.onMessage(LEADER, adopt);
+    assertEquals(0, answer.getGate());
+    assertEquals(5, cycle.status().gate());
+    final Configuration later =
+        Configuration.newBuilder().setEpoch(8).setLeader(NODE).addMembers(process(43)).build();
+    cycle.onGroup(STATE.toBuilder().setVersion(3).setEstablished(later).build());
+    assertEquals(ReplicaState.NONE, cycle.state());
+    cycle.onMessage(LEADER, adopt);
+    assertEquals(0, answer.getGate());
   }
 
   private void begin(Follower follower, Member member) {
