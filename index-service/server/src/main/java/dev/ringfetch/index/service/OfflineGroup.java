@@ -88,6 +88,11 @@ final class OfflineGroup implements GroupStore {
   }
 
   @Override
+  public void endWrites() {
+    throw new UnsupportedOperationException("the node does not run");
+  }
+
+  @Override
   public void follow() {
     replay = null;
     if (index != null) {
