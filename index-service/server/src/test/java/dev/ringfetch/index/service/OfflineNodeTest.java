@@ -84,7 +84,7 @@ final class OfflineNodeTest {
         final byte[] value = new byte[random.nextInt(100)];
         random.nextBytes(value);
         final CompletableFuture<Integer> answered = new CompletableFuture<>();
-        final Write write = new Write(done -> answered.complete((int) done.outcome()));
+        final Write write = new Write(done -> answered.complete(done.outcome()));
         if (random.nextInt(4) == 0) {
           write.delete(key);
           model.get(name).remove(key);
@@ -253,7 +253,7 @@ final class OfflineNodeTest {
       for (int i = 0; i < 24; i++) {
         final CompletableFuture<Integer> answered = new CompletableFuture<>();
         final ByteString key = ByteString.copyFromUtf8("key" + i);
-        final Write write = new Write(done -> answered.complete((int) done.outcome()));
+        final Write write = new Write(done -> answered.complete(done.outcome()));
         assertEquals(
             0,
             index
