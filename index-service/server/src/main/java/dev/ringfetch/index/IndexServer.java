@@ -464,7 +464,9 @@ public final class IndexServer implements Callable<Integer> {
     // succeed.
     health.enterTerminalState();
     indexes.endWatches(); // which would last as long as their clients
-    leave(node); // others lead from now on: its calls end, and are sent to them
+    if (node != null) {
+      node.stop(); // others lead from now on: its calls end, and are sent to them
+    }
     server.shutdown();
     try {
       if (!server.awaitTermination(GRACE_SECONDS, TimeUnit.SECONDS)) {

@@ -97,6 +97,13 @@ final class ClusterDemo implements Callable<Integer> {
   private int readers;
 
   @Option(
+      names = "--direct-readers",
+      converter = AtLeast.Zero.class,
+      defaultValue = "0",
+      description = "Threads that read the leader's memory. Default: ${DEFAULT-VALUE}.")
+  private int directReaders;
+
+  @Option(
       names = "--entries",
       converter = AtLeast.One.class,
       description = "Classes to load before, at the most. Default: all.")
@@ -138,7 +145,7 @@ final class ClusterDemo implements Callable<Integer> {
     final Workload.Verdict verdict;
     final long classesLost;
     try (IndexClient prober = Workload.client(target);
-        Workload workload = new Workload(target, writers, readers, seed)) {
+        Workload workload = new Workload(target, writers, readers, directReaders, seed)) {
       load(prober, classes);
       workload.start();
       try (LiveLine line = new LiveLine(workload)) {
@@ -301,8 +308,8 @@ final class ClusterDemo implements Callable<Integer> {
         workload.failures());
     say(
         "RESULT fail_overs=%d fail_over_median_ms=%.1f fail_over_worst_ms=%.1f writes=%d"
-            + " increments=%d reads=%d write_p50_us=%.1f write_p99_us=%.1f read_p50_us=%.1f"
-            + " read_p99_us=%.1f lost=%d lost_classes=%d went_back=%d miscounted=%d failed=%d"
+            + " increments=%d reads=%d direct_reads=%d write_p50_us=%.1f write_p99_us=%.1f"
+            + " read_p50_us=%.1f read_p99_us=%.1f lost=%d lost_classes=%d went_back=%d miscounted=%d failed=%d"
             + " unknown=%d",
         failOvers.size(),
         median,
@@ -310,6 +317,7 @@ final class ClusterDemo implements Callable<Integer> {
         workload.acknowledged(),
         workload.increments(),
         reads.getTotalCount(),
+        workload.directReads(),
         writes.getValueAtPercentile(50) / 1e3,
         writes.getValueAtPercentile(99) / 1e3,
         reads.getValueAtPercentile(50) / 1e3,

@@ -74,6 +74,13 @@ final class ClusterSoak implements Callable<Integer> {
       description = "Threads that read. Default: ${DEFAULT-VALUE}.")
   private int readers;
 
+  @Option(
+      names = "--direct-readers",
+      converter = AtLeast.Zero.class,
+      defaultValue = "1",
+      description = "Threads that read the leader's memory. Default: ${DEFAULT-VALUE}.")
+  private int directReaders;
+
   @Option(names = "--seed", description = "Of what fails, and of the load. Default: 1.")
   private long seed = 1;
 
@@ -105,7 +112,7 @@ final class ClusterSoak implements Callable<Integer> {
     cluster.up(nodes, options);
     final String target = String.join(",", cluster.addresses());
     say("up: nodes %s, seed %d", target, seed);
-    try (Workload workload = new Workload(target, writers, readers, seed)) {
+    try (Workload workload = new Workload(target, writers, readers, directReaders, seed)) {
       workload.start();
       final var unused = awaitComplete(cluster);
       boolean complete = false;
@@ -202,8 +209,8 @@ final class ClusterSoak implements Callable<Integer> {
     final Histogram reads = workload.reads().total();
     say(
         "RESULT kills=%d stops=%d cuts=%d restarts=%d seed=%d writes=%d increments=%d reads=%d"
-            + " watched=%d write_worst_ms=%.0f read_worst_ms=%.0f lost=%d went_back=%d miscounted=%d"
-            + " missed=%d failed=%d unknown=%d",
+            + " direct_reads=%d watched=%d write_worst_ms=%.0f read_worst_ms=%.0f lost=%d"
+            + " went_back=%d miscounted=%d missed=%d failed=%d unknown=%d",
         killed,
         stopped,
         cut,
@@ -212,6 +219,7 @@ final class ClusterSoak implements Callable<Integer> {
         workload.acknowledged(),
         workload.increments(),
         reads.getTotalCount(),
+        workload.directReads(),
         watched,
         Workload.millis(writes.getMaxValue()),
         Workload.millis(reads.getMaxValue()),

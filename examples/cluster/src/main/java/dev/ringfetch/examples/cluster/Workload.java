@@ -1,11 +1,14 @@
 package dev.ringfetch.examples.cluster;
 
+import dev.ringfetch.index.client.Access;
 import dev.ringfetch.index.client.Codec;
 import dev.ringfetch.index.client.CompareAndSetResult;
 import dev.ringfetch.index.client.HashIndex;
 import dev.ringfetch.index.client.IndexClient;
 import dev.ringfetch.index.client.IndexEntry;
 import dev.ringfetch.index.client.IndexException;
+import dev.ringfetch.index.client.Operation;
+import io.grpc.Status;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
@@ -13,11 +16,14 @@ import java.util.Optional;
 import java.util.Random;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicLong;
+import java.util.concurrent.atomic.LongAdder;
+import java.util.concurrent.locks.LockSupport;
 
 /**
  * The writers and readers of the demo, and their records. Writers increment counters, several the
  * same ones, by comparing and setting; and put numbers that grow, each under keys of its own.
- * Readers read all of them. Each answer is compared with what was known before its operation began.
+ * Readers read all of them, by calls or in the leader's memory. Each answer is compared with what
+ * was known before its operation began.
  *
  * <p>Threads of its own, from {@link #start} to {@link #stop}. Counts may be read by any thread.
  */
@@ -37,6 +43,9 @@ final class Workload implements AutoCloseable {
   private static final int MOST_COMPLAINTS = 5;
   private static final int END_SECONDS = 2;
 
+  /** Between two direct reads of a thread, which take no time and would take its processor. */
+  private static final long DIRECT_PAUSE_NS = TimeUnit.MICROSECONDS.toNanos(20);
+
   private final IndexClient writing;
   private final IndexClient reading;
   private final HashIndex<String, Long> written;
@@ -47,6 +56,7 @@ final class Workload implements AutoCloseable {
   private final List<Thread> threads = new ArrayList<>();
   private final Measured writes = new Measured();
   private final Measured reads = new Measured();
+  private final LongAdder directReads = new LongAdder();
   private final AtomicLong lostComparisons = new AtomicLong();
   private final AtomicLong wentBack = new AtomicLong();
   private final AtomicLong failures = new AtomicLong();
@@ -58,10 +68,11 @@ final class Workload implements AutoCloseable {
    * Creates it; nothing runs yet.
    *
    * @param target addresses of nodes, with commas between
+   * @param directReaders threads that read in memory, where that is granted
    */
-  Workload(String target, int writers, int readers, long seed) {
+  Workload(String target, int writers, int readers, int directReaders, long seed) {
     writing = IndexClient.builder().target(target).deadline(DEADLINE).build();
-    reading = IndexClient.builder().target(target).deadline(DEADLINE).build();
+    reading = IndexClient.builder().target(target).deadline(DEADLINE).metrics(this::count).build();
     written = writing.hash(INDEX, Codec.string(), Codec.int64());
     read = reading.hash(INDEX, Codec.string(), Codec.int64());
     for (int i = 0; i < COUNTERS; i++) {
@@ -80,7 +91,13 @@ final class Workload implements AutoCloseable {
     }
     for (int i = 0; i < readers; i++) {
       final Random random = new Random(seed - 1 - i);
-      threads.add(new Thread(() -> read(random), "demo-reader-" + i));
+      threads.add(new Thread(() -> read(read, 0, random), "demo-reader-" + i));
+    }
+    final HashIndex<String, Long> direct = read.access(Access.DIRECT);
+    for (int i = 0; i < directReaders; i++) {
+      final Random random = new Random(~seed - i);
+      threads.add(
+          new Thread(() -> read(direct, DIRECT_PAUSE_NS, random), "demo-direct-reader-" + i));
     }
     threads.forEach(thread -> thread.setDaemon(true));
   }
@@ -147,17 +164,27 @@ final class Workload implements AutoCloseable {
     }
   }
 
-  private void read(Random random) {
+  private void count(
+      Operation operation, String index, Access route, Status.Code code, long durationNs) {
+    if (route == Access.DIRECT) {
+      directReads.increment();
+    }
+  }
+
+  private void read(HashIndex<String, Long> view, long pauseNs, Random random) {
     while (!stopped) {
       final KeyRecord record = all.get(random.nextInt(all.size()));
       final KeyRecord.Seen floor = record.floor();
       final long beginNs = System.nanoTime();
       try {
-        final Optional<IndexEntry<String, Long>> entry = read.getEntry(record.key());
+        final Optional<IndexEntry<String, Long>> entry = view.getEntry(record.key());
         reads.ended(beginNs);
         check(record, floor, entry);
       } catch (IndexException e) {
         failed(record, e);
+      }
+      if (pauseNs > 0) {
+        LockSupport.parkNanos(this, pauseNs);
       }
     }
   }
@@ -234,6 +261,11 @@ final class Workload implements AutoCloseable {
   /** Latencies of reads. */
   Measured reads() {
     return reads;
+  }
+
+  /** Reads in a leader's memory. */
+  long directReads() {
+    return directReads.sum();
   }
 
   /** Increments that were acknowledged. */

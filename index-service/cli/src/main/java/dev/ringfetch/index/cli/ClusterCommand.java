@@ -137,7 +137,7 @@ final class ClusterCommand extends ClientCommand {
 
   private static String state(IndexView index) {
     if (!index.served()) {
-      return "not served";
+      return index.lost() ? "lost" : "not served";
     }
     return index.isComplete() ? "complete" : index.members() + " of " + index.replicas();
   }
@@ -171,6 +171,7 @@ final class ClusterCommand extends ClientCommand {
           .number("epoch", index.epoch())
           .text("leader", index.leader())
           .flag("served", index.served())
+          .flag("lost", index.lost())
           .number("members", index.members())
           .number("replicas", index.replicas())
           .end();

@@ -4,6 +4,7 @@ import dev.ringfetch.index.v1.DescribeClusterRequest;
 import dev.ringfetch.index.v1.DescribeClusterResponse;
 import dev.ringfetch.index.v1.IndexAdminGrpc;
 import dev.ringfetch.index.v1.NodeDescription;
+import dev.ringfetch.index.v1.RecoverIndexRequest;
 import io.grpc.Grpc;
 import io.grpc.InsecureChannelCredentials;
 import io.grpc.ManagedChannel;
@@ -51,6 +52,11 @@ public final class ClusterQuestions implements AutoCloseable {
    *     a server belongs to no cluster
    */
   public ClusterView ask() {
+    return ClusterView.of(answers());
+  }
+
+  /** The answers of all nodes, by their addresses; else as {@link #ask}. */
+  Map<String, Optional<DescribeClusterResponse>> answers() {
     final Map<String, Optional<DescribeClusterResponse>> answers = new LinkedHashMap<>();
     final Set<Long> answered = new HashSet<>();
     StatusRuntimeException failure = ask(seeds, answers);
@@ -69,7 +75,18 @@ public final class ClusterQuestions implements AutoCloseable {
     if (answers.values().stream().noneMatch(Optional::isPresent)) {
       throw failure == null ? Status.UNAVAILABLE.asRuntimeException() : failure;
     }
-    return ClusterView.of(answers);
+    return answers;
+  }
+
+  /**
+   * Has an index go on without what is lost.
+   *
+   * @param address of a node that answers
+   */
+  void recover(String address, RecoverIndexRequest request) {
+    IndexAdminGrpc.newBlockingStub(channels.computeIfAbsent(address, this::connect))
+        .withDeadlineAfter(timeout.toNanos(), TimeUnit.NANOSECONDS)
+        .recoverIndex(request);
   }
 
   /** Asks nodes; returns the last failure, or null. */

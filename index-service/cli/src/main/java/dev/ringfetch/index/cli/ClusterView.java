@@ -71,6 +71,7 @@ public record ClusterView(List<NodeView> nodes, List<IndexView> indexes) {
    *
    * @param leader address of the leader
    * @param served whether the leader answered that it leads, in a configuration that serves
+   * @param lost whether no node lives that has all, as far as the nodes know
    * @param replicas members that there should be, the leader included
    * @param followers the other members
    * @param joining addresses of nodes that get a snapshot
@@ -80,6 +81,7 @@ public record ClusterView(List<NodeView> nodes, List<IndexView> indexes) {
       long epoch,
       String leader,
       boolean served,
+      boolean lost,
       int replicas,
       List<MemberView> followers,
       List<String> joining) {
@@ -198,6 +200,7 @@ public record ClusterView(List<NodeView> nodes, List<IndexView> indexes) {
         group.getEpoch(),
         name(group.getLeader(), addresses),
         ofLeader != null && ofLeader.getEstablished(),
+        ofLeader == null && group.getLost(),
         group.getReplicas(),
         followers,
         joining);

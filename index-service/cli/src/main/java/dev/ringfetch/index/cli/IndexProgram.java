@@ -116,6 +116,9 @@ public final class IndexProgram implements Runnable {
       line.getCommandSpec().usageMessage().description("Serve indexes, until a signal ends it.");
     }
     program.addSubcommand(name, line);
+    if (command instanceof ClusterCommand cluster) {
+      addCommand(line, "recover", new RecoverCommand(cluster.session()));
+    }
   }
 
   /** The program with its commands, or with that one alone which the arguments name. */

@@ -69,6 +69,7 @@ final class ClusterViewTest {
             9,
             "n2:1",
             true,
+            false,
             3,
             List.of(new MemberView("n1:1", OptionalLong.of(5), "one-sided shm")),
             List.of()),
@@ -90,6 +91,14 @@ final class ClusterViewTest {
     answer(node(1, true, 1, 2).addGroups(group(7, 1, "LEADING").addMembers(member(1, 0))));
     answer(node(2, true, 1, 2).addGroups(group(9, 1, "MEMBER").addMembers(member(1, 0))));
     assertFalse(only().served());
+  }
+
+  @Test
+  void anIndexIsLostWhereNobodyLeadsIt() {
+    answer(node(1, true, 1).addGroups(group(7, 2, "MEMBER").setLost(true)));
+    assertTrue(only().lost());
+    answer(node(2, false, 1).addGroups(group(7, 2, "LEADING")));
+    assertFalse(only().lost());
   }
 
   @Test

@@ -44,6 +44,14 @@ final class HelpTest {
     }
   }
 
+  @Test
+  void theHelpOfRecoveryFitsAScreen() {
+    final Outcome help = run("cluster", "recover", "--help");
+    fitsScreen(help);
+    assertTrue(help.out().startsWith("Usage: index cluster recover "), help.out());
+    assertTrue(run("cluster", "--help").done().contains("recover"));
+  }
+
   @ParameterizedTest
   @ValueSource(
       strings = {

@@ -170,6 +170,11 @@ final class ClusterNodes {
     leaders.remove(index);
   }
 
+  /** Lets all channels that pause try to connect now. */
+  void resetConnectBackoff() {
+    channels.values().forEach(ManagedChannel::resetConnectBackoff);
+  }
+
   /** Authority of the first node. */
   String authority() {
     return channel(inTurn(0)).authority();

@@ -117,7 +117,7 @@ public final class IndexClientBuilder {
     return new IndexClient(
         calls,
         new RepeatedWrites(calls, exactlyOnce),
-        new DirectAccess(first, shmDirectory),
+        new DirectAccess(channel == null ? cluster : channel, shmDirectory),
         cluster,
         deadline == null ? DEADLINE_DEFAULT : deadline);
   }

@@ -2,6 +2,7 @@ package dev.ringfetch.index.client;
 
 import com.google.protobuf.Descriptors.FieldDescriptor;
 import com.google.protobuf.Message;
+import dev.ringfetch.index.direct.NodeAddress;
 import dev.ringfetch.index.v1.IndexGrpc;
 import dev.ringfetch.index.v1.Trailers;
 import io.grpc.CallOptions;
@@ -67,6 +68,11 @@ final class LeaderChannel extends ManagedChannel {
   public <Q, R> ClientCall<Q, R> newCall(MethodDescriptor<Q, R> method, CallOptions options) {
     nodes.connect();
     return new RoutedCall<>(method, options);
+  }
+
+  @Override
+  public void resetConnectBackoff() {
+    nodes.resetConnectBackoff();
   }
 
   @Override
@@ -193,7 +199,8 @@ final class LeaderChannel extends ManagedChannel {
         return;
       }
       final String index = index(message);
-      final String address = nodes.addressOf(index);
+      final String meant = options.getOption(NodeAddress.KEY);
+      final String address = meant == null ? nodes.addressOf(index) : meant;
       Attempt<R> attempt = null;
       try {
         final ClientCall<Q, R> next =

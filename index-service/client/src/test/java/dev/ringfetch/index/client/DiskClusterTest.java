@@ -4,11 +4,7 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
-import dev.ringfetch.index.IndexServer;
 import dev.ringfetch.index.coordinator.LocalCoordinator;
-import dev.ringfetch.index.service.ClusterNode;
-import dev.ringfetch.index.service.IndexMemory;
-import dev.ringfetch.index.service.Indexes;
 import dev.ringfetch.index.v1.CreateIndexRequest;
 import dev.ringfetch.index.v1.DescribeClusterRequest;
 import dev.ringfetch.index.v1.DescribeClusterResponse;
@@ -19,13 +15,8 @@ import dev.ringfetch.index.v1.IndexAdminGrpc;
 import dev.ringfetch.index.v1.IndexKind;
 import dev.ringfetch.index.v1.ListIndexesRequest;
 import dev.ringfetch.index.v1.SnapshotRequest;
-import dev.ringfetch.rpc.RingServer;
-import dev.ringfetch.rpc.RingServerBuilder;
-import io.grpc.ManagedChannel;
 import io.grpc.Status;
 import io.grpc.StatusRuntimeException;
-import io.grpc.netty.NettyChannelBuilder;
-import io.grpc.protobuf.services.HealthStatusManager;
 import java.io.IOException;
 import java.nio.file.DirectoryStream;
 import java.nio.file.Files;
@@ -47,80 +38,32 @@ final class DiskClusterTest {
 
   @TempDir private Path directory;
   private LocalCoordinator.Truth truth = new LocalCoordinator.Truth();
-  private final List<Member> members = new ArrayList<>();
-
-  /** A node with its server. */
-  private static final class Member implements AutoCloseable {
-    private final Indexes indexes;
-    private final ClusterNode node;
-    private final RingServer server;
-
-    Member(LocalCoordinator coordinator, Path data) throws Exception {
-      indexes =
-          Indexes.unrecovered(
-              IndexMemory.unrecovered(
-                  new IndexMemory.Context()
-                      .budget(64L << 20)
-                      .fallback(true)
-                      .dataDirectory(data)
-                      .snapshotAfter(4L << 20)));
-      node = new ClusterNode(indexes, coordinator, 3, "boot", null);
-      server =
-          IndexServer.addServices(RingServerBuilder.forPort(0), indexes, new HealthStatusManager())
-              .addService(node.service())
-              .build()
-              .start();
-      indexes.recoverAndServe();
-      node.start(address(), () -> {});
-    }
-
-    String address() {
-      return "localhost:" + server.getPort();
-    }
-
-    @Override
-    public void close() {
-      node.close();
-      server.shutdownNow();
-      try {
-        assertTrue(server.awaitTermination(10, TimeUnit.SECONDS));
-      } catch (InterruptedException e) {
-        Thread.currentThread().interrupt();
-      }
-      indexes.close();
-    }
-  }
+  private final List<DiskMember> members = new ArrayList<>();
 
   private void start(String... names) throws Exception {
     for (final String name : names) {
       final Path data = name.isEmpty() ? null : directory.resolve(name);
-      members.add(new Member(truth.connect(), data));
+      members.add(new DiskMember(truth.connect(), data));
     }
     await(description -> description.getNodesCount() == members.size());
   }
 
   @AfterEach
   void stop() {
-    members.forEach(Member::close);
+    members.forEach(DiskMember::close);
     members.clear();
   }
 
-  private <T> T ask(Member member, Function<IndexAdminGrpc.IndexAdminBlockingStub, T> question) {
-    final ManagedChannel channel =
-        NettyChannelBuilder.forTarget(member.address()).usePlaintext().build();
-    try {
-      return question.apply(
-          IndexAdminGrpc.newBlockingStub(channel).withDeadlineAfter(20, TimeUnit.SECONDS));
-    } finally {
-      channel.shutdownNow();
-    }
+  private <T> T ask(
+      DiskMember member, Function<IndexAdminGrpc.IndexAdminBlockingStub, T> question) {
+    return member.ask(question);
   }
 
   private DescribeClusterResponse describe() {
     return describe(members.get(0));
   }
 
-  private DescribeClusterResponse describe(Member member) {
+  private DescribeClusterResponse describe(DiskMember member) {
     return ask(member, stub -> stub.describeCluster(DescribeClusterRequest.getDefaultInstance()));
   }
 
@@ -168,7 +111,7 @@ final class DiskClusterTest {
   }
 
   private IndexClient connect() {
-    final String targets = String.join(",", members.stream().map(Member::address).toList());
+    final String targets = String.join(",", members.stream().map(DiskMember::address).toList());
     return IndexClient.builder().target(targets).deadline(Duration.ofSeconds(20)).build();
   }
 
@@ -304,13 +247,13 @@ final class DiskClusterTest {
   }
 
   /** Bytes of the memory of all indexes of a node. */
-  private long memoryUsed(Member member) {
+  private long memoryUsed(DiskMember member) {
     return ask(member, stub -> stub.listIndexes(ListIndexesRequest.getDefaultInstance()))
         .getIndexes(0)
         .getMemoryUsed();
   }
 
-  private long snapshotBytes(Member member) {
+  private long snapshotBytes(DiskMember member) {
     return ask(member, stub -> stub.snapshot(SnapshotRequest.getDefaultInstance())).getBytes();
   }
 
@@ -334,7 +277,7 @@ final class DiskClusterTest {
 
     start("c");
     await(isWhole(3));
-    final Member back = members.get(2);
+    final DiskMember back = members.get(2);
     assertTrue(memoryUsed(back) < 4_000_000, () -> "used=" + memoryUsed(back));
     assertTrue(snapshotBytes(back) < 4_000_000);
     create("texts", Durability.DISK); // another one

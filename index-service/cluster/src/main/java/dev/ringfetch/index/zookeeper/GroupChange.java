@@ -48,6 +48,11 @@ final class GroupChange extends Request {
     return new GroupChange(context, answer, seen, Coordinator.established(seen), seen.getWon());
   }
 
+  static GroupChange recover(
+      Context context, Answer answer, GroupState seen, GroupState recovered) {
+    return new GroupChange(context, answer, seen, recovered, recovered.getEstablished());
+  }
+
   static GroupChange drop(Context context, Answer answer, GroupState seen) {
     return new GroupChange(context, answer, seen, null, null);
   }

@@ -106,6 +106,14 @@ public final class ZooKeeperCoordinator implements Coordinator {
   }
 
   @Override
+  public void recover(GroupState seen, GroupState recovered, Answer answer) {
+    if (recovered.hasWon() || recovered.getEstablished().getEpoch() == 0) {
+      throw new IllegalArgumentException("recovered=" + recovered);
+    }
+    begin(GroupChange.recover(requests, answer, seen, recovered));
+  }
+
+  @Override
   public void drop(GroupState seen, Answer answer) {
     begin(GroupChange.drop(requests, answer, seen));
   }

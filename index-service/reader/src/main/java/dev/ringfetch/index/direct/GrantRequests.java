@@ -34,6 +34,7 @@ final class GrantRequests {
   private final LongSupplier clock;
   private ListenableFuture<GrantResponse> answer; // null: none is under way
   private ByteString token; // of the grant that was asked for last
+  private String index = ""; // of it
   private long nextNs;
   private long delayNs = FIRST_DELAY_NS;
   private long refusals;
@@ -63,9 +64,9 @@ final class GrantRequests {
         return null;
       }
       token = newToken();
-      answer =
-          stub.withDeadlineAfter(timeoutNs, TimeUnit.NANOSECONDS)
-              .grant(request.get().toBuilder().setToken(token).build());
+      final GrantRequest asked = request.get().toBuilder().setToken(token).build();
+      index = asked.getIndex();
+      answer = stub.withDeadlineAfter(timeoutNs, TimeUnit.NANOSECONDS).grant(asked);
     }
     return answer.isDone() ? await(0) : null;
   }
@@ -100,7 +101,8 @@ final class GrantRequests {
         || status.getCode() == Status.Code.CANCELLED;
   }
 
-  private static ByteString newToken() {
+  /** Draws the token of a grant. */
+  static ByteString newToken() {
     final byte[] bytes = new byte[TOKEN_LENGTH];
     RANDOM.nextBytes(bytes);
     return ByteString.copyFrom(bytes);
@@ -133,10 +135,20 @@ final class GrantRequests {
 
   /** Tells the server that a grant is not used any more, and does not wait for its answer. */
   void release(ByteString token) {
+    release(token, null);
+  }
+
+  /**
+   * As above.
+   *
+   * @param address of the node that has granted it; null: that is not known, or there is one server
+   */
+  void release(ByteString token, String address) {
     if (!token.isEmpty()) {
       final var unused =
-          stub.withDeadlineAfter(timeoutNs, TimeUnit.NANOSECONDS)
-              .release(ReleaseRequest.newBuilder().setToken(token).build());
+          (address == null ? stub : stub.withOption(NodeAddress.KEY, address))
+              .withDeadlineAfter(timeoutNs, TimeUnit.NANOSECONDS)
+              .release(ReleaseRequest.newBuilder().setToken(token).setIndex(index).build());
     }
   }
 

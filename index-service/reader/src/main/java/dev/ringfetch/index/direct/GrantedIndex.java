@@ -39,6 +39,9 @@ final class GrantedIndex implements AutoCloseable {
   private final ByteString token;
   private final ByteString address;
   private final RemoteDomain domain;
+  private final GrantedGates gates; // null where the index is not replicated
+  private final long groupEpoch;
+  private final String leader; // address; null where the index is not replicated
   private final long epoch;
   private final long incarnation;
   private final boolean outlivesServer;
@@ -50,7 +53,11 @@ final class GrantedIndex implements AutoCloseable {
   private MemoryRegion[] segments = {}; // where they are mapped
   private boolean lacksSegment;
 
-  private GrantedIndex(GrantResponse grant, RemoteDomain domain, Limits limits) throws IOException {
+  private GrantedIndex(GrantResponse grant, RemoteDomain domain, GrantedGates gates, Limits limits)
+      throws IOException {
+    this.gates = gates;
+    this.groupEpoch = grant.getGroupEpoch();
+    this.leader = leader(grant);
     this.token = grant.getToken();
     this.address = grant.getDomain();
     this.domain = domain;
@@ -67,7 +74,11 @@ final class GrantedIndex implements AutoCloseable {
         posted != null
             ? posted
             : new SegmentReads(
-                this::segment, shift, domain.view(RemoteDomain.GATE), GateDescriptor.WORD_OFFSET);
+                this::segment,
+                shift,
+                domain.view(RemoteDomain.GATE),
+                GateDescriptor.WORD_OFFSET,
+                gates == null ? null : gates.gates());
     if (grant.getKind() == IndexKind.ORDERED) {
       hash = null;
       ordered = new OrderedReader(reads, orderedLocation(grant), limits.cachedNodes);
@@ -102,9 +113,10 @@ final class GrantedIndex implements AutoCloseable {
   /**
    * Connects to the memory of a grant.
    *
+   * @param gates of the members, closed with this; null where the index is not replicated
    * @throws IOException when the memory cannot be reached or read, with the reason as its message.
    */
-  static GrantedIndex connect(Fabric fabric, GrantResponse grant, Limits limits)
+  static GrantedIndex connect(Fabric fabric, GrantResponse grant, GrantedGates gates, Limits limits)
       throws IOException {
     check(grant);
     final RemoteDomain domain =
@@ -112,7 +124,7 @@ final class GrantedIndex implements AutoCloseable {
             grant.getDomain().toByteArray(), grant.getToken().toByteArray(), limits.connectNs);
     boolean connected = false;
     try {
-      final GrantedIndex index = new GrantedIndex(grant, domain, limits);
+      final GrantedIndex index = new GrantedIndex(grant, domain, gates, limits);
       connected = true;
       return index;
     } finally {
@@ -147,6 +159,16 @@ final class GrantedIndex implements AutoCloseable {
     }
   }
 
+  /** Address of the node that has granted a replicated index; null where it is not replicated. */
+  static String leader(GrantResponse grant) {
+    return grant.getMembersCount() == 0 ? null : grant.getMembers(0).getAddress();
+  }
+
+  /** As above, of this grant. */
+  String leader() {
+    return leader;
+  }
+
   /** The token that releases the grant. */
   ByteString token() {
     return token;
@@ -169,7 +191,9 @@ final class GrantedIndex implements AutoCloseable {
 
   /** Whether a newer grant is for the same index in the same domain. */
   boolean isOf(GrantResponse grant) {
-    return grant.getDomain().equals(address) && grant.getIncarnation() == incarnation;
+    return grant.getDomain().equals(address)
+        && grant.getIncarnation() == incarnation
+        && grant.getGroupEpoch() == groupEpoch;
   }
 
   /** Attaches the segments of a grant that this does not have yet. */
@@ -234,6 +258,7 @@ final class GrantedIndex implements AutoCloseable {
 
   /** Reads a key. */
   ReadResult get(ByteString key, Found found) {
+    begin();
     try {
       return granted(hash != null ? hash.get(key, found) : ordered.get(key, found));
     } catch (InternalError e) {
@@ -247,6 +272,9 @@ final class GrantedIndex implements AutoCloseable {
    * was read under the grant, if the sink looks at {@link #isGranted} before it takes one.
    */
   ReadResult scan(ScanCursor cursor, EntrySink sink) {
+    if (gates != null && !gates.areOpen()) { // first: keys that are not there give no look
+      return ReadResult.CLOSED;
+    }
     try {
       return granted(ordered.scan(cursor, sink));
     } catch (InternalError e) {
@@ -255,14 +283,29 @@ final class GrantedIndex implements AutoCloseable {
     }
   }
 
-  /** Whether the grant has not ended. */
+  /**
+   * Whether the grant has not ended, and the members of a replicated index obey its epoch: what was
+   * loaded before counts.
+   */
   boolean isGranted() {
-    return !domain.isRevoked();
+    return !domain.isRevoked() && (gates == null || areOpen());
+  }
+
+  private void begin() {
+    if (gates != null) {
+      gates.gates().begin();
+    }
+  }
+
+  /** Mapped memory was verified behind what was loaded, and the gates were looked at then. */
+  private boolean areOpen() {
+    return posted == null ? gates.wereOpen() : gates.areOpen();
   }
 
   /** Reads several keys, each on its own. */
   void batchGet(List<ByteString> keys, Found[] found, ReadResult[] results) {
     ReadResult all = null;
+    begin();
     try {
       if (hash != null) {
         hash.batchGet(keys, found, results);
@@ -283,6 +326,9 @@ final class GrantedIndex implements AutoCloseable {
 
   /** Whether the gate names a successor of the server: a stop closes it without naming one. */
   boolean hasSuccessor() {
+    if (gates != null) {
+      return true; // another leader, or the same one in another epoch
+    }
     if (posted != null) {
       return false; // memory ends with the server
     }
@@ -297,13 +343,16 @@ final class GrantedIndex implements AutoCloseable {
     }
   }
 
-  /** What was loaded before this look at the admission was granted. */
+  /** What was loaded before this look at admission and gates was granted. */
   private ReadResult granted(ReadResult result) {
-    return domain.isRevoked() ? ReadResult.CLOSED : result;
+    return isGranted() ? result : ReadResult.CLOSED;
   }
 
   @Override
   public void close() {
     domain.close();
+    if (gates != null) {
+      gates.close();
+    }
   }
 }

@@ -11,8 +11,10 @@ import io.grpc.Channel;
 import io.grpc.ManagedChannel;
 import java.io.IOException;
 import java.util.LinkedHashMap;
+import java.util.List;
 import java.util.Map;
 import java.util.concurrent.TimeUnit;
+import java.util.function.Predicate;
 import java.util.function.Supplier;
 
 /**
@@ -33,6 +35,7 @@ final class IndexGrant implements AutoCloseable {
   private final GrantRequests requests; // null where there is no fabric
   private final Supplier<GrantRequest> request = this::request;
   private GrantedIndex granted; // null while reads go by calls
+  private GateRequests gates; // of the members, asked or granted; null: none
   private String obstacle;
   private long renewNs;
 
@@ -64,15 +67,22 @@ final class IndexGrant implements AutoCloseable {
     if (requests != null) {
       final long deadlineNs = System.nanoTime() + timeoutNs;
       use(requests.poll(request), deadlineNs);
-      if (granted == null) {
+      if (granted == null && gates == null) {
         use(requests.await(timeoutNs), deadlineNs);
+      }
+      if (granted == null && gates != null && gates.await(deadlineNs - System.nanoTime())) {
+        connect(gates.grant(), deadlineNs);
       }
     }
   }
 
   /** Uses a grant that has come, and asks for one when it is time. */
   void poll(long nowNs, long deadlineNs) {
-    if (requests != null && (granted == null || granted.lacksSegment())) {
+    if (granted == null && gates != null) {
+      if (gates.areDone()) {
+        connect(gates.grant(), deadlineNs);
+      }
+    } else if (requests != null && (granted == null || granted.lacksSegment())) {
       use(requests.poll(request), deadlineNs);
     } else if (requests != null && !granted.outlivesServer() && nowNs - renewNs >= 0) {
       renew(deadlineNs);
@@ -92,16 +102,23 @@ final class IndexGrant implements AutoCloseable {
   private GrantRequest request() {
     final GrantRequest.Builder builder =
         GrantRequest.newBuilder().setIndex(index).addAllKinds(GrantedIndex.KINDS);
-    fabrics.forEach(
-        (name, fabric) ->
-            builder.addFabrics(
-                FabricHint.newBuilder()
-                    .setFabric(name)
-                    .setHint(ByteString.copyFrom(fabric.hint()))));
+    builder.addAllFabrics(hints(fabric -> true));
     if (granted != null) {
       builder.setDomain(granted.domain());
     }
     return builder.build();
+  }
+
+  private List<FabricHint> hints(Predicate<Fabric> used) {
+    return fabrics.entrySet().stream()
+        .filter(entry -> used.test(entry.getValue()))
+        .map(
+            entry ->
+                FabricHint.newBuilder()
+                    .setFabric(entry.getKey())
+                    .setHint(ByteString.copyFrom(entry.getValue().hint()))
+                    .build())
+        .toList();
   }
 
   /** Uses a grant, unless it is null. */
@@ -112,29 +129,65 @@ final class IndexGrant implements AutoCloseable {
     try {
       if (granted != null && granted.isOf(grant)) {
         granted.learn(grant);
-      } else {
-        if (granted != null) {
-          turns++; // another server, or another index of that name
-        }
-        leave();
-        readsBefore = reads;
-        final Fabric fabric = fabrics.get(grant.getFabric());
-        if (fabric == null) {
-          throw new IOException("not asked for: fabric=" + grant.getFabric());
-        }
-        // Half of the time is left for a call.
-        final long connectNs = Math.max(1, (deadlineNs - System.nanoTime()) / 2);
-        granted =
-            GrantedIndex.connect(
-                fabric, grant, new GrantedIndex.Limits(connectNs, timeoutNs / 2, cachedNodes));
+        served();
+        return;
       }
-      requests.served();
-      renewNs = System.nanoTime() + RENEWAL_NS;
     } catch (IOException | RuntimeException e) { // the latter of a descriptor that misleads
-      leave();
-      requests.release(grant.getToken());
-      requests.refused(e.getMessage());
+      refused(grant, e);
+      return;
     }
+    if (granted != null) {
+      turns++; // another server, or another index of that name
+    }
+    leave();
+    if (grant.getMembersCount() == 0) {
+      connect(grant, deadlineNs);
+    } else {
+      gates = new GateRequests(channel, grant, hints(IndexGrant::isMapped), timeoutNs);
+    }
+  }
+
+  /** Whether words of other processes can be looked at without a request. */
+  private static boolean isMapped(Fabric fabric) {
+    return fabric.capabilities().loadStore();
+  }
+
+  /** Connects to the memory of a grant, and to the gates of members that have answered. */
+  private void connect(GrantResponse grant, long deadlineNs) {
+    readsBefore = reads;
+    GrantedGates opened = null;
+    try {
+      final Fabric fabric = fabrics.get(grant.getFabric());
+      if (fabric == null) {
+        throw new IOException("not asked for: fabric=" + grant.getFabric());
+      }
+      // Half of the time is left for a call.
+      final long connectNs = Math.max(1, (deadlineNs - System.nanoTime()) / 2);
+      opened = gates == null ? null : gates.connect(fabrics, connectNs);
+      granted =
+          GrantedIndex.connect(
+              fabric,
+              grant,
+              opened,
+              new GrantedIndex.Limits(connectNs, timeoutNs / 2, cachedNodes));
+      served();
+    } catch (IOException | RuntimeException e) { // the latter of a descriptor that misleads
+      if (opened != null) {
+        opened.close();
+      }
+      refused(grant, e);
+    }
+  }
+
+  private void served() {
+    requests.served();
+    renewNs = System.nanoTime() + RENEWAL_NS;
+  }
+
+  private void refused(GrantResponse grant, Exception reason) {
+    leave();
+    requests.release(grant.getToken(), GrantedIndex.leader(grant));
+    requests.refused(reason.getMessage());
   }
 
   /** The memory of the index; null while reads go by calls. */
@@ -182,9 +235,13 @@ final class IndexGrant implements AutoCloseable {
 
   private void leave() {
     if (granted != null) {
-      requests.release(granted.token());
+      requests.release(granted.token(), granted.leader());
       granted.close();
       granted = null;
+    }
+    if (gates != null) {
+      gates.close();
+      gates = null;
     }
   }
 
@@ -208,6 +265,9 @@ final class IndexGrant implements AutoCloseable {
 
   @Override
   public void close() {
+    if (granted == null && gates != null) {
+      requests.release(gates.grant().getToken(), GrantedIndex.leader(gates.grant()));
+    }
     leave();
     if (requests != null) {
       requests.close();

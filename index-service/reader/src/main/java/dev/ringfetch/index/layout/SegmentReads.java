@@ -18,6 +18,7 @@ public final class SegmentReads implements Reads {
   private final int shift;
   private final MemoryRegion gate;
   private final int gateOffset;
+  private final MemberGates members; // null: there are none
 
   private MemoryRegion[] regions = new MemoryRegion[64];
   private int[] offsets = new int[64];
@@ -33,6 +34,17 @@ public final class SegmentReads implements Reads {
    * @param gateOffset where the gate word is in it
    */
   public SegmentReads(Segments segments, int shift, MemoryRegion gate, int gateOffset) {
+    this(segments, shift, gate, gateOffset, null);
+  }
+
+  /**
+   * As above, of a replicated index.
+   *
+   * @param members whose gates are looked at before memory is verified
+   */
+  public SegmentReads(
+      Segments segments, int shift, MemoryRegion gate, int gateOffset, MemberGates members) {
+    this.members = members;
     this.segments = segments;
     this.shift = shift;
     this.gate = gate;
@@ -93,6 +105,9 @@ public final class SegmentReads implements Reads {
 
   @Override
   public void verify() {
+    if (members != null) {
+      members.look();
+    }
     gate.verify();
   }
 }

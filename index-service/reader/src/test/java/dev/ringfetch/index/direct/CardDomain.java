@@ -54,6 +54,9 @@ final class CardDomain implements RemoteDomain {
 
   boolean closed;
 
+  /** Is run behind each batch. */
+  Runnable loaded = () -> {};
+
   @Override
   public FabricCapabilities capabilities() {
     return new FabricCapabilities(WriteOrder.NONE, ReadAtomicity.NONE, false, 0);
@@ -66,7 +69,12 @@ final class CardDomain implements RemoteDomain {
 
   @Override
   public int attach(byte[] segmentDescriptor) {
-    throw new UnsupportedOperationException();
+    return 0;
+  }
+
+  @Override
+  public long length(int number) {
+    return segment.length();
   }
 
   @Override
@@ -152,6 +160,7 @@ final class CardDomain implements RemoteDomain {
       Collections.shuffle(posted, random);
       posted.forEach(Runnable::run);
       posted.clear();
+      loaded.run();
       final Long id = completed.poll();
       if (id == null) {
         return 0;

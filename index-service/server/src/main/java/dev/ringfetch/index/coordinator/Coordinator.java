@@ -107,6 +107,16 @@ public interface Coordinator extends AutoCloseable {
    */
   void establish(GroupState seen, Answer answer);
 
+  /**
+   * Establishes a configuration though none of the last one's members has a part in it: what they
+   * alone had is lost.
+   *
+   * @param seen the newest state that the node knows
+   * @param recovered the state with that configuration, which has a nonce and no earlier epoch, and
+   *     nothing that was won
+   */
+  void recover(GroupState seen, GroupState recovered, Answer answer);
+
   /** Groups that were dropped last and are kept. */
   int DROPPED_LIMIT = 1024;
 

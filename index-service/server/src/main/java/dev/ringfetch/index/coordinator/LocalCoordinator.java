@@ -156,6 +156,14 @@ public final class LocalCoordinator implements Coordinator {
   }
 
   @Override
+  public void recover(GroupState seen, GroupState recovered, Answer answer) {
+    if (recovered.hasWon() || recovered.getEstablished().getEpoch() == 0) {
+      throw new IllegalArgumentException("recovered=" + recovered);
+    }
+    change(seen, recovered.getEstablished(), answer, state -> recovered.toBuilder());
+  }
+
+  @Override
   public void drop(GroupState seen, Answer answer) {
     change(seen, null, answer, state -> null);
   }

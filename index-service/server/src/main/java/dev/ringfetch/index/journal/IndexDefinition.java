@@ -2,6 +2,7 @@ package dev.ringfetch.index.journal;
 
 import com.google.protobuf.ByteString;
 import dev.ringfetch.index.v1.Durability;
+import dev.ringfetch.index.v1.GroupState;
 import dev.ringfetch.index.v1.IndexKind;
 import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
@@ -54,6 +55,13 @@ public record IndexDefinition(
         .putInt(0);
     buffer.putLong(seed).putLong(incarnation).flip();
     return ByteString.copyFrom(buffer);
+  }
+
+  /** The definition of a group, with the incarnation that it has now; null if it is none. */
+  public static IndexDefinition of(GroupState group) {
+    final IndexDefinition first = decoded(group.getDefinition());
+    final long later = group.getRecovery().getIncarnation();
+    return first == null || later == 0 ? first : first.withIncarnation(later);
   }
 
   /** Reads a definition; returns null if it is none. */

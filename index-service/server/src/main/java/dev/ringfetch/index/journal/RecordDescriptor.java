@@ -149,6 +149,12 @@ public final class RecordDescriptor {
    */
   public static final int GROUP_MARK = 12;
 
+  /**
+   * Type, in what a process has left that ended in order alone: its last record. The value has the
+   * process, as StopDescriptor lays out.
+   */
+  public static final int GROUP_STOP = 13;
+
   /** Type: an index was created: the key is its name, the value an {@link IndexDefinition}. */
   public static final int CREATE_INDEX = 16;
 

@@ -134,6 +134,14 @@ public final class Partition {
   }
 
   /**
+   * Takes no writes of clients any more: they end with {@link Write#UNAVAILABLE}. What was taken
+   * goes on, and so do walks and removals of entries that end.
+   */
+  public void endWrites() {
+    cycle.endWrites();
+  }
+
+  /**
    * Ends writing: writes that wait for their commit end with {@link Write#UNKNOWN}, all others,
    * also later ones, with {@link Write#UNAVAILABLE}. Called at most once.
    *

@@ -44,6 +44,7 @@ final class WriteCycle {
   private final boolean immediate;
   private final UncommittedRecords records = new UncommittedRecords();
 
+  private volatile boolean writesEnded;
   private State state = State.OPEN;
   private Write elements; // taken out of the queue
   private Write chain; // the rest of such an element
@@ -249,8 +250,19 @@ final class WriteCycle {
         watch(write);
         answer(write, Write.DONE);
       }
-      default -> validateEntry(write);
+      default -> {
+        if (writesEnded && write.kind() != Write.Kind.READ) {
+          answer(write, Write.UNAVAILABLE);
+        } else {
+          validateEntry(write);
+        }
+      }
     }
+  }
+
+  /** Takes no writes of clients any more. Any thread. */
+  void endWrites() {
+    writesEnded = true;
   }
 
   private void validateEntry(Write write) {

@@ -32,9 +32,19 @@ final class Configurations {
    *
    * @param epoch whose log it is
    * @param end position of its last record
-   * @return -1 if that is unknown
+   * @return -1 if that is unknown, or the group went on without records that may be in it
    */
   static long shared(GroupState group, long epoch, long end) {
+    return isBeforeRecovery(group, epoch) ? -1 : given(group, epoch, end);
+  }
+
+  /** Whether the group went on without records that may be in a log of this epoch. */
+  static boolean isBeforeRecovery(GroupState group, long epoch) {
+    return epoch <= group.getRecovery().getEpoch();
+  }
+
+  /** As {@link #shared}, as far as the group had it before it went on without something. */
+  static long given(GroupState group, long epoch, long end) {
     for (int i = 0; i < group.getBeginsCount(); i++) {
       final EpochBegin begin = group.getBegins(i);
       if (begin.getEpoch() > epoch) {

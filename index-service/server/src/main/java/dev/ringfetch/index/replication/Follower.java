@@ -95,6 +95,14 @@ final class Follower {
     core.context().peers().answer(from, answer.build());
   }
 
+  /** The answer of a replica that obeys nobody, to a message. */
+  MemberMessage refusal(LeaderMessage message) {
+    return MemberMessage.newBuilder()
+        .setGroup(core.context().group())
+        .setEpoch(message.getEpoch())
+        .build();
+  }
+
   /** Takes all that was placed, as far as there is room. */
   private void takePlaced() {
     while (core.takePlaced()) {}
@@ -243,7 +251,8 @@ final class Follower {
   /** Whether the log of this directory counts in the configuration: it is not given up. */
   private boolean isNeeded(GroupState group) {
     return core.hasDisk()
-        && Configurations.hasNode(group.getEstablished(), core.context().self().getId());
+        ? Configurations.hasNode(group.getEstablished(), core.context().self().getId())
+        : core.standsIn(group.getEstablished());
   }
 
   /** Goes on with the log of an earlier process, as a node that joins. */

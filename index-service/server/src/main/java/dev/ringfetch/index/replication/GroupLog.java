@@ -14,7 +14,7 @@ public interface GroupLog {
    * The log of a partition. Where as much waits as may, it says that it is FULL to no writer: it
    * takes none meanwhile.
    *
-   * @param last LSN behind which it goes on
+   * @param last LSN behind which it goes on, or behind a later one that may have been given
    */
   CommitLog partition(int partition, long last);
 

@@ -4,6 +4,8 @@ import com.google.protobuf.InvalidProtocolBufferException;
 import dev.ringfetch.index.journal.JournalRecord;
 import dev.ringfetch.index.journal.RecordDescriptor;
 import dev.ringfetch.index.v1.GroupState;
+import dev.ringfetch.index.v1.Member;
+import java.util.List;
 
 /**
  * What a disk says of a group: carries out what {@link LogJournal} has written, in its order. What
@@ -23,6 +25,7 @@ public final class GroupRecovery {
   private boolean hasLog;
   private boolean isDropped;
   private boolean isGivenUp;
+  private List<Member> processes = List.of();
   private long gate;
   private long applied;
 
@@ -61,6 +64,21 @@ public final class GroupRecovery {
   /** Whether there is a definition, without which nothing can come in the place of what is lost. */
   public boolean isDefined() {
     return store != null;
+  }
+
+  /** Processes that ended in order, all of whose records this has; empty where a disk counts. */
+  List<Member> processes() {
+    return processes;
+  }
+
+  /** Sets that this is all that these processes had as they ended. */
+  void leftBy(List<Member> ended) {
+    processes = List.copyOf(ended);
+  }
+
+  /** Gives up what there is, of which nothing counts. */
+  void discard() {
+    giveUp();
   }
 
   /** Whether there is a whole log, and not a part of a snapshot. */

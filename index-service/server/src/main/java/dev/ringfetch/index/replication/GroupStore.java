@@ -39,6 +39,12 @@ public interface GroupStore {
   /** The group has another configuration, and this replica still leads. */
   void reconfigured(GroupState group);
 
+  /**
+   * Takes no writes of clients any more while it serves: they are to be sent again. Reads go on.
+   * Idempotent.
+   */
+  void endWrites();
+
   /** Ends serving, for good: the store is cleared before it is used again. Idempotent. */
   void follow();
 

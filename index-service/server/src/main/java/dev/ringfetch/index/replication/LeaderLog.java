@@ -1,7 +1,9 @@
 package dev.ringfetch.index.replication;
 
+import dev.ringfetch.index.coordinator.Recoveries;
 import dev.ringfetch.index.journal.JournalRecord;
 import dev.ringfetch.index.partition.CommitLog;
+import dev.ringfetch.index.v1.GroupState;
 import java.util.ArrayDeque;
 import java.util.ArrayList;
 import java.util.List;
@@ -19,6 +21,7 @@ import org.agrona.ErrorHandler;
 final class LeaderLog implements GroupLog {
   private final long group;
   private final int partitions;
+  private final long versionsBefore;
   private final int capacity;
   private final Runnable drive;
   private final AtomicReferenceArray<ReplicatedLog> logs;
@@ -39,11 +42,13 @@ final class LeaderLog implements GroupLog {
   /**
    * Creates the log.
    *
+   * @param state of the group, which may have lost versions that were given
    * @param last position of the group, from which the LSNs of records of no partition go on: there
    *     were never more of them than records
    * @param drive drives the replica
    */
-  LeaderLog(ReplicaContext context, long epoch, long last, Runnable drive) {
+  LeaderLog(ReplicaContext context, GroupState state, long epoch, long last, Runnable drive) {
+    versionsBefore = Recoveries.versionsBefore(state);
     group = context.group();
     partitions = context.partitions();
     capacity = context.limits().waiting();
@@ -60,7 +65,7 @@ final class LeaderLog implements GroupLog {
     if (partition < 0 || partition >= partitions) {
       throw new IllegalArgumentException("partition=" + partition + " partitions=" + partitions);
     }
-    final ReplicatedLog log = new ReplicatedLog(this, partition, last);
+    final ReplicatedLog log = new ReplicatedLog(this, partition, Math.max(last, versionsBefore));
     if (!logs.compareAndSet(partition, null, log)) {
       throw new IllegalStateException("partition=" + partition + " has a log");
     }

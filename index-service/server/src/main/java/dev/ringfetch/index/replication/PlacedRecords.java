@@ -116,6 +116,12 @@ final class PlacedRecords {
     withdraw();
   }
 
+  /** Closes the gate, and takes what was placed before that. */
+  void takeLast(RecordLog log) {
+    closeGate();
+    scan(log);
+  }
+
   /** Gives what was placed up, and the memory back; the gate is closed before. */
   void withdraw() {
     region = null;

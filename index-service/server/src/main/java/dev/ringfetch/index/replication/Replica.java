@@ -29,12 +29,14 @@ public final class Replica {
   private final ReplicaContext context;
   private final ReplicaCycle cycle;
   private final Runnable alarm;
+  private final boolean hasRecovered; // from the record of an orderly stop
   private final ConcurrentLinkedQueue<Event> events = new ConcurrentLinkedQueue<>();
   private final AtomicReference<Confirmation> confirmations = new AtomicReference<>();
   private final AtomicBoolean owned = new AtomicBoolean();
   private volatile LeaderLog serving;
   private volatile LeaderLog served; // failed, and may have to tell
   private volatile boolean looking;
+  private volatile boolean stopRecordVoid;
   private volatile Proposal proposal;
   private volatile Map<Long, Node> wanted = Map.of();
   private volatile ReplicaStatus status;
@@ -59,6 +61,7 @@ public final class Replica {
     this.context = context;
     this.alarm = alarm;
     cycle = new ReplicaCycle(context, recovery, this::drive);
+    hasRecovered = recovery != null && !recovery.processes().isEmpty();
     if (context.disk() != null) {
       context.disk().onChange(this::drive);
     }
@@ -103,6 +106,33 @@ public final class Replica {
     final GroupCopy begun = new GroupCopy(context, this::drive, wake);
     submit(of -> of.onCopy(begun));
     return begun;
+  }
+
+  /**
+   * Begins to end the replica in order.
+   *
+   * @param wake is run, on any thread, when there is something to take
+   */
+  StopCopy stop(Runnable wake) {
+    final StopCopy begun = new StopCopy(context, this::drive, wake);
+    submit(of -> of.onStop(begun));
+    return begun;
+  }
+
+  /** Whether the record that an earlier process has left counts nowhere any more. */
+  boolean isStopRecordVoid() {
+    return stopRecordVoid;
+  }
+
+  /** Whether an earlier process has left a record, which may be there yet. */
+  boolean mayHaveStopRecord() {
+    return hasRecovered;
+  }
+
+  /** The record that an earlier process has left is gone. */
+  void onStopRecordRemoved() {
+    stopRecordVoid = false;
+    submit(ReplicaCycle::onStopRecordRemoved);
   }
 
   /** Whether the group is kept on a disk. */
@@ -256,6 +286,10 @@ public final class Replica {
     final Proposal next = cycle.takeProposal();
     if (next != null) {
       proposal = next;
+      isNew = true;
+    }
+    if (cycle.isStopRecordVoid() && !stopRecordVoid) {
+      stopRecordVoid = true;
       isNew = true;
     }
     if (cycle.takeChanged()) {

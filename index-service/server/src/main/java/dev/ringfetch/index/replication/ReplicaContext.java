@@ -17,6 +17,7 @@ import org.agrona.ErrorHandler;
  * @param limits of the log
  * @param errors is told what a store throws, by any thread
  * @param disk where members keep the records, and wait for it before they count; null: in memory
+ * @param gate by which clients see which epoch the replica obeys
  */
 record ReplicaContext(
     long group,
@@ -28,7 +29,8 @@ record ReplicaContext(
     LongSupplier nonces,
     Limits limits,
     ErrorHandler errors,
-    GroupDisk disk) {
+    GroupDisk disk,
+    GroupGate gate) {
   /** What a replica in memory works with. */
   ReplicaContext(
       long group,
@@ -41,6 +43,22 @@ record ReplicaContext(
       Limits limits,
       ErrorHandler errors) {
     this(group, self, partitions, peers, store, clock, nonces, limits, errors, null);
+  }
+
+  /** What a replica at whose gate nobody looks works with. */
+  ReplicaContext(
+      long group,
+      Node self,
+      int partitions,
+      Peers peers,
+      GroupStore store,
+      LongSupplier clock,
+      LongSupplier nonces,
+      Limits limits,
+      ErrorHandler errors,
+      GroupDisk disk) {
+    this(
+        group, self, partitions, peers, store, clock, nonces, limits, errors, disk, GroupGate.NONE);
   }
 
   /**

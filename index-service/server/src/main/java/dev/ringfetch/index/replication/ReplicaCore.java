@@ -3,7 +3,10 @@ package dev.ringfetch.index.replication;
 import dev.ringfetch.index.journal.JournalRecord;
 import dev.ringfetch.index.journal.RecordDescriptor;
 import dev.ringfetch.index.v1.DiskRoom;
+import dev.ringfetch.index.v1.Configuration;
 import dev.ringfetch.index.v1.GroupState;
+import dev.ringfetch.index.v1.Member;
+import java.util.List;
 
 /**
  * What a replica has whatever its state is: the gate, the log, and how far its store is.
@@ -35,6 +38,12 @@ final class ReplicaCore {
   /** Whether the disk has a log that this replica has not. */
   private boolean diskAlone;
 
+  /** Processes of this node that ended in order, all of whose records this replica has. */
+  private List<Member> predecessors = List.of();
+
+  /** Position behind which records are kept, applied or not. */
+  private long kept = Long.MAX_VALUE;
+
   /** Creates one without records. */
   ReplicaCore(ReplicaContext context) {
     this(context, new RecordLog(context.limits().waiting()));
@@ -62,7 +71,10 @@ final class ReplicaCore {
       core.applied = recovery.applied();
       core.commit = recovery.applied();
       core.applying.seek(core.applied);
-      core.journal.recovered();
+      if (core.journal != null) {
+        core.journal.recovered();
+      }
+      core.predecessors = recovery.processes();
       core.restarted = true;
       core.state = ReplicaState.MEMBER;
     } else {
@@ -105,6 +117,7 @@ final class ReplicaCore {
       throw new IllegalStateException("gate=" + gate + " epoch=" + epoch);
     }
     final long damagedBefore = placed.damaged();
+    context.gate().move(epoch);
     placed.closeGate();
     gate = epoch;
     placed.scan(log);
@@ -118,6 +131,33 @@ final class ReplicaCore {
   /** Whether the log is that of an earlier process, and nobody was obeyed or led since. */
   boolean isRestarted() {
     return restarted;
+  }
+
+  /** Processes of this node that ended in order, all of whose records this replica has. */
+  List<Member> predecessors() {
+    return predecessors;
+  }
+
+  /** Whether this replica has all that a member had which ended in order, in another process. */
+  boolean standsIn(Configuration configuration) {
+    return predecessors.stream().anyMatch(configuration.getMembersList()::contains);
+  }
+
+  /** Keeps records behind a position, applied or not, until told otherwise. */
+  void keepFrom(long position) {
+    kept = position;
+  }
+
+  /**
+   * Closes the gate, and takes what was placed before that: nothing comes any more.
+   *
+   * @return false if that is lost; the state is {@link ReplicaState#NONE} then
+   */
+  boolean closeForGood() {
+    final long before = placed.damaged();
+    placed.takeLast(log);
+    leaveIfDamaged(before);
+    return placed.damaged() == before;
   }
 
   /** Whether members count only for what their disks have. */
@@ -198,7 +238,7 @@ final class ReplicaCore {
   /** Need not keep records up to a position, once the disk has them. */
   void release(long position) {
     if (journal == null) {
-      log.release(position);
+      log.release(Math.min(position, kept));
     } else { // members that restart lack some
       log.release(Math.min(position, journal.written()), context.limits().waiting());
     }
@@ -261,6 +301,7 @@ final class ReplicaCore {
     context.store().clear(group);
     log.reset(position);
     restarted = false;
+    predecessors = List.of();
     generation++;
     begun = group;
     if (journal != null) {
@@ -302,7 +343,7 @@ final class ReplicaCore {
   /** Begins to serve. */
   void serve(GroupState group, long epoch, Runnable drive) throws GroupStoreException {
     generation++;
-    serving = new LeaderLog(context, epoch, log.end(), drive);
+    serving = new LeaderLog(context, group, epoch, log.end(), drive);
     context.store().lead(serving, group);
   }
 
@@ -334,6 +375,7 @@ final class ReplicaCore {
     generation++;
     log.reset(log.end());
     restarted = false;
+    predecessors = List.of();
     if (journal != null) {
       diskAlone |= journal.isWhole();
       journal.leave();
@@ -343,6 +385,7 @@ final class ReplicaCore {
     become(next);
     if (next == ReplicaState.STOPPED) {
       placed.close();
+      context.gate().end();
     }
   }
 }

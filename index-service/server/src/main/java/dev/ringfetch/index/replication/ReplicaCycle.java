@@ -50,7 +50,20 @@ final class ReplicaCycle {
   private Leader leader; // null unless this replica has won
   private Confirmation refused;
   private GroupCopy copy; // for a snapshot of the disk; null: none was asked for
+  private StopCopy stopCopy; // null: the process does not end
+  private final GroupRecovery recovery; // null: the replica began with nothing
+  private StopRecord stopRecord = StopRecord.NONE;
   private boolean isDropped;
+
+  /** What there is of a record that an earlier process has left. */
+  private enum StopRecord {
+    /** None: this replica may serve. */
+    NONE,
+    /** It may count. */
+    KEPT,
+    /** It counts nowhere any more, and is to be removed. */
+    VOID
+  }
 
   private Proposal proposal; // to be taken
   private boolean proposing; // until it is answered
@@ -80,6 +93,10 @@ final class ReplicaCycle {
   ReplicaCycle(ReplicaContext context, GroupRecovery recovery, Runnable drive) {
     this.context = context;
     this.drive = drive;
+    this.recovery = recovery;
+    if (recovery != null && !recovery.processes().isEmpty()) {
+      stopRecord = StopRecord.KEPT;
+    }
     core = recovery == null ? new ReplicaCore(context) : ReplicaCore.recovered(context, recovery);
     follower = new Follower(core);
     waitingNs = context.clock().getAsLong();
@@ -105,7 +122,8 @@ final class ReplicaCycle {
   // What comes from outside.
 
   void onMessage(long from, LeaderMessage message) {
-    if (core.state() == ReplicaState.STOPPED) {
+    if (core.state() == ReplicaState.STOPPED || isUnsure()) {
+      context.peers().answer(from, follower.refusal(message));
       return;
     }
     follower.onMessage(from, message, now());
@@ -113,6 +131,14 @@ final class ReplicaCycle {
     if (core.state().isFollower() && follower.leader() == from && !isSuperseded(from)) {
       waitFor(from);
     }
+  }
+
+  /**
+   * Whether the records of an earlier process may be void: records may have been given up since
+   * then, of which a leader that takes this replica for another process's successor knows nothing.
+   */
+  private boolean isUnsure() {
+    return group == null && stopRecord == StopRecord.KEPT;
   }
 
   /** Whether another leader is waited for, that has won a later epoch than this replica obeys. */
@@ -210,6 +236,7 @@ final class ReplicaCycle {
     final Node self = context.self();
     if (state.hasEstablished()) {
       leaveUnless(state);
+      lookAtStopRecord(state.getEstablished());
     } else if (core.state() == ReplicaState.NONE
         && core.gate() == 0
         && Configurations.has(state.getWon(), self)) {
@@ -234,10 +261,34 @@ final class ReplicaCycle {
     }
   }
 
+  /**
+   * Whether the record of an earlier process counts yet: not once a configuration is established,
+   * after that which it obeyed, of which it is no member.
+   */
+  private void lookAtStopRecord(Configuration established) {
+    if (stopRecord == StopRecord.KEPT
+        && established.getEpoch() > recovery.gate()
+        && recovery.processes().stream().noneMatch(established.getMembersList()::contains)) {
+      stopRecord = StopRecord.VOID;
+      changed = true;
+    }
+  }
+
+  /** Whether the record of an earlier process is to be removed. */
+  boolean isStopRecordVoid() {
+    return stopRecord == StopRecord.VOID;
+  }
+
+  /** The record of an earlier process is gone. */
+  void onStopRecordRemoved() {
+    stopRecord = StopRecord.NONE;
+  }
+
   /** Gives the group up if a later configuration than this replica obeys does without it. */
   private void leaveUnless(GroupState state) {
     final Configuration established = state.getEstablished();
     if (core.isRestarted()
+        && core.hasDisk()
         && (Configurations.hasNode(established, context.self().getId())
             || established.getMembersCount() < state.getReplicas())) {
       return; // its log is of use
@@ -273,15 +324,27 @@ final class ReplicaCycle {
   private boolean isComplete(Configuration base) {
     return core.hasDisk()
         ? Configurations.hasNode(base, context.self().getId())
-        : Configurations.has(base, context.self());
+        : Configurations.has(base, context.self()) || core.standsIn(base);
   }
 
-  /** Whether its disk alone makes this replica complete: it has restarted since. */
+  /** Whether this replica, which may win, is complete by its disk alone: it has restarted since. */
   private boolean isCompleteByDisk() {
-    return core.hasDisk() && !Configurations.has(Configurations.base(group), context.self());
+    return !Configurations.has(Configurations.base(group), context.self());
+  }
+
+  /**
+   * Gives up records that may not be the group's: other ones may have been acknowledged with their
+   * versions.
+   */
+  private void cutBeforeRecovery(GroupState won) {
+    if (core.isRestarted() && Configurations.isBeforeRecovery(won, core.gate())) {
+      final long given = Configurations.given(won, core.gate(), core.log().end());
+      core.cut(Math.max(given, core.applied()));
+    }
   }
 
   private void adopt(GroupState won) {
+    cutBeforeRecovery(won);
     core.moveGate(won.getWon().getEpoch());
     if (core.state() == ReplicaState.NONE) { // what was placed is lost
       endLeading();
@@ -338,6 +401,20 @@ final class ReplicaCycle {
     copy = begun;
   }
 
+  /** Begins to end the replica in order. */
+  void onStop(StopCopy begun) {
+    stopCopy = begun;
+  }
+
+  private void workOnStop() {
+    if (stopCopy != null) {
+      if (leader != null && leader.configuration().getMembersCount() == 1) {
+        context.store().endWrites(); // no other node takes them, and they would outrun the copy
+      }
+      stopCopy.work(core, stopRecord != StopRecord.VOID, this::stop);
+    }
+  }
+
   private void workOnCopy() {
     if (copy != null) {
       copy.work(core, isDropped, isForgotten());
@@ -359,6 +436,7 @@ final class ReplicaCycle {
   boolean work() {
     if (core.state() == ReplicaState.STOPPED) {
       workOnCopy();
+      workOnStop();
       return false;
     }
     final long nowNs = now();
@@ -382,6 +460,7 @@ final class ReplicaCycle {
     if (!proposing && coordinated && group != null) {
       propose(nowNs);
     }
+    workOnStop(); // last: it may end the replica
     return again;
   }
 
@@ -402,7 +481,9 @@ final class ReplicaCycle {
 
   /** Applies the rest of an epoch that is established, and serves then; whether more is due. */
   private boolean serve() {
-    if (core.state() != ReplicaState.ADOPTING || !leader.isEstablished()) {
+    if (core.state() != ReplicaState.ADOPTING
+        || !leader.isEstablished()
+        || stopRecord != StopRecord.NONE) {
       return false;
     }
     try {
@@ -631,6 +712,7 @@ final class ReplicaCycle {
         leader != null ? context.self().getId() : follower.leader(),
         group,
         leader != null && leader.isEstablished(),
+        core.isRestarted() ? core.gate() : 0,
         core.log().end(),
         core.commit(),
         core.applied(),

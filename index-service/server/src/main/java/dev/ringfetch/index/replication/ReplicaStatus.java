@@ -1,5 +1,6 @@
 package dev.ringfetch.index.replication;
 
+import dev.ringfetch.index.v1.Configuration;
 import dev.ringfetch.index.v1.GroupState;
 import java.util.List;
 
@@ -11,6 +12,7 @@ import java.util.List;
  * @param leader node that leads that epoch, as far as is known; else 0
  * @param group the newest state of the coordinator; null: none was seen
  * @param established whether this replica leads, and its epoch serves
+ * @param logEpoch the epoch of the log, where that is of an earlier process; else 0
  * @param end position of the last record
  * @param commit position up to which all is known to be committed
  * @param applied position up to which the store has applied all
@@ -23,6 +25,7 @@ public record ReplicaStatus(
     long leader,
     GroupState group,
     boolean established,
+    long logEpoch,
     long end,
     long commit,
     long applied,
@@ -62,6 +65,19 @@ public record ReplicaStatus(
       long joins,
       long failedJoins,
       long damaged) {}
+
+  /**
+   * The configuration under which clients may read this replica's memory, as long as the gates of
+   * all its members name its epoch: the one that this replica leads, if it is established. That of
+   * an epoch which was only won would not do: another one may be established without these members.
+   *
+   * @return null if there is none
+   */
+  public Configuration readable() {
+    final boolean leads =
+        state == ReplicaState.LEADING && group.getEstablished().getEpoch() == gate;
+    return leads ? group.getEstablished() : null;
+  }
 
   /** Whether reads and writes go to this replica. */
   public boolean isLeading() {

@@ -8,6 +8,7 @@ import dev.ringfetch.index.v1.GroupState;
 import dev.ringfetch.index.v1.LeaderMessage;
 import dev.ringfetch.index.v1.MemberMessage;
 import dev.ringfetch.index.v1.Node;
+import java.io.IOException;
 import java.security.SecureRandom;
 import java.util.ArrayList;
 import java.util.Collection;
@@ -35,6 +36,9 @@ public final class Replicas implements AutoCloseable {
   /** How often {@link #work} is to be called at least. */
   public static final int PERIOD_MS = 10;
 
+  /** After a removal that failed, the next one waits so long. */
+  private static final long REMOVE_RETRY_NS = 1_000_000_000;
+
   private final Context context;
   private final Map<Long, Replica> replicas = new ConcurrentHashMap<>();
   private final Map<Long, GroupState> groups = new ConcurrentHashMap<>();
@@ -50,6 +54,8 @@ public final class Replicas implements AutoCloseable {
 
   // Of the thread that works.
   private boolean reached;
+  private boolean isRemovalLate;
+  private long removeNs; // not before
 
   /** Definitions of the groups that the disk has, until the coordinator was reached. */
   private final Map<Long, ByteString> recovered = new HashMap<>();
@@ -74,6 +80,8 @@ public final class Replicas implements AutoCloseable {
     private Peers peers;
     private StoreFactory stores;
     private LongFunction<GroupDisk> disks;
+    private LongFunction<GroupGate> gates = group -> GroupGate.NONE;
+    private StopRecords stops;
     private LongSupplier clock = System::nanoTime;
     private LongSupplier nonces = new SecureRandom()::nextLong;
     private ReplicaContext.Limits limits = ReplicaContext.Limits.DEFAULT;
@@ -110,6 +118,18 @@ public final class Replicas implements AutoCloseable {
     /** Sets what opens the disk of a group, where the node has one; null, as unless set: none. */
     public Context disks(LongFunction<GroupDisk> factory) {
       disks = factory;
+      return this;
+    }
+
+    /** Sets what opens the gate of a group's replica, at which clients look. */
+    public Context gates(LongFunction<GroupGate> factory) {
+      gates = factory;
+      return this;
+    }
+
+    /** Sets what has the records of processes that ended in order; null, as unless set: none. */
+    public Context stops(StopRecords records) {
+      stops = records;
       return this;
     }
 
@@ -304,9 +324,35 @@ public final class Replicas implements AutoCloseable {
         done++;
         request(replica, proposal);
       }
+      if (replica.isStopRecordVoid()) {
+        done += removeStopRecord(replica) ? 1 : 0;
+      }
     }
     connect();
     return done;
+  }
+
+  /** Removes what an earlier process has left; where that fails, tries again after a while. */
+  private boolean removeStopRecord(Replica replica) {
+    final long nowNs = context.clock.getAsLong();
+    if (isRemovalLate && nowNs - removeNs < 0) {
+      return false;
+    }
+    try {
+      context.stops.delete(replica.group());
+      isRemovalLate = false;
+      replica.onStopRecordRemoved();
+      return true;
+    } catch (IOException e) {
+      isRemovalLate = true;
+      removeNs = nowNs + REMOVE_RETRY_NS;
+      context.errors.onError(
+          new IOException(
+              "the index waits until what an earlier process has left is removed: group="
+                  + replica.group(),
+              e));
+      return false;
+    }
   }
 
   /**
@@ -439,7 +485,8 @@ public final class Replicas implements AutoCloseable {
         context.nonces,
         context.limits,
         context.errors,
-        Configurations.isOnDisk(state) ? context.disks.apply(state.getGroup()) : null);
+        Configurations.isOnDisk(state) ? context.disks.apply(state.getGroup()) : null,
+        context.gates.apply(state.getGroup()));
   }
 
   /** Whether this node can be a member. */
@@ -487,6 +534,9 @@ public final class Replicas implements AutoCloseable {
       final Replica replica = replicas.remove(group);
       if (replica != null) {
         replica.drop();
+        if (replica.mayHaveStopRecord()) {
+          removeStopRecord(replica);
+        }
       }
     }
 

@@ -1,12 +1,14 @@
 package dev.ringfetch.index.service;
 
 import dev.ringfetch.index.coordinator.Coordinator;
+import dev.ringfetch.index.coordinator.Recoveries;
 import dev.ringfetch.index.journal.IndexDefinition;
 import dev.ringfetch.index.peers.FabricMemory;
 import dev.ringfetch.index.peers.GrpcPeers;
 import dev.ringfetch.index.peers.PeerListener;
 import dev.ringfetch.index.replication.Confirmation;
 import dev.ringfetch.index.replication.NodeRecovery;
+import dev.ringfetch.index.replication.OrderlyStop;
 import dev.ringfetch.index.replication.Replica;
 import dev.ringfetch.index.replication.ReplicaSnapshots;
 import dev.ringfetch.index.replication.ReplicaStatus;
@@ -15,6 +17,7 @@ import dev.ringfetch.index.store.StoreMemory;
 import dev.ringfetch.index.v1.Configuration;
 import dev.ringfetch.index.v1.DescribeClusterResponse;
 import dev.ringfetch.index.v1.Durability;
+import dev.ringfetch.index.v1.GateMember;
 import dev.ringfetch.index.v1.GroupDescription;
 import dev.ringfetch.index.v1.GroupState;
 import dev.ringfetch.index.v1.IndexDescription;
@@ -25,6 +28,7 @@ import dev.ringfetch.index.v1.MemberDescription;
 import dev.ringfetch.index.v1.MemberMessage;
 import dev.ringfetch.index.v1.Node;
 import dev.ringfetch.index.v1.NodeDescription;
+import dev.ringfetch.index.v1.RecoverIndexRequest;
 import dev.ringfetch.index.v1.Trailers;
 import io.grpc.BindableService;
 import io.grpc.Metadata;
@@ -45,6 +49,7 @@ import java.util.Queue;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.ConcurrentLinkedQueue;
+import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.locks.LockSupport;
 import org.agrona.concurrent.BackoffIdleStrategy;
@@ -90,6 +95,8 @@ public final class ClusterNode implements LeaderDirectory, AutoCloseable {
   private final GrpcPeers peers;
   private final NodeRecovery recovery;
   private final Replicas replicas;
+  private final Replicas.StoreFactory stores;
+  private final StopFiles stops; // null: the node has no data directory
   private final SecureRandom random = new SecureRandom();
   private final Queue<Runnable> tasks = new ConcurrentLinkedQueue<>();
   private final Thread thread = new Thread(this::run, "index-cluster");
@@ -103,7 +110,10 @@ public final class ClusterNode implements LeaderDirectory, AutoCloseable {
   /** Names of indexes that are created for writes. */
   private final Set<String> createdForWrites = ConcurrentHashMap.newKeySet();
 
+  private final CountDownLatch stopped = new CountDownLatch(1);
+
   // Of the thread.
+  private OrderlyStop stop; // null: the process goes on
   private final IdleStrategy looking =
       new BackoffIdleStrategy(LOOK_SPINS, LOOK_YIELDS, LOOK_PARK_NS, LOOK_PARK_NS);
 
@@ -151,11 +161,13 @@ public final class ClusterNode implements LeaderDirectory, AutoCloseable {
             .setDisk(memory.hasSuccessors())
             .setBootId(bootId)
             .build();
-    final Replicas.StoreFactory stores =
-        group -> new ReplicatedIndex(indexes, barrier(group.getGroup()));
+    stores =
+        group -> new ReplicatedIndex(indexes, barrier(group.getGroup()), gates(group.getGroup()));
+    stops = memory.hasSuccessors() ? new StopFiles(memory.disk()) : null;
     recovery = new NodeRecovery(stores, ClusterNode::onError);
     memory.ofNode(recovery);
     peers = new GrpcPeers(self, new Arrivals(), shmDirectory);
+    final NodeGates gates = memory.openGates(self.getId());
     this.replicas =
         new Replicas(
             new Replicas.Context()
@@ -164,6 +176,8 @@ public final class ClusterNode implements LeaderDirectory, AutoCloseable {
                 .peers(peers)
                 .stores(stores)
                 .disks(memory.hasSuccessors() ? group -> new JournalDisk(memory.journal()) : null)
+                .gates(gates::open)
+                .stops(stops)
                 .alarm(this::wake)
                 .errors(ClusterNode::onError));
     coordinator.wakeUp(this::wake);
@@ -178,6 +192,37 @@ public final class ClusterNode implements LeaderDirectory, AutoCloseable {
         told.onConfirmed(false);
       } else {
         replica.confirm(new Question(told));
+      }
+    };
+  }
+
+  private Leadership.Gates gates(long group) {
+    return grant -> {
+      final Replica replica = replicas.find(group);
+      final Configuration configuration = replica == null ? null : replica.status().readable();
+      if (configuration == null) {
+        throw Status.FAILED_PRECONDITION
+            .withDescription("no epoch of the index serves here now: group=" + group)
+            .asException();
+      }
+      grant.setGroup(group).setGroupEpoch(configuration.getEpoch());
+      for (final Member member : configuration.getMembersList()) {
+        final Node node = replicas.living().get(member.getNode());
+        if (node == null || node.getIncarnation() != member.getIncarnation()) {
+          throw Status.FAILED_PRECONDITION
+              .withDescription("a member is not known to live: node=" + member.getNode())
+              .asException();
+        }
+        final GateMember.Builder one =
+            GateMember.newBuilder()
+                .setNode(node.getId())
+                .setIncarnation(node.getIncarnation())
+                .setAddress(node.getAddress());
+        if (node.getId() == self.getId()) {
+          grant.addMembers(0, one);
+        } else {
+          grant.addMembers(one);
+        }
       }
     };
   }
@@ -255,11 +300,22 @@ public final class ClusterNode implements LeaderDirectory, AutoCloseable {
     }
     reachedFirst = onReached;
     recovery.takeGroups().forEach(replicas::recover);
+    readStops();
     if (indexes.memory().journal() != null) {
       indexes.memory().journal().startSnapshots(wake -> new ReplicaSnapshots(replicas, wake));
     }
     execute(() -> coordinator.announce(self.toBuilder().setAddress(address).build()));
     thread.start();
+  }
+
+  private void readStops() {
+    if (stops != null) {
+      try {
+        stops.read(self.getId(), stores, replicas::recover, ClusterNode::onError);
+      } catch (IOException e) { // indexes at memory wait, or are lost; the others go on
+        onError(e);
+      }
+    }
   }
 
   private void execute(Runnable task) {
@@ -276,7 +332,8 @@ public final class ClusterNode implements LeaderDirectory, AutoCloseable {
           task.run();
         }
         peers.work();
-        final int done = replicas.work();
+        int done = replicas.work();
+        done += workOnStop();
         tellWaiting();
         tellReached();
         if (done == 0) {
@@ -287,6 +344,17 @@ public final class ClusterNode implements LeaderDirectory, AutoCloseable {
         LockSupport.parkNanos(this, TICK_NS);
       }
     }
+  }
+
+  private int workOnStop() {
+    if (stop == null) {
+      return 0;
+    }
+    if (stop.isDone()) {
+      stopped.countDown();
+      return 0;
+    }
+    return stop.work() ? 1 : 0;
   }
 
   /** Sleeps until something is due; while looks at gates are under way, waits for them instead. */
@@ -342,7 +410,7 @@ public final class ClusterNode implements LeaderDirectory, AutoCloseable {
   }
 
   private static void tellCreated(Request request, GroupState state) {
-    final IndexDefinition definition = IndexDefinition.decoded(state.getDefinition());
+    final IndexDefinition definition = IndexDefinition.of(state);
     final Wanted wanted = request.wanted;
     String difference = null;
     if (wanted.kind != IndexKind.INDEX_KIND_UNSPECIFIED && wanted.kind != definition.kind()) {
@@ -478,10 +546,7 @@ public final class ClusterNode implements LeaderDirectory, AutoCloseable {
         wanted.durability == Durability.DURABILITY_UNSPECIFIED
             ? indexes.memory().durability()
             : wanted.durability;
-    final List<Node> able =
-        replicas.living().values().stream()
-            .filter(node -> node.getDisk() || durability == Durability.MEMORY)
-            .toList();
+    final List<Node> able = able(durability);
     if (able.isEmpty() && !replicas.living().isEmpty()) {
       told.onEnd(
           0,
@@ -506,6 +571,13 @@ public final class ClusterNode implements LeaderDirectory, AutoCloseable {
             await(new Request(wanted, done, told, endNs), state);
           }
         });
+  }
+
+  /** The nodes that live and can have an index of a level. */
+  private List<Node> able(Durability durability) {
+    return replicas.living().values().stream()
+        .filter(node -> node.getDisk() || durability == Durability.MEMORY)
+        .toList();
   }
 
   private void await(Request request, GroupState state) {
@@ -556,8 +628,7 @@ public final class ClusterNode implements LeaderDirectory, AutoCloseable {
               known,
               (result, state) -> {
                 if (result == Coordinator.Result.DONE) {
-                  told.onEnd(
-                      IndexDefinition.decoded(known.getDefinition()).incarnation(), true, null);
+                  told.onEnd(IndexDefinition.of(known).incarnation(), true, null);
                 } else {
                   told.onEnd(0, false, noAnswer(index));
                 }
@@ -566,13 +637,77 @@ public final class ClusterNode implements LeaderDirectory, AutoCloseable {
   }
 
   @Override
+  public void recover(RecoverIndexRequest request, Created told) {
+    execute(
+        () -> {
+          try {
+            final GroupState seen = group(request.getIndex());
+            if (!replicas.isCoordinated()) {
+              throw noAnswer(request.getIndex());
+            }
+            LostGroups.check(seen, request, replicas.living());
+            if (request.getNode() == 0) {
+              beginEmpty(seen, told);
+            } else {
+              coordinator.recover(
+                  seen,
+                  Recoveries.recovered(
+                      seen,
+                      request.getNode(),
+                      random.nextLong() | 1,
+                      StoreMemory.mix(random.nextLong()) | 1),
+                  (result, state) -> tellRecovered(result, state, seen, told));
+            }
+          } catch (StatusException e) {
+            told.onEnd(0, false, e);
+          }
+        });
+  }
+
+  /** Drops a group, and creates its index again, whose versions are later ones. */
+  private void beginEmpty(GroupState seen, Created told) throws StatusException {
+    final IndexDefinition definition = IndexDefinition.of(seen);
+    final List<Node> chosen =
+        Placement.choose(able(definition.durability()), seen.getIndex(), seen.getReplicas());
+    if (chosen.isEmpty()) {
+      throw noAnswer(seen.getIndex());
+    }
+    final GroupState next =
+        first(
+                new Wanted(
+                    seen.getIndex(),
+                    definition.kind(),
+                    definition.durability(),
+                    seen.getReplicas()),
+                chosen)
+            .toBuilder()
+            .setRecovery(Recoveries.next(seen))
+            .build();
+    coordinator.drop(
+        seen,
+        (dropped, none) -> {
+          if (dropped == Coordinator.Result.DONE) {
+            coordinator.create(next, (result, state) -> tellRecovered(result, state, seen, told));
+          } else {
+            tellRecovered(dropped, none, seen, told);
+          }
+        });
+  }
+
+  private static void tellRecovered(
+      Coordinator.Result result, GroupState state, GroupState seen, Created told) {
+    switch (result) {
+      case DONE -> told.onEnd(IndexDefinition.of(state).incarnation(), true, null);
+      case CONFLICT -> told.onEnd(0, false, LostGroups.changed(seen.getIndex()));
+      default -> told.onEnd(0, false, noAnswer(seen.getIndex()));
+    }
+  }
+
+  @Override
   public List<IndexDescription> ledElsewhere() {
     return replicas.states().stream()
         .filter(group -> indexes.find(group.getIndex()) == null)
-        .map(
-            group ->
-                indexes.describeElsewhere(
-                    group.getIndex(), IndexDefinition.decoded(group.getDefinition())))
+        .map(group -> indexes.describeElsewhere(group.getIndex(), IndexDefinition.of(group)))
         .toList();
   }
 
@@ -619,12 +754,17 @@ public final class ClusterNode implements LeaderDirectory, AutoCloseable {
             .setEpoch(newest.getEpoch())
             .setLeader(newest.getLeader())
             .setEstablished(!group.hasWon())
-            .setReplicas(group.getReplicas());
+            .setReplicas(group.getReplicas())
+            .setStateVersion(group.getVersion())
+            .setLost(LostGroups.survivor(group, replicas.living()) == null);
     final Replica replica = replicas.find(group.getGroup());
     final ReplicaStatus status = replica == null ? null : replica.status();
     final Map<Long, ReplicaStatus.MemberLag> lags = new HashMap<>();
     if (status != null) {
       description.setRole(status.state().name()).setCommit(status.commit());
+      if (status.logEpoch() != 0) {
+        description.setLogEpoch(status.logEpoch()).setLogEnd(status.end());
+      }
       for (final ReplicaStatus.MemberLag member : status.members()) {
         lags.put(member.node(), member);
       }
@@ -639,6 +779,31 @@ public final class ClusterNode implements LeaderDirectory, AutoCloseable {
       description.addMembers(one);
     }
     return description.build();
+  }
+
+  /**
+   * Ends in order: what the node has of indexes at level memory stands in its data directory then,
+   * if it has one, for the next process. Leaves the cluster.
+   */
+  public void stop() {
+    if (!closed && stops != null && thread.isAlive()) {
+      execute(
+          () ->
+              stop =
+                  new OrderlyStop(
+                      replicas,
+                      stops,
+                      this::wake,
+                      failure -> LOGGER.log(Level.WARNING, failure.getMessage())));
+      try {
+        while (thread.isAlive() && !stopped.await(CLOSE_MILLIS, TimeUnit.MILLISECONDS)) {
+          // A group that comes to no end is given up.
+        }
+      } catch (InterruptedException e) {
+        Thread.currentThread().interrupt();
+      }
+    }
+    close();
   }
 
   /** Leaves the cluster: leads nothing any more. Calls may be under way. Idempotent. */

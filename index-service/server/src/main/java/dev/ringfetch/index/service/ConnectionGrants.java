@@ -12,10 +12,14 @@ final class ConnectionGrants {
   private static final Attributes.Key<ConnectionGrants> KEY =
       Attributes.Key.create("ringfetch-connection-grants");
 
-  /** Grants of one connection at a time: no client takes those of all. */
+  /** Grants of memory of one connection at a time: no client takes those of all. */
   static final int LIMIT = 64;
 
+  /** Grants of gates: one for each reader of an index of which this node is a member. */
+  static final int GATE_LIMIT = 256;
+
   private final Map<ByteString, Admission> admissions = new HashMap<>();
+  private final Map<ByteString, Admission> gates = new HashMap<>();
   private boolean ended;
 
   private ConnectionGrants() {}
@@ -33,11 +37,17 @@ final class ConnectionGrants {
     return !ended && admissions.size() < LIMIT && admissions.putIfAbsent(token, admission) == null;
   }
 
+  /** Adds a grant of gates, as {@link #add}, up to {@link #GATE_LIMIT}. */
+  synchronized boolean addGates(ByteString token, Admission admission) {
+    return !ended && gates.size() < GATE_LIMIT && gates.putIfAbsent(token, admission) == null;
+  }
+
   /** Ends a grant; returns whether there was one with this token. */
   boolean release(ByteString token) {
     final Admission admission;
     synchronized (this) {
-      admission = admissions.remove(token);
+      final Admission memory = admissions.remove(token);
+      admission = memory == null ? gates.remove(token) : memory;
     }
     if (admission != null) {
       admission.close();
@@ -49,6 +59,8 @@ final class ConnectionGrants {
     ended = true;
     admissions.values().forEach(Admission::close);
     admissions.clear();
+    gates.values().forEach(Admission::close);
+    gates.clear();
   }
 
   /** Gives each connection its grants, and ends them when it terminates. */

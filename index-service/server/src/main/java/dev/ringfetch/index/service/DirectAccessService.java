@@ -10,6 +10,9 @@ import dev.ringfetch.index.layout.OrderedLocation;
 import dev.ringfetch.index.layout.StoreDescriptor;
 import dev.ringfetch.index.v1.DirectAccessGrpc;
 import dev.ringfetch.index.v1.FabricHint;
+import dev.ringfetch.index.v1.GateMember;
+import dev.ringfetch.index.v1.GateRequest;
+import dev.ringfetch.index.v1.GateResponse;
 import dev.ringfetch.index.v1.GrantRequest;
 import dev.ringfetch.index.v1.GrantResponse;
 import dev.ringfetch.index.v1.IndexKind;
@@ -31,6 +34,8 @@ import io.grpc.stub.ServerCallStreamObserver;
 import io.grpc.stub.StreamObserver;
 import java.io.IOException;
 import java.security.SecureRandom;
+import java.util.List;
+import java.util.function.BiPredicate;
 import java.util.function.BooleanSupplier;
 import java.util.function.Predicate;
 
@@ -121,13 +126,14 @@ public final class DirectAccessService extends DirectAccessGrpc.DirectAccessImpl
     indexes.checkStarted();
     final ServedIndex index = indexes.find(request.getIndex());
     if (index == null) {
+      if (indexes.directory() != null) {
+        indexes
+            .directory()
+            .checkElsewhere(
+                request.getIndex().isEmpty() ? Indexes.DEFAULT_NAME : request.getIndex());
+      }
       throw Status.NOT_FOUND
           .withDescription("no such index: index=" + request.getIndex())
-          .asException();
-    }
-    if (index.leadership() != null) {
-      throw Status.FAILED_PRECONDITION
-          .withDescription("no direct reads of a replicated index: index=" + request.getIndex())
           .asException();
     }
     checkMode(caller);
@@ -140,6 +146,9 @@ public final class DirectAccessService extends DirectAccessGrpc.DirectAccessImpl
             .setIncarnation(index.incarnation())
             .setOutlivesServer(indexes.memory().hasSuccessors())
             .setLayoutVersion(StoreDescriptor.LAYOUT_VERSION);
+    if (index.leadership() != null) {
+      index.leadership().gates().describe(response);
+    }
     final SharedMemory memory = admit(request, caller, response);
     response
         .setFabric(memory.fabric().name())
@@ -188,9 +197,10 @@ public final class DirectAccessService extends DirectAccessGrpc.DirectAccessImpl
     for (final SharedMemory memory : indexes.memory().shared()) {
       try {
         checkEncryption(memory.fabric(), caller);
-        final FabricHint hint = hint(request, memory.fabric());
+        final FabricHint hint = hint(request.getFabricsList(), memory.fabric());
         if (!request.getDomain().equals(ByteString.copyFrom(memory.domain().descriptor()))) {
-          response.setToken(admit(memory.domain(), hint, token(request), caller.grants));
+          response.setToken(
+              admit(memory.domain(), hint, token(request.getToken()), caller.grants::add));
         }
         return memory;
       } catch (StatusException e) {
@@ -219,8 +229,8 @@ public final class DirectAccessService extends DirectAccessGrpc.DirectAccessImpl
     }
   }
 
-  private static FabricHint hint(GrantRequest request, Fabric fabric) throws StatusException {
-    for (final FabricHint hint : request.getFabricsList()) {
+  private static FabricHint hint(List<FabricHint> hints, Fabric fabric) throws StatusException {
+    for (final FabricHint hint : hints) {
       if (hint.getFabric().equals(fabric.name())) {
         return hint;
       }
@@ -229,8 +239,7 @@ public final class DirectAccessService extends DirectAccessGrpc.DirectAccessImpl
   }
 
   /** The token that the request names, or else a new one. */
-  private static ByteString token(GrantRequest request) throws StatusException {
-    final ByteString named = request.getToken();
+  private static ByteString token(ByteString named) throws StatusException {
     if (named.isEmpty()) {
       final byte[] token = new byte[TOKEN_LENGTH];
       RANDOM.nextBytes(token);
@@ -245,7 +254,7 @@ public final class DirectAccessService extends DirectAccessGrpc.DirectAccessImpl
   }
 
   private static ByteString admit(
-      Domain domain, FabricHint hint, ByteString token, ConnectionGrants grants)
+      Domain domain, FabricHint hint, ByteString token, BiPredicate<ByteString, Admission> grants)
       throws StatusException {
     final Admission admission;
     try {
@@ -255,15 +264,67 @@ public final class DirectAccessService extends DirectAccessGrpc.DirectAccessImpl
     } catch (IllegalArgumentException e) {
       throw Status.INVALID_ARGUMENT.withDescription(e.getMessage()).withCause(e).asException();
     }
-    if (!grants.add(token, admission)) {
+    if (!grants.test(token, admission)) {
       admission.close();
-      throw refused("the connection has ended, or has all grants: limit=" + ConnectionGrants.LIMIT);
+      throw refused(
+          "the connection has ended, or has all grants: limit="
+              + ConnectionGrants.LIMIT
+              + ", of gates "
+              + ConnectionGrants.GATE_LIMIT);
     }
     return token;
   }
 
   private static StatusException refused(String reason) {
     return Status.FAILED_PRECONDITION.withDescription(reason).asException();
+  }
+
+  @Override
+  public void grantGates(GateRequest request, StreamObserver<GateResponse> responses) {
+    try {
+      final Caller caller = CALLER.get();
+      final GateResponse response = grantGates(request, caller);
+      final ServerCallStreamObserver<GateResponse> call =
+          (ServerCallStreamObserver<GateResponse>) responses;
+      call.setOnCancelHandler(() -> caller.grants.release(request.getToken()));
+      WriteCall.answer(call, response);
+      if (call.isCancelled()) { // perhaps before there was a handler
+        caller.grants.release(request.getToken());
+      }
+    } catch (StatusException e) {
+      responses.onError(e);
+    }
+  }
+
+  private GateResponse grantGates(GateRequest request, Caller caller) throws StatusException {
+    indexes.checkStarted();
+    checkMode(caller);
+    final NodeGates gates = indexes.memory().nodeGates();
+    final GateMember member = request.getMember();
+    if (gates == null || !gates.isOf(member.getNode(), member.getIncarnation())) {
+      throw refused("another process is meant: node=" + member.getNode());
+    }
+    final int place = gates.place(request.getGroup());
+    if (place == 0) {
+      throw refused("no gate of the group: group=" + request.getGroup());
+    }
+    StatusException obstacle = refused("the gates are of the server's process alone");
+    for (final NodeGates.Shown shown : gates.shown()) {
+      try {
+        checkEncryption(shown.fabric(), caller);
+        final FabricHint hint = hint(request.getFabricsList(), shown.fabric());
+        admit(shown.domain(), hint, token(request.getToken()), caller.grants::addGates);
+        return GateResponse.newBuilder()
+            .setFabric(shown.fabric().name())
+            .setDomain(ByteString.copyFrom(shown.domain().descriptor()))
+            .setSegment(ByteString.copyFrom(shown.segment().descriptor()))
+            .setPlace(place)
+            .build();
+      } catch (StatusException e) {
+        obstacle = e;
+      }
+    }
+    throw obstacle;
   }
 
   @Override

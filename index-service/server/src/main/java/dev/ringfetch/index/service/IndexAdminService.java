@@ -13,6 +13,8 @@ import dev.ringfetch.index.v1.Durability;
 import dev.ringfetch.index.v1.IndexAdminGrpc;
 import dev.ringfetch.index.v1.ListIndexesRequest;
 import dev.ringfetch.index.v1.ListIndexesResponse;
+import dev.ringfetch.index.v1.RecoverIndexRequest;
+import dev.ringfetch.index.v1.RecoverIndexResponse;
 import dev.ringfetch.index.v1.SnapshotRequest;
 import dev.ringfetch.index.v1.SnapshotResponse;
 import io.grpc.Status;
@@ -149,6 +151,19 @@ public final class IndexAdminService extends IndexAdminGrpc.IndexAdminImplBase {
   }
 
   @Override
+  public void recoverIndex(
+      RecoverIndexRequest request, StreamObserver<RecoverIndexResponse> responses) {
+    if (indexes.directory() == null) {
+      responses.onError(
+          Status.FAILED_PRECONDITION
+              .withDescription("the server belongs to no cluster")
+              .asException());
+      return;
+    }
+    indexes.directory().recover(request, new RecoverCall(responses));
+  }
+
+  @Override
   public void listIndexes(
       ListIndexesRequest request, StreamObserver<ListIndexesResponse> responses) {
     try {
@@ -224,6 +239,20 @@ public final class IndexAdminService extends IndexAdminGrpc.IndexAdminImplBase {
         WriteCall.answer(
             responses,
             DropIndexResponse.newBuilder().setExisted(done).setIncarnation(incarnation).build());
+      }
+    }
+  }
+
+  /** Answers when the index is to go on. */
+  private record RecoverCall(StreamObserver<RecoverIndexResponse> responses)
+      implements LeaderDirectory.Created {
+    @Override
+    public void onEnd(long incarnation, boolean done, StatusException failure) {
+      if (failure != null) {
+        responses.onError(failure);
+      } else {
+        WriteCall.answer(
+            responses, RecoverIndexResponse.newBuilder().setIncarnation(incarnation).build());
       }
     }
   }

@@ -10,6 +10,8 @@ import dev.ringfetch.fabric.GatePage;
 import dev.ringfetch.fabric.MemoryRegion;
 import dev.ringfetch.fabric.Obstacle;
 import dev.ringfetch.index.data.DataDirectory;
+import dev.ringfetch.index.disk.Disk;
+import dev.ringfetch.index.disk.HostDisk;
 import dev.ringfetch.index.journal.Journal;
 import dev.ringfetch.index.journal.RecordSink;
 import dev.ringfetch.index.outcome.OutcomeBudget;
@@ -91,6 +93,7 @@ public final class IndexMemory implements AutoCloseable {
   private volatile boolean recoveryGivenUp;
   private RecordSink groups; // takes the journal's records; null: it has those of indexes
   private volatile IndexJournal journal; // null: no index has needed one yet
+  private volatile NodeGates nodeGates; // null: this is no node of a cluster
   private final BackgroundThread growth = new BackgroundThread("index-memory-growth");
   private final BackgroundThread writer = new BackgroundThread("index-writer");
   private final BackgroundThread scanner = new BackgroundThread("index-scanner");
@@ -526,6 +529,22 @@ public final class IndexMemory implements AutoCloseable {
     }
   }
 
+  /** Opens the gates of a node's groups, which this closes. Called once at most. */
+  NodeGates openGates(long node) {
+    nodeGates =
+        new NodeGates(
+            node,
+            epoch,
+            shared.stream().map(SharedMemory::fabric).toList(),
+            data == null ? null : gate);
+    return nodeGates;
+  }
+
+  /** The gates of a node's groups; null if this is no node of a cluster. */
+  NodeGates nodeGates() {
+    return nodeGates;
+  }
+
   /** Makes this the memory of a cluster's node, whose journal has records of groups alone. */
   void ofNode(RecordSink sink) {
     groups = sink;
@@ -623,6 +642,11 @@ public final class IndexMemory implements AutoCloseable {
   /** Whether a successor closes this memory, if this process is killed. */
   boolean hasSuccessors() {
     return data != null;
+  }
+
+  /** The data directory, of which no file may be used that is another's; null: there is none. */
+  Disk disk() {
+    return data == null ? null : new HostDisk(data.path());
   }
 
   /** The domains in which peers reach the memory, the preferred one first. */
@@ -729,6 +753,9 @@ public final class IndexMemory implements AutoCloseable {
     writer.close();
     if (journal != null) {
       journal.close();
+    }
+    if (nodeGates != null) {
+      nodeGates.close();
     }
     for (int i = shared.size() - 1; i >= 0; i--) { // the one that made the memory comes last
       shared.get(i).close();

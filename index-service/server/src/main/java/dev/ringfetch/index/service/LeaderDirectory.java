@@ -4,6 +4,7 @@ import dev.ringfetch.index.v1.DescribeClusterResponse;
 import dev.ringfetch.index.v1.Durability;
 import dev.ringfetch.index.v1.IndexDescription;
 import dev.ringfetch.index.v1.IndexKind;
+import dev.ringfetch.index.v1.RecoverIndexRequest;
 import io.grpc.StatusException;
 import java.util.List;
 
@@ -38,6 +39,12 @@ public interface LeaderDirectory {
 
   /** Drops an index; as {@link #create}. */
   void drop(String name, Created dropped);
+
+  /**
+   * Has an index go on of which no node lives that has all; as {@link #create}, but does not wait
+   * until the index serves.
+   */
+  void recover(RecoverIndexRequest request, Created recovered);
 
   /** Addresses of the nodes that live: host and port. */
   List<String> addresses();

@@ -1,6 +1,8 @@
 package dev.ringfetch.index.service;
 
 import dev.ringfetch.index.outcome.ClientRegistry;
+import dev.ringfetch.index.v1.GrantResponse;
+import io.grpc.StatusException;
 
 /**
  * What the leader of a replicated index has besides its entries: how reads find out that it leads
@@ -8,8 +10,9 @@ import dev.ringfetch.index.outcome.ClientRegistry;
  *
  * @param barrier confirms reads
  * @param clients those of this index
+ * @param gates at which direct readers look
  */
-record Leadership(Barrier barrier, ClientRegistry clients) {
+record Leadership(Barrier barrier, ClientRegistry clients, Gates gates) {
   /** Confirms that this node leads the index. */
   @FunctionalInterface
   interface Barrier {
@@ -18,6 +21,18 @@ record Leadership(Barrier barrier, ClientRegistry clients) {
      * what was current at some moment since the question.
      */
     void confirm(Told told);
+  }
+
+  /** Says at which gates those look that read the leader's memory. */
+  @FunctionalInterface
+  interface Gates {
+    /**
+     * Adds the group, its epoch and its members to a grant.
+     *
+     * @throws StatusException FAILED_PRECONDITION if this node does not lead an established epoch
+     *     now, or a member's address is not known
+     */
+    void describe(GrantResponse.Builder grant) throws StatusException;
   }
 
   /** Takes the answer. */

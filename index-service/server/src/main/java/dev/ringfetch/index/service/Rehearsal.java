@@ -48,7 +48,10 @@ public final class Rehearsal {
                   .self(SELF)
                   .coordinator(coordinator)
                   .peers(new NoPeers())
-                  .stores(group -> new ReplicatedIndex(indexes, told -> told.onConfirmed(true))))) {
+                  .stores(
+                      group ->
+                          new ReplicatedIndex(
+                              indexes, told -> told.onConfirmed(true), grant -> {})))) {
         coordinator.create(group(), (result, state) -> {});
         for (int i = 0; i < MOST_STEPS && indexes.find(NAME) == null; i++) {
           replicas.work();

@@ -26,6 +26,7 @@ import java.util.concurrent.RejectedExecutionException;
 final class ReplicatedIndex implements GroupStore {
   private final Indexes indexes;
   private final Leadership.Barrier barrier;
+  private final Leadership.Gates gates;
   private JournalReplay replay;
   private RecoveredIndex recovered; // null: given up, or served
   private ServedIndex served; // null while this node does not lead
@@ -37,10 +38,12 @@ final class ReplicatedIndex implements GroupStore {
    * Creates it, with nothing in it.
    *
    * @param barrier of the replica
+   * @param gates of the group's members
    */
-  ReplicatedIndex(Indexes indexes, Leadership.Barrier barrier) {
+  ReplicatedIndex(Indexes indexes, Leadership.Barrier barrier, Leadership.Gates gates) {
     this.indexes = indexes;
     this.barrier = barrier;
+    this.gates = gates;
   }
 
   @Override
@@ -138,12 +141,12 @@ final class ReplicatedIndex implements GroupStore {
     served =
         new ServedIndex(
                 // Not in this node's journal, where 0 stands for that.
-                new CatalogEntry(0, name, from.entry().definition()),
+                new CatalogEntry(0, name, IndexDefinition.of(state)),
                 from.index(),
                 CompletableFuture.completedFuture(null),
                 partition -> log.partition(partition, from.last(partition)),
                 indexes.writers().with(from::outcomes))
-            .led(new Leadership(barrier, clients));
+            .led(new Leadership(barrier, clients, gates));
     final ChangeRing[] kept = rings;
     for (int i = 0; i < kept.length; i++) {
       kept[i] = ring(i, from.last(i));
@@ -159,6 +162,13 @@ final class ReplicatedIndex implements GroupStore {
   @Override
   public void reconfigured(GroupState state) {
     // The log and the barrier know.
+  }
+
+  @Override
+  public void endWrites() {
+    if (served != null) {
+      served.endWrites();
+    }
   }
 
   @Override

@@ -171,6 +171,13 @@ final class ServedIndex {
     }
   }
 
+  /** Takes no writes of clients any more, as the server ends; all else goes on. */
+  void endWrites() {
+    for (final Partition partition : partitions) {
+      partition.endWrites();
+    }
+  }
+
   /** Number of a key's partition. */
   int partitionOf(ByteString key) {
     return index.partitionOf(key);

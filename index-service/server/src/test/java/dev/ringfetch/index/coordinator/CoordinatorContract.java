@@ -226,6 +226,24 @@ public abstract class CoordinatorContract {
   }
 
   @Test
+  void aGroupWithoutItsMembersIsRecovered() throws Exception {
+    final GroupState seen = established("lost");
+    final GroupState won = a.await(Result.DONE, a.win(seen, 1));
+    b.awaitGroup(won.getGroup(), won.getVersion());
+    final GroupState recovered = Recoveries.recovered(won, 2, 77, 88);
+    assertEquals(won, b.await(Result.CONFLICT, b.recover(seen, recovered)));
+    final GroupState now = b.await(Result.DONE, b.recover(won, recovered));
+    assertEquals(recovered.toBuilder().setVersion(now.getVersion()).build(), now);
+    assertEquals(now, b.await(Result.DONE, b.recover(won, recovered)), "found by its nonce");
+    assertEquals(now, a.await(Result.CONFLICT, a.establish(won)));
+    assertEquals(now, a.awaitGroup(now.getGroup(), now.getVersion()));
+    final GroupState next = b.await(Result.DONE, b.win(now, 2));
+    assertEquals(now.getRecovery(), next.getRecovery());
+    assertTrue(next.getWon().getEpoch() > now.getRecovery().getEpoch());
+    assertEquals(now.getRecovery(), b.await(Result.DONE, b.establish(next)).getRecovery());
+  }
+
+  @Test
   void whatWasNotDroppedIsNotTold() throws Exception {
     final GroupState seen = established("kept");
     b.awaitGroup(seen.getGroup(), seen.getVersion());

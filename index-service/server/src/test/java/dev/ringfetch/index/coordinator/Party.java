@@ -208,6 +208,13 @@ public final class Party implements Coordinator.Listener {
     return answered;
   }
 
+  /** Asks for a configuration without members of the last one. */
+  public Answered recover(GroupState seen, GroupState recovered) {
+    final Answered answered = new Answered(this);
+    coordinator.recover(seen, recovered, answered);
+    return answered;
+  }
+
   /** Asks to drop a group. */
   public Answered drop(GroupState seen) {
     final Answered answered = new Answered(this);

@@ -48,6 +48,20 @@ final class PartitionTest {
   }
 
   @Test
+  void aWriteThatComesAfterTheEndOfWritesIsToBeSentAgain() {
+    final Write before = submit(write().put(KEY, A));
+    partition.endWrites();
+    final Write after = submit(write().put(OTHER, B));
+    assertEquals(Write.UNAVAILABLE, after.outcome());
+    final Write barrier = submit(write().barrier()); // as walks, it goes on
+    log.commitAll();
+    assertEquals(List.of(after, before, barrier), answers);
+    assertEquals(Write.DONE, before.outcome());
+    assertEquals(101, barrier.version());
+    assertNull(store.read(OTHER));
+  }
+
+  @Test
   void answersTellOfUncommittedRecords() {
     final Write put = submit(write().put(KEY, A));
     final Write applied = submit(write().compareAndSet(KEY, 101, B));

@@ -495,6 +495,9 @@ final class DiskFollowerTest implements Peers, MemberStore {
     }
     assertEquals(-1, Configurations.shared(state.build(), 6, 25)); // earlier ones are not known
     assertEquals(25, Configurations.shared(state.build(), 9, 25));
+    state.getRecoveryBuilder().setEpoch(9);
+    assertEquals(-1, Configurations.shared(state.build(), 9, 25)); // what it has may be lost
+    assertEquals(30, Configurations.shared(state.build(), 10, 40));
   }
 
   @Test

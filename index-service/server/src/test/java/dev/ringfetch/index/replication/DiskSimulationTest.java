@@ -22,8 +22,10 @@ final class DiskSimulationTest {
 
   /** What each run meets. */
   private static final String[] MET = {
+    "closed gates",
     "cold starts",
     "cuts of all power",
+    "direct reads",
     "damaged snapshots",
     "disk snapshots",
     "disks without any room",
@@ -127,6 +129,7 @@ final class DiskSimulationTest {
       final ReplicationWorld world =
           new ReplicationWorld(random.nextLong(), nodes, 2 + random.nextInt(2), coverage, true);
       world.startClients(1 + random.nextInt(8), 1_000_000 + random.nextInt(3_000_000));
+      world.startReaders(3);
       final ReplicationFaults faults = new ReplicationFaults(world, coverage);
       final int cuts = random.nextInt(4);
       final int losses = random.nextInt(3);

@@ -21,6 +21,9 @@ final class EmptyStore implements GroupStore {
   public void reconfigured(GroupState group) {}
 
   @Override
+  public void endWrites() {}
+
+  @Override
   public void follow() {}
 
   @Override

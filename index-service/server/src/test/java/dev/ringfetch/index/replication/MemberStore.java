@@ -15,6 +15,11 @@ interface MemberStore extends GroupStore {
   }
 
   @Override
+  default void endWrites() {
+    throw new AssertionError();
+  }
+
+  @Override
   default GroupSnapshot snapshot(Runnable wake) {
     throw new AssertionError();
   }

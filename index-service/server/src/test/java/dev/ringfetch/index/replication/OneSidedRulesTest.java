@@ -247,6 +247,23 @@ final class OneSidedRulesTest implements UnconnectedPeers {
     assertEquals(1, failures);
   }
 
+  @Test
+  void aReplicaThatEndsInOrderHasWhatWasPlacedBeforeItsGateWasClosed() throws GroupStoreException {
+    member();
+    place(0);
+    assertTrue(core.closeForGood());
+    assertEquals(0, gateAtScan);
+    assertEquals(1, core.log().end());
+  }
+
+  @Test
+  void aReplicaWhosePlacedRecordsAreLostLeavesNothing() throws GroupStoreException {
+    member();
+    region.putLongRelease(LogMemoryDescriptor.END_OFFSET, -1);
+    assertFalse(core.closeForGood());
+    assertEquals(ReplicaState.NONE, core.state());
+  }
+
   private static LeaderMessage.Builder message() {
     return LeaderMessage.newBuilder().setGroup(GROUP).setEpoch(EPOCH);
   }

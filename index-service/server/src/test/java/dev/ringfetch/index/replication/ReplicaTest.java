@@ -7,6 +7,8 @@ import static org.junit.jupiter.api.Assertions.assertNull;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import dev.ringfetch.index.journal.RecordDescriptor;
+import dev.ringfetch.index.layout.MemberGates;
+import dev.ringfetch.index.v1.Configuration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Random;
@@ -70,6 +72,54 @@ final class ReplicaTest {
     assertEquals(3, world.coordinator().group(world.group()).getEstablished().getMembersCount());
     assertEquals(0, coverage.of("fail-overs"));
     world.settle();
+  }
+
+  /**
+   * Another member of the last established configuration might establish one without this leader.
+   */
+  @Test
+  void epochThatWasOnlyWonIsNotReadable() {
+    final ReplicationWorld world = new ReplicationWorld(SEED, 3, 3, coverage);
+    world.startClients(4, 500_000);
+    world.time().run(300 * ReplicationWorld.MS);
+    final SimulatedNode leader = world.leader();
+    final Configuration whole = leader.replica().status().readable();
+    assertEquals(3, whole.getMembersCount());
+    assertEquals(leader.replica().status().gate(), whole.getEpoch());
+    assertNull(world.nodes().get(2L).replica().status().readable()); // it does not lead
+    world.crash(3, true, -1);
+    for (int i = 0; i < 100_000 && isGateAt(leader, whole.getEpoch()); i++) {
+      world.time().run(ReplicationWorld.MS / 100);
+    }
+    leader.session().connect(false); // it can establish nothing
+    world.time().run(200 * ReplicationWorld.MS);
+    assertTrue(leader.replica().status().isLeading());
+    assertTrue(leader.replica().status().group().hasWon());
+    assertNull(leader.replica().status().readable());
+    leader.session().connect(true);
+    world.time().run(2_000 * ReplicationWorld.MS);
+    assertEquals(2, leader.replica().status().readable().getMembersCount());
+    world.settle();
+  }
+
+  private static boolean isGateAt(SimulatedNode node, long epoch) {
+    return node.replica().status().gate() == epoch;
+  }
+
+  /** Clients that read the memory of a member which leaves turn away. */
+  @Test
+  void gateIsClosedWhenAReplicaEnds() {
+    final ReplicationWorld world = new ReplicationWorld(SEED, 3, 3, coverage);
+    world.time().run(300 * ReplicationWorld.MS);
+    final long epoch = world.leader().replica().status().gate();
+    final List<MemberGates.Member> gates =
+        world.nodes().values().stream().map(SimulatedNode::gates).toList();
+    assertTrue(new MemberGates(epoch, gates).areOpen());
+    world.coordinator().drop(world.group());
+    world.time().run(500 * ReplicationWorld.MS);
+    for (final MemberGates.Member gate : gates) {
+      assertFalse(new MemberGates(epoch, List.of(gate)).areOpen());
+    }
   }
 
   @Test

@@ -247,6 +247,9 @@ final class ReplicasTest {
     public void establish(GroupState seen, Answer answer) {}
 
     @Override
+    public void recover(GroupState seen, GroupState recovered, Answer answer) {}
+
+    @Override
     public void drop(GroupState seen, Answer answer) {}
 
     @Override

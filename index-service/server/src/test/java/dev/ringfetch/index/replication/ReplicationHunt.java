@@ -26,6 +26,7 @@ final class ReplicationHunt implements Callable<Integer> {
    */
   private static final int ALL_MET_SECONDS = 900;
 
+  private static final int WORLDS_A_SEED = 3;
   private static final int WORLDS_BETWEEN_LINES = 200;
   private static final Logger REPLICAS = Logger.getLogger("dev.ringfetch.index.replication");
 
@@ -37,6 +38,7 @@ final class ReplicationHunt implements Callable<Integer> {
 
   private final Coverage memory = new Coverage();
   private final Coverage disk = new Coverage();
+  private final Coverage stops = new Coverage();
   private int failed;
 
   public static void main(String[] args) {
@@ -53,19 +55,22 @@ final class ReplicationHunt implements Callable<Integer> {
       run(next);
       next++;
       if ((next - seed) % WORLDS_BETWEEN_LINES == 0) {
-        System.out.printf("clusters: worlds=%d failed=%d%n", 2 * (next - seed), failed);
+        System.out.printf("clusters: worlds=%d failed=%d%n", WORLDS_A_SEED * (next - seed), failed);
       }
     }
     System.out.println("in memory: " + memory);
     System.out.println("on disks: " + disk);
+    System.out.println("with orderly stops: " + stops);
     final List<String> missing =
-        Stream.concat(
+        Stream.of(
                 missing("in memory: ", ReplicationSimulationTest.states(), memory),
-                missing("on disks: ", DiskSimulationTest.states(), disk))
+                missing("on disks: ", DiskSimulationTest.states(), disk),
+                missing("with orderly stops: ", StopSimulationTest.states(), stops))
+            .flatMap(states -> states)
             .toList();
     System.out.printf(
         "clusters: seeds=%d..%d worlds=%d failed=%d never met: %s%n",
-        seed, next - 1, 2 * (next - seed), failed, missing);
+        seed, next - 1, WORLDS_A_SEED * (next - seed), failed, missing);
     return failed > 0 || (!missing.isEmpty() && seconds >= ALL_MET_SECONDS) ? 1 : 0;
   }
 
@@ -74,6 +79,7 @@ final class ReplicationHunt implements Callable<Integer> {
     try {
       ReplicationSimulationTest.run(worldSeed, memory);
       DiskSimulationTest.run(worldSeed, disk);
+      StopSimulationTest.run(worldSeed, stops);
     } catch (AssertionError e) {
       failed++;
       e.printStackTrace(System.out);

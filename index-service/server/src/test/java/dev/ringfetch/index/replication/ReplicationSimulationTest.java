@@ -22,8 +22,12 @@ final class ReplicationSimulationTest {
   private static final String[] MET = {
     "alone",
     "calls while two serve",
+    "closed gates",
+    "direct reads",
     "fail-overs",
     "joins",
+    "loads from killed leaders",
+    "loads from paused leaders",
     "looks at gates",
     "one-sided paths",
     "pieces",
@@ -87,6 +91,7 @@ final class ReplicationSimulationTest {
       final ReplicationWorld world =
           new ReplicationWorld(random.nextLong(), nodes, 2 + random.nextInt(2), coverage);
       world.startClients(1 + random.nextInt(8), 1_000_000 + random.nextInt(3_000_000));
+      world.startReaders(3);
       new ReplicationFaults(world, coverage).run(LIFE_MS);
       world.settle();
     } catch (Throwable t) {

@@ -14,7 +14,9 @@ import dev.ringfetch.index.v1.GroupState;
 import dev.ringfetch.index.v1.IndexKind;
 import dev.ringfetch.index.v1.Member;
 import dev.ringfetch.index.v1.Node;
+import java.io.IOException;
 import java.util.ArrayList;
+import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Objects;
@@ -29,7 +31,7 @@ import java.util.concurrent.ConcurrentHashMap;
  */
 final class ReplicationWorld {
   static final long MS = 1_000_000;
-  private static final int KEYS = 6;
+  static final int KEYS = 6;
 
   /** A client gives an answer up after so long. */
   private static final long PATIENCE_NS = 1_500 * MS;
@@ -44,6 +46,9 @@ final class ReplicationWorld {
   private final Map<String, String> values = new ConcurrentHashMap<>();
   private final List<Throwable> errors = new ArrayList<>();
   private final Map<Long, SimulatedDirectory> directories = new TreeMap<>();
+  private final Map<Long, SimulatedNode> processes = new HashMap<>(); // by incarnation
+  private final SimulatedReaders readers;
+  private final Map<Long, SimulatedStops> stops = new TreeMap<>();
   private final boolean isOnDisk;
   private final int replicas;
   private final int logLimit;
@@ -53,6 +58,7 @@ final class ReplicationWorld {
   private long lastValue;
   private long lastId = 100;
   private boolean storesFail;
+  private boolean hasLost;
   private int clients;
 
   ReplicationWorld(long seed, int nodeCount, int replicas, Coverage coverage) {
@@ -63,6 +69,7 @@ final class ReplicationWorld {
   ReplicationWorld(long seed, int nodeCount, int replicas, Coverage coverage, boolean isOnDisk) {
     this.isOnDisk = isOnDisk;
     random = new Random(seed);
+    readers = new SimulatedReaders(this, seed, coverage);
     this.replicas = replicas;
     this.coverage = coverage;
     time = new SimulatedTime(random);
@@ -70,6 +77,7 @@ final class ReplicationWorld {
     logMemory = time.oneIn(2) ? 64 << 10 : 1024;
     coordinator = new SimulatedCoordinator(time, coverage);
     coordinator.isOnDisk = isOnDisk;
+    coordinator.standsFor = this::standsFor;
     network = new SimulatedNetwork(time, coverage, nodes);
     for (long id = 1; id <= nodeCount; id++) {
       start(id);
@@ -126,7 +134,9 @@ final class ReplicationWorld {
   }
 
   void onError(Throwable error) {
-    if (!(error instanceof GroupStoreException)) {
+    if (error instanceof IOException) {
+      coverage.count("removals that fail");
+    } else if (!(error instanceof GroupStoreException)) {
       errors.add(error);
     } else {
       coverage.count("failed stores");
@@ -161,15 +171,24 @@ final class ReplicationWorld {
             .setId(id)
             .setIncarnation(++incarnations)
             .setAddress("node" + id)
-            .setDisk(isOnDisk)
+            .setDisk(true)
             .build();
     final SimulatedDirectory directory =
         isOnDisk
             ? directories.computeIfAbsent(id, unknown -> new SimulatedDirectory(time, coverage))
             : null;
-    final SimulatedNode started = new SimulatedNode(this, node, coordinator.session(), directory);
+    final SimulatedStops left =
+        stops.computeIfAbsent(id, unknown -> new SimulatedStops(id, coverage));
+    final SimulatedNode started =
+        new SimulatedNode(this, node, coordinator.session(), directory, left);
     nodes.put(id, started);
+    processes.put(node.getIncarnation(), started);
     started.start();
+  }
+
+  /** The process that is, or was, a member. */
+  SimulatedNode process(Member member) {
+    return processes.get(member.getIncarnation());
   }
 
   /** Whether the group survives the end of a node: others have all that was acknowledged. */
@@ -187,12 +206,64 @@ final class ReplicationWorld {
         && (!state.hasWon() || hasOther(state.getWon(), id, second));
   }
 
+  /** Whether a process that ended in order has left what it had. */
+  private boolean hasLeft(Member member) {
+    return stops.containsKey(member.getNode())
+        && stops.get(member.getNode()).processes(group).contains(member);
+  }
+
+  /** Whether another process of a node has all that a member had. */
+  private boolean standsFor(long node, Member member) {
+    return member.getNode() == node && hasLeft(member);
+  }
+
+  void onStopFailed() {
+    coverage.count("stops without a record");
+  }
+
+  /** Ends a process in order; it starts again later. */
+  void stop(long id, long restartMs) {
+    final SimulatedNode node = nodes.get(id);
+    if (!node.isAlive() || node.isStopping()) {
+      return;
+    }
+    coverage.count("orderly stops");
+    node.stop(() -> stopped(node, restartMs));
+  }
+
+  private void stopped(SimulatedNode node, long restartMs) {
+    final GroupState state = coordinator.group(group);
+    final boolean isNeeded =
+        Configurations.has(state.getEstablished(), node.node())
+            || Configurations.has(state.getWon(), node.node());
+    final boolean hasLeft = hasLeft(Configurations.member(node.node()));
+    if (isNeeded && !hasLeft && !survives(node.id())) {
+      if (node.replica() != null && node.replica().status().state() == ReplicaState.STOPPED) {
+        throw new AssertionError("a replica has ended without a record:\n" + describe());
+      }
+      node.goOn(); // its operator sees that, and waits
+      return;
+    }
+    addCounts(node);
+    node.end(false);
+    coordinator.end(node.session(), time.random().nextInt(50) * MS);
+    network.ended(node, true);
+    time.after(restartMs * MS, () -> restart(node.id()));
+  }
+
   /** Whether the group survives the loss of a node's directory. */
   boolean survivesWithout(long id) {
     final GroupState state = coordinator.group(group);
     return state.hasEstablished()
         && hasOtherDirectory(state.getEstablished(), id)
         && (!state.hasWon() || hasOtherDirectory(state.getWon(), id));
+  }
+
+  /** What was acknowledged may be lost from now on; no version may be given twice all the same. */
+  void acceptLoss(long node) {
+    hasLost = true;
+    coordinator.recover(group, node);
+    coverage.count("accepted losses");
   }
 
   private boolean hasOtherDirectory(Configuration configuration, long id) {
@@ -234,6 +305,9 @@ final class ReplicationWorld {
   private boolean hasOther(Configuration configuration, long id, long second) {
     for (final Member member : configuration.getMembersList()) {
       final SimulatedNode node = nodes.get(member.getNode());
+      if (hasLeft(member)) {
+        return true;
+      }
       if (member.getNode() != id
           && member.getNode() != second
           && node.isAlive()
@@ -292,6 +366,21 @@ final class ReplicationWorld {
 
   // Clients.
 
+  /** Starts clients that read a leader's memory, until the world settles. */
+  void startReaders(int count) {
+    readers.start(count);
+  }
+
+  /** Notes what such a client has read. */
+  void read(int key, Answer answer, long invokedNs) {
+    final Call read = Call.read(Call.Kind.GET);
+    history.add(new Operation(key, read, answer, false, invokedNs, time.nowNs()));
+  }
+
+  static ByteString name(int key) {
+    return ByteString.copyFromUtf8("k" + key);
+  }
+
   /** Starts clients, which go on until told to end. */
   void startClients(int count, long thinkNs) {
     clients++;
@@ -320,7 +409,7 @@ final class ReplicationWorld {
     private final int crew;
     private final long thinkNs;
     private final int key = random.nextInt(KEYS);
-    private final ByteString name = ByteString.copyFromUtf8("k" + key);
+    private final ByteString name = ReplicationWorld.name(key);
     private final long invokedNs = time.nowNs();
     private Call made; // null: nothing was sent
     private SimulatedNode node;
@@ -357,6 +446,9 @@ final class ReplicationWorld {
       if (ended || node.store() == null || !node.store().isLeading()) {
         end(null);
         return;
+      }
+      if (!node.stops().isEmpty()) {
+        throw new AssertionError("serves with a record of a stop: node=" + node.id());
       }
       if (isFull()) {
         coverage.count("full logs");
@@ -484,7 +576,7 @@ final class ReplicationWorld {
     return ByteString.copyFromUtf8(value + "x".repeat((int) (value % 97)));
   }
 
-  private static long number(ByteString text) {
+  static long number(ByteString text) {
     return Long.parseLong(text.toStringUtf8().replace("x", ""));
   }
 
@@ -503,7 +595,7 @@ final class ReplicationWorld {
         node.directory().isFull = false;
         node.directory().isShort = false;
       }
-      if (node.isAlive() && isOnDisk && hasFailed(node)) { // its operator starts it again
+      if (node.isAlive() && hasFailed(node)) { // its operator starts it again
         crash(node.id(), true, -1);
       }
       if (!node.isAlive()) {
@@ -525,16 +617,19 @@ final class ReplicationWorld {
     startClients(3, MS);
     time.run(300 * MS);
     stopClients();
+    readers.stop();
     time.run(PATIENCE_NS + 500 * MS);
     checkErrors();
     if (coverage.of("answered calls") == answered) {
       throw new AssertionError("serves nobody:\n" + describe());
     }
     checkEqual();
+    checkStopRecords();
     for (final SimulatedNode node : nodes.values()) {
       addCounts(node);
     }
-    final Optional<String> violation = HistoryChecker.violation(history);
+    final Optional<String> violation =
+        hasLost ? Optional.empty() : HistoryChecker.violation(history);
     if (violation.isPresent()) {
       throw new AssertionError(violation.get());
     }
@@ -542,9 +637,10 @@ final class ReplicationWorld {
   }
 
   /** Whether the process has failed, and has on its disk what the group may need. */
-  private static boolean hasFailed(SimulatedNode node) {
-    return node.directory().isFailed()
-        || (node.replica() != null && node.replica().status().state() == ReplicaState.NONE);
+  private boolean hasFailed(SimulatedNode node) {
+    final boolean isNone =
+        node.replica() != null && node.replica().status().state() == ReplicaState.NONE;
+    return isOnDisk ? node.directory().isFailed() || isNone : isNone && !node.stops().isEmpty();
   }
 
   private boolean isSettled() {
@@ -574,6 +670,15 @@ final class ReplicationWorld {
                 + leader.store().content()
                 + "\n"
                 + describe());
+      }
+    }
+  }
+
+  /** No record is left where the group has gone on. */
+  private void checkStopRecords() {
+    for (final SimulatedNode node : nodes.values()) {
+      if (!node.stops().isEmpty()) {
+        throw new AssertionError("node=" + node.id() + " has a record of a stop:\n" + describe());
       }
     }
   }

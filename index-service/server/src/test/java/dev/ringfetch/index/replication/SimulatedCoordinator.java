@@ -1,6 +1,7 @@
 package dev.ringfetch.index.replication;
 
 import dev.ringfetch.index.coordinator.Coordinator;
+import dev.ringfetch.index.coordinator.Recoveries;
 import dev.ringfetch.index.v1.Configuration;
 import dev.ringfetch.index.v1.DroppedGroups;
 import dev.ringfetch.index.v1.GroupState;
@@ -15,6 +16,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Set;
 import java.util.TreeMap;
+import java.util.function.BiPredicate;
 
 /** The truth of a simulated cluster, and the nodes' sessions, which are late and lose answers. */
 final class SimulatedCoordinator {
@@ -30,6 +32,9 @@ final class SimulatedCoordinator {
 
   /** Whether a member's directory makes it complete. */
   boolean isOnDisk;
+
+  /** Whether another process of a node has all that a member had. */
+  BiPredicate<Long, Member> standsFor = (node, member) -> false;
 
   /** Whether answers may be lost. */
   boolean loses;
@@ -61,6 +66,15 @@ final class SimulatedCoordinator {
     sessions.forEach(Session::changed);
   }
 
+  /** Has a group go on with the log of one node. */
+  void recover(long number, long node) {
+    final GroupState seen = groups.get(number);
+    change(
+        Recoveries.recovered(seen, node, time.random().nextLong() | 1, 1).toBuilder()
+            .setVersion(seen.getVersion() + 1)
+            .build());
+  }
+
   /** Loses all groups, and which were dropped. No process that knows of one may live. */
   void forget() {
     groups.clear();
@@ -81,7 +95,9 @@ final class SimulatedCoordinator {
             .orElseThrow();
     return isOnDisk
         ? Configurations.hasNode(base, leader.getNode())
-        : base.getMembersList().contains(leader);
+        : base.getMembersList().contains(leader)
+            || base.getMembersList().stream()
+                .anyMatch(member -> standsFor.test(leader.getNode(), member));
   }
 
   private Coordinator.Result win(GroupState seen, Configuration proposed) {
@@ -305,6 +321,11 @@ final class SimulatedCoordinator {
     @Override
     public void establish(GroupState seen, Answer answer) {
       request(seen.getGroup(), () -> SimulatedCoordinator.this.establish(seen), answer);
+    }
+
+    @Override
+    public void recover(GroupState seen, GroupState recovered, Answer answer) {
+      throw new UnsupportedOperationException();
     }
 
     @Override

@@ -1,5 +1,8 @@
 package dev.ringfetch.index.replication;
 
+import dev.ringfetch.fabric.DirectRegion;
+import dev.ringfetch.fabric.GateDescriptor;
+import dev.ringfetch.fabric.GatePage;
 import dev.ringfetch.index.journal.JournalRecord;
 import dev.ringfetch.index.journal.RecordDescriptor;
 import dev.ringfetch.index.journal.SnapshotRecords;
@@ -22,6 +25,7 @@ final class SimulatedDirectory {
   private final List<Taken> snapshots = new ArrayList<>(); // two at most, the older one first
   private long first; // number of the first record
   private Use process;
+  private final GatePage gatePage = GatePage.in(new DirectRegion(GateDescriptor.LENGTH));
 
   /** Whether there may be no room for a record. */
   boolean fills;
@@ -58,6 +62,11 @@ final class SimulatedDirectory {
   GroupDisk open(Consumer<Runnable> runner) {
     process = new Use(end(records), runner);
     return process;
+  }
+
+  /** The page of the gate of the processes that have the directory, one after the other. */
+  GatePage gatePage() {
+    return gatePage;
   }
 
   private long end(List<byte[]> of) {

@@ -1,5 +1,11 @@
 package dev.ringfetch.index.replication;
 
+import dev.ringfetch.fabric.DirectRegion;
+import dev.ringfetch.fabric.GateDescriptor;
+import dev.ringfetch.fabric.GatePage;
+import dev.ringfetch.fabric.MemoryRegion;
+import dev.ringfetch.index.layout.GatesDescriptor;
+import dev.ringfetch.index.layout.MemberGates;
 import dev.ringfetch.index.v1.Node;
 import java.util.ArrayDeque;
 import java.util.HashMap;
@@ -7,13 +13,19 @@ import java.util.Map;
 
 /** A process of a simulated node: it lives, is paused, or has ended for good. */
 final class SimulatedNode {
+  private static final int PLACE = 1;
+
   private final ReplicationWorld world;
   private final Node node;
   private final Map<Long, Node> wanted = new HashMap<>();
   private final ArrayDeque<Runnable> backlog = new ArrayDeque<>();
   private final SimulatedCoordinator.Session session;
   private final SimulatedDirectory directory;
+  private final GatePage page; // stays with the directory
+  private final MemoryRegion words = new DirectRegion(GatesDescriptor.LENGTH);
+  private final SimulatedStops stops;
   private Replicas replicas;
+  private OrderlyStop stop; // null: it goes on
   private boolean alive = true;
   private boolean paused;
   private boolean recovering;
@@ -23,21 +35,29 @@ final class SimulatedNode {
   /**
    * Creates the process.
    *
-   * @param directory of the node; null: it has none
+   * @param directory with the node's journal; null: it has none
+   * @param stops what earlier processes have left
    */
   SimulatedNode(
       ReplicationWorld world,
       Node node,
       SimulatedCoordinator.Session session,
-      SimulatedDirectory directory) {
+      SimulatedDirectory directory,
+      SimulatedStops stops) {
+    this.stops = stops;
     this.world = world;
     this.node = node;
     this.directory = directory;
     this.session = session;
+    page =
+        directory == null
+            ? GatePage.in(new DirectRegion(GateDescriptor.LENGTH))
+            : directory.gatePage();
   }
 
   /** Begins to work. */
   void start() {
+    page.move(node.getIncarnation()); // first: clients of an earlier process turn away
     session.announce(node);
     session.wakeUp(this::alarm);
     final Replicas.StoreFactory stores = group -> new SimulatedStore(world, this);
@@ -49,6 +69,8 @@ final class SimulatedNode {
                 .peers(world.network().of(this))
                 .stores(stores)
                 .disks(directory == null ? null : group -> directory.open(this::run))
+                .gates(group -> new Gate())
+                .stops(stops)
                 .clock(world.time()::nowNs)
                 .nonces(() -> world.time().random().nextLong() | 1)
                 .alarm(this::alarm)
@@ -61,6 +83,9 @@ final class SimulatedNode {
       recovering = false;
       recovery.takeGroups().forEach(replicas::recover);
     }
+    recovering = true;
+    stops.recover(stores, world.logLimit(), replicas::recover);
+    recovering = false;
     tick();
   }
 
@@ -85,6 +110,50 @@ final class SimulatedNode {
                         replicas.work();
                       }));
     }
+  }
+
+  /** Begins to end in order; the process itself ends later. */
+  void stop(Runnable ended) {
+    if (stop == null) {
+      final boolean isSlow = world.time().oneIn(2); // the disk is
+      final OrderlyStop begun =
+          new OrderlyStop(replicas, stops, () -> {}, failure -> world.onStopFailed());
+      stop = begun;
+      stepStop(begun, isSlow, ended);
+    }
+  }
+
+  private void stepStop(OrderlyStop begun, boolean isSlow, Runnable ended) {
+    final int delayNs = world.time().random().nextInt(isSlow ? 20_000_000 : 200_000);
+    world
+        .time()
+        .after(
+            delayNs,
+            () ->
+                run(
+                    () -> {
+                      if (begun.isDone()) {
+                        ended.run();
+                      } else {
+                        begun.work();
+                        stepStop(begun, isSlow, ended);
+                      }
+                    }));
+  }
+
+  /** Whether it ends in order. */
+  boolean isStopping() {
+    return stop != null;
+  }
+
+  /** Lets it go on after a stop that could not be. */
+  void goOn() {
+    stop = null;
+  }
+
+  /** What earlier processes have left. */
+  SimulatedStops stops() {
+    return stops;
   }
 
   /** Runs something in the process, now or when it goes on; not if it has ended. */
@@ -134,6 +203,27 @@ final class SimulatedNode {
   /** Whether its memory is gone. */
   boolean isLost() {
     return lost;
+  }
+
+  /** The gates at which clients look, also when the process has ended. */
+  MemberGates.Member gates() {
+    return new MemberGates.Member(page.region(), node.getIncarnation(), words, PLACE);
+  }
+
+  /** The gate of the group. */
+  private final class Gate implements GroupGate {
+    private long last;
+
+    @Override
+    public void move(long epoch) {
+      last = epoch;
+      words.putLong(GatesDescriptor.word(PLACE), epoch);
+    }
+
+    @Override
+    public void end() {
+      words.putLong(GatesDescriptor.word(PLACE), -last);
+    }
   }
 
   long id() {

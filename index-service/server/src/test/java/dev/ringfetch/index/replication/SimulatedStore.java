@@ -171,6 +171,15 @@ final class SimulatedStore implements GroupStore {
   }
 
   @Override
+  public void endWrites() {
+    if (leading) {
+      for (final Partition partition : partitions) {
+        partition.endWrites();
+      }
+    }
+  }
+
+  @Override
   public void follow() {
     if (leading) {
       leading = false;

@@ -80,6 +80,11 @@ final class ClusterNodeTest {
     }
 
     @Override
+    public void recover(GroupState seen, GroupState recovered, Answer answer) {
+      of.recover(seen, recovered, answer);
+    }
+
+    @Override
     public void drop(GroupState seen, Answer answer) {
       of.drop(seen, answer);
     }

@@ -34,6 +34,7 @@ import dev.ringfetch.index.v1.OpenClientRequest;
 import dev.ringfetch.index.v1.OpenClientResponse;
 import dev.ringfetch.index.v1.PutRequest;
 import dev.ringfetch.index.v1.PutResponse;
+import dev.ringfetch.index.v1.RecoverIndexRequest;
 import dev.ringfetch.index.v1.RequestNumber;
 import dev.ringfetch.index.v1.Trailers;
 import io.grpc.Metadata;
@@ -63,7 +64,7 @@ final class LedIndexTest {
   private final List<GroupLog.Ended> appended = new CopyOnWriteArrayList<>();
   private final Indexes indexes = Indexes.unrecovered(IndexMemory.ofProcess(64L << 20));
   private final IndexService service = new IndexService(indexes);
-  private final ReplicatedIndex led = new ReplicatedIndex(indexes, asked::add);
+  private final ReplicatedIndex led = new ReplicatedIndex(indexes, asked::add, grant -> {});
 
   /** Where the index is led, while this node does not. */
   private static final class Elsewhere implements LeaderDirectory {
@@ -87,6 +88,11 @@ final class LedIndexTest {
     @Override
     public void createForWrite(String name) {
       created.add(name);
+    }
+
+    @Override
+    public void recover(RecoverIndexRequest request, Created recovered) {
+      throw new AssertionError();
     }
 
     @Override

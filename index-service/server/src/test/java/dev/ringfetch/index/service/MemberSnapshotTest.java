@@ -29,8 +29,8 @@ final class MemberSnapshotTest {
   private static final ByteString VALUE = ByteString.copyFromUtf8("x".repeat(1000));
 
   private final Indexes indexes = Indexes.unrecovered(IndexMemory.ofProcess(64L << 20));
-  private final ReplicatedIndex member = new ReplicatedIndex(indexes, told -> {});
-  private final ReplicatedIndex other = new ReplicatedIndex(indexes, told -> {});
+  private final ReplicatedIndex member = new ReplicatedIndex(indexes, told -> {}, grant -> {});
+  private final ReplicatedIndex other = new ReplicatedIndex(indexes, told -> {}, grant -> {});
   private GroupState state;
   private long lsn;
 

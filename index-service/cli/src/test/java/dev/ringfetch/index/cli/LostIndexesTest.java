@@ -1,0 +1,92 @@
+package dev.ringfetch.index.cli;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import dev.ringfetch.index.cli.LostIndexes.Copy;
+import dev.ringfetch.index.cli.LostIndexes.LostIndex;
+import dev.ringfetch.index.v1.DescribeClusterResponse;
+import dev.ringfetch.index.v1.GroupDescription;
+import dev.ringfetch.index.v1.NodeDescription;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.Set;
+import org.junit.jupiter.api.Test;
+
+/** Which indexes are lost, and what is left of them, as nodes say that need not know the same. */
+final class LostIndexesTest {
+  private final Map<String, Optional<DescribeClusterResponse>> answers = new LinkedHashMap<>();
+
+  private void answer(long id, boolean coordinated, GroupDescription.Builder... groups) {
+    final DescribeClusterResponse.Builder answer =
+        DescribeClusterResponse.newBuilder().setNode(id).setCoordinatorReached(coordinated);
+    for (long node = 1; node <= 3; node++) {
+      answer.addNodes(NodeDescription.newBuilder().setNode(node).setAddress("n" + node));
+    }
+    for (final GroupDescription.Builder group : groups) {
+      answer.addGroups(group);
+    }
+    answers.put("n" + id, Optional.of(answer.build()));
+  }
+
+  private static GroupDescription.Builder group(int version, String role) {
+    return GroupDescription.newBuilder()
+        .setIndex("a")
+        .setEpoch(9)
+        .setStateVersion(version)
+        .setLost(true)
+        .setRole(role);
+  }
+
+  private LostIndexes found() {
+    return LostIndexes.of(answers);
+  }
+
+  @Test
+  void theNewestAndLongestLogIsTheBest() {
+    answer(1, true, group(4, "MEMBER").setLogEpoch(7).setLogEnd(90));
+    answer(2, true, group(4, "MEMBER").setLogEpoch(8).setLogEnd(20));
+    answer(3, true, group(4, "MEMBER").setLogEpoch(8).setLogEnd(30));
+    final LostIndex lost = found().lost().get(0);
+    assertEquals(List.of("n3", "n2", "n1"), lost.copies().stream().map(Copy::address).toList());
+    assertEquals(3, lost.best().orElseThrow().node());
+    assertEquals(Set.of(), found().silent());
+  }
+
+  @Test
+  void whereNoNodeHasALogTheIndexBeginsAnew() {
+    answer(1, true, group(4, "NONE"));
+    answer(2, true, group(4, ""));
+    final LostIndex lost = found().lost().get(0);
+    assertTrue(lost.best().isEmpty());
+    assertTrue(lost.copies().stream().anyMatch(Copy::mayHaveMore));
+    assertEquals(Set.of("n3"), found().silent());
+  }
+
+  @Test
+  void aLeaderThatTheCoordinatorHasLostKeepsItsIndex() {
+    answer(1, true, group(4, "MEMBER"));
+    answer(2, false, group(3, "LEADING"));
+    assertEquals(List.of(), found().lost());
+  }
+
+  @Test
+  void theNewestStateCountsAndAnyNodeThatKnowsOfAMember() {
+    answer(1, true, group(4, "MEMBER"));
+    answer(2, true, group(5, "MEMBER").setLost(false));
+    assertEquals(List.of(), found().lost());
+    answer(2, true, group(4, "MEMBER").setLost(false));
+    assertEquals(List.of(), found().lost());
+    answer(2, true, group(3, "MEMBER").setLost(false));
+    assertEquals(1, found().lost().size());
+  }
+
+  @Test
+  void withoutTheCoordinatorNothingIsKnown() {
+    answer(1, false, group(4, "MEMBER"));
+    assertEquals(List.of(), found().lost());
+    assertEquals("", found().address());
+  }
+}

@@ -1,0 +1,293 @@
+package dev.ringfetch.index.client;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import com.google.protobuf.ByteString;
+import dev.ringfetch.index.IndexServer;
+import dev.ringfetch.index.coordinator.LocalCoordinator;
+import dev.ringfetch.index.direct.DirectContext;
+import dev.ringfetch.index.direct.DirectReader;
+import dev.ringfetch.index.direct.DirectScan;
+import dev.ringfetch.index.direct.DirectValue;
+import dev.ringfetch.index.service.ClusterNode;
+import dev.ringfetch.index.service.DirectAccessService;
+import dev.ringfetch.index.service.IndexMemory;
+import dev.ringfetch.index.service.Indexes;
+import dev.ringfetch.index.v1.DescribeClusterRequest;
+import dev.ringfetch.index.v1.DescribeClusterResponse;
+import dev.ringfetch.index.v1.Durability;
+import dev.ringfetch.index.v1.GroupDescription;
+import dev.ringfetch.index.v1.IndexAdminGrpc;
+import dev.ringfetch.index.v1.ScanRequest;
+import dev.ringfetch.rpc.RingServer;
+import dev.ringfetch.rpc.RingServerBuilder;
+import io.grpc.ManagedChannel;
+import io.grpc.netty.NettyChannelBuilder;
+import io.grpc.protobuf.services.HealthStatusManager;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.TimeUnit;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.api.io.TempDir;
+
+/** Direct reads of a replicated index: three nodes in this process, over real connections. */
+@Timeout(120)
+final class DirectClusterTest {
+  @TempDir Path directory;
+
+  private final LocalCoordinator.Truth truth = new LocalCoordinator.Truth();
+  private final List<Member> members = new ArrayList<>();
+
+  /** A node with its server; without a context its memory is of its process alone. */
+  private static final class Member implements AutoCloseable {
+    private final LocalCoordinator coordinator;
+    private final Indexes indexes;
+    private final ClusterNode node;
+    private final RingServer server;
+
+    Member(LocalCoordinator.Truth truth, IndexMemory.Context memory) throws Exception {
+      coordinator = truth.connect();
+      indexes =
+          Indexes.unrecovered(
+              memory == null
+                  ? IndexMemory.ofProcess(64L << 20)
+                  : IndexMemory.unrecovered(memory.budget(64L << 20)));
+      node = new ClusterNode(indexes, coordinator, 3, "boot", null);
+      final RingServerBuilder builder =
+          IndexServer.addServices(RingServerBuilder.forPort(0), indexes, new HealthStatusManager())
+              .addService(node.service());
+      DirectAccessService.addTo(builder, indexes, DirectAccessService.Mode.UNLESS_INTERCEPTED);
+      server = builder.build().start();
+      indexes.recoverAndServe();
+      node.start(address(), () -> {});
+    }
+
+    String address() {
+      return "localhost:" + server.getPort();
+    }
+
+    @Override
+    public void close() {
+      node.close();
+      server.shutdownNow();
+      try {
+        assertTrue(server.awaitTermination(10, TimeUnit.SECONDS));
+      } catch (InterruptedException e) {
+        Thread.currentThread().interrupt();
+      }
+      indexes.close();
+    }
+  }
+
+  private static IndexMemory.Context memory() {
+    return new IndexMemory.Context().fabrics("shm");
+  }
+
+  private void start(int count) throws Exception {
+    for (int i = 0; i < count; i++) {
+      members.add(new Member(truth, memory()));
+    }
+    await(() -> describe(members.get(0)).getNodesCount() == count);
+  }
+
+  private void startOnDisk(int count) throws Exception {
+    for (int i = 0; i < count; i++) {
+      members.add(new Member(truth, onDisk(i)));
+    }
+    await(() -> describe(members.get(0)).getNodesCount() == count);
+  }
+
+  private IndexMemory.Context onDisk(int node) {
+    return memory().dataDirectory(directory.resolve("node" + node)).durability(Durability.DISK);
+  }
+
+  @AfterEach
+  void stop() {
+    members.forEach(Member::close);
+  }
+
+  private interface Condition {
+    boolean holds();
+  }
+
+  private static void await(Condition condition) throws Exception {
+    final long endNs = System.nanoTime() + TimeUnit.SECONDS.toNanos(30);
+    while (!condition.holds()) {
+      assertTrue(System.nanoTime() - endNs < 0);
+      Thread.sleep(5);
+    }
+  }
+
+  private static DescribeClusterResponse describe(Member member) {
+    final ManagedChannel channel =
+        NettyChannelBuilder.forTarget(member.address()).usePlaintext().build();
+    try {
+      return IndexAdminGrpc.newBlockingStub(channel)
+          .describeCluster(DescribeClusterRequest.getDefaultInstance());
+    } finally {
+      channel.shutdownNow();
+    }
+  }
+
+  private String targets() {
+    return String.join(",", members.stream().map(Member::address).toList());
+  }
+
+  private IndexClientBuilder builder() {
+    return IndexClient.builder().target(targets()).deadline(Duration.ofSeconds(10));
+  }
+
+  private Member leader() {
+    final DescribeClusterResponse description = describe(members.get(0));
+    final GroupDescription group = description.getGroups(0);
+    return members.stream()
+        .filter(member -> describe(member).getNode() == group.getLeader())
+        .findFirst()
+        .orElseThrow();
+  }
+
+  private static ByteString key(int number) {
+    return ByteString.copyFromUtf8("k" + number);
+  }
+
+  private static DirectReader open(ManagedChannel channel, String index) {
+    return DirectReader.open(channel, index, new DirectContext().timeout(Duration.ofSeconds(10)));
+  }
+
+  @Test
+  void readsAreDirectAtOneLeaderAndAtTheNext() throws Exception {
+    start(3);
+    final ManagedChannel channel = builder().buildChannel();
+    try (IndexClient client = builder().build()) {
+      final HashIndex<String, String> index = client.hash("a", Codec.string(), Codec.string());
+      for (int i = 0; i < 100; i++) {
+        index.put("k" + i, "v" + i);
+      }
+      try (DirectReader reader = open(channel, "a")) {
+        final DirectValue value = new DirectValue();
+        await(() -> reads(reader));
+        final long calls = reader.callReads();
+        for (int i = 0; i < 100; i++) {
+          assertTrue(reader.get(key(i), value));
+          assertEquals("v" + i, value.value().toStringUtf8());
+        }
+        assertFalse(reader.get(key(-1), value));
+        assertEquals(calls, reader.callReads(), reader::obstacle);
+        final Member first = leader();
+        members.remove(first);
+        first.close();
+        index.put("k1", "new"); // by the next leader
+        assertTrue(reader.get(key(1), value));
+        assertEquals("new", value.value().toStringUtf8());
+        final long direct = reader.directReads();
+        await(() -> reads(reader) && reader.directReads() > direct);
+      }
+    } finally {
+      channel.shutdownNow();
+    }
+  }
+
+  /** The members count for their directories, and each is in the cluster again, as itself. */
+  @Test
+  void aProcessThatComesBackWithItsDirectoryTurnsReadersAway() throws Exception {
+    startOnDisk(3);
+    final ManagedChannel channel = builder().buildChannel();
+    try (IndexClient client = builder().build()) {
+      final OrderedIndex<String, String> index =
+          client.ordered("a", Codec.string(), Codec.string());
+      index.put("k1", "v1");
+      try (DirectReader reader = open(channel, "a")) {
+        await(() -> reads(reader));
+        final int number = members.indexOf(leader());
+        members.remove(number).close();
+        index.put("k1", "v2"); // by the next leader
+        final DirectValue value = new DirectValue();
+        assertTrue(reader.get(key(1), value));
+        assertEquals("v2", value.value().toStringUtf8());
+        members.add(new Member(truth, onDisk(number)));
+        await(() -> describe(members.get(0)).getGroups(0).getMembersCount() == 3);
+        final long direct = reader.directReads();
+        await(() -> reads(reader) && reader.directReads() > direct);
+        index.put("k1", "v3");
+        assertTrue(reader.get(key(1), value));
+        assertEquals("v3", value.value().toStringUtf8());
+      }
+    } finally {
+      channel.shutdownNow();
+    }
+  }
+
+  @Test
+  void aScanReadsTheLeadersMemory() throws Exception {
+    start(3);
+    try (IndexClient client = builder().build()) {
+      final OrderedIndex<String, Long> index = client.ordered("a", Codec.string(), Codec.int64());
+      for (long i = 0; i < 500; i++) {
+        index.put("k" + i, i);
+      }
+    }
+    final ManagedChannel channel = builder().buildChannel();
+    try (DirectReader reader = open(channel, "a")) {
+      await(() -> reads(reader));
+      final DirectScan scan = new DirectScan(ScanRequest.getDefaultInstance());
+      final long before = reader.directReads();
+      assertFalse(reader.scan(scan, entry -> true));
+      assertEquals(500, reader.directReads() - before);
+      assertEquals(0, reader.scanCalls());
+    } finally {
+      channel.shutdownNow();
+    }
+  }
+
+  /** It cannot look at the gates of the others. */
+  @Test
+  void aChannelToTheLeaderAloneReadsByCalls() throws Exception {
+    start(3);
+    try (IndexClient client = builder().build()) {
+      client.hash("a", Codec.string(), Codec.string()).put("k1", "v1");
+    }
+    final ManagedChannel channel =
+        NettyChannelBuilder.forTarget(leader().address()).usePlaintext().build();
+    try (DirectReader reader = open(channel, "a")) {
+      assertTrue(reader.get(key(1), new DirectValue()));
+      assertFalse(reader.isDirect());
+      assertTrue(reader.obstacle().contains("another process is meant"), reader::obstacle);
+    } finally {
+      channel.shutdownNow();
+    }
+  }
+
+  /** One whose memory is of its process alone, as on another host without RDMA. */
+  @Test
+  void aMemberWhoseGateIsNotReachedKeepsReadsOnCalls() throws Exception {
+    start(2);
+    members.add(new Member(truth, null));
+    await(() -> describe(members.get(0)).getNodesCount() == 3);
+    final ManagedChannel channel = builder().buildChannel();
+    try (IndexClient client = builder().build()) {
+      final HashIndex<String, String> index = client.hash("a", Codec.string(), Codec.string());
+      index.put("k1", "v1");
+      await(() -> describe(members.get(0)).getGroups(0).getMembersCount() == 3);
+      try (DirectReader reader = open(channel, "a")) {
+        assertTrue(reader.get(key(1), new DirectValue()));
+        assertFalse(reader.isDirect());
+        assertTrue(reader.obstacle().contains("process alone"), reader::obstacle);
+        assertEquals("v1", index.access(Access.DIRECT).get("k1").orElseThrow());
+      }
+    } finally {
+      channel.shutdownNow();
+    }
+  }
+
+  /** Reads once; returns whether the next read is direct. */
+  private static boolean reads(DirectReader reader) {
+    assertTrue(reader.get(key(1), new DirectValue()));
+    return reader.isDirect();
+  }
+}

@@ -1,0 +1,204 @@
+package dev.ringfetch.index.client;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
+import static org.junit.jupiter.api.Assertions.assertNotEquals;
+import static org.junit.jupiter.api.Assertions.assertThrows;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import dev.ringfetch.index.coordinator.LocalCoordinator;
+import dev.ringfetch.index.v1.CreateIndexRequest;
+import dev.ringfetch.index.v1.Durability;
+import dev.ringfetch.index.v1.GroupDescription;
+import dev.ringfetch.index.v1.IndexKind;
+import dev.ringfetch.index.v1.ListIndexesRequest;
+import dev.ringfetch.index.v1.RecoverIndexRequest;
+import io.grpc.Status;
+import io.grpc.StatusRuntimeException;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.Map;
+import java.util.TreeMap;
+import java.util.concurrent.TimeUnit;
+import java.util.function.BooleanSupplier;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+
+/** Indexes of a cluster that have lost all nodes which had all, in this process. */
+final class LostIndexTest {
+  @TempDir private Path directory;
+  private final LocalCoordinator.Truth truth = new LocalCoordinator.Truth();
+  private final Map<String, DiskMember> members = new TreeMap<>();
+
+  private void start(boolean isOnDisk, String... names) throws Exception {
+    for (final String name : names) {
+      members.put(name, new DiskMember(truth.connect(), isOnDisk ? directory.resolve(name) : null));
+    }
+    await(() -> any().describe().getNodesCount() == members.size());
+  }
+
+  private DiskMember any() {
+    return members.values().iterator().next();
+  }
+
+  private void end(String... names) {
+    for (final String name : names) {
+      members.remove(name).close();
+    }
+  }
+
+  @AfterEach
+  void endAll() {
+    members.values().forEach(DiskMember::close);
+  }
+
+  private static void await(BooleanSupplier condition) throws Exception {
+    final long endNs = System.nanoTime() + TimeUnit.SECONDS.toNanos(30);
+    while (!condition.getAsBoolean()) {
+      assertTrue(System.nanoTime() - endNs < 0);
+      Thread.sleep(10);
+    }
+  }
+
+  private GroupDescription group(DiskMember member) {
+    return member.describe().getGroups(0);
+  }
+
+  private void awaitMembers(int count) throws Exception {
+    await(
+        () ->
+            members.values().stream()
+                .map(this::group)
+                .anyMatch(
+                    group ->
+                        group.getRole().equals("LEADING")
+                            && group.getEstablished()
+                            && group.getMembersCount() == count));
+  }
+
+  private void create(Durability durability) {
+    any()
+        .ask(
+            stub ->
+                stub.createIndex(
+                    CreateIndexRequest.newBuilder()
+                        .setIndex("ages")
+                        .setKind(IndexKind.HASH)
+                        .setDurability(durability)
+                        .build()));
+  }
+
+  /** Accepts the loss, as the group is seen now; gives the new incarnation. */
+  private long recover(long node) {
+    final GroupDescription seen = group(any());
+    final RecoverIndexRequest request =
+        RecoverIndexRequest.newBuilder()
+            .setIndex("ages")
+            .setStateVersion(seen.getStateVersion())
+            .setEpoch(seen.getEpoch())
+            .setNode(node)
+            .build();
+    return any().ask(stub -> stub.recoverIndex(request)).getIncarnation();
+  }
+
+  private void refuses(long node) {
+    assertEquals(
+        Status.Code.FAILED_PRECONDITION,
+        assertThrows(StatusRuntimeException.class, () -> recover(node)).getStatus().getCode());
+  }
+
+  private IndexClient connect() {
+    final String targets =
+        String.join(",", members.values().stream().map(DiskMember::address).toList());
+    return IndexClient.builder().target(targets).deadline(Duration.ofSeconds(20)).build();
+  }
+
+  private static HashIndex<String, Long> ages(IndexClient client) {
+    return client.hash("ages", Codec.string(), Codec.int64());
+  }
+
+  private long incarnation() {
+    return any()
+        .ask(stub -> stub.listIndexes(ListIndexesRequest.getDefaultInstance()))
+        .getIndexes(0)
+        .getIncarnation();
+  }
+
+  @Test
+  void anIndexGoesOnWithWhatAnOlderDirectoryHas() throws Exception {
+    start(true, "a", "b", "c");
+    create(Durability.DISK);
+    try (IndexClient client = connect()) {
+      for (long i = 0; i < 100; i++) {
+        ages(client).put("k" + i, i);
+      }
+    }
+    end("a", "b");
+    awaitMembers(1);
+    long last = 0;
+    try (IndexClient client = connect()) { // c alone has it
+      for (long i = 0; i < 50; i++) {
+        last = Math.max(last, ages(client).put("late" + i, i));
+      }
+    }
+    refuses(0);
+    final long incarnation = incarnation();
+    end("c"); // its directory is lost
+    start(true, "a", "b");
+    await(() -> group(any()).getLost());
+    final GroupDescription ofOne = group(members.get("a"));
+    assertTrue(ofOne.getLogEpoch() > 0 && ofOne.getLogEnd() >= 100, ofOne::toString);
+
+    final long node = members.get("a").describe().getNode();
+    final long next = recover(node);
+    assertNotEquals(incarnation, next);
+    awaitMembers(2);
+    assertFalse(group(any()).getLost());
+    refuses(node);
+    assertEquals(next, incarnation());
+    try (IndexClient client = connect()) {
+      assertEquals(100, ages(client).count());
+      assertTrue(ages(client).get("late7").isEmpty());
+      assertTrue(ages(client).put("late7", 70L) > last, "a version twice");
+    }
+
+    start(true, "c"); // comes back after all, with what was given up
+    awaitMembers(3);
+    end("a", "b");
+    awaitMembers(1);
+    try (IndexClient client = connect()) {
+      assertEquals(101, ages(client).count());
+      assertEquals(70L, ages(client).get("late7").orElseThrow());
+    }
+  }
+
+  @Test
+  void anIndexInMemoryBeginsAnew() throws Exception {
+    start(false, "a", "b");
+    create(Durability.MEMORY);
+    long last = 0;
+    try (IndexClient client = connect()) {
+      for (long i = 0; i < 50; i++) {
+        last = Math.max(last, ages(client).put("k" + i, i));
+      }
+    }
+    final long incarnation = incarnation();
+    end("a", "b");
+    start(false, "c", "d");
+    await(() -> group(any()).getLost());
+    refuses(any().describe().getNode()); // which has no log
+    assertNotEquals(incarnation, recover(0));
+    awaitMembers(2);
+    try (IndexClient client = connect()) {
+      assertEquals(0, ages(client).count());
+      assertTrue(ages(client).put("k1", 1L) > last, "a version twice");
+    }
+    assertEquals(
+        IndexKind.HASH,
+        any()
+            .ask(stub -> stub.listIndexes(ListIndexesRequest.getDefaultInstance()))
+            .getIndexes(0)
+            .getKind());
+  }
+}

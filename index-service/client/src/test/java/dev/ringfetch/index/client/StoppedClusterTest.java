@@ -1,0 +1,294 @@
+package dev.ringfetch.index.client;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertThrows;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import com.google.protobuf.ByteString;
+import dev.ringfetch.index.IndexServer;
+import dev.ringfetch.index.coordinator.LocalCoordinator;
+import dev.ringfetch.index.service.ClusterNode;
+import dev.ringfetch.index.service.IndexMemory;
+import dev.ringfetch.index.service.Indexes;
+import dev.ringfetch.index.v1.CreateIndexRequest;
+import dev.ringfetch.index.v1.DescribeClusterRequest;
+import dev.ringfetch.index.v1.DescribeClusterResponse;
+import dev.ringfetch.index.v1.Durability;
+import dev.ringfetch.index.v1.IndexAdminGrpc;
+import dev.ringfetch.index.v1.IndexGrpc;
+import dev.ringfetch.index.v1.IndexKind;
+import dev.ringfetch.index.v1.OpenClientRequest;
+import dev.ringfetch.index.v1.PutRequest;
+import dev.ringfetch.index.v1.PutResponse;
+import dev.ringfetch.index.v1.RequestNumber;
+import dev.ringfetch.rpc.RingServer;
+import dev.ringfetch.rpc.RingServerBuilder;
+import io.grpc.ManagedChannel;
+import io.grpc.Status;
+import io.grpc.netty.NettyChannelBuilder;
+import io.grpc.protobuf.services.HealthStatusManager;
+import java.io.IOException;
+import java.nio.file.DirectoryStream;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.TimeUnit;
+import java.util.function.Function;
+import java.util.function.Predicate;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+
+/** An index at level memory on nodes with data directories, all of which end, in order or not. */
+final class StoppedClusterTest {
+  private static final String INDEX = "ages";
+
+  @TempDir private Path directory;
+  private final LocalCoordinator.Truth truth = new LocalCoordinator.Truth();
+  private final List<Member> members = new ArrayList<>();
+
+  /** A node with its server. */
+  private static final class Member {
+    private final Indexes indexes;
+    private final ClusterNode node;
+    private final RingServer server;
+    private final ManagedChannel channel;
+
+    Member(LocalCoordinator coordinator, Path data) throws Exception {
+      indexes =
+          Indexes.unrecovered(
+              IndexMemory.unrecovered(
+                  new IndexMemory.Context().budget(64L << 20).fallback(true).dataDirectory(data)));
+      node = new ClusterNode(indexes, coordinator, 3, "boot", null);
+      server =
+          IndexServer.addServices(RingServerBuilder.forPort(0), indexes, new HealthStatusManager())
+              .addService(node.service())
+              .build()
+              .start();
+      indexes.recoverAndServe();
+      node.start(address(), () -> {});
+      channel = NettyChannelBuilder.forTarget(address()).usePlaintext().build();
+    }
+
+    String address() {
+      return "localhost:" + server.getPort();
+    }
+
+    /** Ends the node as a signal to end does, or as its death. */
+    void end(boolean inOrder) {
+      if (inOrder) {
+        node.stop();
+      } else {
+        node.close();
+      }
+      channel.shutdownNow();
+      server.shutdownNow();
+      try {
+        assertTrue(server.awaitTermination(10, TimeUnit.SECONDS));
+      } catch (InterruptedException e) {
+        Thread.currentThread().interrupt();
+      }
+      indexes.close();
+    }
+
+    <T> T admin(Function<IndexAdminGrpc.IndexAdminBlockingStub, T> call) {
+      return call.apply(
+          IndexAdminGrpc.newBlockingStub(channel).withDeadlineAfter(20, TimeUnit.SECONDS));
+    }
+
+    IndexGrpc.IndexBlockingStub calls() {
+      return IndexGrpc.newBlockingStub(channel).withDeadlineAfter(20, TimeUnit.SECONDS);
+    }
+
+    DescribeClusterResponse describe() {
+      return admin(stub -> stub.describeCluster(DescribeClusterRequest.getDefaultInstance()));
+    }
+
+    boolean leads() {
+      return describe().getGroupsList().stream()
+          .anyMatch(group -> group.getRole().equals("LEADING"));
+    }
+  }
+
+  private void start(String... names) throws Exception {
+    for (final String name : names) {
+      members.add(new Member(truth.connect(), directory.resolve(name)));
+    }
+    await(description -> description.getNodesCount() == members.size());
+  }
+
+  private void startAndLead(String... names) throws Exception {
+    start(names);
+    await(description -> members.stream().anyMatch(Member::leads));
+  }
+
+  @AfterEach
+  void end() {
+    members.forEach(member -> member.end(false));
+  }
+
+  private void endAll(boolean inOrder) {
+    members.forEach(member -> member.end(inOrder));
+    members.clear();
+  }
+
+  private void await(Predicate<DescribeClusterResponse> condition) throws Exception {
+    final long endNs = System.nanoTime() + TimeUnit.SECONDS.toNanos(30);
+    while (!condition.test(members.get(0).describe())) {
+      assertTrue(System.nanoTime() - endNs < 0, () -> members.get(0).describe().toString());
+      Thread.sleep(10);
+    }
+  }
+
+  private void awaitWhole(int count) throws Exception {
+    await(
+        description ->
+            description.getGroups(0).getEstablished()
+                && description.getGroups(0).getMembersCount() == count);
+  }
+
+  private void create() {
+    members
+        .get(0)
+        .admin(
+            stub ->
+                stub.createIndex(
+                    CreateIndexRequest.newBuilder()
+                        .setIndex(INDEX)
+                        .setKind(IndexKind.ORDERED)
+                        .setDurability(Durability.MEMORY)
+                        .build()));
+  }
+
+  private IndexClient connect(Duration deadline) {
+    final String targets = String.join(",", members.stream().map(Member::address).toList());
+    return IndexClient.builder().target(targets).deadline(deadline).build();
+  }
+
+  private void put(int from, int to) {
+    try (IndexClient client = connect(Duration.ofSeconds(20))) {
+      final OrderedIndex<String, Long> ages = client.ordered(INDEX, Codec.string(), Codec.int64());
+      for (long i = from; i < to; i++) {
+        ages.put("k" + i, i);
+      }
+    }
+  }
+
+  private void check(int count) {
+    try (IndexClient client = connect(Duration.ofSeconds(20))) {
+      final OrderedIndex<String, Long> ages = client.ordered(INDEX, Codec.string(), Codec.int64());
+      for (long i = 0; i < count; i++) {
+        assertEquals(i, ages.get("k" + i).orElseThrow());
+      }
+    }
+  }
+
+  private void checkNotServed() {
+    try (IndexClient client = connect(Duration.ofSeconds(5))) { // longer than a cold start waits
+      final OrderedIndex<String, Long> ages = client.ordered(INDEX, Codec.string(), Codec.int64());
+      assertEquals(
+          Status.Code.UNAVAILABLE, assertThrows(IndexException.class, () -> ages.get("k0")).code());
+    }
+  }
+
+  private int records() throws IOException {
+    int count = 0;
+    for (final String name : List.of("a", "b", "c")) {
+      try (DirectoryStream<Path> files =
+          Files.newDirectoryStream(directory.resolve(name), "stop-*")) {
+        for (final Path unused : files) {
+          count++;
+        }
+      }
+    }
+    return count;
+  }
+
+  private static PutRequest numbered(long client, long number, String key) {
+    return PutRequest.newBuilder()
+        .setIndex(INDEX)
+        .setKey(ByteString.copyFromUtf8(key))
+        .setValue(ByteString.copyFromUtf8("v"))
+        .setNumber(
+            RequestNumber.newBuilder().setClient(client).setNumber(number).setFirstIncomplete(1))
+        .build();
+  }
+
+  private Member leader() {
+    return members.stream().filter(Member::leads).findFirst().orElseThrow();
+  }
+
+  @Test
+  void entriesAreThereAfterAllNodesHaveEndedInOrder() throws Exception {
+    start("a", "b", "c");
+    create();
+    awaitWhole(3);
+    put(0, 300);
+    final long client =
+        leader()
+            .calls()
+            .openClient(OpenClientRequest.newBuilder().setIndex(INDEX).build())
+            .getClient();
+    final PutResponse first = leader().calls().put(numbered(client, 1, "numbered"));
+    for (int left = 2; left > 0; left--) {
+      members.remove(left).end(true);
+      put(300 + 100 * (2 - left), 400 + 100 * (2 - left)); // the others go on
+    }
+    endAll(true);
+
+    startAndLead("a", "b", "c");
+    check(500);
+    assertEquals(0, records());
+    assertEquals(first, leader().calls().put(numbered(client, 1, "numbered"))); // not again
+    final PutResponse second = leader().calls().put(numbered(client, 2, "other"));
+    assertTrue(second.getVersion() > first.getVersion() + 200, () -> first + " " + second);
+    awaitWhole(3);
+
+    endAll(false); // which leaves nothing: the older record does not come back
+    assertEquals(0, records());
+    start("a", "b", "c");
+    checkNotServed();
+  }
+
+  @Test
+  void entriesAreThereAfterAllNodesHaveEndedAtOnce() throws Exception {
+    start("a", "b", "c");
+    create();
+    awaitWhole(3);
+    put(0, 200);
+    final List<Thread> ending = new ArrayList<>();
+    for (final Member member : members) {
+      final Thread thread = new Thread(() -> member.end(true));
+      ending.add(thread);
+      thread.start();
+    }
+    members.clear();
+    for (final Thread thread : ending) {
+      thread.join();
+    }
+    startAndLead("a", "b", "c");
+    check(200);
+    put(200, 300);
+    awaitWhole(3);
+    endAll(true);
+    startAndLead("a", "b", "c");
+    check(300);
+  }
+
+  @Test
+  void anOlderRecordDoesNotCount() throws Exception {
+    start("a", "b", "c");
+    create();
+    awaitWhole(3);
+    put(0, 100);
+    members.remove(0).end(true);
+    assertEquals(1, records());
+    awaitWhole(2);
+    put(100, 200);
+    endAll(false);
+    start("a", "b", "c"); // a has what there was before the last writes
+    checkNotServed();
+  }
+}

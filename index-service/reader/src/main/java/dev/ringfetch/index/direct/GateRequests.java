@@ -1,0 +1,189 @@
+package dev.ringfetch.index.direct;
+
+import com.google.common.util.concurrent.ListenableFuture;
+import com.google.protobuf.ByteString;
+import dev.ringfetch.fabric.Fabric;
+import dev.ringfetch.fabric.RemoteDomain;
+import dev.ringfetch.index.v1.DirectAccessGrpc;
+import dev.ringfetch.index.v1.FabricHint;
+import dev.ringfetch.index.v1.GateMember;
+import dev.ringfetch.index.v1.GateRequest;
+import dev.ringfetch.index.v1.GateResponse;
+import dev.ringfetch.index.v1.GrantResponse;
+import dev.ringfetch.index.v1.ReleaseRequest;
+import io.grpc.Channel;
+import io.grpc.Status;
+import java.io.IOException;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import java.util.concurrent.ExecutionException;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.TimeoutException;
+
+/**
+ * The requests for the gates of a replicated index's members, one to each, all under way together.
+ *
+ * <p>Used by one thread at a time; nothing but {@link #await} blocks.
+ */
+final class GateRequests implements AutoCloseable {
+  private final Channel channel;
+  private final GrantResponse grant;
+  private final long timeoutNs;
+  private final List<Asked> asked = new ArrayList<>();
+
+  /**
+   * A request.
+   *
+   * @param token of what is granted
+   */
+  private record Asked(
+      GateMember member, ByteString token, ListenableFuture<GateResponse> answer) {}
+
+  /**
+   * Asks all members of a grant.
+   *
+   * @param grant of the leader
+   * @param hints of the fabrics that gates can be looked at over
+   * @param timeoutNs of a request
+   */
+  GateRequests(Channel channel, GrantResponse grant, List<FabricHint> hints, long timeoutNs) {
+    this.channel = channel;
+    this.grant = grant;
+    this.timeoutNs = timeoutNs;
+    for (final GateMember member : grant.getMembersList()) {
+      final ByteString token = GrantRequests.newToken();
+      asked.add(
+          new Asked(
+              member,
+              token,
+              stub(member)
+                  .grantGates(
+                      GateRequest.newBuilder()
+                          .setMember(member)
+                          .setGroup(grant.getGroup())
+                          .addAllFabrics(hints)
+                          .setToken(token)
+                          .build())));
+    }
+  }
+
+  private DirectAccessGrpc.DirectAccessFutureStub stub(GateMember member) {
+    return DirectAccessGrpc.newFutureStub(channel)
+        .withOption(NodeAddress.KEY, member.getAddress())
+        .withDeadlineAfter(timeoutNs, TimeUnit.NANOSECONDS);
+  }
+
+  /** The leader's grant of memory. */
+  GrantResponse grant() {
+    return grant;
+  }
+
+  /** Whether all have answered. */
+  boolean areDone() {
+    for (final Asked one : asked) {
+      if (!one.answer.isDone()) {
+        return false;
+      }
+    }
+    return true;
+  }
+
+  /** Waits until all have answered, for so long at most; false if not, or interrupted. */
+  boolean await(long waitNs) {
+    final long endNs = System.nanoTime() + waitNs;
+    for (final Asked one : asked) {
+      if (!isAnswered(one, Math.max(0, endNs - System.nanoTime()))) {
+        return false;
+      }
+    }
+    return true;
+  }
+
+  private static boolean isAnswered(Asked one, long waitNs) {
+    try {
+      one.answer.get(waitNs, TimeUnit.NANOSECONDS);
+      return true;
+    } catch (TimeoutException e) {
+      return false;
+    } catch (ExecutionException e) { // of which connect tells
+      return true;
+    } catch (InterruptedException e) {
+      Thread.currentThread().interrupt();
+      return false;
+    }
+  }
+
+  /**
+   * Connects to the gates, once all members have answered.
+   *
+   * @throws IOException if one has refused, or its gates cannot be reached
+   */
+  GrantedGates connect(Map<String, Fabric> fabrics, long limitNs) throws IOException {
+    final List<GrantedGates.Reached> reached = new ArrayList<>();
+    boolean connected = false;
+    try {
+      for (final Asked one : asked) {
+        reached.add(connect(one, fabrics, limitNs));
+      }
+      final GrantedGates gates = new GrantedGates(grant.getGroupEpoch(), reached);
+      connected = true;
+      return gates;
+    } finally {
+      if (!connected) {
+        GrantedGates.close(reached);
+      }
+    }
+  }
+
+  private static GrantedGates.Reached connect(Asked one, Map<String, Fabric> fabrics, long limitNs)
+      throws IOException {
+    final GateResponse answer = answer(one);
+    final Fabric fabric = fabrics.get(answer.getFabric());
+    if (fabric == null) {
+      throw new IOException("not asked for: fabric=" + answer.getFabric());
+    }
+    final RemoteDomain domain =
+        fabric.connectDomain(answer.getDomain().toByteArray(), one.token.toByteArray(), limitNs);
+    GrantedGates.Reached reached = null;
+    try {
+      reached =
+          GrantedGates.reach(
+              domain, one.member, answer.getSegment().toByteArray(), answer.getPlace());
+      return reached;
+    } finally {
+      if (reached == null) {
+        domain.close();
+      }
+    }
+  }
+
+  private static GateResponse answer(Asked one) throws IOException {
+    try {
+      return one.answer.get();
+    } catch (ExecutionException e) {
+      final Status status = Status.fromThrowable(e.getCause());
+      throw new IOException(
+          "the gate of a member is not reached: "
+              + one.member.getAddress()
+              + ": "
+              + status.getCode()
+              + ": "
+              + status.getDescription(),
+          e);
+    } catch (InterruptedException e) {
+      Thread.currentThread().interrupt();
+      throw new IOException("interrupted", e);
+    }
+  }
+
+  /** Cancels what is under way, and ends what was granted. */
+  @Override
+  public void close() {
+    for (final Asked one : asked) {
+      one.answer.cancel(true);
+      final var unused =
+          stub(one.member).release(ReleaseRequest.newBuilder().setToken(one.token).build());
+    }
+  }
+}

@@ -1,0 +1,93 @@
+package dev.ringfetch.index.layout;
+
+import dev.ringfetch.fabric.GateDescriptor;
+import dev.ringfetch.fabric.MemoryFaults;
+import dev.ringfetch.fabric.MemoryRegion;
+import java.lang.invoke.VarHandle;
+import java.util.List;
+
+/**
+ * The looks at the gates of a group's members that make reads of the leader's memory count.
+ *
+ * <p>A read counts if each member of the configuration was seen to obey its epoch after the read
+ * began. The next leader is one of them, and it obeys its own epoch before it serves: what it
+ * acknowledges comes after such a look. Each member has two words: the gate of its process, which a
+ * successor on its data directory moves, and that of the group's replica.
+ *
+ * <p>Where memory is mapped a look is part of the {@link Reads#verify} that ends a read, which
+ * finds out that any of the loads before it has failed.
+ *
+ * <p>Used by one thread at a time.
+ */
+public final class MemberGates {
+  private final long epoch;
+  private final Member[] members;
+  private boolean open; // all were at the last look
+
+  /**
+   * The gates of one member, mapped.
+   *
+   * @param process the page of its process's gate
+   * @param incarnation of the process that is a member
+   * @param groups the gates of its groups
+   * @param place of the group among them
+   */
+  public record Member(MemoryRegion process, long incarnation, MemoryRegion groups, int place) {}
+
+  /**
+   * Creates the looks at all members' gates.
+   *
+   * @param epoch of the group
+   * @param members of the epoch's configuration, the leader among them
+   */
+  public MemberGates(long epoch, List<Member> members) {
+    if (members.isEmpty()) {
+      throw new IllegalArgumentException("no members: epoch=" + epoch);
+    }
+    this.epoch = epoch;
+    this.members = members.toArray(Member[]::new);
+  }
+
+  /** Begins a read: what earlier looks found does not count for it. */
+  public void begin() {
+    open = false;
+  }
+
+  /**
+   * Looks at all gates, after all earlier loads of this thread. What it finds counts if the caller
+   * verifies the memory then.
+   */
+  public void look() {
+    VarHandle.acquireFence();
+    boolean all = true;
+    for (int i = 0; i < members.length; i++) {
+      all &= isOpen(members[i]);
+    }
+    open = all;
+  }
+
+  private boolean isOpen(Member member) {
+    final long process = member.process.getLongAcquire(GateDescriptor.WORD_OFFSET);
+    final long group = member.groups.getLongAcquire(GatesDescriptor.word(member.place));
+    return process == member.incarnation && group == epoch;
+  }
+
+  /** Whether all members obeyed the epoch at the last look since {@link #begin}. */
+  public boolean wereOpen() {
+    return open;
+  }
+
+  /** Looks at all gates, and verifies that; returns whether all members obey the epoch. */
+  public boolean areOpen() {
+    final MemoryRegion any = members[0].groups;
+    try {
+      look();
+      any.verify(); // any: an error of another one's memory is thrown here, too
+      return open;
+    } catch (InternalError e) { // a successor has taken the memory away
+      MemoryFaults.absorb(any, e);
+      open = false;
+      return false;
+    }
+  }
+}

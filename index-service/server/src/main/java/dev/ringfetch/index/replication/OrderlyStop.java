@@ -1,0 +1,105 @@
+package dev.ringfetch.index.replication;
+
+import com.google.protobuf.ByteString;
+import java.io.IOException;
+import java.util.ArrayDeque;
+import java.util.Deque;
+import java.util.Map;
+import java.util.TreeMap;
+import org.agrona.ErrorHandler;
+
+/**
+ * The orderly end of a node's groups in memory, one after the other: their replicas end, and what
+ * they had stands in a record, with which the next process can lead if no other node has gone on.
+ *
+ * <p>A duty cycle, of the thread of {@link Replicas#work}. Meanwhile the node goes on.
+ */
+public final class OrderlyStop {
+  private final StopRecords records;
+  private final Runnable wake;
+  private final ErrorHandler errors;
+  private final Deque<Replica> left;
+  private StopCopy copy; // of the first one; null before it begins
+  private StopRecords.Writer writer;
+  private int written;
+
+  /**
+   * Creates it.
+   *
+   * @param wake is run, on any thread, when there is something to do
+   * @param errors is told which group has no record, and why
+   */
+  public OrderlyStop(Replicas replicas, StopRecords records, Runnable wake, ErrorHandler errors) {
+    this.records = records;
+    this.wake = wake;
+    this.errors = errors;
+    final Map<Long, Replica> inMemory = new TreeMap<>();
+    replicas.all().stream()
+        .filter(replica -> !replica.isOnDisk())
+        .forEach(replica -> inMemory.put(replica.group(), replica));
+    left = new ArrayDeque<>(inMemory.values());
+  }
+
+  /** Number of records that were written. */
+  public int written() {
+    return written;
+  }
+
+  /** Whether all is done. */
+  public boolean isDone() {
+    return left.isEmpty();
+  }
+
+  /** Does a step; returns whether there may be another one at once. */
+  public boolean work() {
+    if (left.isEmpty()) {
+      return false;
+    }
+    final Replica replica = left.peek();
+    try {
+      return step(replica);
+    } catch (IOException e) {
+      errors.onError(
+          new IOException("no record of the stop: group=" + replica.group() + ": " + e, e));
+      next();
+      return true;
+    }
+  }
+
+  private boolean step(Replica replica) throws IOException {
+    if (copy == null) {
+      copy = replica.stop(wake);
+    }
+    final ByteString piece = copy.take();
+    if (piece != null) {
+      if (writer == null) {
+        writer = records.create(replica.group());
+      }
+      writer.add(piece.toByteArray());
+    } else if (copy.failure() != null) {
+      throw new IOException(copy.failure());
+    } else if (copy.isDone()) {
+      if (writer != null) {
+        writer.finish();
+        written++;
+      }
+      next();
+    } else {
+      return false;
+    }
+    return true;
+  }
+
+  private void next() {
+    left.poll();
+    copy = null;
+    if (writer != null) {
+      try {
+        writer.close();
+      } catch (IOException e) { // it is not finished, and does not count
+        errors.onError(e);
+      }
+      writer = null;
+    }
+  }
+}

@@ -1,0 +1,222 @@
+package dev.ringfetch.index.replication;
+
+import com.google.protobuf.ByteString;
+import com.google.protobuf.UnsafeByteOperations;
+import dev.ringfetch.index.journal.RecordDescriptor;
+import dev.ringfetch.index.v1.Member;
+import java.util.ArrayDeque;
+import java.util.ArrayList;
+import java.util.List;
+
+/**
+ * What a process that ends in order leaves of a group in memory, piece after piece, as {@link
+ * StopDescriptor} lays out.
+ *
+ * <p>The entries are walked while the replica goes on. Then, in one step, the replica closes its
+ * gate, takes what was placed before that, and ends: the log up to there has each record that any
+ * leader has counted or counts yet by this process. So the record makes its directory as complete
+ * as the process was.
+ *
+ * <p>The replica's owner makes the pieces, one other thread takes them.
+ */
+final class StopCopy {
+  /** After so many begins the copy fails. */
+  private static final int ATTEMPTS = 8;
+
+  /** After so long without a step the copy fails: others wait for the end of the process. */
+  static final long PATIENCE_NS = 5_000_000_000L;
+
+  private enum State {
+    BEGINNING,
+    WALKING,
+    ENDED
+  }
+
+  private final ReplicaContext context;
+  private final Runnable drive;
+  private final Runnable wake;
+
+  // Of the owner.
+  private final ArrayDeque<ByteString> made = new ArrayDeque<>();
+  private State state = State.BEGINNING;
+  private int attempts;
+  private long generation;
+  private GroupSnapshot entries; // null: none
+  private long begin; // position that the entries have at least
+  private long length;
+  private long steppedNs;
+
+  // Handed over.
+  private volatile ByteString piece; // null: none
+  private volatile String failure;
+  private volatile boolean isDone;
+
+  /**
+   * Creates the copy.
+   *
+   * @param drive has the replica go on
+   * @param wake is run, on any thread, when there is something to take
+   */
+  StopCopy(ReplicaContext context, Runnable drive, Runnable wake) {
+    this.context = context;
+    this.drive = drive;
+    this.wake = wake;
+    steppedNs = context.clock().getAsLong();
+  }
+
+  // The thread that takes.
+
+  /** Takes the next piece: whole records; null if there is none now. */
+  ByteString take() {
+    final ByteString taken = piece;
+    if (taken != null) {
+      piece = null;
+    }
+    drive.run();
+    return taken;
+  }
+
+  /** Whether nothing comes any more, and all was taken. */
+  boolean isDone() {
+    return isDone && piece == null;
+  }
+
+  /** Why there is no copy, for people; null if there may be one. */
+  String failure() {
+    return failure;
+  }
+
+  // The owner.
+
+  /**
+   * Makes pieces as far as there is room for them.
+   *
+   * @param mayBegin whether no earlier record is to be removed first
+   * @param stop ends the replica
+   */
+  void work(ReplicaCore core, boolean mayBegin, Runnable stop) {
+    final long nowNs = context.clock().getAsLong();
+    boolean goesOn = true;
+    while (goesOn && piece == null) {
+      if (!made.isEmpty()) {
+        piece = made.poll();
+        steppedNs = nowNs;
+        wake.run();
+      } else if (state == State.ENDED) {
+        isDone |= failure == null;
+        wake.run();
+        goesOn = false;
+      } else {
+        goesOn = mayBegin && step(core, stop);
+        steppedNs = goesOn ? nowNs : steppedNs;
+      }
+    }
+    if (state != State.ENDED && nowNs - steppedNs > PATIENCE_NS) {
+      fail(core, "it does not go on");
+    }
+  }
+
+  private boolean step(ReplicaCore core, Runnable stop) {
+    if (attempts == 0 && (!isComplete(core) || core.isRestarted())) {
+      state = State.ENDED; // without a record; or that of the process before stands
+      return true;
+    }
+    if (!isComplete(core)) {
+      fail(core, "it is complete no more");
+    } else if (core.log().bytes() > context.limits().tail()) {
+      fail(core, "more is written meanwhile than it keeps");
+    } else if (state == State.BEGINNING || generation != core.generation()) {
+      begin(core);
+      return state == State.WALKING;
+    } else {
+      return walk(core, stop);
+    }
+    return false;
+  }
+
+  private static boolean isComplete(ReplicaCore core) {
+    return core.state() != ReplicaState.NONE
+        && core.state() != ReplicaState.JOINING
+        && core.state() != ReplicaState.STOPPED;
+  }
+
+  private void begin(ReplicaCore core) {
+    close();
+    state = State.BEGINNING;
+    if (attempts++ == ATTEMPTS) {
+      fail(core, "it changes again and again");
+      return;
+    }
+    generation = core.generation();
+    begin = core.applied();
+    core.keepFrom(begin);
+    add(core, RecordDescriptor.GROUP_BEGIN, core.begun().toByteString());
+    entries = context.store().snapshot(drive);
+    state = State.WALKING;
+  }
+
+  private boolean walk(ReplicaCore core, Runnable stop) {
+    final ByteString next = entries.next();
+    if (next == null) {
+      end(core, stop);
+      return true;
+    }
+    if (next.isEmpty()) {
+      if (entries.isFailed()) {
+        state = State.BEGINNING;
+      }
+      return state == State.BEGINNING;
+    }
+    made(UnsafeByteOperations.unsafeWrap(GroupRecords.owned(context.group(), next.toByteArray())));
+    return true;
+  }
+
+  /** Ends the replica, and takes the log as it is then. */
+  private void end(ReplicaCore core, Runnable stop) {
+    close();
+    if (!core.closeForGood()) {
+      fail(core, "what was placed is lost");
+      return;
+    }
+    add(core, RecordDescriptor.GROUP_EPOCH, RecordDescriptor.value(begin));
+    final RecordLog.Cursor cursor = core.log().new Cursor();
+    cursor.seek(begin);
+    final long end = core.log().end();
+    while (cursor.position() < end) {
+      made(cursor.takeTo(end));
+    }
+    final long committed = Math.min(core.commit(), end);
+    add(core, RecordDescriptor.GROUP_COMMIT, RecordDescriptor.value(committed));
+    final List<Member> processes = new ArrayList<>(core.predecessors());
+    processes.add(Configurations.member(context.self()));
+    add(core, RecordDescriptor.GROUP_STOP, StopDescriptor.encoded(length, processes));
+    state = State.ENDED;
+    stop.run();
+  }
+
+  private void add(ReplicaCore core, int type, ByteString value) {
+    made(
+        UnsafeByteOperations.unsafeWrap(
+            GroupRecords.control(context.group(), type, core.gate(), value)));
+  }
+
+  private void made(ByteString next) {
+    made.add(next);
+    length += next.size();
+  }
+
+  private void fail(ReplicaCore core, String reason) {
+    close();
+    core.keepFrom(Long.MAX_VALUE);
+    state = State.ENDED;
+    failure = reason;
+    wake.run();
+  }
+
+  private void close() {
+    if (entries != null) {
+      entries.close();
+      entries = null;
+    }
+  }
+}

@@ -1,0 +1,28 @@
+package dev.ringfetch.index.replication;
+
+import java.io.IOException;
+
+/**
+ * Where a node keeps what it has of groups in memory when its process ends in order, and finds it
+ * at the next start: one record of each group. Used by one thread at a time.
+ */
+public interface StopRecords {
+  /** A record that is written. It takes the place of an earlier one when it is finished. */
+  interface Writer extends AutoCloseable {
+    /** Adds whole records. */
+    void add(byte[] piece) throws IOException;
+
+    /** Makes all durable. */
+    void finish() throws IOException;
+
+    /** Gives the record up, unless it is finished. */
+    @Override
+    void close() throws IOException;
+  }
+
+  /** Begins the record of a group. */
+  Writer create(long group) throws IOException;
+
+  /** Removes the record of a group, durably; without effect if there is none. */
+  void delete(long group) throws IOException;
+}

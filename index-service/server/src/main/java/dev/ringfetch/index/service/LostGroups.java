@@ -1,0 +1,78 @@
+package dev.ringfetch.index.service;
+
+import dev.ringfetch.index.coordinator.Recoveries;
+import dev.ringfetch.index.journal.IndexDefinition;
+import dev.ringfetch.index.v1.Durability;
+import dev.ringfetch.index.v1.GroupState;
+import dev.ringfetch.index.v1.Member;
+import dev.ringfetch.index.v1.Node;
+import dev.ringfetch.index.v1.RecoverIndexRequest;
+import io.grpc.Status;
+import io.grpc.StatusException;
+import java.util.Map;
+
+/**
+ * Groups of which no node lives that has all: none of the last configuration's processes, at level
+ * DISK none of its directories. An operator may accept the loss.
+ */
+final class LostGroups {
+  private LostGroups() {}
+
+  /** A node that lives and has all of the group, or may have; null: none. */
+  static Node survivor(GroupState group, Map<Long, Node> living) {
+    final IndexDefinition definition = IndexDefinition.of(group);
+    final boolean isOnDisk = definition != null && definition.durability() == Durability.DISK;
+    for (final Member member : Recoveries.last(group).getMembersList()) {
+      final Node node = living.get(member.getNode());
+      if (node != null && (isOnDisk || node.getIncarnation() == member.getIncarnation())) {
+        return node;
+      }
+    }
+    return null;
+  }
+
+  /**
+   * Checks that a loss can be accepted.
+   *
+   * @param seen null if there is no such group
+   */
+  static void check(GroupState seen, RecoverIndexRequest request, Map<Long, Node> living)
+      throws StatusException {
+    final String index = request.getIndex();
+    if (seen == null) {
+      throw Status.NOT_FOUND
+          .withDescription("there is no such index: index=" + index)
+          .asException();
+    }
+    final Node survivor = survivor(seen, living);
+    if (survivor != null) {
+      throw refused("a node lives that has all: index=" + index + at(survivor));
+    }
+    if (seen.getVersion() != request.getStateVersion()
+        || Recoveries.epoch(seen) != request.getEpoch()) {
+      throw changed(index);
+    }
+    if (seen.getRecovery().getCount() >= Recoveries.LIMIT) {
+      throw refused("that was done too often; drop the index: index=" + index);
+    }
+    final Node node = living.get(request.getNode());
+    final IndexDefinition definition = IndexDefinition.of(seen);
+    if (request.getNode() != 0
+        && (node == null || !node.getDisk() || definition.durability() != Durability.DISK)) {
+      throw refused("the node does not live, or has no log of the index: index=" + index);
+    }
+  }
+
+  private static String at(Node node) {
+    return " node=" + node.getAddress();
+  }
+
+  private static StatusException refused(String why) {
+    return Status.FAILED_PRECONDITION.withDescription(why).asException();
+  }
+
+  /** The group is another one than the caller has seen. */
+  static StatusException changed(String index) {
+    return refused("the group has changed meanwhile; look again: index=" + index);
+  }
+}

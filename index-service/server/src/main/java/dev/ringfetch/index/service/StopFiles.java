@@ -1,0 +1,145 @@
+package dev.ringfetch.index.service;
+
+import dev.ringfetch.index.disk.Disk;
+import dev.ringfetch.index.disk.DiskFile;
+import dev.ringfetch.index.journal.JournalRecord;
+import dev.ringfetch.index.journal.RecordDescriptor;
+import dev.ringfetch.index.replication.GroupRecovery;
+import dev.ringfetch.index.replication.GroupStoreException;
+import dev.ringfetch.index.replication.Replicas;
+import dev.ringfetch.index.replication.StopRecords;
+import dev.ringfetch.index.replication.StopRecovery;
+import java.io.IOException;
+import java.nio.ByteBuffer;
+import java.util.function.Consumer;
+import org.agrona.ErrorHandler;
+
+/**
+ * The records of orderly stops in a node's data directory: a file for each group, which has its
+ * name once it is whole and synced.
+ *
+ * <p>Used by one thread at a time.
+ */
+final class StopFiles implements StopRecords {
+  private static final String PREFIX = "stop-";
+  private static final String UNFINISHED_SUFFIX = ".unfinished";
+  private static final int BUFFER_LENGTH = 4 << 20; // several times the longest record
+
+  private static final int SYNC_LENGTH = 1 << 20;
+
+  private final Disk disk;
+
+  StopFiles(Disk disk) {
+    this.disk = disk;
+  }
+
+  private static String name(long group) {
+    return PREFIX + String.format("%016x", group);
+  }
+
+  /** Number of the group whose file it is; -1 if it is none. */
+  private static long group(String name) {
+    try {
+      return name.startsWith(PREFIX)
+          ? Long.parseUnsignedLong(name.substring(PREFIX.length()), 16)
+          : -1;
+    } catch (NumberFormatException e) { // of another kind, or unfinished
+      return -1;
+    }
+  }
+
+  @Override
+  public Writer create(long group) throws IOException {
+    final String unfinished = name(group) + UNFINISHED_SUFFIX;
+    disk.delete(unfinished); // of a process that was killed
+    final DiskFile file = disk.create(unfinished);
+    return new Writer() {
+      private long length;
+      private int unsynced;
+      private boolean isFinished;
+
+      @Override
+      public void add(byte[] piece) throws IOException {
+        file.write(length, ByteBuffer.wrap(piece));
+        length += piece.length;
+        unsynced += piece.length;
+        if (unsynced >= SYNC_LENGTH) { // the thread has other things to do beside this
+          file.sync();
+          unsynced = 0;
+        }
+      }
+
+      @Override
+      public void finish() throws IOException {
+        file.sync();
+        file.close();
+        disk.rename(unfinished, name(group));
+        disk.syncDirectory();
+        isFinished = true;
+      }
+
+      @Override
+      public void close() throws IOException {
+        if (!isFinished) {
+          file.close();
+          disk.delete(unfinished);
+        }
+      }
+    };
+  }
+
+  @Override
+  public void delete(long group) throws IOException {
+    disk.delete(name(group));
+    disk.syncDirectory(); // a loss of power does not bring it back
+  }
+
+  /**
+   * Reads all that there are.
+   *
+   * @param node whose directory it is
+   * @param found takes those that are whole
+   * @param errors is told of the others, which count for nothing
+   */
+  void read(
+      long node, Replicas.StoreFactory stores, Consumer<GroupRecovery> found, ErrorHandler errors)
+      throws IOException {
+    for (final String name : disk.list()) {
+      if (group(name) > 0) {
+        final StopRecovery recovery = new StopRecovery(group(name), node, stores);
+        try {
+          read(name, recovery);
+        } catch (IOException | GroupStoreException e) {
+          errors.onError(
+              new IOException("the index is not taken over: file=" + disk.describe(name), e));
+        }
+        if (recovery.takeWhole() == null) {
+          recovery.discard();
+        } else {
+          found.accept(recovery.takeWhole());
+        }
+      }
+    }
+  }
+
+  private void read(String name, StopRecovery recovery) throws IOException, GroupStoreException {
+    final byte[] bytes = new byte[BUFFER_LENGTH];
+    final JournalRecord record = new JournalRecord();
+    try (DiskFile file = disk.open(name)) {
+      final long end = file.length();
+      long position = 0;
+      while (position < end) {
+        final int limit = file.read(position, ByteBuffer.wrap(bytes));
+        int offset = 0;
+        while (record.wrap(bytes, offset, limit)) {
+          recovery.onRecord(record);
+          offset += RecordDescriptor.aligned(record.length());
+        }
+        if (offset == 0) {
+          throw new IOException("damaged: offset=" + position);
+        }
+        position += offset;
+      }
+    }
+  }
+}

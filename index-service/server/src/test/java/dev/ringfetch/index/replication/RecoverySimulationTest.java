@@ -1,0 +1,108 @@
+package dev.ringfetch.index.replication;
+
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import dev.ringfetch.index.v1.GroupState;
+import dev.ringfetch.index.v1.Member;
+import java.util.ArrayList;
+import java.util.Comparator;
+import java.util.List;
+import java.util.Optional;
+import java.util.Random;
+import org.junit.jupiter.api.Test;
+
+/**
+ * Random lives of clusters that lose all directories which have all: the group goes on with what an
+ * older one has, whether the others come back later or not; all members have the same then, and no
+ * version is given twice.
+ */
+final class RecoverySimulationTest {
+  private static final int WORLDS =
+      Integer.getInteger(
+          "ringfetch.worlds", 25 * Math.max(1, Integer.getInteger("ringfetch.hunt", 0)));
+
+  @Test
+  void aGroupGoesOnWithWhatOneNodeHas() {
+    final long seed = Long.getLong("ringfetch.seed", 20261129);
+    final Coverage coverage = new Coverage();
+    for (int i = 0; i < WORLDS; i++) {
+      run(seed + i, coverage);
+    }
+    System.out.printf("seed=%d worlds=%d %s%n", seed, WORLDS, coverage);
+    if (Long.getLong("ringfetch.seed") == null && WORLDS >= 25) { // others may meet less
+      for (final String what : List.of("accepted losses", "come back", "lost directories")) {
+        assertTrue(coverage.of(what) > 0, what + " " + coverage);
+      }
+    }
+  }
+
+  private static void run(long seed, Coverage coverage) {
+    try {
+      final Random random = new Random(seed);
+      final ReplicationWorld world =
+          new ReplicationWorld(random.nextLong(), 3 + random.nextInt(2), 3, coverage, true);
+      world.startClients(1 + random.nextInt(6), 2_000_000);
+      new ReplicationFaults(world, coverage).run(1_000);
+      world.settle();
+      world.startClients(1 + random.nextInt(6), 2_000_000);
+      world.time().run(200 * ReplicationWorld.MS);
+      final List<Long> old = endSome(world, random);
+      world.time().run((1_500 + random.nextInt(1_000)) * ReplicationWorld.MS);
+      world.stopClients();
+      endComplete(world, random, coverage);
+      old.forEach(world::start);
+      world.time().run((1_000 + random.nextInt(4_000)) * ReplicationWorld.MS);
+      final Optional<SimulatedNode> best =
+          world.nodes().values().stream()
+              .filter(node -> log(node) != 0)
+              .max(
+                  Comparator.comparingLong(RecoverySimulationTest::log)
+                      .thenComparingLong(node -> node.replica().status().end()));
+      if (best.isEmpty()) {
+        coverage.count("nothing left");
+        return;
+      }
+      world.acceptLoss(best.get().id());
+      world.startClients(2, 2_000_000);
+      world.time().run(random.nextInt(3_000) * ReplicationWorld.MS);
+      world.settle(); // starts those that have ended
+    } catch (Throwable t) {
+      throw new AssertionError("-Dringfetch.seed=" + seed + " -Dringfetch.worlds=1", t);
+    }
+  }
+
+  /** Ends nodes, which lack what is written then; one at least is left. */
+  private static List<Long> endSome(ReplicationWorld world, Random random) {
+    final List<Long> ended = new ArrayList<>(world.nodes().keySet());
+    ended.remove(random.nextInt(ended.size()));
+    if (random.nextBoolean()) {
+      ended.remove(random.nextInt(ended.size()));
+    }
+    for (final long id : ended) {
+      world.crash(id, true, -1);
+      world.time().run(random.nextInt(300) * ReplicationWorld.MS);
+    }
+    return ended;
+  }
+
+  /** Ends all members that have all: some lose their directories, some come back too late. */
+  private static void endComplete(ReplicationWorld world, Random random, Coverage coverage) {
+    final GroupState state = world.coordinator().group(world.group());
+    for (final Member member : state.getEstablished().getMembersList()) {
+      final SimulatedNode node = world.nodes().get(member.getNode());
+      if (node == null) {
+        continue;
+      }
+      if (random.nextBoolean()) {
+        world.lose(node.id());
+      } else if (node.isAlive()) {
+        coverage.count("come back");
+        world.crash(node.id(), true, -1);
+      }
+    }
+  }
+
+  private static long log(SimulatedNode node) {
+    return node.isAlive() && node.replica() != null ? node.replica().status().logEpoch() : 0;
+  }
+}

@@ -1,0 +1,119 @@
+package dev.ringfetch.index.replication;
+
+import dev.ringfetch.index.journal.JournalRecord;
+import dev.ringfetch.index.journal.RecordDescriptor;
+import dev.ringfetch.index.v1.Member;
+import java.io.IOException;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import java.util.TreeMap;
+import java.util.function.Consumer;
+
+/** What processes of a simulated node have left as they ended in order. */
+final class SimulatedStops implements StopRecords {
+  private final long node;
+  private final Coverage coverage;
+  private final Map<Long, List<byte[]>> records = new TreeMap<>();
+
+  /** Removals fail so many times. */
+  int failures;
+
+  SimulatedStops(long node, Coverage coverage) {
+    this.node = node;
+    this.coverage = coverage;
+  }
+
+  @Override
+  public Writer create(long group) {
+    final List<byte[]> pieces = new ArrayList<>();
+    return new Writer() {
+      @Override
+      public void add(byte[] piece) {
+        pieces.add(piece.clone());
+      }
+
+      @Override
+      public void finish() {
+        records.put(group, pieces);
+        coverage.count("records of stops");
+      }
+
+      @Override
+      public void close() {
+        // What is not finished is not there.
+      }
+    };
+  }
+
+  @Override
+  public void delete(long group) throws IOException {
+    if (failures > 0) {
+      failures--;
+      throw new IOException("the disk does not answer");
+    }
+    if (records.remove(group) != null) {
+      coverage.count("removed records of stops");
+    }
+  }
+
+  boolean isEmpty() {
+    return records.isEmpty();
+  }
+
+  /** The processes whose records there are; empty if there are none. */
+  List<Member> processes(long group) {
+    final List<Member> processes = new ArrayList<>();
+    long length = 0;
+    for (final byte[] piece : records.getOrDefault(group, List.of())) {
+      final JournalRecord record = new JournalRecord();
+      for (int offset = 0; offset < piece.length; ) {
+        record.at(piece, offset);
+        if (record.type() == RecordDescriptor.GROUP_STOP) {
+          processes.addAll(StopDescriptor.processes(record.value(), length, node));
+        }
+        offset += RecordDescriptor.aligned(record.length());
+        length += RecordDescriptor.aligned(record.length());
+      }
+    }
+    return processes;
+  }
+
+  /** Makes a record say that its process obeyed a later epoch. */
+  void obeyed(long group, long epoch) {
+    for (final byte[] piece : records.get(group)) {
+      final JournalRecord record = new JournalRecord();
+      for (int offset = 0; offset < piece.length; ) {
+        record.at(piece, offset);
+        if (record.type() == RecordDescriptor.GROUP_EPOCH) {
+          record.place(epoch, 0).end();
+        }
+        offset += RecordDescriptor.aligned(record.length());
+      }
+    }
+  }
+
+  /** Reads all that is there. */
+  void recover(Replicas.StoreFactory stores, int waiting, Consumer<GroupRecovery> found) {
+    for (final Map.Entry<Long, List<byte[]>> one : records.entrySet()) {
+      final StopRecovery recovery = new StopRecovery(one.getKey(), node, stores, waiting);
+      final JournalRecord record = new JournalRecord();
+      try {
+        for (final byte[] piece : one.getValue()) {
+          int offset = 0;
+          while (offset < piece.length && record.wrap(piece, offset, piece.length)) {
+            recovery.onRecord(record);
+            offset += RecordDescriptor.aligned(record.length());
+          }
+        }
+      } catch (GroupStoreException e) {
+        throw new AssertionError(e);
+      }
+      if (recovery.takeWhole() == null) {
+        throw new AssertionError("not whole: group=" + one.getKey());
+      }
+      coverage.count("starts from records of stops");
+      found.accept(recovery.takeWhole());
+    }
+  }
+}
