@@ -159,8 +159,7 @@ final class OfflineNodeTest {
           List.of("of a node of a cluster: other nodes may have newer entries"), indexes.notes());
       assertEquals(
           model.keySet(),
-          new TreeSet<>(
-              indexes.found().stream().map(OfflineIndexes.Found::name).toList()));
+          new TreeSet<>(indexes.found().stream().map(OfflineIndexes.Found::name).toList()));
       checkEntries(indexes);
     }
   }
@@ -294,10 +293,7 @@ final class OfflineNodeTest {
         final ByteString key = ByteString.copyFromUtf8("key" + i);
         final Write write = new Write(done -> answered.complete((int) done.outcome()));
         assertEquals(
-            0,
-            index
-                .partition(key)
-                .submit(write.put(key, ByteString.copyFrom(new byte[1 << 20]))));
+            0, index.partition(key).submit(write.put(key, ByteString.copyFrom(new byte[1 << 20]))));
         assertEquals(Write.DONE, answered.get(20, TimeUnit.SECONDS));
       }
     }
