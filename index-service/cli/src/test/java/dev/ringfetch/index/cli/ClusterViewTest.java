@@ -128,7 +128,10 @@ final class ClusterViewTest {
   @Test
   void aFullDiskIsShownWithItsNode() {
     answer(node(1, true, 1, 2, 3));
-    answer(node(2, true, 1, 2, 3).setDiskObstacle("No space left on device").setDiskObstacleMs(90_000));
+    answer(
+        node(2, true, 1, 2, 3)
+            .setDiskObstacle("No space left on device")
+            .setDiskObstacleMs(90_000));
     answer(node(3, true, 1, 2, 3).setDiskObstacle("Input/output error"));
     final ClusterView view = ClusterView.of(answers);
     assertEquals(

@@ -69,8 +69,8 @@ record Identity(String id, String boot, long incarnation) {
    * Replaces the identity; after a loss of power the file holds either the old or the new one.
    *
    * <p>Where the disk has no room for another file, the new one is written over the old one, if it
-   * is as long: then it needs no room, and as it is shorter than a sector, it is there as a whole or
-   * not at all.
+   * is as long: then it needs no room, and as it is shorter than a sector, it is there as a whole
+   * or not at all.
    *
    * @throws IOException if the disk fails, or has no room; no unfinished file is left then
    */

@@ -83,7 +83,10 @@ final class FabricMemberMemory implements MemberMemory {
     if (domain == null) {
       domain =
           fabric.openDomain(
-              new DomainContext().rights(Rights.WRITE).memoryLimit(LogMemoryDescriptor.LENGTH_LIMIT).peerLimit(2));
+              new DomainContext()
+                  .rights(Rights.WRITE)
+                  .memoryLimit(LogMemoryDescriptor.LENGTH_LIMIT)
+                  .peerLimit(2));
       domains.put(fabric, domain);
     }
     return domain;

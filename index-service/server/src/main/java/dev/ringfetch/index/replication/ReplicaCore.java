@@ -2,8 +2,8 @@ package dev.ringfetch.index.replication;
 
 import dev.ringfetch.index.journal.JournalRecord;
 import dev.ringfetch.index.journal.RecordDescriptor;
-import dev.ringfetch.index.v1.DiskRoom;
 import dev.ringfetch.index.v1.Configuration;
+import dev.ringfetch.index.v1.DiskRoom;
 import dev.ringfetch.index.v1.GroupState;
 import dev.ringfetch.index.v1.Member;
 import java.util.List;

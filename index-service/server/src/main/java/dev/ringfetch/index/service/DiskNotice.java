@@ -29,8 +29,7 @@ final class DiskNotice implements Consumer<IOException> {
   public void accept(IOException obstacle) {
     if (obstacle == null) {
       final long seconds = TimeUnit.NANOSECONDS.toSeconds(nanoClock.getAsLong() - sinceNs);
-      logger.log(
-          Level.INFO, "the disk has room again, after " + seconds + " s: data=" + data);
+      logger.log(Level.INFO, "the disk has room again, after " + seconds + " s: data=" + data);
     } else {
       sinceNs = nanoClock.getAsLong();
       logger.log(

@@ -16,7 +16,8 @@ import java.util.List;
 
 /**
  * The indexes of a data directory that no server uses, as a server would find them at a start; of a
- * cluster's node, with all records that it has, whether they were committed or not. The directory is read, checked and not changed; until this is closed, no server can use it.
+ * cluster's node, with all records that it has, whether they were committed or not. The directory
+ * is read, checked and not changed; until this is closed, no server can use it.
  *
  * <p>Used by one thread at a time.
  */
@@ -48,7 +49,8 @@ public final class OfflineIndexes implements AutoCloseable {
     this.memory = memory;
     records = new OfflineRecords(memory);
     final HostDisk disk = HostDisk.readOnly(directory.path());
-    inspection = Journal.isIn(disk) ? JournalInspection.of(disk, directory.origin(), records) : null;
+    inspection =
+        Journal.isIn(disk) ? JournalInspection.of(disk, directory.origin(), records) : null;
   }
 
   /**

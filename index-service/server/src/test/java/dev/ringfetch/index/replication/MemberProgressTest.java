@@ -94,8 +94,7 @@ final class MemberProgressTest implements Peers, MemberStore {
             .setGroup(GROUP)
             .setEstablished(Configuration.newBuilder().setEpoch(EPOCH))
             .build();
-    final SnapshotTransfer transfer =
-        new SnapshotTransfer(core, MEMBER, group, () -> {}, true, 0);
+    final SnapshotTransfer transfer = new SnapshotTransfer(core, MEMBER, group, () -> {}, true, 0);
     final long stepNs = 100_000_000;
     long nowNs = 0;
     while (nowNs + stepNs <= SnapshotTransfer.STALL_NS) {

@@ -82,8 +82,7 @@ final class ReplicaSnapshotsTest implements UnconnectedPeers {
     return GroupState.newBuilder()
         .setGroup(group)
         .setIndex("index " + group)
-        .setDefinition(
-            new IndexDefinition(IndexKind.HASH, Durability.DISK, 1, 1, group).encoded())
+        .setDefinition(new IndexDefinition(IndexKind.HASH, Durability.DISK, 1, 1, group).encoded())
         .build();
   }
 
@@ -139,7 +138,9 @@ final class ReplicaSnapshotsTest implements UnconnectedPeers {
     ReplicaSnapshots.Progress progress = source.add(sink);
     for (int i = 0; i < 100 && progress != ReplicaSnapshots.Progress.DONE; i++) {
       final int size = taken.size();
-      if (isBetween && size > 0 && view(taken.get(size - 1)).type() == RecordDescriptor.GROUP_COMMIT) {
+      if (isBetween
+          && size > 0
+          && view(taken.get(size - 1)).type() == RecordDescriptor.GROUP_COMMIT) {
         isBetween = false;
         between.run();
       }

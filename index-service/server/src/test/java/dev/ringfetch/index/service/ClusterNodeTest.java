@@ -147,8 +147,7 @@ final class ClusterNodeTest {
     assertEquals(
         Map.of("of the server", 1, "of the request", 2),
         node.describe().getGroupsList().stream()
-            .collect(
-                Collectors.toMap(GroupDescription::getIndex, GroupDescription::getReplicas)));
+            .collect(Collectors.toMap(GroupDescription::getIndex, GroupDescription::getReplicas)));
   }
 
   /**

@@ -33,7 +33,8 @@ class DiskNoticeTest {
 
     @Override
     public void log(Level level, ResourceBundle bundle, String format, Object... parameters) {
-      lines.add(level + " " + (parameters == null ? format : MessageFormat.format(format, parameters)));
+      lines.add(
+          level + " " + (parameters == null ? format : MessageFormat.format(format, parameters)));
     }
   }
 

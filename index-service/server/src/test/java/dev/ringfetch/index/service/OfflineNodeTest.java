@@ -18,6 +18,7 @@ import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
+import java.util.Comparator;
 import java.util.List;
 import java.util.Map;
 import java.util.Random;
@@ -67,6 +68,12 @@ final class OfflineNodeTest {
           name, kind, Durability.DISK, 0, (incarnation, done, failure) -> ended.complete(failure));
       assertNull(ended.get(20, TimeUnit.SECONDS));
       model.put(name, new TreeMap<>(ByteString.unsignedLexicographicalComparator()));
+    }
+
+    void awaitLed(String name) throws InterruptedException {
+      while (indexes.find(name) == null) { // the test has a time limit
+        Thread.sleep(5);
+      }
     }
 
     void drop(String name) throws Exception {
@@ -152,20 +159,23 @@ final class OfflineNodeTest {
           List.of("of a node of a cluster: other nodes may have newer entries"), indexes.notes());
       assertEquals(
           model.keySet(),
-          new TreeSet<>(
-              indexes.found().stream().map(OfflineIndexes.Found::name).toList()));
-      for (final Map.Entry<String, Map<ByteString, ByteString>> each : model.entrySet()) {
-        final Map<ByteString, ByteString> found =
-            new TreeMap<>(ByteString.unsignedLexicographicalComparator());
-        assertTrue(
-            indexes.walk(
-                each.getKey(),
-                entry -> {
-                  found.put(entry.getKey(), entry.getValue());
-                  return true;
-                }));
-        assertEquals(each.getValue(), found, each.getKey());
-      }
+          new TreeSet<>(indexes.found().stream().map(OfflineIndexes.Found::name).toList()));
+      checkEntries(indexes);
+    }
+  }
+
+  private void checkEntries(OfflineIndexes indexes) throws IOException {
+    for (final Map.Entry<String, Map<ByteString, ByteString>> each : model.entrySet()) {
+      final Map<ByteString, ByteString> found =
+          new TreeMap<>(ByteString.unsignedLexicographicalComparator());
+      assertTrue(
+          indexes.walk(
+              each.getKey(),
+              entry -> {
+                found.put(entry.getKey(), entry.getValue());
+                return true;
+              }));
+      assertEquals(each.getValue(), found, each.getKey());
     }
   }
 
@@ -185,6 +195,34 @@ final class OfflineNodeTest {
     final Path copy = parent.resolve("copy");
     Backup.of(data, copy);
     checkContent(copy);
+  }
+
+  @Test
+  void aStartPassesOverADamagedSnapshotAndHasAllFromTheOneBefore() throws Exception {
+    final Path data = written(true);
+    final Path newest;
+    try (var all = Files.list(data)) {
+      newest =
+          all.filter(file -> file.getFileName().toString().startsWith("snapshot-"))
+              .max(Comparator.naturalOrder())
+              .orElseThrow();
+    }
+    final byte[] bytes = Files.readAllBytes(newest);
+    bytes[bytes.length / 2] ^= 1;
+    Files.write(newest, bytes);
+    try (OfflineIndexes indexes = OfflineIndexes.open(data, BUDGET)) {
+      assertTrue(indexes.faults().toString().contains("damaged snapshot"), "" + indexes.faults());
+      checkEntries(indexes);
+    }
+    try (Life life = new Life(data)) {
+      for (final String name : model.keySet()) {
+        life.awaitLed(name);
+        life.write(name);
+      }
+    }
+    try (OfflineIndexes indexes = OfflineIndexes.open(data, BUDGET)) {
+      checkEntries(indexes);
+    }
   }
 
   /** What a verification says of the directory: empty if it is sound. */
@@ -255,10 +293,7 @@ final class OfflineNodeTest {
         final ByteString key = ByteString.copyFromUtf8("key" + i);
         final Write write = new Write(done -> answered.complete(done.outcome()));
         assertEquals(
-            0,
-            index
-                .partition(key)
-                .submit(write.put(key, ByteString.copyFrom(new byte[1 << 20]))));
+            0, index.partition(key).submit(write.put(key, ByteString.copyFrom(new byte[1 << 20]))));
         assertEquals(Write.DONE, answered.get(20, TimeUnit.SECONDS));
       }
     }
