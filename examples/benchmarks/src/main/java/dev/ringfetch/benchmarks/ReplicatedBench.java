@@ -138,6 +138,9 @@ final class ReplicatedBench implements Callable<Integer> {
         print(mix, count, run.measure(mix, count), idle);
       }
     }
+    if (run.sides().contains(ReplicatedSide.oneSided)) {
+      direct(run);
+    }
     final int count = options.or(kills, 5, 2);
     if (count > 0) {
       failOver(run, count);
@@ -207,6 +210,34 @@ final class ReplicatedBench implements Callable<Integer> {
               rate.most(),
               members.median(),
               more);
+        });
+  }
+
+  private void direct(ReplicatedRun run) throws IOException {
+    final Timing timing = new Timing(options.rounds(), options.millis(), options.warmUp());
+    try (DirectGets gets = run.directGets(ReplicatedSide.oneSided)) {
+      for (final int count : threads) {
+        print(count, gets.measure(timing, count));
+      }
+    }
+  }
+
+  private void print(int count, Map<DirectGets.Of, List<Figures>> measured) {
+    out.printf("%nget in memory, %d %s%n", count, count == 1 ? "thread" : "threads");
+    final List<Figures> single = measured.get(DirectGets.Of.server);
+    measured.forEach(
+        (of, rounds) -> {
+          final Spread p50 = Spread.of(rounds, Figures::p50Us);
+          final Spread p99 = Spread.of(rounds, Figures::p99Us);
+          final Spread rate = Spread.of(rounds, Figures::perSecond);
+          final Spread time = Spread.ofRatios(single, rounds, Figures::perSecond);
+          out.printf(
+              "  %-10s p50 us %s  p99 us %s  per s %s  time by the server's %s%n",
+              of, p50.text(2), p99.text(2), rate.text(0), time.text(2));
+          result(
+              "row=replicated-direct-%d side=%s p50_us=%.2f p99_us=%.2f per_s=%.0f"
+                  + " time_by_server=%.3f",
+              count, of, p50.median(), p99.median(), rate.median(), time.median());
         });
   }
 

@@ -126,7 +126,8 @@ final class ReplicatedRun implements AutoCloseable {
     }
   }
 
-  private static Answer checked(Answer answer) throws IOException {
+  /** An answer in which nothing is wrong. */
+  static Answer checked(Answer answer) throws IOException {
     if (answer.count("wrong") != 0) {
       throw new IOException("wrong answers: " + answer.count("wrong"));
     }
@@ -142,6 +143,11 @@ final class ReplicatedRun implements AutoCloseable {
   void warmUp(ReplicatedSide side, Mix mix, int threads) throws IOException {
     final var unused =
         checked(contenders.get(side).client.ask("run", mix, threads, true, timing.warmUp()));
+  }
+
+  /** Starts gets out of memory: of a single server, and of the leader of a side that takes part. */
+  DirectGets directGets(ReplicatedSide side) throws IOException {
+    return DirectGets.start(contenders.get(side).store.target(), entries, seed);
   }
 
   /** Measures the sides by turns. */

@@ -77,6 +77,12 @@ final class ReplicatedBenchTest {
       for (final String row : List.of("idle", "put-1", "put-2", "get-1", "get-2")) {
         expected.add(row + " side=" + side.text());
       }
+      if (side == ReplicatedSide.oneSided) {
+        for (final String row : List.of("direct-1", "direct-2")) {
+          expected.add(row + " side=server");
+          expected.add(row + " side=leader");
+        }
+      }
       if (kills) {
         expected.add("fail-over side=" + side.text());
       }

@@ -1,6 +1,7 @@
 package dev.ringfetch.benchmarks.stores;
 
 import com.google.protobuf.ByteString;
+import dev.ringfetch.index.client.IndexClient;
 import dev.ringfetch.index.direct.DirectContext;
 import dev.ringfetch.index.direct.DirectEntry;
 import dev.ringfetch.index.direct.DirectReader;
@@ -9,6 +10,7 @@ import dev.ringfetch.index.direct.DirectValue;
 import dev.ringfetch.index.v1.KeyRange;
 import dev.ringfetch.index.v1.ScanRequest;
 import io.grpc.Channel;
+import io.grpc.ManagedChannel;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
@@ -22,6 +24,7 @@ final class DirectStore implements Store {
   private final String index;
   private final DirectContext context = new DirectContext();
   private final List<DirectReader> readers = new ArrayList<>();
+  private ManagedChannel owned; // null: the channel is the caller's
 
   private DirectStore(Channel channel, String index, Path shmDirectory) {
     this.channel = channel;
@@ -43,6 +46,14 @@ final class DirectStore implements Store {
   /** Same, of the ordered index. */
   static DirectStore ordered(Channel channel, Path shmDirectory) {
     return new DirectStore(channel, StubStore.ORDERED, shmDirectory);
+  }
+
+  /** The index of nodes, with commas between their addresses. */
+  static DirectStore nodes(String target) {
+    final ManagedChannel channel = IndexClient.builder().target(target).buildChannel();
+    final DirectStore store = new DirectStore(channel, StoreClient.INDEX, null);
+    store.owned = channel;
+    return store;
   }
 
   @Override
@@ -75,7 +86,11 @@ final class DirectStore implements Store {
   }
 
   @Override
-  public void close() {}
+  public void close() {
+    if (owned != null) {
+      owned.shutdownNow();
+    }
+  }
 
   private static final class Reads implements Session {
     private final DirectReader reader;

@@ -162,6 +162,7 @@ public final class StoreClient implements Callable<Integer> {
       case rocks -> new RocksStore(path);
       case etcd -> new EtcdStore(new EtcdEndpoints(connection.target()));
       case nodes -> new NodesStore(connection.target());
+      case directNodes -> DirectStore.nodes(connection.target());
       case hazelcast -> new HazelcastStore(connection.target());
     };
   }

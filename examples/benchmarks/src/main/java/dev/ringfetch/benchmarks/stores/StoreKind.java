@@ -34,6 +34,8 @@ public enum StoreKind {
   etcd,
   /** An index of one node or several, by {@code IndexClient}. */
   nodes,
+  /** The memory of such an index, of which all nodes run on this machine. */
+  directNodes,
   /** Hazelcast: a map of several members. */
   hazelcast;
 
@@ -55,7 +57,8 @@ public enum StoreKind {
           memcached,
           rocks,
           etcd,
-          nodes ->
+          nodes,
+          directNodes ->
           List.of();
     };
   }

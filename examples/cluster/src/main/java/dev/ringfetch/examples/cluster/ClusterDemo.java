@@ -98,9 +98,10 @@ final class ClusterDemo implements Callable<Integer> {
 
   @Option(
       names = "--direct-readers",
+      paramLabel = "N",
       converter = AtLeast.Zero.class,
       defaultValue = "0",
-      description = "Threads that read the leader's memory. Default: ${DEFAULT-VALUE}.")
+      description = "Threads that read in memory. Default: ${DEFAULT-VALUE}.")
   private int directReaders;
 
   @Option(

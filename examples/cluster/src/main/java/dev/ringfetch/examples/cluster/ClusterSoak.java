@@ -76,9 +76,10 @@ final class ClusterSoak implements Callable<Integer> {
 
   @Option(
       names = "--direct-readers",
+      paramLabel = "N",
       converter = AtLeast.Zero.class,
       defaultValue = "1",
-      description = "Threads that read the leader's memory. Default: ${DEFAULT-VALUE}.")
+      description = "Threads that read in memory. Default: ${DEFAULT-VALUE}.")
   private int directReaders;
 
   @Option(names = "--seed", description = "Of what fails, and of the load. Default: 1.")

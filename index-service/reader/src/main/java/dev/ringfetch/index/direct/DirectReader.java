@@ -29,6 +29,10 @@ import java.util.concurrent.TimeUnit;
  * where it has a data directory; without one, the reader finds out within about a second that the
  * server has gone, and until then reads the {@link #incarnation} that has ended.
  *
+ * <p>An index of a cluster is read in its leader's memory, if the gates of all members are reached:
+ * what was read counts if all of them obey the leader's epoch then. Where another node leads, or
+ * the members are others, the reader goes by calls until it has another grant.
+ *
  * <p>Over a fabric that maps no memory (verbs), a key takes two round trips of READs once the
  * reader knows where the tables of a hash index are, or remembers the inner nodes of an ordered
  * one; several keys together take no more. A key that is absent from a hash index is asked for by a
@@ -79,7 +83,8 @@ public final class DirectReader implements AutoCloseable {
    * Opens a reader, and waits for its first grant, or the reason why there is none, for the timeout
    * at most. It never fails for want of a grant.
    *
-   * @param channel to the server; the reader does not close it.
+   * @param channel to the server, or one to all nodes of a cluster that obeys {@link NodeAddress};
+   *     the reader does not close it.
    * @param index name of the index; empty is "default".
    */
   public static DirectReader open(Channel channel, String index, DirectContext context) {
