@@ -6,15 +6,20 @@ import static org.junit.jupiter.api.Assertions.assertNotEquals;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import com.google.protobuf.ByteString;
 import dev.ringfetch.index.coordinator.LocalCoordinator;
 import dev.ringfetch.index.v1.CreateIndexRequest;
 import dev.ringfetch.index.v1.Durability;
 import dev.ringfetch.index.v1.GroupDescription;
+import dev.ringfetch.index.v1.IndexGrpc;
 import dev.ringfetch.index.v1.IndexKind;
 import dev.ringfetch.index.v1.ListIndexesRequest;
 import dev.ringfetch.index.v1.RecoverIndexRequest;
+import dev.ringfetch.index.v1.WatchRequest;
+import io.grpc.ManagedChannel;
 import io.grpc.Status;
 import io.grpc.StatusRuntimeException;
+import io.grpc.netty.NettyChannelBuilder;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.Map;
@@ -125,6 +130,26 @@ final class LostIndexTest {
         .getIncarnation();
   }
 
+  /** The token of the first response of a watch at the leader. */
+  private ByteString watchFrom(ByteString token) {
+    final DiskMember leader =
+        members.values().stream()
+            .filter(member -> group(member).getRole().equals("LEADING"))
+            .findFirst()
+            .orElseThrow();
+    final ManagedChannel channel =
+        NettyChannelBuilder.forTarget(leader.address()).usePlaintext().build();
+    try {
+      return IndexGrpc.newBlockingStub(channel)
+          .withDeadlineAfter(20, TimeUnit.SECONDS)
+          .watch(WatchRequest.newBuilder().setIndex("ages").setToken(token).build())
+          .next()
+          .getToken();
+    } finally {
+      channel.shutdownNow();
+    }
+  }
+
   @Test
   void anIndexGoesOnWithWhatAnOlderDirectoryHas() throws Exception {
     start(true, "a", "b", "c");
@@ -143,6 +168,8 @@ final class LostIndexTest {
       }
     }
     refuses(0);
+    final ByteString token = watchFrom(ByteString.EMPTY);
+    assertFalse(watchFrom(token).isEmpty());
     final long incarnation = incarnation();
     end("c"); // its directory is lost
     start(true, "a", "b");
@@ -157,6 +184,9 @@ final class LostIndexTest {
     assertFalse(group(any()).getLost());
     refuses(node);
     assertEquals(next, incarnation());
+    assertEquals(
+        Status.Code.ABORTED,
+        assertThrows(StatusRuntimeException.class, () -> watchFrom(token)).getStatus().getCode());
     try (IndexClient client = connect()) {
       assertEquals(100, ages(client).count());
       assertTrue(ages(client).get("late7").isEmpty());
