@@ -11,6 +11,7 @@ import dev.ringfetch.index.journal.IndexDefinition;
 import dev.ringfetch.index.journal.JournalRecord;
 import dev.ringfetch.index.journal.RecordDescriptor;
 import dev.ringfetch.index.journal.SnapshotRecords;
+import dev.ringfetch.index.journal.SnapshotSource;
 import dev.ringfetch.index.v1.Durability;
 import dev.ringfetch.index.v1.GroupState;
 import dev.ringfetch.index.v1.IndexKind;
@@ -135,8 +136,8 @@ final class ReplicaSnapshotsTest implements UnconnectedPeers {
         };
     source.begin();
     boolean isBetween = true;
-    ReplicaSnapshots.Progress progress = source.add(sink);
-    for (int i = 0; i < 100 && progress != ReplicaSnapshots.Progress.DONE; i++) {
+    SnapshotSource.Progress progress = source.add(sink);
+    for (int i = 0; i < 100 && progress != SnapshotSource.Progress.DONE; i++) {
       final int size = taken.size();
       if (isBetween
           && size > 0
@@ -146,7 +147,7 @@ final class ReplicaSnapshotsTest implements UnconnectedPeers {
       }
       progress = source.add(sink);
     }
-    assertEquals(ReplicaSnapshots.Progress.DONE, progress);
+    assertEquals(SnapshotSource.Progress.DONE, progress);
     assertTrue(source.isDurable());
     return taken;
   }
