@@ -223,6 +223,16 @@ public final class Replicas implements AutoCloseable {
     return groups.get(group);
   }
 
+  /** The newest state of an index's group; null if the cluster has none. */
+  public GroupState state(String index) {
+    for (final GroupState group : groups.values()) {
+      if (group.getIndex().equals(index)) {
+        return group;
+      }
+    }
+    return null;
+  }
+
   /** The newest states of all groups. */
   public Collection<GroupState> states() {
     return groups.values();

@@ -1,7 +1,6 @@
 package dev.ringfetch.index.service;
 
 import dev.ringfetch.index.coordinator.Coordinator;
-import dev.ringfetch.index.coordinator.Recoveries;
 import dev.ringfetch.index.journal.IndexDefinition;
 import dev.ringfetch.index.peers.FabricMemory;
 import dev.ringfetch.index.peers.GrpcPeers;
@@ -11,23 +10,18 @@ import dev.ringfetch.index.replication.NodeRecovery;
 import dev.ringfetch.index.replication.OrderlyStop;
 import dev.ringfetch.index.replication.Replica;
 import dev.ringfetch.index.replication.ReplicaSnapshots;
-import dev.ringfetch.index.replication.ReplicaStatus;
 import dev.ringfetch.index.replication.Replicas;
-import dev.ringfetch.index.store.StoreMemory;
 import dev.ringfetch.index.v1.Configuration;
 import dev.ringfetch.index.v1.DescribeClusterResponse;
 import dev.ringfetch.index.v1.Durability;
 import dev.ringfetch.index.v1.GateMember;
-import dev.ringfetch.index.v1.GroupDescription;
 import dev.ringfetch.index.v1.GroupState;
 import dev.ringfetch.index.v1.IndexDescription;
 import dev.ringfetch.index.v1.IndexKind;
 import dev.ringfetch.index.v1.LeaderMessage;
 import dev.ringfetch.index.v1.Member;
-import dev.ringfetch.index.v1.MemberDescription;
 import dev.ringfetch.index.v1.MemberMessage;
 import dev.ringfetch.index.v1.Node;
-import dev.ringfetch.index.v1.NodeDescription;
 import dev.ringfetch.index.v1.RecoverIndexRequest;
 import dev.ringfetch.index.v1.Trailers;
 import io.grpc.BindableService;
@@ -40,14 +34,8 @@ import java.lang.System.Logger;
 import java.lang.System.Logger.Level;
 import java.nio.file.Path;
 import java.security.SecureRandom;
-import java.util.ArrayList;
-import java.util.Comparator;
-import java.util.HashMap;
 import java.util.List;
-import java.util.Map;
 import java.util.Queue;
-import java.util.Set;
-import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
@@ -83,21 +71,19 @@ public final class ClusterNode implements LeaderDirectory, AutoCloseable {
   private static final int LOOK_YIELDS = 100;
   private static final long LOOK_PARK_NS = TimeUnit.MICROSECONDS.toNanos(20);
 
-  /** How long a creation or removal may take before it is given up. */
-  private static final long REQUEST_LIMIT_NS = TimeUnit.SECONDS.toNanos(10);
-
   private static final long CLOSE_MILLIS = 5_000;
 
   private final Indexes indexes;
   private final Coordinator coordinator;
-  private final int replicaCount;
   private final Node self; // without an address
   private final GrpcPeers peers;
   private final NodeRecovery recovery;
   private final Replicas replicas;
+  private final IndexCreations creations;
+  private final AcceptedLosses losses;
+  private final ClusterDescription description;
   private final Replicas.StoreFactory stores;
   private final StopFiles stops; // null: the node has no data directory
-  private final SecureRandom random = new SecureRandom();
   private final Queue<Runnable> tasks = new ConcurrentLinkedQueue<>();
   private final Thread thread = new Thread(this::run, "index-cluster");
   private final Path shmDirectory; // null: the default
@@ -106,9 +92,6 @@ public final class ClusterNode implements LeaderDirectory, AutoCloseable {
   private final BackgroundThread connector = new BackgroundThread("index-memory-connector");
   private volatile boolean closed;
   private volatile boolean woken;
-
-  /** Names of indexes that are created for writes. */
-  private final Set<String> createdForWrites = ConcurrentHashMap.newKeySet();
 
   private final CountDownLatch stopped = new CountDownLatch(1);
 
@@ -123,15 +106,6 @@ public final class ClusterNode implements LeaderDirectory, AutoCloseable {
   private long patientUntilNs;
 
   private Runnable reachedFirst = () -> {};
-
-  /** Creations whose groups do not serve yet. */
-  private final List<Request> waiting = new ArrayList<>();
-
-  /** An index that is to be there. */
-  private record Wanted(String name, IndexKind kind, Durability durability, int replicas) {}
-
-  /** A creation that waits until the group serves. */
-  private record Request(Wanted wanted, boolean done, Created told, long endNs) {}
 
   /**
    * Creates the node of these indexes, which are not recovered yet.
@@ -148,7 +122,6 @@ public final class ClusterNode implements LeaderDirectory, AutoCloseable {
     }
     this.indexes = indexes;
     this.coordinator = coordinator;
-    replicaCount = replicas;
     this.shmDirectory = shmDirectory;
     final IndexMemory memory = indexes.memory();
     self =
@@ -156,7 +129,7 @@ public final class ClusterNode implements LeaderDirectory, AutoCloseable {
             .setId(
                 memory.hasSuccessors()
                     ? Math.max(1, memory.origin() & Long.MAX_VALUE)
-                    : random.nextLong(1, Long.MAX_VALUE))
+                    : new SecureRandom().nextLong(1, Long.MAX_VALUE))
             .setIncarnation(memory.epoch())
             .setDisk(memory.hasSuccessors())
             .setBootId(bootId)
@@ -180,6 +153,10 @@ public final class ClusterNode implements LeaderDirectory, AutoCloseable {
                 .stops(stops)
                 .alarm(this::wake)
                 .errors(ClusterNode::onError));
+    final NewGroups groups = new NewGroups(this.replicas, memory);
+    creations = new IndexCreations(this.replicas, coordinator, groups, replicas, this::execute);
+    losses = new AcceptedLosses(this.replicas, coordinator, groups, this::execute);
+    description = new ClusterDescription(self.getId(), this.replicas, memory);
     coordinator.wakeUp(this::wake);
     indexes.join(this);
     thread.setDaemon(true);
@@ -334,7 +311,7 @@ public final class ClusterNode implements LeaderDirectory, AutoCloseable {
         peers.work();
         int done = replicas.work();
         done += workOnStop();
-        tellWaiting();
+        creations.tellWaiting();
         tellReached();
         if (done == 0) {
           rest();
@@ -395,73 +372,9 @@ public final class ClusterNode implements LeaderDirectory, AutoCloseable {
     }
   }
 
-  /** The newest state of an index's group; null if the cluster has none. */
-  private GroupState group(String index) {
-    for (final GroupState group : replicas.states()) {
-      if (group.getIndex().equals(index)) {
-        return group;
-      }
-    }
-    return null;
-  }
-
-  private static boolean serves(GroupState group) {
-    return group.hasEstablished() && !group.hasWon();
-  }
-
-  private static void tellCreated(Request request, GroupState state) {
-    final IndexDefinition definition = IndexDefinition.of(state);
-    final Wanted wanted = request.wanted;
-    String difference = null;
-    if (wanted.kind != IndexKind.INDEX_KIND_UNSPECIFIED && wanted.kind != definition.kind()) {
-      difference = "is of another kind: kind=" + definition.kind();
-    } else if (wanted.durability != Durability.DURABILITY_UNSPECIFIED
-        && wanted.durability != definition.durability()) {
-      difference = "has another durability: durability=" + definition.durability();
-    }
-    if (difference != null) {
-      request.told.onEnd(
-          0,
-          false,
-          Status.ALREADY_EXISTS
-              .withDescription("the index " + difference + " index=" + wanted.name)
-              .asException());
-    } else {
-      request.told.onEnd(definition.incarnation(), request.done, null);
-    }
-  }
-
-  private void tellWaiting() {
-    if (waiting.isEmpty()) {
-      return;
-    }
-    final long nowNs = System.nanoTime();
-    waiting.removeIf(
-        request -> {
-          final GroupState group = group(request.wanted.name);
-          if (group != null && serves(group)) {
-            tellCreated(request, group);
-            return true;
-          }
-          if (nowNs - request.endNs >= 0) {
-            request.told.onEnd(0, false, noAnswer(request.wanted.name));
-            return true;
-          }
-          return false;
-        });
-  }
-
-  private static StatusException noAnswer(String index) {
-    return Status.UNAVAILABLE
-        .withDescription(
-            "the coordinator or the nodes do not answer; whether it was done is unknown: index="
-                + index)
-        .asException();
-  }
-
   @Override
   public void checkElsewhere(String name) throws StatusException {
-    final GroupState group = group(name);
+    final GroupState group = replicas.state(name);
     if (group == null) {
       if (!replicas.isCoordinated()) {
         throw Status.UNAVAILABLE
@@ -499,208 +412,28 @@ public final class ClusterNode implements LeaderDirectory, AutoCloseable {
 
   @Override
   public void create(
-      String index, IndexKind kind, Durability durability, int replicas, Created told) {
-    final String name = index.isEmpty() ? Indexes.DEFAULT_NAME : index;
-    execute(
-        () -> {
-          try {
-            begin(
-                new Wanted(name, kind, durability, replicas == 0 ? replicaCount : replicas), told);
-          } catch (RuntimeException e) {
-            told.onEnd(0, false, noAnswer(name));
-            throw e;
-          }
-        });
+      String index, IndexKind kind, Durability durability, int count, Created created) {
+    creations.create(index, kind, durability, count, created);
   }
 
   @Override
   public void createForWrite(String index) {
-    if (createdForWrites.add(index)) {
-      create(
-          index,
-          IndexKind.INDEX_KIND_UNSPECIFIED,
-          Durability.DURABILITY_UNSPECIFIED,
-          0,
-          (incarnation, created, failure) -> createdForWrites.remove(index));
-    }
-  }
-
-  private void begin(Wanted wanted, Created told) {
-    final String index = wanted.name;
-    final GroupState known = group(index);
-    final long endNs = System.nanoTime() + REQUEST_LIMIT_NS;
-    if (known != null) {
-      await(new Request(wanted, false, told, endNs), known);
-      return;
-    }
-    if (replicas.states().size() >= Indexes.MAX_INDEXES) {
-      told.onEnd(
-          0,
-          false,
-          Status.RESOURCE_EXHAUSTED
-              .withDescription("too many indexes: limit=" + Indexes.MAX_INDEXES + " a cluster")
-              .asException());
-      return;
-    }
-    final Durability durability =
-        wanted.durability == Durability.DURABILITY_UNSPECIFIED
-            ? indexes.memory().durability()
-            : wanted.durability;
-    final List<Node> able = able(durability);
-    if (able.isEmpty() && !replicas.living().isEmpty()) {
-      told.onEnd(
-          0,
-          false,
-          Status.FAILED_PRECONDITION
-              .withDescription("no node has a data directory: durability=" + durability)
-              .asException());
-      return;
-    }
-    final List<Node> chosen = Placement.choose(able, index, wanted.replicas);
-    if (chosen.isEmpty()) {
-      told.onEnd(0, false, noAnswer(index));
-      return;
-    }
-    coordinator.create(
-        first(new Wanted(index, wanted.kind, durability, wanted.replicas), chosen),
-        (result, state) -> {
-          if (state == null) {
-            told.onEnd(0, false, noAnswer(index));
-          } else {
-            final boolean done = result == Coordinator.Result.DONE;
-            await(new Request(wanted, done, told, endNs), state);
-          }
-        });
-  }
-
-  /** The nodes that live and can have an index of a level. */
-  private List<Node> able(Durability durability) {
-    return replicas.living().values().stream()
-        .filter(node -> node.getDisk() || durability == Durability.MEMORY)
-        .toList();
-  }
-
-  private void await(Request request, GroupState state) {
-    if (serves(state)) {
-      tellCreated(request, state);
-    } else {
-      waiting.add(request);
-    }
-  }
-
-  private GroupState first(Wanted wanted, List<Node> chosen) {
-    final IndexKind served = wanted.kind == IndexKind.HASH ? IndexKind.HASH : IndexKind.ORDERED;
-    final IndexDefinition definition =
-        new IndexDefinition(
-            served,
-            wanted.durability,
-            served == IndexKind.HASH ? indexes.memory().partitions() : 1,
-            random.nextLong(),
-            StoreMemory.mix(random.nextLong()) | 1);
-    final Configuration.Builder configuration =
-        Configuration.newBuilder().setLeader(chosen.get(0).getId()).setNonce(random.nextLong() | 1);
-    for (final Node node : chosen) {
-      configuration.addMembers(
-          Member.newBuilder().setNode(node.getId()).setIncarnation(node.getIncarnation()));
-    }
-    return GroupState.newBuilder()
-        .setIndex(wanted.name)
-        .setDefinition(definition.encoded())
-        .setReplicas(wanted.replicas)
-        .setWon(configuration)
-        .build();
+    creations.createForWrite(index);
   }
 
   @Override
-  public void drop(String index, Created told) {
-    execute(
-        () -> {
-          final GroupState known = group(index.isEmpty() ? Indexes.DEFAULT_NAME : index);
-          if (!replicas.isCoordinated()) {
-            told.onEnd(0, false, noAnswer(index));
-            return;
-          }
-          if (known == null) {
-            told.onEnd(0, false, null);
-            return;
-          }
-          coordinator.drop(
-              known,
-              (result, state) -> {
-                if (result == Coordinator.Result.DONE) {
-                  told.onEnd(IndexDefinition.of(known).incarnation(), true, null);
-                } else {
-                  told.onEnd(0, false, noAnswer(index));
-                }
-              });
-        });
+  public void drop(String index, Created dropped) {
+    creations.drop(index, dropped);
   }
 
   @Override
-  public void recover(RecoverIndexRequest request, Created told) {
-    execute(
-        () -> {
-          try {
-            final GroupState seen = group(request.getIndex());
-            if (!replicas.isCoordinated()) {
-              throw noAnswer(request.getIndex());
-            }
-            LostGroups.check(seen, request, replicas.living());
-            if (request.getNode() == 0) {
-              beginEmpty(seen, told);
-            } else {
-              coordinator.recover(
-                  seen,
-                  Recoveries.recovered(
-                      seen,
-                      request.getNode(),
-                      random.nextLong() | 1,
-                      StoreMemory.mix(random.nextLong()) | 1),
-                  (result, state) -> tellRecovered(result, state, seen, told));
-            }
-          } catch (StatusException e) {
-            told.onEnd(0, false, e);
-          }
-        });
+  public void recover(RecoverIndexRequest request, Created recovered) {
+    losses.recover(request, recovered);
   }
 
-  /** Drops a group, and creates its index again, whose versions are later ones. */
-  private void beginEmpty(GroupState seen, Created told) throws StatusException {
-    final IndexDefinition definition = IndexDefinition.of(seen);
-    final List<Node> chosen =
-        Placement.choose(able(definition.durability()), seen.getIndex(), seen.getReplicas());
-    if (chosen.isEmpty()) {
-      throw noAnswer(seen.getIndex());
-    }
-    final GroupState next =
-        first(
-                new Wanted(
-                    seen.getIndex(),
-                    definition.kind(),
-                    definition.durability(),
-                    seen.getReplicas()),
-                chosen)
-            .toBuilder()
-            .setRecovery(Recoveries.next(seen))
-            .build();
-    coordinator.drop(
-        seen,
-        (dropped, none) -> {
-          if (dropped == Coordinator.Result.DONE) {
-            coordinator.create(next, (result, state) -> tellRecovered(result, state, seen, told));
-          } else {
-            tellRecovered(dropped, none, seen, told);
-          }
-        });
-  }
-
-  private static void tellRecovered(
-      Coordinator.Result result, GroupState state, GroupState seen, Created told) {
-    switch (result) {
-      case DONE -> told.onEnd(IndexDefinition.of(state).incarnation(), true, null);
-      case CONFLICT -> told.onEnd(0, false, LostGroups.changed(seen.getIndex()));
-      default -> told.onEnd(0, false, noAnswer(seen.getIndex()));
-    }
+  @Override
+  public DescribeClusterResponse describe() {
+    return description.describe();
   }
 
   @Override
@@ -709,76 +442,6 @@ public final class ClusterNode implements LeaderDirectory, AutoCloseable {
         .filter(group -> indexes.find(group.getIndex()) == null)
         .map(group -> indexes.describeElsewhere(group.getIndex(), IndexDefinition.of(group)))
         .toList();
-  }
-
-  @Override
-  public DescribeClusterResponse describe() {
-    final DescribeClusterResponse.Builder response =
-        DescribeClusterResponse.newBuilder()
-            .setNode(self.getId())
-            .setCoordinatorReached(replicas.isCoordinated());
-    describeDisk(response);
-    replicas.living().values().stream()
-        .sorted(Comparator.comparing(Node::getAddress))
-        .forEach(
-            node ->
-                response.addNodes(
-                    NodeDescription.newBuilder()
-                        .setNode(node.getId())
-                        .setAddress(node.getAddress())));
-    replicas.states().stream()
-        .sorted(Comparator.comparing(GroupState::getIndex))
-        .forEach(group -> response.addGroups(describe(group)));
-    return response.build();
-  }
-
-  private void describeDisk(DescribeClusterResponse.Builder response) {
-    final IndexJournal journal = indexes.memory().journal();
-    if (journal == null) {
-      return;
-    }
-    final IOException failure = journal.failure();
-    final IOException obstacle = failure == null ? journal.obstacle() : failure;
-    if (obstacle != null) {
-      response
-          .setDiskObstacle(String.valueOf(obstacle.getMessage()))
-          .setDiskObstacleMs(journal.obstacleMillis());
-    }
-  }
-
-  private GroupDescription describe(GroupState group) {
-    final Configuration newest = group.hasWon() ? group.getWon() : group.getEstablished();
-    final GroupDescription.Builder description =
-        GroupDescription.newBuilder()
-            .setIndex(group.getIndex())
-            .setEpoch(newest.getEpoch())
-            .setLeader(newest.getLeader())
-            .setEstablished(!group.hasWon())
-            .setReplicas(group.getReplicas())
-            .setStateVersion(group.getVersion())
-            .setLost(LostGroups.survivor(group, replicas.living()) == null);
-    final Replica replica = replicas.find(group.getGroup());
-    final ReplicaStatus status = replica == null ? null : replica.status();
-    final Map<Long, ReplicaStatus.MemberLag> lags = new HashMap<>();
-    if (status != null) {
-      description.setRole(status.state().name()).setCommit(status.commit());
-      if (status.logEpoch() != 0) {
-        description.setLogEpoch(status.logEpoch()).setLogEnd(status.end());
-      }
-      for (final ReplicaStatus.MemberLag member : status.members()) {
-        lags.put(member.node(), member);
-      }
-    }
-    for (final Member member : newest.getMembersList()) {
-      final MemberDescription.Builder one =
-          MemberDescription.newBuilder().setNode(member.getNode());
-      final ReplicaStatus.MemberLag lag = lags.get(member.getNode());
-      if (lag != null) {
-        one.setLag(Math.max(0, status.end() - lag.received())).setReplicatedBy(lag.replicatedBy());
-      }
-      description.addMembers(one);
-    }
-    return description.build();
   }
 
   /**
@@ -820,8 +483,7 @@ public final class ClusterNode implements LeaderDirectory, AutoCloseable {
       Thread.currentThread().interrupt();
     }
     if (!thread.isAlive()) { // else it stands in a step, and ends what it has begun
-      waiting.forEach(request -> request.told.onEnd(0, false, noAnswer(request.wanted.name)));
-      waiting.clear();
+      creations.close();
     }
     replicas.close();
     peers.close();

@@ -1,0 +1,102 @@
+package dev.ringfetch.index.service;
+
+import dev.ringfetch.index.coordinator.Coordinator;
+import dev.ringfetch.index.coordinator.Recoveries;
+import dev.ringfetch.index.journal.IndexDefinition;
+import dev.ringfetch.index.replication.Replicas;
+import dev.ringfetch.index.v1.GroupState;
+import dev.ringfetch.index.v1.Node;
+import dev.ringfetch.index.v1.RecoverIndexRequest;
+import io.grpc.StatusException;
+import java.util.List;
+import java.util.concurrent.Executor;
+
+/**
+ * The losses that an operator accepts at one node: a {@linkplain LostGroups lost group} goes on
+ * with the log of one directory, or its index begins again, empty.
+ *
+ * <p>Requests come on any threads; the node's thread carries them out.
+ */
+final class AcceptedLosses {
+  private final Replicas replicas;
+  private final Coordinator coordinator;
+  private final NewGroups groups;
+  private final Executor node;
+
+  /**
+   * Creates it.
+   *
+   * @param node runs tasks on the node's thread
+   */
+  AcceptedLosses(Replicas replicas, Coordinator coordinator, NewGroups groups, Executor node) {
+    this.replicas = replicas;
+    this.coordinator = coordinator;
+    this.groups = groups;
+    this.node = node;
+  }
+
+  /** As {@link LeaderDirectory#recover}. */
+  void recover(RecoverIndexRequest request, LeaderDirectory.Created told) {
+    node.execute(
+        () -> {
+          try {
+            final GroupState seen = replicas.state(request.getIndex());
+            if (!replicas.isCoordinated()) {
+              throw IndexCreations.noAnswer(request.getIndex());
+            }
+            LostGroups.check(seen, request, replicas.living());
+            if (request.getNode() == 0) {
+              beginEmpty(seen, told);
+            } else {
+              coordinator.recover(
+                  seen,
+                  Recoveries.recovered(
+                      seen, request.getNode(), groups.nonce(), groups.incarnation()),
+                  (result, state) -> tellRecovered(result, state, seen, told));
+            }
+          } catch (StatusException e) {
+            told.onEnd(0, false, e);
+          }
+        });
+  }
+
+  /** Drops a group, and creates its index again, whose versions are later ones. */
+  private void beginEmpty(GroupState seen, LeaderDirectory.Created told) throws StatusException {
+    final IndexDefinition definition = IndexDefinition.of(seen);
+    final List<Node> chosen =
+        Placement.choose(groups.able(definition.durability()), seen.getIndex(), seen.getReplicas());
+    if (chosen.isEmpty()) {
+      throw IndexCreations.noAnswer(seen.getIndex());
+    }
+    final GroupState next =
+        groups
+            .first(
+                new NewGroups.Wanted(
+                    seen.getIndex(),
+                    definition.kind(),
+                    definition.durability(),
+                    seen.getReplicas()),
+                chosen)
+            .toBuilder()
+            .setRecovery(Recoveries.next(seen))
+            .build();
+    coordinator.drop(
+        seen,
+        (dropped, none) -> {
+          if (dropped == Coordinator.Result.DONE) {
+            coordinator.create(next, (result, state) -> tellRecovered(result, state, seen, told));
+          } else {
+            tellRecovered(dropped, none, seen, told);
+          }
+        });
+  }
+
+  private static void tellRecovered(
+      Coordinator.Result result, GroupState state, GroupState seen, LeaderDirectory.Created told) {
+    switch (result) {
+      case DONE -> told.onEnd(IndexDefinition.of(state).incarnation(), true, null);
+      case CONFLICT -> told.onEnd(0, false, LostGroups.changed(seen.getIndex()));
+      default -> told.onEnd(0, false, IndexCreations.noAnswer(seen.getIndex()));
+    }
+  }
+}

@@ -1,0 +1,110 @@
+package dev.ringfetch.index.service;
+
+import dev.ringfetch.index.replication.Replica;
+import dev.ringfetch.index.replication.ReplicaStatus;
+import dev.ringfetch.index.replication.Replicas;
+import dev.ringfetch.index.v1.Configuration;
+import dev.ringfetch.index.v1.DescribeClusterResponse;
+import dev.ringfetch.index.v1.GroupDescription;
+import dev.ringfetch.index.v1.GroupState;
+import dev.ringfetch.index.v1.Member;
+import dev.ringfetch.index.v1.MemberDescription;
+import dev.ringfetch.index.v1.Node;
+import dev.ringfetch.index.v1.NodeDescription;
+import java.io.IOException;
+import java.util.Comparator;
+import java.util.HashMap;
+import java.util.Map;
+
+/**
+ * The description of a cluster, as one node sees it: the nodes that live, the groups with what this
+ * node's replicas know of them, and the state of its disk.
+ *
+ * <p>Safe for use by many threads.
+ */
+final class ClusterDescription {
+  private final long node;
+  private final Replicas replicas;
+  private final IndexMemory memory;
+
+  /**
+   * Creates the description that a node gives.
+   *
+   * @param memory of the node's indexes
+   */
+  ClusterDescription(long node, Replicas replicas, IndexMemory memory) {
+    this.node = node;
+    this.replicas = replicas;
+    this.memory = memory;
+  }
+
+  /** As {@link LeaderDirectory#describe}. */
+  DescribeClusterResponse describe() {
+    final DescribeClusterResponse.Builder response =
+        DescribeClusterResponse.newBuilder()
+            .setNode(node)
+            .setCoordinatorReached(replicas.isCoordinated());
+    describeDisk(response);
+    replicas.living().values().stream()
+        .sorted(Comparator.comparing(Node::getAddress))
+        .forEach(
+            one ->
+                response.addNodes(
+                    NodeDescription.newBuilder()
+                        .setNode(one.getId())
+                        .setAddress(one.getAddress())));
+    replicas.states().stream()
+        .sorted(Comparator.comparing(GroupState::getIndex))
+        .forEach(group -> response.addGroups(describe(group)));
+    return response.build();
+  }
+
+  private void describeDisk(DescribeClusterResponse.Builder response) {
+    final IndexJournal journal = memory.journal();
+    if (journal == null) {
+      return;
+    }
+    final IOException failure = journal.failure();
+    final IOException obstacle = failure == null ? journal.obstacle() : failure;
+    if (obstacle != null) {
+      response
+          .setDiskObstacle(String.valueOf(obstacle.getMessage()))
+          .setDiskObstacleMs(journal.obstacleMillis());
+    }
+  }
+
+  private GroupDescription describe(GroupState group) {
+    final Configuration newest = group.hasWon() ? group.getWon() : group.getEstablished();
+    final GroupDescription.Builder description =
+        GroupDescription.newBuilder()
+            .setIndex(group.getIndex())
+            .setEpoch(newest.getEpoch())
+            .setLeader(newest.getLeader())
+            .setEstablished(!group.hasWon())
+            .setReplicas(group.getReplicas())
+            .setStateVersion(group.getVersion())
+            .setLost(LostGroups.survivor(group, replicas.living()) == null);
+    final Replica replica = replicas.find(group.getGroup());
+    final ReplicaStatus status = replica == null ? null : replica.status();
+    final Map<Long, ReplicaStatus.MemberLag> lags = new HashMap<>();
+    if (status != null) {
+      description.setRole(status.state().name()).setCommit(status.commit());
+      if (status.logEpoch() != 0) {
+        description.setLogEpoch(status.logEpoch()).setLogEnd(status.end());
+      }
+      for (final ReplicaStatus.MemberLag member : status.members()) {
+        lags.put(member.node(), member);
+      }
+    }
+    for (final Member member : newest.getMembersList()) {
+      final MemberDescription.Builder one =
+          MemberDescription.newBuilder().setNode(member.getNode());
+      final ReplicaStatus.MemberLag lag = lags.get(member.getNode());
+      if (lag != null) {
+        one.setLag(Math.max(0, status.end() - lag.received())).setReplicatedBy(lag.replicatedBy());
+      }
+      description.addMembers(one);
+    }
+    return description.build();
+  }
+}

@@ -1,0 +1,239 @@
+package dev.ringfetch.index.service;
+
+import dev.ringfetch.index.coordinator.Coordinator;
+import dev.ringfetch.index.journal.IndexDefinition;
+import dev.ringfetch.index.replication.Replicas;
+import dev.ringfetch.index.v1.Durability;
+import dev.ringfetch.index.v1.GroupState;
+import dev.ringfetch.index.v1.IndexKind;
+import dev.ringfetch.index.v1.Node;
+import io.grpc.Status;
+import io.grpc.StatusException;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Set;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.Executor;
+import java.util.concurrent.TimeUnit;
+
+/**
+ * The creations and removals of a cluster's indexes that are requested of one node. A creation ends
+ * when the index's group serves somewhere, or when too much time has passed.
+ *
+ * <p>Requests come on any threads; the node's thread carries them out.
+ */
+final class IndexCreations {
+  /** How long a creation or removal may take before it is given up. */
+  private static final long REQUEST_LIMIT_NS = TimeUnit.SECONDS.toNanos(10);
+
+  private final Replicas replicas;
+  private final Coordinator coordinator;
+  private final NewGroups groups;
+  private final int replicaCount;
+  private final Executor node;
+
+  /** Names of indexes that are created for writes. */
+  private final Set<String> createdForWrites = ConcurrentHashMap.newKeySet();
+
+  // Of the node's thread.
+
+  /** Creations whose groups do not serve yet. */
+  private final List<Request> waiting = new ArrayList<>();
+
+  /** A creation that waits until the group serves. */
+  private record Request(
+      NewGroups.Wanted wanted, boolean done, LeaderDirectory.Created told, long endNs) {}
+
+  /**
+   * Creates it.
+   *
+   * @param replicaCount nodes that an index is to have, unless its creation says
+   * @param node runs tasks on the node's thread
+   */
+  IndexCreations(
+      Replicas replicas,
+      Coordinator coordinator,
+      NewGroups groups,
+      int replicaCount,
+      Executor node) {
+    this.replicas = replicas;
+    this.coordinator = coordinator;
+    this.groups = groups;
+    this.replicaCount = replicaCount;
+    this.node = node;
+  }
+
+  /** As {@link LeaderDirectory#create}. */
+  void create(
+      String index,
+      IndexKind kind,
+      Durability durability,
+      int count,
+      LeaderDirectory.Created told) {
+    final String name = index.isEmpty() ? Indexes.DEFAULT_NAME : index;
+    node.execute(
+        () -> {
+          try {
+            begin(
+                new NewGroups.Wanted(name, kind, durability, count == 0 ? replicaCount : count),
+                told);
+          } catch (RuntimeException e) {
+            told.onEnd(0, false, noAnswer(name));
+            throw e;
+          }
+        });
+  }
+
+  /** As {@link LeaderDirectory#createForWrite}. */
+  void createForWrite(String index) {
+    if (createdForWrites.add(index)) {
+      create(
+          index,
+          IndexKind.INDEX_KIND_UNSPECIFIED,
+          Durability.DURABILITY_UNSPECIFIED,
+          0,
+          (incarnation, created, failure) -> createdForWrites.remove(index));
+    }
+  }
+
+  private void begin(NewGroups.Wanted wanted, LeaderDirectory.Created told) {
+    final String index = wanted.name();
+    final GroupState known = replicas.state(index);
+    final long endNs = System.nanoTime() + REQUEST_LIMIT_NS;
+    if (known != null) {
+      await(new Request(wanted, false, told, endNs), known);
+      return;
+    }
+    if (replicas.states().size() >= Indexes.MAX_INDEXES) {
+      told.onEnd(
+          0,
+          false,
+          Status.RESOURCE_EXHAUSTED
+              .withDescription("too many indexes: limit=" + Indexes.MAX_INDEXES + " a cluster")
+              .asException());
+      return;
+    }
+    final Durability durability = groups.durability(wanted.durability());
+    final List<Node> able = groups.able(durability);
+    if (able.isEmpty() && !replicas.living().isEmpty()) {
+      told.onEnd(
+          0,
+          false,
+          Status.FAILED_PRECONDITION
+              .withDescription("no node has a data directory: durability=" + durability)
+              .asException());
+      return;
+    }
+    final List<Node> chosen = Placement.choose(able, index, wanted.replicas());
+    if (chosen.isEmpty()) {
+      told.onEnd(0, false, noAnswer(index));
+      return;
+    }
+    coordinator.create(
+        groups.first(
+            new NewGroups.Wanted(index, wanted.kind(), durability, wanted.replicas()), chosen),
+        (result, state) -> {
+          if (state == null) {
+            told.onEnd(0, false, noAnswer(index));
+          } else {
+            final boolean done = result == Coordinator.Result.DONE;
+            await(new Request(wanted, done, told, endNs), state);
+          }
+        });
+  }
+
+  private void await(Request request, GroupState state) {
+    if (serves(state)) {
+      tellCreated(request, state);
+    } else {
+      waiting.add(request);
+    }
+  }
+
+  /** As {@link LeaderDirectory#drop}. */
+  void drop(String index, LeaderDirectory.Created told) {
+    node.execute(
+        () -> {
+          final GroupState known = replicas.state(index.isEmpty() ? Indexes.DEFAULT_NAME : index);
+          if (!replicas.isCoordinated()) {
+            told.onEnd(0, false, noAnswer(index));
+            return;
+          }
+          if (known == null) {
+            told.onEnd(0, false, null);
+            return;
+          }
+          coordinator.drop(
+              known,
+              (result, state) -> {
+                if (result == Coordinator.Result.DONE) {
+                  told.onEnd(IndexDefinition.of(known).incarnation(), true, null);
+                } else {
+                  told.onEnd(0, false, noAnswer(index));
+                }
+              });
+        });
+  }
+
+  private static boolean serves(GroupState group) {
+    return group.hasEstablished() && !group.hasWon();
+  }
+
+  private static void tellCreated(Request request, GroupState state) {
+    final IndexDefinition definition = IndexDefinition.of(state);
+    final NewGroups.Wanted wanted = request.wanted;
+    String difference = null;
+    if (wanted.kind() != IndexKind.INDEX_KIND_UNSPECIFIED && wanted.kind() != definition.kind()) {
+      difference = "is of another kind: kind=" + definition.kind();
+    } else if (wanted.durability() != Durability.DURABILITY_UNSPECIFIED
+        && wanted.durability() != definition.durability()) {
+      difference = "has another durability: durability=" + definition.durability();
+    }
+    if (difference != null) {
+      request.told.onEnd(
+          0,
+          false,
+          Status.ALREADY_EXISTS
+              .withDescription("the index " + difference + " index=" + wanted.name())
+              .asException());
+    } else {
+      request.told.onEnd(definition.incarnation(), request.done, null);
+    }
+  }
+
+  /** Ends the creations whose groups serve now, or that took too long; of the node's thread. */
+  void tellWaiting() {
+    if (waiting.isEmpty()) {
+      return;
+    }
+    final long nowNs = System.nanoTime();
+    waiting.removeIf(
+        request -> {
+          final GroupState group = replicas.state(request.wanted.name());
+          if (group != null && serves(group)) {
+            tellCreated(request, group);
+            return true;
+          }
+          if (nowNs - request.endNs >= 0) {
+            request.told.onEnd(0, false, noAnswer(request.wanted.name()));
+            return true;
+          }
+          return false;
+        });
+  }
+
+  /** The end of a request that the coordinator has not answered, or the nodes have not. */
+  static StatusException noAnswer(String index) {
+    return Status.UNAVAILABLE
+        .withDescription(
+            "the coordinator or the nodes do not answer; whether it was done is unknown: index="
+                + index)
+        .asException();
+  }
+
+  /** Gives the creations up that wait. The node's thread has ended. */
+  void close() {
+    waiting.forEach(request -> request.told.onEnd(0, false, noAnswer(request.wanted.name())));
+    waiting.clear();
+  }
+}
