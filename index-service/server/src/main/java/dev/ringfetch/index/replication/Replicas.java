@@ -1,6 +1,5 @@
 package dev.ringfetch.index.replication;
 
-import com.google.protobuf.ByteString;
 import dev.ringfetch.index.coordinator.Coordinator;
 import dev.ringfetch.index.journal.IndexDefinition;
 import dev.ringfetch.index.v1.DroppedGroup;
@@ -8,7 +7,6 @@ import dev.ringfetch.index.v1.GroupState;
 import dev.ringfetch.index.v1.LeaderMessage;
 import dev.ringfetch.index.v1.MemberMessage;
 import dev.ringfetch.index.v1.Node;
-import java.io.IOException;
 import java.security.SecureRandom;
 import java.util.ArrayList;
 import java.util.Collection;
@@ -36,17 +34,11 @@ public final class Replicas implements AutoCloseable {
   /** How often {@link #work} is to be called at least. */
   public static final int PERIOD_MS = 10;
 
-  /** After a removal that failed, the next one waits so long. */
-  private static final long REMOVE_RETRY_NS = 1_000_000_000;
-
   private final Context context;
   private final Map<Long, Replica> replicas = new ConcurrentHashMap<>();
   private final Map<Long, GroupState> groups = new ConcurrentHashMap<>();
-
-  /** Those of groups on the disk that the coordinator does not know. */
-  private final Map<Long, Unknown> unknown = new ConcurrentHashMap<>();
-
-  private record Unknown(Replica replica, ByteString definition) {}
+  private final EarlierGroups earlier;
+  private final StopRecordRemoval stopRecords;
 
   private final Set<Long> connected = ConcurrentHashMap.newKeySet();
   private volatile Map<Long, Node> living = Map.of();
@@ -54,14 +46,6 @@ public final class Replicas implements AutoCloseable {
 
   // Of the thread that works.
   private boolean reached;
-  private boolean isRemovalLate;
-  private long removeNs; // not before
-
-  /** Definitions of the groups that the disk has, until the coordinator was reached. */
-  private final Map<Long, ByteString> recovered = new HashMap<>();
-
-  /** Definitions of the groups that were dropped last. */
-  private Map<Long, ByteString> dropped = Map.of();
 
   private final Map<Long, Node> connections = new HashMap<>();
   private final Coordinator.Listener listener = new Events();
@@ -180,6 +164,8 @@ public final class Replicas implements AutoCloseable {
   /** Creates the replicas, of which there is none yet. */
   public Replicas(Context context) {
     this.context = context;
+    earlier = new EarlierGroups(replicas, groups, context.errors);
+    stopRecords = new StopRecordRemoval(context.stops, context.clock, context.errors);
     Objects.requireNonNull(context.self, "self");
     Objects.requireNonNull(context.coordinator, "coordinator");
     Objects.requireNonNull(context.peers, "peers");
@@ -192,7 +178,7 @@ public final class Replicas implements AutoCloseable {
    */
   public void recover(GroupRecovery recovery) {
     final GroupState state = recovery.state();
-    recovered.put(state.getGroup(), state.getDefinition());
+    earlier.add(state);
     replicas.put(
         state.getGroup(), new Replica(context(state, recovery.store()), recovery, context.alarm));
   }
@@ -214,7 +200,7 @@ public final class Replicas implements AutoCloseable {
         .filter(Replica::isOnDisk)
         .forEach(replica -> found.put(replica.group(), replica));
     // Later: one that becomes unknown is found there, if not before.
-    unknown.forEach((group, one) -> found.putIfAbsent(group, one.replica));
+    earlier.unknown().forEach(found::putIfAbsent);
     return List.copyOf(found.values());
   }
 
@@ -335,34 +321,11 @@ public final class Replicas implements AutoCloseable {
         request(replica, proposal);
       }
       if (replica.isStopRecordVoid()) {
-        done += removeStopRecord(replica) ? 1 : 0;
+        done += stopRecords.remove(replica) ? 1 : 0;
       }
     }
     connect();
     return done;
-  }
-
-  /** Removes what an earlier process has left; where that fails, tries again after a while. */
-  private boolean removeStopRecord(Replica replica) {
-    final long nowNs = context.clock.getAsLong();
-    if (isRemovalLate && nowNs - removeNs < 0) {
-      return false;
-    }
-    try {
-      context.stops.delete(replica.group());
-      isRemovalLate = false;
-      replica.onStopRecordRemoved();
-      return true;
-    } catch (IOException e) {
-      isRemovalLate = true;
-      removeNs = nowNs + REMOVE_RETRY_NS;
-      context.errors.onError(
-          new IOException(
-              "the index waits until what an earlier process has left is removed: group="
-                  + replica.group(),
-              e));
-      return false;
-    }
   }
 
   /**
@@ -382,50 +345,10 @@ public final class Replicas implements AutoCloseable {
     return looks;
   }
 
-  /**
-   * Puts aside what an earlier process had of a group that the coordinator does not know. It stays
-   * on the disk, and in the snapshots of the disk: the coordinator may be the wrong one. Only where
-   * the coordinator says that this very group was dropped, it goes.
-   */
-  private void putAside(long group, ByteString definition) {
-    final Replica replica = replicas.get(group);
-    if (replica != null) {
-      // First: a snapshot finds it in one of the two.
-      unknown.put(group, new Unknown(replica, definition));
-      replicas.remove(group);
-      context.errors.onError(
-          new GroupStoreException(
-              "the coordinator knows no such group, whose records stay on the disk: group="
-                  + group));
-    }
-  }
-
-  /** Whether a group is one that was dropped, and not another one with its number. */
-  private boolean isDropped(long group, ByteString definition) {
-    return definition.equals(dropped.get(group)) && !groups.containsKey(group);
-  }
-
-  /** Drops what was put aside before the coordinator said that it was dropped. */
-  private void dropUnknown() {
-    for (final Map.Entry<Long, Unknown> entry : Map.copyOf(unknown).entrySet()) {
-      final Unknown one = entry.getValue();
-      if (isDropped(entry.getKey(), one.definition) && unknown.remove(entry.getKey(), one)) {
-        one.replica.drop();
-      }
-    }
-  }
-
   private void coordinated(boolean now) {
     coordinated = now;
     if (now) {
-      for (final Map.Entry<Long, ByteString> before : recovered.entrySet()) {
-        if (isDropped(before.getKey(), before.getValue())) {
-          listener.onDropped(before.getKey());
-        } else if (!groups.containsKey(before.getKey())) {
-          putAside(before.getKey(), before.getValue());
-        }
-      }
-      recovered.clear();
+      earlier.onGroupsKnown(listener::onDropped);
     }
     replicas.values().forEach(replica -> replica.onCoordinated(this::isCoordinated));
   }
@@ -468,10 +391,7 @@ public final class Replicas implements AutoCloseable {
       }
       created = new Replica(context(state, context.stores.create(state)), context.alarm);
       replicas.put(state.getGroup(), created);
-      final Unknown before = unknown.remove(state.getGroup());
-      if (before != null) { // of another group with this number
-        before.replica.close();
-      }
+      earlier.replace(state.getGroup());
     }
     if (!groups.containsKey(state.getGroup())) { // dropped meanwhile, and perhaps before the put
       replicas.remove(state.getGroup(), created);
@@ -516,17 +436,14 @@ public final class Replicas implements AutoCloseable {
   @Override
   public void close() {
     replicas.values().forEach(Replica::close);
-    unknown.values().forEach(one -> one.replica.close());
+    earlier.close();
   }
 
   /** What the coordinator says. */
   private final class Events implements Coordinator.Listener {
     @Override
     public void onGroup(GroupState state) {
-      final ByteString before = recovered.get(state.getGroup());
-      if (before != null && !before.equals(state.getDefinition())) {
-        putAside(state.getGroup(), before);
-      }
+      earlier.onGroup(state);
       groups.put(state.getGroup(), state);
       final Replica replica = replicas.get(state.getGroup());
       if (replica != null) {
@@ -545,17 +462,14 @@ public final class Replicas implements AutoCloseable {
       if (replica != null) {
         replica.drop();
         if (replica.mayHaveStopRecord()) {
-          removeStopRecord(replica);
+          stopRecords.remove(replica);
         }
       }
     }
 
     @Override
     public void onDroppedGroups(Collection<DroppedGroup> newest) {
-      final Map<Long, ByteString> definitions = new HashMap<>();
-      newest.forEach(group -> definitions.put(group.getGroup(), group.getDefinition()));
-      dropped = definitions;
-      dropUnknown();
+      earlier.onDroppedGroups(newest);
     }
 
     @Override

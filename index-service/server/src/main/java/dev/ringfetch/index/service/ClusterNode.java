@@ -5,21 +5,17 @@ import dev.ringfetch.index.journal.IndexDefinition;
 import dev.ringfetch.index.peers.FabricMemory;
 import dev.ringfetch.index.peers.GrpcPeers;
 import dev.ringfetch.index.peers.PeerListener;
-import dev.ringfetch.index.replication.Confirmation;
+import dev.ringfetch.index.replication.GroupStore;
 import dev.ringfetch.index.replication.NodeRecovery;
 import dev.ringfetch.index.replication.OrderlyStop;
-import dev.ringfetch.index.replication.Replica;
 import dev.ringfetch.index.replication.ReplicaSnapshots;
 import dev.ringfetch.index.replication.Replicas;
-import dev.ringfetch.index.v1.Configuration;
 import dev.ringfetch.index.v1.DescribeClusterResponse;
 import dev.ringfetch.index.v1.Durability;
-import dev.ringfetch.index.v1.GateMember;
 import dev.ringfetch.index.v1.GroupState;
 import dev.ringfetch.index.v1.IndexDescription;
 import dev.ringfetch.index.v1.IndexKind;
 import dev.ringfetch.index.v1.LeaderMessage;
-import dev.ringfetch.index.v1.Member;
 import dev.ringfetch.index.v1.MemberMessage;
 import dev.ringfetch.index.v1.Node;
 import dev.ringfetch.index.v1.RecoverIndexRequest;
@@ -62,9 +58,6 @@ public final class ClusterNode implements LeaderDirectory, AutoCloseable {
   /** How long the thread sleeps while nothing wakes it. */
   private static final long TICK_NS = TimeUnit.MILLISECONDS.toNanos(5);
 
-  /** How long a node waits for the coordinator before it says so. */
-  private static final long PATIENCE_NS = TimeUnit.SECONDS.toNanos(2);
-
   /** A look at a gate takes some microseconds where a card is fast; else others may run. */
   private static final int LOOK_SPINS = 100;
 
@@ -79,10 +72,10 @@ public final class ClusterNode implements LeaderDirectory, AutoCloseable {
   private final GrpcPeers peers;
   private final NodeRecovery recovery;
   private final Replicas replicas;
+  private final GroupLeadership leadership;
   private final IndexCreations creations;
   private final AcceptedLosses losses;
   private final ClusterDescription description;
-  private final Replicas.StoreFactory stores;
   private final StopFiles stops; // null: the node has no data directory
   private final Queue<Runnable> tasks = new ConcurrentLinkedQueue<>();
   private final Thread thread = new Thread(this::run, "index-cluster");
@@ -97,15 +90,9 @@ public final class ClusterNode implements LeaderDirectory, AutoCloseable {
 
   // Of the thread.
   private OrderlyStop stop; // null: the process goes on
+  private CoordinatorContact contact;
   private final IdleStrategy looking =
       new BackoffIdleStrategy(LOOK_SPINS, LOOK_YIELDS, LOOK_PARK_NS, LOOK_PARK_NS);
-
-  private boolean reached;
-
-  /** When to say that the coordinator has not been reached; 0 once it is said, or was reached. */
-  private long patientUntilNs;
-
-  private Runnable reachedFirst = () -> {};
 
   /**
    * Creates the node of these indexes, which are not recovered yet.
@@ -134,10 +121,8 @@ public final class ClusterNode implements LeaderDirectory, AutoCloseable {
             .setDisk(memory.hasSuccessors())
             .setBootId(bootId)
             .build();
-    stores =
-        group -> new ReplicatedIndex(indexes, barrier(group.getGroup()), gates(group.getGroup()));
     stops = memory.hasSuccessors() ? new StopFiles(memory.disk()) : null;
-    recovery = new NodeRecovery(stores, ClusterNode::onError);
+    recovery = new NodeRecovery(this::store, ClusterNode::onError);
     memory.ofNode(recovery);
     peers = new GrpcPeers(self, new Arrivals(), shmDirectory);
     final NodeGates gates = memory.openGates(self.getId());
@@ -147,12 +132,13 @@ public final class ClusterNode implements LeaderDirectory, AutoCloseable {
                 .self(self)
                 .coordinator(coordinator)
                 .peers(peers)
-                .stores(stores)
+                .stores(this::store)
                 .disks(memory.hasSuccessors() ? group -> new JournalDisk(memory.journal()) : null)
                 .gates(gates::open)
                 .stops(stops)
                 .alarm(this::wake)
                 .errors(ClusterNode::onError));
+    leadership = new GroupLeadership(self.getId(), this.replicas);
     final NewGroups groups = new NewGroups(this.replicas, memory);
     creations = new IndexCreations(this.replicas, coordinator, groups, replicas, this::execute);
     losses = new AcceptedLosses(this.replicas, coordinator, groups, this::execute);
@@ -162,60 +148,12 @@ public final class ClusterNode implements LeaderDirectory, AutoCloseable {
     thread.setDaemon(true);
   }
 
-  private Leadership.Barrier barrier(long group) {
-    return told -> {
-      final Replica replica = replicas.find(group);
-      if (replica == null) {
-        told.onConfirmed(false);
-      } else {
-        replica.confirm(new Question(told));
-      }
-    };
-  }
-
-  private Leadership.Gates gates(long group) {
-    return grant -> {
-      final Replica replica = replicas.find(group);
-      final Configuration configuration = replica == null ? null : replica.status().readable();
-      if (configuration == null) {
-        throw Status.FAILED_PRECONDITION
-            .withDescription("no epoch of the index serves here now: group=" + group)
-            .asException();
-      }
-      grant.setGroup(group).setGroupEpoch(configuration.getEpoch());
-      for (final Member member : configuration.getMembersList()) {
-        final Node node = replicas.living().get(member.getNode());
-        if (node == null || node.getIncarnation() != member.getIncarnation()) {
-          throw Status.FAILED_PRECONDITION
-              .withDescription("a member is not known to live: node=" + member.getNode())
-              .asException();
-        }
-        final GateMember.Builder one =
-            GateMember.newBuilder()
-                .setNode(node.getId())
-                .setIncarnation(node.getIncarnation())
-                .setAddress(node.getAddress());
-        if (node.getId() == self.getId()) {
-          grant.addMembers(0, one);
-        } else {
-          grant.addMembers(one);
-        }
-      }
-    };
-  }
-
-  /** A read that asks whether this node leads. */
-  private static final class Question extends Confirmation {
-    private final Leadership.Told told;
-
-    Question(Leadership.Told told) {
-      this.told = told;
-    }
-
-    @Override
-    public void onConfirmed(boolean leads) {
-      told.onConfirmed(leads);
-    }
+  private GroupStore store(GroupState group) {
+    final long number = group.getGroup();
+    return new ReplicatedIndex(
+        indexes,
+        told -> leadership.confirm(number, told),
+        grant -> leadership.describeGates(number, grant));
   }
 
   private static void onError(Throwable failure) {
@@ -275,20 +213,20 @@ public final class ClusterNode implements LeaderDirectory, AutoCloseable {
     if (path == null) {
       choosePath();
     }
-    reachedFirst = onReached;
     recovery.takeGroups().forEach(replicas::recover);
     readStops();
     if (indexes.memory().journal() != null) {
       indexes.memory().journal().startSnapshots(wake -> new ReplicaSnapshots(replicas, wake));
     }
     execute(() -> coordinator.announce(self.toBuilder().setAddress(address).build()));
+    contact = new CoordinatorContact(onReached);
     thread.start();
   }
 
   private void readStops() {
     if (stops != null) {
       try {
-        stops.read(self.getId(), stores, replicas::recover, ClusterNode::onError);
+        stops.read(self.getId(), this::store, replicas::recover, ClusterNode::onError);
       } catch (IOException e) { // indexes at memory wait, or are lost; the others go on
         onError(e);
       }
@@ -301,7 +239,6 @@ public final class ClusterNode implements LeaderDirectory, AutoCloseable {
   }
 
   private void run() {
-    patientUntilNs = System.nanoTime() + PATIENCE_NS | 1;
     while (!closed) {
       try {
         woken = false;
@@ -312,7 +249,7 @@ public final class ClusterNode implements LeaderDirectory, AutoCloseable {
         int done = replicas.work();
         done += workOnStop();
         creations.tellWaiting();
-        tellReached();
+        contact.tell(replicas.isCoordinated());
         if (done == 0) {
           rest();
         }
@@ -345,31 +282,6 @@ public final class ClusterNode implements LeaderDirectory, AutoCloseable {
     do {
       looking.idle();
     } while (!woken && replicas.look() && System.nanoTime() - beginNs < TICK_NS);
-  }
-
-  private void tellReached() {
-    final boolean now = replicas.isCoordinated();
-    if (now == reached) {
-      if (patientUntilNs != 0 && System.nanoTime() - patientUntilNs >= 0) {
-        patientUntilNs = 0;
-        LOGGER.log(
-            Level.WARNING,
-            "the coordinator has not been reached yet: until it is, this node knows of no index");
-      }
-      return;
-    }
-    reached = now;
-    patientUntilNs = 0;
-    if (now) {
-      reachedFirst.run();
-      reachedFirst = () -> {};
-      LOGGER.log(Level.INFO, "the coordinator is reached");
-    } else {
-      LOGGER.log(
-          Level.WARNING,
-          "the coordinator is away: what is served goes on, and no node can take the place of one"
-              + " that fails");
-    }
   }
 
   @Override

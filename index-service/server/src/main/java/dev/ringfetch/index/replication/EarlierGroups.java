@@ -1,0 +1,139 @@
+package dev.ringfetch.index.replication;
+
+import com.google.protobuf.ByteString;
+import dev.ringfetch.index.v1.DroppedGroup;
+import dev.ringfetch.index.v1.GroupState;
+import java.util.Collection;
+import java.util.HashMap;
+import java.util.Map;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.function.LongConsumer;
+import org.agrona.ErrorHandler;
+
+/**
+ * The groups that an earlier process has left on a node's disk, until the coordinator has said what
+ * has become of them: they go on, or they were dropped, or it knows no such groups.
+ *
+ * <p>Of the thread that works, unless said otherwise.
+ */
+final class EarlierGroups {
+  private final Map<Long, Replica> replicas;
+  private final Map<Long, GroupState> groups;
+  private final ErrorHandler errors;
+
+  /** Definitions of the groups that the disk has, until the coordinator was reached. */
+  private final Map<Long, ByteString> recovered = new HashMap<>();
+
+  /** Definitions of the groups that were dropped last. */
+  private Map<Long, ByteString> dropped = Map.of();
+
+  /** Those that the coordinator does not know. */
+  private final Map<Long, Unknown> unknown = new ConcurrentHashMap<>();
+
+  private record Unknown(Replica replica, ByteString definition) {}
+
+  /**
+   * Creates it; there is none yet.
+   *
+   * @param replicas of the node, from which those are taken that are put aside
+   * @param groups that the coordinator knows
+   * @param errors is told of those that are put aside
+   */
+  EarlierGroups(Map<Long, Replica> replicas, Map<Long, GroupState> groups, ErrorHandler errors) {
+    this.replicas = replicas;
+    this.groups = groups;
+    this.errors = errors;
+  }
+
+  /** Adds a group that the disk has. */
+  void add(GroupState state) {
+    recovered.put(state.getGroup(), state.getDefinition());
+  }
+
+  /** The replicas that were put aside, by their groups. On any thread. */
+  Map<Long, Replica> unknown() {
+    final Map<Long, Replica> found = new HashMap<>();
+    unknown.forEach((group, one) -> found.put(group, one.replica));
+    return found;
+  }
+
+  /** The coordinator has said of a group; called before the group counts as known. */
+  void onGroup(GroupState state) {
+    final ByteString before = recovered.get(state.getGroup());
+    if (before != null && !before.equals(state.getDefinition())) {
+      putAside(state.getGroup(), before);
+    }
+  }
+
+  /**
+   * The coordinator has said of all groups that there are.
+   *
+   * @param drop drops a group
+   */
+  void onGroupsKnown(LongConsumer drop) {
+    for (final Map.Entry<Long, ByteString> before : recovered.entrySet()) {
+      if (isDropped(before.getKey(), before.getValue())) {
+        drop.accept(before.getKey());
+      } else if (!groups.containsKey(before.getKey())) {
+        putAside(before.getKey(), before.getValue());
+      }
+    }
+    recovered.clear();
+  }
+
+  /** The coordinator has said which groups were dropped last. */
+  void onDroppedGroups(Collection<DroppedGroup> newest) {
+    final Map<Long, ByteString> definitions = new HashMap<>();
+    newest.forEach(group -> definitions.put(group.getGroup(), group.getDefinition()));
+    dropped = definitions;
+    dropUnknown();
+  }
+
+  /**
+   * Puts aside what an earlier process had of a group that the coordinator does not know. It stays
+   * on the disk, and in the snapshots of the disk: the coordinator may be the wrong one. Only where
+   * the coordinator says that this very group was dropped, it goes.
+   */
+  private void putAside(long group, ByteString definition) {
+    final Replica replica = replicas.get(group);
+    if (replica != null) {
+      // First: a snapshot finds it in one of the two.
+      unknown.put(group, new Unknown(replica, definition));
+      replicas.remove(group);
+      errors.onError(
+          new GroupStoreException(
+              "the coordinator knows no such group, whose records stay on the disk: group="
+                  + group));
+    }
+  }
+
+  /** Whether a group is one that was dropped, and not another one with its number. */
+  private boolean isDropped(long group, ByteString definition) {
+    return definition.equals(dropped.get(group)) && !groups.containsKey(group);
+  }
+
+  /** Drops what was put aside before the coordinator said that it was dropped. */
+  private void dropUnknown() {
+    for (final Map.Entry<Long, Unknown> entry : Map.copyOf(unknown).entrySet()) {
+      final Unknown one = entry.getValue();
+      if (isDropped(entry.getKey(), one.definition) && unknown.remove(entry.getKey(), one)) {
+        one.replica.drop();
+      }
+    }
+  }
+
+  /**
+   * A replica has this number from now on: another group's that was put aside ends. On any thread.
+   */
+  void replace(long group) {
+    final Unknown before = unknown.remove(group);
+    if (before != null) {
+      before.replica.close();
+    }
+  }
+
+  /** Ends the replicas that were put aside. On any thread. */
+  void close() {
+    unknown.values().forEach(one -> one.replica.close());
+  }
+}
