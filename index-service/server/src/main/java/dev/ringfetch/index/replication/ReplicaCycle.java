@@ -53,6 +53,7 @@ final class ReplicaCycle {
   private StopCopy stopCopy; // null: the process does not end
   private final GroupRecovery recovery; // null: the replica began with nothing
   private StopRecord stopRecord = StopRecord.NONE;
+  private boolean nodeEnds;
   private boolean isDropped;
 
   /** What there is of a record that an earlier process has left. */
@@ -401,6 +402,11 @@ final class ReplicaCycle {
     copy = begun;
   }
 
+  /** The node begins to end in order; this replica's turn comes later. */
+  void onNodeEnds() {
+    nodeEnds = true;
+  }
+
   /** Begins to end the replica in order. */
   void onStop(StopCopy begun) {
     stopCopy = begun;
@@ -533,8 +539,10 @@ final class ReplicaCycle {
       return;
     }
     if (nowNs - suspectNs >= rank() * RANK_NS && nowNs - notBeforeNs >= 0) {
-      core.become(ReplicaState.WINNING);
       win(context.self().getId(), successors());
+      if (proposing) {
+        core.become(ReplicaState.WINNING);
+      }
     }
   }
 
@@ -559,6 +567,9 @@ final class ReplicaCycle {
   }
 
   private void win(long leading, List<Member> members) {
+    if (nodeEnds && members.size() == 1 && core.serving() == null) {
+      return; // others' records would be void, and that of this one may fail
+    }
     request(
         new Proposal(
             group,

@@ -104,7 +104,7 @@ final class DropSimulationTest {
   private static List<Long> left(ReplicationWorld world, SimulatedNode node) {
     return node
         .directory()
-        .recover(group -> new SimulatedStore(world, node), world.logLimit())
+        .recover(group -> new SimulatedStore(world, node, group.getGroup()), world.logLimit())
         .takeGroups()
         .stream()
         .map(GroupRecovery::group)
