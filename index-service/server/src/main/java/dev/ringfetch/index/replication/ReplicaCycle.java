@@ -51,20 +51,9 @@ final class ReplicaCycle {
   private Confirmation refused;
   private GroupCopy copy; // for a snapshot of the disk; null: none was asked for
   private StopCopy stopCopy; // null: the process does not end
-  private final GroupRecovery recovery; // null: the replica began with nothing
-  private StopRecord stopRecord = StopRecord.NONE;
+  private final EarlierStopRecord stopRecord;
   private boolean nodeEnds;
   private boolean isDropped;
-
-  /** What there is of a record that an earlier process has left. */
-  private enum StopRecord {
-    /** None: this replica may serve. */
-    NONE,
-    /** It may count. */
-    KEPT,
-    /** It counts nowhere any more, and is to be removed. */
-    VOID
-  }
 
   private Proposal proposal; // to be taken
   private boolean proposing; // until it is answered
@@ -94,10 +83,7 @@ final class ReplicaCycle {
   ReplicaCycle(ReplicaContext context, GroupRecovery recovery, Runnable drive) {
     this.context = context;
     this.drive = drive;
-    this.recovery = recovery;
-    if (recovery != null && !recovery.processes().isEmpty()) {
-      stopRecord = StopRecord.KEPT;
-    }
+    stopRecord = new EarlierStopRecord(recovery);
     core = recovery == null ? new ReplicaCore(context) : ReplicaCore.recovered(context, recovery);
     follower = new Follower(core);
     waitingNs = context.clock().getAsLong();
@@ -139,7 +125,7 @@ final class ReplicaCycle {
    * then, of which a leader that takes this replica for another process's successor knows nothing.
    */
   private boolean isUnsure() {
-    return group == null && stopRecord == StopRecord.KEPT;
+    return group == null && stopRecord.mayCount();
   }
 
   /** Whether another leader is waited for, that has won a later epoch than this replica obeys. */
@@ -237,7 +223,7 @@ final class ReplicaCycle {
     final Node self = context.self();
     if (state.hasEstablished()) {
       leaveUnless(state);
-      lookAtStopRecord(state.getEstablished());
+      stopRecord.onEstablished(state.getEstablished());
     } else if (core.state() == ReplicaState.NONE
         && core.gate() == 0
         && Configurations.has(state.getWon(), self)) {
@@ -262,27 +248,14 @@ final class ReplicaCycle {
     }
   }
 
-  /**
-   * Whether the record of an earlier process counts yet: not once a configuration is established,
-   * after that which it obeyed, of which it is no member.
-   */
-  private void lookAtStopRecord(Configuration established) {
-    if (stopRecord == StopRecord.KEPT
-        && established.getEpoch() > recovery.gate()
-        && recovery.processes().stream().noneMatch(established.getMembersList()::contains)) {
-      stopRecord = StopRecord.VOID;
-      changed = true;
-    }
-  }
-
   /** Whether the record of an earlier process is to be removed. */
   boolean isStopRecordVoid() {
-    return stopRecord == StopRecord.VOID;
+    return stopRecord.isVoid();
   }
 
   /** The record of an earlier process is gone. */
   void onStopRecordRemoved() {
-    stopRecord = StopRecord.NONE;
+    stopRecord.onRemoved();
   }
 
   /** Gives the group up if a later configuration than this replica obeys does without it. */
@@ -417,7 +390,7 @@ final class ReplicaCycle {
       if (leader != null && leader.configuration().getMembersCount() == 1) {
         context.store().endWrites(); // no other node takes them, and they would outrun the copy
       }
-      stopCopy.work(core, stopRecord != StopRecord.VOID, this::stop);
+      stopCopy.work(core, !stopRecord.isVoid(), this::stop);
     }
   }
 
@@ -487,9 +460,7 @@ final class ReplicaCycle {
 
   /** Applies the rest of an epoch that is established, and serves then; whether more is due. */
   private boolean serve() {
-    if (core.state() != ReplicaState.ADOPTING
-        || !leader.isEstablished()
-        || stopRecord != StopRecord.NONE) {
+    if (core.state() != ReplicaState.ADOPTING || !leader.isEstablished() || !stopRecord.isGone()) {
       return false;
     }
     try {

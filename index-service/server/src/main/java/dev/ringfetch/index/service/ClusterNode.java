@@ -200,13 +200,18 @@ public final class ClusterNode implements LeaderDirectory, AutoCloseable {
   }
 
   /**
-   * Takes part in the cluster from now on. Called once.
+   * Takes part in the cluster from now on. Called once, when the indexes serve: clients of an
+   * earlier process on the data directory have turned away then.
    *
    * @param address at which other nodes and clients reach the server: host and port
    * @param onReached is run once, when the node has read what the coordinator has; until then it
    *     knows of no index
+   * @throws IllegalStateException if the indexes do not serve yet
    */
   public void start(String address, Runnable onReached) {
+    if (!indexes.memory().isServed()) {
+      throw new IllegalStateException("the indexes do not serve yet: address=" + address);
+    }
     if (path == null) {
       choosePath();
     }

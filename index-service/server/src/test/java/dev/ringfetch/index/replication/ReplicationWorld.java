@@ -641,7 +641,11 @@ final class ReplicationWorld {
         node.directory().isShort = false;
       }
       if (node.isAlive() && hasFailed(node)) { // its operator starts it again
-        crash(node.id(), true, -1);
+        if (survives(node.id())) {
+          crash(node.id(), true, -1);
+        } else {
+          stop(node.id(), 1);
+        }
       }
       if (!node.isAlive()) {
         start(node.id());

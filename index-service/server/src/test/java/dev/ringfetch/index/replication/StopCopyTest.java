@@ -287,6 +287,25 @@ final class StopCopyTest implements UnconnectedPeers, MemberStore {
     assertEquals(0, answer.getGate());
   }
 
+  private static Configuration configuration(long epoch, long incarnation) {
+    return Configuration.newBuilder().setEpoch(epoch).addMembers(process(incarnation)).build();
+  }
+
+  @Test
+  void theRecordCountsUntilALaterConfigurationDoesWithoutItsProcess() throws Exception {
+    member();
+    assertTrue(work());
+    final EarlierStopRecord record = new EarlierStopRecord(restart());
+    record.onEstablished(configuration(core.gate(), 43)); // its own may be established yet
+    assertTrue(record.mayCount());
+    record.onEstablished(configuration(core.gate() + 1, INCARNATION));
+    assertTrue(record.mayCount());
+    record.onEstablished(configuration(core.gate() + 2, 43));
+    assertTrue(record.isVoid());
+    record.onRemoved();
+    assertTrue(record.isGone());
+  }
+
   private void begin(Follower follower, Member member) {
     final GroupState group =
         STATE.toBuilder()
