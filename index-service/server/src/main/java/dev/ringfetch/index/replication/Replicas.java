@@ -167,8 +167,7 @@ public final class Replicas implements AutoCloseable {
     this.context = context;
     earlier = new EarlierGroups(replicas, groups, context.errors);
     Objects.requireNonNull(context.self, "self");
-    stopRecords =
-        new StopRecordRemoval(context.stops, context.self, context.clock, context.errors);
+    stopRecords = new StopRecordRemoval(context.stops, context.self, context.clock, context.errors);
     Objects.requireNonNull(context.coordinator, "coordinator");
     Objects.requireNonNull(context.peers, "peers");
     Objects.requireNonNull(context.stores, "stores");

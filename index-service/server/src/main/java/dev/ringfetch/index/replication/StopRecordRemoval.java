@@ -97,7 +97,8 @@ final class StopRecordRemoval {
       isLate = true;
       notBeforeNs = clock.getAsLong() + RETRY_NS;
       errors.onError(
-          new IOException("what an earlier process has left is not removed yet: groups=" + gone, e));
+          new IOException(
+              "what an earlier process has left is not removed yet: groups=" + gone, e));
       return 0;
     }
     isLate = false;

@@ -427,23 +427,18 @@ final class ReplicasTest {
     stops.groups.add(77L);
     final ToldCoordinator coordinator = new ToldCoordinator();
     try (Replicas restarted = withRecords(stops, coordinator, List.of(0L))) {
-      final GroupRecovery recovery =
-          new GroupRecovery(77, group -> new EmptyStore(), 1 << 20);
+      final GroupRecovery recovery = new GroupRecovery(77, group -> new EmptyStore(), 1 << 20);
       recovery.onRecord(
           new JournalRecord()
               .at(
-                  GroupRecords.control(
-                      77, RecordDescriptor.GROUP_BEGIN, 5, state.toByteString()),
+                  GroupRecords.control(77, RecordDescriptor.GROUP_BEGIN, 5, state.toByteString()),
                   0));
       restarted.recover(recovery);
       restarted.work();
       assertEquals(Set.of(77L), stops.groups); // the coordinator may be the wrong one
       coordinator.dropped =
           List.of(
-              DroppedGroup.newBuilder()
-                  .setGroup(77)
-                  .setDefinition(state.getDefinition())
-                  .build());
+              DroppedGroup.newBuilder().setGroup(77).setDefinition(state.getDefinition()).build());
       restarted.work();
       assertEquals(Set.of(), stops.groups);
     } catch (GroupStoreException e) {

@@ -60,8 +60,7 @@ final class SimulatedNode {
     page.move(node.getIncarnation()); // first: clients of an earlier process turn away
     session.announce(node);
     session.wakeUp(this::alarm);
-    final Replicas.StoreFactory stores =
-        group -> new SimulatedStore(world, this, group.getGroup());
+    final Replicas.StoreFactory stores = group -> new SimulatedStore(world, this, group.getGroup());
     replicas =
         new Replicas(
             new Replicas.Context()
@@ -117,8 +116,7 @@ final class SimulatedNode {
   void stop(Runnable ended) {
     if (stop == null) {
       final boolean isSlow = world.time().oneIn(2); // the disk is
-      final OrderlyStop begun =
-          new OrderlyStop(replicas, stops, () -> {}, world::onStopFailed);
+      final OrderlyStop begun = new OrderlyStop(replicas, stops, () -> {}, world::onStopFailed);
       stop = begun;
       stepStop(begun, isSlow, ended);
     }
