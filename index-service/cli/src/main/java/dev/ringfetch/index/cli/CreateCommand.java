@@ -42,7 +42,8 @@ final class CreateCommand extends ClientCommand {
       paramLabel = "LEVEL",
       converter = DurabilityLevel.class,
       description =
-          "What answered writes survive: memory, interval or disk. Default: what the server says.")
+          "What answered writes survive: memory, interval, disk or, in a cluster, leader-disk."
+              + " Default: what the server says.")
   private Durability durability = Durability.DURABILITY_UNSPECIFIED;
 
   CreateCommand(Session session) {

@@ -16,7 +16,9 @@ import org.agrona.ErrorHandler;
  * @param nonces numbers drawn at random, never 0
  * @param limits of the log
  * @param errors is told what a store throws, by any thread
- * @param disk where members keep the records, and wait for it before they count; null: in memory
+ * @param disk where members keep the records; null: in memory alone
+ * @param isLeadersDisk whether only the leader's records wait for it before they count, and not
+ *     those of each member
  */
 record ReplicaContext(
     long group,
@@ -28,7 +30,23 @@ record ReplicaContext(
     LongSupplier nonces,
     Limits limits,
     ErrorHandler errors,
-    GroupDisk disk) {
+    GroupDisk disk,
+    boolean isLeadersDisk) {
+  /** What a replica works with all of whose members' records wait for their disks. */
+  ReplicaContext(
+      long group,
+      Node self,
+      int partitions,
+      Peers peers,
+      GroupStore store,
+      LongSupplier clock,
+      LongSupplier nonces,
+      Limits limits,
+      ErrorHandler errors,
+      GroupDisk disk) {
+    this(group, self, partitions, peers, store, clock, nonces, limits, errors, disk, false);
+  }
+
   /** What a replica in memory works with. */
   ReplicaContext(
       long group,
@@ -40,7 +58,7 @@ record ReplicaContext(
       LongSupplier nonces,
       Limits limits,
       ErrorHandler errors) {
-    this(group, self, partitions, peers, store, clock, nonces, limits, errors, null);
+    this(group, self, partitions, peers, store, clock, nonces, limits, errors, null, false);
   }
 
   /**

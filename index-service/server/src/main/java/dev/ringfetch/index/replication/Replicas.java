@@ -454,7 +454,8 @@ public final class Replicas implements AutoCloseable {
         context.nonces,
         context.limits,
         context.errors,
-        Configurations.isOnDisk(state) ? context.disks.apply(state.getGroup()) : null);
+        Configurations.isOnDisk(state) ? context.disks.apply(state.getGroup()) : null,
+        Configurations.isOnLeadersDisk(state));
   }
 
   /** Whether this node can be a member. */

@@ -46,6 +46,7 @@ final class ReplicationWorld {
   private final List<Throwable> errors = new ArrayList<>();
   private final Map<Long, SimulatedDirectory> directories = new TreeMap<>();
   private final Map<Long, SimulatedStops> stops = new TreeMap<>();
+  private final Durability level;
   private final boolean isOnDisk;
   private final int replicas;
   private final int logLimit;
@@ -63,7 +64,13 @@ final class ReplicationWorld {
 
   /** Creates a world whose index is in memory alone, or on the disks of all members. */
   ReplicationWorld(long seed, int nodeCount, int replicas, Coverage coverage, boolean isOnDisk) {
-    this.isOnDisk = isOnDisk;
+    this(seed, nodeCount, replicas, coverage, isOnDisk ? Durability.DISK : Durability.MEMORY);
+  }
+
+  /** Creates a world whose index has a level. */
+  ReplicationWorld(long seed, int nodeCount, int replicas, Coverage coverage, Durability level) {
+    this.level = level;
+    isOnDisk = level != Durability.MEMORY;
     random = new Random(seed);
     this.replicas = replicas;
     this.coverage = coverage;
@@ -71,7 +78,7 @@ final class ReplicationWorld {
     logLimit = time.oneIn(2) ? 16 << 20 : time.oneIn(2) ? 4_000 : 400;
     logMemory = time.oneIn(2) ? 64 << 10 : 1024;
     coordinator = new SimulatedCoordinator(time, coverage);
-    coordinator.isOnDisk = isOnDisk;
+    coordinator.level = level;
     coordinator.standsFor = this::standsFor;
     network = new SimulatedNetwork(time, coverage, nodes);
     for (long id = 1; id <= nodeCount; id++) {
@@ -93,7 +100,7 @@ final class ReplicationWorld {
             SimulatedDefinition.of(
                 new IndexDefinition(
                     IndexKind.HASH,
-                    isOnDisk ? Durability.DISK : Durability.MEMORY,
+                    level,
                     SimulatedStore.PARTITIONS,
                     1,
                     1)))
@@ -187,10 +194,10 @@ final class ReplicationWorld {
 
   /** Whether the group survives the end of two nodes. */
   boolean survives(long id, long second) {
-    if (isOnDisk) {
+    final GroupState state = coordinator.group(group);
+    if (level == Durability.DISK || (level == Durability.LEADER_DISK && hasLeaders(state))) {
       return true;
     }
-    final GroupState state = coordinator.group(group);
     return hasOther(state.getEstablished(), id, second)
         && (!state.hasWon() || hasOther(state.getWon(), id, second));
   }
@@ -240,9 +247,25 @@ final class ReplicationWorld {
     time.after(restartMs * MS, () -> restart(node.id()));
   }
 
+  /** Whether the directories are there of all leaders whose directory may be the one that counts. */
+  private boolean hasLeaders(GroupState state) {
+    return nodes.containsKey(state.getEstablished().getLeader())
+        && (!state.hasWon() || nodes.containsKey(state.getWon().getLeader()));
+  }
+
+  /** Whether the group survives the end of all processes. */
+  boolean survivesAll() {
+    return level == Durability.DISK || hasLeaders(coordinator.group(group));
+  }
+
   /** Whether the group survives the loss of a node's directory. */
   boolean survivesWithout(long id) {
     final GroupState state = coordinator.group(group);
+    if (level == Durability.LEADER_DISK) { // the next leader may be established as it gets lost
+      return state.hasEstablished()
+          && hasOther(state.getEstablished(), id, id)
+          && (!state.hasWon() || hasOther(state.getWon(), id, id));
+    }
     return state.hasEstablished()
         && hasOtherDirectory(state.getEstablished(), id)
         && (!state.hasWon() || hasOtherDirectory(state.getWon(), id));
@@ -292,6 +315,7 @@ final class ReplicationWorld {
       }
       if (member.getNode() != id
           && member.getNode() != second
+          && node != null // its directory is lost
           && node.isAlive()
           && !network.memory().isDamaged(node)
           && Configurations.is(member, node.node())
