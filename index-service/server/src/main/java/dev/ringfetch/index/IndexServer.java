@@ -109,7 +109,7 @@ public final class IndexServer implements Callable<Integer> {
       paramLabel = "LEVEL",
       defaultValue = "memory",
       converter = DurabilityLevel.class,
-      description = "Of new indexes: memory, interval, disk or leader-disk.")
+      description = "Of an index: memory, interval, disk, leader-disk.")
   private Durability durability;
 
   @Option(
@@ -311,7 +311,8 @@ public final class IndexServer implements Callable<Integer> {
     }
     if (cluster == null && durability == Durability.LEADER_DISK) {
       throw new ParameterException(
-          spec.commandLine(), "--durability leader-disk needs --cluster; without, disk is the same");
+          spec.commandLine(),
+          "--durability leader-disk needs --cluster; without, disk is the same");
     }
     if (fabrics != null) {
       context.fabrics(memoryFabrics().toArray(String[]::new));

@@ -42,8 +42,7 @@ final class CreateCommand extends ClientCommand {
       paramLabel = "LEVEL",
       converter = DurabilityLevel.class,
       description =
-          "What answered writes survive: memory, interval, disk or, in a cluster, leader-disk."
-              + " Default: what the server says.")
+          "What writes survive: memory, interval, disk, leader-disk. Default: the server's.")
   private Durability durability = Durability.DURABILITY_UNSPECIFIED;
 
   CreateCommand(Session session) {

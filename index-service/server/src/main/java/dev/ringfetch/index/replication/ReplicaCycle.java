@@ -624,8 +624,7 @@ final class ReplicaCycle {
       if (member.getNode() == context.self().getId()) {
         return rank;
       }
-      if (seemsAlive(base, member)
-          || mayCountBack(member)) {
+      if (seemsAlive(base, member) || mayCountBack(member)) {
         rank++;
       }
     }

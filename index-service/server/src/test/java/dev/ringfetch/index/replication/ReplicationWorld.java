@@ -98,12 +98,7 @@ final class ReplicationWorld {
         .setWon(won)
         .setDefinition(
             SimulatedDefinition.of(
-                new IndexDefinition(
-                    IndexKind.HASH,
-                    level,
-                    SimulatedStore.PARTITIONS,
-                    1,
-                    1)))
+                new IndexDefinition(IndexKind.HASH, level, SimulatedStore.PARTITIONS, 1, 1)))
         .build();
   }
 
@@ -247,7 +242,9 @@ final class ReplicationWorld {
     time.after(restartMs * MS, () -> restart(node.id()));
   }
 
-  /** Whether the directories are there of all leaders whose directory may be the one that counts. */
+  /**
+   * Whether the directories are there of all leaders whose directory may be the one that counts.
+   */
   private boolean hasLeaders(GroupState state) {
     return nodes.containsKey(state.getEstablished().getLeader())
         && (!state.hasWon() || nodes.containsKey(state.getWon().getLeader()));
