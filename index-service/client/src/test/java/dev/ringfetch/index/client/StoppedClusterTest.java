@@ -41,7 +41,7 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
-/** An index at level memory on nodes with data directories, all of which end, in order or not. */
+/** Indexes on nodes with data directories, all of which end, in order or not. */
 final class StoppedClusterTest {
   private static final String INDEX = "ages";
 
@@ -51,12 +51,16 @@ final class StoppedClusterTest {
 
   /** A node with its server. */
   private static final class Member {
+    private final String name;
+    private final LocalCoordinator coordinator;
     private final Indexes indexes;
     private final ClusterNode node;
     private final RingServer server;
     private final ManagedChannel channel;
 
     Member(LocalCoordinator coordinator, Path data) throws Exception {
+      name = data.getFileName().toString();
+      this.coordinator = coordinator;
       indexes =
           Indexes.unrecovered(
               IndexMemory.unrecovered(
@@ -149,7 +153,7 @@ final class StoppedClusterTest {
                 && description.getGroups(0).getMembersCount() == count);
   }
 
-  private void create() {
+  private void create(Durability durability) {
     members
         .get(0)
         .admin(
@@ -158,7 +162,7 @@ final class StoppedClusterTest {
                     CreateIndexRequest.newBuilder()
                         .setIndex(INDEX)
                         .setKind(IndexKind.ORDERED)
-                        .setDurability(Durability.MEMORY)
+                        .setDurability(durability)
                         .build()));
   }
 
@@ -223,7 +227,7 @@ final class StoppedClusterTest {
   @Test
   void entriesAreThereAfterAllNodesHaveEndedInOrder() throws Exception {
     start("a", "b", "c");
-    create();
+    create(Durability.MEMORY);
     awaitWhole(3);
     put(0, 300);
     final long client =
@@ -255,7 +259,7 @@ final class StoppedClusterTest {
   @Test
   void entriesAreThereAfterAllNodesHaveEndedAtOnce() throws Exception {
     start("a", "b", "c");
-    create();
+    create(Durability.MEMORY);
     awaitWhole(3);
     put(0, 200);
     final List<Thread> ending = new ArrayList<>();
@@ -277,10 +281,43 @@ final class StoppedClusterTest {
     check(300);
   }
 
+  /** All end at once, and no configuration comes. */
+  private void cutPower() {
+    members.forEach(member -> member.coordinator.reachable(false));
+    endAll(false);
+  }
+
+  @Test
+  void theDirectoryOfTheLastLeaderHasAllWhereOnlyItsDiskCounts() throws Exception {
+    start("a", "b", "c");
+    create(Durability.LEADER_DISK);
+    awaitWhole(3);
+    put(0, 200);
+    final Member first = leader();
+    members.remove(first);
+    first.end(false);
+    put(200, 300); // by another leader, whose directory counts from now on
+    start(first.name);
+    awaitWhole(3);
+    final String leader = leader().name;
+    cutPower();
+    start(others(leader));
+    checkNotServed();
+    startAndLead(leader);
+    check(300);
+    awaitWhole(3);
+  }
+
+  private static String[] others(String name) {
+    return List.of("a", "b", "c").stream()
+        .filter(other -> !other.equals(name))
+        .toArray(String[]::new);
+  }
+
   @Test
   void anOlderRecordDoesNotCount() throws Exception {
     start("a", "b", "c");
-    create();
+    create(Durability.MEMORY);
     awaitWhole(3);
     put(0, 100);
     members.remove(0).end(true);

@@ -49,6 +49,7 @@ final class ReplicationWorld {
   private final Map<Long, SimulatedNode> processes = new HashMap<>(); // by incarnation
   private final SimulatedReaders readers;
   private final Map<Long, SimulatedStops> stops = new TreeMap<>();
+  private final Durability level;
   private final boolean isOnDisk;
   private final int replicas;
   private final int logLimit;
@@ -67,7 +68,13 @@ final class ReplicationWorld {
 
   /** Creates a world whose index is in memory alone, or on the disks of all members. */
   ReplicationWorld(long seed, int nodeCount, int replicas, Coverage coverage, boolean isOnDisk) {
-    this.isOnDisk = isOnDisk;
+    this(seed, nodeCount, replicas, coverage, isOnDisk ? Durability.DISK : Durability.MEMORY);
+  }
+
+  /** Creates a world whose index has a level. */
+  ReplicationWorld(long seed, int nodeCount, int replicas, Coverage coverage, Durability level) {
+    this.level = level;
+    isOnDisk = level != Durability.MEMORY;
     random = new Random(seed);
     readers = new SimulatedReaders(this, seed, coverage);
     this.replicas = replicas;
@@ -76,7 +83,7 @@ final class ReplicationWorld {
     logLimit = time.oneIn(2) ? 16 << 20 : time.oneIn(2) ? 4_000 : 400;
     logMemory = time.oneIn(2) ? 64 << 10 : 1024;
     coordinator = new SimulatedCoordinator(time, coverage);
-    coordinator.isOnDisk = isOnDisk;
+    coordinator.level = level;
     coordinator.standsFor = this::standsFor;
     network = new SimulatedNetwork(time, coverage, nodes);
     for (long id = 1; id <= nodeCount; id++) {
@@ -96,12 +103,7 @@ final class ReplicationWorld {
         .setWon(won)
         .setDefinition(
             SimulatedDefinition.of(
-                new IndexDefinition(
-                    IndexKind.HASH,
-                    isOnDisk ? Durability.DISK : Durability.MEMORY,
-                    SimulatedStore.PARTITIONS,
-                    1,
-                    1)))
+                new IndexDefinition(IndexKind.HASH, level, SimulatedStore.PARTITIONS, 1, 1)))
         .build();
   }
 
@@ -198,10 +200,10 @@ final class ReplicationWorld {
 
   /** Whether the group survives the end of two nodes. */
   boolean survives(long id, long second) {
-    if (isOnDisk) {
+    final GroupState state = coordinator.group(group);
+    if (level == Durability.DISK || (level == Durability.LEADER_DISK && hasLeaders(state))) {
       return true;
     }
-    final GroupState state = coordinator.group(group);
     return hasOther(state.getEstablished(), id, second)
         && (!state.hasWon() || hasOther(state.getWon(), id, second));
   }
@@ -251,9 +253,27 @@ final class ReplicationWorld {
     time.after(restartMs * MS, () -> restart(node.id()));
   }
 
+  /**
+   * Whether the directories are there of all leaders whose directory may be the one that counts.
+   */
+  private boolean hasLeaders(GroupState state) {
+    return nodes.containsKey(state.getEstablished().getLeader())
+        && (!state.hasWon() || nodes.containsKey(state.getWon().getLeader()));
+  }
+
+  /** Whether the group survives the end of all processes. */
+  boolean survivesAll() {
+    return level == Durability.DISK || hasLeaders(coordinator.group(group));
+  }
+
   /** Whether the group survives the loss of a node's directory. */
   boolean survivesWithout(long id) {
     final GroupState state = coordinator.group(group);
+    if (level == Durability.LEADER_DISK) { // the next leader may be established as it gets lost
+      return state.hasEstablished()
+          && hasOther(state.getEstablished(), id, id)
+          && (!state.hasWon() || hasOther(state.getWon(), id, id));
+    }
     return state.hasEstablished()
         && hasOtherDirectory(state.getEstablished(), id)
         && (!state.hasWon() || hasOtherDirectory(state.getWon(), id));
@@ -310,6 +330,7 @@ final class ReplicationWorld {
       }
       if (member.getNode() != id
           && member.getNode() != second
+          && node != null // its directory is lost
           && node.isAlive()
           && !network.memory().isDamaged(node)
           && Configurations.is(member, node.node())
