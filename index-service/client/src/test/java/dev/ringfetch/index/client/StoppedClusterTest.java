@@ -42,7 +42,7 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
-/** An index at level memory on nodes with data directories, all of which end, in order or not. */
+/** Indexes on nodes with data directories, all of which end, in order or not. */
 final class StoppedClusterTest {
   private static final String INDEX = "ages";
 
@@ -55,12 +55,16 @@ final class StoppedClusterTest {
 
   /** A node with its server. */
   private static final class Member {
+    private final String name;
+    private final LocalCoordinator coordinator;
     private final Indexes indexes;
     private final ClusterNode node;
     private final RingServer server;
     private final ManagedChannel channel;
 
     Member(LocalCoordinator coordinator, Path data) throws Exception {
+      name = data.getFileName().toString();
+      this.coordinator = coordinator;
       indexes =
           Indexes.unrecovered(
               IndexMemory.unrecovered(
@@ -153,7 +157,7 @@ final class StoppedClusterTest {
                 && description.getGroups(0).getMembersCount() == count);
   }
 
-  private void create() {
+  private void create(Durability durability) {
     members
         .get(0)
         .admin(
@@ -162,7 +166,7 @@ final class StoppedClusterTest {
                     CreateIndexRequest.newBuilder()
                         .setIndex(INDEX)
                         .setKind(IndexKind.ORDERED)
-                        .setDurability(Durability.MEMORY)
+                        .setDurability(durability)
                         .build()));
   }
 
@@ -226,6 +230,10 @@ final class StoppedClusterTest {
         .build();
   }
 
+  private Member leader() {
+    return members.stream().filter(Member::leads).findFirst().orElseThrow();
+  }
+
   /** Calls the leader, which may be another one in a moment. */
   private <T> T call(Function<IndexGrpc.IndexBlockingStub, T> call) throws Exception {
     final long endNs = System.nanoTime() + PATIENCE.toNanos();
@@ -250,7 +258,7 @@ final class StoppedClusterTest {
   @Test
   void entriesAreThereAfterAllNodesHaveEndedInOrder() throws Exception {
     start("a", "b", "c");
-    create();
+    create(Durability.MEMORY);
     awaitWhole(3);
     put(0, 300);
     final long client =
@@ -280,7 +288,7 @@ final class StoppedClusterTest {
   @Test
   void entriesAreThereAfterAllNodesHaveEndedAtOnce() throws Exception {
     start("a", "b", "c");
-    create();
+    create(Durability.MEMORY);
     awaitWhole(3);
     put(0, 200);
     final List<Thread> ending = new ArrayList<>();
@@ -302,10 +310,43 @@ final class StoppedClusterTest {
     check(300);
   }
 
+  /** All end at once, and no configuration comes. */
+  private void cutPower() {
+    members.forEach(member -> member.coordinator.reachable(false));
+    endAll(false);
+  }
+
+  @Test
+  void theDirectoryOfTheLastLeaderHasAllWhereOnlyItsDiskCounts() throws Exception {
+    start("a", "b", "c");
+    create(Durability.LEADER_DISK);
+    awaitWhole(3);
+    put(0, 200);
+    final Member first = leader();
+    members.remove(first);
+    first.end(false);
+    put(200, 300); // by another leader, whose directory counts from now on
+    start(first.name);
+    awaitWhole(3);
+    final String leader = leader().name;
+    cutPower();
+    start(others(leader));
+    checkNotServed();
+    startAndLead(leader);
+    check(300);
+    awaitWhole(3);
+  }
+
+  private static String[] others(String name) {
+    return List.of("a", "b", "c").stream()
+        .filter(other -> !other.equals(name))
+        .toArray(String[]::new);
+  }
+
   @Test
   void anOlderRecordDoesNotCount() throws Exception {
     start("a", "b", "c");
-    create();
+    create(Durability.MEMORY);
     awaitWhole(3);
     put(0, 100);
     members.remove(0).end(true);

@@ -291,14 +291,7 @@ final class ReplicaCycle {
     return (core.state() == ReplicaState.MEMBER
             || core.state() == ReplicaState.WINNING
             || core.state().isLeader())
-        && isComplete(Configurations.base(group));
-  }
-
-  /** Whether this replica has each record that was acknowledged in a configuration. */
-  private boolean isComplete(Configuration base) {
-    return core.hasDisk()
-        ? Configurations.hasNode(base, context.self().getId())
-        : Configurations.has(base, context.self()) || core.standsIn(base);
+        && core.isComplete(Configurations.base(group));
   }
 
   /** Whether this replica, which may win, is complete by its disk alone: it has restarted since. */
@@ -587,7 +580,7 @@ final class ReplicaCycle {
       final Node node = living.get(member.getNode());
       if (member.getNode() == context.self().getId()) {
         members.add(Configurations.member(context.self()));
-      } else if (isCompleteByDisk() && isBack(member, node)) {
+      } else if (mayCountBack(member)) {
         members.add(Configurations.member(node));
       } else if (seemsAlive(base, member)) {
         members.add(member);
@@ -596,9 +589,17 @@ final class ReplicaCycle {
     return members;
   }
 
-  /** Whether a directory is there again, in another process. */
-  private static boolean isBack(Member member, Node node) {
-    return node != null && node.getIncarnation() != member.getIncarnation() && node.getDisk();
+  /**
+   * Whether a member is there again in another process, which may be complete, as this one is. Not
+   * where only the leader's disk counts: others may have forgotten what they gave up.
+   */
+  private boolean mayCountBack(Member member) {
+    final Node node = living.get(member.getNode());
+    return isCompleteByDisk()
+        && !context.isLeadersDisk()
+        && node != null
+        && node.getIncarnation() != member.getIncarnation()
+        && node.getDisk();
   }
 
   private boolean seemsAlive(Configuration base, Member member) {
@@ -617,8 +618,7 @@ final class ReplicaCycle {
       if (member.getNode() == context.self().getId()) {
         return rank;
       }
-      if (seemsAlive(base, member)
-          || (isCompleteByDisk() && isBack(member, living.get(member.getNode())))) {
+      if (seemsAlive(base, member) || mayCountBack(member)) {
         rank++;
       }
     }

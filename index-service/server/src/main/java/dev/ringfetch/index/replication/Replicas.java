@@ -434,6 +434,7 @@ public final class Replicas implements AutoCloseable {
         context.limits,
         context.errors,
         Configurations.isOnDisk(state) ? context.disks.apply(state.getGroup()) : null,
+        Configurations.isOnLeadersDisk(state),
         context.gates.apply(state.getGroup()));
   }
 

@@ -52,6 +52,7 @@ final class ReplicationWorld {
   private final Map<Long, SimulatedNode> processes = new HashMap<>(); // by incarnation
   private final SimulatedReaders readers;
   private final Map<Long, SimulatedStops> stops = new TreeMap<>();
+  private final Durability level;
   private final boolean isOnDisk;
   private final int replicas;
   private final int logLimit;
@@ -72,7 +73,13 @@ final class ReplicationWorld {
 
   /** Creates a world whose index is in memory alone, or on the disks of all members. */
   ReplicationWorld(long seed, int nodeCount, int replicas, Coverage coverage, boolean isOnDisk) {
-    this.isOnDisk = isOnDisk;
+    this(seed, nodeCount, replicas, coverage, isOnDisk ? Durability.DISK : Durability.MEMORY);
+  }
+
+  /** Creates a world whose index has a level. */
+  ReplicationWorld(long seed, int nodeCount, int replicas, Coverage coverage, Durability level) {
+    this.level = level;
+    isOnDisk = level != Durability.MEMORY;
     random = new Random(seed);
     readers = new SimulatedReaders(this, seed, coverage);
     this.replicas = replicas;
@@ -81,7 +88,7 @@ final class ReplicationWorld {
     logLimit = time.oneIn(2) ? 16 << 20 : time.oneIn(2) ? 4_000 : 400;
     logMemory = time.oneIn(2) ? 64 << 10 : 1024;
     coordinator = new SimulatedCoordinator(time, coverage);
-    coordinator.isOnDisk = isOnDisk;
+    coordinator.level = level;
     coordinator.standsFor = this::standsFor;
     network = new SimulatedNetwork(time, coverage, nodes);
     for (long id = 1; id <= nodeCount; id++) {
@@ -115,12 +122,7 @@ final class ReplicationWorld {
         .setWon(won)
         .setDefinition(
             SimulatedDefinition.of(
-                new IndexDefinition(
-                    IndexKind.HASH,
-                    isOnDisk ? Durability.DISK : Durability.MEMORY,
-                    SimulatedStore.PARTITIONS,
-                    1,
-                    1)))
+                new IndexDefinition(IndexKind.HASH, level, SimulatedStore.PARTITIONS, 1, 1)))
         .build();
   }
 
@@ -217,7 +219,8 @@ final class ReplicationWorld {
 
   /** Whether the group survives the end of two nodes. */
   boolean survives(long id, long second) {
-    if (isOnDisk) {
+    final GroupState state = coordinator.group(group);
+    if (level == Durability.DISK || (level == Durability.LEADER_DISK && hasLeaders(state))) {
       return true;
     }
     return groups.stream().allMatch(one -> isLost(one) || survives(one, id, second));
@@ -234,7 +237,8 @@ final class ReplicationWorld {
    * first members have ended before there was anything.
    */
   private boolean isLost(long of) {
-    return (unwritten.contains(of) || !coordinator.group(of).hasEstablished())
+    return !isOnDisk
+        && (unwritten.contains(of) || !coordinator.group(of).hasEstablished())
         && !hasOther(of, Configurations.base(coordinator.group(of)), -1, -1);
   }
 
@@ -282,9 +286,25 @@ final class ReplicationWorld {
     time.after(restartMs * MS, () -> restart(node.id()));
   }
 
+  /**
+   * Whether the directories are there of all leaders whose directory may be the one that counts.
+   */
+  private boolean hasLeaders(GroupState state) {
+    return nodes.containsKey(state.getEstablished().getLeader())
+        && (!state.hasWon() || nodes.containsKey(state.getWon().getLeader()));
+  }
+
+  /** Whether the group survives the end of all processes. */
+  boolean survivesAll() {
+    return level == Durability.DISK || hasLeaders(coordinator.group(group));
+  }
+
   /** Whether the group survives the loss of a node's directory. */
   boolean survivesWithout(long id) {
     final GroupState state = coordinator.group(group);
+    if (level == Durability.LEADER_DISK) { // the next leader may be established as it gets lost
+      return state.hasEstablished() && survives(group, id, id);
+    }
     return state.hasEstablished()
         && hasOtherDirectory(state.getEstablished(), id)
         && (!state.hasWon() || hasOtherDirectory(state.getWon(), id));
@@ -347,6 +367,7 @@ final class ReplicationWorld {
       }
       if (member.getNode() != id
           && member.getNode() != second
+          && node != null // its directory is lost
           && node.isAlive()
           && !network.memory().isDamaged(node)
           && Configurations.is(member, node.node())
@@ -641,7 +662,7 @@ final class ReplicationWorld {
         node.directory().isShort = false;
       }
       if (node.isAlive() && hasFailed(node)) { // its operator starts it again
-        if (survives(node.id())) {
+        if (isOnDisk || survives(node.id())) {
           crash(node.id(), true, -1);
         } else {
           stop(node.id(), 1);

@@ -4,6 +4,7 @@ import dev.ringfetch.index.coordinator.Coordinator;
 import dev.ringfetch.index.coordinator.Recoveries;
 import dev.ringfetch.index.v1.Configuration;
 import dev.ringfetch.index.v1.DroppedGroups;
+import dev.ringfetch.index.v1.Durability;
 import dev.ringfetch.index.v1.GroupState;
 import dev.ringfetch.index.v1.Member;
 import dev.ringfetch.index.v1.Node;
@@ -29,8 +30,8 @@ final class SimulatedCoordinator {
   private long epoch = 100;
   private long lastGroup;
 
-  /** Whether a member's directory makes it complete. */
-  boolean isOnDisk;
+  /** The level of the group, which says whose directory makes a node complete. */
+  Durability level = Durability.MEMORY;
 
   /** Whether another process of a node has all that a member had. */
   Standing standsFor = (group, node, member) -> false;
@@ -98,7 +99,13 @@ final class SimulatedCoordinator {
             .filter(member -> member.getNode() == proposed.getLeader())
             .findFirst()
             .orElseThrow();
-    return isOnDisk
+    if (level == Durability.LEADER_DISK
+        && base.getLeader() == leader.getNode()
+        && !base.getMembersList().contains(leader)) { // it has restarted, and what others forgot
+      return proposed.getMembersList().stream()
+          .allMatch(member -> member.equals(leader) || base.getMembersList().contains(member));
+    }
+    return level == Durability.DISK
         ? Configurations.hasNode(base, leader.getNode())
         : base.getMembersList().contains(leader)
             || base.getMembersList().stream()
