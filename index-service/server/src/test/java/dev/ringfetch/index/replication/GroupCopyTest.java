@@ -229,8 +229,7 @@ final class GroupCopyTest implements UnconnectedPeers, MemberStore {
         GroupRecords.control(GROUP, RecordDescriptor.GROUP_BEGIN, 5, STATE.toByteString());
     recovery.onSnapshotRecord(view(begin), () -> "");
     assertEquals(0, ends[0]);
-    final byte[] end =
-        GroupRecords.control(GROUP, RecordDescriptor.GROUP_END, 5, ByteString.EMPTY);
+    final byte[] end = GroupRecords.control(GROUP, RecordDescriptor.GROUP_END, 5, ByteString.EMPTY);
     recovery.onSnapshotRecord(view(end), () -> "");
     assertEquals(1, ends[0]);
     recovery.onEnd();

@@ -362,7 +362,10 @@ final class ReplicasTest {
       coordinator.groups = List.of(other);
       restarted.work(); // as its first leader
       final GroupState led = // as a node that the leader wants
-          other.toBuilder().clearWon().setEstablished(other.getWon().toBuilder().setLeader(2)).build();
+          other.toBuilder()
+              .clearWon()
+              .setEstablished(other.getWon().toBuilder().setLeader(2))
+              .build();
       coordinator.groups = List.of(led);
       restarted.work();
       restarted
