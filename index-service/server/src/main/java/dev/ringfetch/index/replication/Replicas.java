@@ -204,6 +204,14 @@ public final class Replicas implements AutoCloseable {
     return List.copyOf(found.values());
   }
 
+  /**
+   * The largest number of a group that was put aside, if the coordinator may yet give it to another
+   * one; else 0. Of the thread that works.
+   */
+  public long putAsideNumber() {
+    return earlier.notGivenYet();
+  }
+
   /** The newest state of a group; null if there is none. */
   public GroupState state(long group) {
     return groups.get(group);
@@ -391,7 +399,6 @@ public final class Replicas implements AutoCloseable {
       }
       created = new Replica(context(state, context.stores.create(state)), context.alarm);
       replicas.put(state.getGroup(), created);
-      earlier.replace(state.getGroup());
     }
     if (!groups.containsKey(state.getGroup())) { // dropped meanwhile, and perhaps before the put
       replicas.remove(state.getGroup(), created);
@@ -422,7 +429,7 @@ public final class Replicas implements AutoCloseable {
 
   /** Whether this node can be a member. */
   private boolean canHave(GroupState state) {
-    return context.disks != null || !Configurations.isOnDisk(state);
+    return (context.disks != null || !Configurations.isOnDisk(state)) && !earlier.isTaken(state);
   }
 
   private static int partitions(GroupState state) {
