@@ -25,6 +25,7 @@ import dev.ringfetch.rpc.RingServer;
 import dev.ringfetch.rpc.RingServerBuilder;
 import io.grpc.ManagedChannel;
 import io.grpc.Status;
+import io.grpc.StatusRuntimeException;
 import io.grpc.netty.NettyChannelBuilder;
 import io.grpc.protobuf.services.HealthStatusManager;
 import java.io.IOException;
@@ -44,6 +45,9 @@ import org.junit.jupiter.api.io.TempDir;
 /** Indexes on nodes with data directories, all of which end, in order or not. */
 final class StoppedClusterTest {
   private static final String INDEX = "ages";
+
+  /** Clients send again and again for so long, where the machine is busy and leaders change. */
+  private static final Duration PATIENCE = Duration.ofSeconds(60);
 
   @TempDir private Path directory;
   private final LocalCoordinator.Truth truth = new LocalCoordinator.Truth();
@@ -171,17 +175,23 @@ final class StoppedClusterTest {
     return IndexClient.builder().target(targets).deadline(deadline).build();
   }
 
-  private void put(int from, int to) {
-    try (IndexClient client = connect(Duration.ofSeconds(20))) {
+  private void put(int from, int to) throws Exception {
+    final long endNs = System.nanoTime() + PATIENCE.toNanos();
+    try (IndexClient client = connect(PATIENCE)) {
       final OrderedIndex<String, Long> ages = client.ordered(INDEX, Codec.string(), Codec.int64());
-      for (long i = from; i < to; i++) {
-        ages.put("k" + i, i);
+      for (long i = from; i < to; ) {
+        try {
+          ages.put("k" + i, i);
+          i++;
+        } catch (UnavailableException e) { // the client waits less long for a leader
+          assertTrue(System.nanoTime() - endNs < 0, e::getMessage);
+        }
       }
     }
   }
 
   private void check(int count) {
-    try (IndexClient client = connect(Duration.ofSeconds(20))) {
+    try (IndexClient client = connect(PATIENCE)) {
       final OrderedIndex<String, Long> ages = client.ordered(INDEX, Codec.string(), Codec.int64());
       for (long i = 0; i < count; i++) {
         assertEquals(i, ages.get("k" + i).orElseThrow());
@@ -220,8 +230,25 @@ final class StoppedClusterTest {
         .build();
   }
 
-  private Member leader() {
-    return members.stream().filter(Member::leads).findFirst().orElseThrow();
+  /** Calls the leader, which may be another one in a moment. */
+  private <T> T call(Function<IndexGrpc.IndexBlockingStub, T> call) throws Exception {
+    final long endNs = System.nanoTime() + PATIENCE.toNanos();
+    while (true) {
+      for (final Member member : members) {
+        try {
+          if (member.leads()) {
+            return call.apply(member.calls());
+          }
+        } catch (StatusRuntimeException e) {
+          final Status.Code code = e.getStatus().getCode();
+          if (code != Status.Code.UNAVAILABLE && code != Status.Code.FAILED_PRECONDITION) {
+            throw e;
+          }
+        }
+      }
+      assertTrue(System.nanoTime() - endNs < 0, () -> members.get(0).describe().toString());
+      Thread.sleep(10);
+    }
   }
 
   @Test
@@ -231,11 +258,9 @@ final class StoppedClusterTest {
     awaitWhole(3);
     put(0, 300);
     final long client =
-        leader()
-            .calls()
-            .openClient(OpenClientRequest.newBuilder().setIndex(INDEX).build())
+        call(calls -> calls.openClient(OpenClientRequest.newBuilder().setIndex(INDEX).build()))
             .getClient();
-    final PutResponse first = leader().calls().put(numbered(client, 1, "numbered"));
+    final PutResponse first = call(calls -> calls.put(numbered(client, 1, "numbered")));
     for (int left = 2; left > 0; left--) {
       members.remove(left).end(true);
       put(300 + 100 * (2 - left), 400 + 100 * (2 - left)); // the others go on
@@ -245,8 +270,8 @@ final class StoppedClusterTest {
     startAndLead("a", "b", "c");
     check(500);
     assertEquals(0, records());
-    assertEquals(first, leader().calls().put(numbered(client, 1, "numbered"))); // not again
-    final PutResponse second = leader().calls().put(numbered(client, 2, "other"));
+    assertEquals(first, call(calls -> calls.put(numbered(client, 1, "numbered")))); // not again
+    final PutResponse second = call(calls -> calls.put(numbered(client, 2, "other")));
     assertTrue(second.getVersion() > first.getVersion() + 200, () -> first + " " + second);
     awaitWhole(3);
 

@@ -61,6 +61,11 @@ final class EarlierGroups {
     return found;
   }
 
+  /** Whether a group with this number was put aside: what there is of it is another one's. */
+  boolean hasPutAside(long group) {
+    return unknown.containsKey(group);
+  }
+
   /** The coordinator has said of a group; called before the group counts as known. */
   void onGroup(GroupState state) {
     final ByteString before = recovered.get(state.getGroup());
@@ -85,12 +90,16 @@ final class EarlierGroups {
     recovered.clear();
   }
 
-  /** The coordinator has said which groups were dropped last. */
-  void onDroppedGroups(Collection<DroppedGroup> newest) {
+  /**
+   * The coordinator has said which groups were dropped last.
+   *
+   * @param droppedNow is told of groups that were put aside, and are dropped
+   */
+  void onDroppedGroups(Collection<DroppedGroup> newest, LongConsumer droppedNow) {
     final Map<Long, ByteString> definitions = new HashMap<>();
     newest.forEach(group -> definitions.put(group.getGroup(), group.getDefinition()));
     dropped = definitions;
-    dropUnknown();
+    dropUnknown(droppedNow);
   }
 
   /**
@@ -117,11 +126,12 @@ final class EarlierGroups {
   }
 
   /** Drops what was put aside before the coordinator said that it was dropped. */
-  private void dropUnknown() {
+  private void dropUnknown(LongConsumer droppedNow) {
     for (final Map.Entry<Long, Unknown> entry : Map.copyOf(unknown).entrySet()) {
       final Unknown one = entry.getValue();
       if (isDropped(entry.getKey(), one.definition) && unknown.remove(entry.getKey(), one)) {
         one.replica.drop();
+        droppedNow.accept(entry.getKey());
       }
     }
   }

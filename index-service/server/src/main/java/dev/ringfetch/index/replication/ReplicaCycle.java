@@ -52,6 +52,7 @@ final class ReplicaCycle {
   private GroupCopy copy; // for a snapshot of the disk; null: none was asked for
   private StopCopy stopCopy; // null: the process does not end
   private final EarlierStopRecord stopRecord;
+  private boolean nodeEnds;
   private boolean isDropped;
 
   private Proposal proposal; // to be taken
@@ -367,6 +368,11 @@ final class ReplicaCycle {
     copy = begun;
   }
 
+  /** The node begins to end in order; this replica's turn comes later. */
+  void onNodeEnds() {
+    nodeEnds = true;
+  }
+
   /** Begins to end the replica in order. */
   void onStop(StopCopy begun) {
     stopCopy = begun;
@@ -497,8 +503,10 @@ final class ReplicaCycle {
       return;
     }
     if (nowNs - suspectNs >= rank() * RANK_NS && nowNs - notBeforeNs >= 0) {
-      core.become(ReplicaState.WINNING);
       win(context.self().getId(), successors());
+      if (proposing) {
+        core.become(ReplicaState.WINNING);
+      }
     }
   }
 
@@ -523,6 +531,9 @@ final class ReplicaCycle {
   }
 
   private void win(long leading, List<Member> members) {
+    if (nodeEnds && members.size() == 1 && core.serving() == null) {
+      return; // others' records would be void, and that of this one may fail
+    }
     request(
         new Proposal(
             group,

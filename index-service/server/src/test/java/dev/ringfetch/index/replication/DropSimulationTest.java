@@ -119,7 +119,7 @@ final class DropSimulationTest {
     node.directory().damagesSnapshots = false;
     return node
         .directory()
-        .recover(group -> new SimulatedStore(world, node), world.logLimit())
+        .recover(group -> new SimulatedStore(world, node, group.getGroup()), world.logLimit())
         .takeGroups()
         .stream()
         .map(GroupRecovery::group)

@@ -16,13 +16,16 @@ import dev.ringfetch.index.v1.Member;
 import dev.ringfetch.index.v1.Node;
 import java.io.IOException;
 import java.util.ArrayList;
+import java.util.Collections;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Objects;
 import java.util.Optional;
 import java.util.Random;
+import java.util.Set;
 import java.util.TreeMap;
+import java.util.TreeSet;
 import java.util.concurrent.ConcurrentHashMap;
 
 /**
@@ -55,6 +58,8 @@ final class ReplicationWorld {
   private final int logLimit;
   private final int logMemory;
   private final long group;
+  private final List<Long> groups = new ArrayList<>();
+  private final Set<Long> unwritten = new TreeSet<>(); // groups of which a record is missing
   private long incarnations = 1000;
   private long lastValue;
   private long lastId = 100;
@@ -90,6 +95,20 @@ final class ReplicationWorld {
       start(id);
     }
     group = coordinator.create(first(Math.min(nodeCount, replicas)));
+    groups.add(group);
+  }
+
+  /** Adds a group, whose members are others where there are more nodes. */
+  void addGroup() {
+    final List<Long> ids = new ArrayList<>(nodes.keySet());
+    Collections.rotate(ids, groups.size());
+    final Configuration.Builder won = Configuration.newBuilder().setLeader(ids.get(0)).setNonce(7);
+    for (final long id : ids.subList(0, Math.min(ids.size(), replicas))) {
+      won.addMembers(Configurations.member(nodes.get(id).node()));
+    }
+    groups.add(
+        coordinator.create(
+            first(1).toBuilder().setIndex("index" + groups.size()).setWon(won).build()));
   }
 
   private GroupState first(int members) {
@@ -155,9 +174,9 @@ final class ReplicationWorld {
   }
 
   /** Notes a record that is applied: there is one value for each partition and LSN. */
-  void applied(int partition, long lsn, ByteString key, ByteString value) {
+  void applied(long of, int partition, long lsn, ByteString key, ByteString value) {
     final String text = key.toStringUtf8() + "=" + (value == null ? "-" : value.toStringUtf8());
-    final String before = values.putIfAbsent(partition + "/" + lsn, text);
+    final String before = values.putIfAbsent(of + "/" + partition + "/" + lsn, text);
     if (before != null && !before.equals(text)) {
       throw new AssertionError(
           "partition=" + partition + " lsn=" + lsn + " was " + before + " and is " + text);
@@ -198,29 +217,48 @@ final class ReplicationWorld {
     return survives(id, id);
   }
 
-  /** Whether the group survives the end of two nodes. */
+  /** Whether the groups survive the end of two nodes. */
   boolean survives(long id, long second) {
-    final GroupState state = coordinator.group(group);
+    return groups.stream().allMatch(one -> survives(one, id, second) || isLost(one));
+  }
+
+  private boolean survives(long of, long id, long second) {
+    final GroupState state = coordinator.group(of);
     if (level == Durability.DISK || (level == Durability.LEADER_DISK && hasLeaders(state))) {
       return true;
     }
-    return hasOther(state.getEstablished(), id, second)
-        && (!state.hasWon() || hasOther(state.getWon(), id, second));
+    return hasOther(of, state.getEstablished(), id, second)
+        && (!state.hasWon() || hasOther(of, state.getWon(), id, second));
+  }
+
+  /**
+   * Whether nobody has what was acknowledged, as a record of a stop could not be written, or the
+   * first members have ended before there was anything.
+   */
+  private boolean isLost(long of) {
+    return (unwritten.contains(of) || !coordinator.group(of).hasEstablished())
+        && !hasOther(of, Configurations.base(coordinator.group(of)), -1, -1);
   }
 
   /** Whether a process that ended in order has left what it had. */
-  private boolean hasLeft(Member member) {
+  private boolean hasLeft(long of, Member member) {
     return stops.containsKey(member.getNode())
-        && stops.get(member.getNode()).processes(group).contains(member);
+        && stops.get(member.getNode()).processes(of).contains(member);
   }
 
   /** Whether another process of a node has all that a member had. */
-  private boolean standsFor(long node, Member member) {
-    return member.getNode() == node && hasLeft(member);
+  private boolean standsFor(long of, long node, Member member) {
+    return member.getNode() == node && hasLeft(of, member);
   }
 
-  void onStopFailed() {
+  /** A process has no record of a group, which ends with it. */
+  void onStopFailed(Throwable failure) {
     coverage.count("stops without a record");
+    for (final long one : groups) {
+      if (failure.getMessage().contains("group=" + one + ":")) {
+        unwritten.add(one);
+      }
+    }
   }
 
   /** Ends a process in order; it starts again later. */
@@ -234,17 +272,10 @@ final class ReplicationWorld {
   }
 
   private void stopped(SimulatedNode node, long restartMs) {
-    final GroupState state = coordinator.group(group);
-    final boolean isNeeded =
-        Configurations.has(state.getEstablished(), node.node())
-            || Configurations.has(state.getWon(), node.node());
-    final boolean hasLeft = hasLeft(Configurations.member(node.node()));
-    if (isNeeded && !hasLeft && !survives(node.id())) {
-      if (node.replica() != null && node.replica().status().state() == ReplicaState.STOPPED) {
-        throw new AssertionError("a replica has ended without a record:\n" + describe());
+    for (final Replica replica : node.replicas().all()) {
+      if (replica.status().state() != ReplicaState.STOPPED && !isOnDisk) {
+        throw new AssertionError("a replica goes on as its process ends:\n" + describe());
       }
-      node.goOn(); // its operator sees that, and waits
-      return;
     }
     addCounts(node);
     node.end(false);
@@ -271,8 +302,8 @@ final class ReplicationWorld {
     final GroupState state = coordinator.group(group);
     if (level == Durability.LEADER_DISK) { // the next leader may be established as it gets lost
       return state.hasEstablished()
-          && hasOther(state.getEstablished(), id, id)
-          && (!state.hasWon() || hasOther(state.getWon(), id, id));
+          && hasOther(group, state.getEstablished(), id, id)
+          && (!state.hasWon() || hasOther(group, state.getWon(), id, id));
     }
     return state.hasEstablished()
         && hasOtherDirectory(state.getEstablished(), id)
@@ -312,6 +343,12 @@ final class ReplicationWorld {
     time.after(random.nextInt(1_000) * MS, () -> start(other));
   }
 
+  /** Starts another node. */
+  void addNode() {
+    coverage.count("more nodes");
+    start(++lastId);
+  }
+
   /** Ends all processes at once; each comes back some time. */
   void cutPower() {
     for (final SimulatedNode node : List.copyOf(nodes.values())) {
@@ -322,10 +359,10 @@ final class ReplicationWorld {
     coverage.count("cuts of all power");
   }
 
-  private boolean hasOther(Configuration configuration, long id, long second) {
+  private boolean hasOther(long of, Configuration configuration, long id, long second) {
     for (final Member member : configuration.getMembersList()) {
       final SimulatedNode node = nodes.get(member.getNode());
-      if (hasLeft(member)) {
+      if (hasLeft(of, member)) {
         return true;
       }
       if (member.getNode() != id
@@ -334,8 +371,9 @@ final class ReplicationWorld {
           && node.isAlive()
           && !network.memory().isDamaged(node)
           && Configurations.is(member, node.node())
-          && node.replica() != null
-          && node.replica().status().state() != ReplicaState.NONE) {
+          && node.replica(of) != null
+          && node.replica(of).status().state() != ReplicaState.NONE
+          && node.replica(of).status().state() != ReplicaState.STOPPED) {
         return true;
       }
     }
@@ -371,11 +409,15 @@ final class ReplicationWorld {
 
   /** The node whose replica serves, by what it knows itself; null: none. */
   SimulatedNode leader() {
+    return leader(group);
+  }
+
+  private SimulatedNode leader(long of) {
     SimulatedNode found = null;
     long epoch = -1;
     for (final SimulatedNode node : nodes.values()) {
-      if (node.isAlive() && node.store() != null && node.store().isLeading()) {
-        final long gate = node.replica().status().gate();
+      if (node.isAlive() && node.store(of) != null && node.store(of).isLeading()) {
+        final long gate = node.replica(of).status().gate();
         if (gate > epoch) {
           found = node;
           epoch = gate;
@@ -429,6 +471,8 @@ final class ReplicationWorld {
   private final class Request {
     private final int crew;
     private final long thinkNs;
+    private final int number = groups.size() == 1 ? 0 : random.nextInt(groups.size());
+    private final long of = groups.get(number);
     private final int key = random.nextInt(KEYS);
     private final ByteString name = ReplicationWorld.name(key);
     private final long invokedNs = time.nowNs();
@@ -444,7 +488,7 @@ final class ReplicationWorld {
     void begin() {
       final List<SimulatedNode> serving =
           nodes.values().stream()
-              .filter(one -> one.isAlive() && one.store() != null && one.store().isLeading())
+              .filter(one -> one.isAlive() && one.store(of) != null && one.store(of).isLeading())
               .toList();
       if (serving.isEmpty()) {
         think(crew, Math.max(thinkNs, MS));
@@ -459,16 +503,16 @@ final class ReplicationWorld {
     }
 
     private boolean isFull() {
-      final LeaderLog log = node.replica().serving();
+      final LeaderLog log = node.replica(of).serving();
       return log != null && !log.hasRoom();
     }
 
     private void call() {
-      if (ended || node.store() == null || !node.store().isLeading()) {
+      if (ended || node.store(of) == null || !node.store(of).isLeading()) {
         end(null);
         return;
       }
-      if (!node.stops().isEmpty()) {
+      if (node.stops().has(of)) {
         throw new AssertionError("serves with a record of a stop: node=" + node.id());
       }
       if (isFull()) {
@@ -486,7 +530,7 @@ final class ReplicationWorld {
         submit(write().delete(name));
       } else {
         final long value = ++lastValue;
-        final Entry there = node.store().read(name);
+        final Entry there = node.store(of).read(name);
         final long expected = there == null || time.oneIn(4) ? 0 : there.getVersion();
         made = Call.compareAndSet(expected, value);
         submit(write().compareAndSet(name, expected, text(value)));
@@ -494,7 +538,7 @@ final class ReplicationWorld {
     }
 
     private void submit(Write write) {
-      if (node.store().submit(write, name) == Write.QUEUE_FULL) {
+      if (node.store(of).submit(write, name) == Write.QUEUE_FULL) {
         made = null;
         end(null);
       }
@@ -539,7 +583,7 @@ final class ReplicationWorld {
 
     private void read() {
       made = Call.read(Call.Kind.GET);
-      final SimulatedStore store = node.store();
+      final SimulatedStore store = node.store(of);
       final int generation = store.generation();
       confirm(
           () -> {
@@ -549,7 +593,7 @@ final class ReplicationWorld {
     }
 
     private void confirm(Runnable next) {
-      node.replica()
+      node.replica(of)
           .confirm(
               new Confirmation() {
                 @Override
@@ -587,7 +631,8 @@ final class ReplicationWorld {
       ended = true;
       if (made != null && answer != null) {
         coverage.count(answer.equals(Answer.OPEN) ? "open calls" : "answered calls");
-        history.add(new Operation(key, made, answer, false, invokedNs, time.nowNs()));
+        final int place = number * KEYS + key;
+        history.add(new Operation(place, made, answer, false, invokedNs, time.nowNs()));
       }
       think(crew, thinkNs);
     }
@@ -617,7 +662,11 @@ final class ReplicationWorld {
         node.directory().isShort = false;
       }
       if (node.isAlive() && hasFailed(node)) { // its operator starts it again
-        crash(node.id(), true, -1);
+        if (survives(node.id())) {
+          crash(node.id(), true, -1);
+        } else {
+          stop(node.id(), 1);
+        }
       }
       if (!node.isAlive()) {
         start(node.id());
@@ -641,11 +690,18 @@ final class ReplicationWorld {
     readers.stop();
     time.run(PATIENCE_NS + 500 * MS);
     checkErrors();
-    if (coverage.of("answered calls") == answered) {
+    if (coverage.of("answered calls") == answered && !groups.stream().allMatch(this::isLost)) {
       throw new AssertionError("serves nobody:\n" + describe());
     }
-    checkEqual();
-    checkStopRecords();
+    for (final long one : groups) {
+      if (isLost(one)) {
+        coverage.count("lost groups");
+        checkLost(one);
+      } else {
+        checkEqual(one);
+        checkStopRecords(one);
+      }
+    }
     for (final SimulatedNode node : nodes.values()) {
       addCounts(node);
     }
@@ -661,34 +717,53 @@ final class ReplicationWorld {
   private boolean hasFailed(SimulatedNode node) {
     final boolean isNone =
         node.replica() != null && node.replica().status().state() == ReplicaState.NONE;
-    return isOnDisk ? node.directory().isFailed() || isNone : isNone && !node.stops().isEmpty();
+    if (isOnDisk) {
+      return node.directory().isFailed() || isNone;
+    }
+    return groups.stream()
+        .anyMatch(
+            one ->
+                node.stops().has(one)
+                    && node.replica(one) != null
+                    && node.replica(one).status().state() == ReplicaState.NONE);
   }
 
   private boolean isSettled() {
-    final GroupState state = coordinator.group(group);
-    final SimulatedNode leader = leader();
+    return groups.stream().allMatch(one -> isLost(one) || isSettled(one));
+  }
+
+  private boolean isSettled(long of) {
+    final GroupState state = coordinator.group(of);
+    final SimulatedNode leader = leader(of);
     return leader != null
         && !state.hasWon()
         && state.getEstablished().getLeader() == leader.id()
         && Configurations.has(state.getEstablished(), leader.node())
         && state.getEstablished().getMembersCount() == Math.min(replicas, nodes.size())
-        && leader.replica().status().established()
-        && leader.replica().status().gate() == state.getEstablished().getEpoch();
+        && leader.replica(of).status().established()
+        && leader.replica(of).status().gate() == state.getEstablished().getEpoch();
   }
 
-  private void checkEqual() {
-    final SimulatedNode leader = leader();
-    final GroupState state = coordinator.group(group);
+  /** Nobody serves what is lost. */
+  private void checkLost(long of) {
+    if (leader(of) != null && !coordinator.group(of).hasWon()) {
+      throw new AssertionError("serves what is lost: group=" + of + "\n" + describe());
+    }
+  }
+
+  private void checkEqual(long of) {
+    final SimulatedNode leader = leader(of);
+    final GroupState state = coordinator.group(of);
     for (final Member member : state.getEstablished().getMembersList()) {
       final SimulatedNode node = nodes.get(member.getNode());
-      if (!Objects.equals(node.store().content(), leader.store().content())) {
+      if (!Objects.equals(node.store(of).content(), leader.store(of).content())) {
         throw new AssertionError(
             "node="
                 + node.id()
                 + " has "
-                + node.store().content()
+                + node.store(of).content()
                 + " and the leader "
-                + leader.store().content()
+                + leader.store(of).content()
                 + "\n"
                 + describe());
       }
@@ -696,9 +771,9 @@ final class ReplicationWorld {
   }
 
   /** No record is left where the group has gone on. */
-  private void checkStopRecords() {
+  private void checkStopRecords(long of) {
     for (final SimulatedNode node : nodes.values()) {
-      if (!node.stops().isEmpty()) {
+      if (node.stops().has(of)) {
         throw new AssertionError("node=" + node.id() + " has a record of a stop:\n" + describe());
       }
     }
@@ -729,14 +804,18 @@ final class ReplicationWorld {
   }
 
   String describe() {
-    final StringBuilder text = new StringBuilder(coordinator.group(group).toString());
-    for (final SimulatedNode node : nodes.values()) {
-      text.append(node.id())
-          .append(' ')
-          .append(node.node().getIncarnation())
-          .append(' ')
-          .append(node.replica() == null ? "no replica" : node.replica().status())
-          .append('\n');
+    final StringBuilder text = new StringBuilder();
+    for (final long one : groups) {
+      text.append(coordinator.group(one));
+      for (final SimulatedNode node : nodes.values()) {
+        text.append(node.id())
+            .append(' ')
+            .append(node.node().getIncarnation())
+            .append(node.isAlive() ? " " : " dead ")
+            .append(node.stops().processes(one))
+            .append(node.replica(one) == null ? "no replica" : node.replica(one).status())
+            .append('\n');
+      }
     }
     return text.toString();
   }

@@ -17,7 +17,6 @@ import java.util.List;
 import java.util.Map;
 import java.util.Set;
 import java.util.TreeMap;
-import java.util.function.BiPredicate;
 
 /** The truth of a simulated cluster, and the nodes' sessions, which are late and lose answers. */
 final class SimulatedCoordinator {
@@ -35,7 +34,13 @@ final class SimulatedCoordinator {
   Durability level = Durability.MEMORY;
 
   /** Whether another process of a node has all that a member had. */
-  BiPredicate<Long, Member> standsFor = (node, member) -> false;
+  Standing standsFor = (group, node, member) -> false;
+
+  /** Says whether another process of a node has all that a member of a group had. */
+  @FunctionalInterface
+  interface Standing {
+    boolean test(long group, long node, Member member);
+  }
 
   /** Whether answers may be lost. */
   boolean loses;
@@ -104,7 +109,7 @@ final class SimulatedCoordinator {
         ? Configurations.hasNode(base, leader.getNode())
         : base.getMembersList().contains(leader)
             || base.getMembersList().stream()
-                .anyMatch(member -> standsFor.test(leader.getNode(), member));
+                .anyMatch(member -> standsFor.test(before.getGroup(), leader.getNode(), member));
   }
 
   private Coordinator.Result win(GroupState seen, Configuration proposed) {
