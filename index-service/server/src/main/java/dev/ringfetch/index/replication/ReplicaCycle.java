@@ -1,6 +1,7 @@
 package dev.ringfetch.index.replication;
 
 import dev.ringfetch.index.coordinator.Coordinator;
+import dev.ringfetch.index.coordinator.Recoveries;
 import dev.ringfetch.index.v1.Configuration;
 import dev.ringfetch.index.v1.GroupState;
 import dev.ringfetch.index.v1.LeaderMessage;
@@ -122,7 +123,7 @@ final class ReplicaCycle {
   // What comes from outside.
 
   void onMessage(long from, LeaderMessage message) {
-    if (core.state() == ReplicaState.STOPPED || isUnsure()) {
+    if (core.state() == ReplicaState.STOPPED || isUnsure() || isOver(message)) {
       context.peers().answer(from, follower.refusal(message));
       return;
     }
@@ -139,6 +140,16 @@ final class ReplicaCycle {
    */
   private boolean isUnsure() {
     return group == null && stopRecord == StopRecord.KEPT;
+  }
+
+  /**
+   * Whether a message is of an epoch that is over: a later configuration serves, or an operator has
+   * the group go on without this leader, whom nobody has told that.
+   */
+  private boolean isOver(LeaderMessage message) {
+    return group != null
+        && !message.hasInquiry()
+        && message.getEpoch() < group.getEstablished().getEpoch();
   }
 
   /** Whether another leader is waited for, that has won a later epoch than this replica obeys. */
@@ -293,6 +304,11 @@ final class ReplicaCycle {
             || established.getMembersCount() < state.getReplicas())) {
       return; // its log is of use
     }
+    if (core.state() == ReplicaState.MEMBER
+        && core.hasDisk()
+        && Recoveries.isRecovered(established, context.self().getId())) {
+      return; // the group goes on with its log, and it has lived all the time
+    }
     if (established.getEpoch() > core.gate()
         && core.state() != ReplicaState.NONE
         && !Configurations.has(established, context.self())) {
@@ -332,24 +348,14 @@ final class ReplicaCycle {
     return !Configurations.has(Configurations.base(group), context.self());
   }
 
-  /**
-   * Gives up records that may not be the group's: other ones may have been acknowledged with their
-   * versions.
-   */
-  private void cutBeforeRecovery(GroupState won) {
-    if (core.isRestarted() && Configurations.isBeforeRecovery(won, core.gate())) {
-      final long given = Configurations.given(won, core.gate(), core.log().end());
-      core.cut(Math.max(given, core.applied()));
-    }
-  }
-
   private void adopt(GroupState won) {
-    cutBeforeRecovery(won);
+    final long obeyed = core.gate();
     core.moveGate(won.getWon().getEpoch());
     if (core.state() == ReplicaState.NONE) { // what was placed is lost
       endLeading();
       return;
     }
+    cutBeforeRecovery(won, obeyed);
     wins++;
     if (leader == null) {
       leader = new Leader(core, won, drive, connected::contains, now());
@@ -364,6 +370,22 @@ final class ReplicaCycle {
       core.become(ReplicaState.ADOPTING);
     }
     suspecting = false;
+  }
+
+  /**
+   * Gives up records that may not be the group's: other ones may have been acknowledged with their
+   * versions.
+   *
+   * @param epoch that the replica obeyed before
+   */
+  private void cutBeforeRecovery(GroupState won, long epoch) {
+    if (Configurations.isBeforeRecovery(won, epoch)) {
+      final long end = core.log().end();
+      final long kept = Math.max(Configurations.given(won, epoch, end), core.applied());
+      if (kept < end) {
+        core.cut(kept);
+      }
+    }
   }
 
   private void endLeading() {

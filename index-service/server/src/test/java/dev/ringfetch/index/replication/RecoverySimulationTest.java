@@ -30,7 +30,7 @@ final class RecoverySimulationTest {
     }
     System.out.printf("seed=%d worlds=%d %s%n", seed, WORLDS, coverage);
     if (Long.getLong("ringfetch.seed") == null && WORLDS >= 25) { // others may meet less
-      for (final String what : List.of("accepted losses", "come back", "lost directories")) {
+      for (final String what : List.of("accepted losses", "come back", "lost directories", "left alone")) {
         assertTrue(coverage.of(what) > 0, what + " " + coverage);
       }
     }
@@ -64,6 +64,12 @@ final class RecoverySimulationTest {
       }
       world.acceptLoss(best.get().id());
       world.startClients(2, 2_000_000);
+      if (random.nextBoolean()) { // before it leads
+        coverage.count("late leaders");
+        world.crash(best.get().id(), true, 13_000);
+        world.time().run(11_500 * ReplicationWorld.MS);
+        checkOneServes(world);
+      }
       world.time().run(random.nextInt(3_000) * ReplicationWorld.MS);
       world.settle(); // starts those that have ended
     } catch (Throwable t) {
@@ -93,13 +99,45 @@ final class RecoverySimulationTest {
       if (node == null) {
         continue;
       }
-      if (random.nextBoolean()) {
+      if (random.nextInt(3) == 0 && node.isAlive()) {
+        leaveAlone(world, node, random, coverage);
+      } else if (random.nextBoolean()) {
         world.lose(node.id());
       } else if (node.isAlive()) {
         coverage.count("come back");
         world.crash(node.id(), true, -1);
       }
     }
+  }
+
+  /** Each that is not of the last configuration knows of it by now, and serves no more. */
+  private static void checkOneServes(ReplicationWorld world) {
+    final GroupState state = world.coordinator().group(world.group());
+    for (final SimulatedNode node : world.nodes().values()) {
+      if (node.isAlive()
+          && node.store() != null
+          && node.store().isLeading()
+          && !Configurations.has(state.getEstablished(), node.node())
+          && !Configurations.has(state.getWon(), node.node())) {
+        throw new AssertionError("node=" + node.id() + " leads:\n" + world.describe());
+      }
+    }
+  }
+
+  /** Has a node live on, which the coordinator and the operator take for dead, and come back. */
+  private static void leaveAlone(
+      ReplicationWorld world, SimulatedNode node, Random random, Coverage coverage) {
+    coverage.count("left alone");
+    if (random.nextBoolean()) {
+      world.pause(node.id(), 4_000 + random.nextInt(5_000));
+    }
+    node.session().connect(false);
+    world.coordinator().expire(node.node());
+    world
+        .time()
+        .after(
+            (4_000 + random.nextInt(5_000)) * ReplicationWorld.MS,
+            () -> node.session().connect(true));
   }
 
   private static long log(SimulatedNode node) {
