@@ -192,6 +192,9 @@ final class ReplicaCycle {
     known.putAll(nodes);
     changed = true;
     down.retainAll(nodes.keySet());
+    if (group != null && group.hasEstablished() && core.state() != ReplicaState.STOPPED) {
+      leaveUnless(group);
+    }
   }
 
   void onCoordinated(boolean reachable) {
@@ -295,14 +298,21 @@ final class ReplicaCycle {
     stopRecord = StopRecord.NONE;
   }
 
+  /** Whether no directory of a configuration is announced. */
+  private boolean isGone(Configuration configuration) {
+    return configuration.getMembersList().stream()
+        .noneMatch(member -> living.containsKey(member.getNode()));
+  }
+
   /** Gives the group up if a later configuration than this replica obeys does without it. */
   private void leaveUnless(GroupState state) {
     final Configuration established = state.getEstablished();
     if (core.isRestarted()
         && core.hasDisk()
         && (Configurations.hasNode(established, context.self().getId())
-            || established.getMembersCount() < state.getReplicas())) {
-      return; // its log is of use
+            || established.getMembersCount() < state.getReplicas()
+            || isGone(established))) {
+      return; // its log is of use, or may be all that is left
     }
     if (core.state() == ReplicaState.MEMBER
         && core.hasDisk()
@@ -451,7 +461,8 @@ final class ReplicaCycle {
     return group != null
         && group.getEstablished().getEpoch() >= core.gate()
         && group.hasEstablished()
-        && !Configurations.hasNode(group.getEstablished(), context.self().getId());
+        && !Configurations.hasNode(group.getEstablished(), context.self().getId())
+        && !(core.isRestarted() && isGone(group.getEstablished()));
   }
 
   /** Does what is due; returns whether more is. */
@@ -714,6 +725,26 @@ final class ReplicaCycle {
     return taken;
   }
 
+  /**
+   * What there is of the log, as far as the group goes by its state. A log that has applied what
+   * was given up once is none: it would bring that back.
+   */
+  private ReplicaStatus.Log log() {
+    final boolean isUnread = core.state() == ReplicaState.STOPPED || core.isOnDiskAlone();
+    if (group == null) {
+      return new ReplicaStatus.Log(0, 0, false, true);
+    }
+    if (!core.hasDisk() || core.state() != ReplicaState.MEMBER) {
+      return new ReplicaStatus.Log(0, 0, mayWin(), isUnread);
+    }
+    final long given = Configurations.given(group, core.gate(), core.log().end());
+    if (given < core.applied() && Configurations.isBeforeRecovery(group, core.gate())) {
+      return new ReplicaStatus.Log(0, 0, mayWin(), !mayWin());
+    }
+    return new ReplicaStatus.Log(
+        core.gate(), Math.max(given, core.applied()), mayWin(), isUnread);
+  }
+
   /** What there is to be seen. */
   ReplicaStatus status() {
     final List<ReplicaStatus.MemberLag> members = new ArrayList<>();
@@ -734,7 +765,7 @@ final class ReplicaCycle {
         leader != null ? context.self().getId() : follower.leader(),
         group,
         leader != null && leader.isEstablished(),
-        core.isRestarted() ? core.gate() : 0,
+        log(),
         core.log().end(),
         core.commit(),
         core.applied(),

@@ -52,12 +52,21 @@ final class RecoverySimulationTest {
       endComplete(world, random, coverage);
       old.forEach(world::start);
       world.time().run((1_000 + random.nextInt(4_000)) * ReplicationWorld.MS);
-      final Optional<SimulatedNode> best =
+      final List<SimulatedNode> announced =
           world.nodes().values().stream()
+              .filter(node -> world.coordinator().isAnnounced(node.node()))
+              .toList();
+      if (announced.stream().anyMatch(node -> isNeeded(world, node))) {
+        coverage.count("refused losses");
+        return;
+      }
+      final Optional<SimulatedNode> best =
+          announced.stream()
               .filter(node -> log(node) != 0)
               .max(
-                  Comparator.comparingLong(RecoverySimulationTest::log)
-                      .thenComparingLong(node -> node.replica().status().end()));
+                  Comparator.<SimulatedNode>comparingLong(
+                          node -> node.replica().status().log().position())
+                      .thenComparingLong(RecoverySimulationTest::log));
       if (best.isEmpty()) {
         coverage.count("nothing left");
         return;
@@ -140,7 +149,23 @@ final class RecoverySimulationTest {
             () -> node.session().connect(true));
   }
 
+  /** Whether a node is silent, has all, or may have more than it says. */
+  private static boolean isNeeded(ReplicationWorld world, SimulatedNode node) {
+    if (!node.isAlive() || node.isPaused()) {
+      return true;
+    }
+    if (node.replica() == null) {
+      return false;
+    }
+    final ReplicaStatus status = node.replica().status();
+    return status.group() == null
+        || status.group().getVersion() != world.coordinator().group(world.group()).getVersion()
+        || status.isLeading()
+        || status.log().isWhole()
+        || status.log().mayHaveMore();
+  }
+
   private static long log(SimulatedNode node) {
-    return node.isAlive() && node.replica() != null ? node.replica().status().logEpoch() : 0;
+    return node.isAlive() && node.replica() != null ? node.replica().status().log().epoch() : 0;
   }
 }

@@ -162,6 +162,11 @@ final class SimulatedCoordinator {
         });
   }
 
+  /** Whether others take a process for living. */
+  boolean isAnnounced(Node node) {
+    return node.equals(nodes.get(node.getId()));
+  }
+
   /** Loses a session whose process may live on; it is announced anew when it is connected. */
   void expire(Node node) {
     nodes.remove(node.getId(), node);
