@@ -170,12 +170,14 @@ public record ClusterView(List<NodeView> nodes, List<IndexView> indexes) {
       Collection<DescribeClusterResponse> answers,
       Map<Long, String> addresses) {
     final List<String> joining = new ArrayList<>();
+    boolean isWhole = false;
     GroupDescription ofLeader = null;
     for (final DescribeClusterResponse answer : answers) {
       for (final GroupDescription own : answer.getGroupsList()) {
         if (!own.getIndex().equals(group.getIndex())) {
           continue;
         }
+        isWhole |= own.getWhole();
         if (own.getRole().equals(JOINING)) {
           joining.add(name(answer.getNode(), addresses));
         } else if (answer.getNode() == group.getLeader()
@@ -200,7 +202,7 @@ public record ClusterView(List<NodeView> nodes, List<IndexView> indexes) {
         group.getEpoch(),
         name(group.getLeader(), addresses),
         ofLeader != null && ofLeader.getEstablished(),
-        ofLeader == null && group.getLost(),
+        ofLeader == null && !isWhole && group.getLost(),
         group.getReplicas(),
         followers,
         joining);

@@ -18,9 +18,12 @@ import java.util.TreeSet;
  *
  * @param lost by their names
  * @param silent addresses of nodes that live, as far as the coordinator knows, and do not answer
+ * @param apart addresses of nodes that answer and do not reach the coordinator: they may have not
+ *     begun, or be about to take part again
  * @param address of a node that answers and reaches the coordinator; empty: none does
  */
-record LostIndexes(List<LostIndex> lost, Set<String> silent, String address) {
+record LostIndexes(
+    List<LostIndex> lost, Set<String> silent, Set<String> apart, String address) {
   private static final String LEADING = "LEADING";
 
   /**
@@ -28,8 +31,9 @@ record LostIndexes(List<LostIndex> lost, Set<String> silent, String address) {
    *
    * @param node its number
    * @param epoch of its log; 0: it has none with which the index could go on
-   * @param end position of the log's last record
-   * @param mayHaveMore whether it has taken part, so that a restart may find a log on its disk
+   * @param end position up to which the log's records are the group's
+   * @param mayHaveMore whether it may have more than it says: nothing is given up before that is
+   *     known
    */
   record Copy(String address, long node, long epoch, long end, boolean mayHaveMore) {}
 
@@ -43,6 +47,11 @@ record LostIndexes(List<LostIndex> lost, Set<String> silent, String address) {
     /** The copy with which it goes on; empty: there is none, and it begins without entries. */
     Optional<Copy> best() {
       return copies.stream().filter(copy -> copy.epoch() != 0).findFirst();
+    }
+
+    /** The nodes that may have more than they say. */
+    List<String> unknown() {
+      return copies.stream().filter(Copy::mayHaveMore).map(Copy::address).toList();
     }
   }
 
@@ -61,6 +70,9 @@ record LostIndexes(List<LostIndex> lost, Set<String> silent, String address) {
     final Set<Long> answered = new TreeSet<>();
     answers.values().forEach(each -> each.ifPresent(said -> answered.add(said.getNode())));
     final Set<String> silent = new TreeSet<>();
+    final Set<String> apart = new TreeSet<>();
+    answers.forEach((address, answer) -> answer.ifPresent(said -> apart.add(address)));
+    apart.removeAll(given.keySet());
     final Map<String, GroupDescription> newest = new TreeMap<>();
     for (final DescribeClusterResponse said : given.values()) {
       said.getNodesList().stream()
@@ -78,7 +90,8 @@ record LostIndexes(List<LostIndex> lost, Set<String> silent, String address) {
         lost.add(new LostIndex(group, copies(group.getIndex(), given)));
       }
     }
-    return new LostIndexes(lost, silent, given.keySet().stream().findFirst().orElse(""));
+    return new LostIndexes(
+        lost, silent, apart, given.keySet().stream().findFirst().orElse(""));
   }
 
   /** A leader that the coordinator has lost serves all the same. */
@@ -92,6 +105,7 @@ record LostIndexes(List<LostIndex> lost, Set<String> silent, String address) {
             .noneMatch(
                 group ->
                     group.getRole().equals(LEADING)
+                        || (group.getWhole() && AGE.compare(group, newest) == 0)
                         || (!group.getLost() && AGE.compare(group, newest) == 0));
   }
 
@@ -108,9 +122,9 @@ record LostIndexes(List<LostIndex> lost, Set<String> silent, String address) {
                                 address,
                                 said.getNode(),
                                 group.getLogEpoch(),
-                                group.getLogEnd(),
-                                !group.getRole().isEmpty()))));
-    copies.sort(Comparator.comparingLong(Copy::epoch).thenComparingLong(Copy::end).reversed());
+                                group.getLogPosition(),
+                                group.getMayHaveMore()))));
+    copies.sort(Comparator.comparingLong(Copy::end).thenComparingLong(Copy::epoch).reversed());
     return copies;
   }
 }

@@ -49,10 +49,23 @@ final class RecoverCommand extends ClientCommand {
               .filter(each -> name.isEmpty() || each.group().getIndex().equals(name))
               .toList();
       for (final LostIndex each : lost) {
-        print(each, out);
+        if (acceptLoss && !each.unknown().isEmpty()) {
+          throw new CommandFailure(
+              ExitCode.FAILED,
+              "a node may have more of '"
+                  + Printable.escape(each.group().getIndex())
+                  + "' than it says; end it, or start it again: "
+                  + String.join(", ", each.unknown()));
+        }
+        if (!isJson()) {
+          print(each, out);
+        }
         if (acceptLoss) {
           questions.recover(found.address(), request(each));
           say(out, "  its loss is accepted");
+        }
+        if (isJson()) { // after the change, which may be refused
+          print(each, out);
         }
       }
       if (lost.isEmpty()) {
@@ -73,6 +86,12 @@ final class RecoverCommand extends ClientCommand {
         && found.lost().stream().noneMatch(each -> each.group().getIndex().equals(name))) {
       throw new CommandFailure(
           ExitCode.FAILED, "a node lives that has all of it, or there is no such index: " + name);
+    }
+    if (acceptLoss && !found.apart().isEmpty()) {
+      throw new CommandFailure(
+          ExitCode.FAILED,
+          "a node answers that does not reach the coordinator, or has not begun; wait, or end it: "
+              + String.join(", ", found.apart()));
     }
     if (acceptLoss && !found.silent().isEmpty()) {
       throw new CommandFailure(
@@ -117,6 +136,6 @@ final class RecoverCommand extends ClientCommand {
     if (copy.epoch() != 0) {
       return "records up to " + Printable.number(copy.end()) + ", of epoch " + copy.epoch();
     }
-    return copy.mayHaveMore() ? "none; a restart may find some on its disk" : "none";
+    return copy.mayHaveMore() ? "none that it has read; its disk may have some" : "none";
   }
 }

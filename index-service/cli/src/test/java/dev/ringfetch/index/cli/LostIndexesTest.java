@@ -45,23 +45,25 @@ final class LostIndexesTest {
   }
 
   @Test
-  void theNewestAndLongestLogIsTheBest() {
-    answer(1, true, group(4, "MEMBER").setLogEpoch(7).setLogEnd(90));
-    answer(2, true, group(4, "MEMBER").setLogEpoch(8).setLogEnd(20));
-    answer(3, true, group(4, "MEMBER").setLogEpoch(8).setLogEnd(30));
+  void theLogWithMostOfTheGroupIsTheBest() {
+    answer(1, true, group(4, "MEMBER").setLogEpoch(7).setLogEnd(95).setLogPosition(90));
+    answer(2, true, group(4, "MEMBER").setLogEpoch(8).setLogEnd(30).setLogPosition(30));
+    answer(3, true, group(4, "MEMBER").setLogEpoch(8).setLogEnd(99).setLogPosition(90));
     final LostIndex lost = found().lost().get(0);
-    assertEquals(List.of("n3", "n2", "n1"), lost.copies().stream().map(Copy::address).toList());
+    assertEquals(List.of("n3", "n1", "n2"), lost.copies().stream().map(Copy::address).toList());
     assertEquals(3, lost.best().orElseThrow().node());
+    assertEquals(List.of(), lost.unknown());
     assertEquals(Set.of(), found().silent());
+    assertEquals(Set.of(), found().apart());
   }
 
   @Test
   void whereNoNodeHasALogTheIndexBeginsAnew() {
-    answer(1, true, group(4, "NONE"));
+    answer(1, true, group(4, "NONE").setMayHaveMore(true));
     answer(2, true, group(4, ""));
     final LostIndex lost = found().lost().get(0);
     assertTrue(lost.best().isEmpty());
-    assertTrue(lost.copies().stream().anyMatch(Copy::mayHaveMore));
+    assertEquals(List.of("n1"), lost.unknown());
     assertEquals(Set.of("n3"), found().silent());
   }
 
@@ -81,6 +83,8 @@ final class LostIndexesTest {
     assertEquals(List.of(), found().lost());
     answer(2, true, group(3, "MEMBER").setLost(false));
     assertEquals(1, found().lost().size());
+    answer(2, true, group(4, "MEMBER").setWhole(true)); // by the record of an orderly stop
+    assertEquals(List.of(), found().lost());
   }
 
   @Test
@@ -88,5 +92,6 @@ final class LostIndexesTest {
     answer(1, false, group(4, "MEMBER"));
     assertEquals(List.of(), found().lost());
     assertEquals("", found().address());
+    assertEquals(Set.of("n1"), found().apart());
   }
 }

@@ -22,6 +22,7 @@ import io.grpc.StatusRuntimeException;
 import io.grpc.netty.NettyChannelBuilder;
 import java.nio.file.Path;
 import java.time.Duration;
+import java.util.Comparator;
 import java.util.Map;
 import java.util.TreeMap;
 import java.util.concurrent.TimeUnit;
@@ -107,6 +108,21 @@ final class LostIndexTest {
     return any().ask(stub -> stub.recoverIndex(request)).getIncarnation();
   }
 
+  /** Whether a node knows what it has, and that the group is lost. */
+  private boolean isSettled(GroupDescription group) {
+    return group.getLost()
+        && !group.getMayHaveMore()
+        && group.getStateVersion() == group(any()).getStateVersion();
+  }
+
+  private DiskMember best() {
+    return members.values().stream()
+        .max(
+            Comparator.<DiskMember>comparingLong(member -> group(member).getLogPosition())
+                .thenComparingLong(member -> group(member).getLogEpoch()))
+        .orElseThrow();
+  }
+
   private void refuses(long node) {
     assertEquals(
         Status.Code.FAILED_PRECONDITION,
@@ -177,7 +193,9 @@ final class LostIndexTest {
     final GroupDescription ofOne = group(members.get("a"));
     assertTrue(ofOne.getLogEpoch() > 0 && ofOne.getLogEnd() >= 100, ofOne::toString);
 
-    final long node = members.get("a").describe().getNode();
+    await(() -> members.values().stream().allMatch(member -> isSettled(group(member))));
+    refuses(0); // two nodes have a log
+    final long node = best().describe().getNode();
     final long next = recover(node);
     assertNotEquals(incarnation, next);
     awaitMembers(2);
@@ -216,7 +234,7 @@ final class LostIndexTest {
     final long incarnation = incarnation();
     end("a", "b");
     start(false, "c", "d");
-    await(() -> group(any()).getLost());
+    await(() -> members.values().stream().allMatch(member -> isSettled(group(member))));
     refuses(any().describe().getNode()); // which has no log
     assertNotEquals(incarnation, recover(0));
     awaitMembers(2);

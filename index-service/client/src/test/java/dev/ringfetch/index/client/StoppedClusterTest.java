@@ -230,10 +230,6 @@ final class StoppedClusterTest {
         .build();
   }
 
-  private Member leader() {
-    return members.stream().filter(Member::leads).findFirst().orElseThrow();
-  }
-
   /** Calls the leader, which may be another one in a moment. */
   private <T> T call(Function<IndexGrpc.IndexBlockingStub, T> call) throws Exception {
     final long endNs = System.nanoTime() + PATIENCE.toNanos();
@@ -310,10 +306,26 @@ final class StoppedClusterTest {
     check(300);
   }
 
-  /** All end at once, and no configuration comes. */
-  private void cutPower() {
+  /** The member that leads; waits until there is one. */
+  private Member leader() throws Exception {
+    final long endNs = System.nanoTime() + PATIENCE.toNanos();
+    while (true) {
+      for (final Member member : members) {
+        if (member.leads()) {
+          return member;
+        }
+      }
+      assertTrue(System.nanoTime() - endNs < 0, () -> members.get(0).describe().toString());
+      Thread.sleep(10);
+    }
+  }
+
+  /** All end at once, and no configuration comes. Returns the name of the last leader. */
+  private String cutPower() throws Exception {
     members.forEach(member -> member.coordinator.reachable(false));
+    final String leader = leader().name;
     endAll(false);
+    return leader;
   }
 
   @Test
@@ -328,8 +340,7 @@ final class StoppedClusterTest {
     put(200, 300); // by another leader, whose directory counts from now on
     start(first.name);
     awaitWhole(3);
-    final String leader = leader().name;
-    cutPower();
+    final String leader = cutPower();
     start(others(leader));
     checkNotServed();
     startAndLead(leader);

@@ -351,6 +351,8 @@ final class ClusterView {
     if (state.hasWon()) {
       // Each later write of the znode takes the won configuration away or replaces it.
       known.getWonBuilder().setEpoch(modified);
+    } else if (state.getEstablished().getEpoch() == 0) {
+      known.getEstablishedBuilder().setEpoch(modified); // recovered; the next write stores it
     }
     return known.build();
   }

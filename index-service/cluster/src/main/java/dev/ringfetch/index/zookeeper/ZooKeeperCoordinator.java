@@ -107,7 +107,7 @@ public final class ZooKeeperCoordinator implements Coordinator {
 
   @Override
   public void recover(GroupState seen, GroupState recovered, Answer answer) {
-    if (recovered.hasWon() || recovered.getEstablished().getEpoch() == 0) {
+    if (recovered.hasWon() || recovered.getEstablished().getEpoch() != 0) {
       throw new IllegalArgumentException("recovered=" + recovered);
     }
     begin(GroupChange.recover(requests, answer, seen, recovered));

@@ -112,8 +112,8 @@ public interface Coordinator extends AutoCloseable {
    * alone had is lost.
    *
    * @param seen the newest state that the node knows
-   * @param recovered the state with that configuration, which has a nonce and no earlier epoch, and
-   *     nothing that was won
+   * @param recovered the state with that configuration, which has a nonce and no epoch, and nothing
+   *     that was won. In the answer's state it has one, as if it had been won
    */
   void recover(GroupState seen, GroupState recovered, Answer answer);
 

@@ -49,10 +49,12 @@ public final class LocalCoordinator implements Coordinator {
       return null;
     }
 
-    /** Takes over the won configuration, with an epoch. */
+    /** Takes over the won configuration, or a recovered one, with an epoch. */
     private GroupState put(GroupState.Builder state) {
       if (state.hasWon() && state.getWon().getEpoch() == 0) {
         state.getWonBuilder().setEpoch(++lastEpoch);
+      } else if (state.hasEstablished() && state.getEstablished().getEpoch() == 0) {
+        state.getEstablishedBuilder().setEpoch(++lastEpoch);
       }
       final GroupState changed = state.build();
       groups.put(changed.getGroup(), changed);
@@ -157,7 +159,7 @@ public final class LocalCoordinator implements Coordinator {
 
   @Override
   public void recover(GroupState seen, GroupState recovered, Answer answer) {
-    if (recovered.hasWon() || recovered.getEstablished().getEpoch() == 0) {
+    if (recovered.hasWon() || recovered.getEstablished().getEpoch() != 0) {
       throw new IllegalArgumentException("recovered=" + recovered);
     }
     change(seen, recovered.getEstablished(), answer, state -> recovered.toBuilder());

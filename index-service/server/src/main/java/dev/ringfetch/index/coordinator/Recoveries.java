@@ -37,6 +37,12 @@ public final class Recoveries {
     return Math.max(group.getEstablished().getEpoch(), group.getWon().getEpoch());
   }
 
+  /** Whether a configuration names a directory, in whatever process, as the one that has all. */
+  public static boolean isRecovered(Configuration established, long node) {
+    return established.getMembersList().stream()
+        .anyMatch(member -> member.getNode() == node && member.getIncarnation() == 0);
+  }
+
   /** The next recovery of an index, by a group without records. */
   public static Recovery next(GroupState seen) {
     return Recovery.newBuilder().setCount(seen.getRecovery().getCount() + 1).build();
@@ -44,7 +50,8 @@ public final class Recoveries {
 
   /**
    * The state in which a group goes on with the log of one directory: that alone counts as a member
-   * which has all, and leads as after the end of all nodes.
+   * which has all, and leads as after the end of all nodes. The coordinator gives the configuration
+   * an epoch, so that each process which has obeyed or won an earlier one leaves the group.
    *
    * @param nonce of the configuration; not 0
    * @param incarnation of the index from now on; not 0
@@ -52,7 +59,7 @@ public final class Recoveries {
   public static GroupState recovered(GroupState seen, long node, long nonce, long incarnation) {
     final Configuration alone =
         last(seen).toBuilder()
-            .setEpoch(epoch(seen))
+            .clearEpoch() // one of its own, that no process has won
             .setLeader(node)
             .clearMembers()
             .addMembers(Member.newBuilder().setNode(node)) // in whatever process

@@ -99,7 +99,8 @@ public final class GrpcPeers implements Peers, AutoCloseable {
     start(route, node);
   }
 
-  private ManagedChannel channel(Node node) {
+  /** A connection to a node, for calls of any kind; it is the caller's, and not shared. */
+  public ManagedChannel channel(Node node) {
     final RingChannelBuilder builder =
         RingChannelBuilder.forTarget(node.getAddress()).usePlaintext().directExecutor();
     if (shmDirectory != null) {

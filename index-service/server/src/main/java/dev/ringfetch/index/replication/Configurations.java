@@ -52,16 +52,20 @@ final class Configurations {
     return epoch <= group.getRecovery().getEpoch();
   }
 
-  /** As {@link #shared}, as far as the group had it before it went on without something. */
+  /**
+   * As {@link #shared}, as far as the group had it before it went on without something, and has it
+   * yet: what was given up then may have been other records.
+   */
   static long given(GroupState group, long epoch, long end) {
-    for (int i = 0; i < group.getBeginsCount(); i++) {
+    long given = end;
+    for (int i = group.getBeginsCount() - 1; i >= 0; i--) {
       final EpochBegin begin = group.getBegins(i);
-      if (begin.getEpoch() > epoch) {
-        final boolean isNext = i > 0 || group.getBeginsCount() < Coordinator.BEGINS_LIMIT;
-        return isNext ? Math.min(end, begin.getPosition()) : -1;
+      if (begin.getEpoch() <= epoch) {
+        return given;
       }
+      given = Math.min(given, begin.getPosition());
     }
-    return end;
+    return group.getBeginsCount() < Coordinator.BEGINS_LIMIT ? given : -1;
   }
 
   /** Whether a process is a member. */

@@ -6,6 +6,7 @@ import dev.ringfetch.index.v1.GroupState;
 import java.util.Collection;
 import java.util.HashMap;
 import java.util.Map;
+import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.function.LongConsumer;
 import org.agrona.ErrorHandler;
@@ -29,6 +30,9 @@ final class EarlierGroups {
 
   /** Those that the coordinator does not know. */
   private final Map<Long, Unknown> unknown = new ConcurrentHashMap<>();
+
+  /** Numbers of groups that were refused, of which that was said. */
+  private final Set<Long> told = ConcurrentHashMap.newKeySet();
 
   private record Unknown(Replica replica, ByteString definition) {}
 
@@ -55,6 +59,11 @@ final class EarlierGroups {
     final Map<Long, Replica> found = new HashMap<>();
     unknown.forEach((group, one) -> found.put(group, one.replica));
     return found;
+  }
+
+  /** Whether a group with this number was put aside: what there is of it is another one's. */
+  boolean hasPutAside(long group) {
+    return unknown.containsKey(group);
   }
 
   /** The coordinator has said of a group; called before the group counts as known. */
@@ -128,13 +137,40 @@ final class EarlierGroups {
   }
 
   /**
-   * A replica has this number from now on: another group's that was put aside ends. On any thread.
+   * Whether the disk has records under the number of a group that were put aside: the group's own
+   * ones would end them. On any thread.
    */
-  void replace(long group) {
-    final Unknown before = unknown.remove(group);
-    if (before != null) {
-      before.replica.close();
+  boolean isTaken(GroupState state) {
+    final Unknown before = unknown.get(state.getGroup());
+    if (before != null && told.add(state.getGroup())) {
+      final boolean isSame = before.definition.equals(state.getDefinition());
+      errors.onError(
+          new GroupStoreException(
+              (isSame
+                      ? "the coordinator knows the group again, start the node again: group="
+                      : "no replica of the group, as the disk has records of another one with its"
+                          + " number; move the data directory away: group=")
+                  + state.getGroup()
+                  + " index="
+                  + state.getIndex()));
     }
+    return before != null;
+  }
+
+  /** The largest number that was put aside, if the coordinator may yet give it; else 0. */
+  long notGivenYet() {
+    long newest = 0;
+    for (final long group : groups.keySet()) {
+      newest = Math.max(newest, group);
+    }
+    for (final long group : dropped.keySet()) {
+      newest = Math.max(newest, group);
+    }
+    long largest = 0;
+    for (final long group : unknown.keySet()) {
+      largest = Math.max(largest, group);
+    }
+    return largest > newest ? largest : 0;
   }
 
   /** Ends the replicas that were put aside. On any thread. */

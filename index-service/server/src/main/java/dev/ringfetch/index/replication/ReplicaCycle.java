@@ -1,6 +1,7 @@
 package dev.ringfetch.index.replication;
 
 import dev.ringfetch.index.coordinator.Coordinator;
+import dev.ringfetch.index.coordinator.Recoveries;
 import dev.ringfetch.index.v1.Configuration;
 import dev.ringfetch.index.v1.GroupState;
 import dev.ringfetch.index.v1.LeaderMessage;
@@ -109,7 +110,7 @@ final class ReplicaCycle {
   // What comes from outside.
 
   void onMessage(long from, LeaderMessage message) {
-    if (core.state() == ReplicaState.STOPPED || isUnsure()) {
+    if (core.state() == ReplicaState.STOPPED || isUnsure() || isOver(message)) {
       context.peers().answer(from, follower.refusal(message));
       return;
     }
@@ -126,6 +127,16 @@ final class ReplicaCycle {
    */
   private boolean isUnsure() {
     return group == null && stopRecord.mayCount();
+  }
+
+  /**
+   * Whether a message is of an epoch that is over: a later configuration serves, or an operator has
+   * the group go on without this leader, whom nobody has told that.
+   */
+  private boolean isOver(LeaderMessage message) {
+    return group != null
+        && !message.hasInquiry()
+        && message.getEpoch() < group.getEstablished().getEpoch();
   }
 
   /** Whether another leader is waited for, that has won a later epoch than this replica obeys. */
@@ -168,6 +179,9 @@ final class ReplicaCycle {
     known.putAll(nodes);
     changed = true;
     down.retainAll(nodes.keySet());
+    if (group != null && group.hasEstablished() && core.state() != ReplicaState.STOPPED) {
+      leaveUnless(group);
+    }
   }
 
   void onCoordinated(boolean reachable) {
@@ -258,14 +272,26 @@ final class ReplicaCycle {
     stopRecord.onRemoved();
   }
 
+  /** Whether no directory of a configuration is announced. */
+  private boolean isGone(Configuration configuration) {
+    return configuration.getMembersList().stream()
+        .noneMatch(member -> living.containsKey(member.getNode()));
+  }
+
   /** Gives the group up if a later configuration than this replica obeys does without it. */
   private void leaveUnless(GroupState state) {
     final Configuration established = state.getEstablished();
     if (core.isRestarted()
         && core.hasDisk()
         && (Configurations.hasNode(established, context.self().getId())
-            || established.getMembersCount() < state.getReplicas())) {
-      return; // its log is of use
+            || established.getMembersCount() < state.getReplicas()
+            || isGone(established))) {
+      return; // its log is of use, or may be all that is left
+    }
+    if (core.state() == ReplicaState.MEMBER
+        && core.hasDisk()
+        && Recoveries.isRecovered(established, context.self().getId())) {
+      return; // the group goes on with its log, and it has lived all the time
     }
     if (established.getEpoch() > core.gate()
         && core.state() != ReplicaState.NONE
@@ -299,24 +325,14 @@ final class ReplicaCycle {
     return !Configurations.has(Configurations.base(group), context.self());
   }
 
-  /**
-   * Gives up records that may not be the group's: other ones may have been acknowledged with their
-   * versions.
-   */
-  private void cutBeforeRecovery(GroupState won) {
-    if (core.isRestarted() && Configurations.isBeforeRecovery(won, core.gate())) {
-      final long given = Configurations.given(won, core.gate(), core.log().end());
-      core.cut(Math.max(given, core.applied()));
-    }
-  }
-
   private void adopt(GroupState won) {
-    cutBeforeRecovery(won);
+    final long obeyed = core.gate();
     core.moveGate(won.getWon().getEpoch());
     if (core.state() == ReplicaState.NONE) { // what was placed is lost
       endLeading();
       return;
     }
+    cutBeforeRecovery(won, obeyed);
     wins++;
     if (leader == null) {
       leader = new Leader(core, won, drive, connected::contains, now());
@@ -331,6 +347,22 @@ final class ReplicaCycle {
       core.become(ReplicaState.ADOPTING);
     }
     suspecting = false;
+  }
+
+  /**
+   * Gives up records that may not be the group's: other ones may have been acknowledged with their
+   * versions.
+   *
+   * @param epoch that the replica obeyed before
+   */
+  private void cutBeforeRecovery(GroupState won, long epoch) {
+    if (Configurations.isBeforeRecovery(won, epoch)) {
+      final long end = core.log().end();
+      final long kept = Math.max(Configurations.given(won, epoch, end), core.applied());
+      if (kept < end) {
+        core.cut(kept);
+      }
+    }
   }
 
   private void endLeading() {
@@ -401,7 +433,8 @@ final class ReplicaCycle {
     return group != null
         && group.getEstablished().getEpoch() >= core.gate()
         && group.hasEstablished()
-        && !Configurations.hasNode(group.getEstablished(), context.self().getId());
+        && !Configurations.hasNode(group.getEstablished(), context.self().getId())
+        && !(core.isRestarted() && isGone(group.getEstablished()));
   }
 
   /** Does what is due; returns whether more is. */
@@ -674,6 +707,26 @@ final class ReplicaCycle {
     return taken;
   }
 
+  /**
+   * What there is of the log, as far as the group goes by its state. A log that has applied what
+   * was given up once is none: it would bring that back.
+   */
+  private ReplicaStatus.Log log() {
+    final boolean isUnread = core.state() == ReplicaState.STOPPED || core.isOnDiskAlone();
+    if (group == null) {
+      return new ReplicaStatus.Log(0, 0, false, true);
+    }
+    if (!core.hasDisk() || core.state() != ReplicaState.MEMBER) {
+      return new ReplicaStatus.Log(0, 0, mayWin(), isUnread);
+    }
+    final long given = Configurations.given(group, core.gate(), core.log().end());
+    if (given < core.applied() && Configurations.isBeforeRecovery(group, core.gate())) {
+      return new ReplicaStatus.Log(0, 0, mayWin(), !mayWin());
+    }
+    return new ReplicaStatus.Log(
+        core.gate(), Math.max(given, core.applied()), mayWin(), isUnread);
+  }
+
   /** What there is to be seen. */
   ReplicaStatus status() {
     final List<ReplicaStatus.MemberLag> members = new ArrayList<>();
@@ -694,7 +747,7 @@ final class ReplicaCycle {
         leader != null ? context.self().getId() : follower.leader(),
         group,
         leader != null && leader.isEstablished(),
-        core.isRestarted() ? core.gate() : 0,
+        log(),
         core.log().end(),
         core.commit(),
         core.applied(),

@@ -12,7 +12,7 @@ import java.util.List;
  * @param leader node that leads that epoch, as far as is known; else 0
  * @param group the newest state of the coordinator; null: none was seen
  * @param established whether this replica leads, and its epoch serves
- * @param logEpoch the epoch of the log, where that is of an earlier process; else 0
+ * @param log what an operator has to know of the log, if no node has all of the group
  * @param end position of the last record
  * @param commit position up to which all is known to be committed
  * @param applied position up to which the store has applied all
@@ -25,12 +25,23 @@ public record ReplicaStatus(
     long leader,
     GroupState group,
     boolean established,
-    long logEpoch,
+    Log log,
     long end,
     long commit,
     long applied,
     List<MemberLag> members,
     Counts counts) {
+
+  /**
+   * What a replica has, if no node has all of the group.
+   *
+   * @param epoch that was obeyed last, where the log is on a disk and the group could go on with
+   *     it; else 0
+   * @param position up to which its records are the group's
+   * @param isWhole whether the replica has all of the group
+   * @param mayHaveMore whether there may be a log on the disk that was given up or not read
+   */
+  public record Log(long epoch, long position, boolean isWhole, boolean mayHaveMore) {}
 
   /**
    * Another member, or a node that joins.

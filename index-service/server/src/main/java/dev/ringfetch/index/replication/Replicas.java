@@ -219,6 +219,14 @@ public final class Replicas implements AutoCloseable {
     return List.copyOf(replicas.values());
   }
 
+  /**
+   * The largest number of a group that was put aside, if the coordinator may yet give it to another
+   * one; else 0. Of the thread that works.
+   */
+  public long putAsideNumber() {
+    return earlier.notGivenYet();
+  }
+
   /** The newest state of a group; null if there is none. */
   public GroupState state(long group) {
     return groups.get(group);
@@ -409,7 +417,6 @@ public final class Replicas implements AutoCloseable {
       }
       created = new Replica(context(state, context.stores.create(state)), context.alarm);
       replicas.put(state.getGroup(), created);
-      earlier.replace(state.getGroup());
     }
     if (!groups.containsKey(state.getGroup())) { // dropped meanwhile, and perhaps before the put
       replicas.remove(state.getGroup(), created);
@@ -440,7 +447,7 @@ public final class Replicas implements AutoCloseable {
 
   /** Whether this node can be a member. */
   private boolean canHave(GroupState state) {
-    return context.disks != null || !Configurations.isOnDisk(state);
+    return (context.disks != null || !Configurations.isOnDisk(state)) && !earlier.isTaken(state);
   }
 
   private static int partitions(GroupState state) {
@@ -465,7 +472,9 @@ public final class Replicas implements AutoCloseable {
       earlier.onGroup(state);
       groups.put(state.getGroup(), state);
       final Replica replica = replicas.get(state.getGroup());
-      stopRecords.onGroup(state, replica);
+      if (!earlier.hasPutAside(state.getGroup())) {
+        stopRecords.onGroup(state, replica);
+      }
       if (replica != null) {
         replica.onGroup(state);
       } else if (!state.hasEstablished()
@@ -482,7 +491,9 @@ public final class Replicas implements AutoCloseable {
       if (replica != null) {
         replica.drop();
       }
-      stopRecords.remove(group);
+      if (!earlier.hasPutAside(group)) {
+        stopRecords.remove(group);
+      }
     }
 
     @Override

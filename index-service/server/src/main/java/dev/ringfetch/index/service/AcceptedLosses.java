@@ -4,11 +4,13 @@ import dev.ringfetch.index.coordinator.Coordinator;
 import dev.ringfetch.index.coordinator.Recoveries;
 import dev.ringfetch.index.journal.IndexDefinition;
 import dev.ringfetch.index.replication.Replicas;
+import dev.ringfetch.index.v1.DescribeClusterResponse;
 import dev.ringfetch.index.v1.GroupState;
 import dev.ringfetch.index.v1.Node;
 import dev.ringfetch.index.v1.RecoverIndexRequest;
 import io.grpc.StatusException;
 import java.util.List;
+import java.util.Map;
 import java.util.concurrent.Executor;
 
 /**
@@ -22,42 +24,89 @@ final class AcceptedLosses {
   private final Coordinator coordinator;
   private final NewGroups groups;
   private final Executor node;
+  private final NodeQuestions questions;
 
   /**
    * Creates it.
    *
    * @param node runs tasks on the node's thread
+   * @param questions to all nodes, this one too
    */
-  AcceptedLosses(Replicas replicas, Coordinator coordinator, NewGroups groups, Executor node) {
+  AcceptedLosses(
+      Replicas replicas,
+      Coordinator coordinator,
+      NewGroups groups,
+      Executor node,
+      NodeQuestions questions) {
     this.replicas = replicas;
     this.coordinator = coordinator;
     this.groups = groups;
     this.node = node;
+    this.questions = questions;
   }
 
   /** As {@link LeaderDirectory#recover}. */
   void recover(RecoverIndexRequest request, LeaderDirectory.Created told) {
+    carryOut(
+        request,
+        told,
+        () -> {
+          lost(request);
+          final Map<Long, Node> asked = replicas.living();
+          questions.ask(
+              asked.values(),
+              answers -> carryOut(request, told, () -> decide(request, asked, answers, told)));
+        });
+  }
+
+  /** A step on the node's thread. */
+  private interface Step {
+    void run() throws StatusException;
+  }
+
+  private void carryOut(RecoverIndexRequest request, LeaderDirectory.Created told, Step step) {
     node.execute(
         () -> {
           try {
-            final GroupState seen = replicas.state(request.getIndex());
-            if (!replicas.isCoordinated()) {
-              throw IndexCreations.noAnswer(request.getIndex());
-            }
-            LostGroups.check(seen, request, replicas.living());
-            if (request.getNode() == 0) {
-              beginEmpty(seen, told);
-            } else {
-              coordinator.recover(
-                  seen,
-                  Recoveries.recovered(
-                      seen, request.getNode(), groups.nonce(), groups.incarnation()),
-                  (result, state) -> tellRecovered(result, state, seen, told));
-            }
+            step.run();
           } catch (StatusException e) {
             told.onEnd(0, false, e);
+          } catch (RuntimeException e) {
+            told.onEnd(0, false, IndexCreations.noAnswer(request.getIndex()));
+            throw e;
           }
         });
+  }
+
+  /** The group, which is lost as far as this node knows. */
+  private GroupState lost(RecoverIndexRequest request) throws StatusException {
+    final GroupState seen = replicas.state(request.getIndex());
+    if (!replicas.isCoordinated()) {
+      throw IndexCreations.noAnswer(request.getIndex());
+    }
+    LostGroups.check(seen, request, replicas.living());
+    return seen;
+  }
+
+  private void decide(
+      RecoverIndexRequest request,
+      Map<Long, Node> asked,
+      Map<Long, DescribeClusterResponse> answers,
+      LeaderDirectory.Created told)
+      throws StatusException {
+    final GroupState seen = lost(request);
+    if (!asked.equals(replicas.living())) {
+      throw LostGroups.changed(request.getIndex());
+    }
+    NodeStatements.check(seen, request, asked, answers);
+    if (request.getNode() == 0) {
+      beginEmpty(seen, told);
+    } else {
+      coordinator.recover(
+          seen,
+          Recoveries.recovered(seen, request.getNode(), groups.nonce(), groups.incarnation()),
+          (result, state) -> tellRecovered(result, state, seen, told));
+    }
   }
 
   /** Drops a group, and creates its index again, whose versions are later ones. */

@@ -43,6 +43,7 @@ final class ClusterDescription {
     final DescribeClusterResponse.Builder response =
         DescribeClusterResponse.newBuilder()
             .setNode(node)
+            .setAcceptsLosses(true)
             .setCoordinatorReached(replicas.isCoordinated());
     describeDisk(response);
     replicas.living().values().stream()
@@ -73,6 +74,22 @@ final class ClusterDescription {
     }
   }
 
+  private static void describe(ReplicaStatus status, GroupDescription.Builder description) {
+    final ReplicaStatus.Log log = status.log();
+    final boolean isLate =
+        status.group() == null || status.group().getVersion() != description.getStateVersion();
+    if (log.epoch() != 0) {
+      description
+          .setLogEpoch(log.epoch())
+          .setLogEnd(status.end())
+          .setLogPosition(log.position());
+    }
+    description
+        .setWhole(log.isWhole())
+        .setMayHaveMore(log.mayHaveMore() || isLate)
+        .setLost(description.getLost() && !log.isWhole());
+  }
+
   private GroupDescription describe(GroupState group) {
     final Configuration newest = group.hasWon() ? group.getWon() : group.getEstablished();
     final GroupDescription.Builder description =
@@ -89,9 +106,7 @@ final class ClusterDescription {
     final Map<Long, ReplicaStatus.MemberLag> lags = new HashMap<>();
     if (status != null) {
       description.setRole(status.state().name()).setCommit(status.commit());
-      if (status.logEpoch() != 0) {
-        description.setLogEpoch(status.logEpoch()).setLogEnd(status.end());
-      }
+      describe(status, description);
       for (final ReplicaStatus.MemberLag member : status.members()) {
         lags.put(member.node(), member);
       }

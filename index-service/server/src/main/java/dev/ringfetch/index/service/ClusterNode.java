@@ -138,7 +138,13 @@ public final class ClusterNode implements LeaderDirectory, AutoCloseable {
     leadership = new GroupLeadership(self.getId(), this.replicas);
     final NewGroups groups = new NewGroups(this.replicas, memory);
     creations = new IndexCreations(this.replicas, coordinator, groups, replicas, this::execute);
-    losses = new AcceptedLosses(this.replicas, coordinator, groups, this::execute);
+    losses =
+        new AcceptedLosses(
+            this.replicas,
+            coordinator,
+            groups,
+            this::execute,
+            new NodeQuestions(peers::channel));
     description = new ClusterDescription(self.getId(), this.replicas, memory);
     coordinator.wakeUp(this::wake);
     indexes.join(this);

@@ -57,6 +57,9 @@ final class LostGroups {
     }
     final Node node = living.get(request.getNode());
     final IndexDefinition definition = IndexDefinition.of(seen);
+    if (definition == null) {
+      throw refused("this version cannot read the index's definition: index=" + index);
+    }
     if (request.getNode() != 0
         && (node == null || !node.getDisk() || definition.durability() != Durability.DISK)) {
       throw refused("the node does not live, or has no log of the index: index=" + index);

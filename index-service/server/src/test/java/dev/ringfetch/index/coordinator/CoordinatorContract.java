@@ -233,13 +233,18 @@ public abstract class CoordinatorContract {
     final GroupState recovered = Recoveries.recovered(won, 2, 77, 88);
     assertEquals(won, b.await(Result.CONFLICT, b.recover(seen, recovered)));
     final GroupState now = b.await(Result.DONE, b.recover(won, recovered));
-    assertEquals(recovered.toBuilder().setVersion(now.getVersion()).build(), now);
+    final long epoch = now.getEstablished().getEpoch();
+    assertTrue(epoch > won.getWon().getEpoch(), "an epoch that no process has won");
+    final GroupState.Builder expected = recovered.toBuilder().setVersion(now.getVersion());
+    expected.getEstablishedBuilder().setEpoch(epoch);
+    assertEquals(expected.build(), now);
     assertEquals(now, b.await(Result.DONE, b.recover(won, recovered)), "found by its nonce");
     assertEquals(now, a.await(Result.CONFLICT, a.establish(won)));
     assertEquals(now, a.awaitGroup(now.getGroup(), now.getVersion()));
     final GroupState next = b.await(Result.DONE, b.win(now, 2));
     assertEquals(now.getRecovery(), next.getRecovery());
-    assertTrue(next.getWon().getEpoch() > now.getRecovery().getEpoch());
+    assertEquals(now.getEstablished(), next.getEstablished(), "its epoch is kept");
+    assertTrue(next.getWon().getEpoch() > epoch);
     assertEquals(now.getRecovery(), b.await(Result.DONE, b.establish(next)).getRecovery());
   }
 

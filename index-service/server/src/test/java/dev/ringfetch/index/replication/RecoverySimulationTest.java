@@ -30,7 +30,7 @@ final class RecoverySimulationTest {
     }
     System.out.printf("seed=%d worlds=%d %s%n", seed, WORLDS, coverage);
     if (Long.getLong("ringfetch.seed") == null && WORLDS >= 25) { // others may meet less
-      for (final String what : List.of("accepted losses", "come back", "lost directories")) {
+      for (final String what : List.of("accepted losses", "come back", "lost directories", "left alone")) {
         assertTrue(coverage.of(what) > 0, what + " " + coverage);
       }
     }
@@ -52,18 +52,33 @@ final class RecoverySimulationTest {
       endComplete(world, random, coverage);
       old.forEach(world::start);
       world.time().run((1_000 + random.nextInt(4_000)) * ReplicationWorld.MS);
-      final Optional<SimulatedNode> best =
+      final List<SimulatedNode> announced =
           world.nodes().values().stream()
+              .filter(node -> world.coordinator().isAnnounced(node.node()))
+              .toList();
+      if (announced.stream().anyMatch(node -> isNeeded(world, node))) {
+        coverage.count("refused losses");
+        return;
+      }
+      final Optional<SimulatedNode> best =
+          announced.stream()
               .filter(node -> log(node) != 0)
               .max(
-                  Comparator.comparingLong(RecoverySimulationTest::log)
-                      .thenComparingLong(node -> node.replica().status().end()));
+                  Comparator.<SimulatedNode>comparingLong(
+                          node -> node.replica().status().log().position())
+                      .thenComparingLong(RecoverySimulationTest::log));
       if (best.isEmpty()) {
         coverage.count("nothing left");
         return;
       }
       world.acceptLoss(best.get().id());
       world.startClients(2, 2_000_000);
+      if (random.nextBoolean()) { // before it leads
+        coverage.count("late leaders");
+        world.crash(best.get().id(), true, 13_000);
+        world.time().run(11_500 * ReplicationWorld.MS);
+        checkOneServes(world);
+      }
       world.time().run(random.nextInt(3_000) * ReplicationWorld.MS);
       world.settle(); // starts those that have ended
     } catch (Throwable t) {
@@ -93,7 +108,9 @@ final class RecoverySimulationTest {
       if (node == null) {
         continue;
       }
-      if (random.nextBoolean()) {
+      if (random.nextInt(3) == 0 && node.isAlive()) {
+        leaveAlone(world, node, random, coverage);
+      } else if (random.nextBoolean()) {
         world.lose(node.id());
       } else if (node.isAlive()) {
         coverage.count("come back");
@@ -102,7 +119,53 @@ final class RecoverySimulationTest {
     }
   }
 
+  /** Each that is not of the last configuration knows of it by now, and serves no more. */
+  private static void checkOneServes(ReplicationWorld world) {
+    final GroupState state = world.coordinator().group(world.group());
+    for (final SimulatedNode node : world.nodes().values()) {
+      if (node.isAlive()
+          && node.store() != null
+          && node.store().isLeading()
+          && !Configurations.has(state.getEstablished(), node.node())
+          && !Configurations.has(state.getWon(), node.node())) {
+        throw new AssertionError("node=" + node.id() + " leads:\n" + world.describe());
+      }
+    }
+  }
+
+  /** Has a node live on, which the coordinator and the operator take for dead, and come back. */
+  private static void leaveAlone(
+      ReplicationWorld world, SimulatedNode node, Random random, Coverage coverage) {
+    coverage.count("left alone");
+    if (random.nextBoolean()) {
+      world.pause(node.id(), 4_000 + random.nextInt(5_000));
+    }
+    node.session().connect(false);
+    world.coordinator().expire(node.node());
+    world
+        .time()
+        .after(
+            (4_000 + random.nextInt(5_000)) * ReplicationWorld.MS,
+            () -> node.session().connect(true));
+  }
+
+  /** Whether a node is silent, has all, or may have more than it says. */
+  private static boolean isNeeded(ReplicationWorld world, SimulatedNode node) {
+    if (!node.isAlive() || node.isPaused()) {
+      return true;
+    }
+    if (node.replica() == null) {
+      return false;
+    }
+    final ReplicaStatus status = node.replica().status();
+    return status.group() == null
+        || status.group().getVersion() != world.coordinator().group(world.group()).getVersion()
+        || status.isLeading()
+        || status.log().isWhole()
+        || status.log().mayHaveMore();
+  }
+
   private static long log(SimulatedNode node) {
-    return node.isAlive() && node.replica() != null ? node.replica().status().logEpoch() : 0;
+    return node.isAlive() && node.replica() != null ? node.replica().status().log().epoch() : 0;
   }
 }

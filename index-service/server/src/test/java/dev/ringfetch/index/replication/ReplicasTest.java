@@ -504,6 +504,50 @@ final class ReplicasTest {
   }
 
   @Test
+  void whatWasPutAsideIsNotWrittenOverByAGroupThatGetsItsNumber() throws IOException {
+    final ToldCoordinator coordinator = new ToldCoordinator();
+    try (Replicas restarted = restarted(coordinator, beginOfLost(), epochOfLost())) {
+      final Replica replica = restarted.find(77);
+      restarted.work();
+      assertEquals(77, restarted.putAsideNumber()); // it may be given
+      final GroupState other =
+          LOST.toBuilder()
+              .setIndex("other")
+              .setDefinition(dropped(2).getDefinition())
+              .setWon(
+                  Configuration.newBuilder()
+                      .setEpoch(9)
+                      .setLeader(SELF.getId())
+                      .addMembers(Configurations.member(SELF)))
+              .build();
+      coordinator.groups = List.of(other);
+      restarted.work(); // as its first leader
+      final GroupState led = // as a node that the leader wants
+          other.toBuilder()
+              .clearWon()
+              .setEstablished(other.getWon().toBuilder().setLeader(2))
+              .build();
+      coordinator.groups = List.of(led);
+      restarted.work();
+      restarted
+          .onMessage(
+              2,
+              LeaderMessage.newBuilder()
+                  .setGroup(77)
+                  .setEpoch(9)
+                  .setSnapshotBegin(SnapshotBegin.newBuilder().setGroup(led))
+                  .build())
+          .run();
+      assertNull(restarted.find(77));
+      assertEquals(0, answers.get(answers.size() - 1).getGate());
+      assertEquals(List.of(), written);
+      assertEquals(List.of(replica), restarted.onDisk());
+      assertEquals(ReplicaState.MEMBER, replica.status().state());
+      assertEquals(0, restarted.putAsideNumber()); // it was given
+    }
+  }
+
+  @Test
   void whatWasDroppedAndIsThereStays() throws IOException {
     final ToldCoordinator coordinator = new ToldCoordinator();
     coordinator.dropped = List.of(dropped(1));

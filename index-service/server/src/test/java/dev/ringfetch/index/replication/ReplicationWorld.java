@@ -217,17 +217,16 @@ final class ReplicationWorld {
     return survives(id, id);
   }
 
-  /** Whether the group survives the end of two nodes. */
+  /** Whether the groups survive the end of two nodes. */
   boolean survives(long id, long second) {
-    final GroupState state = coordinator.group(group);
-    if (level == Durability.DISK || (level == Durability.LEADER_DISK && hasLeaders(state))) {
-      return true;
-    }
-    return groups.stream().allMatch(one -> isLost(one) || survives(one, id, second));
+    return groups.stream().allMatch(one -> survives(one, id, second) || isLost(one));
   }
 
   private boolean survives(long of, long id, long second) {
     final GroupState state = coordinator.group(of);
+    if (level == Durability.DISK || (level == Durability.LEADER_DISK && hasLeaders(state))) {
+      return true;
+    }
     return hasOther(of, state.getEstablished(), id, second)
         && (!state.hasWon() || hasOther(of, state.getWon(), id, second));
   }
@@ -303,7 +302,9 @@ final class ReplicationWorld {
   boolean survivesWithout(long id) {
     final GroupState state = coordinator.group(group);
     if (level == Durability.LEADER_DISK) { // the next leader may be established as it gets lost
-      return state.hasEstablished() && survives(group, id, id);
+      return state.hasEstablished()
+          && hasOther(group, state.getEstablished(), id, id)
+          && (!state.hasWon() || hasOther(group, state.getWon(), id, id));
     }
     return state.hasEstablished()
         && hasOtherDirectory(state.getEstablished(), id)

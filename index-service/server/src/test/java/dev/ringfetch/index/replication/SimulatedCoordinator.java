@@ -75,10 +75,13 @@ final class SimulatedCoordinator {
   /** Has a group go on with the log of one node. */
   void recover(long number, long node) {
     final GroupState seen = groups.get(number);
-    change(
+    final GroupState.Builder recovered =
         Recoveries.recovered(seen, node, time.random().nextLong() | 1, 1).toBuilder()
-            .setVersion(seen.getVersion() + 1)
-            .build());
+            .setVersion(seen.getVersion() + 1);
+    if (recovered.getEstablished().getEpoch() == 0) {
+      recovered.getEstablishedBuilder().setEpoch(++epoch);
+    }
+    change(recovered.build());
   }
 
   /** Loses all groups, and which were dropped. No process that knows of one may live. */
@@ -171,6 +174,17 @@ final class SimulatedCoordinator {
         });
   }
 
+  /** Whether others take a process for living. */
+  boolean isAnnounced(Node node) {
+    return node.equals(nodes.get(node.getId()));
+  }
+
+  /** Loses a session whose process may live on; it is announced anew when it is connected. */
+  void expire(Node node) {
+    nodes.remove(node.getId(), node);
+    sessions.forEach(Session::nodesChanged);
+  }
+
   Session session() {
     final Session session = new Session();
     sessions.add(session);
@@ -210,6 +224,9 @@ final class SimulatedCoordinator {
       connected = again;
       deliver(true, this::connection);
       if (again) {
+        if (self != null && nodes.putIfAbsent(self.getId(), self) == null) {
+          sessions.forEach(Session::nodesChanged);
+        }
         changed();
         nodesChanged();
         List.copyOf(unanswered).forEach(Runnable::run);
