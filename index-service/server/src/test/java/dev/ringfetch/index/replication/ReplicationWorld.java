@@ -236,7 +236,8 @@ final class ReplicationWorld {
    * first members have ended before there was anything.
    */
   private boolean isLost(long of) {
-    return (unwritten.contains(of) || !coordinator.group(of).hasEstablished())
+    return !isOnDisk
+        && (unwritten.contains(of) || !coordinator.group(of).hasEstablished())
         && !hasOther(of, Configurations.base(coordinator.group(of)), -1, -1);
   }
 
@@ -662,7 +663,7 @@ final class ReplicationWorld {
         node.directory().isShort = false;
       }
       if (node.isAlive() && hasFailed(node)) { // its operator starts it again
-        if (survives(node.id())) {
+        if (isOnDisk || survives(node.id())) {
           crash(node.id(), true, -1);
         } else {
           stop(node.id(), 1);
