@@ -48,7 +48,9 @@ record ReplicaContext(
     this(group, self, partitions, peers, store, clock, nonces, limits, errors, null);
   }
 
-  /** What a replica works with whose members count by their disks, and at whose gate nobody looks. */
+  /**
+   * What a replica works with whose members count by their disks, and at whose gate nobody looks.
+   */
   ReplicaContext(
       long group,
       Node self,
