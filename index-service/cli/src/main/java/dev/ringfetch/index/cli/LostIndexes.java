@@ -22,8 +22,7 @@ import java.util.TreeSet;
  *     begun, or be about to take part again
  * @param address of a node that answers and reaches the coordinator; empty: none does
  */
-record LostIndexes(
-    List<LostIndex> lost, Set<String> silent, Set<String> apart, String address) {
+record LostIndexes(List<LostIndex> lost, Set<String> silent, Set<String> apart, String address) {
   private static final String LEADING = "LEADING";
 
   /**
@@ -90,8 +89,7 @@ record LostIndexes(
         lost.add(new LostIndex(group, copies(group.getIndex(), given)));
       }
     }
-    return new LostIndexes(
-        lost, silent, apart, given.keySet().stream().findFirst().orElse(""));
+    return new LostIndexes(lost, silent, apart, given.keySet().stream().findFirst().orElse(""));
   }
 
   /** A leader that the coordinator has lost serves all the same. */

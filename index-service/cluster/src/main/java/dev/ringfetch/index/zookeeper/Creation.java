@@ -119,8 +119,7 @@ final class Creation extends Request {
         operation
             .setData()
             .withVersion(droppedVersion)
-            .forPath(
-                paths.dropped(), Coordinator.dropped(droppedBefore, replaced).toByteArray()));
+            .forPath(paths.dropped(), Coordinator.dropped(droppedBefore, replaced).toByteArray()));
   }
 
   private List<CuratorOp> changes(TransactionOp operation) throws Exception {

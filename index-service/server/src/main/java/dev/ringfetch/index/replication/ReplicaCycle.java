@@ -741,8 +741,7 @@ final class ReplicaCycle {
     if (given < core.applied() && Configurations.isBeforeRecovery(group, core.gate())) {
       return new ReplicaStatus.Log(0, 0, mayWin(), !mayWin());
     }
-    return new ReplicaStatus.Log(
-        core.gate(), Math.max(given, core.applied()), mayWin(), isUnread);
+    return new ReplicaStatus.Log(core.gate(), Math.max(given, core.applied()), mayWin(), isUnread);
   }
 
   /** What there is to be seen. */

@@ -129,8 +129,7 @@ final class AcceptedLosses {
             .toBuilder()
             .setRecovery(Recoveries.next(seen))
             .build();
-    coordinator.replace(
-        seen, next, (result, state) -> tellRecovered(result, state, seen, told));
+    coordinator.replace(seen, next, (result, state) -> tellRecovered(result, state, seen, told));
   }
 
   private static void tellRecovered(

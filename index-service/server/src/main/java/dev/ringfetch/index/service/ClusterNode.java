@@ -143,11 +143,7 @@ public final class ClusterNode implements LeaderDirectory, AutoCloseable {
     creations = new IndexCreations(this.replicas, coordinator, groups, replicas, this::execute);
     losses =
         new AcceptedLosses(
-            this.replicas,
-            coordinator,
-            groups,
-            this::execute,
-            new NodeQuestions(peers::channel));
+            this.replicas, coordinator, groups, this::execute, new NodeQuestions(peers::channel));
     description = new ClusterDescription(self.getId(), this.replicas, memory);
     coordinator.wakeUp(this::wake);
     indexes.join(this);

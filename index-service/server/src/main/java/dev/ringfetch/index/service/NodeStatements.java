@@ -93,10 +93,7 @@ final class NodeStatements {
   private static StatusException refused(String why, GroupState seen, Node node) {
     return Status.FAILED_PRECONDITION
         .withDescription(
-            why
-                + ": index="
-                + seen.getIndex()
-                + (node == null ? "" : " node=" + node.getAddress()))
+            why + ": index=" + seen.getIndex() + (node == null ? "" : " node=" + node.getAddress()))
         .asException();
   }
 }

@@ -30,7 +30,8 @@ final class RecoverySimulationTest {
     }
     System.out.printf("seed=%d worlds=%d %s%n", seed, WORLDS, coverage);
     if (Long.getLong("ringfetch.seed") == null && WORLDS >= 25) { // others may meet less
-      for (final String what : List.of("accepted losses", "come back", "lost directories", "left alone")) {
+      for (final String what :
+          List.of("accepted losses", "come back", "lost directories", "left alone")) {
         assertTrue(coverage.of(what) > 0, what + " " + coverage);
       }
     }
