@@ -1,7 +1,9 @@
 package dev.ringfetch.index.zookeeper;
 
+import dev.ringfetch.index.coordinator.Coordinator;
 import dev.ringfetch.index.coordinator.Coordinator.Answer;
 import dev.ringfetch.index.coordinator.Coordinator.Result;
+import dev.ringfetch.index.v1.DroppedGroups;
 import dev.ringfetch.index.v1.GroupState;
 import java.lang.System.Logger;
 import java.lang.System.Logger.Level;
@@ -16,13 +18,21 @@ import org.apache.zookeeper.data.Stat;
 /**
  * The creation of a group: its name, its id and itself in one change, which is conditional on the
  * version of the last id. So each id is given once, and a group with a smaller id was there before.
+ * A group that it takes the place of is dropped in the same change.
  */
 final class Creation extends Request {
   private static final Logger LOGGER = System.getLogger(Creation.class.getName());
   private static final int NAME = 0;
   private static final int COUNTER = 1;
+  private static final int REPLACED = 3;
 
   private final GroupState first;
+
+  /** The group in whose place it comes, as it was seen; null: none. */
+  private final GroupState replaced;
+
+  private DroppedGroups droppedBefore;
+  private int droppedVersion;
 
   /** The id of the last attempt, and the version of the last id that it is conditional on. */
   private long id;
@@ -33,8 +43,16 @@ final class Creation extends Request {
    * @param first without group, version and epoch
    */
   Creation(Context context, Answer answer, GroupState first) {
+    this(context, answer, first, null);
+  }
+
+  /**
+   * @param replaced is dropped; null: none
+   */
+  Creation(Context context, Answer answer, GroupState first, GroupState replaced) {
     super(context, answer);
     this.first = first;
+    this.replaced = replaced;
   }
 
   @Override
@@ -63,7 +81,45 @@ final class Creation extends Request {
       return;
     }
     counterVersion = counter.getStat().getVersion();
-    context.ensemble().change(this::changes, this::onSent);
+    if (replaced == null) {
+      context.ensemble().change(this::changes, this::onSent);
+    } else {
+      readDropped();
+    }
+  }
+
+  /** Reads which groups were dropped last: the one that is replaced is to be one of them. */
+  private void readDropped() {
+    context
+        .ensemble()
+        .read(
+            context.paths().dropped(),
+            (code, event) -> {
+              if (code == Code.OK) {
+                droppedBefore = context.view().droppedLast(event.getData());
+                droppedVersion = event.getStat().getVersion();
+                context.ensemble().change(this::replacement, this::onSent);
+              } else {
+                fail(code);
+              }
+            });
+  }
+
+  private List<CuratorOp> replacement(TransactionOp operation) throws Exception {
+    final byte[] number = Long.toUnsignedString(id).getBytes(StandardCharsets.US_ASCII);
+    final ClusterPaths paths = context.paths();
+    return List.of(
+        operation.setData().forPath(paths.name(first.getIndex()), number),
+        operation.setData().withVersion(counterVersion).forPath(paths.groups(), number),
+        operation.create().forPath(paths.group(id), content()),
+        operation
+            .delete()
+            .withVersion(replaced.getVersion())
+            .forPath(paths.group(replaced.getGroup())),
+        operation
+            .setData()
+            .withVersion(droppedVersion)
+            .forPath(paths.dropped(), Coordinator.dropped(droppedBefore, replaced).toByteArray()));
   }
 
   private List<CuratorOp> changes(TransactionOp operation) throws Exception {
@@ -87,10 +143,23 @@ final class Creation extends Request {
       case OK -> {
         // All changes of one request have the same zxid.
         final Stat counter = event.getOpResults().get(COUNTER).getResultStat();
+        if (replaced != null) {
+          context.view().onNoGroup(replaced.getGroup());
+        }
         context.view().onGroup(id, content(), 0, counter.getMzxid());
         end(Result.DONE, context.view().group(id));
       }
-      case BADVERSION -> proceed(); // another group was created meanwhile
+      case BADVERSION, NONODE -> {
+        if (replaced != null && isReplacedChanged(event)) {
+          read(
+              replaced.getGroup(),
+              () -> end(Result.CONFLICT, context.view().group(replaced.getGroup())));
+        } else if (code == Code.BADVERSION) {
+          proceed(); // another group was created or dropped meanwhile
+        } else {
+          fail(code);
+        }
+      }
       case NODEEXISTS -> {
         if (event.getOpResults().get(NAME).getError() == Code.NODEEXISTS.intValue()) {
           readNamed();
@@ -100,6 +169,15 @@ final class Creation extends Request {
       }
       default -> fail(code);
     }
+  }
+
+  /** Whether the group that is to be replaced is not as it was seen, or is gone with its name. */
+  private static boolean isReplacedChanged(CuratorEvent event) {
+    final int named = event.getOpResults().get(NAME).getError();
+    final int group = event.getOpResults().get(REPLACED).getError();
+    return named == Code.NONODE.intValue()
+        || group == Code.NONODE.intValue()
+        || group == Code.BADVERSION.intValue();
   }
 
   /** The name is taken: finds out by which group. */

@@ -119,6 +119,11 @@ public final class ZooKeeperCoordinator implements Coordinator {
   }
 
   @Override
+  public void replace(GroupState seen, GroupState first, Answer answer) {
+    begin(new Creation(requests, answer, first, seen));
+  }
+
+  @Override
   public int poll(Listener listener) {
     if (closed) {
       return 0;

@@ -138,6 +138,15 @@ public interface Coordinator extends AutoCloseable {
   void drop(GroupState seen, Answer answer);
 
   /**
+   * Drops a group and creates another one of its name, in one change: nobody else can create one
+   * between.
+   *
+   * @param seen the newest state that the node knows
+   * @param first as of {@link #create}. CONFLICT if the group is not in the state that was seen
+   */
+  void replace(GroupState seen, GroupState first, Answer answer);
+
+  /**
    * Delivers what there is.
    *
    * @return number of calls of the listener and of answers

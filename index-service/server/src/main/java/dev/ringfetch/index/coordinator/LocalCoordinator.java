@@ -170,6 +170,31 @@ public final class LocalCoordinator implements Coordinator {
     change(seen, null, answer, state -> null);
   }
 
+  @Override
+  public void replace(GroupState seen, GroupState first, Answer answer) {
+    check(first.getWon());
+    if (!first.getIndex().equals(seen.getIndex()) || first.getGroup() != 0) {
+      throw new IllegalArgumentException("first=" + first);
+    }
+    synchronized (truth) {
+      final GroupState now = truth.groups.get(seen.getGroup());
+      if (!reachable) {
+        end(answer, Result.UNKNOWN, null);
+      } else if (now == null || now.getVersion() != seen.getVersion()) {
+        final GroupState there = truth.ofIndex(seen.getIndex());
+        final boolean isOurs = there != null && isIn(there, first.getWon());
+        end(answer, isOurs ? Result.DONE : Result.CONFLICT, there);
+      } else {
+        truth.groups.remove(now.getGroup());
+        truth.dropped = Coordinator.dropped(truth.dropped, now);
+        final GroupState created =
+            truth.put(first.toBuilder().setGroup(++truth.lastGroup).setVersion(0));
+        end(answer, Result.DONE, created);
+        truth.tellAll();
+      }
+    }
+  }
+
   private static void check(Configuration proposed) {
     if (proposed.getNonce() == 0 || proposed.getEpoch() != 0) {
       throw new IllegalArgumentException(

@@ -109,7 +109,7 @@ final class AcceptedLosses {
     }
   }
 
-  /** Drops a group, and creates its index again, whose versions are later ones. */
+  /** Drops a group, and creates its index again in the same change, with later versions. */
   private void beginEmpty(GroupState seen, LeaderDirectory.Created told) throws StatusException {
     final IndexDefinition definition = IndexDefinition.of(seen);
     final List<Node> chosen =
@@ -129,15 +129,7 @@ final class AcceptedLosses {
             .toBuilder()
             .setRecovery(Recoveries.next(seen))
             .build();
-    coordinator.drop(
-        seen,
-        (dropped, none) -> {
-          if (dropped == Coordinator.Result.DONE) {
-            coordinator.create(next, (result, state) -> tellRecovered(result, state, seen, told));
-          } else {
-            tellRecovered(dropped, none, seen, told);
-          }
-        });
+    coordinator.replace(seen, next, (result, state) -> tellRecovered(result, state, seen, told));
   }
 
   private static void tellRecovered(

@@ -249,6 +249,26 @@ public abstract class CoordinatorContract {
   }
 
   @Test
+  void aGroupTakesThePlaceOfAnother() throws Exception {
+    final GroupState seen = established("empty");
+    final GroupState won = a.await(Result.DONE, a.win(seen, 1));
+    b.awaitGroup(won.getGroup(), won.getVersion());
+    assertEquals(won, b.await(Result.CONFLICT, b.replace(seen, 2)), "another state was seen");
+    final GroupState next = b.await(Result.DONE, b.replace(won, 2));
+    assertTrue(next.getGroup() > won.getGroup());
+    assertTrue(next.getWon().getEpoch() > won.getWon().getEpoch());
+    assertEquals(next, a.awaitGroup(next.getGroup(), 0));
+    a.await("the drop", () -> a.groups().size() == 1);
+    b.await("the dropped group", () -> Set.copyOf(b.droppedLast()).equals(Set.of(dropped(won))));
+    a.await(Result.CONFLICT, a.establish(won));
+    a.await(Result.CONFLICT, a.replace(won, 1));
+    assertEquals(next, a.await(Result.CONFLICT, a.create("empty", 1)), "the name is the new one's");
+    assertNull(a.await(Result.DONE, a.drop(next)));
+    assertEquals(
+        "empty", a.await(Result.DONE, a.create("empty", 1)).getIndex(), "and it was free then");
+  }
+
+  @Test
   void whatWasNotDroppedIsNotTold() throws Exception {
     final GroupState seen = established("kept");
     b.awaitGroup(seen.getGroup(), seen.getVersion());

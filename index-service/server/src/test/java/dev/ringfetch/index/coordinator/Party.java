@@ -215,6 +215,21 @@ public final class Party implements Coordinator.Listener {
     return answered;
   }
 
+  /** Asks to put another group in the place of one, with this node as its only member. */
+  public Answered replace(GroupState seen, long node) {
+    final Answered answered = new Answered(this);
+    coordinator.replace(
+        seen,
+        GroupState.newBuilder()
+            .setIndex(seen.getIndex())
+            .setDefinition(ByteString.copyFromUtf8("another definition"))
+            .setReplicas(3)
+            .setWon(configuration(node))
+            .build(),
+        answered);
+    return answered;
+  }
+
   /** Asks to drop a group. */
   public Answered drop(GroupState seen) {
     final Answered answered = new Answered(this);

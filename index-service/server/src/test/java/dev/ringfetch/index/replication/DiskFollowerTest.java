@@ -28,6 +28,7 @@ import dev.ringfetch.index.v1.SnapshotEnd;
 import java.lang.ref.WeakReference;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Map;
 import org.junit.jupiter.api.Test;
 
 /** What a member with a disk answers, and what it is after a restart. */
@@ -500,6 +501,109 @@ final class DiskFollowerTest implements Peers, MemberStore {
     assertEquals(30, Configurations.shared(state.build(), 10, 40));
   }
 
+  /** The group in a configuration of these nodes, of another process of this one if it is 0. */
+  private static GroupState established(int version, long epoch, long incarnation, long... nodes) {
+    final Configuration.Builder configuration =
+        Configuration.newBuilder().setEpoch(epoch).setLeader(nodes[0]);
+    for (final long node : nodes) {
+      configuration.addMembers(Member.newBuilder().setNode(node).setIncarnation(incarnation));
+    }
+    return STATE.toBuilder()
+        .setVersion(version)
+        .setReplicas(1)
+        .setEstablished(configuration)
+        .addBegins(EpochBegin.newBuilder().setEpoch(5))
+        .build();
+  }
+
+  /** A replica that obeys the leader, in an epoch that is not established. */
+  private ReplicaCycle obeying(long epoch) {
+    final ReplicaCycle cycle = new ReplicaCycle(context(), null, () -> {});
+    final GroupState first =
+        established(1, 5, 1, LEADER, SELF).toBuilder().clearEstablished().build();
+    cycle.onGroup(
+        first.toBuilder().setWon(established(1, 5, 1, LEADER, SELF).getEstablished()).build());
+    cycle.onMessage(LEADER, message(epoch, adopt(0)));
+    cycle.work();
+    assertEquals(epoch, cycle.status().gate());
+    return cycle;
+  }
+
+  private static LeaderMessage message(long epoch, LeaderMessage.Builder content) {
+    return content.setGroup(GROUP).setEpoch(epoch).build();
+  }
+
+  @Test
+  void aProcessThatHasLivedGoesOnOnlyIfItsDirectoryIsTheRecoveredOne() {
+    final GroupState recovered = established(2, 9, 0, SELF);
+    ReplicaCycle cycle = obeying(6);
+    assertEquals(6, cycle.status().log().epoch());
+    assertFalse(cycle.status().log().mayHaveMore());
+    cycle.onGroup(recovered);
+    assertEquals(ReplicaState.MEMBER, cycle.state());
+    assertTrue(cycle.status().log().isWhole());
+    cycle = obeying(7);
+    cycle.onGroup(established(2, 9, 0, OTHER));
+    assertEquals(ReplicaState.NONE, cycle.state());
+  }
+
+  @Test
+  void aLeaderOfAnEpochThatIsOverIsNotObeyed() {
+    final ReplicaCycle cycle = obeying(6);
+    cycle.onGroup(established(2, 9, 0, SELF));
+    cycle.onMessage(LEADER, message(7, adopt(0)));
+    cycle.work();
+    assertEquals(6, cycle.status().gate());
+    assertEquals(0, answer.getGate());
+    cycle.onMessage(LEADER, message(10, adopt(0)));
+    cycle.work();
+    assertEquals(10, cycle.status().gate());
+  }
+
+  private ReplicaCycle restarted() throws GroupStoreException {
+    member();
+    send(LEADER, 5, 0, adopt(0));
+    send(LEADER, 5, 0, append(5, 0, 4));
+    sync();
+    final GroupRecovery recovery = new GroupRecovery(GROUP, state -> this);
+    final JournalRecord record = new JournalRecord();
+    for (final byte[] bytes : disk) {
+      assertTrue(record.wrap(bytes, 0, bytes.length));
+      recovery.onRecord(record);
+    }
+    recovery.onRecord(control(RecordDescriptor.GROUP_COMMIT, 5, 4));
+    return new ReplicaCycle(context(), recovery, () -> {});
+  }
+
+  @Test
+  void aLogIsKeptWhileNobodyLivesThatHasMore() throws GroupStoreException {
+    final ReplicaCycle cycle = restarted();
+    cycle.onGroup(established(2, 9, 1, OTHER)); // whole without this directory
+    assertEquals(ReplicaState.MEMBER, cycle.state());
+    assertEquals(5, cycle.status().log().epoch());
+    assertFalse(cycle.status().log().isWhole());
+    cycle.onNodes(Map.of(OTHER, Node.newBuilder().setId(OTHER).setIncarnation(2).build()));
+    assertEquals(ReplicaState.NONE, cycle.state());
+    assertTrue(cycle.status().log().mayHaveMore());
+  }
+
+  @Test
+  void aLogThatHasAppliedWhatWasGivenUpIsNone() throws GroupStoreException {
+    final ReplicaCycle cycle = restarted();
+    final long applied = cycle.status().applied();
+    assertTrue(applied > 1, () -> "applied=" + applied);
+    final GroupState.Builder again = established(2, 9, 1, OTHER).toBuilder();
+    again.getRecoveryBuilder().setCount(1).setEpoch(6);
+    again.addBegins(EpochBegin.newBuilder().setEpoch(6).setPosition(applied));
+    cycle.onGroup(again.build());
+    assertEquals(5, cycle.status().log().epoch());
+    assertEquals(applied, cycle.status().log().position());
+    again.setVersion(3).addBegins(EpochBegin.newBuilder().setEpoch(8).setPosition(1));
+    cycle.onGroup(again.build()); // the group went on without what this has
+    assertEquals(0, cycle.status().log().epoch());
+    assertTrue(cycle.status().log().mayHaveMore());
+  }
+
   @Test
   void recordsThatCannotBeThereAreRefused() {
     final GroupRecovery recovery = new GroupRecovery(GROUP, state -> this);
@@ -538,10 +642,14 @@ final class DiskFollowerTest implements Peers, MemberStore {
   }
 
   private static JournalRecord epoch(long epoch, long position) {
+    return control(RecordDescriptor.GROUP_EPOCH, epoch, position);
+  }
+
+  private static JournalRecord control(int type, long epoch, long position) {
     final ByteString value = RecordDescriptor.value(position);
     final byte[] bytes = new byte[JournalRecord.aligned(ByteString.EMPTY, value, 0)];
     new JournalRecord()
-        .begin(bytes, 0, RecordDescriptor.GROUP_EPOCH, ByteString.EMPTY, value)
+        .begin(bytes, 0, type, ByteString.EMPTY, value)
         .partition(GROUP, 0)
         .place(epoch, 0)
         .end();

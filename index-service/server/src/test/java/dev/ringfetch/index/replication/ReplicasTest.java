@@ -283,6 +283,9 @@ final class ReplicasTest {
     public void drop(GroupState seen, Answer answer) {}
 
     @Override
+    public void replace(GroupState seen, GroupState first, Answer answer) {}
+
+    @Override
     public void wakeUp(Runnable wakeUp) {}
 
     @Override

@@ -363,6 +363,11 @@ final class SimulatedCoordinator {
     }
 
     @Override
+    public void replace(GroupState seen, GroupState first, Answer answer) {
+      throw new UnsupportedOperationException();
+    }
+
+    @Override
     public int poll(Listener listener) {
       int done = 0;
       Event event;

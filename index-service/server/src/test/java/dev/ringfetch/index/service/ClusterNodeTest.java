@@ -91,6 +91,11 @@ final class ClusterNodeTest {
     }
 
     @Override
+    public void replace(GroupState seen, GroupState first, Answer answer) {
+      of.replace(seen, first, answer);
+    }
+
+    @Override
     public int poll(Listener listener) {
       return of.poll(listener);
     }
