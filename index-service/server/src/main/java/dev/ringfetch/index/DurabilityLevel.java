@@ -16,8 +16,10 @@ public final class DurabilityLevel implements ITypeConverter<Durability> {
       case "memory" -> Durability.MEMORY;
       case "interval" -> Durability.INTERVAL;
       case "disk" -> Durability.DISK;
+      case "leader-disk" -> Durability.LEADER_DISK;
       default ->
-          throw new TypeConversionException("'" + text + "' is not one of memory, interval, disk");
+          throw new TypeConversionException(
+              "'" + text + "' is not one of memory, interval, disk, leader-disk");
     };
   }
 }

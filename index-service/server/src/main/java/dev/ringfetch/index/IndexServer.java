@@ -109,7 +109,7 @@ public final class IndexServer implements Callable<Integer> {
       paramLabel = "LEVEL",
       defaultValue = "memory",
       converter = DurabilityLevel.class,
-      description = "Of new indexes: memory, interval or disk.")
+      description = "Of an index: memory, interval, disk, leader-disk.")
   private Durability durability;
 
   @Option(
@@ -306,7 +306,13 @@ public final class IndexServer implements Callable<Integer> {
     }
     if (cluster != null && durability == Durability.INTERVAL) {
       throw new ParameterException(
-          spec.commandLine(), "--cluster has the levels memory and disk, not interval");
+          spec.commandLine(),
+          "--cluster has the levels memory, leader-disk and disk, not interval");
+    }
+    if (cluster == null && durability == Durability.LEADER_DISK) {
+      throw new ParameterException(
+          spec.commandLine(),
+          "--durability leader-disk needs --cluster; without, disk is the same");
     }
     if (fabrics != null) {
       context.fabrics(memoryFabrics().toArray(String[]::new));

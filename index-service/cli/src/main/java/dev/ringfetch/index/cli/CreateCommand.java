@@ -43,7 +43,7 @@ final class CreateCommand extends ClientCommand {
       paramLabel = "LEVEL",
       converter = DurabilityLevel.class,
       description =
-          "What answered writes survive: memory, interval or disk. Default: what the server says.")
+          "What writes survive: memory, interval, disk, leader-disk. Default: the server's.")
   private Durability durability = Durability.DURABILITY_UNSPECIFIED;
 
   @Option(

@@ -15,7 +15,7 @@ final class IndexTable {
 
   /** The durability in a word. */
   static String durability(IndexDescription index) {
-    return index.getDurability().name().toLowerCase(Locale.ROOT);
+    return index.getDurability().name().toLowerCase(Locale.ROOT).replace('_', '-');
   }
 
   /** The number of entries; a dash if no leader says it. */

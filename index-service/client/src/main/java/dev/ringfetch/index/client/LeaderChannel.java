@@ -30,8 +30,9 @@ import java.util.function.Function;
  * tries another node. So does a unary call to a leader that does not answer while {@linkplain
  * SilentLeaders another node leads}.
  *
- * <p>Requests have one message. Safe for use by many threads; has no thread of its own: pauses end
- * on the JVM's common pool.
+ * <p>A call with a {@link NodeAddress} goes to that node, and to no other. Requests have one
+ * message. Safe for use by many threads; has no thread of its own: pauses end on the JVM's common
+ * pool.
  */
 final class LeaderChannel extends ManagedChannel {
   /** Nodes that may refuse a call, one after the other: more than elections in its time. */
@@ -258,7 +259,8 @@ final class LeaderChannel extends ManagedChannel {
     /** Ends an attempt; makes another one, or ends the call. */
     private void closed(Attempt<R> attempt, Status status, Metadata trailers) {
       final String leader = trailers.get(Trailers.LEADER);
-      if (leader != null && !attempt.isAnswered()) {
+      final boolean isForLeader = options.getOption(NodeAddress.KEY) == null;
+      if (leader != null && !attempt.isAnswered() && isForLeader) {
         refused(attempt, leader, trailers.get(Trailers.NODES));
         return;
       }

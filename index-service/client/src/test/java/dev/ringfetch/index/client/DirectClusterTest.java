@@ -2,9 +2,13 @@ package dev.ringfetch.index.client;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertFalse;
+import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import com.google.protobuf.ByteString;
+import dev.ringfetch.fabric.Fabric;
+import dev.ringfetch.fabric.FabricContext;
+import dev.ringfetch.fabric.FabricProviders;
 import dev.ringfetch.index.IndexServer;
 import dev.ringfetch.index.coordinator.LocalCoordinator;
 import dev.ringfetch.index.direct.DirectContext;
@@ -17,13 +21,19 @@ import dev.ringfetch.index.service.IndexMemory;
 import dev.ringfetch.index.service.Indexes;
 import dev.ringfetch.index.v1.DescribeClusterRequest;
 import dev.ringfetch.index.v1.DescribeClusterResponse;
+import dev.ringfetch.index.v1.DirectAccessGrpc;
 import dev.ringfetch.index.v1.Durability;
+import dev.ringfetch.index.v1.FabricHint;
+import dev.ringfetch.index.v1.GrantRequest;
+import dev.ringfetch.index.v1.GrantResponse;
 import dev.ringfetch.index.v1.GroupDescription;
 import dev.ringfetch.index.v1.IndexAdminGrpc;
 import dev.ringfetch.index.v1.ScanRequest;
 import dev.ringfetch.rpc.RingServer;
 import dev.ringfetch.rpc.RingServerBuilder;
 import io.grpc.ManagedChannel;
+import io.grpc.Status;
+import io.grpc.StatusRuntimeException;
 import io.grpc.netty.NettyChannelBuilder;
 import io.grpc.protobuf.services.HealthStatusManager;
 import java.nio.file.Path;
@@ -158,6 +168,39 @@ final class DirectClusterTest {
 
   private static DirectReader open(ManagedChannel channel, String index) {
     return DirectReader.open(channel, index, new DirectContext().timeout(Duration.ofSeconds(10)));
+  }
+
+  /** An operator may let an index go on without its members, at whose gates the client looks. */
+  @Test
+  void aGrantIsForClientsThatLookAtGatesAndIsRenewed() throws Exception {
+    startOnDisk(3);
+    try (IndexClient client = builder().build()) {
+      client.hash("a", Codec.string(), Codec.string()).put("k", "v");
+    }
+    final ManagedChannel channel = builder().buildChannel();
+    try (Fabric fabric = FabricProviders.open("shm", new FabricContext())) {
+      final GrantRequest request =
+          GrantRequest.newBuilder()
+              .setIndex("a")
+              .addFabrics(
+                  FabricHint.newBuilder()
+                      .setFabric("shm")
+                      .setHint(ByteString.copyFrom(fabric.hint())))
+              .setLooksAtGates(true)
+              .build();
+      final var grants =
+          DirectAccessGrpc.newBlockingStub(channel).withDeadlineAfter(30, TimeUnit.SECONDS);
+      final GrantResponse granted = grants.grant(request);
+      assertEquals(3, granted.getMembersCount());
+      assertFalse(granted.getOutlivesServer());
+      final StatusRuntimeException refused =
+          assertThrows(
+              StatusRuntimeException.class,
+              () -> grants.grant(request.toBuilder().setLooksAtGates(false).build()));
+      assertEquals(Status.Code.FAILED_PRECONDITION, refused.getStatus().getCode());
+    } finally {
+      channel.shutdownNow();
+    }
   }
 
   @Test

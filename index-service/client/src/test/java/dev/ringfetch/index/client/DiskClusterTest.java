@@ -322,6 +322,11 @@ final class DiskClusterTest {
         assertThrows(StatusRuntimeException.class, () -> create("ages", Durability.INTERVAL))
             .getStatus()
             .getCode());
+    assertEquals(
+        Status.Code.FAILED_PRECONDITION,
+        assertThrows(StatusRuntimeException.class, () -> create("ages", Durability.LEADER_DISK))
+            .getStatus()
+            .getCode());
     create("ages", Durability.MEMORY);
   }
 }

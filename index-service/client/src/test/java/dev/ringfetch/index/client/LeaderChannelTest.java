@@ -5,6 +5,7 @@ import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import com.google.protobuf.ByteString;
+import dev.ringfetch.index.direct.NodeAddress;
 import dev.ringfetch.index.v1.GetRequest;
 import dev.ringfetch.index.v1.GetResponse;
 import dev.ringfetch.index.v1.IndexGrpc;
@@ -147,6 +148,18 @@ final class LeaderChannelTest {
     assertEquals(1, nodes.get(0).calls.get());
     assertEquals(1, nodes.get(1).calls.get());
     assertEquals(2, nodes.get(2).calls.get());
+  }
+
+  @Test
+  void aCallForOneNodeGoesThereAndNowhereElse() {
+    answers(0, stub(20));
+    answers(2, stub(20).withOption(NodeAddress.KEY, nodes.get(2).address()));
+    answers(0, stub(20));
+    nodes.get(1).follow(nodes.get(0).address());
+    assertEquals(
+        Status.Code.FAILED_PRECONDITION,
+        failure(stub(20).withOption(NodeAddress.KEY, nodes.get(1).address())));
+    assertEquals(1, nodes.get(1).calls.get());
   }
 
   /** So that a call goes on at another node without the time that a connection takes. */

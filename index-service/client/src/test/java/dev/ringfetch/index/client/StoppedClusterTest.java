@@ -25,6 +25,7 @@ import dev.ringfetch.rpc.RingServer;
 import dev.ringfetch.rpc.RingServerBuilder;
 import io.grpc.ManagedChannel;
 import io.grpc.Status;
+import io.grpc.StatusRuntimeException;
 import io.grpc.netty.NettyChannelBuilder;
 import io.grpc.protobuf.services.HealthStatusManager;
 import java.io.IOException;
@@ -41,9 +42,12 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
-/** An index at level memory on nodes with data directories, all of which end, in order or not. */
+/** Indexes on nodes with data directories, all of which end, in order or not. */
 final class StoppedClusterTest {
   private static final String INDEX = "ages";
+
+  /** Clients send again and again for so long, where the machine is busy and leaders change. */
+  private static final Duration PATIENCE = Duration.ofSeconds(60);
 
   @TempDir private Path directory;
   private final LocalCoordinator.Truth truth = new LocalCoordinator.Truth();
@@ -51,12 +55,16 @@ final class StoppedClusterTest {
 
   /** A node with its server. */
   private static final class Member {
+    private final String name;
+    private final LocalCoordinator coordinator;
     private final Indexes indexes;
     private final ClusterNode node;
     private final RingServer server;
     private final ManagedChannel channel;
 
     Member(LocalCoordinator coordinator, Path data) throws Exception {
+      name = data.getFileName().toString();
+      this.coordinator = coordinator;
       indexes =
           Indexes.unrecovered(
               IndexMemory.unrecovered(
@@ -149,7 +157,7 @@ final class StoppedClusterTest {
                 && description.getGroups(0).getMembersCount() == count);
   }
 
-  private void create() {
+  private void create(Durability durability) {
     members
         .get(0)
         .admin(
@@ -158,7 +166,7 @@ final class StoppedClusterTest {
                     CreateIndexRequest.newBuilder()
                         .setIndex(INDEX)
                         .setKind(IndexKind.ORDERED)
-                        .setDurability(Durability.MEMORY)
+                        .setDurability(durability)
                         .build()));
   }
 
@@ -167,17 +175,23 @@ final class StoppedClusterTest {
     return IndexClient.builder().target(targets).deadline(deadline).build();
   }
 
-  private void put(int from, int to) {
-    try (IndexClient client = connect(Duration.ofSeconds(20))) {
+  private void put(int from, int to) throws Exception {
+    final long endNs = System.nanoTime() + PATIENCE.toNanos();
+    try (IndexClient client = connect(PATIENCE)) {
       final OrderedIndex<String, Long> ages = client.ordered(INDEX, Codec.string(), Codec.int64());
-      for (long i = from; i < to; i++) {
-        ages.put("k" + i, i);
+      for (long i = from; i < to; ) {
+        try {
+          ages.put("k" + i, i);
+          i++;
+        } catch (UnavailableException e) { // the client waits less long for a leader
+          assertTrue(System.nanoTime() - endNs < 0, e::getMessage);
+        }
       }
     }
   }
 
   private void check(int count) {
-    try (IndexClient client = connect(Duration.ofSeconds(20))) {
+    try (IndexClient client = connect(PATIENCE)) {
       final OrderedIndex<String, Long> ages = client.ordered(INDEX, Codec.string(), Codec.int64());
       for (long i = 0; i < count; i++) {
         assertEquals(i, ages.get("k" + i).orElseThrow());
@@ -216,22 +230,37 @@ final class StoppedClusterTest {
         .build();
   }
 
-  private Member leader() {
-    return members.stream().filter(Member::leads).findFirst().orElseThrow();
+  /** Calls the leader, which may be another one in a moment. */
+  private <T> T call(Function<IndexGrpc.IndexBlockingStub, T> call) throws Exception {
+    final long endNs = System.nanoTime() + PATIENCE.toNanos();
+    while (true) {
+      for (final Member member : members) {
+        try {
+          if (member.leads()) {
+            return call.apply(member.calls());
+          }
+        } catch (StatusRuntimeException e) {
+          final Status.Code code = e.getStatus().getCode();
+          if (code != Status.Code.UNAVAILABLE && code != Status.Code.FAILED_PRECONDITION) {
+            throw e;
+          }
+        }
+      }
+      assertTrue(System.nanoTime() - endNs < 0, () -> members.get(0).describe().toString());
+      Thread.sleep(10);
+    }
   }
 
   @Test
   void entriesAreThereAfterAllNodesHaveEndedInOrder() throws Exception {
     start("a", "b", "c");
-    create();
+    create(Durability.MEMORY);
     awaitWhole(3);
     put(0, 300);
     final long client =
-        leader()
-            .calls()
-            .openClient(OpenClientRequest.newBuilder().setIndex(INDEX).build())
+        call(calls -> calls.openClient(OpenClientRequest.newBuilder().setIndex(INDEX).build()))
             .getClient();
-    final PutResponse first = leader().calls().put(numbered(client, 1, "numbered"));
+    final PutResponse first = call(calls -> calls.put(numbered(client, 1, "numbered")));
     for (int left = 2; left > 0; left--) {
       members.remove(left).end(true);
       put(300 + 100 * (2 - left), 400 + 100 * (2 - left)); // the others go on
@@ -241,8 +270,8 @@ final class StoppedClusterTest {
     startAndLead("a", "b", "c");
     check(500);
     assertEquals(0, records());
-    assertEquals(first, leader().calls().put(numbered(client, 1, "numbered"))); // not again
-    final PutResponse second = leader().calls().put(numbered(client, 2, "other"));
+    assertEquals(first, call(calls -> calls.put(numbered(client, 1, "numbered")))); // not again
+    final PutResponse second = call(calls -> calls.put(numbered(client, 2, "other")));
     assertTrue(second.getVersion() > first.getVersion() + 200, () -> first + " " + second);
     awaitWhole(3);
 
@@ -255,7 +284,7 @@ final class StoppedClusterTest {
   @Test
   void entriesAreThereAfterAllNodesHaveEndedAtOnce() throws Exception {
     start("a", "b", "c");
-    create();
+    create(Durability.MEMORY);
     awaitWhole(3);
     put(0, 200);
     final List<Thread> ending = new ArrayList<>();
@@ -277,10 +306,58 @@ final class StoppedClusterTest {
     check(300);
   }
 
+  /** The member that leads; waits until there is one. */
+  private Member leader() throws Exception {
+    final long endNs = System.nanoTime() + PATIENCE.toNanos();
+    while (true) {
+      for (final Member member : members) {
+        if (member.leads()) {
+          return member;
+        }
+      }
+      assertTrue(System.nanoTime() - endNs < 0, () -> members.get(0).describe().toString());
+      Thread.sleep(10);
+    }
+  }
+
+  /** All end at once, and no configuration comes. Returns the name of the last leader. */
+  private String cutPower() throws Exception {
+    members.forEach(member -> member.coordinator.reachable(false));
+    final String leader = leader().name;
+    endAll(false);
+    return leader;
+  }
+
+  @Test
+  void theDirectoryOfTheLastLeaderHasAllWhereOnlyItsDiskCounts() throws Exception {
+    start("a", "b", "c");
+    create(Durability.LEADER_DISK);
+    awaitWhole(3);
+    put(0, 200);
+    final Member first = leader();
+    members.remove(first);
+    first.end(false);
+    put(200, 300); // by another leader, whose directory counts from now on
+    start(first.name);
+    awaitWhole(3);
+    final String leader = cutPower();
+    start(others(leader));
+    checkNotServed();
+    startAndLead(leader);
+    check(300);
+    awaitWhole(3);
+  }
+
+  private static String[] others(String name) {
+    return List.of("a", "b", "c").stream()
+        .filter(other -> !other.equals(name))
+        .toArray(String[]::new);
+  }
+
   @Test
   void anOlderRecordDoesNotCount() throws Exception {
     start("a", "b", "c");
-    create();
+    create(Durability.MEMORY);
     awaitWhole(3);
     put(0, 100);
     members.remove(0).end(true);

@@ -262,7 +262,7 @@ final class GrantedIndex implements AutoCloseable {
     try {
       return granted(hash != null ? hash.get(key, found) : ordered.get(key, found));
     } catch (InternalError e) {
-      MemoryFaults.absorb(reads::verify, e);
+      reads.absorb(e);
       return ReadResult.LOST;
     }
   }
@@ -278,7 +278,7 @@ final class GrantedIndex implements AutoCloseable {
     try {
       return granted(ordered.scan(cursor, sink));
     } catch (InternalError e) {
-      MemoryFaults.absorb(reads::verify, e);
+      reads.absorb(e);
       return ReadResult.LOST;
     }
   }
@@ -316,7 +316,7 @@ final class GrantedIndex implements AutoCloseable {
         all = ReadResult.CLOSED;
       }
     } catch (InternalError e) {
-      MemoryFaults.absorb(reads::verify, e);
+      reads.absorb(e);
       all = ReadResult.LOST;
     }
     if (all != null) {

@@ -101,7 +101,10 @@ final class IndexGrant implements AutoCloseable {
 
   private GrantRequest request() {
     final GrantRequest.Builder builder =
-        GrantRequest.newBuilder().setIndex(index).addAllKinds(GrantedIndex.KINDS);
+        GrantRequest.newBuilder()
+            .setIndex(index)
+            .addAllKinds(GrantedIndex.KINDS)
+            .setLooksAtGates(true);
     builder.addAllFabrics(hints(fabric -> true));
     if (granted != null) {
       builder.setDomain(granted.domain());

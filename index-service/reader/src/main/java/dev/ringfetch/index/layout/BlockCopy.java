@@ -122,4 +122,8 @@ final class BlockCopy {
   void verify() {
     reads.verify();
   }
+
+  void absorb(InternalError fault) {
+    reads.absorb(fault);
+  }
 }

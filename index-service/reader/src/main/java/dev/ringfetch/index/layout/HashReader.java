@@ -1,7 +1,6 @@
 package dev.ringfetch.index.layout;
 
 import com.google.protobuf.ByteString;
-import dev.ringfetch.fabric.MemoryFaults;
 import java.util.List;
 
 /**
@@ -56,7 +55,7 @@ public final class HashReader implements KeyReader {
       return lookups[0].result();
     } catch (InternalError e) {
       lost = true;
-      MemoryFaults.absorb(reads::verify, e);
+      reads.absorb(e);
       return ReadResult.LOST;
     }
   }
@@ -87,7 +86,7 @@ public final class HashReader implements KeyReader {
         }
       } catch (InternalError e) {
         lost = true;
-        MemoryFaults.absorb(reads::verify, e);
+        reads.absorb(e);
       }
       for (int i = 0; i < count; i++) {
         results[done + i] = lost ? ReadResult.LOST : lookups[i].result();

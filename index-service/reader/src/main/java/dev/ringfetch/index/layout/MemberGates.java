@@ -67,9 +67,9 @@ public final class MemberGates {
   }
 
   private boolean isOpen(Member member) {
-    final long process = member.process.getLongAcquire(GateDescriptor.WORD_OFFSET);
-    final long group = member.groups.getLongAcquire(GatesDescriptor.word(member.place));
-    return process == member.incarnation && group == epoch;
+    // In this order: a successor moves its predecessor's gate, and then takes its words away.
+    return member.process.getLongAcquire(GateDescriptor.WORD_OFFSET) == member.incarnation
+        && member.groups.getLongAcquire(GatesDescriptor.word(member.place)) == epoch;
   }
 
   /** Whether all members obeyed the epoch at the last look since {@link #begin}. */

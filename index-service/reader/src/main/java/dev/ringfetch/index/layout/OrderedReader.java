@@ -1,7 +1,6 @@
 package dev.ringfetch.index.layout;
 
 import com.google.protobuf.ByteString;
-import dev.ringfetch.fabric.MemoryFaults;
 import dev.ringfetch.fabric.MemoryRegion;
 import java.util.List;
 
@@ -195,7 +194,7 @@ public final class OrderedReader implements KeyReader {
 
   private ReadResult lose(InternalError e) {
     lost = true;
-    MemoryFaults.absorb(block::verify, e);
+    block.absorb(e);
     return ReadResult.LOST;
   }
 

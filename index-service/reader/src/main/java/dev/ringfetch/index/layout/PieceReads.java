@@ -114,4 +114,8 @@ final class PieceReads {
   void verify() {
     reads.verify();
   }
+
+  void absorb(InternalError fault) {
+    reads.absorb(fault);
+  }
 }

@@ -1,5 +1,6 @@
 package dev.ringfetch.index.layout;
 
+import dev.ringfetch.fabric.MemoryFaults;
 import dev.ringfetch.fabric.MemoryRegion;
 
 /**
@@ -69,4 +70,14 @@ public interface Reads {
    * before it trusts the batch.
    */
   void verify();
+
+  /**
+   * Collects what {@link #verify} would yet throw of memory that was taken away, and loads nothing
+   * anew.
+   *
+   * @param fault that was thrown
+   */
+  default void absorb(InternalError fault) {
+    MemoryFaults.absorb(this::verify, fault);
+  }
 }

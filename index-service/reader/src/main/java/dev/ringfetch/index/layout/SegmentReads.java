@@ -1,5 +1,6 @@
 package dev.ringfetch.index.layout;
 
+import dev.ringfetch.fabric.MemoryFaults;
 import dev.ringfetch.fabric.MemoryRegion;
 import java.util.Arrays;
 
@@ -109,5 +110,10 @@ public final class SegmentReads implements Reads {
       members.look();
     }
     gate.verify();
+  }
+
+  @Override
+  public void absorb(InternalError fault) {
+    MemoryFaults.absorb(gate, fault); // without a look, which may be what has failed
   }
 }

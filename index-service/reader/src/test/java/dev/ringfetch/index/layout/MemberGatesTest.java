@@ -7,6 +7,8 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import dev.ringfetch.fabric.DirectRegion;
 import dev.ringfetch.fabric.GateDescriptor;
+import dev.ringfetch.fabric.MemoryRegion;
+import java.lang.reflect.Proxy;
 import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
 import java.nio.charset.StandardCharsets;
@@ -22,6 +24,7 @@ final class MemberGatesTest {
   private final List<DirectRegion> processes = new ArrayList<>();
   private final List<DirectRegion> groups = new ArrayList<>();
   private final MemberGates gates = create();
+  private int faults;
 
   private MemberGates create() {
     final List<MemberGates.Member> members = new ArrayList<>();
@@ -69,6 +72,48 @@ final class MemberGatesTest {
       processes.get(i).putLong(GateDescriptor.WORD_OFFSET, 100 + i);
       assertTrue(gates.areOpen());
     }
+  }
+
+  /** Memory that was taken away: each load fails, and is counted. */
+  private MemoryRegion takenAway() {
+    return (MemoryRegion)
+        Proxy.newProxyInstance(
+            MemoryRegion.class.getClassLoader(),
+            new Class<?>[] {MemoryRegion.class},
+            (proxy, method, arguments) -> {
+              if (method.getName().startsWith("get")) {
+                faults++;
+                throw new InternalError("a fault");
+              }
+              return null; // verify: all faults are thrown where they happen
+            });
+  }
+
+  private MemberGates withoutWords() {
+    return new MemberGates(
+        EPOCH, List.of(new MemberGates.Member(processes.get(0), 100, takenAway(), PLACE)));
+  }
+
+  private static SegmentReads reads(MemberGates looks) {
+    return new SegmentReads(number -> null, 16, new DirectRegion(GateDescriptor.LENGTH), 0, looks);
+  }
+
+  @Test
+  void wordsOfAProcessThatHasASuccessorAreLeftAlone() {
+    processes.get(0).putLong(GateDescriptor.WORD_OFFSET, 101);
+    final MemberGates looks = withoutWords();
+    assertFalse(looks.areOpen());
+    reads(looks).verify();
+    assertEquals(0, faults);
+  }
+
+  @Test
+  void aFaultOfALookIsNotProvokedAgain() {
+    final SegmentReads reads = reads(withoutWords());
+    reads.absorb(assertThrows(InternalError.class, reads::verify));
+    assertEquals(1, faults);
+    assertFalse(withoutWords().areOpen());
+    assertEquals(2, faults);
   }
 
   @Test

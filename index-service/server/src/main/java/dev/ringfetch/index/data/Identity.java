@@ -9,6 +9,7 @@ import java.nio.ByteBuffer;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.HexFormat;
+import java.util.Locale;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 import java.util.zip.CRC32C;
@@ -20,9 +21,12 @@ import java.util.zip.CRC32C;
  *   ringfetch-data 1
  *   id 00112233445566778899aabbccddeeff    random, for the directory's life
  *   boot 2e1c...                           boot id of the host that owns it; none: a copy's
- *   incarnation 7                          of the server that owned it last
+ *   incarnation 000000000000000007         of the server that owned it last
  *   crc32c 0a1b2c3d                        of the lines before
  * </pre>
+ *
+ * <p>Each one is as long as the one before, but for files of earlier versions, whose incarnation
+ * has no zeros in front.
  *
  * @param id 128 random bits, in hexadecimal.
  * @param boot boot id of the kernel on which the owner ran.
@@ -35,7 +39,7 @@ record Identity(String id, String boot, long incarnation) {
   private static final Pattern TEXT =
       Pattern.compile(
           "(ringfetch-data 1\\nid ([0-9a-f]{32})\\nboot ([0-9a-zA-Z-]{1,64})\\n"
-              + "incarnation ([1-9][0-9]{0,17})\\n)crc32c ([0-9a-f]{8})\\n");
+              + "incarnation (0{0,17}[1-9][0-9]{0,17})\\n)crc32c ([0-9a-f]{8})\\n");
   private static final int LENGTH_LIMIT = 4096;
 
   /** Reads an identity. */
@@ -76,7 +80,12 @@ record Identity(String id, String boot, long incarnation) {
    */
   void write(Disk disk, String name) throws IOException {
     final String lines =
-        "ringfetch-data 1\nid " + id + "\nboot " + boot + "\nincarnation " + incarnation + "\n";
+        String.format(
+            Locale.ROOT,
+            "ringfetch-data 1\nid %s\nboot %s\nincarnation %018d\n",
+            id,
+            boot,
+            incarnation);
     final ByteBuffer text =
         ByteBuffer.wrap((lines + "crc32c " + checksum(lines) + "\n").getBytes(US_ASCII));
     final String unfinished = name + ".new";

@@ -20,10 +20,19 @@ final class Configurations {
     return group.hasEstablished() ? group.getEstablished() : group.getWon();
   }
 
-  /** Whether the members of a group count for what they have on their disks. */
+  /** Whether the members of a group write their records to their disks. */
   static boolean isOnDisk(GroupState group) {
+    return durability(group) == Durability.DISK || isOnLeadersDisk(group);
+  }
+
+  /** Whether only the leader counts for what it has on its disk. */
+  static boolean isOnLeadersDisk(GroupState group) {
+    return durability(group) == Durability.LEADER_DISK;
+  }
+
+  private static Durability durability(GroupState group) {
     final IndexDefinition definition = IndexDefinition.decoded(group.getDefinition());
-    return definition != null && definition.durability() == Durability.DISK;
+    return definition == null ? Durability.DURABILITY_UNSPECIFIED : definition.durability();
   }
 
   /**

@@ -6,6 +6,7 @@ import dev.ringfetch.index.v1.GroupState;
 import java.util.Collection;
 import java.util.HashMap;
 import java.util.Map;
+import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.function.LongConsumer;
 import org.agrona.ErrorHandler;
@@ -29,6 +30,9 @@ final class EarlierGroups {
 
   /** Those that the coordinator does not know. */
   private final Map<Long, Unknown> unknown = new ConcurrentHashMap<>();
+
+  /** Numbers of groups that were refused, of which that was said. */
+  private final Set<Long> told = ConcurrentHashMap.newKeySet();
 
   private record Unknown(Replica replica, ByteString definition) {}
 
@@ -57,6 +61,11 @@ final class EarlierGroups {
     return found;
   }
 
+  /** Whether a group with this number was put aside: what there is of it is another one's. */
+  boolean hasPutAside(long group) {
+    return unknown.containsKey(group);
+  }
+
   /** The coordinator has said of a group; called before the group counts as known. */
   void onGroup(GroupState state) {
     final ByteString before = recovered.get(state.getGroup());
@@ -81,12 +90,16 @@ final class EarlierGroups {
     recovered.clear();
   }
 
-  /** The coordinator has said which groups were dropped last. */
-  void onDroppedGroups(Collection<DroppedGroup> newest) {
+  /**
+   * The coordinator has said which groups were dropped last.
+   *
+   * @param droppedNow is told of groups that were put aside, and are dropped
+   */
+  void onDroppedGroups(Collection<DroppedGroup> newest, LongConsumer droppedNow) {
     final Map<Long, ByteString> definitions = new HashMap<>();
     newest.forEach(group -> definitions.put(group.getGroup(), group.getDefinition()));
     dropped = definitions;
-    dropUnknown();
+    dropUnknown(droppedNow);
   }
 
   /**
@@ -113,23 +126,51 @@ final class EarlierGroups {
   }
 
   /** Drops what was put aside before the coordinator said that it was dropped. */
-  private void dropUnknown() {
+  private void dropUnknown(LongConsumer droppedNow) {
     for (final Map.Entry<Long, Unknown> entry : Map.copyOf(unknown).entrySet()) {
       final Unknown one = entry.getValue();
       if (isDropped(entry.getKey(), one.definition) && unknown.remove(entry.getKey(), one)) {
         one.replica.drop();
+        droppedNow.accept(entry.getKey());
       }
     }
   }
 
   /**
-   * A replica has this number from now on: another group's that was put aside ends. On any thread.
+   * Whether the disk has records under the number of a group that were put aside: the group's own
+   * ones would end them. On any thread.
    */
-  void replace(long group) {
-    final Unknown before = unknown.remove(group);
-    if (before != null) {
-      before.replica.close();
+  boolean isTaken(GroupState state) {
+    final Unknown before = unknown.get(state.getGroup());
+    if (before != null && told.add(state.getGroup())) {
+      final boolean isSame = before.definition.equals(state.getDefinition());
+      errors.onError(
+          new GroupStoreException(
+              (isSame
+                      ? "the coordinator knows the group again, start the node again: group="
+                      : "no replica of the group, as the disk has records of another one with its"
+                          + " number; move the data directory away: group=")
+                  + state.getGroup()
+                  + " index="
+                  + state.getIndex()));
     }
+    return before != null;
+  }
+
+  /** The largest number that was put aside, if the coordinator may yet give it; else 0. */
+  long notGivenYet() {
+    long newest = 0;
+    for (final long group : groups.keySet()) {
+      newest = Math.max(newest, group);
+    }
+    for (final long group : dropped.keySet()) {
+      newest = Math.max(newest, group);
+    }
+    long largest = 0;
+    for (final long group : unknown.keySet()) {
+      largest = Math.max(largest, group);
+    }
+    return largest > newest ? largest : 0;
   }
 
   /** Ends the replicas that were put aside. On any thread. */

@@ -114,7 +114,10 @@ final class Follower {
       held--;
       core.context().peers().answer(leader, answer(leader, core.gate(), false).build());
     }
-    if (core.hasDisk() && leader != 0 && core.state().isFollower() && core.durable() != noticed) {
+    if (core.countsByDisk()
+        && leader != 0
+        && core.state().isFollower()
+        && core.durable() != noticed) {
       core.context().peers().answer(leader, answer(leader, core.gate(), true).build());
     }
   }
@@ -250,7 +253,7 @@ final class Follower {
 
   /** Whether the log of this directory counts in the configuration: it is not given up. */
   private boolean isNeeded(GroupState group) {
-    return core.hasDisk()
+    return core.countsByDisk()
         ? Configurations.hasNode(group.getEstablished(), core.context().self().getId())
         : core.standsIn(group.getEstablished());
   }

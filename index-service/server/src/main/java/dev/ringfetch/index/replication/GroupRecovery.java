@@ -76,11 +76,6 @@ public final class GroupRecovery {
     processes = List.copyOf(ended);
   }
 
-  /** Gives up what there is, of which nothing counts. */
-  void discard() {
-    giveUp();
-  }
-
   /** Whether there is a whole log, and not a part of a snapshot. */
   public boolean hasLog() {
     return hasLog;
@@ -162,13 +157,14 @@ public final class GroupRecovery {
         obey(record);
       }
     } catch (GroupStoreException e) {
-      giveUp();
+      discard();
       obey(record);
       throw e;
     }
   }
 
-  private void giveUp() {
+  /** Gives up what there is, of which nothing counts. */
+  void discard() {
     isGivenUp = true;
     hasLog = false;
     clearLog();

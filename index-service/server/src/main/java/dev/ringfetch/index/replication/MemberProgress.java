@@ -103,7 +103,7 @@ final class MemberProgress {
 
   /** Position up to which its records count: those on its disk, where that matters; -1: none. */
   long counted() {
-    return !adopted ? -1 : core.hasDisk() ? Math.min(received, durable) : received;
+    return !adopted ? -1 : core.countsByDisk() ? Math.min(received, durable) : received;
   }
 
   boolean isAdopted() {

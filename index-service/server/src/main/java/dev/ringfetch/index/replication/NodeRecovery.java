@@ -61,7 +61,10 @@ public final class NodeRecovery implements RecordSink {
     }
     check(record, place);
     if (record.type() == RecordDescriptor.GROUP_END) {
-      groups.remove(record.index());
+      final GroupRecovery dropped = groups.remove(record.index());
+      if (dropped != null) {
+        dropped.discard();
+      }
     } else {
       take(group(record), record, true, place);
     }

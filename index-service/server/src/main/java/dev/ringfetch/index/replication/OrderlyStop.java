@@ -12,7 +12,8 @@ import org.agrona.ErrorHandler;
  * The orderly end of a node's groups in memory, one after the other: their replicas end, and what
  * they had stands in a record, with which the next process can lead if no other node has gone on.
  *
- * <p>A duty cycle, of the thread of {@link Replicas#work}. Meanwhile the node goes on.
+ * <p>From its begin on the node joins no group, and takes none over alone; else it goes on
+ * meanwhile. A duty cycle of any one thread, which waits for the disk.
  */
 public final class OrderlyStop {
   private final StopRecords records;
@@ -24,7 +25,7 @@ public final class OrderlyStop {
   private int written;
 
   /**
-   * Creates it.
+   * Begins the end, on the thread of {@link Replicas#work}.
    *
    * @param wake is run, on any thread, when there is something to do
    * @param errors is told which group has no record, and why
@@ -34,7 +35,7 @@ public final class OrderlyStop {
     this.wake = wake;
     this.errors = errors;
     final Map<Long, Replica> inMemory = new TreeMap<>();
-    replicas.all().stream()
+    replicas.endInOrder().stream()
         .filter(replica -> !replica.isOnDisk())
         .forEach(replica -> inMemory.put(replica.group(), replica));
     left = new ArrayDeque<>(inMemory.values());
@@ -58,9 +59,12 @@ public final class OrderlyStop {
     final Replica replica = left.peek();
     try {
       return step(replica);
-    } catch (IOException e) {
+    } catch (IOException | RuntimeException | OutOfMemoryError e) {
       errors.onError(
           new IOException("no record of the stop: group=" + replica.group() + ": " + e, e));
+      if (copy != null) {
+        copy.giveUp();
+      }
       next();
       return true;
     }

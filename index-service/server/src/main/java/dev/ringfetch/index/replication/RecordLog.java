@@ -119,7 +119,7 @@ final class RecordLog {
     final int type = record.type();
     return record.index() == group
         && record.epoch() != 0 // those of a snapshot
-        && (type < RecordDescriptor.GROUP_BEGIN || type > RecordDescriptor.GROUP_MARK);
+        && (type < RecordDescriptor.GROUP_BEGIN || type > RecordDescriptor.GROUP_STOP);
   }
 
   private Chunk room(int length) {

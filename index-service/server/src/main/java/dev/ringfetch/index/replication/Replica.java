@@ -119,6 +119,11 @@ public final class Replica {
     return begun;
   }
 
+  /** The node begins to end in order. */
+  void onNodeEnds() {
+    submit(ReplicaCycle::onNodeEnds);
+  }
+
   /** Whether the record that an earlier process has left counts nowhere any more. */
   boolean isStopRecordVoid() {
     return stopRecordVoid;
@@ -131,7 +136,6 @@ public final class Replica {
 
   /** The record that an earlier process has left is gone. */
   void onStopRecordRemoved() {
-    stopRecordVoid = false;
     submit(ReplicaCycle::onStopRecordRemoved);
   }
 
@@ -288,10 +292,9 @@ public final class Replica {
       proposal = next;
       isNew = true;
     }
-    if (cycle.isStopRecordVoid() && !stopRecordVoid) {
-      stopRecordVoid = true;
-      isNew = true;
-    }
+    final boolean isVoid = cycle.isStopRecordVoid();
+    isNew |= isVoid && !stopRecordVoid;
+    stopRecordVoid = isVoid;
     if (cycle.takeChanged()) {
       status = cycle.status();
       final Map<Long, Node> nodes = cycle.wanted();

@@ -16,7 +16,9 @@ import org.agrona.ErrorHandler;
  * @param nonces numbers drawn at random, never 0
  * @param limits of the log
  * @param errors is told what a store throws, by any thread
- * @param disk where members keep the records, and wait for it before they count; null: in memory
+ * @param disk where members keep the records; null: in memory alone
+ * @param isLeadersDisk whether only the leader's records wait for it before they count, and not
+ *     those of each member
  * @param gate by which clients see which epoch the replica obeys
  */
 record ReplicaContext(
@@ -30,6 +32,7 @@ record ReplicaContext(
     Limits limits,
     ErrorHandler errors,
     GroupDisk disk,
+    boolean isLeadersDisk,
     GroupGate gate) {
   /** What a replica in memory works with. */
   ReplicaContext(
@@ -45,7 +48,9 @@ record ReplicaContext(
     this(group, self, partitions, peers, store, clock, nonces, limits, errors, null);
   }
 
-  /** What a replica at whose gate nobody looks works with. */
+  /**
+   * What a replica works with whose members count by their disks, and at whose gate nobody looks.
+   */
   ReplicaContext(
       long group,
       Node self,
@@ -58,7 +63,18 @@ record ReplicaContext(
       ErrorHandler errors,
       GroupDisk disk) {
     this(
-        group, self, partitions, peers, store, clock, nonces, limits, errors, disk, GroupGate.NONE);
+        group,
+        self,
+        partitions,
+        peers,
+        store,
+        clock,
+        nonces,
+        limits,
+        errors,
+        disk,
+        false,
+        GroupGate.NONE);
   }
 
   /**

@@ -160,9 +160,28 @@ final class ReplicaCore {
     return placed.damaged() == before;
   }
 
-  /** Whether members count only for what their disks have. */
+  /** Whether the records go to a disk. */
   boolean hasDisk() {
     return journal != null;
+  }
+
+  /** Whether members count only for what their disks have. */
+  boolean countsByDisk() {
+    return journal != null && !context.isLeadersDisk();
+  }
+
+  /**
+   * Whether this replica has each record that was acknowledged in a configuration: it is a member;
+   * or stands for one by its disk, or by what a process has left that ended in order.
+   */
+  boolean isComplete(Configuration base) {
+    final long self = context.self().getId();
+    if (countsByDisk()) {
+      return Configurations.hasNode(base, self);
+    }
+    return Configurations.has(base, context.self())
+        || standsIn(base)
+        || (journal != null && base.getLeader() == self);
   }
 
   /** Whether the disk has failed. */

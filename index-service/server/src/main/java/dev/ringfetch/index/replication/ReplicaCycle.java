@@ -52,19 +52,9 @@ final class ReplicaCycle {
   private Confirmation refused;
   private GroupCopy copy; // for a snapshot of the disk; null: none was asked for
   private StopCopy stopCopy; // null: the process does not end
-  private final GroupRecovery recovery; // null: the replica began with nothing
-  private StopRecord stopRecord = StopRecord.NONE;
+  private final EarlierStopRecord stopRecord;
+  private boolean nodeEnds;
   private boolean isDropped;
-
-  /** What there is of a record that an earlier process has left. */
-  private enum StopRecord {
-    /** None: this replica may serve. */
-    NONE,
-    /** It may count. */
-    KEPT,
-    /** It counts nowhere any more, and is to be removed. */
-    VOID
-  }
 
   private Proposal proposal; // to be taken
   private boolean proposing; // until it is answered
@@ -94,10 +84,7 @@ final class ReplicaCycle {
   ReplicaCycle(ReplicaContext context, GroupRecovery recovery, Runnable drive) {
     this.context = context;
     this.drive = drive;
-    this.recovery = recovery;
-    if (recovery != null && !recovery.processes().isEmpty()) {
-      stopRecord = StopRecord.KEPT;
-    }
+    stopRecord = new EarlierStopRecord(recovery);
     core = recovery == null ? new ReplicaCore(context) : ReplicaCore.recovered(context, recovery);
     follower = new Follower(core);
     waitingNs = context.clock().getAsLong();
@@ -139,7 +126,7 @@ final class ReplicaCycle {
    * then, of which a leader that takes this replica for another process's successor knows nothing.
    */
   private boolean isUnsure() {
-    return group == null && stopRecord == StopRecord.KEPT;
+    return group == null && stopRecord.mayCount();
   }
 
   /**
@@ -250,7 +237,7 @@ final class ReplicaCycle {
     final Node self = context.self();
     if (state.hasEstablished()) {
       leaveUnless(state);
-      lookAtStopRecord(state.getEstablished());
+      stopRecord.onEstablished(state.getEstablished());
     } else if (core.state() == ReplicaState.NONE
         && core.gate() == 0
         && Configurations.has(state.getWon(), self)) {
@@ -275,27 +262,14 @@ final class ReplicaCycle {
     }
   }
 
-  /**
-   * Whether the record of an earlier process counts yet: not once a configuration is established,
-   * after that which it obeyed, of which it is no member.
-   */
-  private void lookAtStopRecord(Configuration established) {
-    if (stopRecord == StopRecord.KEPT
-        && established.getEpoch() > recovery.gate()
-        && recovery.processes().stream().noneMatch(established.getMembersList()::contains)) {
-      stopRecord = StopRecord.VOID;
-      changed = true;
-    }
-  }
-
   /** Whether the record of an earlier process is to be removed. */
   boolean isStopRecordVoid() {
-    return stopRecord == StopRecord.VOID;
+    return stopRecord.isVoid();
   }
 
   /** The record of an earlier process is gone. */
   void onStopRecordRemoved() {
-    stopRecord = StopRecord.NONE;
+    stopRecord.onRemoved();
   }
 
   /** Whether no directory of a configuration is announced. */
@@ -343,14 +317,7 @@ final class ReplicaCycle {
     return (core.state() == ReplicaState.MEMBER
             || core.state() == ReplicaState.WINNING
             || core.state().isLeader())
-        && isComplete(Configurations.base(group));
-  }
-
-  /** Whether this replica has each record that was acknowledged in a configuration. */
-  private boolean isComplete(Configuration base) {
-    return core.hasDisk()
-        ? Configurations.hasNode(base, context.self().getId())
-        : Configurations.has(base, context.self()) || core.standsIn(base);
+        && core.isComplete(Configurations.base(group));
   }
 
   /** Whether this replica, which may win, is complete by its disk alone: it has restarted since. */
@@ -433,6 +400,11 @@ final class ReplicaCycle {
     copy = begun;
   }
 
+  /** The node begins to end in order; this replica's turn comes later. */
+  void onNodeEnds() {
+    nodeEnds = true;
+  }
+
   /** Begins to end the replica in order. */
   void onStop(StopCopy begun) {
     stopCopy = begun;
@@ -443,7 +415,7 @@ final class ReplicaCycle {
       if (leader != null && leader.configuration().getMembersCount() == 1) {
         context.store().endWrites(); // no other node takes them, and they would outrun the copy
       }
-      stopCopy.work(core, stopRecord != StopRecord.VOID, this::stop);
+      stopCopy.work(core, !stopRecord.isVoid(), this::stop);
     }
   }
 
@@ -514,9 +486,7 @@ final class ReplicaCycle {
 
   /** Applies the rest of an epoch that is established, and serves then; whether more is due. */
   private boolean serve() {
-    if (core.state() != ReplicaState.ADOPTING
-        || !leader.isEstablished()
-        || stopRecord != StopRecord.NONE) {
+    if (core.state() != ReplicaState.ADOPTING || !leader.isEstablished() || !stopRecord.isGone()) {
       return false;
     }
     try {
@@ -566,8 +536,10 @@ final class ReplicaCycle {
       return;
     }
     if (nowNs - suspectNs >= rank() * RANK_NS && nowNs - notBeforeNs >= 0) {
-      core.become(ReplicaState.WINNING);
       win(context.self().getId(), successors());
+      if (proposing) {
+        core.become(ReplicaState.WINNING);
+      }
     }
   }
 
@@ -592,6 +564,9 @@ final class ReplicaCycle {
   }
 
   private void win(long leading, List<Member> members) {
+    if (nodeEnds && members.size() == 1 && core.serving() == null) {
+      return; // others' records would be void, and that of this one may fail
+    }
     request(
         new Proposal(
             group,
@@ -638,7 +613,7 @@ final class ReplicaCycle {
       final Node node = living.get(member.getNode());
       if (member.getNode() == context.self().getId()) {
         members.add(Configurations.member(context.self()));
-      } else if (isCompleteByDisk() && isBack(member, node)) {
+      } else if (mayCountBack(member)) {
         members.add(Configurations.member(node));
       } else if (seemsAlive(base, member)) {
         members.add(member);
@@ -647,9 +622,17 @@ final class ReplicaCycle {
     return members;
   }
 
-  /** Whether a directory is there again, in another process. */
-  private static boolean isBack(Member member, Node node) {
-    return node != null && node.getIncarnation() != member.getIncarnation() && node.getDisk();
+  /**
+   * Whether a member is there again in another process, which may be complete, as this one is. Not
+   * where only the leader's disk counts: others may have forgotten what they gave up.
+   */
+  private boolean mayCountBack(Member member) {
+    final Node node = living.get(member.getNode());
+    return isCompleteByDisk()
+        && !context.isLeadersDisk()
+        && node != null
+        && node.getIncarnation() != member.getIncarnation()
+        && node.getDisk();
   }
 
   private boolean seemsAlive(Configuration base, Member member) {
@@ -668,8 +651,7 @@ final class ReplicaCycle {
       if (member.getNode() == context.self().getId()) {
         return rank;
       }
-      if (seemsAlive(base, member)
-          || (isCompleteByDisk() && isBack(member, living.get(member.getNode())))) {
+      if (seemsAlive(base, member) || mayCountBack(member)) {
         rank++;
       }
     }

@@ -43,6 +43,7 @@ public final class Replicas implements AutoCloseable {
   private final Set<Long> connected = ConcurrentHashMap.newKeySet();
   private volatile Map<Long, Node> living = Map.of();
   private volatile boolean coordinated;
+  private volatile boolean isEnding;
 
   // Of the thread that works.
   private boolean reached;
@@ -165,8 +166,8 @@ public final class Replicas implements AutoCloseable {
   public Replicas(Context context) {
     this.context = context;
     earlier = new EarlierGroups(replicas, groups, context.errors);
-    stopRecords = new StopRecordRemoval(context.stops, context.clock, context.errors);
     Objects.requireNonNull(context.self, "self");
+    stopRecords = new StopRecordRemoval(context.stops, context.self, context.clock, context.errors);
     Objects.requireNonNull(context.coordinator, "coordinator");
     Objects.requireNonNull(context.peers, "peers");
     Objects.requireNonNull(context.stores, "stores");
@@ -201,7 +202,29 @@ public final class Replicas implements AutoCloseable {
         .forEach(replica -> found.put(replica.group(), replica));
     // Later: one that becomes unknown is found there, if not before.
     earlier.unknown().forEach(found::putIfAbsent);
-    return List.copyOf(found.values());
+    return found.values().stream().filter(Replica::isOnDisk).toList();
+  }
+
+  /**
+   * Begins to end the node in order: it joins nothing any more. On the thread that works.
+   *
+   * @return all replicas, which get no more
+   */
+  Collection<Replica> endInOrder() {
+    synchronized (replicas) { // none is created later
+      isEnding = true;
+    }
+    stopRecords.onNodeEnds();
+    replicas.values().forEach(Replica::onNodeEnds);
+    return List.copyOf(replicas.values());
+  }
+
+  /**
+   * The largest number of a group that was put aside, if the coordinator may yet give it to another
+   * one; else 0. Of the thread that works.
+   */
+  public long putAsideNumber() {
+    return earlier.notGivenYet();
   }
 
   /** The newest state of a group; null if there is none. */
@@ -264,7 +287,8 @@ public final class Replicas implements AutoCloseable {
     if (replica == null && message.hasSnapshotBegin() && !isOfOther) {
       replica = state == null || !canHave(state) ? null : create(state);
     }
-    if (replica != null && !isOfOther) {
+    final boolean joins = message.hasSnapshotBegin() || message.hasResume();
+    if (replica != null && !isOfOther && !(isEnding && joins)) {
       replica.onMessage(leader, message);
       return replica::drive;
     }
@@ -321,9 +345,10 @@ public final class Replicas implements AutoCloseable {
         request(replica, proposal);
       }
       if (replica.isStopRecordVoid()) {
-        done += stopRecords.remove(replica) ? 1 : 0;
+        stopRecords.remove(replica.group());
       }
     }
+    done += stopRecords.work(replicas::get);
     connect();
     return done;
   }
@@ -382,16 +407,16 @@ public final class Replicas implements AutoCloseable {
     }
   }
 
+  /** Creates a replica, or finds the one that there is; null if the node ends. */
   private Replica create(GroupState state) {
     final Replica created;
     synchronized (replicas) {
       final Replica there = replicas.get(state.getGroup());
-      if (there != null) {
+      if (there != null || isEnding) {
         return there;
       }
       created = new Replica(context(state, context.stores.create(state)), context.alarm);
       replicas.put(state.getGroup(), created);
-      earlier.replace(state.getGroup());
     }
     if (!groups.containsKey(state.getGroup())) { // dropped meanwhile, and perhaps before the put
       replicas.remove(state.getGroup(), created);
@@ -416,12 +441,13 @@ public final class Replicas implements AutoCloseable {
         context.limits,
         context.errors,
         Configurations.isOnDisk(state) ? context.disks.apply(state.getGroup()) : null,
+        Configurations.isOnLeadersDisk(state),
         context.gates.apply(state.getGroup()));
   }
 
   /** Whether this node can be a member. */
   private boolean canHave(GroupState state) {
-    return context.disks != null || !Configurations.isOnDisk(state);
+    return (context.disks != null || !Configurations.isOnDisk(state)) && !earlier.isTaken(state);
   }
 
   private static int partitions(GroupState state) {
@@ -446,6 +472,9 @@ public final class Replicas implements AutoCloseable {
       earlier.onGroup(state);
       groups.put(state.getGroup(), state);
       final Replica replica = replicas.get(state.getGroup());
+      if (!earlier.hasPutAside(state.getGroup())) {
+        stopRecords.onGroup(state, replica);
+      }
       if (replica != null) {
         replica.onGroup(state);
       } else if (!state.hasEstablished()
@@ -461,15 +490,15 @@ public final class Replicas implements AutoCloseable {
       final Replica replica = replicas.remove(group);
       if (replica != null) {
         replica.drop();
-        if (replica.mayHaveStopRecord()) {
-          stopRecords.remove(replica);
-        }
+      }
+      if (!earlier.hasPutAside(group)) {
+        stopRecords.remove(group);
       }
     }
 
     @Override
     public void onDroppedGroups(Collection<DroppedGroup> newest) {
-      earlier.onDroppedGroups(newest);
+      earlier.onDroppedGroups(newest, stopRecords::remove);
     }
 
     @Override

@@ -17,6 +17,9 @@ import java.util.List;
  * leader has counted or counts yet by this process. So the record makes its directory as complete
  * as the process was.
  *
+ * <p>Whatever ends the copy ends the replica: one that went on could make the records of others
+ * void, and would end without one itself.
+ *
  * <p>The replica's owner makes the pieces, one other thread takes them.
  */
 final class StopCopy {
@@ -50,6 +53,7 @@ final class StopCopy {
   private volatile ByteString piece; // null: none
   private volatile String failure;
   private volatile boolean isDone;
+  private volatile boolean isGivenUp;
 
   /**
    * Creates the copy.
@@ -86,15 +90,42 @@ final class StopCopy {
     return failure;
   }
 
+  /** What was taken cannot be kept: the copy fails, and nothing is taken any more. */
+  void giveUp() {
+    isGivenUp = true;
+    drive.run();
+  }
+
   // The owner.
 
   /**
-   * Makes pieces as far as there is room for them.
+   * Makes pieces as far as there is room for them. What that throws ends the replica in order, and
+   * not the node's stop.
    *
    * @param mayBegin whether no earlier record is to be removed first
    * @param stop ends the replica
    */
   void work(ReplicaCore core, boolean mayBegin, Runnable stop) {
+    try {
+      if (isGivenUp) {
+        giveUp(stop);
+      } else {
+        make(core, mayBegin, stop);
+      }
+    } catch (RuntimeException | OutOfMemoryError e) {
+      context.errors().onError(e);
+      fail(stop, "it cannot be copied: " + e);
+    }
+  }
+
+  private void giveUp(Runnable stop) {
+    made.clear();
+    if (state != State.ENDED) {
+      fail(stop, "it cannot be kept");
+    }
+  }
+
+  private void make(ReplicaCore core, boolean mayBegin, Runnable stop) {
     final long nowNs = context.clock().getAsLong();
     boolean goesOn = true;
     while (goesOn && piece == null) {
@@ -112,21 +143,22 @@ final class StopCopy {
       }
     }
     if (state != State.ENDED && nowNs - steppedNs > PATIENCE_NS) {
-      fail(core, "it does not go on");
+      fail(stop, "it does not go on");
     }
   }
 
   private boolean step(ReplicaCore core, Runnable stop) {
     if (attempts == 0 && (!isComplete(core) || core.isRestarted())) {
       state = State.ENDED; // without a record; or that of the process before stands
+      stop.run();
       return true;
     }
     if (!isComplete(core)) {
-      fail(core, "it is complete no more");
+      fail(stop, "it is complete no more");
     } else if (core.log().bytes() > context.limits().tail()) {
-      fail(core, "more is written meanwhile than it keeps");
+      fail(stop, "more is written meanwhile than it keeps");
     } else if (state == State.BEGINNING || generation != core.generation()) {
-      begin(core);
+      begin(core, stop);
       return state == State.WALKING;
     } else {
       return walk(core, stop);
@@ -140,11 +172,11 @@ final class StopCopy {
         && core.state() != ReplicaState.STOPPED;
   }
 
-  private void begin(ReplicaCore core) {
+  private void begin(ReplicaCore core, Runnable stop) {
     close();
     state = State.BEGINNING;
     if (attempts++ == ATTEMPTS) {
-      fail(core, "it changes again and again");
+      fail(stop, "it changes again and again");
       return;
     }
     generation = core.generation();
@@ -175,7 +207,7 @@ final class StopCopy {
   private void end(ReplicaCore core, Runnable stop) {
     close();
     if (!core.closeForGood()) {
-      fail(core, "what was placed is lost");
+      fail(stop, "what was placed is lost");
       return;
     }
     add(core, RecordDescriptor.GROUP_EPOCH, RecordDescriptor.value(begin));
@@ -205,18 +237,20 @@ final class StopCopy {
     length += next.size();
   }
 
-  private void fail(ReplicaCore core, String reason) {
-    close();
-    core.keepFrom(Long.MAX_VALUE);
+  private void fail(Runnable stop, String reason) {
     state = State.ENDED;
+    made.clear();
+    close();
+    stop.run();
     failure = reason;
     wake.run();
   }
 
   private void close() {
-    if (entries != null) {
-      entries.close();
-      entries = null;
+    final GroupSnapshot walked = entries;
+    entries = null;
+    if (walked != null) {
+      walked.close();
     }
   }
 }

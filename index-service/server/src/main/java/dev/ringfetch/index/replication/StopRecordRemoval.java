@@ -1,12 +1,19 @@
 package dev.ringfetch.index.replication;
 
+import dev.ringfetch.index.v1.Configuration;
+import dev.ringfetch.index.v1.GroupState;
+import dev.ringfetch.index.v1.Node;
 import java.io.IOException;
+import java.util.HashSet;
+import java.util.Set;
+import java.util.function.LongFunction;
 import java.util.function.LongSupplier;
 import org.agrona.ErrorHandler;
 
 /**
- * The removal of the records of orderly stops that count nowhere any more. Where it fails, it is
- * tried again after a while, and the groups wait.
+ * The removal of the records of orderly stops that count nowhere any more: each that was there at
+ * the start at most once, never one that this process writes. Where it fails, it is tried again
+ * after a while, and the groups wait.
  *
  * <p>Of the thread that works.
  */
@@ -15,8 +22,12 @@ final class StopRecordRemoval {
   private static final long RETRY_NS = 1_000_000_000;
 
   private final StopRecords records;
+  private final Node self;
   private final LongSupplier clock;
   private final ErrorHandler errors;
+  private final Set<Long> left = new HashSet<>(); // by earlier processes
+  private final Set<Long> due = new HashSet<>(); // some of those
+  private boolean nodeEnds;
   private boolean isLate;
   private long notBeforeNs; // if late
 
@@ -26,32 +37,79 @@ final class StopRecordRemoval {
    * @param records null if there are none
    * @param clock in nanoseconds
    */
-  StopRecordRemoval(StopRecords records, LongSupplier clock, ErrorHandler errors) {
+  StopRecordRemoval(StopRecords records, Node self, LongSupplier clock, ErrorHandler errors) {
     this.records = records;
+    this.self = self;
     this.clock = clock;
     this.errors = errors;
+    if (records != null) {
+      try {
+        left.addAll(records.groups());
+      } catch (IOException e) { // they count for nothing in this process
+        errors.onError(e);
+      }
+    }
   }
 
-  /** Removes the record of a replica's group, unless that has just failed; whether it is gone. */
-  boolean remove(Replica replica) {
-    final long nowNs = clock.getAsLong();
-    if (isLate && nowNs - notBeforeNs < 0) {
-      return false;
+  /** The record of a group is to be removed, if there is one. */
+  void remove(long group) {
+    if (left.contains(group)) {
+      due.add(group);
     }
+  }
+
+  /**
+   * The coordinator has said of a group. A record that no replica goes on with, as one that is
+   * damaged, counts nowhere once the last configuration has no process of this node, or this one.
+   *
+   * @param replica null if there is none
+   */
+  void onGroup(GroupState state, Replica replica) {
+    final Configuration established = state.getEstablished();
+    if (!nodeEnds
+        && state.hasEstablished()
+        && (replica == null || !replica.mayHaveStopRecord())
+        && (!Configurations.hasNode(established, self.getId())
+            || Configurations.has(established, self))) {
+      remove(state.getGroup());
+    }
+  }
+
+  /** Records are written from now on: only those go whose replica, or the coordinator, says so. */
+  void onNodeEnds() {
+    nodeEnds = true;
+  }
+
+  /**
+   * Removes all that are due, unless that has just failed, and tells their replicas.
+   *
+   * @param replicas finds the replica of a group; null: there is none
+   * @return number of records that are gone
+   */
+  int work(LongFunction<Replica> replicas) {
+    if (due.isEmpty() || (isLate && clock.getAsLong() - notBeforeNs < 0)) {
+      return 0;
+    }
+    final Set<Long> gone = Set.copyOf(due);
     try {
-      records.delete(replica.group());
-      isLate = false;
-      replica.onStopRecordRemoved();
-      return true;
+      records.delete(gone);
     } catch (IOException e) {
       isLate = true;
-      notBeforeNs = nowNs + RETRY_NS;
+      notBeforeNs = clock.getAsLong() + RETRY_NS;
       errors.onError(
           new IOException(
-              "the index waits until what an earlier process has left is removed: group="
-                  + replica.group(),
-              e));
-      return false;
+              "what an earlier process has left is not removed yet: groups=" + gone, e));
+      return 0;
     }
+    isLate = false;
+    left.removeAll(gone);
+    due.clear();
+    for (final long group : gone) {
+      final Replica replica = replicas.apply(group);
+      if (replica != null) {
+        replica.onStopRecordRemoved();
+      }
+    }
+    return gone.size();
   }
 }

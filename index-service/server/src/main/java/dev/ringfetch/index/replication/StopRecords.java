@@ -1,10 +1,12 @@
 package dev.ringfetch.index.replication;
 
 import java.io.IOException;
+import java.util.Set;
 
 /**
  * Where a node keeps what it has of groups in memory when its process ends in order, and finds it
- * at the next start: one record of each group. Used by one thread at a time.
+ * at the next start: one record of each group. Records are written by one thread at a time, and
+ * removed by one, also at the same time.
  */
 public interface StopRecords {
   /** A record that is written. It takes the place of an earlier one when it is finished. */
@@ -23,6 +25,9 @@ public interface StopRecords {
   /** Begins the record of a group. */
   Writer create(long group) throws IOException;
 
-  /** Removes the record of a group, durably; without effect if there is none. */
-  void delete(long group) throws IOException;
+  /** The groups that have a record, whole or damaged. */
+  Set<Long> groups() throws IOException;
+
+  /** Removes the records of groups, durably; without effect for one that has none. */
+  void delete(Set<Long> groups) throws IOException;
 }

@@ -32,8 +32,8 @@ import java.nio.file.Path;
 import java.security.SecureRandom;
 import java.util.List;
 import java.util.Queue;
+import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ConcurrentLinkedQueue;
-import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.locks.LockSupport;
 import org.agrona.concurrent.BackoffIdleStrategy;
@@ -86,10 +86,7 @@ public final class ClusterNode implements LeaderDirectory, AutoCloseable {
   private volatile boolean closed;
   private volatile boolean woken;
 
-  private final CountDownLatch stopped = new CountDownLatch(1);
-
   // Of the thread.
-  private OrderlyStop stop; // null: the process goes on
   private CoordinatorContact contact;
   private final IdleStrategy looking =
       new BackoffIdleStrategy(LOOK_SPINS, LOOK_YIELDS, LOOK_PARK_NS, LOOK_PARK_NS);
@@ -205,13 +202,18 @@ public final class ClusterNode implements LeaderDirectory, AutoCloseable {
   }
 
   /**
-   * Takes part in the cluster from now on. Called once.
+   * Takes part in the cluster from now on. Called once, when the indexes serve: clients of an
+   * earlier process on the data directory have turned away then.
    *
    * @param address at which other nodes and clients reach the server: host and port
    * @param onReached is run once, when the node has read what the coordinator has; until then it
    *     knows of no index
+   * @throws IllegalStateException if the indexes do not serve yet
    */
   public void start(String address, Runnable onReached) {
+    if (!indexes.memory().isServed()) {
+      throw new IllegalStateException("the indexes do not serve yet: address=" + address);
+    }
     if (path == null) {
       choosePath();
     }
@@ -249,7 +251,6 @@ public final class ClusterNode implements LeaderDirectory, AutoCloseable {
         }
         peers.work();
         int done = replicas.work();
-        done += workOnStop();
         creations.tellWaiting();
         contact.tell(replicas.isCoordinated());
         if (done == 0) {
@@ -260,17 +261,6 @@ public final class ClusterNode implements LeaderDirectory, AutoCloseable {
         LockSupport.parkNanos(this, TICK_NS);
       }
     }
-  }
-
-  private int workOnStop() {
-    if (stop == null) {
-      return 0;
-    }
-    if (stop.isDone()) {
-      stopped.countDown();
-      return 0;
-    }
-    return stop.work() ? 1 : 0;
   }
 
   /** Sleeps until something is due; while looks at gates are under way, waits for them instead. */
@@ -360,27 +350,41 @@ public final class ClusterNode implements LeaderDirectory, AutoCloseable {
 
   /**
    * Ends in order: what the node has of indexes at level memory stands in its data directory then,
-   * if it has one, for the next process. Leaves the cluster.
+   * if it has one, for the next process. Leaves the cluster. Waits for the disk, and returns early
+   * where the caller is interrupted: what is not written then is left out.
    */
   public void stop() {
     if (!closed && stops != null && thread.isAlive()) {
-      execute(
-          () ->
-              stop =
-                  new OrderlyStop(
-                      replicas,
-                      stops,
-                      this::wake,
-                      failure -> LOGGER.log(Level.WARNING, failure.getMessage())));
+      final Thread caller = Thread.currentThread();
+      final CompletableFuture<OrderlyStop> begun = new CompletableFuture<>();
+      execute(() -> begun.complete(beginStop(() -> LockSupport.unpark(caller))));
       try {
-        while (thread.isAlive() && !stopped.await(CLOSE_MILLIS, TimeUnit.MILLISECONDS)) {
-          // A group that comes to no end is given up.
-        }
+        endReplicas(begun);
       } catch (InterruptedException e) {
-        Thread.currentThread().interrupt();
+        caller.interrupt();
       }
     }
     close();
+  }
+
+  private OrderlyStop beginStop(Runnable wakeUp) {
+    return new OrderlyStop(
+        replicas, stops, wakeUp, failure -> LOGGER.log(Level.WARNING, failure.getMessage()));
+  }
+
+  private void endReplicas(CompletableFuture<OrderlyStop> begun) throws InterruptedException {
+    while (!begun.isDone() && thread.isAlive()) {
+      Thread.sleep(TimeUnit.NANOSECONDS.toMillis(TICK_NS));
+    }
+    final OrderlyStop stop = begun.getNow(null);
+    while (stop != null && !stop.isDone() && thread.isAlive()) { // each copy ends, or fails
+      if (!stop.work()) {
+        LockSupport.parkNanos(this, TICK_NS);
+      }
+      if (Thread.interrupted()) {
+        throw new InterruptedException();
+      }
+    }
   }
 
   /** Leaves the cluster: leads nothing any more. Calls may be under way. Idempotent. */

@@ -144,9 +144,12 @@ public final class DirectAccessService extends DirectAccessGrpc.DirectAccessImpl
             .setPartitions(index.partitions())
             .setSegmentShift(indexes.memory().store().segmentShift())
             .setIncarnation(index.incarnation())
-            .setOutlivesServer(indexes.memory().hasSuccessors())
+            .setOutlivesServer(indexes.memory().hasSuccessors() && index.leadership() == null)
             .setLayoutVersion(StoreDescriptor.LAYOUT_VERSION);
     if (index.leadership() != null) {
+      if (!request.getLooksAtGates()) {
+        throw refused("the client does not look at members' gates: read it by calls");
+      }
       index.leadership().gates().describe(response);
     }
     final SharedMemory memory = admit(request, caller, response);

@@ -83,7 +83,8 @@ public final class IndexAdminService extends IndexAdminGrpc.IndexAdminImplBase {
     indexes.checkStarted();
     if (durability == Durability.INTERVAL) {
       throw Status.FAILED_PRECONDITION
-          .withDescription("a cluster has the levels MEMORY and DISK: durability=" + durability)
+          .withDescription(
+              "a cluster has the levels MEMORY, LEADER_DISK and DISK: durability=" + durability)
           .asException();
     }
   }

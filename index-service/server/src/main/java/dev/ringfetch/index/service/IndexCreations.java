@@ -113,6 +113,20 @@ final class IndexCreations {
               .asException());
       return;
     }
+    final long aside = replicas.putAsideNumber();
+    if (aside != 0) {
+      told.onEnd(
+          0,
+          false,
+          Status.FAILED_PRECONDITION
+              .withDescription(
+                  "the coordinator has never had what this node's disk has, and would give its"
+                      + " numbers to other indexes: restore the coordinator's data, or move the"
+                      + " node's data directory away: group="
+                      + aside)
+              .asException());
+      return;
+    }
     final Durability durability = groups.durability(wanted.durability());
     final List<Node> able = groups.able(durability);
     if (able.isEmpty() && !replicas.living().isEmpty()) {

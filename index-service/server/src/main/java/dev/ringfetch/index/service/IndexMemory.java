@@ -664,6 +664,11 @@ public final class IndexMemory implements AutoCloseable {
     store.serve();
   }
 
+  /** Whether the gate names this epoch: readers of earlier servers have turned away. */
+  boolean isServed() {
+    return gate.epoch() == epoch;
+  }
+
   /**
    * The incarnation of an index, as answers name it: differs between all indexes of this epoch, and
    * from those of others as far as 64 bits go.

@@ -387,6 +387,11 @@ public final class Indexes implements AutoCloseable {
     }
     final Durability chosen =
         durability == Durability.DURABILITY_UNSPECIFIED ? memory.durability() : durability;
+    if (chosen == Durability.LEADER_DISK) {
+      throw Status.FAILED_PRECONDITION
+          .withDescription("a server alone has the level DISK instead: durability=" + chosen)
+          .asException();
+    }
     if (chosen != Durability.MEMORY && !memory.hasSuccessors()) {
       throw Status.FAILED_PRECONDITION
           .withDescription("the server has no data directory: durability=" + chosen)

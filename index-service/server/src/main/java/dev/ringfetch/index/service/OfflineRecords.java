@@ -29,6 +29,7 @@ final class OfflineRecords implements RecordSink {
   private final List<RecoveredIndex> ofGroups = new ArrayList<>();
   private RecordSink chosen; // null before the first record
   private Map<Long, Long> snapshot; // null: there is none
+  private byte[] snapshotEnd; // of a snapshot that has nothing else; null: there is none
   private boolean isFull;
 
   OfflineRecords(IndexMemory memory) {
@@ -69,11 +70,14 @@ final class OfflineRecords implements RecordSink {
     return notes;
   }
 
-  private RecordSink of(JournalRecord record) {
+  private RecordSink of(JournalRecord record, Supplier<String> place) throws IOException {
     if (chosen == null) {
       chosen = RecordDescriptor.isOfGroup(record.type()) ? node : replay;
       if (snapshot != null) {
         chosen.onSnapshot(snapshot);
+      }
+      if (snapshotEnd != null) {
+        chosen.onSnapshotRecord(new JournalRecord().at(snapshotEnd, 0), place);
       }
     }
     return chosen;
@@ -86,12 +90,17 @@ final class OfflineRecords implements RecordSink {
 
   @Override
   public void onSnapshotRecord(JournalRecord record, Supplier<String> place) throws IOException {
-    of(record).onSnapshotRecord(record, place);
+    if (chosen == null && record.type() == RecordDescriptor.SNAPSHOT_END) { // of either kind
+      snapshotEnd = new byte[RecordDescriptor.aligned(record.length())];
+      record.copyTo(snapshotEnd, 0);
+    } else {
+      of(record, place).onSnapshotRecord(record, place);
+    }
   }
 
   @Override
   public void onRecord(JournalRecord record, Supplier<String> place) throws IOException {
-    of(record).onRecord(record, place);
+    of(record, place).onRecord(record, place);
   }
 
   @Override

@@ -11,14 +11,16 @@ import dev.ringfetch.index.replication.StopRecords;
 import dev.ringfetch.index.replication.StopRecovery;
 import java.io.IOException;
 import java.nio.ByteBuffer;
+import java.util.Set;
 import java.util.function.Consumer;
+import java.util.stream.Collectors;
 import org.agrona.ErrorHandler;
 
 /**
  * The records of orderly stops in a node's data directory: a file for each group, which has its
  * name once it is whole and synced.
  *
- * <p>Used by one thread at a time.
+ * <p>Used by one thread at a time, but for removals, of which the same holds.
  */
 final class StopFiles implements StopRecords {
   private static final String PREFIX = "stop-";
@@ -89,13 +91,23 @@ final class StopFiles implements StopRecords {
   }
 
   @Override
-  public void delete(long group) throws IOException {
-    disk.delete(name(group));
-    disk.syncDirectory(); // a loss of power does not bring it back
+  public Set<Long> groups() throws IOException {
+    return disk.list().stream()
+        .map(StopFiles::group)
+        .filter(group -> group > 0)
+        .collect(Collectors.toSet());
+  }
+
+  @Override
+  public void delete(Set<Long> groups) throws IOException {
+    for (final long group : groups) {
+      disk.delete(name(group));
+    }
+    disk.syncDirectory(); // a loss of power does not bring them back
   }
 
   /**
-   * Reads all that there are.
+   * Reads all that there are, and removes what a process that was killed has not finished.
    *
    * @param node whose directory it is
    * @param found takes those that are whole
@@ -106,19 +118,31 @@ final class StopFiles implements StopRecords {
       throws IOException {
     for (final String name : disk.list()) {
       if (group(name) > 0) {
-        final StopRecovery recovery = new StopRecovery(group(name), node, stores);
-        try {
-          read(name, recovery);
-        } catch (IOException | GroupStoreException e) {
-          errors.onError(
-              new IOException("the index is not taken over: file=" + disk.describe(name), e));
-        }
-        if (recovery.takeWhole() == null) {
-          recovery.discard();
-        } else {
-          found.accept(recovery.takeWhole());
-        }
+        take(name, new StopRecovery(group(name), node, stores), found, errors);
+      } else if (name.startsWith(PREFIX) && name.endsWith(UNFINISHED_SUFFIX)) {
+        disk.delete(name);
       }
+    }
+  }
+
+  /** Takes one file; what it throws leaves that one out, and no other. */
+  private void take(
+      String name, StopRecovery recovery, Consumer<GroupRecovery> found, ErrorHandler errors) {
+    boolean isTaken = false;
+    try {
+      read(name, recovery);
+      if (recovery.takeWhole() != null) {
+        found.accept(recovery.takeWhole());
+        isTaken = true;
+      } else {
+        throw new IOException("it has no end");
+      }
+    } catch (IOException | GroupStoreException | RuntimeException e) {
+      errors.onError(
+          new IOException("the index is not taken over: file=" + disk.describe(name), e));
+    }
+    if (!isTaken) {
+      recovery.discard();
     }
   }
 

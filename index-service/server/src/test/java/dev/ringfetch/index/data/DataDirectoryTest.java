@@ -12,6 +12,7 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import dev.ringfetch.fabric.GatePage;
 import dev.ringfetch.fabric.GateView;
+import dev.ringfetch.index.disk.DiskFile;
 import dev.ringfetch.index.disk.SimulatedDisk;
 import java.io.BufferedReader;
 import java.io.IOException;
@@ -21,15 +22,18 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.nio.file.StandardOpenOption;
 import java.nio.file.attribute.PosixFilePermissions;
+import java.util.HexFormat;
 import java.util.List;
 import java.util.Random;
 import java.util.stream.Stream;
+import java.util.zip.CRC32C;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
 class DataDirectoryTest {
   private static final String BOOT = "boot-1";
+  private static final String ID = "0123456789abcdef0123456789abcdef";
 
   @TempDir Path parent;
 
@@ -69,14 +73,11 @@ class DataDirectoryTest {
     }
   }
 
-  /** Writes incarnation 2, then the next one on a full disk, which is as long if it is below 10. */
-  private static IOException writeOnAFullDisk(SimulatedDisk disk, long incarnation)
-      throws IOException {
-    final String id = "0123456789abcdef0123456789abcdef";
-    new Identity(id, BOOT, 2).write(disk, "identity");
+  /** Writes an identity on a full disk, in the place of what is there. */
+  private static IOException writeOnAFullDisk(SimulatedDisk disk, long incarnation) {
     disk.full(true);
     try {
-      new Identity(id, BOOT, incarnation).write(disk, "identity");
+      new Identity(ID, BOOT, incarnation).write(disk, "identity");
       return null;
     } catch (IOException e) {
       return e;
@@ -91,20 +92,35 @@ class DataDirectoryTest {
 
   @Test
   void identityNeedsNoRoomOnAFullDisk() throws IOException {
-    final SimulatedDisk disk = new SimulatedDisk();
-    assertNull(writeOnAFullDisk(disk, 3));
-    assertEquals(3, identityOf(disk).incarnation());
-    assertEquals(List.of("identity"), disk.names());
-    for (int seed = 0; seed < 20; seed++) { // what was in place is durable, and whole
-      disk.powerCut(new Random(seed));
-      assertEquals(3, identityOf(disk).incarnation());
+    for (final long before : new long[] {2, 9, 99, 999_999_999_999L}) {
+      final SimulatedDisk disk = new SimulatedDisk();
+      new Identity(ID, BOOT, before).write(disk, "identity");
+      assertNull(writeOnAFullDisk(disk, before + 1));
+      assertEquals(before + 1, identityOf(disk).incarnation());
+      assertEquals(List.of("identity"), disk.names());
+      for (int seed = 0; seed < 20; seed++) { // what was in place is durable, and whole
+        disk.powerCut(new Random(seed));
+        assertEquals(before + 1, identityOf(disk).incarnation());
+      }
     }
   }
 
   @Test
   void identityThatNeedsRoomLeavesTheOldOneOnAFullDisk() throws IOException {
     final SimulatedDisk disk = new SimulatedDisk();
-    final IOException failure = writeOnAFullDisk(disk, 10);
+    final String lines =
+        "ringfetch-data 1\nid " + ID + "\nboot " + BOOT + "\nincarnation 2\n"; // no zeros
+    final CRC32C checksum = new CRC32C();
+    checksum.update(lines.getBytes(US_ASCII));
+    final String text =
+        lines + "crc32c " + HexFormat.of().toHexDigits((int) checksum.getValue()) + "\n";
+    try (DiskFile file = disk.create("identity")) {
+      file.write(0, ByteBuffer.wrap(text.getBytes(US_ASCII)));
+      file.sync();
+    }
+    disk.syncDirectory();
+    assertEquals(new Identity(ID, BOOT, 2), identityOf(disk));
+    final IOException failure = writeOnAFullDisk(disk, 3);
     assertTrue(failure.getMessage().contains("no space left"), failure::getMessage);
     assertEquals(2, identityOf(disk).incarnation());
     assertEquals(List.of("identity"), disk.names());
@@ -114,11 +130,10 @@ class DataDirectoryTest {
   void aPowerCutInTheMidstLeavesTheOldIdentityOrTheNewOne() throws IOException {
     for (int seed = 0; seed < 50; seed++) {
       final SimulatedDisk disk = new SimulatedDisk();
-      final String id = "0123456789abcdef0123456789abcdef";
-      new Identity(id, BOOT, 2).write(disk, "identity");
+      new Identity(ID, BOOT, 2).write(disk, "identity");
       disk.full(true);
       disk.failAfter(5, SimulatedDisk.Fault.IO_ERROR); // the sync of what is written in place
-      assertThrows(IOException.class, () -> new Identity(id, BOOT, 3).write(disk, "identity"));
+      assertThrows(IOException.class, () -> new Identity(ID, BOOT, 3).write(disk, "identity"));
       disk.powerCut(new Random(seed));
       final long incarnation = identityOf(disk).incarnation();
       assertTrue(incarnation == 2 || incarnation == 3, "seed=" + seed + " is " + incarnation);
@@ -144,7 +159,7 @@ class DataDirectoryTest {
     }
     List<String> lines = Files.readAllLines(data.resolve("identity"), US_ASCII);
     assertEquals(
-        List.of("ringfetch-data 1", "id " + id, "boot boot-1", "incarnation 1"),
+        List.of("ringfetch-data 1", "id " + id, "boot boot-1", "incarnation 000000000000000001"),
         lines.subList(0, 4));
     assertTrue(lines.get(4).matches("crc32c [0-9a-f]{8}"), lines::toString);
     assertEquals(5, lines.size());

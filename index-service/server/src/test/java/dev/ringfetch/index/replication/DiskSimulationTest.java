@@ -3,6 +3,7 @@ package dev.ringfetch.index.replication;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import dev.ringfetch.index.v1.Durability;
 import java.util.List;
 import java.util.Random;
 import java.util.stream.Stream;
@@ -47,6 +48,21 @@ final class DiskSimulationTest {
     final Coverage coverage = new Coverage();
     for (int i = 0; i < WORLDS; i++) {
       run(seed + i, coverage);
+    }
+    System.out.printf("seed=%d worlds=%d %s%n", seed, WORLDS, coverage);
+    if (Long.getLong("ringfetch.seed") == null && WORLDS >= 25) { // others may meet less
+      for (final String what : MET) {
+        assertTrue(coverage.of(what) > 0, what + " " + coverage);
+      }
+    }
+  }
+
+  @Test
+  void nothingAcknowledgedIsLostThatTheDirectoryOfTheLastLeaderHas() {
+    final long seed = Long.getLong("ringfetch.seed", 20261202);
+    final Coverage coverage = new Coverage();
+    for (int i = 0; i < WORLDS; i++) {
+      runLeaders(seed + i, coverage);
     }
     System.out.printf("seed=%d worlds=%d %s%n", seed, WORLDS, coverage);
     if (Long.getLong("ringfetch.seed") == null && WORLDS >= 25) { // others may meet less
@@ -123,11 +139,21 @@ final class DiskSimulationTest {
   }
 
   static void run(long seed, Coverage coverage) {
+    run(seed, coverage, Durability.DISK);
+  }
+
+  /** The same where only the disk of the leader counts. */
+  static void runLeaders(long seed, Coverage coverage) {
+    run(seed, coverage, Durability.LEADER_DISK);
+  }
+
+  private static void run(long seed, Coverage coverage, Durability level) {
     try {
       final Random random = new Random(seed);
-      final int nodes = 3 + random.nextInt(2);
+      final int nodes = 3 + Math.floorMod(seed, 2); // what Random draws first hardly differs
+      final int replicas = 2 + Math.floorMod(seed / 2, 2);
       final ReplicationWorld world =
-          new ReplicationWorld(random.nextLong(), nodes, 2 + random.nextInt(2), coverage, true);
+          new ReplicationWorld(random.nextLong(), nodes, replicas, coverage, level);
       world.startClients(1 + random.nextInt(8), 1_000_000 + random.nextInt(3_000_000));
       world.startReaders(3);
       final ReplicationFaults faults = new ReplicationFaults(world, coverage);
@@ -152,11 +178,11 @@ final class DiskSimulationTest {
         final List<Long> ids = List.copyOf(world.nodes().keySet());
         final long id = ids.get(random.nextInt(ids.size()));
         final int choice = random.nextInt(20);
-        if (choice < cuts) {
+        if (choice < cuts && world.survivesAll()) {
           world.cutPower();
         } else if (choice - 5 >= 0 && choice - 5 < losses && world.survivesWithout(id)) {
           world.lose(id);
-        } else if (choice - 10 >= 0 && choice - 10 < failures) {
+        } else if (choice - 10 >= 0 && choice - 10 < failures && world.survives(id)) {
           coverage.count("failed disks");
           world.nodes().get(id).directory().fail();
         } else if (choice - 15 >= 0 && choice - 15 < fullDisks) {

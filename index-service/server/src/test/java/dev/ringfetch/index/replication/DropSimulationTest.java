@@ -5,6 +5,8 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import java.util.List;
 import java.util.Random;
+import java.util.Set;
+import java.util.TreeSet;
 import org.junit.jupiter.api.Test;
 
 /**
@@ -54,6 +56,7 @@ final class DropSimulationTest {
   }
 
   private static void drop(ReplicationWorld world, Random random, Coverage coverage) {
+    final Set<Long> full = new TreeSet<>();
     for (final SimulatedNode node : List.copyOf(world.nodes().values())) {
       if (random.nextInt(3) == 0) {
         node.snapshot(); // which may be under way then
@@ -64,6 +67,7 @@ final class DropSimulationTest {
       } else if (random.nextBoolean()) {
         coverage.count("drops without room");
         node.directory().isFull = true;
+        full.add(node.id());
       }
     }
     world.coordinator().drop(world.group());
@@ -77,12 +81,21 @@ final class DropSimulationTest {
         world.start(node.id());
       }
     }
-    run(world, 500);
+    run(world, 3_000); // the coordinator may tell late
     world.nodes().values().forEach(SimulatedNode::snapshot);
-    run(world, 500);
+    run(world, 5_000);
     for (final SimulatedNode node : world.nodes().values()) {
       assertEquals(List.of(), node.replicas().onDisk());
-      assertEquals(List.of(), left(world, node));
+      if (!full.contains(node.id())) {
+        assertEquals(List.of(), left(world, node));
+      }
+    }
+    // A full disk has no record of the end. If its snapshot is damaged, a start drops it anew.
+    for (final long id : full) {
+      world.crash(id, true, -1);
+      world.start(id);
+      run(world, 500);
+      assertEquals(List.of(), world.nodes().get(id).replicas().onDisk());
     }
   }
 
@@ -101,10 +114,12 @@ final class DropSimulationTest {
     coverage.add("kept", before.stream().mapToInt(Integer::intValue).sum());
   }
 
+  /** What a start with the newest snapshot finds: the older one may be from before the drop. */
   private static List<Long> left(ReplicationWorld world, SimulatedNode node) {
+    node.directory().damagesSnapshots = false;
     return node
         .directory()
-        .recover(group -> new SimulatedStore(world, node), world.logLimit())
+        .recover(group -> new SimulatedStore(world, node, group.getGroup()), world.logLimit())
         .takeGroups()
         .stream()
         .map(GroupRecovery::group)

@@ -4,7 +4,7 @@ import dev.ringfetch.index.journal.JournalRecord;
 import dev.ringfetch.index.v1.GroupState;
 
 /** A store that keeps nothing, and of which no snapshot is asked. */
-final class EmptyStore implements GroupStore {
+class EmptyStore implements GroupStore {
   @Override
   public void clear(GroupState group) {}
 

@@ -210,6 +210,33 @@ final class GroupCopyTest implements UnconnectedPeers, MemberStore {
   }
 
   @Test
+  void aGroupThatASnapshotSawDroppedGivesItsMemoryBack() throws Exception {
+    final int[] ends = {0};
+    final NodeRecovery recovery =
+        new NodeRecovery(
+            state ->
+                new EmptyStore() {
+                  @Override
+                  public void follow() {
+                    ends[0]++;
+                  }
+                },
+            failure -> {
+              throw new AssertionError(failure);
+            });
+    recovery.onSnapshot(Map.of());
+    final byte[] begin =
+        GroupRecords.control(GROUP, RecordDescriptor.GROUP_BEGIN, 5, STATE.toByteString());
+    recovery.onSnapshotRecord(view(begin), () -> "");
+    assertEquals(0, ends[0]);
+    final byte[] end = GroupRecords.control(GROUP, RecordDescriptor.GROUP_END, 5, ByteString.EMPTY);
+    recovery.onSnapshotRecord(view(end), () -> "");
+    assertEquals(1, ends[0]);
+    recovery.onEnd();
+    assertEquals(0, recovery.takeGroups().size());
+  }
+
+  @Test
   void aRestartHasEntriesLogAndEpochFromWhereverTheJournalBegins() throws Exception {
     member();
     assertTrue(work(copy(), false));

@@ -77,13 +77,13 @@ final class RecordLogTest {
 
   @Test
   void whatOnlyAJournalHasIsRefused() {
-    for (int type = RecordDescriptor.GROUP_BEGIN; type <= RecordDescriptor.GROUP_MARK; type++) {
+    for (int type = RecordDescriptor.GROUP_BEGIN; type <= RecordDescriptor.GROUP_STOP; type++) {
       assertFalse(log.addAll(GROUP, records(1, 3, type, 1), 3, 0), "type=" + type);
     }
     assertFalse(log.addAll(GROUP, records(1, 3, RecordDescriptor.PUT, 0), 3, 0));
     assertEquals(0, log.end());
     assertTrue(log.addAll(GROUP, records(1, 1, RecordDescriptor.GROUP_BEGIN - 1, 1), 1, 0));
-    assertTrue(log.addAll(GROUP, records(1, 1, RecordDescriptor.GROUP_MARK + 1, 1), 1, 0));
+    assertTrue(log.addAll(GROUP, records(1, 1, RecordDescriptor.GROUP_STOP + 1, 1), 1, 0));
   }
 
   @Test

@@ -25,6 +25,8 @@ import dev.ringfetch.index.v1.SnapshotBegin;
 import java.io.IOException;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Set;
+import java.util.TreeSet;
 import org.junit.jupiter.api.Test;
 
 /** The replicas of a node that leads nothing, and whom it takes for a leader. */
@@ -82,6 +84,10 @@ final class ReplicasTest {
   }
 
   private GroupState group(Node leader, Node... others) {
+    return group("index", leader, others);
+  }
+
+  private GroupState group(String name, Node leader, Node... others) {
     final Configuration.Builder won =
         Configuration.newBuilder()
             .setLeader(leader.getId())
@@ -93,7 +99,7 @@ final class ReplicasTest {
     final List<GroupState> created = new ArrayList<>();
     admin.create(
         GroupState.newBuilder()
-            .setIndex("index")
+            .setIndex(name)
             .setReplicas(3)
             .setWon(won)
             .setDefinition(
@@ -161,6 +167,26 @@ final class ReplicasTest {
   }
 
   @Test
+  void aNodeThatEndsJoinsNothing() {
+    final GroupState known = group(LEADER);
+    replicas.onMessage(LEADER.getId(), snapshot(known)).run();
+    final Replica replica = replicas.find(known.getGroup());
+    assertEquals(ReplicaState.JOINING, replica.status().state());
+    assertEquals(1, replicas.endInOrder().size());
+    final LeaderMessage next =
+        snapshot(known).toBuilder().setEpoch(known.getWon().getEpoch() + 1).build();
+    replicas.onMessage(LEADER.getId(), next).run();
+    assertEquals(known.getWon().getEpoch(), replica.status().gate());
+    assertEquals(0, answers.get(answers.size() - 1).getGate());
+    final GroupState other = group("other", LEADER);
+    replicas.onMessage(LEADER.getId(), snapshot(other)).run();
+    assertNull(replicas.find(other.getGroup()));
+    assertEquals(0, answers.get(answers.size() - 1).getGate());
+    final GroupState own = group("own", LEADER, SELF);
+    assertNull(replicas.find(own.getGroup()));
+  }
+
+  @Test
   void aSnapshotOfAnotherThanTheLeaderCreatesNone() {
     final GroupState group = group(LEADER, OTHER);
     replicas.onMessage(OTHER.getId(), snapshot(group)).run();
@@ -225,11 +251,15 @@ final class ReplicasTest {
   private static final class ToldCoordinator implements Coordinator {
     private List<GroupState> groups = List.of();
     private List<DroppedGroup> dropped = List.of();
+    private long gone; // 0: none
 
     @Override
     public int poll(Listener listener) {
       listener.onConnected(true);
       groups.forEach(listener::onGroup);
+      if (gone != 0) {
+        listener.onDropped(gone);
+      }
       listener.onDroppedGroups(dropped);
       return 1;
     }
@@ -302,6 +332,137 @@ final class ReplicasTest {
     }
   }
 
+  /** What a process has left of it that ended in order: the disk's journal has nothing. */
+  @Test
+  void whatWasInMemoryAloneIsInNoSnapshotOfTheDisk() throws IOException {
+    final GroupState state =
+        LOST.toBuilder()
+            .setDefinition(
+                new IndexDefinition(IndexKind.HASH, Durability.MEMORY, 1, 1, 1).encoded())
+            .build();
+    final byte[] begin =
+        GroupRecords.control(77, RecordDescriptor.GROUP_BEGIN, 5, state.toByteString());
+    try (Replicas restarted = restarted(begin, epochOfLost())) {
+      restarted.work();
+      assertNull(restarted.find(77));
+      assertEquals(List.of(), restarted.onDisk());
+    }
+  }
+
+  /** Records of stops by their groups. */
+  private static final class KeptStops implements StopRecords {
+    private final Set<Long> groups = new TreeSet<>();
+    private int failures;
+
+    @Override
+    public Writer create(long group) {
+      throw new AssertionError();
+    }
+
+    @Override
+    public Set<Long> groups() {
+      return Set.copyOf(groups);
+    }
+
+    @Override
+    public void delete(Set<Long> gone) throws IOException {
+      if (failures-- > 0) {
+        throw new IOException("the disk does not answer");
+      }
+      groups.removeAll(gone);
+    }
+  }
+
+  private static GroupState established(long group, Node... members) {
+    final Configuration.Builder established =
+        Configuration.newBuilder().setEpoch(9).setLeader(LEADER.getId());
+    for (final Node member : members) {
+      established.addMembers(Configurations.member(member));
+    }
+    return LOST.toBuilder().setGroup(group).setEstablished(established).build();
+  }
+
+  private Replicas withRecords(KeptStops stops, ToldCoordinator coordinator, List<Long> nowNs) {
+    return new Replicas(
+        new Replicas.Context()
+            .self(SELF)
+            .coordinator(coordinator)
+            .peers(new Answers())
+            .stores(group -> new EmptyStore())
+            .clock(() -> nowNs.get(nowNs.size() - 1))
+            .stops(stops));
+  }
+
+  /** As of files that are damaged. */
+  @Test
+  void recordsGoThatNoReplicaGoesOnWithOnceTheyCountNowhere() {
+    final KeptStops stops = new KeptStops();
+    stops.groups.addAll(List.of(1L, 2L, 3L, 4L));
+    stops.failures = 1;
+    final ToldCoordinator coordinator = new ToldCoordinator();
+    coordinator.groups =
+        List.of(
+            established(1, LEADER),
+            established(2, SELF, LEADER),
+            established(3, SELF.toBuilder().setIncarnation(1).build(), LEADER));
+    final List<Long> nowNs = new ArrayList<>(List.of(0L));
+    try (Replicas restarted = withRecords(stops, coordinator, nowNs)) {
+      restarted.work();
+      restarted.work(); // too early
+      assertEquals(Set.of(1L, 2L, 3L, 4L), stops.groups);
+      nowNs.add(1_000_000_001L);
+      restarted.work();
+      assertEquals(Set.of(3L, 4L), stops.groups); // that process may be the record's
+      coordinator.gone = 3;
+      restarted.work();
+      assertEquals(Set.of(4L), stops.groups); // of which the coordinator knows nothing
+    }
+  }
+
+  @Test
+  void aRecordGoesWithTheGroupThatWasPutAsideAndDropped() {
+    final GroupState state =
+        LOST.toBuilder()
+            .setDefinition(
+                new IndexDefinition(IndexKind.HASH, Durability.MEMORY, 1, 1, 1).encoded())
+            .build();
+    final KeptStops stops = new KeptStops();
+    stops.groups.add(77L);
+    final ToldCoordinator coordinator = new ToldCoordinator();
+    try (Replicas restarted = withRecords(stops, coordinator, List.of(0L))) {
+      final GroupRecovery recovery = new GroupRecovery(77, group -> new EmptyStore(), 1 << 20);
+      recovery.onRecord(
+          new JournalRecord()
+              .at(
+                  GroupRecords.control(77, RecordDescriptor.GROUP_BEGIN, 5, state.toByteString()),
+                  0));
+      restarted.recover(recovery);
+      restarted.work();
+      assertEquals(Set.of(77L), stops.groups); // the coordinator may be the wrong one
+      coordinator.dropped =
+          List.of(
+              DroppedGroup.newBuilder().setGroup(77).setDefinition(state.getDefinition()).build());
+      restarted.work();
+      assertEquals(Set.of(), stops.groups);
+    } catch (GroupStoreException e) {
+      throw new AssertionError(e);
+    }
+  }
+
+  /** They may be new ones of this process. */
+  @Test
+  void recordsOfReplicasThatHadNoneStayOnceTheNodeEnds() {
+    final KeptStops stops = new KeptStops();
+    stops.groups.add(2L);
+    final ToldCoordinator coordinator = new ToldCoordinator();
+    try (Replicas restarted = withRecords(stops, coordinator, List.of(0L))) {
+      restarted.endInOrder();
+      coordinator.groups = List.of(established(2, SELF, LEADER));
+      restarted.work();
+      assertEquals(Set.of(2L), stops.groups);
+    }
+  }
+
   private static DroppedGroup dropped(int incarnation) {
     return DroppedGroup.newBuilder()
         .setGroup(77)
@@ -343,6 +504,50 @@ final class ReplicasTest {
   void whatAnotherCoordinatorHasDroppedStays() throws IOException {
     assertEquals(List.of(77L), left(dropped(2), false));
     assertEquals(List.of(77L), left(dropped(2), true));
+  }
+
+  @Test
+  void whatWasPutAsideIsNotWrittenOverByAGroupThatGetsItsNumber() throws IOException {
+    final ToldCoordinator coordinator = new ToldCoordinator();
+    try (Replicas restarted = restarted(coordinator, beginOfLost(), epochOfLost())) {
+      final Replica replica = restarted.find(77);
+      restarted.work();
+      assertEquals(77, restarted.putAsideNumber()); // it may be given
+      final GroupState other =
+          LOST.toBuilder()
+              .setIndex("other")
+              .setDefinition(dropped(2).getDefinition())
+              .setWon(
+                  Configuration.newBuilder()
+                      .setEpoch(9)
+                      .setLeader(SELF.getId())
+                      .addMembers(Configurations.member(SELF)))
+              .build();
+      coordinator.groups = List.of(other);
+      restarted.work(); // as its first leader
+      final GroupState led = // as a node that the leader wants
+          other.toBuilder()
+              .clearWon()
+              .setEstablished(other.getWon().toBuilder().setLeader(2))
+              .build();
+      coordinator.groups = List.of(led);
+      restarted.work();
+      restarted
+          .onMessage(
+              2,
+              LeaderMessage.newBuilder()
+                  .setGroup(77)
+                  .setEpoch(9)
+                  .setSnapshotBegin(SnapshotBegin.newBuilder().setGroup(led))
+                  .build())
+          .run();
+      assertNull(restarted.find(77));
+      assertEquals(0, answers.get(answers.size() - 1).getGate());
+      assertEquals(List.of(), written);
+      assertEquals(List.of(replica), restarted.onDisk());
+      assertEquals(ReplicaState.MEMBER, replica.status().state());
+      assertEquals(0, restarted.putAsideNumber()); // it was given
+    }
   }
 
   @Test

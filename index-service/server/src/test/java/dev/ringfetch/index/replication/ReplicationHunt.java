@@ -26,7 +26,7 @@ final class ReplicationHunt implements Callable<Integer> {
    */
   private static final int ALL_MET_SECONDS = 900;
 
-  private static final int WORLDS_A_SEED = 3;
+  private static final int WORLDS_A_SEED = 4;
   private static final int WORLDS_BETWEEN_LINES = 200;
   private static final Logger REPLICAS = Logger.getLogger("dev.ringfetch.index.replication");
 
@@ -38,6 +38,7 @@ final class ReplicationHunt implements Callable<Integer> {
 
   private final Coverage memory = new Coverage();
   private final Coverage disk = new Coverage();
+  private final Coverage leaders = new Coverage();
   private final Coverage stops = new Coverage();
   private int failed;
 
@@ -60,11 +61,13 @@ final class ReplicationHunt implements Callable<Integer> {
     }
     System.out.println("in memory: " + memory);
     System.out.println("on disks: " + disk);
+    System.out.println("on leaders' disks: " + leaders);
     System.out.println("with orderly stops: " + stops);
     final List<String> missing =
         Stream.of(
                 missing("in memory: ", ReplicationSimulationTest.states(), memory),
                 missing("on disks: ", DiskSimulationTest.states(), disk),
+                missing("on leaders' disks: ", DiskSimulationTest.states(), leaders),
                 missing("with orderly stops: ", StopSimulationTest.states(), stops))
             .flatMap(states -> states)
             .toList();
@@ -79,6 +82,7 @@ final class ReplicationHunt implements Callable<Integer> {
     try {
       ReplicationSimulationTest.run(worldSeed, memory);
       DiskSimulationTest.run(worldSeed, disk);
+      DiskSimulationTest.runLeaders(worldSeed, leaders);
       StopSimulationTest.run(worldSeed, stops);
     } catch (AssertionError e) {
       failed++;

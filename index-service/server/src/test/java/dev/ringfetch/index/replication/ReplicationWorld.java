@@ -16,13 +16,16 @@ import dev.ringfetch.index.v1.Member;
 import dev.ringfetch.index.v1.Node;
 import java.io.IOException;
 import java.util.ArrayList;
+import java.util.Collections;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Objects;
 import java.util.Optional;
 import java.util.Random;
+import java.util.Set;
 import java.util.TreeMap;
+import java.util.TreeSet;
 import java.util.concurrent.ConcurrentHashMap;
 
 /**
@@ -49,11 +52,14 @@ final class ReplicationWorld {
   private final Map<Long, SimulatedNode> processes = new HashMap<>(); // by incarnation
   private final SimulatedReaders readers;
   private final Map<Long, SimulatedStops> stops = new TreeMap<>();
+  private final Durability level;
   private final boolean isOnDisk;
   private final int replicas;
   private final int logLimit;
   private final int logMemory;
   private final long group;
+  private final List<Long> groups = new ArrayList<>();
+  private final Set<Long> unwritten = new TreeSet<>(); // groups of which a record is missing
   private long incarnations = 1000;
   private long lastValue;
   private long lastId = 100;
@@ -67,7 +73,13 @@ final class ReplicationWorld {
 
   /** Creates a world whose index is in memory alone, or on the disks of all members. */
   ReplicationWorld(long seed, int nodeCount, int replicas, Coverage coverage, boolean isOnDisk) {
-    this.isOnDisk = isOnDisk;
+    this(seed, nodeCount, replicas, coverage, isOnDisk ? Durability.DISK : Durability.MEMORY);
+  }
+
+  /** Creates a world whose index has a level. */
+  ReplicationWorld(long seed, int nodeCount, int replicas, Coverage coverage, Durability level) {
+    this.level = level;
+    isOnDisk = level != Durability.MEMORY;
     random = new Random(seed);
     readers = new SimulatedReaders(this, seed, coverage);
     this.replicas = replicas;
@@ -76,13 +88,27 @@ final class ReplicationWorld {
     logLimit = time.oneIn(2) ? 16 << 20 : time.oneIn(2) ? 4_000 : 400;
     logMemory = time.oneIn(2) ? 64 << 10 : 1024;
     coordinator = new SimulatedCoordinator(time, coverage);
-    coordinator.isOnDisk = isOnDisk;
+    coordinator.level = level;
     coordinator.standsFor = this::standsFor;
     network = new SimulatedNetwork(time, coverage, nodes);
     for (long id = 1; id <= nodeCount; id++) {
       start(id);
     }
     group = coordinator.create(first(Math.min(nodeCount, replicas)));
+    groups.add(group);
+  }
+
+  /** Adds a group, whose members are others where there are more nodes. */
+  void addGroup() {
+    final List<Long> ids = new ArrayList<>(nodes.keySet());
+    Collections.rotate(ids, groups.size());
+    final Configuration.Builder won = Configuration.newBuilder().setLeader(ids.get(0)).setNonce(7);
+    for (final long id : ids.subList(0, Math.min(ids.size(), replicas))) {
+      won.addMembers(Configurations.member(nodes.get(id).node()));
+    }
+    groups.add(
+        coordinator.create(
+            first(1).toBuilder().setIndex("index" + groups.size()).setWon(won).build()));
   }
 
   private GroupState first(int members) {
@@ -96,12 +122,7 @@ final class ReplicationWorld {
         .setWon(won)
         .setDefinition(
             SimulatedDefinition.of(
-                new IndexDefinition(
-                    IndexKind.HASH,
-                    isOnDisk ? Durability.DISK : Durability.MEMORY,
-                    SimulatedStore.PARTITIONS,
-                    1,
-                    1)))
+                new IndexDefinition(IndexKind.HASH, level, SimulatedStore.PARTITIONS, 1, 1)))
         .build();
   }
 
@@ -153,9 +174,9 @@ final class ReplicationWorld {
   }
 
   /** Notes a record that is applied: there is one value for each partition and LSN. */
-  void applied(int partition, long lsn, ByteString key, ByteString value) {
+  void applied(long of, int partition, long lsn, ByteString key, ByteString value) {
     final String text = key.toStringUtf8() + "=" + (value == null ? "-" : value.toStringUtf8());
-    final String before = values.putIfAbsent(partition + "/" + lsn, text);
+    final String before = values.putIfAbsent(of + "/" + partition + "/" + lsn, text);
     if (before != null && !before.equals(text)) {
       throw new AssertionError(
           "partition=" + partition + " lsn=" + lsn + " was " + before + " and is " + text);
@@ -196,29 +217,49 @@ final class ReplicationWorld {
     return survives(id, id);
   }
 
-  /** Whether the group survives the end of two nodes. */
+  /** Whether the groups survive the end of two nodes. */
   boolean survives(long id, long second) {
-    if (isOnDisk) {
+    return groups.stream().allMatch(one -> survives(one, id, second) || isLost(one));
+  }
+
+  private boolean survives(long of, long id, long second) {
+    final GroupState state = coordinator.group(of);
+    if (level == Durability.DISK || (level == Durability.LEADER_DISK && hasLeaders(state))) {
       return true;
     }
-    final GroupState state = coordinator.group(group);
-    return hasOther(state.getEstablished(), id, second)
-        && (!state.hasWon() || hasOther(state.getWon(), id, second));
+    return hasOther(of, state.getEstablished(), id, second)
+        && (!state.hasWon() || hasOther(of, state.getWon(), id, second));
+  }
+
+  /**
+   * Whether nobody has what was acknowledged, as a record of a stop could not be written, or the
+   * first members have ended before there was anything.
+   */
+  private boolean isLost(long of) {
+    return !isOnDisk
+        && (unwritten.contains(of) || !coordinator.group(of).hasEstablished())
+        && !hasOther(of, Configurations.base(coordinator.group(of)), -1, -1);
   }
 
   /** Whether a process that ended in order has left what it had. */
-  private boolean hasLeft(Member member) {
+  private boolean hasLeft(long of, Member member) {
     return stops.containsKey(member.getNode())
-        && stops.get(member.getNode()).processes(group).contains(member);
+        && stops.get(member.getNode()).processes(of).contains(member);
   }
 
   /** Whether another process of a node has all that a member had. */
-  private boolean standsFor(long node, Member member) {
-    return member.getNode() == node && hasLeft(member);
+  private boolean standsFor(long of, long node, Member member) {
+    return member.getNode() == node && hasLeft(of, member);
   }
 
-  void onStopFailed() {
+  /** A process has no record of a group, which ends with it. */
+  void onStopFailed(Throwable failure) {
     coverage.count("stops without a record");
+    for (final long one : groups) {
+      if (failure.getMessage().contains("group=" + one + ":")) {
+        unwritten.add(one);
+      }
+    }
   }
 
   /** Ends a process in order; it starts again later. */
@@ -232,17 +273,10 @@ final class ReplicationWorld {
   }
 
   private void stopped(SimulatedNode node, long restartMs) {
-    final GroupState state = coordinator.group(group);
-    final boolean isNeeded =
-        Configurations.has(state.getEstablished(), node.node())
-            || Configurations.has(state.getWon(), node.node());
-    final boolean hasLeft = hasLeft(Configurations.member(node.node()));
-    if (isNeeded && !hasLeft && !survives(node.id())) {
-      if (node.replica() != null && node.replica().status().state() == ReplicaState.STOPPED) {
-        throw new AssertionError("a replica has ended without a record:\n" + describe());
+    for (final Replica replica : node.replicas().all()) {
+      if (replica.status().state() != ReplicaState.STOPPED && !isOnDisk) {
+        throw new AssertionError("a replica goes on as its process ends:\n" + describe());
       }
-      node.goOn(); // its operator sees that, and waits
-      return;
     }
     addCounts(node);
     node.end(false);
@@ -251,9 +285,27 @@ final class ReplicationWorld {
     time.after(restartMs * MS, () -> restart(node.id()));
   }
 
+  /**
+   * Whether the directories are there of all leaders whose directory may be the one that counts.
+   */
+  private boolean hasLeaders(GroupState state) {
+    return nodes.containsKey(state.getEstablished().getLeader())
+        && (!state.hasWon() || nodes.containsKey(state.getWon().getLeader()));
+  }
+
+  /** Whether the group survives the end of all processes. */
+  boolean survivesAll() {
+    return level == Durability.DISK || hasLeaders(coordinator.group(group));
+  }
+
   /** Whether the group survives the loss of a node's directory. */
   boolean survivesWithout(long id) {
     final GroupState state = coordinator.group(group);
+    if (level == Durability.LEADER_DISK) { // the next leader may be established as it gets lost
+      return state.hasEstablished()
+          && hasOther(group, state.getEstablished(), id, id)
+          && (!state.hasWon() || hasOther(group, state.getWon(), id, id));
+    }
     return state.hasEstablished()
         && hasOtherDirectory(state.getEstablished(), id)
         && (!state.hasWon() || hasOtherDirectory(state.getWon(), id));
@@ -292,6 +344,12 @@ final class ReplicationWorld {
     time.after(random.nextInt(1_000) * MS, () -> start(other));
   }
 
+  /** Starts another node. */
+  void addNode() {
+    coverage.count("more nodes");
+    start(++lastId);
+  }
+
   /** Ends all processes at once; each comes back some time. */
   void cutPower() {
     for (final SimulatedNode node : List.copyOf(nodes.values())) {
@@ -302,19 +360,21 @@ final class ReplicationWorld {
     coverage.count("cuts of all power");
   }
 
-  private boolean hasOther(Configuration configuration, long id, long second) {
+  private boolean hasOther(long of, Configuration configuration, long id, long second) {
     for (final Member member : configuration.getMembersList()) {
       final SimulatedNode node = nodes.get(member.getNode());
-      if (hasLeft(member)) {
+      if (hasLeft(of, member)) {
         return true;
       }
       if (member.getNode() != id
           && member.getNode() != second
+          && node != null // its directory is lost
           && node.isAlive()
           && !network.memory().isDamaged(node)
           && Configurations.is(member, node.node())
-          && node.replica() != null
-          && node.replica().status().state() != ReplicaState.NONE) {
+          && node.replica(of) != null
+          && node.replica(of).status().state() != ReplicaState.NONE
+          && node.replica(of).status().state() != ReplicaState.STOPPED) {
         return true;
       }
     }
@@ -350,11 +410,15 @@ final class ReplicationWorld {
 
   /** The node whose replica serves, by what it knows itself; null: none. */
   SimulatedNode leader() {
+    return leader(group);
+  }
+
+  private SimulatedNode leader(long of) {
     SimulatedNode found = null;
     long epoch = -1;
     for (final SimulatedNode node : nodes.values()) {
-      if (node.isAlive() && node.store() != null && node.store().isLeading()) {
-        final long gate = node.replica().status().gate();
+      if (node.isAlive() && node.store(of) != null && node.store(of).isLeading()) {
+        final long gate = node.replica(of).status().gate();
         if (gate > epoch) {
           found = node;
           epoch = gate;
@@ -408,6 +472,8 @@ final class ReplicationWorld {
   private final class Request {
     private final int crew;
     private final long thinkNs;
+    private final int number = groups.size() == 1 ? 0 : random.nextInt(groups.size());
+    private final long of = groups.get(number);
     private final int key = random.nextInt(KEYS);
     private final ByteString name = ReplicationWorld.name(key);
     private final long invokedNs = time.nowNs();
@@ -423,7 +489,7 @@ final class ReplicationWorld {
     void begin() {
       final List<SimulatedNode> serving =
           nodes.values().stream()
-              .filter(one -> one.isAlive() && one.store() != null && one.store().isLeading())
+              .filter(one -> one.isAlive() && one.store(of) != null && one.store(of).isLeading())
               .toList();
       if (serving.isEmpty()) {
         think(crew, Math.max(thinkNs, MS));
@@ -438,16 +504,16 @@ final class ReplicationWorld {
     }
 
     private boolean isFull() {
-      final LeaderLog log = node.replica().serving();
+      final LeaderLog log = node.replica(of).serving();
       return log != null && !log.hasRoom();
     }
 
     private void call() {
-      if (ended || node.store() == null || !node.store().isLeading()) {
+      if (ended || node.store(of) == null || !node.store(of).isLeading()) {
         end(null);
         return;
       }
-      if (!node.stops().isEmpty()) {
+      if (node.stops().has(of)) {
         throw new AssertionError("serves with a record of a stop: node=" + node.id());
       }
       if (isFull()) {
@@ -465,7 +531,7 @@ final class ReplicationWorld {
         submit(write().delete(name));
       } else {
         final long value = ++lastValue;
-        final Entry there = node.store().read(name);
+        final Entry there = node.store(of).read(name);
         final long expected = there == null || time.oneIn(4) ? 0 : there.getVersion();
         made = Call.compareAndSet(expected, value);
         submit(write().compareAndSet(name, expected, text(value)));
@@ -473,7 +539,7 @@ final class ReplicationWorld {
     }
 
     private void submit(Write write) {
-      if (node.store().submit(write, name) == Write.QUEUE_FULL) {
+      if (node.store(of).submit(write, name) == Write.QUEUE_FULL) {
         made = null;
         end(null);
       }
@@ -518,7 +584,7 @@ final class ReplicationWorld {
 
     private void read() {
       made = Call.read(Call.Kind.GET);
-      final SimulatedStore store = node.store();
+      final SimulatedStore store = node.store(of);
       final int generation = store.generation();
       confirm(
           () -> {
@@ -528,7 +594,7 @@ final class ReplicationWorld {
     }
 
     private void confirm(Runnable next) {
-      node.replica()
+      node.replica(of)
           .confirm(
               new Confirmation() {
                 @Override
@@ -566,7 +632,8 @@ final class ReplicationWorld {
       ended = true;
       if (made != null && answer != null) {
         coverage.count(answer.equals(Answer.OPEN) ? "open calls" : "answered calls");
-        history.add(new Operation(key, made, answer, false, invokedNs, time.nowNs()));
+        final int place = number * KEYS + key;
+        history.add(new Operation(place, made, answer, false, invokedNs, time.nowNs()));
       }
       think(crew, thinkNs);
     }
@@ -596,7 +663,11 @@ final class ReplicationWorld {
         node.directory().isShort = false;
       }
       if (node.isAlive() && hasFailed(node)) { // its operator starts it again
-        crash(node.id(), true, -1);
+        if (isOnDisk || survives(node.id())) {
+          crash(node.id(), true, -1);
+        } else {
+          stop(node.id(), 1);
+        }
       }
       if (!node.isAlive()) {
         start(node.id());
@@ -620,11 +691,18 @@ final class ReplicationWorld {
     readers.stop();
     time.run(PATIENCE_NS + 500 * MS);
     checkErrors();
-    if (coverage.of("answered calls") == answered) {
+    if (coverage.of("answered calls") == answered && !groups.stream().allMatch(this::isLost)) {
       throw new AssertionError("serves nobody:\n" + describe());
     }
-    checkEqual();
-    checkStopRecords();
+    for (final long one : groups) {
+      if (isLost(one)) {
+        coverage.count("lost groups");
+        checkLost(one);
+      } else {
+        checkEqual(one);
+        checkStopRecords(one);
+      }
+    }
     for (final SimulatedNode node : nodes.values()) {
       addCounts(node);
     }
@@ -640,34 +718,53 @@ final class ReplicationWorld {
   private boolean hasFailed(SimulatedNode node) {
     final boolean isNone =
         node.replica() != null && node.replica().status().state() == ReplicaState.NONE;
-    return isOnDisk ? node.directory().isFailed() || isNone : isNone && !node.stops().isEmpty();
+    if (isOnDisk) {
+      return node.directory().isFailed() || isNone;
+    }
+    return groups.stream()
+        .anyMatch(
+            one ->
+                node.stops().has(one)
+                    && node.replica(one) != null
+                    && node.replica(one).status().state() == ReplicaState.NONE);
   }
 
   private boolean isSettled() {
-    final GroupState state = coordinator.group(group);
-    final SimulatedNode leader = leader();
+    return groups.stream().allMatch(one -> isLost(one) || isSettled(one));
+  }
+
+  private boolean isSettled(long of) {
+    final GroupState state = coordinator.group(of);
+    final SimulatedNode leader = leader(of);
     return leader != null
         && !state.hasWon()
         && state.getEstablished().getLeader() == leader.id()
         && Configurations.has(state.getEstablished(), leader.node())
         && state.getEstablished().getMembersCount() == Math.min(replicas, nodes.size())
-        && leader.replica().status().established()
-        && leader.replica().status().gate() == state.getEstablished().getEpoch();
+        && leader.replica(of).status().established()
+        && leader.replica(of).status().gate() == state.getEstablished().getEpoch();
   }
 
-  private void checkEqual() {
-    final SimulatedNode leader = leader();
-    final GroupState state = coordinator.group(group);
+  /** Nobody serves what is lost. */
+  private void checkLost(long of) {
+    if (leader(of) != null && !coordinator.group(of).hasWon()) {
+      throw new AssertionError("serves what is lost: group=" + of + "\n" + describe());
+    }
+  }
+
+  private void checkEqual(long of) {
+    final SimulatedNode leader = leader(of);
+    final GroupState state = coordinator.group(of);
     for (final Member member : state.getEstablished().getMembersList()) {
       final SimulatedNode node = nodes.get(member.getNode());
-      if (!Objects.equals(node.store().content(), leader.store().content())) {
+      if (!Objects.equals(node.store(of).content(), leader.store(of).content())) {
         throw new AssertionError(
             "node="
                 + node.id()
                 + " has "
-                + node.store().content()
+                + node.store(of).content()
                 + " and the leader "
-                + leader.store().content()
+                + leader.store(of).content()
                 + "\n"
                 + describe());
       }
@@ -675,9 +772,9 @@ final class ReplicationWorld {
   }
 
   /** No record is left where the group has gone on. */
-  private void checkStopRecords() {
+  private void checkStopRecords(long of) {
     for (final SimulatedNode node : nodes.values()) {
-      if (!node.stops().isEmpty()) {
+      if (node.stops().has(of)) {
         throw new AssertionError("node=" + node.id() + " has a record of a stop:\n" + describe());
       }
     }
@@ -708,14 +805,18 @@ final class ReplicationWorld {
   }
 
   String describe() {
-    final StringBuilder text = new StringBuilder(coordinator.group(group).toString());
-    for (final SimulatedNode node : nodes.values()) {
-      text.append(node.id())
-          .append(' ')
-          .append(node.node().getIncarnation())
-          .append(' ')
-          .append(node.replica() == null ? "no replica" : node.replica().status())
-          .append('\n');
+    final StringBuilder text = new StringBuilder();
+    for (final long one : groups) {
+      text.append(coordinator.group(one));
+      for (final SimulatedNode node : nodes.values()) {
+        text.append(node.id())
+            .append(' ')
+            .append(node.node().getIncarnation())
+            .append(node.isAlive() ? " " : " dead ")
+            .append(node.stops().processes(one))
+            .append(node.replica(one) == null ? "no replica" : node.replica(one).status())
+            .append('\n');
+      }
     }
     return text.toString();
   }

@@ -4,6 +4,7 @@ import dev.ringfetch.index.coordinator.Coordinator;
 import dev.ringfetch.index.coordinator.Recoveries;
 import dev.ringfetch.index.v1.Configuration;
 import dev.ringfetch.index.v1.DroppedGroups;
+import dev.ringfetch.index.v1.Durability;
 import dev.ringfetch.index.v1.GroupState;
 import dev.ringfetch.index.v1.Member;
 import dev.ringfetch.index.v1.Node;
@@ -16,7 +17,6 @@ import java.util.List;
 import java.util.Map;
 import java.util.Set;
 import java.util.TreeMap;
-import java.util.function.BiPredicate;
 
 /** The truth of a simulated cluster, and the nodes' sessions, which are late and lose answers. */
 final class SimulatedCoordinator {
@@ -30,11 +30,17 @@ final class SimulatedCoordinator {
   private long epoch = 100;
   private long lastGroup;
 
-  /** Whether a member's directory makes it complete. */
-  boolean isOnDisk;
+  /** The level of the group, which says whose directory makes a node complete. */
+  Durability level = Durability.MEMORY;
 
   /** Whether another process of a node has all that a member had. */
-  BiPredicate<Long, Member> standsFor = (node, member) -> false;
+  Standing standsFor = (group, node, member) -> false;
+
+  /** Says whether another process of a node has all that a member of a group had. */
+  @FunctionalInterface
+  interface Standing {
+    boolean test(long group, long node, Member member);
+  }
 
   /** Whether answers may be lost. */
   boolean loses;
@@ -96,11 +102,17 @@ final class SimulatedCoordinator {
             .filter(member -> member.getNode() == proposed.getLeader())
             .findFirst()
             .orElseThrow();
-    return isOnDisk
+    if (level == Durability.LEADER_DISK
+        && base.getLeader() == leader.getNode()
+        && !base.getMembersList().contains(leader)) { // it has restarted, and what others forgot
+      return proposed.getMembersList().stream()
+          .allMatch(member -> member.equals(leader) || base.getMembersList().contains(member));
+    }
+    return level == Durability.DISK
         ? Configurations.hasNode(base, leader.getNode())
         : base.getMembersList().contains(leader)
             || base.getMembersList().stream()
-                .anyMatch(member -> standsFor.test(leader.getNode(), member));
+                .anyMatch(member -> standsFor.test(before.getGroup(), leader.getNode(), member));
   }
 
   private Coordinator.Result win(GroupState seen, Configuration proposed) {

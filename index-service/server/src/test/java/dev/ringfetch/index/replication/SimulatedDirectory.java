@@ -36,6 +36,9 @@ final class SimulatedDirectory {
   /** Whether it says that no room comes; else it seems to be slow. */
   boolean isShort;
 
+  /** Whether a start may find its newest snapshot damaged. */
+  boolean damagesSnapshots = true;
+
   /** Bytes that may wait for their sync: beyond, there is no room. */
   int room = Integer.MAX_VALUE;
 
@@ -222,7 +225,7 @@ final class SimulatedDirectory {
     if (snapshots.isEmpty()) {
       return null;
     }
-    if (!time.oneIn(4)) {
+    if (!damagesSnapshots || !time.oneIn(4)) {
       return snapshots.get(snapshots.size() - 1);
     }
     coverage.count("damaged snapshots");

@@ -27,7 +27,7 @@ final class SimulatedMemory {
   private final Coverage coverage;
   private int pairs; // one in so many pairs of nodes has none; 0: all have none
   private final Map<ByteString, Own> offers = new HashMap<>();
-  private final Map<SimulatedNode, Own> owns = new HashMap<>();
+  private final Map<SimulatedNode, List<Own>> owns = new HashMap<>(); // of its replicas
   private long tokens;
 
   SimulatedMemory(SimulatedTime time, Coverage coverage) {
@@ -61,7 +61,7 @@ final class SimulatedMemory {
       @Override
       public MemberMemory open() {
         final Own own = new Own(self);
-        owns.put(self, own);
+        owns.computeIfAbsent(self, node -> new ArrayList<>()).add(own);
         return own;
       }
 
@@ -95,9 +95,14 @@ final class SimulatedMemory {
     }
   }
 
+  private List<Own> owns(SimulatedNode node) {
+    return owns.getOrDefault(node, List.of());
+  }
+
   /** A leader writes over the end word of a node's log memory, with what cannot be. */
   void damage(SimulatedNode node) {
-    final Own own = owns.get(node);
+    final List<Own> all = owns(node);
+    final Own own = all.isEmpty() ? null : all.get(all.size() - 1);
     if (own != null && own.region != null && !own.region.damaged) {
       own.region.damaged = true;
       own.damages++;
@@ -107,14 +112,12 @@ final class SimulatedMemory {
 
   /** Whether a node has lost what was placed, and has not seen that. */
   boolean isDamaged(SimulatedNode node) {
-    final Own own = owns.get(node);
-    return own != null && own.region != null && own.region.damaged;
+    return owns(node).stream().anyMatch(own -> own.region != null && own.region.damaged);
   }
 
   /** How often the log memory of a node was damaged. */
   int damages(SimulatedNode node) {
-    final Own own = owns.get(node);
-    return own == null ? 0 : own.damages;
+    return owns(node).stream().mapToInt(own -> own.damages).sum();
   }
 
   /** Log memory: while its member looks at it, requests that are under way may come first. */

@@ -60,7 +60,7 @@ final class SimulatedNode {
     page.move(node.getIncarnation()); // first: clients of an earlier process turn away
     session.announce(node);
     session.wakeUp(this::alarm);
-    final Replicas.StoreFactory stores = group -> new SimulatedStore(world, this);
+    final Replicas.StoreFactory stores = group -> new SimulatedStore(world, this, group.getGroup());
     replicas =
         new Replicas(
             new Replicas.Context()
@@ -116,8 +116,7 @@ final class SimulatedNode {
   void stop(Runnable ended) {
     if (stop == null) {
       final boolean isSlow = world.time().oneIn(2); // the disk is
-      final OrderlyStop begun =
-          new OrderlyStop(replicas, stops, () -> {}, failure -> world.onStopFailed());
+      final OrderlyStop begun = new OrderlyStop(replicas, stops, () -> {}, world::onStopFailed);
       stop = begun;
       stepStop(begun, isSlow, ended);
     }
@@ -144,11 +143,6 @@ final class SimulatedNode {
   /** Whether it ends in order. */
   boolean isStopping() {
     return stop != null;
-  }
-
-  /** Lets it go on after a stop that could not be. */
-  void goOn() {
-    stop = null;
   }
 
   /** What earlier processes have left. */
@@ -261,10 +255,19 @@ final class SimulatedNode {
   }
 
   Replica replica() {
-    return replicas.find(world.group());
+    return replica(world.group());
+  }
+
+  /** The replica of one of several groups. */
+  Replica replica(long group) {
+    return replicas.find(group);
   }
 
   SimulatedStore store() {
-    return replica() == null ? null : (SimulatedStore) replica().store();
+    return store(world.group());
+  }
+
+  SimulatedStore store(long group) {
+    return replica(group) == null ? null : (SimulatedStore) replica(group).store();
   }
 }

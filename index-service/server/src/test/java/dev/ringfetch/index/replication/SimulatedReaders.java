@@ -114,11 +114,12 @@ final class SimulatedReaders {
         coverage.count("loads from paused leaders");
       }
       final Entry entry = leader.store().read(ReplicationWorld.name(key));
-      world.time().after(delayNs(), () -> look(key, entry, invokedNs));
+      final MemberGates gates = grant.gates; // another grant may come meanwhile
+      world.time().after(delayNs(), () -> look(key, entry, gates, invokedNs));
     }
 
-    private void look(int key, Entry entry, long invokedNs) {
-      if (!grant.gates.areOpen()) {
+    private void look(int key, Entry entry, MemberGates gates, long invokedNs) {
+      if (!gates.areOpen()) {
         coverage.count("closed gates");
         end();
         return;

@@ -7,6 +7,7 @@ import java.io.IOException;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
+import java.util.Set;
 import java.util.TreeMap;
 import java.util.function.Consumer;
 
@@ -19,22 +20,35 @@ final class SimulatedStops implements StopRecords {
   /** Removals fail so many times. */
   int failures;
 
+  /** The disk is full after so many pieces more, until it has been once; negative: never. */
+  int room = -1;
+
   SimulatedStops(long node, Coverage coverage) {
     this.node = node;
     this.coverage = coverage;
   }
 
+  private void write() throws IOException {
+    if (room >= 0 && room-- == 0) {
+      coverage.count("records without room");
+      throw new IOException("no space left");
+    }
+  }
+
   @Override
-  public Writer create(long group) {
+  public Writer create(long group) throws IOException {
+    write();
     final List<byte[]> pieces = new ArrayList<>();
     return new Writer() {
       @Override
-      public void add(byte[] piece) {
+      public void add(byte[] piece) throws IOException {
+        write();
         pieces.add(piece.clone());
       }
 
       @Override
-      public void finish() {
+      public void finish() throws IOException {
+        write();
         records.put(group, pieces);
         coverage.count("records of stops");
       }
@@ -47,18 +61,25 @@ final class SimulatedStops implements StopRecords {
   }
 
   @Override
-  public void delete(long group) throws IOException {
+  public Set<Long> groups() {
+    return Set.copyOf(records.keySet());
+  }
+
+  @Override
+  public void delete(Set<Long> groups) throws IOException {
     if (failures > 0) {
       failures--;
       throw new IOException("the disk does not answer");
     }
-    if (records.remove(group) != null) {
-      coverage.count("removed records of stops");
+    for (final long group : groups) {
+      if (records.remove(group) != null) {
+        coverage.count("removed records of stops");
+      }
     }
   }
 
-  boolean isEmpty() {
-    return records.isEmpty();
+  boolean has(long group) {
+    return records.containsKey(group);
   }
 
   /** The processes whose records there are; empty if there are none. */

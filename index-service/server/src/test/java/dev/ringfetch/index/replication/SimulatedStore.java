@@ -22,6 +22,7 @@ final class SimulatedStore implements GroupStore {
 
   private final ReplicationWorld world;
   private final SimulatedNode node;
+  private final long group;
   private final Book[] books = new Book[PARTITIONS];
   private final Partition[] partitions = new Partition[PARTITIONS];
   private final CommitLog[] logs = new CommitLog[PARTITIONS];
@@ -32,7 +33,8 @@ final class SimulatedStore implements GroupStore {
   private boolean stalls;
   private int generation;
 
-  SimulatedStore(ReplicationWorld world, SimulatedNode node) {
+  SimulatedStore(ReplicationWorld world, SimulatedNode node, long group) {
+    this.group = group;
     this.world = world;
     this.node = node;
   }
@@ -71,7 +73,7 @@ final class SimulatedStore implements GroupStore {
 
     @Override
     public void put(ByteString key, ByteString value, long version) {
-      world.applied(partition, version, key, value);
+      world.applied(group, partition, version, key, value);
       last = Math.max(last, version);
       entries.put(key, Entry.newBuilder().setKey(key).setValue(value).setVersion(version).build());
     }
@@ -97,7 +99,7 @@ final class SimulatedStore implements GroupStore {
   }
 
   @Override
-  public void clear(GroupState group) {
+  public void clear(GroupState state) {
     if (leading) {
       throw new AssertionError("cleared while it serves");
     }
@@ -122,7 +124,7 @@ final class SimulatedStore implements GroupStore {
       }
       case RecordDescriptor.DELETE -> {
         final Book book = books[record.partition()];
-        world.applied(record.partition(), record.lsn(), record.key(), null);
+        world.applied(group, record.partition(), record.lsn(), record.key(), null);
         if (record.lsn() > book.version(record.key())) {
           book.delete(record.key());
         }
@@ -148,7 +150,7 @@ final class SimulatedStore implements GroupStore {
   }
 
   private void check(JournalRecord record) {
-    if (!cleared || leading || record.index() != world.group()) {
+    if (!cleared || leading || record.index() != group) {
       throw new AssertionError("applied what cannot be: " + record);
     }
   }
@@ -357,7 +359,7 @@ final class SimulatedStore implements GroupStore {
       final byte[] bytes = new byte[JournalRecord.aligned(key, value, 0)];
       new JournalRecord()
           .begin(bytes, 0, type, key, value)
-          .partition(world.group(), partition)
+          .partition(group, partition)
           .place(0, lsn)
           .end();
       piece.writeBytes(bytes);

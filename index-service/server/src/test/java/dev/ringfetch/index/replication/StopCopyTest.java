@@ -34,6 +34,7 @@ final class StopCopyTest implements UnconnectedPeers, MemberStore {
   private final List<Long> content = new ArrayList<>(); // of the store: LSNs
   private final ArrayDeque<ByteString> pieces = new ArrayDeque<>();
   private boolean walks = true; // else a piece comes later
+  private boolean fails; // the store
   private final List<byte[]> left = new ArrayList<>();
   private long nowNs;
   private MemberMessage answer;
@@ -53,7 +54,9 @@ final class StopCopyTest implements UnconnectedPeers, MemberStore {
         () -> 1,
         new ReplicaContext.Limits(LIMIT, LIMIT, 4096),
         failure -> {
-          throw new AssertionError(failure);
+          if (!fails) {
+            throw new AssertionError(failure);
+          }
         });
   }
 
@@ -188,10 +191,51 @@ final class StopCopyTest implements UnconnectedPeers, MemberStore {
   void whatIsNotCompleteLeavesNothing() throws Exception {
     assertTrue(work());
     assertEquals(List.of(), left);
+    assertEquals(ReplicaState.STOPPED, core.state());
+  }
+
+  @Test
+  void whatJoinsLeavesNothing() throws Exception {
     core.reset(0, STATE, true);
     core.become(ReplicaState.JOINING);
     assertTrue(work());
     assertEquals(List.of(), left);
+    assertEquals(ReplicaState.STOPPED, core.state());
+  }
+
+  @Test
+  void aProcessThatHasObeyedNobodyLeavesTheRecordThatStands() throws Exception {
+    member();
+    assertTrue(work());
+    final ReplicaCore next = ReplicaCore.recovered(context(42), restart());
+    final StopCopy second = new StopCopy(context(42), () -> {}, () -> {});
+    second.work(next, true, () -> next.leave(ReplicaState.STOPPED));
+    assertTrue(second.isDone());
+    assertNull(second.take());
+    assertEquals(ReplicaState.STOPPED, next.state());
+  }
+
+  @Test
+  void whatCannotBeKeptEndsTheReplica() throws Exception {
+    member();
+    copy.work(core, true, this::stop);
+    assertNotNull(copy.take());
+    copy.giveUp();
+    copy.work(core, true, this::stop);
+    assertEquals(1, stops);
+    assertFalse(work());
+    assertNotNull(copy.failure());
+    assertEquals(1, stops);
+  }
+
+  @Test
+  void aStoreThatFailsEndsTheReplicaInOrder() throws Exception {
+    member();
+    fails = true;
+    assertFalse(work());
+    assertNotNull(copy.failure());
+    assertEquals(1, stops);
+    assertEquals(ReplicaState.STOPPED, core.state());
   }
 
   @Test
@@ -203,7 +247,7 @@ final class StopCopyTest implements UnconnectedPeers, MemberStore {
     nowNs += StopCopy.PATIENCE_NS + 1;
     assertFalse(work());
     assertNotNull(copy.failure());
-    assertEquals(0, stops);
+    assertEquals(1, stops); // one that goes on would make others' records void
   }
 
   @Test
@@ -241,6 +285,25 @@ final class StopCopyTest implements UnconnectedPeers, MemberStore {
     assertEquals(ReplicaState.NONE, cycle.state());
     cycle.onMessage(LEADER, adopt);
     assertEquals(0, answer.getGate());
+  }
+
+  private static Configuration configuration(long epoch, long incarnation) {
+    return Configuration.newBuilder().setEpoch(epoch).addMembers(process(incarnation)).build();
+  }
+
+  @Test
+  void theRecordCountsUntilALaterConfigurationDoesWithoutItsProcess() throws Exception {
+    member();
+    assertTrue(work());
+    final EarlierStopRecord record = new EarlierStopRecord(restart());
+    record.onEstablished(configuration(core.gate(), 43)); // its own may be established yet
+    assertTrue(record.mayCount());
+    record.onEstablished(configuration(core.gate() + 1, INCARNATION));
+    assertTrue(record.mayCount());
+    record.onEstablished(configuration(core.gate() + 2, 43));
+    assertTrue(record.isVoid());
+    record.onRemoved();
+    assertTrue(record.isGone());
   }
 
   private void begin(Follower follower, Member member) {
@@ -288,6 +351,9 @@ final class StopCopyTest implements UnconnectedPeers, MemberStore {
 
   @Override
   public GroupSnapshot snapshot(Runnable wake) {
+    if (fails) {
+      throw new IllegalStateException("no entries");
+    }
     pieces.clear();
     for (final long lsn : content) {
       pieces.add(ByteString.copyFrom(record(0, lsn)));

@@ -26,8 +26,10 @@ final class StopSimulationTest {
     "cold starts",
     "fail-overs",
     "joins",
+    "lost groups",
     "orderly stops",
     "records of stops",
+    "records without room",
     "removed records of stops",
     "starts from records of stops",
     "stops of all nodes",
@@ -68,6 +70,27 @@ final class StopSimulationTest {
     assertFalse(world.coordinator().group(world.group()).hasWon());
   }
 
+  /** It may find no room for its record, and the others' would be void then. */
+  @Test
+  void aNodeThatEndsTakesNoGroupOverAlone() {
+    final Coverage coverage = new Coverage();
+    final ReplicationWorld world = new ReplicationWorld(20261201, 2, 2, coverage);
+    world.startClients(2, 2 * ReplicationWorld.MS);
+    world.time().run(500 * ReplicationWorld.MS);
+    final long established = world.coordinator().group(world.group()).getEstablished().getEpoch();
+    world.nodes().get(2L).replicas().endInOrder();
+    world.stop(1, 20_000);
+    world.time().run(5_000 * ReplicationWorld.MS);
+    world.nodes().get(2L).stops().room = 0;
+    world.stop(2, 100);
+    world.time().run(1_000 * ReplicationWorld.MS);
+    world.checkErrors();
+    assertEquals(established, world.coordinator().group(world.group()).getEstablished().getEpoch());
+    assertEquals(1, coverage.of("stops without a record"));
+    world.settle(); // with the first one's
+    assertEquals(0, coverage.of("lost groups"));
+  }
+
   /** What many worlds meet. */
   static Stream<String> states() {
     return Stream.of(MET);
@@ -76,14 +99,19 @@ final class StopSimulationTest {
   static void run(long seed, Coverage coverage) {
     try {
       final Random random = new Random(seed);
-      final int nodes = 1 + Math.floorMod(seed, 4); // what Random draws first hardly differs
-      final int replicas = 1 + Math.floorMod(seed / 4, 3);
+      final int nodes = 1 + Math.floorMod(seed, 5); // what Random draws first hardly differs
+      final int replicas = 1 + Math.floorMod(seed / 5, 3);
       final ReplicationWorld world =
           new ReplicationWorld(random.nextLong(), nodes, replicas, coverage);
+      for (int groups = 1; groups < 1 + Math.floorMod(seed / 15, 3); groups++) {
+        world.addGroup();
+      }
       world.startClients(1 + random.nextInt(8), 1_000_000 + random.nextInt(3_000_000));
       final ReplicationFaults faults = new ReplicationFaults(world, coverage);
       final int stops = random.nextInt(4);
       final int stopsOfAll = 1 + random.nextInt(4);
+      final boolean isFull = random.nextInt(3) == 0;
+      final boolean grows = random.nextInt(3) == 0;
       for (int ms = 0; ms < LIFE_MS; ms += STEP_MS) {
         final List<Long> ids = List.copyOf(world.nodes().keySet());
         final int choice = random.nextInt(20);
@@ -93,6 +121,10 @@ final class StopSimulationTest {
           stopAll(world, random, coverage);
         } else if (choice == 19) {
           world.nodes().get(ids.get(0)).stops().failures = random.nextInt(3);
+        } else if (choice == 18 && isFull) {
+          world.nodes().get(ids.get(random.nextInt(ids.size()))).stops().room = random.nextInt(8);
+        } else if (choice == 17 && grows) {
+          world.addNode();
         }
         faults.run(STEP_MS);
       }

@@ -4,6 +4,7 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertNotNull;
 import static org.junit.jupiter.api.Assertions.assertNull;
+import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import dev.ringfetch.index.coordinator.Coordinator;
@@ -131,6 +132,13 @@ final class ClusterNodeTest {
         replicas,
         (incarnation, done, failure) -> ended.complete(failure));
     return ended.get(20, TimeUnit.SECONDS);
+  }
+
+  /** Else clients read on what an earlier process on its directory has left. */
+  @Test
+  void aNodeTakesNoPartBeforeItsIndexesServe() throws Exception {
+    assertThrows(IllegalStateException.class, () -> node.start("localhost:1", () -> {}));
+    start();
   }
 
   @Test

@@ -211,6 +211,16 @@ class DurableIndexesTest {
   }
 
   @Test
+  void aServerAloneHasNoLeader() throws Exception {
+    start(Durability.MEMORY);
+    final StatusException refused =
+        assertThrows(
+            StatusException.class,
+            () -> indexes.create("a", IndexKind.HASH, Durability.LEADER_DISK));
+    assertEquals(Status.Code.FAILED_PRECONDITION, refused.getStatus().getCode());
+  }
+
+  @Test
   void withoutADataDirectoryThereIsNoDurability() throws Exception {
     start(Durability.MEMORY);
     final Indexes none = new Indexes(IndexMemory.ofProcess(64L << 20));

@@ -13,6 +13,7 @@ import dev.ringfetch.index.journal.SnapshotCycle;
 import dev.ringfetch.index.partition.Write;
 import dev.ringfetch.index.v1.Durability;
 import dev.ringfetch.index.v1.IndexKind;
+import io.grpc.Status;
 import io.grpc.StatusException;
 import java.io.IOException;
 import java.nio.file.Files;
@@ -51,6 +52,10 @@ final class OfflineNodeTest {
     private final ClusterNode node;
 
     Life(Path data) throws Exception {
+      this(data, truth);
+    }
+
+    Life(Path data, LocalCoordinator.Truth truth) throws Exception {
       indexes =
           Indexes.unrecovered(
               IndexMemory.unrecovered(
@@ -187,6 +192,47 @@ final class OfflineNodeTest {
   @Test
   void aSnapshotAndTheJournalBehindItHaveAllThatWasAcknowledged() throws Exception {
     checkContent(written(true));
+  }
+
+  @Test
+  void aSnapshotOfNoGroupIsThatOfANode() throws Exception {
+    final Path data = parent.resolve("data");
+    try (Life life = new Life(data)) {
+      life.create("dropped", IndexKind.ORDERED);
+      life.write("dropped");
+      life.drop("dropped");
+      life.snapshot();
+    }
+    assertEquals(List.of(), findings(data));
+    try (Life life = new Life(data)) {
+      life.create("hash", IndexKind.HASH);
+      life.write("hash");
+    }
+    checkContent(data);
+  }
+
+  @Test
+  void anotherCoordinatorThatHasNothingGivesNoNumbersOfGroupsThatWerePutAside() throws Exception {
+    final Path data = written(false);
+    try (Life life = new Life(data, new LocalCoordinator.Truth())) {
+      final CompletableFuture<StatusException> ended = new CompletableFuture<>();
+      life.node.create(
+          "other",
+          IndexKind.HASH,
+          Durability.DISK,
+          0,
+          (incarnation, done, failure) -> ended.complete(failure));
+      final StatusException refusal = ended.get(20, TimeUnit.SECONDS);
+      assertEquals(Status.Code.FAILED_PRECONDITION, refusal.getStatus().getCode());
+    }
+    checkContent(data);
+    try (Life life = new Life(data)) { // with its own again
+      for (final String name : model.keySet()) {
+        life.awaitLed(name);
+        life.write(name);
+      }
+    }
+    checkContent(data);
   }
 
   @Test

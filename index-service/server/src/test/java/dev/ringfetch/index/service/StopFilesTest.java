@@ -21,6 +21,7 @@ import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
 import java.util.Random;
+import java.util.Set;
 import org.junit.jupiter.api.Test;
 
 /** The files of orderly stops, on a disk that loses its power, or what it has. */
@@ -32,6 +33,7 @@ final class StopFilesTest implements GroupStore {
   private final StopFiles files = new StopFiles(disk);
   private final List<Throwable> errors = new ArrayList<>();
   private int applied;
+  private boolean fails;
 
   private byte[] record(int type, long epoch, ByteString value) {
     final byte[] bytes = new byte[JournalRecord.aligned(ByteString.EMPTY, value, 0)];
@@ -98,7 +100,7 @@ final class StopFilesTest implements GroupStore {
       assertEquals(1, found.size());
       assertEquals(GROUP, found.get(0).group());
       assertEquals(20, applied);
-      files.delete(GROUP);
+      files.delete(Set.of(GROUP));
       disk.powerCut(random);
       assertEquals(List.of(), read());
     }
@@ -115,6 +117,7 @@ final class StopFilesTest implements GroupStore {
       writer.add(last(content.length, NODE));
       disk.powerCut(random);
       assertEquals(List.of(), read());
+      assertEquals(List.of(), disk.names()); // which may be as long as the index
     }
     final StopRecords.Writer writer = files.create(GROUP); // in the place of what is left
     writer.add(content());
@@ -156,7 +159,20 @@ final class StopFilesTest implements GroupStore {
   }
 
   @Override
-  public void clear(GroupState group) {}
+  public void clear(GroupState group) {
+    if (fails) {
+      throw new IllegalStateException("the store fails");
+    }
+  }
+
+  @Test
+  void aRecordThatAStoreCannotHaveIsLeftOut() throws IOException {
+    write(NODE);
+    fails = true;
+    assertEquals(List.of(), read());
+    assertEquals(1, errors.size());
+    assertEquals(Set.of(GROUP), files.groups());
+  }
 
   @Override
   public void apply(JournalRecord record) {
