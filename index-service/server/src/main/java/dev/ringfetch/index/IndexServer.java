@@ -190,6 +190,11 @@ public final class IndexServer implements Callable<Integer> {
   private final HealthStatusManager health = new HealthStatusManager();
   private volatile boolean writingEnded;
 
+  /**
+   * Begin of the line that says which index at level memory the data directory has not, and why.
+   */
+  public static final String UNSAVED = "not saved: ";
+
   @Spec private CommandSpec spec;
 
   /** Runs the program; ends the JVM. */
@@ -464,14 +469,16 @@ public final class IndexServer implements Callable<Integer> {
     }
   }
 
-  private static void stop(
+  private void stop(
       RingServer server, HealthStatusManager health, Indexes indexes, ClusterNode node) {
     // Before the port closes, so that clients that watch health go elsewhere while calls still
     // succeed.
     health.enterTerminalState();
     indexes.endWatches(); // which would last as long as their clients
     if (node != null) {
-      node.stop(); // others lead from now on: its calls end, and are sent to them
+      // Others lead from now on: its calls end, and are sent to them. Loggers may have ended.
+      node.stop(reason -> spec.commandLine().getErr().println(UNSAVED + reason));
+      spec.commandLine().getErr().flush();
     }
     server.shutdown();
     try {

@@ -1,8 +1,11 @@
 package dev.ringfetch.examples.cluster;
 
+import static java.nio.charset.StandardCharsets.ISO_8859_1;
+
 import dev.ringfetch.fabric.Fabric;
 import dev.ringfetch.fabric.FabricContext;
 import dev.ringfetch.fabric.FabricProviders;
+import dev.ringfetch.index.IndexServer;
 import dev.ringfetch.index.cli.ClusterQuestions;
 import dev.ringfetch.index.cli.ClusterView;
 import io.grpc.StatusRuntimeException;
@@ -319,6 +322,7 @@ public final class LocalCluster implements AutoCloseable {
     final ClusterProcess node = find(operand);
     node.requestEnd();
     node.awaitEnd();
+    tellUnsaved(node);
     node.forget();
   }
 
@@ -365,6 +369,9 @@ public final class LocalCluster implements AutoCloseable {
       node.requestEnd();
     }
     nodes.forEach(ClusterProcess::awaitEnd);
+    for (final ClusterProcess node : nodes) {
+      tellUnsaved(node);
+    }
     for (final ClusterProcess process : all) {
       process.requestEnd();
       process.awaitEnd();
@@ -374,6 +381,17 @@ public final class LocalCluster implements AutoCloseable {
     }
     deleteFiles();
     sweep();
+  }
+
+  /** Says which indexes a node that has ended has not left in its data directory. */
+  private static void tellUnsaved(ClusterProcess node) throws IOException {
+    if (Files.exists(node.log())) {
+      for (final String line : Files.readAllLines(node.log(), ISO_8859_1)) { // any byte is legal
+        if (line.contains(IndexServer.UNSAVED)) {
+          System.err.println(node.name() + ": " + line);
+        }
+      }
+    }
   }
 
   /** Removes what killed processes left in shared memory. */

@@ -87,7 +87,7 @@ final class StoppedClusterTest {
     /** Ends the node as a signal to end does, or as its death. */
     void end(boolean inOrder) {
       if (inOrder) {
-        node.stop();
+        node.stop(unsaved -> {});
       } else {
         node.close();
       }

@@ -1,6 +1,7 @@
 package dev.ringfetch.index.replication;
 
 import com.google.protobuf.ByteString;
+import dev.ringfetch.index.v1.GroupState;
 import java.io.IOException;
 import java.util.ArrayDeque;
 import java.util.Deque;
@@ -61,13 +62,18 @@ public final class OrderlyStop {
       return step(replica);
     } catch (IOException | RuntimeException | OutOfMemoryError e) {
       errors.onError(
-          new IOException("no record of the stop: group=" + replica.group() + ": " + e, e));
+          new IOException("no record of the stop: " + name(replica) + ": " + e.getMessage(), e));
       if (copy != null) {
         copy.giveUp();
       }
       next();
       return true;
     }
+  }
+
+  private static String name(Replica replica) {
+    final GroupState group = replica.status().group();
+    return (group == null ? "" : "index=" + group.getIndex() + " ") + "group=" + replica.group();
   }
 
   private boolean step(Replica replica) throws IOException {

@@ -36,6 +36,7 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.locks.LockSupport;
+import java.util.function.Consumer;
 import org.agrona.concurrent.BackoffIdleStrategy;
 import org.agrona.concurrent.IdleStrategy;
 
@@ -352,12 +353,15 @@ public final class ClusterNode implements LeaderDirectory, AutoCloseable {
    * Ends in order: what the node has of indexes at level memory stands in its data directory then,
    * if it has one, for the next process. Leaves the cluster. Waits for the disk, and returns early
    * where the caller is interrupted: what is not written then is left out.
+   *
+   * @param unsaved is told, on the caller's thread or the node's, of each index that is left out,
+   *     and why
    */
-  public void stop() {
+  public void stop(Consumer<String> unsaved) {
     if (!closed && stops != null && thread.isAlive()) {
       final Thread caller = Thread.currentThread();
       final CompletableFuture<OrderlyStop> begun = new CompletableFuture<>();
-      execute(() -> begun.complete(beginStop(() -> LockSupport.unpark(caller))));
+      execute(() -> begun.complete(beginStop(() -> LockSupport.unpark(caller), unsaved)));
       try {
         endReplicas(begun);
       } catch (InterruptedException e) {
@@ -367,9 +371,9 @@ public final class ClusterNode implements LeaderDirectory, AutoCloseable {
     close();
   }
 
-  private OrderlyStop beginStop(Runnable wakeUp) {
+  private OrderlyStop beginStop(Runnable wakeUp, Consumer<String> unsaved) {
     return new OrderlyStop(
-        replicas, stops, wakeUp, failure -> LOGGER.log(Level.WARNING, failure.getMessage()));
+        replicas, stops, wakeUp, failure -> unsaved.accept(failure.getMessage()));
   }
 
   private void endReplicas(CompletableFuture<OrderlyStop> begun) throws InterruptedException {
