@@ -49,7 +49,7 @@ final class ClusterCommand extends ClientCommand {
   int runOffline(Output out) {
     final boolean screen = watch && !isJson() && stdio().terminals().output();
     try (ClusterQuestions questions =
-        new ClusterQuestions(List.of(server().server().split(",", -1)), server().timeout())) {
+        new ClusterQuestions(server().addresses(), server().timeout())) {
       do {
         final ClusterView view = questions.ask();
         if (screen) {

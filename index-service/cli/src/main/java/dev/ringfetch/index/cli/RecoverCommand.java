@@ -41,7 +41,7 @@ final class RecoverCommand extends ClientCommand {
   int runOffline(Output out) {
     final String name = index.orElse("");
     try (ClusterQuestions questions =
-        new ClusterQuestions(List.of(server().server().split(",", -1)), server().timeout())) {
+        new ClusterQuestions(server().addresses(), server().timeout())) {
       final LostIndexes found = LostIndexes.of(questions.answers());
       check(found, name);
       final List<LostIndex> lost =

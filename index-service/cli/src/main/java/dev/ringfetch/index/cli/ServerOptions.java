@@ -1,7 +1,11 @@
 package dev.ringfetch.index.cli;
 
+import dev.ringfetch.index.client.NodeFinder;
+import java.io.IOException;
+import java.net.URI;
 import java.nio.file.Path;
 import java.time.Duration;
+import java.util.List;
 import picocli.CommandLine.Option;
 
 /** The options of all commands that talk to a server. */
@@ -54,6 +58,35 @@ final class ServerOptions {
 
   String server() {
     return server;
+  }
+
+  /**
+   * The addresses of the server, or of nodes of a cluster, of which a coordinator that is named is
+   * asked.
+   */
+  List<String> addresses() {
+    final int end = server.indexOf("://");
+    if (end < 0) {
+      return List.of(server.split(",", -1));
+    }
+    final NodeFinder finder =
+        NodeFinder.of(server.substring(0, end))
+            .orElseThrow(() -> CommandFailure.misuse("no coordinator is known by " + server));
+    final List<String> found;
+    try {
+      found = finder.find(URI.create(server), timeout);
+    } catch (IllegalArgumentException e) {
+      throw CommandFailure.misuse(e.getMessage());
+    } catch (IOException e) {
+      throw new CommandFailure(
+          ExitCode.UNREACHABLE,
+          "the coordinator does not say which nodes there are: " + server + ": " + e.getMessage(),
+          e);
+    }
+    if (found.isEmpty()) {
+      throw new CommandFailure(ExitCode.UNREACHABLE, "no node of the cluster lives: " + server);
+    }
+    return found;
   }
 
   Duration timeout() {

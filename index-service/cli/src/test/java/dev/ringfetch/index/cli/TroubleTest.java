@@ -61,6 +61,15 @@ final class TroubleTest {
   }
 
   @Test
+  void aCoordinatorThatDoesNotAnswerIsNamed() throws IOException {
+    for (final String[] command : new String[][] {{"cluster"}, {"cluster", "recover"}}) {
+      new Invocation("zk://localhost:1/x")
+          .run(command)
+          .fails(ExitCode.UNREACHABLE, "the coordinator does not say", "zk://localhost:1/x");
+    }
+  }
+
+  @Test
   void aServerThatSaysNothingIsNotWaitedForLongerThanTheTimeout() throws IOException {
     try (ServerSocket silent = new ServerSocket(0, 9, InetAddress.getLoopbackAddress())) {
       new Invocation("localhost:" + silent.getLocalPort())
