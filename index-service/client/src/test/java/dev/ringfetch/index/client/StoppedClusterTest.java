@@ -39,6 +39,7 @@ import java.util.concurrent.TimeUnit;
 import java.util.function.Function;
 import java.util.function.Predicate;
 import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
@@ -329,6 +330,7 @@ final class StoppedClusterTest {
   }
 
   @Test
+  @Tag("slow")
   void theDirectoryOfTheLastLeaderHasAllWhereOnlyItsDiskCounts() throws Exception {
     start("a", "b", "c");
     create(Durability.LEADER_DISK);
@@ -355,6 +357,7 @@ final class StoppedClusterTest {
   }
 
   @Test
+  @Tag("slow")
   void anOlderRecordDoesNotCount() throws Exception {
     start("a", "b", "c");
     create(Durability.MEMORY);

@@ -27,6 +27,7 @@ import java.util.TreeMap;
 import java.util.TreeSet;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
@@ -285,6 +286,7 @@ final class OfflineNodeTest {
   }
 
   @Test
+  @Tag("slow")
   void eachFlippedBitIsFound() throws Exception {
     final Path data = written(true);
     assertEquals(List.of(), findings(data));
