@@ -115,7 +115,14 @@ final class SimulatedNetwork {
   private void open(SimulatedNode leader, long to) {
     final Node wanted = leader.wanted().get(to);
     final Link link = new Link(leader.id(), to);
-    if (wanted == null || connections.containsKey(link)) {
+    if (wanted == null) {
+      return;
+    }
+    final Connection there = connections.get(link);
+    if (there != null) {
+      if (there.leader != leader) { // that of an earlier process, which ends
+        retry(leader, to);
+      }
       return;
     }
     final SimulatedNode member = nodes.get(to);
