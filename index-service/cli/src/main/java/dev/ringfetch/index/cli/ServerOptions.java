@@ -1,8 +1,6 @@
 package dev.ringfetch.index.cli;
 
 import dev.ringfetch.index.client.NodeFinder;
-import java.io.IOException;
-import java.net.URI;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.List;
@@ -65,28 +63,13 @@ final class ServerOptions {
    * asked.
    */
   List<String> addresses() {
-    final int end = server.indexOf("://");
-    if (end < 0) {
-      return List.of(server.split(",", -1));
-    }
-    final NodeFinder finder =
-        NodeFinder.of(server.substring(0, end))
-            .orElseThrow(() -> CommandFailure.misuse("no coordinator is known by " + server));
-    final List<String> found;
     try {
-      found = finder.find(URI.create(server), timeout);
+      return NodeFinder.addresses(server, timeout);
     } catch (IllegalArgumentException e) {
       throw CommandFailure.misuse(e.getMessage());
-    } catch (IOException e) {
-      throw new CommandFailure(
-          ExitCode.UNREACHABLE,
-          "the coordinator does not say which nodes there are: " + server + ": " + e.getMessage(),
-          e);
+    } catch (IllegalStateException e) { // of a coordinator that does not say which nodes there are
+      throw new CommandFailure(ExitCode.UNREACHABLE, e.getMessage(), e);
     }
-    if (found.isEmpty()) {
-      throw new CommandFailure(ExitCode.UNREACHABLE, "no node of the cluster lives: " + server);
-    }
-    return found;
   }
 
   Duration timeout() {

@@ -26,6 +26,19 @@ public interface NodeFinder {
    */
   List<String> find(URI address, Duration limit) throws IOException;
 
+  /**
+   * The addresses of a target, as of {@link IndexClientBuilder#target}; a coordinator is asked now.
+   *
+   * @param limit how long the coordinator may take
+   * @return one at least: host and port of each
+   * @throws IllegalArgumentException if the target is none that can be
+   * @throws IllegalStateException if nothing on the class path knows the coordinator, if it does
+   *     not answer, or no node lives
+   */
+  static List<String> addresses(String target, Duration limit) {
+    return Targets.of(target, limit).addresses();
+  }
+
   /** The finder of a scheme; empty if there is none on the class path. */
   static Optional<NodeFinder> of(String scheme) {
     return ServiceLoader.load(NodeFinder.class).stream()

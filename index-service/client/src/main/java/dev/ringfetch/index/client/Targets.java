@@ -30,11 +30,16 @@ record Targets(List<String> addresses, boolean areNodes) {
    *     not answer, or no node lives
    */
   static Targets of(String target) {
+    return of(target, FIND_LIMIT);
+  }
+
+  /** As above, with how long the coordinator may take. */
+  static Targets of(String target, Duration limit) {
     final int end = target.indexOf(SEPARATOR);
     final String scheme = end < 0 ? "" : target.substring(0, end);
     final Optional<NodeFinder> finder = end < 0 ? Optional.empty() : NodeFinder.of(scheme);
     if (finder.isPresent()) {
-      return new Targets(find(finder.get(), target), true);
+      return new Targets(find(finder.get(), target, limit), true);
     }
     if (scheme.equals(ZOOKEEPER)) {
       throw new IllegalStateException(
@@ -46,10 +51,10 @@ record Targets(List<String> addresses, boolean areNodes) {
     return new Targets(List.of(target.split(",", -1)), target.contains(","));
   }
 
-  private static List<String> find(NodeFinder finder, String target) {
+  private static List<String> find(NodeFinder finder, String target, Duration limit) {
     final List<String> found;
     try {
-      found = finder.find(URI.create(target), FIND_LIMIT);
+      found = finder.find(URI.create(target), limit);
     } catch (IOException e) {
       throw new IllegalStateException(
           "the coordinator does not say which nodes there are: target="

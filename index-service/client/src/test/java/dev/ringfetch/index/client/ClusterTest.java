@@ -4,123 +4,60 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
-import dev.ringfetch.index.IndexServer;
+import dev.ringfetch.index.coordinator.Coordinator;
 import dev.ringfetch.index.coordinator.LocalCoordinator;
-import dev.ringfetch.index.service.ClusterNode;
 import dev.ringfetch.index.service.IndexMemory;
-import dev.ringfetch.index.service.Indexes;
 import dev.ringfetch.index.service.ReplicationPath;
 import dev.ringfetch.index.v1.CreateIndexRequest;
-import dev.ringfetch.index.v1.DescribeClusterRequest;
 import dev.ringfetch.index.v1.DescribeClusterResponse;
 import dev.ringfetch.index.v1.GroupDescription;
-import dev.ringfetch.index.v1.IndexAdminGrpc;
 import dev.ringfetch.index.v1.IndexDescription;
 import dev.ringfetch.index.v1.IndexKind;
 import dev.ringfetch.index.v1.ListIndexesRequest;
 import dev.ringfetch.index.v1.MemberDescription;
-import dev.ringfetch.rpc.RingServer;
-import dev.ringfetch.rpc.RingServerBuilder;
-import io.grpc.ManagedChannel;
 import io.grpc.Status;
-import io.grpc.netty.NettyChannelBuilder;
-import io.grpc.protobuf.services.HealthStatusManager;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.TimeUnit;
-import java.util.function.Function;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 
 /** A cluster of three nodes in this process, over real connections. */
 final class ClusterTest {
   private final LocalCoordinator.Truth truth = new LocalCoordinator.Truth();
-  private final List<Member> members = new ArrayList<>();
+  private final List<ClusterMember> members = new ArrayList<>();
 
-  /** A node with its server. */
-  private static final class Member implements AutoCloseable {
-    private final Indexes indexes;
-    private final ClusterNode node;
-    private final RingServer server;
-
-    Member(LocalCoordinator.Truth truth) throws Exception {
-      this(truth.connect(), ReplicationPath.AUTO);
-    }
-
-    Member(LocalCoordinator coordinator, ReplicationPath path) throws Exception {
-      indexes = Indexes.unrecovered(IndexMemory.ofProcess(64L << 20));
-      node =
-          new ClusterNode(indexes, coordinator, 3, "boot", null)
-              .replication(path, IndexMemory.FABRICS_DEFAULT);
-      server =
-          IndexServer.addServices(RingServerBuilder.forPort(0), indexes, new HealthStatusManager())
-              .addService(node.service())
-              .build()
-              .start();
-      indexes.recoverAndServe();
-      node.start(address(), () -> {});
-    }
-
-    String address() {
-      return "localhost:" + server.getPort();
-    }
-
-    @Override
-    public void close() {
-      node.close();
-      server.shutdownNow();
-      try {
-        assertTrue(server.awaitTermination(10, TimeUnit.SECONDS));
-      } catch (InterruptedException e) {
-        Thread.currentThread().interrupt();
-      }
-      indexes.close();
-    }
+  private void add(Coordinator coordinator, ReplicationPath path) throws Exception {
+    members.add(new ClusterMember(coordinator, IndexMemory.ofProcess(64L << 20), path, false));
   }
 
   private void start(int count) throws Exception {
     for (int i = 0; i < count; i++) {
-      members.add(new Member(truth));
+      add(truth.connect(), ReplicationPath.AUTO);
     }
     await(describe -> describe.getNodesCount() == count, members.get(0));
   }
 
   @AfterEach
   void stop() {
-    members.forEach(Member::close);
+    members.forEach(ClusterMember::close);
   }
 
   private interface Condition {
     boolean holds(DescribeClusterResponse description);
   }
 
-  private static void await(Condition condition, Member member) throws Exception {
+  private static void await(Condition condition, ClusterMember member) throws Exception {
     final long endNs = System.nanoTime() + TimeUnit.SECONDS.toNanos(20);
-    while (!condition.holds(describe(member))) {
-      assertTrue(System.nanoTime() - endNs < 0, () -> describe(member).toString());
+    while (!condition.holds(member.describe())) {
+      assertTrue(System.nanoTime() - endNs < 0, () -> member.describe().toString());
       Thread.sleep(10);
     }
   }
 
-  private static DescribeClusterResponse describe(Member member) {
-    return admin(
-        member, admin -> admin.describeCluster(DescribeClusterRequest.getDefaultInstance()));
-  }
-
-  private static <R> R admin(
-      Member member, Function<IndexAdminGrpc.IndexAdminBlockingStub, R> call) {
-    final ManagedChannel channel =
-        NettyChannelBuilder.forTarget(member.address()).usePlaintext().build();
-    try {
-      return call.apply(IndexAdminGrpc.newBlockingStub(channel));
-    } finally {
-      channel.shutdownNow();
-    }
-  }
-
   private String targets() {
-    return String.join(",", members.stream().map(Member::address).toList());
+    return String.join(",", members.stream().map(ClusterMember::address).toList());
   }
 
   private IndexClient connect() {
@@ -132,8 +69,8 @@ final class ClusterTest {
     return group.getEstablished() && group.getMembersCount() == count;
   }
 
-  private Member leader(String index) {
-    final DescribeClusterResponse description = describe(members.get(0));
+  private ClusterMember leader(String index) {
+    final DescribeClusterResponse description = members.get(0).describe();
     final long leader =
         description.getGroupsList().stream()
             .filter(group -> group.getIndex().equals(index))
@@ -141,7 +78,7 @@ final class ClusterTest {
             .orElseThrow()
             .getLeader();
     return members.stream()
-        .filter(member -> describe(member).getNode() == leader)
+        .filter(member -> member.describe().getNode() == leader)
         .findFirst()
         .orElseThrow();
   }
@@ -154,7 +91,7 @@ final class ClusterTest {
       for (long i = 0; i < 200; i++) {
         ages.put("k" + i, i);
       }
-      final Member first = leader("ages");
+      final ClusterMember first = leader("ages");
       await(description -> isWhole(description, 3), first);
       members.remove(first);
       first.close();
@@ -162,8 +99,8 @@ final class ClusterTest {
         assertEquals(i, ages.get("k" + i).orElseThrow());
       }
       ages.put("k0", -1L);
-      members.add(new Member(truth)); // which joins, with a snapshot
-      final Member second = leader("ages");
+      add(truth.connect(), ReplicationPath.AUTO); // which joins, with a snapshot
+      final ClusterMember second = leader("ages");
       await(description -> isWhole(description, 3), second);
       members.remove(second);
       second.close();
@@ -193,7 +130,7 @@ final class ClusterTest {
       final HashIndex<String, Long> index = client.hash("a", Codec.string(), Codec.int64());
       index.put("before", 1L);
       for (int epoch = 0; epoch < 2; epoch++) { // one of the nodes that the client knows stays
-        final Member leader = leader("a");
+        final ClusterMember leader = leader("a");
         await(description -> paths(description).equals(everywhere), leader);
         for (long i = 0; i < 2_000; i++) {
           index.put("k" + i % 100, 10_000L * epoch + i);
@@ -203,7 +140,7 @@ final class ClusterTest {
         for (long i = 1_900; i < 2_000; i++) {
           assertEquals(10_000L * epoch + i, index.get("k" + i % 100).orElseThrow());
         }
-        members.add(new Member(truth));
+        add(truth.connect(), ReplicationPath.AUTO);
       }
       assertEquals(1L, index.get("before").orElseThrow());
     }
@@ -215,7 +152,7 @@ final class ClusterTest {
     try (IndexClient client = connect()) {
       final HashIndex<String, Long> index = client.hash("a", Codec.string(), Codec.int64());
       index.put("x", 1L);
-      members.add(new Member(truth.connect(), ReplicationPath.RPC));
+      add(truth.connect(), ReplicationPath.RPC);
       await(description -> paths(description).equals(List.of("one-sided shm", "rpc")), leader("a"));
       index.put("x", 2L);
       assertEquals(2L, index.get("x").orElseThrow());
@@ -232,16 +169,16 @@ final class ClusterTest {
       try (Watch<String, Long> watch = ages.watch(WatchOptions.fromNow())) {
         put(ages, 0, 100);
         take(watch, 0, 50);
-        final Member first = leader("ages");
+        final ClusterMember first = leader("ages");
         members.remove(first);
         first.close();
         put(ages, 100, 200);
         take(watch, 50, 200);
-        members.add(new Member(truth)); // which joins, with a snapshot
+        add(truth.connect(), ReplicationPath.AUTO); // which joins, with a snapshot
         await(description -> isWhole(description, 3), leader("ages"));
         put(ages, 200, 300);
         take(watch, 200, 250);
-        final Member second = leader("ages");
+        final ClusterMember second = leader("ages");
         members.remove(second);
         second.close();
         put(ages, 300, 400);
@@ -268,31 +205,33 @@ final class ClusterTest {
     try (IndexClient client = connect()) {
       client.hash("a", Codec.string(), Codec.int64()).put("x", 1L);
     }
-    final Member leader = leader("a");
-    for (final Member member : members) {
+    final ClusterMember leader = leader("a");
+    for (final ClusterMember member : members) {
       try (IndexClient client = IndexClient.connect(member.address())) { // one address is enough
         assertEquals(1L, client.hash("a", Codec.string(), Codec.int64()).get("x").orElseThrow());
         assertTrue(client.indexes().contains("a"));
       }
     }
-    assertEquals(3, describe(leader).getGroups(0).getMembersCount());
+    assertEquals(3, leader.describe().getGroups(0).getMembersCount());
   }
 
   @Test
   void eachNodeKnowsTheDefinitionsOfAllIndexes() throws Exception {
     start(3);
-    admin(
-        members.get(0),
-        admin ->
-            admin.createIndex(
-                CreateIndexRequest.newBuilder().setIndex("a").setKind(IndexKind.HASH).build()));
+    members
+        .get(0)
+        .ask(
+            admin ->
+                admin.createIndex(
+                    CreateIndexRequest.newBuilder().setIndex("a").setKind(IndexKind.HASH).build()));
     try (IndexClient client = connect()) {
       client.hash("a", Codec.string(), Codec.int64()).put("x", 1L);
       client.ordered("b", Codec.string(), Codec.int64()).put("x", 1L);
     }
-    for (final Member member : members) {
+    for (final ClusterMember member : members) {
       final List<IndexDescription> indexes =
-          admin(member, admin -> admin.listIndexes(ListIndexesRequest.getDefaultInstance()))
+          member
+              .ask(admin -> admin.listIndexes(ListIndexesRequest.getDefaultInstance()))
               .getIndexesList();
       assertEquals(2, indexes.size());
       for (final IndexDescription index : indexes) {
@@ -308,7 +247,7 @@ final class ClusterTest {
   void aNodeThatHasNotReadTheCoordinatorKnowsOfNoIndex() throws Exception {
     final LocalCoordinator coordinator = truth.connect();
     coordinator.reachable(false);
-    members.add(new Member(coordinator, ReplicationPath.AUTO));
+    add(coordinator, ReplicationPath.AUTO);
     try (IndexClient client =
         IndexClient.builder()
             .target(targets())

@@ -9,17 +9,13 @@ import com.google.protobuf.ByteString;
 import dev.ringfetch.fabric.Fabric;
 import dev.ringfetch.fabric.FabricContext;
 import dev.ringfetch.fabric.FabricProviders;
-import dev.ringfetch.index.IndexServer;
 import dev.ringfetch.index.coordinator.LocalCoordinator;
 import dev.ringfetch.index.direct.DirectContext;
 import dev.ringfetch.index.direct.DirectReader;
 import dev.ringfetch.index.direct.DirectScan;
 import dev.ringfetch.index.direct.DirectValue;
-import dev.ringfetch.index.service.ClusterNode;
-import dev.ringfetch.index.service.DirectAccessService;
 import dev.ringfetch.index.service.IndexMemory;
-import dev.ringfetch.index.service.Indexes;
-import dev.ringfetch.index.v1.DescribeClusterRequest;
+import dev.ringfetch.index.service.ReplicationPath;
 import dev.ringfetch.index.v1.DescribeClusterResponse;
 import dev.ringfetch.index.v1.DirectAccessGrpc;
 import dev.ringfetch.index.v1.Durability;
@@ -27,15 +23,11 @@ import dev.ringfetch.index.v1.FabricHint;
 import dev.ringfetch.index.v1.GrantRequest;
 import dev.ringfetch.index.v1.GrantResponse;
 import dev.ringfetch.index.v1.GroupDescription;
-import dev.ringfetch.index.v1.IndexAdminGrpc;
 import dev.ringfetch.index.v1.ScanRequest;
-import dev.ringfetch.rpc.RingServer;
-import dev.ringfetch.rpc.RingServerBuilder;
 import io.grpc.ManagedChannel;
 import io.grpc.Status;
 import io.grpc.StatusRuntimeException;
 import io.grpc.netty.NettyChannelBuilder;
-import io.grpc.protobuf.services.HealthStatusManager;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -52,47 +44,18 @@ final class DirectClusterTest {
   @TempDir Path directory;
 
   private final LocalCoordinator.Truth truth = new LocalCoordinator.Truth();
-  private final List<Member> members = new ArrayList<>();
+  private final List<ClusterMember> members = new ArrayList<>();
 
-  /** A node with its server; without a context its memory is of its process alone. */
-  private static final class Member implements AutoCloseable {
-    private final LocalCoordinator coordinator;
-    private final Indexes indexes;
-    private final ClusterNode node;
-    private final RingServer server;
-
-    Member(LocalCoordinator.Truth truth, IndexMemory.Context memory) throws Exception {
-      coordinator = truth.connect();
-      indexes =
-          Indexes.unrecovered(
-              memory == null
-                  ? IndexMemory.ofProcess(64L << 20)
-                  : IndexMemory.unrecovered(memory.budget(64L << 20)));
-      node = new ClusterNode(indexes, coordinator, 3, "boot", null);
-      final RingServerBuilder builder =
-          IndexServer.addServices(RingServerBuilder.forPort(0), indexes, new HealthStatusManager())
-              .addService(node.service());
-      DirectAccessService.addTo(builder, indexes, DirectAccessService.Mode.UNLESS_INTERCEPTED);
-      server = builder.build().start();
-      indexes.recoverAndServe();
-      node.start(address(), () -> {});
-    }
-
-    String address() {
-      return "localhost:" + server.getPort();
-    }
-
-    @Override
-    public void close() {
-      node.close();
-      server.shutdownNow();
-      try {
-        assertTrue(server.awaitTermination(10, TimeUnit.SECONDS));
-      } catch (InterruptedException e) {
-        Thread.currentThread().interrupt();
-      }
-      indexes.close();
-    }
+  /** A node whose memory clients may read; without a context it is of its process alone. */
+  private void add(IndexMemory.Context memory) throws Exception {
+    members.add(
+        new ClusterMember(
+            truth.connect(),
+            memory == null
+                ? IndexMemory.ofProcess(64L << 20)
+                : IndexMemory.unrecovered(memory.budget(64L << 20)),
+            ReplicationPath.AUTO,
+            true));
   }
 
   private static IndexMemory.Context memory() {
@@ -101,16 +64,16 @@ final class DirectClusterTest {
 
   private void start(int count) throws Exception {
     for (int i = 0; i < count; i++) {
-      members.add(new Member(truth, memory()));
+      add(memory());
     }
-    await(() -> describe(members.get(0)).getNodesCount() == count);
+    await(() -> members.get(0).describe().getNodesCount() == count);
   }
 
   private void startOnDisk(int count) throws Exception {
     for (int i = 0; i < count; i++) {
-      members.add(new Member(truth, onDisk(i)));
+      add(onDisk(i));
     }
-    await(() -> describe(members.get(0)).getNodesCount() == count);
+    await(() -> members.get(0).describe().getNodesCount() == count);
   }
 
   private IndexMemory.Context onDisk(int node) {
@@ -119,7 +82,7 @@ final class DirectClusterTest {
 
   @AfterEach
   void stop() {
-    members.forEach(Member::close);
+    members.forEach(ClusterMember::close);
   }
 
   private interface Condition {
@@ -134,30 +97,19 @@ final class DirectClusterTest {
     }
   }
 
-  private static DescribeClusterResponse describe(Member member) {
-    final ManagedChannel channel =
-        NettyChannelBuilder.forTarget(member.address()).usePlaintext().build();
-    try {
-      return IndexAdminGrpc.newBlockingStub(channel)
-          .describeCluster(DescribeClusterRequest.getDefaultInstance());
-    } finally {
-      channel.shutdownNow();
-    }
-  }
-
   private String targets() {
-    return String.join(",", members.stream().map(Member::address).toList());
+    return String.join(",", members.stream().map(ClusterMember::address).toList());
   }
 
   private IndexClientBuilder builder() {
     return IndexClient.builder().target(targets()).deadline(Duration.ofSeconds(10));
   }
 
-  private Member leader() {
-    final DescribeClusterResponse description = describe(members.get(0));
+  private ClusterMember leader() {
+    final DescribeClusterResponse description = members.get(0).describe();
     final GroupDescription group = description.getGroups(0);
     return members.stream()
-        .filter(member -> describe(member).getNode() == group.getLeader())
+        .filter(member -> member.describe().getNode() == group.getLeader())
         .findFirst()
         .orElseThrow();
   }
@@ -222,7 +174,7 @@ final class DirectClusterTest {
         }
         assertFalse(reader.get(key(-1), value));
         assertEquals(calls, reader.callReads(), reader::obstacle);
-        final Member first = leader();
+        final ClusterMember first = leader();
         members.remove(first);
         first.close();
         index.put("k1", "new"); // by the next leader
@@ -253,8 +205,8 @@ final class DirectClusterTest {
         final DirectValue value = new DirectValue();
         assertTrue(reader.get(key(1), value));
         assertEquals("v2", value.value().toStringUtf8());
-        members.add(new Member(truth, onDisk(number)));
-        await(() -> describe(members.get(0)).getGroups(0).getMembersCount() == 3);
+        add(onDisk(number));
+        await(() -> members.get(0).describe().getGroups(0).getMembersCount() == 3);
         final long direct = reader.directReads();
         await(() -> reads(reader) && reader.directReads() > direct);
         index.put("k1", "v3");
@@ -310,13 +262,13 @@ final class DirectClusterTest {
   @Test
   void aMemberWhoseGateIsNotReachedKeepsReadsOnCalls() throws Exception {
     start(2);
-    members.add(new Member(truth, null));
-    await(() -> describe(members.get(0)).getNodesCount() == 3);
+    add(null);
+    await(() -> members.get(0).describe().getNodesCount() == 3);
     final ManagedChannel channel = builder().buildChannel();
     try (IndexClient client = builder().build()) {
       final HashIndex<String, String> index = client.hash("a", Codec.string(), Codec.string());
       index.put("k1", "v1");
-      await(() -> describe(members.get(0)).getGroups(0).getMembersCount() == 3);
+      await(() -> members.get(0).describe().getGroups(0).getMembersCount() == 3);
       try (DirectReader reader = open(channel, "a")) {
         assertTrue(reader.get(key(1), new DirectValue()));
         assertFalse(reader.isDirect());

@@ -38,24 +38,24 @@ final class DiskClusterTest {
 
   @TempDir private Path directory;
   private LocalCoordinator.Truth truth = new LocalCoordinator.Truth();
-  private final List<DiskMember> members = new ArrayList<>();
+  private final List<ClusterMember> members = new ArrayList<>();
 
   private void start(String... names) throws Exception {
     for (final String name : names) {
       final Path data = name.isEmpty() ? null : directory.resolve(name);
-      members.add(new DiskMember(truth.connect(), data));
+      members.add(new ClusterMember(truth.connect(), ClusterMember.memory(data)));
     }
     await(description -> description.getNodesCount() == members.size());
   }
 
   @AfterEach
   void stop() {
-    members.forEach(DiskMember::close);
+    members.forEach(ClusterMember::close);
     members.clear();
   }
 
   private <T> T ask(
-      DiskMember member, Function<IndexAdminGrpc.IndexAdminBlockingStub, T> question) {
+      ClusterMember member, Function<IndexAdminGrpc.IndexAdminBlockingStub, T> question) {
     return member.ask(question);
   }
 
@@ -63,7 +63,7 @@ final class DiskClusterTest {
     return describe(members.get(0));
   }
 
-  private DescribeClusterResponse describe(DiskMember member) {
+  private DescribeClusterResponse describe(ClusterMember member) {
     return ask(member, stub -> stub.describeCluster(DescribeClusterRequest.getDefaultInstance()));
   }
 
@@ -111,7 +111,7 @@ final class DiskClusterTest {
   }
 
   private IndexClient connect() {
-    final String targets = String.join(",", members.stream().map(DiskMember::address).toList());
+    final String targets = String.join(",", members.stream().map(ClusterMember::address).toList());
     return IndexClient.builder().target(targets).deadline(Duration.ofSeconds(20)).build();
   }
 
@@ -247,13 +247,13 @@ final class DiskClusterTest {
   }
 
   /** Bytes of the memory of all indexes of a node. */
-  private long memoryUsed(DiskMember member) {
+  private long memoryUsed(ClusterMember member) {
     return ask(member, stub -> stub.listIndexes(ListIndexesRequest.getDefaultInstance()))
         .getIndexes(0)
         .getMemoryUsed();
   }
 
-  private long snapshotBytes(DiskMember member) {
+  private long snapshotBytes(ClusterMember member) {
     return ask(member, stub -> stub.snapshot(SnapshotRequest.getDefaultInstance())).getBytes();
   }
 
@@ -277,7 +277,7 @@ final class DiskClusterTest {
 
     start("c");
     await(isWhole(3));
-    final DiskMember back = members.get(2);
+    final ClusterMember back = members.get(2);
     assertTrue(memoryUsed(back) < 4_000_000, () -> "used=" + memoryUsed(back));
     assertTrue(snapshotBytes(back) < 4_000_000);
     create("texts", Durability.DISK); // another one

@@ -35,16 +35,17 @@ import org.junit.jupiter.api.io.TempDir;
 final class LostIndexTest {
   @TempDir private Path directory;
   private final LocalCoordinator.Truth truth = new LocalCoordinator.Truth();
-  private final Map<String, DiskMember> members = new TreeMap<>();
+  private final Map<String, ClusterMember> members = new TreeMap<>();
 
   private void start(boolean isOnDisk, String... names) throws Exception {
     for (final String name : names) {
-      members.put(name, new DiskMember(truth.connect(), isOnDisk ? directory.resolve(name) : null));
+      final Path data = isOnDisk ? directory.resolve(name) : null;
+      members.put(name, new ClusterMember(truth.connect(), ClusterMember.memory(data)));
     }
     await(() -> any().describe().getNodesCount() == members.size());
   }
 
-  private DiskMember any() {
+  private ClusterMember any() {
     return members.values().iterator().next();
   }
 
@@ -56,7 +57,7 @@ final class LostIndexTest {
 
   @AfterEach
   void endAll() {
-    members.values().forEach(DiskMember::close);
+    members.values().forEach(ClusterMember::close);
   }
 
   private static void await(BooleanSupplier condition) throws Exception {
@@ -67,7 +68,7 @@ final class LostIndexTest {
     }
   }
 
-  private GroupDescription group(DiskMember member) {
+  private GroupDescription group(ClusterMember member) {
     return member.describe().getGroups(0);
   }
 
@@ -115,10 +116,10 @@ final class LostIndexTest {
         && group.getStateVersion() == group(any()).getStateVersion();
   }
 
-  private DiskMember best() {
+  private ClusterMember best() {
     return members.values().stream()
         .max(
-            Comparator.<DiskMember>comparingLong(member -> group(member).getLogPosition())
+            Comparator.<ClusterMember>comparingLong(member -> group(member).getLogPosition())
                 .thenComparingLong(member -> group(member).getLogEpoch()))
         .orElseThrow();
   }
@@ -131,7 +132,7 @@ final class LostIndexTest {
 
   private IndexClient connect() {
     final String targets =
-        String.join(",", members.values().stream().map(DiskMember::address).toList());
+        String.join(",", members.values().stream().map(ClusterMember::address).toList());
     return IndexClient.builder().target(targets).deadline(Duration.ofSeconds(20)).build();
   }
 
@@ -148,7 +149,7 @@ final class LostIndexTest {
 
   /** The token of the first response of a watch at the leader. */
   private ByteString watchFrom(ByteString token) {
-    final DiskMember leader =
+    final ClusterMember leader =
         members.values().stream()
             .filter(member -> group(member).getRole().equals("LEADING"))
             .findFirst()

@@ -5,29 +5,19 @@ import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import com.google.protobuf.ByteString;
-import dev.ringfetch.index.IndexServer;
 import dev.ringfetch.index.coordinator.LocalCoordinator;
-import dev.ringfetch.index.service.ClusterNode;
 import dev.ringfetch.index.service.IndexMemory;
-import dev.ringfetch.index.service.Indexes;
 import dev.ringfetch.index.v1.CreateIndexRequest;
-import dev.ringfetch.index.v1.DescribeClusterRequest;
 import dev.ringfetch.index.v1.DescribeClusterResponse;
 import dev.ringfetch.index.v1.Durability;
-import dev.ringfetch.index.v1.IndexAdminGrpc;
 import dev.ringfetch.index.v1.IndexGrpc;
 import dev.ringfetch.index.v1.IndexKind;
 import dev.ringfetch.index.v1.OpenClientRequest;
 import dev.ringfetch.index.v1.PutRequest;
 import dev.ringfetch.index.v1.PutResponse;
 import dev.ringfetch.index.v1.RequestNumber;
-import dev.ringfetch.rpc.RingServer;
-import dev.ringfetch.rpc.RingServerBuilder;
-import io.grpc.ManagedChannel;
 import io.grpc.Status;
 import io.grpc.StatusRuntimeException;
-import io.grpc.netty.NettyChannelBuilder;
-import io.grpc.protobuf.services.HealthStatusManager;
 import java.io.IOException;
 import java.nio.file.DirectoryStream;
 import java.nio.file.Files;
@@ -54,65 +44,22 @@ final class StoppedClusterTest {
   private final LocalCoordinator.Truth truth = new LocalCoordinator.Truth();
   private final List<Member> members = new ArrayList<>();
 
-  /** A node with its server. */
-  private static final class Member {
+  /** A node of a name. */
+  private static final class Member extends ClusterMember {
     private final String name;
     private final LocalCoordinator coordinator;
-    private final Indexes indexes;
-    private final ClusterNode node;
-    private final RingServer server;
-    private final ManagedChannel channel;
 
     Member(LocalCoordinator coordinator, Path data) throws Exception {
+      super(
+          coordinator,
+          IndexMemory.unrecovered(
+              new IndexMemory.Context().budget(64L << 20).fallback(true).dataDirectory(data)));
       name = data.getFileName().toString();
       this.coordinator = coordinator;
-      indexes =
-          Indexes.unrecovered(
-              IndexMemory.unrecovered(
-                  new IndexMemory.Context().budget(64L << 20).fallback(true).dataDirectory(data)));
-      node = new ClusterNode(indexes, coordinator, 3, "boot", null);
-      server =
-          IndexServer.addServices(RingServerBuilder.forPort(0), indexes, new HealthStatusManager())
-              .addService(node.service())
-              .build()
-              .start();
-      indexes.recoverAndServe();
-      node.start(address(), () -> {});
-      channel = NettyChannelBuilder.forTarget(address()).usePlaintext().build();
-    }
-
-    String address() {
-      return "localhost:" + server.getPort();
-    }
-
-    /** Ends the node as a signal to end does, or as its death. */
-    void end(boolean inOrder) {
-      if (inOrder) {
-        node.stop(unsaved -> {});
-      } else {
-        node.close();
-      }
-      channel.shutdownNow();
-      server.shutdownNow();
-      try {
-        assertTrue(server.awaitTermination(10, TimeUnit.SECONDS));
-      } catch (InterruptedException e) {
-        Thread.currentThread().interrupt();
-      }
-      indexes.close();
-    }
-
-    <T> T admin(Function<IndexAdminGrpc.IndexAdminBlockingStub, T> call) {
-      return call.apply(
-          IndexAdminGrpc.newBlockingStub(channel).withDeadlineAfter(20, TimeUnit.SECONDS));
     }
 
     IndexGrpc.IndexBlockingStub calls() {
-      return IndexGrpc.newBlockingStub(channel).withDeadlineAfter(20, TimeUnit.SECONDS);
-    }
-
-    DescribeClusterResponse describe() {
-      return admin(stub -> stub.describeCluster(DescribeClusterRequest.getDefaultInstance()));
+      return IndexGrpc.newBlockingStub(channel()).withDeadlineAfter(20, TimeUnit.SECONDS);
     }
 
     boolean leads() {
@@ -161,7 +108,7 @@ final class StoppedClusterTest {
   private void create(Durability durability) {
     members
         .get(0)
-        .admin(
+        .ask(
             stub ->
                 stub.createIndex(
                     CreateIndexRequest.newBuilder()

@@ -1,7 +1,6 @@
 package dev.ringfetch.index.replication;
 
 import com.google.protobuf.ByteString;
-import com.google.protobuf.UnsafeByteOperations;
 import dev.ringfetch.index.journal.RecordDescriptor;
 import java.util.ArrayDeque;
 
@@ -23,10 +22,8 @@ import java.util.ArrayDeque;
  * the position of COMMIT, all of which are committed. If records are given up meanwhile, or the
  * store gets another content, as the replica begins to lead or a snapshot has come, the copy begins
  * anew in the same file: BEGIN gives up what was before.
- *
- * <p>The replica's owner makes the pieces, one other thread takes them.
  */
-final class GroupCopy {
+final class GroupCopy extends PiecewiseCopy {
   /** After so many begins the copy fails: another snapshot comes later. */
   private static final int ATTEMPTS = 8;
 
@@ -50,28 +47,19 @@ final class GroupCopy {
     }
   }
 
-  private final ReplicaContext context;
-  private final Runnable drive;
-  private final Runnable wake;
-
   // Of the owner.
-  private final ArrayDeque<ByteString> made = new ArrayDeque<>();
   private State state = State.BEGINNING;
   private int attempts;
   private long mark;
   private long generation;
   private boolean isWhole;
   private ArrayDeque<ByteString> tail = new ArrayDeque<>();
-  private GroupSnapshot entries; // null: none
   private long steppedNs; // the last step, or later: a piece was taken
-  private boolean isHanded; // a piece, since the last step
+  private boolean wasHanded; // a piece, since the last step
   private long committed;
 
-  // Handed over.
-  private volatile ByteString piece; // null: none
+  // Of both threads.
   private volatile long needed = Long.MAX_VALUE; // number of the disk's records
-  private volatile String failure;
-  private volatile boolean isDone;
 
   /**
    * Creates the copy.
@@ -80,37 +68,15 @@ final class GroupCopy {
    * @param wake is run, on any thread, when there is something to take
    */
   GroupCopy(ReplicaContext context, Runnable drive, Runnable wake) {
-    this.context = context;
-    this.drive = drive;
-    this.wake = wake;
-    steppedNs = context.clock().getAsLong();
+    super(context, drive, wake);
+    steppedNs = nowNs();
   }
 
   // The thread that takes.
 
-  /** Takes the next piece: whole records; null if there is none now. */
-  ByteString take() {
-    final ByteString taken = piece;
-    if (taken != null) {
-      piece = null;
-    }
-    drive.run();
-    return taken;
-  }
-
-  /** Whether nothing comes any more, and all was taken. */
-  boolean isDone() {
-    return isDone && piece == null;
-  }
-
-  /** Why there is no copy, for people; null if there may be one. */
-  String failure() {
-    return failure;
-  }
-
   /** Whether the disk has all that the copy needs. */
   boolean isDurable() {
-    return context.disk().durable() >= needed;
+    return context().disk().durable() >= needed;
   }
 
   // The owner.
@@ -126,27 +92,22 @@ final class GroupCopy {
     try {
       make(core, isDropped, isForgotten);
     } catch (RuntimeException | OutOfMemoryError e) {
-      context.errors().onError(e);
+      context().errors().onError(e);
       fail("it cannot be copied: " + e);
     }
   }
 
   private void make(ReplicaCore core, boolean isDropped, boolean isForgotten) {
     boolean goesOn = true;
-    if (isHanded && piece == null) { // how long it lay there is not the replica's
-      isHanded = false;
-      steppedNs = context.clock().getAsLong();
+    if (wasHanded && !isHanded()) { // how long it lay there is not the replica's
+      wasHanded = false;
+      steppedNs = nowNs();
     }
-    while (goesOn && piece == null) {
-      if (!made.isEmpty()) {
-        piece = made.poll();
-        isHanded = true;
-        wake.run();
+    while (goesOn && !isHanded()) {
+      if (hand()) {
+        wasHanded = true;
       } else if (state == State.ENDED) {
-        if (!isDone && failure == null) {
-          isDone = true;
-          wake.run();
-        }
+        endPieces();
         goesOn = false;
       } else if (isDropped) {
         add(core, RecordDescriptor.GROUP_END, ByteString.EMPTY);
@@ -163,7 +124,7 @@ final class GroupCopy {
 
   /** Fails where nothing goes on for long: other groups' records are kept meanwhile. */
   private void notice(boolean hasStepped) {
-    final long nowNs = context.clock().getAsLong();
+    final long nowNs = nowNs();
     if (hasStepped) {
       steppedNs = nowNs;
     } else if (state != State.ENDED && nowNs - steppedNs > PATIENCE_NS) {
@@ -198,7 +159,7 @@ final class GroupCopy {
       fail("it changes again and again");
       return false;
     }
-    mark = context.nonces().getAsLong() | 1;
+    mark = context().nonces().getAsLong() | 1;
     final LogJournal disk = core.disk();
     if (isAhead(core, core.applied()) || !disk.mark(core.gate(), mark)) {
       return false;
@@ -216,7 +177,7 @@ final class GroupCopy {
     if (isWhole) {
       takeTail(core);
     }
-    entries = context.store().snapshot(drive);
+    beginWalk();
     state = State.WALKING;
     return true;
   }
@@ -238,30 +199,21 @@ final class GroupCopy {
   }
 
   private boolean walk(ReplicaCore core) {
-    final ByteString next = entries.next();
-    if (next == null) {
-      close();
+    final Walked walked = walk();
+    if (walked == Walked.ALL) {
       committed = core.applied(); // all that was walked over is
       state = State.CATCHING_UP;
-      return true;
+    } else if (walked == Walked.FAILED) {
+      state = State.BEGINNING;
     }
-    if (next.isEmpty()) {
-      if (entries.isFailed()) {
-        close();
-        state = State.BEGINNING;
-      }
-      return entries == null;
-    }
-    made.add(
-        UnsafeByteOperations.unsafeWrap(GroupRecords.owned(context.group(), next.toByteArray())));
-    return true;
+    return walked != Walked.NONE;
   }
 
   private boolean catchUp(ReplicaCore core) {
     if (isAhead(core, committed)) {
       return false;
     }
-    made.addAll(tail);
+    tail.forEach(this::add);
     tail.clear();
     addMark(core);
     if (isWhole) {
@@ -276,12 +228,7 @@ final class GroupCopy {
   }
 
   private void add(ReplicaCore core, int type, ByteString value) {
-    made.add(control(core, type, value));
-  }
-
-  private ByteString control(ReplicaCore core, int type, ByteString value) {
-    return UnsafeByteOperations.unsafeWrap(
-        GroupRecords.control(context.group(), type, core.gate(), value));
+    add(control(core, type, value));
   }
 
   private void end(long neededRecords) {
@@ -291,19 +238,7 @@ final class GroupCopy {
 
   private void fail(String reason) {
     state = State.ENDED;
-    failure = reason;
-    made.clear();
     tail.clear();
-    wake.run();
-    close();
-  }
-
-  /** Gives up what is under way. */
-  void close() {
-    final GroupSnapshot walked = entries;
-    entries = null;
-    if (walked != null) {
-      walked.close();
-    }
+    failPieces(reason);
   }
 }

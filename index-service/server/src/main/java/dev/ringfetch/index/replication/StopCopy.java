@@ -1,10 +1,8 @@
 package dev.ringfetch.index.replication;
 
 import com.google.protobuf.ByteString;
-import com.google.protobuf.UnsafeByteOperations;
 import dev.ringfetch.index.journal.RecordDescriptor;
 import dev.ringfetch.index.v1.Member;
-import java.util.ArrayDeque;
 import java.util.ArrayList;
 import java.util.List;
 
@@ -19,10 +17,8 @@ import java.util.List;
  *
  * <p>Whatever ends the copy ends the replica: one that went on could make the records of others
  * void, and would end without one itself.
- *
- * <p>The replica's owner makes the pieces, one other thread takes them.
  */
-final class StopCopy {
+final class StopCopy extends PiecewiseCopy {
   /** After so many begins the copy fails. */
   private static final int ATTEMPTS = 8;
 
@@ -35,24 +31,15 @@ final class StopCopy {
     ENDED
   }
 
-  private final ReplicaContext context;
-  private final Runnable drive;
-  private final Runnable wake;
-
   // Of the owner.
-  private final ArrayDeque<ByteString> made = new ArrayDeque<>();
   private State state = State.BEGINNING;
   private int attempts;
   private long generation;
-  private GroupSnapshot entries; // null: none
   private long begin; // position that the entries have at least
   private long length;
   private long steppedNs;
 
-  // Handed over.
-  private volatile ByteString piece; // null: none
-  private volatile String failure;
-  private volatile boolean isDone;
+  // Of the thread that takes.
   private volatile boolean isGivenUp;
 
   /**
@@ -62,38 +49,16 @@ final class StopCopy {
    * @param wake is run, on any thread, when there is something to take
    */
   StopCopy(ReplicaContext context, Runnable drive, Runnable wake) {
-    this.context = context;
-    this.drive = drive;
-    this.wake = wake;
-    steppedNs = context.clock().getAsLong();
+    super(context, drive, wake);
+    steppedNs = nowNs();
   }
 
   // The thread that takes.
 
-  /** Takes the next piece: whole records; null if there is none now. */
-  ByteString take() {
-    final ByteString taken = piece;
-    if (taken != null) {
-      piece = null;
-    }
-    drive.run();
-    return taken;
-  }
-
-  /** Whether nothing comes any more, and all was taken. */
-  boolean isDone() {
-    return isDone && piece == null;
-  }
-
-  /** Why there is no copy, for people; null if there may be one. */
-  String failure() {
-    return failure;
-  }
-
   /** What was taken cannot be kept: the copy fails, and nothing is taken any more. */
   void giveUp() {
     isGivenUp = true;
-    drive.run();
+    drive();
   }
 
   // The owner.
@@ -113,29 +78,26 @@ final class StopCopy {
         make(core, mayBegin, stop);
       }
     } catch (RuntimeException | OutOfMemoryError e) {
-      context.errors().onError(e);
+      context().errors().onError(e);
       fail(stop, "it cannot be copied: " + e);
     }
   }
 
   private void giveUp(Runnable stop) {
-    made.clear();
+    clear();
     if (state != State.ENDED) {
       fail(stop, "it cannot be kept");
     }
   }
 
   private void make(ReplicaCore core, boolean mayBegin, Runnable stop) {
-    final long nowNs = context.clock().getAsLong();
+    final long nowNs = nowNs();
     boolean goesOn = true;
-    while (goesOn && piece == null) {
-      if (!made.isEmpty()) {
-        piece = made.poll();
+    while (goesOn && !isHanded()) {
+      if (hand()) {
         steppedNs = nowNs;
-        wake.run();
       } else if (state == State.ENDED) {
-        isDone |= failure == null;
-        wake.run();
+        endPieces();
         goesOn = false;
       } else {
         goesOn = mayBegin && step(core, stop);
@@ -155,7 +117,7 @@ final class StopCopy {
     }
     if (!isComplete(core)) {
       fail(stop, "it is complete no more");
-    } else if (core.log().bytes() > context.limits().tail()) {
+    } else if (core.log().bytes() > context().limits().tail()) {
       fail(stop, "more is written meanwhile than it keeps");
     } else if (state == State.BEGINNING || generation != core.generation()) {
       begin(core, stop);
@@ -183,29 +145,22 @@ final class StopCopy {
     begin = core.applied();
     core.keepFrom(begin);
     add(core, RecordDescriptor.GROUP_BEGIN, core.begun().toByteString());
-    entries = context.store().snapshot(drive);
+    beginWalk();
     state = State.WALKING;
   }
 
   private boolean walk(ReplicaCore core, Runnable stop) {
-    final ByteString next = entries.next();
-    if (next == null) {
+    final Walked walked = walk();
+    if (walked == Walked.ALL) {
       end(core, stop);
-      return true;
+    } else if (walked == Walked.FAILED) {
+      state = State.BEGINNING;
     }
-    if (next.isEmpty()) {
-      if (entries.isFailed()) {
-        state = State.BEGINNING;
-      }
-      return state == State.BEGINNING;
-    }
-    made(UnsafeByteOperations.unsafeWrap(GroupRecords.owned(context.group(), next.toByteArray())));
-    return true;
+    return walked != Walked.NONE;
   }
 
   /** Ends the replica, and takes the log as it is then. */
   private void end(ReplicaCore core, Runnable stop) {
-    close();
     if (!core.closeForGood()) {
       fail(stop, "what was placed is lost");
       return;
@@ -215,42 +170,31 @@ final class StopCopy {
     cursor.seek(begin);
     final long end = core.log().end();
     while (cursor.position() < end) {
-      made(cursor.takeTo(end));
+      add(cursor.takeTo(end));
     }
     final long committed = Math.min(core.commit(), end);
     add(core, RecordDescriptor.GROUP_COMMIT, RecordDescriptor.value(committed));
     final List<Member> processes = new ArrayList<>(core.predecessors());
-    processes.add(Configurations.member(context.self()));
+    processes.add(Configurations.member(context().self()));
     add(core, RecordDescriptor.GROUP_STOP, StopDescriptor.encoded(length, processes));
     state = State.ENDED;
     stop.run();
   }
 
   private void add(ReplicaCore core, int type, ByteString value) {
-    made(
-        UnsafeByteOperations.unsafeWrap(
-            GroupRecords.control(context.group(), type, core.gate(), value)));
+    add(control(core, type, value));
   }
 
-  private void made(ByteString next) {
-    made.add(next);
+  @Override
+  void add(ByteString next) {
+    super.add(next);
     length += next.size();
   }
 
   private void fail(Runnable stop, String reason) {
     state = State.ENDED;
-    made.clear();
     close();
     stop.run();
-    failure = reason;
-    wake.run();
-  }
-
-  private void close() {
-    final GroupSnapshot walked = entries;
-    entries = null;
-    if (walked != null) {
-      walked.close();
-    }
+    failPieces(reason);
   }
 }

@@ -56,7 +56,7 @@ public final class StopRecovery {
   }
 
   /** What there is; null if the record is not whole. */
-  public GroupRecovery takeWhole() {
+  public GroupRecovery whole() {
     return isWhole ? group : null;
   }
 

@@ -65,7 +65,7 @@ final class StopFiles implements StopRecords {
         file.write(length, ByteBuffer.wrap(piece));
         length += piece.length;
         unsynced += piece.length;
-        if (unsynced >= SYNC_LENGTH) { // the thread has other things to do beside this
+        if (unsynced >= SYNC_LENGTH) { // so that the last sync, which all wait for, is short
           file.sync();
           unsynced = 0;
         }
@@ -128,21 +128,17 @@ final class StopFiles implements StopRecords {
   /** Takes one file; what it throws leaves that one out, and no other. */
   private void take(
       String name, StopRecovery recovery, Consumer<GroupRecovery> found, ErrorHandler errors) {
-    boolean isTaken = false;
     try {
       read(name, recovery);
-      if (recovery.takeWhole() != null) {
-        found.accept(recovery.takeWhole());
-        isTaken = true;
-      } else {
+      final GroupRecovery whole = recovery.whole();
+      if (whole == null) {
         throw new IOException("it has no end");
       }
+      found.accept(whole);
     } catch (IOException | GroupStoreException | RuntimeException e) {
+      recovery.discard();
       errors.onError(
           new IOException("the index is not taken over: file=" + disk.describe(name), e));
-    }
-    if (!isTaken) {
-      recovery.discard();
     }
   }
 

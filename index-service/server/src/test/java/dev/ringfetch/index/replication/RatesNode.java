@@ -6,8 +6,6 @@ import dev.ringfetch.index.partition.Handover;
 import dev.ringfetch.index.partition.Partition;
 import dev.ringfetch.index.partition.Write;
 import dev.ringfetch.index.peers.ConnectedMemory;
-import dev.ringfetch.index.store.EntryStore;
-import dev.ringfetch.index.v1.Entry;
 import dev.ringfetch.index.v1.GroupState;
 import dev.ringfetch.index.v1.LeaderMessage;
 import dev.ringfetch.index.v1.MemberMessage;
@@ -203,19 +201,19 @@ final class RatesNode {
   }
 
   /** A group's entries, on the heap. */
-  private final class Store implements GroupStore, EntryStore {
-    private final Map<ByteString, Entry> entries = new HashMap<>();
+  private final class Store implements GroupStore {
+    private final HeapEntries entries = new HeapEntries();
     private boolean leads;
 
     @Override
     public void clear(GroupState group) {
-      entries.clear();
+      entries.entries().clear();
     }
 
     @Override
     public void apply(JournalRecord record) {
       cores.charge(times.recordNs());
-      put(record.key(), record.value(), record.lsn());
+      entries.put(record.key(), record.value(), record.lsn());
     }
 
     @Override
@@ -231,7 +229,7 @@ final class RatesNode {
       leads = true;
       led =
           new Partition(
-              this,
+              entries,
               log.partition(0, 0),
               ReplicationExperiment.CLIENT_LIMIT,
               experiment::onError,
@@ -254,45 +252,6 @@ final class RatesNode {
     @Override
     public GroupSnapshot snapshot(Runnable wake) {
       throw new AssertionError();
-    }
-
-    @Override
-    public long version(ByteString key) {
-      final Entry entry = entries.get(key);
-      return entry == null ? 0 : entry.getVersion();
-    }
-
-    @Override
-    public Entry entry(ByteString key) {
-      return entries.get(key);
-    }
-
-    @Override
-    public int reserve(int keyLength, int valueLength) {
-      return 0;
-    }
-
-    @Override
-    public void release(int keyLength, int valueLength) {}
-
-    @Override
-    public void put(ByteString key, ByteString value, long version) {
-      entries.put(key, Entry.newBuilder().setKey(key).setValue(value).setVersion(version).build());
-    }
-
-    @Override
-    public boolean delete(ByteString key) {
-      return entries.remove(key) != null;
-    }
-
-    @Override
-    public boolean grow() {
-      return false;
-    }
-
-    @Override
-    public long count() {
-      return entries.size();
     }
   }
 }

@@ -237,44 +237,10 @@ final class ReplicaSnapshotsTest implements UnconnectedPeers {
   }
 
   /** The part of the journal that has a group's records. */
-  private final class Part implements GroupDisk {
-    private long appended;
-
+  private final class Part extends PatientDisk {
     @Override
-    public boolean append(byte[] bytes, int offset, int length) {
+    void take(byte[] bytes, int offset, int length) {
       journal.add(ByteString.copyFrom(bytes, offset, length).toByteArray());
-      appended++;
-      return true;
-    }
-
-    @Override
-    public long appended() {
-      return appended;
-    }
-
-    @Override
-    public long durable() {
-      return appended;
-    }
-
-    @Override
-    public boolean isFailed() {
-      return false;
-    }
-
-    @Override
-    public boolean isShort() {
-      return false;
-    }
-
-    @Override
-    public void onChange(Runnable listener) {
-      // The test asks.
-    }
-
-    @Override
-    public void close() {
-      // Nothing to give back.
     }
   }
 

@@ -209,42 +209,12 @@ final class ReplicasTest {
     assertNull(replicas.find(group.getGroup()));
   }
 
-  /** A disk that takes all. */
-  private final class PatientDisk implements GroupDisk {
-    private long appended;
-
+  /** The types of the records that a disk takes. */
+  private final class Written extends PatientDisk {
     @Override
-    public boolean append(byte[] bytes, int offset, int length) {
+    void take(byte[] bytes, int offset, int length) {
       written.add(new JournalRecord().at(bytes, offset).type());
-      appended++;
-      return true;
     }
-
-    @Override
-    public long appended() {
-      return appended;
-    }
-
-    @Override
-    public long durable() {
-      return appended;
-    }
-
-    @Override
-    public boolean isFailed() {
-      return false;
-    }
-
-    @Override
-    public boolean isShort() {
-      return false;
-    }
-
-    @Override
-    public void onChange(Runnable listener) {}
-
-    @Override
-    public void close() {}
   }
 
   /** A coordinator that says what a test wants. */
@@ -304,7 +274,7 @@ final class ReplicasTest {
             .coordinator(coordinator)
             .peers(new Answers())
             .stores(group -> new EmptyStore())
-            .disks(group -> new PatientDisk());
+            .disks(group -> new Written());
     final NodeRecovery recovery = new NodeRecovery(group -> new EmptyStore(), failure -> {});
     for (final byte[] record : records) {
       recovery.onRecord(new JournalRecord().at(record, 0), () -> "");

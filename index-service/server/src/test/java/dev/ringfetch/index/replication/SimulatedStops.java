@@ -130,11 +130,11 @@ final class SimulatedStops implements StopRecords {
       } catch (GroupStoreException e) {
         throw new AssertionError(e);
       }
-      if (recovery.takeWhole() == null) {
+      if (recovery.whole() == null) {
         throw new AssertionError("not whole: group=" + one.getKey());
       }
       coverage.count("starts from records of stops");
-      found.accept(recovery.takeWhole());
+      found.accept(recovery.whole());
     }
   }
 }

@@ -7,7 +7,6 @@ import dev.ringfetch.index.partition.CommitLog;
 import dev.ringfetch.index.partition.Handover;
 import dev.ringfetch.index.partition.Partition;
 import dev.ringfetch.index.partition.Write;
-import dev.ringfetch.index.store.EntryStore;
 import dev.ringfetch.index.v1.Entry;
 import dev.ringfetch.index.v1.GroupState;
 import java.io.ByteArrayOutputStream;
@@ -40,10 +39,8 @@ final class SimulatedStore implements GroupStore {
   }
 
   /** One partition's entries. */
-  private final class Book implements EntryStore {
+  private final class Book extends HeapEntries {
     final int partition;
-    final Map<ByteString, Entry> entries =
-        new TreeMap<>(ByteString.unsignedLexicographicalComparator());
     long last;
 
     Book(int partition) {
@@ -51,46 +48,10 @@ final class SimulatedStore implements GroupStore {
     }
 
     @Override
-    public long version(ByteString key) {
-      final Entry entry = entries.get(key);
-      return entry == null ? 0 : entry.getVersion();
-    }
-
-    @Override
-    public Entry entry(ByteString key) {
-      return entries.get(key);
-    }
-
-    @Override
-    public int reserve(int keyLength, int valueLength) {
-      return 0;
-    }
-
-    @Override
-    public void release(int keyLength, int valueLength) {
-      // There is room for all.
-    }
-
-    @Override
     public void put(ByteString key, ByteString value, long version) {
       world.applied(group, partition, version, key, value);
       last = Math.max(last, version);
-      entries.put(key, Entry.newBuilder().setKey(key).setValue(value).setVersion(version).build());
-    }
-
-    @Override
-    public boolean delete(ByteString key) {
-      return entries.remove(key) != null;
-    }
-
-    @Override
-    public boolean grow() {
-      return false;
-    }
-
-    @Override
-    public long count() {
-      return entries.size();
+      super.put(key, value, version);
     }
   }
 
@@ -207,7 +168,7 @@ final class SimulatedStore implements GroupStore {
   }
 
   Entry read(ByteString key) {
-    return books[partition(key)].entries.get(key);
+    return books[partition(key)].entry(key);
   }
 
   GroupLog log() {
@@ -223,9 +184,13 @@ final class SimulatedStore implements GroupStore {
     final StringBuilder text = new StringBuilder();
     for (final Book book : books) {
       text.append(book.partition).append(": ");
-      book.entries.forEach(
-          (key, entry) ->
-              text.append(key.toStringUtf8()).append('=').append(entry.getVersion()).append(' '));
+      book.entries()
+          .forEach(
+              (key, entry) ->
+                  text.append(key.toStringUtf8())
+                      .append('=')
+                      .append(entry.getVersion())
+                      .append(' '));
     }
     return text.toString();
   }
@@ -320,7 +285,7 @@ final class SimulatedStore implements GroupStore {
     private void step(ByteArrayOutputStream piece) {
       final int partition = left.peek();
       Entry next = null;
-      for (final Entry entry : books[partition].entries.values()) {
+      for (final Entry entry : books[partition].entries().values()) {
         if (from == null
             || ByteString.unsignedLexicographicalComparator().compare(entry.getKey(), from) > 0) {
           next = entry;

@@ -120,8 +120,8 @@ final class StopCopyTest implements UnconnectedPeers, MemberStore {
         offset += RecordDescriptor.aligned(record.length());
       }
     }
-    assertNotNull(recovery.takeWhole());
-    return recovery.takeWhole();
+    assertNotNull(recovery.whole());
+    return recovery.whole();
   }
 
   private static List<Long> to(long end) {

@@ -1,0 +1,118 @@
+package dev.ringfetch.index.client;
+
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import dev.ringfetch.index.IndexServer;
+import dev.ringfetch.index.coordinator.Coordinator;
+import dev.ringfetch.index.service.ClusterNode;
+import dev.ringfetch.index.service.DirectAccessService;
+import dev.ringfetch.index.service.IndexMemory;
+import dev.ringfetch.index.service.Indexes;
+import dev.ringfetch.index.service.ReplicationPath;
+import dev.ringfetch.index.v1.DescribeClusterRequest;
+import dev.ringfetch.index.v1.DescribeClusterResponse;
+import dev.ringfetch.index.v1.IndexAdminGrpc;
+import dev.ringfetch.rpc.RingServer;
+import dev.ringfetch.rpc.RingServerBuilder;
+import io.grpc.ManagedChannel;
+import io.grpc.netty.NettyChannelBuilder;
+import io.grpc.protobuf.services.HealthStatusManager;
+import java.io.IOException;
+import java.nio.file.Path;
+import java.util.concurrent.TimeUnit;
+import java.util.function.Function;
+
+/** A node of a cluster in this process, with its server. */
+class ClusterMember implements AutoCloseable {
+  private final Indexes indexes;
+  private final ClusterNode node;
+  private final RingServer server;
+  private final ManagedChannel channel;
+
+  /** Starts a node that grants no direct reads, and chooses how its records go. */
+  ClusterMember(Coordinator coordinator, IndexMemory memory) throws Exception {
+    this(coordinator, memory, ReplicationPath.AUTO, false);
+  }
+
+  /**
+   * Starts a node.
+   *
+   * @param memory which is not recovered yet, and closed with the node
+   * @param path of its records
+   * @param grantsReads whether clients may read its memory
+   */
+  ClusterMember(
+      Coordinator coordinator, IndexMemory memory, ReplicationPath path, boolean grantsReads)
+      throws Exception {
+    indexes = Indexes.unrecovered(memory);
+    node =
+        new ClusterNode(indexes, coordinator, 3, "boot", null)
+            .replication(path, IndexMemory.FABRICS_DEFAULT);
+    final RingServerBuilder builder =
+        IndexServer.addServices(RingServerBuilder.forPort(0), indexes, new HealthStatusManager())
+            .addService(node.service());
+    if (grantsReads) {
+      DirectAccessService.addTo(builder, indexes, DirectAccessService.Mode.UNLESS_INTERCEPTED);
+    }
+    server = builder.build().start();
+    indexes.recoverAndServe();
+    node.start(address(), () -> {});
+    channel = NettyChannelBuilder.forTarget(address()).usePlaintext().build();
+  }
+
+  /**
+   * Memory that is shared where it can be, with a directory whose journal snapshots shorten soon.
+   *
+   * @param data null: without a directory
+   */
+  static IndexMemory memory(Path data) throws IOException {
+    return IndexMemory.unrecovered(
+        new IndexMemory.Context()
+            .budget(64L << 20)
+            .fallback(true)
+            .dataDirectory(data)
+            .snapshotAfter(4L << 20));
+  }
+
+  final String address() {
+    return "localhost:" + server.getPort();
+  }
+
+  /** A channel to this node alone. */
+  final ManagedChannel channel() {
+    return channel;
+  }
+
+  /** Asks the node for what its service says. */
+  final <T> T ask(Function<IndexAdminGrpc.IndexAdminBlockingStub, T> question) {
+    return question.apply(
+        IndexAdminGrpc.newBlockingStub(channel).withDeadlineAfter(20, TimeUnit.SECONDS));
+  }
+
+  /** The cluster, as the node sees it. */
+  final DescribeClusterResponse describe() {
+    return ask(stub -> stub.describeCluster(DescribeClusterRequest.getDefaultInstance()));
+  }
+
+  @Override
+  public final void close() {
+    end(false);
+  }
+
+  /** Ends the node as a signal to end does, or as its death. */
+  final void end(boolean inOrder) {
+    if (inOrder) {
+      node.stop(unsaved -> {});
+    } else {
+      node.close();
+    }
+    channel.shutdownNow();
+    server.shutdownNow();
+    try {
+      assertTrue(server.awaitTermination(10, TimeUnit.SECONDS));
+    } catch (InterruptedException e) {
+      Thread.currentThread().interrupt();
+    }
+    indexes.close();
+  }
+}
