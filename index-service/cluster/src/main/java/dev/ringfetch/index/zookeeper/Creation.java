@@ -1,13 +1,12 @@
 package dev.ringfetch.index.zookeeper;
 
-import dev.ringfetch.index.coordinator.Coordinator;
 import dev.ringfetch.index.coordinator.Coordinator.Answer;
 import dev.ringfetch.index.coordinator.Coordinator.Result;
-import dev.ringfetch.index.v1.DroppedGroups;
 import dev.ringfetch.index.v1.GroupState;
 import java.lang.System.Logger;
 import java.lang.System.Logger.Level;
 import java.nio.charset.StandardCharsets;
+import java.util.ArrayList;
 import java.util.List;
 import org.apache.curator.framework.api.CuratorEvent;
 import org.apache.curator.framework.api.transaction.CuratorOp;
@@ -30,9 +29,6 @@ final class Creation extends Request {
 
   /** The group in whose place it comes, as it was seen; null: none. */
   private final GroupState replaced;
-
-  private DroppedGroups droppedBefore;
-  private int droppedVersion;
 
   /** The id of the last attempt, and the version of the last id that it is conditional on. */
   private long id;
@@ -84,42 +80,24 @@ final class Creation extends Request {
     if (replaced == null) {
       context.ensemble().change(this::changes, this::onSent);
     } else {
-      readDropped();
+      readDropped(
+          dropped ->
+              context
+                  .ensemble()
+                  .change(operation -> replacement(operation, dropped), this::onSent));
     }
   }
 
-  /** Reads which groups were dropped last: the one that is replaced is to be one of them. */
-  private void readDropped() {
-    context
-        .ensemble()
-        .read(
-            context.paths().dropped(),
-            (code, event) -> {
-              if (code == Code.OK) {
-                droppedBefore = context.view().droppedLast(event.getData());
-                droppedVersion = event.getStat().getVersion();
-                context.ensemble().change(this::replacement, this::onSent);
-              } else {
-                fail(code);
-              }
-            });
-  }
-
-  private List<CuratorOp> replacement(TransactionOp operation) throws Exception {
+  private List<CuratorOp> replacement(TransactionOp operation, LastDropped dropped)
+      throws Exception {
     final byte[] number = Long.toUnsignedString(id).getBytes(StandardCharsets.US_ASCII);
     final ClusterPaths paths = context.paths();
-    return List.of(
-        operation.setData().forPath(paths.name(first.getIndex()), number),
-        operation.setData().withVersion(counterVersion).forPath(paths.groups(), number),
-        operation.create().forPath(paths.group(id), content()),
-        operation
-            .delete()
-            .withVersion(replaced.getVersion())
-            .forPath(paths.group(replaced.getGroup())),
-        operation
-            .setData()
-            .withVersion(droppedVersion)
-            .forPath(paths.dropped(), Coordinator.dropped(droppedBefore, replaced).toByteArray()));
+    final List<CuratorOp> changes = new ArrayList<>();
+    changes.add(operation.setData().forPath(paths.name(first.getIndex()), number));
+    changes.add(operation.setData().withVersion(counterVersion).forPath(paths.groups(), number));
+    changes.add(operation.create().forPath(paths.group(id), content()));
+    changes.addAll(dropped.drop(operation, paths, replaced));
+    return changes;
   }
 
   private List<CuratorOp> changes(TransactionOp operation) throws Exception {
@@ -151,7 +129,7 @@ final class Creation extends Request {
       }
       case BADVERSION, NONODE -> {
         if (replaced != null && isReplacedChanged(event)) {
-          read(
+          readGroup(
               replaced.getGroup(),
               () -> end(Result.CONFLICT, context.view().group(replaced.getGroup())));
         } else if (code == Code.BADVERSION) {
@@ -193,7 +171,7 @@ final class Creation extends Request {
                 fail(code);
               } else {
                 try {
-                  readGroup(number(event.getData()));
+                  readNamedGroup(number(event.getData()));
                 } catch (NumberFormatException e) {
                   LOGGER.log(
                       Level.ERROR,
@@ -205,8 +183,8 @@ final class Creation extends Request {
             });
   }
 
-  private void readGroup(long named) {
-    read(
+  private void readNamedGroup(long named) {
+    readGroup(
         named,
         () -> {
           final GroupState now = context.view().group(named);
@@ -224,7 +202,7 @@ final class Creation extends Request {
 
   /** The last id has changed since an attempt whose answer was lost: was it by that attempt? */
   private void decide() {
-    read(
+    readGroup(
         id,
         () -> {
           final GroupState now = context.view().group(id);
@@ -240,43 +218,15 @@ final class Creation extends Request {
         });
   }
 
-  private void read(long group, Runnable then) {
-    context
-        .ensemble()
-        .read(
-            context.paths().group(group),
-            (code, event) -> {
-              if (code == Code.OK) {
-                final Stat stat = event.getStat();
-                context.view().onGroup(group, event.getData(), stat.getVersion(), stat.getMzxid());
-                then.run();
-              } else if (code == Code.NONODE) {
-                context.view().onNoGroup(group);
-                then.run();
-              } else {
-                fail(code);
-              }
-            });
-  }
-
   private boolean isOurs(GroupState now) {
     final long nonce = first.getWon().getNonce();
     return now.getGroup() == id
         && (now.getWon().getNonce() == nonce || now.getEstablished().getNonce() == nonce);
   }
 
-  /** An operation failed that only reads, or was refused. */
-  private void fail(Code code) {
-    if (Ensemble.isLoss(code)) {
-      proceedLater();
-    } else {
-      LOGGER.log(
-          Level.ERROR,
-          "ZooKeeper refuses to create a group: index={0} code={1}",
-          first.getIndex(),
-          code);
-      end(Result.UNKNOWN, null);
-    }
+  @Override
+  String subject() {
+    return "to create a group: index=" + first.getIndex();
   }
 
   /** The id of the last group that was created, as its znode has it. */

@@ -4,10 +4,8 @@ import dev.ringfetch.index.coordinator.Coordinator;
 import dev.ringfetch.index.coordinator.Coordinator.Answer;
 import dev.ringfetch.index.coordinator.Coordinator.Result;
 import dev.ringfetch.index.v1.Configuration;
-import dev.ringfetch.index.v1.DroppedGroups;
 import dev.ringfetch.index.v1.GroupState;
-import java.lang.System.Logger;
-import java.lang.System.Logger.Level;
+import java.util.ArrayList;
 import java.util.List;
 import org.apache.curator.framework.api.CuratorEvent;
 import org.apache.curator.framework.api.transaction.CuratorOp;
@@ -17,8 +15,6 @@ import org.apache.zookeeper.data.Stat;
 
 /** A change of a group that there is, conditional on its version. */
 final class GroupChange extends Request {
-  private static final Logger LOGGER = System.getLogger(GroupChange.class.getName());
-
   private final GroupState seen;
 
   /** The group afterwards, as it is stored; null: dropped. */
@@ -68,41 +64,19 @@ final class GroupChange extends Request {
 
   private void send() {
     if (changed == null) {
-      readDropped();
+      readDropped(
+          dropped ->
+              context.ensemble().change(operation -> drop(operation, dropped), this::onSent));
     } else {
       context.ensemble().change(this::change, this::onSent);
     }
   }
 
-  /** Reads which groups were dropped last: this one is to be one of them. */
-  private void readDropped() {
-    context
-        .ensemble()
-        .read(
-            context.paths().dropped(),
-            (code, event) -> {
-              if (code == Code.OK) {
-                final DroppedGroups before = context.view().droppedLast(event.getData());
-                final int version = event.getStat().getVersion();
-                context
-                    .ensemble()
-                    .change(operation -> drop(operation, before, version), this::onSent);
-              } else if (Ensemble.isLoss(code)) {
-                proceedLater();
-              } else {
-                refuse(code);
-              }
-            });
-  }
-
-  private List<CuratorOp> drop(TransactionOp operation, DroppedGroups before, int version)
-      throws Exception {
+  private List<CuratorOp> drop(TransactionOp operation, LastDropped dropped) throws Exception {
     final ClusterPaths paths = context.paths();
-    final byte[] dropped = Coordinator.dropped(before, seen).toByteArray();
-    return List.of(
-        operation.delete().withVersion(seen.getVersion()).forPath(paths.group(seen.getGroup())),
-        operation.delete().forPath(paths.name(seen.getIndex())),
-        operation.setData().withVersion(version).forPath(paths.dropped(), dropped));
+    final List<CuratorOp> changes = new ArrayList<>(dropped.drop(operation, paths, seen));
+    changes.add(operation.delete().forPath(paths.name(seen.getIndex())));
+    return changes;
   }
 
   private List<CuratorOp> change(TransactionOp operation) throws Exception {
@@ -129,46 +103,14 @@ final class GroupChange extends Request {
           end(Result.DONE, context.view().group(seen.getGroup()));
         }
       }
-      case BADVERSION, NONODE -> readState();
-      default -> refuse(code);
+      case BADVERSION, NONODE -> readGroup(seen.getGroup(), this::decide); // what it is instead
+      default -> fail(code);
     }
   }
 
-  private void refuse(Code code) {
-    LOGGER.log(
-        Level.ERROR,
-        "ZooKeeper refuses a change: group={0} code={1}",
-        Long.toUnsignedString(seen.getGroup()),
-        code);
-    end(Result.UNKNOWN, null);
-  }
-
-  /** Reads what the group is instead. */
-  private void readState() {
-    context
-        .ensemble()
-        .read(
-            context.paths().group(seen.getGroup()),
-            (code, event) -> {
-              if (code == Code.OK) {
-                context
-                    .view()
-                    .onGroup(
-                        seen.getGroup(),
-                        event.getData(),
-                        event.getStat().getVersion(),
-                        event.getStat().getMzxid());
-              } else if (code == Code.NONODE) {
-                context.view().onNoGroup(seen.getGroup());
-              } else if (Ensemble.isLoss(code)) {
-                proceedLater();
-                return;
-              } else {
-                refuse(code);
-                return;
-              }
-              decide();
-            });
+  @Override
+  String subject() {
+    return "a change: group=" + Long.toUnsignedString(seen.getGroup());
   }
 
   /** Decides, by the state that the view has, what has become of the change. */

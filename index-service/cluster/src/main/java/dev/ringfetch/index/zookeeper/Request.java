@@ -1,8 +1,18 @@
 package dev.ringfetch.index.zookeeper;
 
+import dev.ringfetch.index.coordinator.Coordinator;
 import dev.ringfetch.index.coordinator.Coordinator.Answer;
 import dev.ringfetch.index.coordinator.Coordinator.Result;
+import dev.ringfetch.index.v1.DroppedGroups;
 import dev.ringfetch.index.v1.GroupState;
+import java.lang.System.Logger;
+import java.lang.System.Logger.Level;
+import java.util.List;
+import java.util.function.Consumer;
+import org.apache.curator.framework.api.transaction.CuratorOp;
+import org.apache.curator.framework.api.transaction.TransactionOp;
+import org.apache.zookeeper.KeeperException.Code;
+import org.apache.zookeeper.data.Stat;
 
 /**
  * A conditional change under way.
@@ -27,6 +37,8 @@ abstract class Request {
     void onLoss(Request request);
   }
 
+  private static final Logger LOGGER = System.getLogger(Request.class.getName());
+
   final Context context;
   private final Answer answer;
   private boolean lost;
@@ -35,6 +47,9 @@ abstract class Request {
     this.context = context;
     this.answer = answer;
   }
+
+  /** What ZooKeeper refuses where it does so, for the log. */
+  abstract String subject();
 
   /** Sends the request, or goes on with it. The view is current. */
   abstract void proceed();
@@ -59,9 +74,69 @@ abstract class Request {
     lost = false;
   }
 
-  /** Something could not be read, as the connection was lost. */
-  final void proceedLater() {
-    context.onLoss(this);
+  /** An operation failed that only reads, or was refused. */
+  final void fail(Code code) {
+    if (Ensemble.isLoss(code)) {
+      context.onLoss(this);
+    } else {
+      LOGGER.log(Level.ERROR, "ZooKeeper refuses {0} code={1}", subject(), code);
+      end(Result.UNKNOWN, null);
+    }
+  }
+
+  /** Reads a group, if it is there, into the view, and goes on. */
+  final void readGroup(long group, Runnable then) {
+    context
+        .ensemble()
+        .read(
+            context.paths().group(group),
+            (code, event) -> {
+              if (code == Code.OK) {
+                final Stat stat = event.getStat();
+                context.view().onGroup(group, event.getData(), stat.getVersion(), stat.getMzxid());
+                then.run();
+              } else if (code == Code.NONODE) {
+                context.view().onNoGroup(group);
+                then.run();
+              } else {
+                fail(code);
+              }
+            });
+  }
+
+  /**
+   * The groups that were dropped last, as they were read.
+   *
+   * @param version of their znode
+   */
+  record LastDropped(DroppedGroups groups, int version) {
+    /** The changes by which another group goes, and is one of them. */
+    List<CuratorOp> drop(TransactionOp operation, ClusterPaths paths, GroupState group)
+        throws Exception {
+      return List.of(
+          operation.delete().withVersion(group.getVersion()).forPath(paths.group(group.getGroup())),
+          operation
+              .setData()
+              .withVersion(version)
+              .forPath(paths.dropped(), Coordinator.dropped(groups, group).toByteArray()));
+    }
+  }
+
+  /** Reads which groups were dropped last, and goes on. */
+  final void readDropped(Consumer<LastDropped> then) {
+    context
+        .ensemble()
+        .read(
+            context.paths().dropped(),
+            (code, event) -> {
+              if (code == Code.OK) {
+                then.accept(
+                    new LastDropped(
+                        context.view().droppedLast(event.getData()), event.getStat().getVersion()));
+              } else {
+                fail(code);
+              }
+            });
   }
 
   final void end(Result result, GroupState state) {
