@@ -72,6 +72,8 @@ final class NodeStatementsTest {
     assertDoesNotThrow(() -> check(0));
     refuses(1, "no log");
     refuses(3, "no log");
+    say(2, group().setMayHaveMore(true));
+    refuses(0, "may have more");
   }
 
   @Test
