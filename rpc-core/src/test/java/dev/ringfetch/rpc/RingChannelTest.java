@@ -62,9 +62,16 @@ final class RingChannelTest {
       assertEquals(1, session.writePosition() - written, "slots of the request");
       assertEquals(1, session.pollPosition() - polled, "slots of the response");
     }
+    // A frame of two slots skips the ring's last one, and a ring begins anywhere: one of two does
+    // not.
+    assertEquals(2, Math.min(slotsOf33Bytes(channel), slotsOf33Bytes(channel)));
+  }
+
+  private static long slotsOf33Bytes(RingChannel channel) {
+    final ClientSession session = channel.ring().session();
     final long written = session.writePosition();
     assertEquals(33, blockingCall(channel, new byte[33]).length);
-    assertEquals(2, session.writePosition() - written);
+    return session.writePosition() - written;
   }
 
   @Test
