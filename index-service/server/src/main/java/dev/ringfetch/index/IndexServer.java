@@ -474,6 +474,9 @@ public final class IndexServer implements Callable<Integer> {
     // Before the port closes, so that clients that watch health go elsewhere while calls still
     // succeed.
     health.enterTerminalState();
+    if (node != null) {
+      node.handOver(); // while it serves
+    }
     indexes.endWatches(); // which would last as long as their clients
     if (node != null) {
       // Others lead from now on: its calls end, and are sent to them. Loggers may have ended.

@@ -58,6 +58,22 @@ final class Announcement {
     state = State.WANTED;
   }
 
+  /** Removes the znode; where that fails, the end of the session does. */
+  void end() {
+    final boolean isThere = state == State.DONE && view.isCurrent();
+    state = State.OFF;
+    attempt++;
+    if (isThere) {
+      ensemble.change(
+          operation ->
+              List.of(
+                  operation.delete().withVersion(known.version()).forPath(paths.node(self.getId()))),
+          (code, event) ->
+              LOGGER.log(
+                  Level.DEBUG, "this node withdraws: id={0} code={1}", Long.toHexString(self.getId()), code));
+    }
+  }
+
   /** The session may be another one. */
   void onConnected() {
     if (state != State.OFF) {

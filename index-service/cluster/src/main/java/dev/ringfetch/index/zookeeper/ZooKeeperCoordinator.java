@@ -83,6 +83,11 @@ public final class ZooKeeperCoordinator implements Coordinator {
   }
 
   @Override
+  public void withdraw() {
+    announcement.end();
+  }
+
+  @Override
   public void create(GroupState first, Answer answer) {
     check(first.getWon());
     if (first.getIndex().isEmpty() || first.getGroup() != 0 || first.hasEstablished()) {

@@ -63,8 +63,11 @@ public interface Coordinator extends AutoCloseable {
     void onConnected(boolean connected);
   }
 
-  /** Announces this node, from now until the coordinator is closed or the process ends. */
+  /** Announces this node, until it withdraws, the coordinator is closed or the process ends. */
   void announce(Node self);
+
+  /** Ends the announcement for good, if there is one; all else goes on. */
+  void withdraw();
 
   /**
    * Creates a group, with its first configuration as won.

@@ -122,6 +122,14 @@ public final class LocalCoordinator implements Coordinator {
   }
 
   @Override
+  public void withdraw() {
+    synchronized (truth) {
+      expire();
+      self = null;
+    }
+  }
+
+  @Override
   public void create(GroupState first, Answer answer) {
     check(first.getWon());
     if (first.getIndex().isEmpty() || first.getGroup() != 0 || first.hasEstablished()) {

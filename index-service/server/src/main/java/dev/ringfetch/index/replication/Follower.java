@@ -133,6 +133,7 @@ final class Follower {
         .setLogEpoch(core.isRestarted() ? core.gate() : 0)
         .setUnasked(unasked)
         .setDiskRoom(core.diskRoom())
+        .setEnds(core.nodeEnd().hasBegun())
         .setReceived(core.log().end())
         .setApplied(core.applied())
         .setConfirmed(confirmed);

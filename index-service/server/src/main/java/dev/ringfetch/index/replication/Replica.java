@@ -37,6 +37,7 @@ public final class Replica {
   private volatile LeaderLog served; // failed, and may have to tell
   private volatile boolean looking;
   private volatile boolean stopRecordVoid;
+  private volatile boolean handedOver;
   private volatile Proposal proposal;
   private volatile Map<Long, Node> wanted = Map.of();
   private volatile ReplicaStatus status;
@@ -122,6 +123,16 @@ public final class Replica {
   /** The node begins to end in order. */
   void onNodeEnds() {
     submit(ReplicaCycle::onNodeEnds);
+  }
+
+  /** The node that ends hands nothing over any more. */
+  void onHandOverEnds() {
+    submit(ReplicaCycle::onHandOverEnds);
+  }
+
+  /** Whether the node ends, and nobody is to lead in the place of this replica, or does. */
+  boolean hasHandedOver() {
+    return handedOver;
   }
 
   /** Whether the record that an earlier process has left counts nowhere any more. */
@@ -295,6 +306,7 @@ public final class Replica {
     final boolean isVoid = cycle.isStopRecordVoid();
     isNew |= isVoid && !stopRecordVoid;
     stopRecordVoid = isVoid;
+    handedOver = cycle.hasHandedOver();
     if (cycle.takeChanged()) {
       status = cycle.status();
       final Map<Long, Node> nodes = cycle.wanted();

@@ -21,6 +21,7 @@ final class ReplicaCore {
   private final RecordLog log;
   private final LogJournal journal; // null: the group is in memory alone
   private final PlacedRecords placed;
+  private final NodeEnd nodeEnd = new NodeEnd();
   private RecordLog.Cursor applying;
   private ReplicaState state = ReplicaState.NONE;
   private long gate;
@@ -85,6 +86,11 @@ final class ReplicaCore {
 
   ReplicaContext context() {
     return context;
+  }
+
+  /** The orderly end of the node. */
+  NodeEnd nodeEnd() {
+    return nodeEnd;
   }
 
   RecordLog log() {

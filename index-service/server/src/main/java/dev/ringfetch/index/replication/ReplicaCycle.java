@@ -53,7 +53,6 @@ final class ReplicaCycle {
   private GroupCopy copy; // for a snapshot of the disk; null: none was asked for
   private StopCopy stopCopy; // null: the process does not end
   private final EarlierStopRecord stopRecord;
-  private boolean nodeEnds;
   private boolean isDropped;
 
   private Proposal proposal; // to be taken
@@ -246,7 +245,9 @@ final class ReplicaCycle {
     final Configuration won = state.getWon();
     if (state.hasWon() && won.getEpoch() > core.gate() && mayWin()) {
       if (Configurations.leads(won, self)) {
-        adopt(state);
+        if (mayLead(won)) {
+          adopt(state);
+        }
       } else if (won.getEpoch() > wonBefore) {
         waitFor(won.getLeader());
         notBeforeNs = now() + MemberProgress.SILENCE_NS + rank() * RANK_NS;
@@ -402,7 +403,20 @@ final class ReplicaCycle {
 
   /** The node begins to end in order; this replica's turn comes later. */
   void onNodeEnds() {
-    nodeEnds = true;
+    core.nodeEnd().begin();
+  }
+
+  /** The node that ends hands nothing over any more. */
+  void onHandOverEnds() {
+    core.nodeEnd().endHandOver();
+  }
+
+  /** Whether the node ends, and nobody is to lead in the place of this replica, or does. */
+  boolean hasHandedOver() {
+    return core.nodeEnd().hasBegun()
+        && (leader == null
+            || !coordinated
+            || !(proposing || leader.mayBeSucceeded(group, living, now())));
   }
 
   /** Begins to end the replica in order. */
@@ -516,8 +530,8 @@ final class ReplicaCycle {
       if (!mayWin() || nowNs - notBeforeNs < 0) {
         return;
       }
-      if (superseded && leader.hasNoRoom(nowNs)) {
-        return; // it could not establish an epoch
+      if (superseded && (leader.hasNoRoom(nowNs) || core.nodeEnd().handsOver())) {
+        return; // it could not establish an epoch, or is not to
       }
       final long successor = superseded ? 0 : leader.successor(living, nowNs);
       if (successor != 0) {
@@ -564,17 +578,23 @@ final class ReplicaCycle {
   }
 
   private void win(long leading, List<Member> members) {
-    if (nodeEnds && members.size() == 1 && core.serving() == null) {
-      return; // others' records would be void, and that of this one may fail
+    final Configuration proposed =
+        Configuration.newBuilder()
+            .setLeader(leading)
+            .addAllMembers(members)
+            .setNonce(context.nonces().getAsLong())
+            .build();
+    if (mayLead(proposed)) {
+      request(new Proposal(group, proposed));
     }
-    request(
-        new Proposal(
-            group,
-            Configuration.newBuilder()
-                .setLeader(leading)
-                .addAllMembers(members)
-                .setNonce(context.nonces().getAsLong())
-                .build()));
+  }
+
+  /** Whether others' records of stops would not be void with this one's, which may fail. */
+  private boolean mayLead(Configuration configuration) {
+    return !core.nodeEnd().hasBegun()
+        || configuration.getMembersCount() > 1
+        || !Configurations.leads(configuration, context.self())
+        || core.serving() != null;
   }
 
   private void request(Proposal next) {
@@ -707,25 +727,6 @@ final class ReplicaCycle {
     return taken;
   }
 
-  /**
-   * What there is of the log, as far as the group goes by its state. A log that has applied what
-   * was given up once is none: it would bring that back.
-   */
-  private ReplicaStatus.Log log() {
-    final boolean isUnread = core.state() == ReplicaState.STOPPED || core.isOnDiskAlone();
-    if (group == null) {
-      return new ReplicaStatus.Log(0, 0, false, true);
-    }
-    if (!core.hasDisk() || core.state() != ReplicaState.MEMBER) {
-      return new ReplicaStatus.Log(0, 0, mayWin(), isUnread);
-    }
-    final long given = Configurations.given(group, core.gate(), core.log().end());
-    if (given < core.applied() && Configurations.isBeforeRecovery(group, core.gate())) {
-      return new ReplicaStatus.Log(0, 0, mayWin(), !mayWin());
-    }
-    return new ReplicaStatus.Log(core.gate(), Math.max(given, core.applied()), mayWin(), isUnread);
-  }
-
   /** What there is to be seen. */
   ReplicaStatus status() {
     final List<ReplicaStatus.MemberLag> members = new ArrayList<>();
@@ -746,7 +747,7 @@ final class ReplicaCycle {
         leader != null ? context.self().getId() : follower.leader(),
         group,
         leader != null && leader.isEstablished(),
-        log(),
+        OwnLog.of(core, group, group != null && mayWin()),
         core.log().end(),
         core.commit(),
         core.applied(),

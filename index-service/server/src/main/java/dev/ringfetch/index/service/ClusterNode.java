@@ -6,6 +6,7 @@ import dev.ringfetch.index.peers.FabricMemory;
 import dev.ringfetch.index.peers.GrpcPeers;
 import dev.ringfetch.index.peers.PeerListener;
 import dev.ringfetch.index.replication.GroupStore;
+import dev.ringfetch.index.replication.HandOver;
 import dev.ringfetch.index.replication.NodeRecovery;
 import dev.ringfetch.index.replication.OrderlyStop;
 import dev.ringfetch.index.replication.ReplicaSnapshots;
@@ -37,6 +38,7 @@ import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.locks.LockSupport;
 import java.util.function.Consumer;
+import java.util.function.Supplier;
 import org.agrona.concurrent.BackoffIdleStrategy;
 import org.agrona.concurrent.IdleStrategy;
 
@@ -85,6 +87,7 @@ public final class ClusterNode implements LeaderDirectory, AutoCloseable {
   private FabricMemory memory; // null: none
   private final BackgroundThread connector = new BackgroundThread("index-memory-connector");
   private volatile boolean closed;
+  private boolean isHandedOver; // of the thread that ends the node
   private volatile boolean woken;
 
   // Of the thread.
@@ -350,20 +353,52 @@ public final class ClusterNode implements LeaderDirectory, AutoCloseable {
   }
 
   /**
-   * Ends in order: what the node has of indexes at level memory stands in its data directory then,
-   * if it has one, for the next process. Leaves the cluster. Waits for the disk, and returns early
-   * where the caller is interrupted: what is not written then is left out.
+   * Begins to end in order: members that go on lead what this node has led, and clients are sent to
+   * them. Waits until they do, for two seconds at most. Others are told no more that this node
+   * lives. Once.
+   */
+  public void handOver() {
+    isHandedOver = true;
+    try {
+      final HandOver handOver = onThread(() -> new HandOver(replicas, System::nanoTime));
+      while (handOver != null && !handOver.isDone() && thread.isAlive()) {
+        Thread.sleep(1);
+      }
+      if (handOver != null) {
+        execute(handOver::end);
+      }
+    } catch (InterruptedException e) {
+      Thread.currentThread().interrupt();
+    }
+  }
+
+  /** Makes something on the node's thread; null if that has ended. */
+  private <T> T onThread(Supplier<T> made) throws InterruptedException {
+    final CompletableFuture<T> future = new CompletableFuture<>();
+    execute(() -> future.complete(made.get()));
+    while (!future.isDone() && thread.isAlive()) {
+      Thread.sleep(1);
+    }
+    return future.getNow(null);
+  }
+
+  /**
+   * Ends in order: hands over, unless that was done, and leaves the cluster. What the node has of
+   * indexes at level memory stands in its data directory then, if it has one, for the next process.
+   * Waits for the disk, and returns early where the caller is interrupted: what is not written then
+   * is left out.
    *
    * @param unsaved is told, on the caller's thread or the node's, of each index that is left out,
    *     and why
    */
   public void stop(Consumer<String> unsaved) {
+    if (!closed && !isHandedOver && thread.isAlive()) {
+      handOver();
+    }
     if (!closed && stops != null && thread.isAlive()) {
       final Thread caller = Thread.currentThread();
-      final CompletableFuture<OrderlyStop> begun = new CompletableFuture<>();
-      execute(() -> begun.complete(beginStop(() -> LockSupport.unpark(caller), unsaved)));
       try {
-        endReplicas(begun);
+        endReplicas(onThread(() -> beginStop(() -> LockSupport.unpark(caller), unsaved)));
       } catch (InterruptedException e) {
         caller.interrupt();
       }
@@ -376,11 +411,7 @@ public final class ClusterNode implements LeaderDirectory, AutoCloseable {
         replicas, stops, wakeUp, failure -> unsaved.accept(failure.getMessage()));
   }
 
-  private void endReplicas(CompletableFuture<OrderlyStop> begun) throws InterruptedException {
-    while (!begun.isDone() && thread.isAlive()) {
-      Thread.sleep(TimeUnit.NANOSECONDS.toMillis(TICK_NS));
-    }
-    final OrderlyStop stop = begun.getNow(null);
+  private void endReplicas(OrderlyStop stop) throws InterruptedException {
     while (stop != null && !stop.isDone() && thread.isAlive()) { // each copy ends, or fails
       if (!stop.work()) {
         LockSupport.parkNanos(this, TICK_NS);

@@ -285,6 +285,22 @@ public abstract class CoordinatorContract {
   }
 
   @Test
+  void aNodeThatWithdrawsGoesOnWithAllElse() throws Exception {
+    final Node one = node(1, 11);
+    final Node two = node(2, 21);
+    a.coordinator().announce(one);
+    b.coordinator().announce(two);
+    a.await("both", () -> a.nodes().equals(Map.of(1L, one, 2L, two)));
+    b.await("both", () -> b.nodes().equals(Map.of(1L, one, 2L, two)));
+    a.coordinator().withdraw();
+    a.coordinator().withdraw(); // once more does nothing
+    b.await("the other is gone", () -> b.nodes().equals(Map.of(2L, two)));
+    a.await("itself is gone", () -> a.nodes().equals(Map.of(2L, two)));
+    b.coordinator().close();
+    a.await("all are gone", () -> a.nodes().isEmpty());
+  }
+
+  @Test
   void nodesComeAndGo() throws Exception {
     final Node one = node(1, 11);
     final Node two = node(2, 21);

@@ -238,6 +238,9 @@ final class ReplicasTest {
     public void announce(Node self) {}
 
     @Override
+    public void withdraw() {}
+
+    @Override
     public void create(GroupState first, Answer answer) {}
 
     @Override

@@ -216,6 +216,15 @@ final class SimulatedCoordinator {
       sessions.forEach(Session::nodesChanged);
     }
 
+    @Override
+    public void withdraw() {
+      if (self != null && nodes.remove(self.getId(), self)) {
+        sessions.forEach(Session::nodesChanged);
+      }
+      self = null;
+      coverage.count("withdrawn announcements");
+    }
+
     /** Cuts the session from the coordinator, or connects it again. */
     void connect(boolean again) {
       if (connected == again || closed) {
@@ -344,6 +353,9 @@ final class SimulatedCoordinator {
 
     @Override
     public void win(GroupState seen, Configuration proposed, Answer answer) {
+      if (self != null && proposed.getLeader() != self.getId()) {
+        coverage.count("hand-overs");
+      }
       request(seen.getGroup(), () -> SimulatedCoordinator.this.win(seen, proposed), answer);
     }
 

@@ -65,6 +65,11 @@ final class ClusterNodeTest {
     }
 
     @Override
+    public void withdraw() {
+      of.withdraw();
+    }
+
+    @Override
     public void create(GroupState first, Answer answer) {
       creations.incrementAndGet();
       of.create(first, answer);

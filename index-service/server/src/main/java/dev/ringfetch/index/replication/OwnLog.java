@@ -1,0 +1,30 @@
+package dev.ringfetch.index.replication;
+
+import dev.ringfetch.index.v1.GroupState;
+
+/** What a replica says of its log. */
+final class OwnLog {
+  private OwnLog() {}
+
+  /**
+   * What there is of the log, as far as the group goes by its state. A log that has applied what
+   * was given up once is none: it would bring that back.
+   *
+   * @param group as the replica knows it; null: it does not
+   * @param mayWin whether the replica has all
+   */
+  static ReplicaStatus.Log of(ReplicaCore core, GroupState group, boolean mayWin) {
+    final boolean isUnread = core.state() == ReplicaState.STOPPED || core.isOnDiskAlone();
+    if (group == null) {
+      return new ReplicaStatus.Log(0, 0, false, true);
+    }
+    if (!core.hasDisk() || core.state() != ReplicaState.MEMBER) {
+      return new ReplicaStatus.Log(0, 0, mayWin, isUnread);
+    }
+    final long given = Configurations.given(group, core.gate(), core.log().end());
+    if (given < core.applied() && Configurations.isBeforeRecovery(group, core.gate())) {
+      return new ReplicaStatus.Log(0, 0, mayWin, !mayWin);
+    }
+    return new ReplicaStatus.Log(core.gate(), Math.max(given, core.applied()), mayWin, isUnread);
+  }
+}
