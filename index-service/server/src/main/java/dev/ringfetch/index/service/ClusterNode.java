@@ -212,9 +212,11 @@ public final class ClusterNode implements LeaderDirectory, AutoCloseable {
    * @param address at which other nodes and clients reach the server: host and port
    * @param onReached is run once, when the node has read what the coordinator has; until then it
    *     knows of no index
+   * @param taken is told, on the node's thread, if the coordinator refuses this node: another
+   *     process lives on the node's directory, or on a copy of it. This one takes no part then
    * @throws IllegalStateException if the indexes do not serve yet
    */
-  public void start(String address, Runnable onReached) {
+  public void start(String address, Runnable onReached, Consumer<Node> taken) {
     if (!indexes.memory().isServed()) {
       throw new IllegalStateException("the indexes do not serve yet: address=" + address);
     }
@@ -226,7 +228,7 @@ public final class ClusterNode implements LeaderDirectory, AutoCloseable {
     if (indexes.memory().journal() != null) {
       indexes.memory().journal().startSnapshots(wake -> new ReplicaSnapshots(replicas, wake));
     }
-    execute(() -> coordinator.announce(self.toBuilder().setAddress(address).build()));
+    execute(() -> coordinator.announce(self.toBuilder().setAddress(address).build(), taken));
     contact = new CoordinatorContact(onReached);
     thread.start();
   }

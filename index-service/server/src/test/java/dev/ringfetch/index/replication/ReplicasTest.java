@@ -27,6 +27,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Set;
 import java.util.TreeSet;
+import java.util.function.Consumer;
 import org.junit.jupiter.api.Test;
 
 /** The replicas of a node that leads nothing, and whom it takes for a leader. */
@@ -235,7 +236,7 @@ final class ReplicasTest {
     }
 
     @Override
-    public void announce(Node self) {}
+    public void announce(Node self, Consumer<Node> taken) {}
 
     @Override
     public void withdraw() {}

@@ -17,6 +17,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Set;
 import java.util.TreeMap;
+import java.util.function.Consumer;
 
 /** The truth of a simulated cluster, and the nodes' sessions, which are late and lose answers. */
 final class SimulatedCoordinator {
@@ -210,7 +211,7 @@ final class SimulatedCoordinator {
     }
 
     @Override
-    public void announce(Node node) {
+    public void announce(Node node, Consumer<Node> taken) {
       self = node;
       nodes.put(node.getId(), node);
       sessions.forEach(Session::nodesChanged);

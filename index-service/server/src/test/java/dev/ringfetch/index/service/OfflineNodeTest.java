@@ -64,7 +64,7 @@ final class OfflineNodeTest {
       node = new ClusterNode(indexes, truth.connect(), 1, "boot", null);
       indexes.recoverAndServe();
       final CompletableFuture<Void> reached = new CompletableFuture<>();
-      node.start("localhost:1", () -> reached.complete(null));
+      node.start("localhost:1", () -> reached.complete(null), other -> {});
       reached.get(20, TimeUnit.SECONDS);
     }
 
