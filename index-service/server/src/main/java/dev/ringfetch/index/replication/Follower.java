@@ -56,8 +56,8 @@ final class Follower {
     return cuts;
   }
 
-  /** The gate was moved to an epoch that this replica has won. */
-  void won() {
+  /** The gate was moved to an epoch that this replica has won, or the group goes on without it. */
+  void obeyNobody() {
     leader = 0;
     confirmed = 0;
     fabrics = List.of();

@@ -139,6 +139,20 @@ final class ReplicaCore {
     return restarted;
   }
 
+  /**
+   * Keeps the log of a member without which the group goes on, as if its process had restarted on
+   * its directory, if the group lacks members, and the log may be of use to it.
+   */
+  boolean stepBack(GroupState without) {
+    final boolean isOfUse =
+        state == ReplicaState.MEMBER
+            && countsByDisk()
+            && without.getEstablished().getMembersCount() < without.getReplicas()
+            && !Configurations.isBeforeRecovery(without, gate);
+    restarted |= isOfUse;
+    return isOfUse;
+  }
+
   /** Processes of this node that ended in order, all of whose records this replica has. */
   List<Member> predecessors() {
     return predecessors;

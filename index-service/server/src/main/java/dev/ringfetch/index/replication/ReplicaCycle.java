@@ -297,8 +297,12 @@ final class ReplicaCycle {
     if (established.getEpoch() > core.gate()
         && core.state() != ReplicaState.NONE
         && !Configurations.has(established, context.self())) {
-      core.leave(ReplicaState.NONE);
-      endLeading();
+      if (core.stepBack(state)) {
+        follower.obeyNobody();
+      } else {
+        core.leave(ReplicaState.NONE);
+        endLeading();
+      }
     }
   }
 
@@ -343,7 +347,7 @@ final class ReplicaCycle {
     for (final long node : down) {
       leader.onDisconnected(node);
     }
-    follower.won();
+    follower.obeyNobody();
     if (core.state() != ReplicaState.LEADING) {
       core.become(ReplicaState.ADOPTING);
     }
