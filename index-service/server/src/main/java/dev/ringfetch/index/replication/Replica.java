@@ -122,12 +122,12 @@ public final class Replica {
 
   /** The node begins to end in order. */
   void onNodeEnds() {
-    submit(ReplicaCycle::onNodeEnds);
+    submit(of -> of.nodeEnd().begin());
   }
 
   /** The node that ends hands nothing over any more. */
   void onHandOverEnds() {
-    submit(ReplicaCycle::onHandOverEnds);
+    submit(of -> of.nodeEnd().endHandOver());
   }
 
   /** Whether the node ends, and nobody is to lead in the place of this replica, or does. */

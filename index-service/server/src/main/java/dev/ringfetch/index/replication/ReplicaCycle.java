@@ -405,14 +405,9 @@ final class ReplicaCycle {
     copy = begun;
   }
 
-  /** The node begins to end in order; this replica's turn comes later. */
-  void onNodeEnds() {
-    core.nodeEnd().begin();
-  }
-
-  /** The node that ends hands nothing over any more. */
-  void onHandOverEnds() {
-    core.nodeEnd().endHandOver();
+  /** The orderly end of the node; this replica's turn comes later. */
+  NodeEnd nodeEnd() {
+    return core.nodeEnd();
   }
 
   /** Whether the node ends, and nobody is to lead in the place of this replica, or does. */
