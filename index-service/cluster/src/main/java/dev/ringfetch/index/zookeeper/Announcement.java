@@ -92,10 +92,16 @@ final class Announcement {
       ensemble.change(
           operation ->
               List.of(
-                  operation.delete().withVersion(known.version()).forPath(paths.node(self.getId()))),
+                  operation
+                      .delete()
+                      .withVersion(known.version())
+                      .forPath(paths.node(self.getId()))),
           (code, event) ->
               LOGGER.log(
-                  Level.DEBUG, "this node withdraws: id={0} code={1}", Long.toHexString(self.getId()), code));
+                  Level.DEBUG,
+                  "this node withdraws: id={0} code={1}",
+                  Long.toHexString(self.getId()),
+                  code));
     }
   }
 

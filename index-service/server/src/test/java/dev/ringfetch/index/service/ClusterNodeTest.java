@@ -143,7 +143,8 @@ final class ClusterNodeTest {
   /** Else clients read on what an earlier process on its directory has left. */
   @Test
   void aNodeTakesNoPartBeforeItsIndexesServe() throws Exception {
-    assertThrows(IllegalStateException.class, () -> node.start("localhost:1", () -> {}, other -> {}));
+    assertThrows(
+        IllegalStateException.class, () -> node.start("localhost:1", () -> {}, other -> {}));
     start();
   }
 
