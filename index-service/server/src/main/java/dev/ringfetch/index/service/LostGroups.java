@@ -2,6 +2,7 @@ package dev.ringfetch.index.service;
 
 import dev.ringfetch.index.coordinator.Recoveries;
 import dev.ringfetch.index.journal.IndexDefinition;
+import dev.ringfetch.index.v1.Configuration;
 import dev.ringfetch.index.v1.Durability;
 import dev.ringfetch.index.v1.GroupState;
 import dev.ringfetch.index.v1.Member;
@@ -13,22 +14,31 @@ import java.util.Map;
 
 /**
  * Groups of which no node lives that has all: none of the last configuration's processes, at level
- * DISK none of its directories. An operator may accept the loss.
+ * DISK none of its directories, at LEADER_DISK not that of its leader. An operator may accept the loss.
  */
 final class LostGroups {
   private LostGroups() {}
 
   /** A node that lives and has all of the group, or may have; null: none. */
   static Node survivor(GroupState group, Map<Long, Node> living) {
-    final IndexDefinition definition = IndexDefinition.of(group);
-    final boolean isOnDisk = definition != null && definition.durability() == Durability.DISK;
-    for (final Member member : Recoveries.last(group).getMembersList()) {
+    final Configuration last = Recoveries.last(group);
+    for (final Member member : last.getMembersList()) {
       final Node node = living.get(member.getNode());
-      if (node != null && (isOnDisk || node.getIncarnation() == member.getIncarnation())) {
+      if (node != null
+          && (node.getIncarnation() == member.getIncarnation()
+              || countsByDirectory(group, last, member.getNode()))) {
         return node;
       }
     }
     return null;
+  }
+
+  /** Whether a member has all in whatever process: its disk had all that was acknowledged. */
+  private static boolean countsByDirectory(GroupState group, Configuration last, long node) {
+    final IndexDefinition definition = IndexDefinition.of(group);
+    final Durability level = definition == null ? null : definition.durability();
+    return level == Durability.DISK
+        || (level == Durability.LEADER_DISK && last.getLeader() == node);
   }
 
   /**
@@ -61,7 +71,7 @@ final class LostGroups {
       throw refused("this version cannot read the index's definition: index=" + index);
     }
     if (request.getNode() != 0
-        && (node == null || !node.getDisk() || definition.durability() != Durability.DISK)) {
+        && (node == null || !node.getDisk() || definition.durability() == Durability.MEMORY)) {
       throw refused("the node does not live, or has no log of the index: index=" + index);
     }
   }

@@ -2,6 +2,7 @@ package dev.ringfetch.index.replication;
 
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import dev.ringfetch.index.v1.Durability;
 import dev.ringfetch.index.v1.GroupState;
 import dev.ringfetch.index.v1.Member;
 import java.util.ArrayList;
@@ -23,10 +24,19 @@ final class RecoverySimulationTest {
 
   @Test
   void aGroupGoesOnWithWhatOneNodeHas() {
-    final long seed = Long.getLong("ringfetch.seed", 20261129);
+    run(20261129, Durability.DISK);
+  }
+
+  @Test
+  void aGroupGoesOnWithWhatOneNodeHasWhereOnlyTheLeadersDiskCounts() {
+    run(20261210, Durability.LEADER_DISK);
+  }
+
+  private static void run(long first, Durability level) {
+    final long seed = Long.getLong("ringfetch.seed", first);
     final Coverage coverage = new Coverage();
     for (int i = 0; i < WORLDS; i++) {
-      run(seed + i, coverage);
+      run(seed + i, coverage, level);
     }
     System.out.printf("seed=%d worlds=%d %s%n", seed, WORLDS, coverage);
     if (Long.getLong("ringfetch.seed") == null && WORLDS >= 25) { // others may meet less
@@ -37,11 +47,11 @@ final class RecoverySimulationTest {
     }
   }
 
-  private static void run(long seed, Coverage coverage) {
+  private static void run(long seed, Coverage coverage, Durability level) {
     try {
       final Random random = new Random(seed);
       final ReplicationWorld world =
-          new ReplicationWorld(random.nextLong(), 3 + random.nextInt(2), 3, coverage, true);
+          new ReplicationWorld(random.nextLong(), 3 + random.nextInt(2), 3, coverage, level);
       world.startClients(1 + random.nextInt(6), 2_000_000);
       new ReplicationFaults(world, coverage).run(1_000);
       world.settle();
