@@ -142,7 +142,7 @@ public final class ClusterNode implements LeaderDirectory, AutoCloseable {
     losses =
         new AcceptedLosses(
             this.replicas, coordinator, groups, this::execute, new NodeQuestions(peers::channel));
-    description = new ClusterDescription(self.getId(), this.replicas, memory);
+    description = new ClusterDescription(self.getId(), this.replicas, memory, stops);
     coordinator.wakeUp(this::wake);
     indexes.join(this);
     thread.setDaemon(true);
@@ -332,7 +332,7 @@ public final class ClusterNode implements LeaderDirectory, AutoCloseable {
   }
 
   @Override
-  public void recover(RecoverIndexRequest request, Created recovered) {
+  public void recover(RecoverIndexRequest request, Recovered recovered) {
     losses.recover(request, recovered);
   }
 

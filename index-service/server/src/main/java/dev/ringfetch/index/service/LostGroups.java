@@ -14,7 +14,8 @@ import java.util.Map;
 
 /**
  * Groups of which no node lives that has all: none of the last configuration's processes, at level
- * DISK none of its directories, at LEADER_DISK not that of its leader. An operator may accept the loss.
+ * DISK none of its directories, at LEADER_DISK not that of its leader. An operator may accept the
+ * loss.
  */
 final class LostGroups {
   private LostGroups() {}
@@ -58,21 +59,16 @@ final class LostGroups {
     if (survivor != null) {
       throw refused("a node lives that has all: index=" + index + at(survivor));
     }
-    if (seen.getVersion() != request.getStateVersion()
-        || Recoveries.epoch(seen) != request.getEpoch()) {
+    if (!request.getLook()
+        && (seen.getVersion() != request.getStateVersion()
+            || Recoveries.epoch(seen) != request.getEpoch())) {
       throw changed(index);
     }
     if (seen.getRecovery().getCount() >= Recoveries.LIMIT) {
       throw refused("that was done too often; drop the index: index=" + index);
     }
-    final Node node = living.get(request.getNode());
-    final IndexDefinition definition = IndexDefinition.of(seen);
-    if (definition == null) {
+    if (IndexDefinition.of(seen) == null) {
       throw refused("this version cannot read the index's definition: index=" + index);
-    }
-    if (request.getNode() != 0
-        && (node == null || !node.getDisk() || definition.durability() == Durability.MEMORY)) {
-      throw refused("the node does not live, or has no log of the index: index=" + index);
     }
   }
 

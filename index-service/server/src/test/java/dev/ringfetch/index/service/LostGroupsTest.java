@@ -77,6 +77,11 @@ final class LostGroupsTest {
     refuses(group(Durability.DISK), request(2), NEXT, OTHER); // the same directory
     accepts(group(Durability.DISK), request(2), OTHER);
     accepts(group(Durability.DISK), request(0), OTHER);
+    refuses(group(Durability.LEADER_DISK), request(2), NEXT, OTHER); // the leader's directory
+    final GroupState.Builder ofOther = group(Durability.LEADER_DISK).toBuilder();
+    ofOther.getEstablishedBuilder().setLeader(3);
+    accepts(ofOther.build(), request(1), NEXT, OTHER); // a member's
+    refuses(ofOther.build(), request(1), FIRST, OTHER);
   }
 
   @Test
@@ -84,9 +89,7 @@ final class LostGroupsTest {
     final GroupState seen = group(Durability.DISK);
     refuses(seen, request(2).toBuilder().setStateVersion(2).build(), OTHER);
     refuses(seen, request(2).toBuilder().setEpoch(70).build(), OTHER);
-    refuses(seen, request(3), OTHER);
-    refuses(group(Durability.MEMORY), request(2), OTHER); // no log is left of it
-    refuses(seen, request(2), OTHER.toBuilder().setDisk(false).build());
+    accepts(seen, RecoverIndexRequest.newBuilder().setIndex("i").setLook(true).build(), OTHER);
     final GroupState.Builder often = seen.toBuilder();
     often.getRecoveryBuilder().setCount(Recoveries.LIMIT);
     refuses(often.build(), request(2), OTHER);
