@@ -6,6 +6,7 @@ import dev.ringfetch.index.journal.IndexDefinition;
 import dev.ringfetch.index.replication.Replicas;
 import dev.ringfetch.index.v1.DescribeClusterResponse;
 import dev.ringfetch.index.v1.GroupState;
+import dev.ringfetch.index.v1.LostCopy;
 import dev.ringfetch.index.v1.Node;
 import dev.ringfetch.index.v1.RecoverIndexRequest;
 import dev.ringfetch.index.v1.RecoverIndexResponse;
@@ -105,14 +106,18 @@ final class AcceptedLosses {
       told.onEnd(look(seen, request.getNode(), statements), null);
       return;
     }
-    final long node = statements.chosen(request.getNode());
+    final LostCopy copy = statements.chosen(request.getNode());
+    final long node = copy.getNode().getNode();
     final Coordinator.Answer answer =
         (result, state) -> tellRecovered(result, state, node, seen, told);
     if (node == 0) {
       coordinator.replace(seen, empty(seen), answer);
     } else {
       coordinator.recover(
-          seen, Recoveries.recovered(seen, node, groups.nonce(), groups.incarnation()), answer);
+          seen,
+          Recoveries.recovered(
+              seen, node, copy.getLogProcess(), groups.nonce(), groups.incarnation()),
+          answer);
     }
   }
 
@@ -125,7 +130,7 @@ final class AcceptedLosses {
             .setEpoch(Recoveries.epoch(seen))
             .addAllCopies(statements.copies());
     try {
-      response.setNode(statements.chosen(wanted));
+      response.setNode(statements.chosen(wanted).getNode().getNode());
     } catch (StatusException e) {
       response.setObstacle(String.valueOf(e.getStatus().getDescription()));
     }

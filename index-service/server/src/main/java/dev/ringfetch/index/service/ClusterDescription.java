@@ -83,7 +83,11 @@ final class ClusterDescription {
     final boolean isLate =
         status.group() == null || status.group().getVersion() != description.getStateVersion();
     if (log.epoch() != 0) {
-      description.setLogEpoch(log.epoch()).setLogEnd(status.end()).setLogPosition(log.position());
+      description
+          .setLogEpoch(log.epoch())
+          .setLogEnd(status.end())
+          .setLogPosition(log.position())
+          .setLogProcess(log.process());
     }
     description
         .setWhole(log.isWhole())

@@ -68,7 +68,9 @@ final class NodeStatements {
       return copy.setObstacle("a node has not seen the last change; send again").build();
     }
     if (said.getLogEpoch() != 0) {
-      copy.setLogEpoch(said.getLogEpoch()).setLogPosition(said.getLogPosition());
+      copy.setLogEpoch(said.getLogEpoch())
+          .setLogPosition(said.getLogPosition())
+          .setLogProcess(said.getLogProcess());
     }
     if (said.getWhole() || said.getRole().equals("LEADING")) {
       return copy.setObstacle("a node lives that has all").build();
@@ -101,28 +103,32 @@ final class NodeStatements {
   }
 
   /**
-   * The node with whose log the group goes on.
+   * What the node has with whose log the group goes on.
    *
    * @param wanted the one that is to have most of it; 0: any
-   * @return 0: none has a log
+   * @return without a node: none has a log
    * @throws StatusException if the loss is not accepted; says why
    */
-  long chosen(long wanted) throws StatusException {
+  LostCopy chosen(long wanted) throws StatusException {
     for (final LostCopy copy : copies) {
       if (!copy.getObstacle().isEmpty()) {
         throw refused(copy.getObstacle(), copy.getNode().getAddress());
       }
     }
-    final LostCopy best = copies.isEmpty() ? LostCopy.getDefaultInstance() : copies.get(0);
+    final LostCopy best =
+        copies.stream()
+            .filter(copy -> copy.getLogEpoch() != 0)
+            .findFirst()
+            .orElse(LostCopy.getDefaultInstance());
     if (wanted == 0) {
-      return best.getLogEpoch() == 0 ? 0 : best.getNode().getNode();
+      return best;
     }
     for (final LostCopy copy : copies) {
       if (copy.getNode().getNode() == wanted && copy.getLogEpoch() != 0) {
         if (BEST_FIRST.compare(best, copy) < 0) {
           throw refused("another node has more", best.getNode().getAddress());
         }
-        return wanted;
+        return copy;
       }
     }
     throw refused(

@@ -103,18 +103,22 @@ final class LostGroupsTest {
   @Test
   void aRecoveredGroupHasOneMemberAndAnotherIncarnation() {
     final GroupState seen = group(Durability.DISK);
-    final GroupState once = Recoveries.recovered(seen, 2, 33, 44);
+    final GroupState once = Recoveries.recovered(seen, 2, 0, 33, 44);
     final Configuration alone = once.getEstablished();
     assertEquals(0, alone.getEpoch()); // the coordinator gives it
     assertEquals(33, alone.getNonce());
     assertEquals(2, alone.getLeader());
     assertEquals(1, alone.getMembersCount());
     assertEquals(2, alone.getMembers(0).getNode());
+    assertEquals(0, alone.getMembers(0).getIncarnation()); // in whatever process
+    assertEquals(
+        12,
+        Recoveries.recovered(seen, 2, 12, 33, 44).getEstablished().getMembers(0).getIncarnation());
     assertTrue(!once.hasWon());
     assertEquals(seen.getDefinition(), once.getDefinition());
     assertEquals(44, IndexDefinition.of(once).incarnation());
     assertEquals(80, once.getRecovery().getEpoch());
     assertEquals(1L << 40, Recoveries.versionsBefore(once));
-    assertEquals(2L << 40, Recoveries.versionsBefore(Recoveries.recovered(once, 2, 35, 46)));
+    assertEquals(2L << 40, Recoveries.versionsBefore(Recoveries.recovered(once, 2, 0, 35, 46)));
   }
 }

@@ -57,7 +57,10 @@ final class NodeStatementsTest {
   }
 
   private long chosen(long node, UnreadFile... givenUp) throws StatusException {
-    return new NodeStatements(SEEN, List.of(givenUp), living, answers).chosen(node);
+    return new NodeStatements(SEEN, List.of(givenUp), living, answers)
+        .chosen(node)
+        .getNode()
+        .getNode();
   }
 
   private void refuses(long node, String why) {
