@@ -113,7 +113,7 @@ public final class ClusterNode implements LeaderDirectory, AutoCloseable {
         Node.newBuilder()
             .setId(
                 memory.hasSuccessors()
-                    ? Math.max(1, memory.origin() & Long.MAX_VALUE)
+                    ? id(memory.origin())
                     : new SecureRandom().nextLong(1, Long.MAX_VALUE))
             .setIncarnation(memory.epoch())
             .setDisk(memory.hasSuccessors())
@@ -146,6 +146,11 @@ public final class ClusterNode implements LeaderDirectory, AutoCloseable {
     coordinator.wakeUp(this::wake);
     indexes.join(this);
     thread.setDaemon(true);
+  }
+
+  /** The number of a node whose data directory begins with these bits. */
+  static long id(long origin) {
+    return Math.max(1, origin & Long.MAX_VALUE);
   }
 
   private GroupStore store(GroupState group) {

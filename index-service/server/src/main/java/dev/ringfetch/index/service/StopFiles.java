@@ -45,7 +45,8 @@ final class StopFiles implements StopRecords {
     this.disk = disk;
   }
 
-  private static String name(long group) {
+  /** Name of a group's file. */
+  static String name(long group) {
     return PREFIX + String.format("%016x", group);
   }
 
@@ -143,10 +144,20 @@ final class StopFiles implements StopRecords {
       long node, Replicas.StoreFactory stores, Consumer<GroupRecovery> found, ErrorHandler errors)
       throws IOException {
     for (final String name : list()) {
+      if (name.startsWith(PREFIX) && name.endsWith(UNFINISHED_SUFFIX)) {
+        remove(name, errors);
+      }
+    }
+    readAll(node, stores, found, errors);
+  }
+
+  /** Reads all that there are, and changes nothing; else as {@link #read}. */
+  void readAll(
+      long node, Replicas.StoreFactory stores, Consumer<GroupRecovery> found, ErrorHandler errors)
+      throws IOException {
+    for (final String name : list()) {
       if (group(name) > 0) {
         take(name, new StopRecovery(group(name), node, stores), found, errors);
-      } else if (name.startsWith(PREFIX) && name.endsWith(UNFINISHED_SUFFIX)) {
-        remove(name, errors);
       }
     }
   }
