@@ -7,8 +7,8 @@ import java.nio.file.Path;
 
 /**
  * A cluster in a directory of its own, which ends with the command that uses it: when that closes
- * it, or is ended by a signal. Nothing of it is left then but logs, if the command has failed. Safe for use by two threads, as the
- * signal's is one.
+ * it, or is ended by a signal. Nothing of it is left then but logs, if the command has failed. Safe
+ * for use by two threads, as the signal's is one.
  */
 public final class TemporaryCluster implements AutoCloseable {
   private final LocalCluster cluster;

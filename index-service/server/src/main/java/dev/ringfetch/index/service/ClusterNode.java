@@ -296,17 +296,15 @@ public final class ClusterNode implements LeaderDirectory, AutoCloseable {
       }
       return;
     }
-    final long leader =
-        group.hasWon() ? group.getWon().getLeader() : group.getEstablished().getLeader();
-    final Node node = replicas.living().get(leader);
+    final Node node = LostGroups.leader(group, replicas.living());
     final Metadata trailers = new Metadata();
     trailers.put(Trailers.NODES, String.join(",", addresses()));
     if (node != null) {
       trailers.put(Trailers.LEADER, node.getAddress()); // this node perhaps, in a moment
     }
-    if (leader == self.getId() || node == null) {
+    if (node == null || node.getId() == self.getId()) {
       throw Status.UNAVAILABLE
-          .withDescription("the index has no leader now; send again: index=" + name)
+          .withDescription(LostGroups.withoutLeader(group, replicas.living()))
           .asException(trailers);
     }
     throw Status.FAILED_PRECONDITION

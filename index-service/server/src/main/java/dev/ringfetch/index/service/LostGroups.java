@@ -11,6 +11,7 @@ import dev.ringfetch.index.v1.RecoverIndexRequest;
 import io.grpc.Status;
 import io.grpc.StatusException;
 import java.util.Map;
+import java.util.stream.Collectors;
 
 /**
  * Groups of which no node lives that has all: none of the last configuration's processes, at level
@@ -18,6 +19,8 @@ import java.util.Map;
  * loss.
  */
 final class LostGroups {
+  private static final String NO_LEADER = "the index has no leader now";
+
   private LostGroups() {}
 
   /** A node that lives and has all of the group, or may have; null: none. */
@@ -40,6 +43,33 @@ final class LostGroups {
     final Durability level = definition == null ? null : definition.durability();
     return level == Durability.DISK
         || (level == Durability.LEADER_DISK && last.getLeader() == node);
+  }
+
+  /** The node that leads a group by its newest configuration; null if that process has ended. */
+  static Node leader(GroupState group, Map<Long, Node> living) {
+    final Configuration newest = group.hasWon() ? group.getWon() : group.getEstablished();
+    final Node node = living.get(newest.getLeader());
+    final boolean isMember =
+        node != null
+            && newest.getMembersList().stream()
+                .anyMatch(
+                    member ->
+                        member.getNode() == node.getId()
+                            && member.getIncarnation() == node.getIncarnation());
+    return isMember ? node : null;
+  }
+
+  /** Why a group has no leader, as far as the nodes say that are announced. */
+  static String withoutLeader(GroupState group, Map<Long, Node> living) {
+    final String of = ": index=" + group.getIndex();
+    if (survivor(group, living) != null) {
+      return NO_LEADER + "; send again" + of;
+    }
+    final String ended =
+        Recoveries.last(group).getMembersList().stream()
+            .map(member -> Long.toHexString(member.getNode()))
+            .collect(Collectors.joining(","));
+    return NO_LEADER + ": none of its last members is announced" + of + " members=" + ended;
   }
 
   /**

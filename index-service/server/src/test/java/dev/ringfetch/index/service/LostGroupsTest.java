@@ -2,6 +2,7 @@ package dev.ringfetch.index.service;
 
 import static org.junit.jupiter.api.Assertions.assertDoesNotThrow;
 import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertNull;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
@@ -82,6 +83,21 @@ final class LostGroupsTest {
     ofOther.getEstablishedBuilder().setLeader(3);
     accepts(ofOther.build(), request(1), NEXT, OTHER); // a member's
     refuses(ofOther.build(), request(1), FIRST, OTHER);
+  }
+
+  @Test
+  void aProcessThatHasEndedLeadsNothing() {
+    final GroupState.Builder seen = group(Durability.MEMORY).toBuilder().clearWon();
+    assertEquals(FIRST, LostGroups.leader(seen.build(), map(FIRST, OTHER)));
+    assertNull(LostGroups.leader(seen.build(), map(NEXT, OTHER))); // has nothing
+    assertNull(LostGroups.leader(seen.build(), map(OTHER)));
+    seen.getEstablishedBuilder().setLeader(2).addMembers(Member.newBuilder().setNode(2));
+    assertTrue(
+        LostGroups.withoutLeader(seen.build(), map(FIRST)).startsWith("the index has no leader"));
+    assertTrue(LostGroups.withoutLeader(seen.build(), map(FIRST)).contains("send again"));
+    assertEquals(
+        "the index has no leader now: none of its last members is announced: index=i members=1,2",
+        LostGroups.withoutLeader(seen.build(), map(NEXT)));
   }
 
   @Test
