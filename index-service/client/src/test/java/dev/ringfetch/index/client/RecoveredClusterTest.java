@@ -231,7 +231,7 @@ final class RecoveredClusterTest {
 
     start("a", "b");
     final String name = file.getFileName().toString();
-    RecoverIndexResponse found = look("file=" + name);
+    assertEquals(0, look("file=" + name).getNode());
     members.remove("a").close();
     Files.write(file, whole); // the operator had a copy
     start("a");
@@ -243,9 +243,8 @@ final class RecoveredClusterTest {
     endInOrder("a");
     Files.write(file, damaged);
     start("a", "b");
-    found = look("file=" + name);
-    final RecoverIndexResponse seen = found;
-    assertThrows(StatusRuntimeException.class, () -> accept(seen, request()));
+    final RecoverIndexResponse found = look("file=" + name);
+    assertThrows(StatusRuntimeException.class, () -> accept(found, request()));
     final UnreadFile unread =
         found.getCopiesList().stream()
             .filter(copy -> copy.hasUnread())
