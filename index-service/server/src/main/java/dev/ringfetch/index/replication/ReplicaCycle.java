@@ -122,11 +122,12 @@ final class ReplicaCycle {
   }
 
   /**
-   * Whether the records of an earlier process may be void: records may have been given up since
-   * then, of which a leader that takes this replica for another process's successor knows nothing.
+   * Whether the records of an earlier process may be void, or are kept only for an operator who
+   * accepts a loss: records may have been given up since then, of which a leader that takes this
+   * replica for another process's successor knows nothing.
    */
   private boolean isUnsure() {
-    return group == null && stopRecord.mayCount();
+    return stopRecord.mayCount() && (group == null || (core.isRestarted() && !mayWin()));
   }
 
   /**
@@ -181,7 +182,12 @@ final class ReplicaCycle {
     down.retainAll(nodes.keySet());
     if (group != null && group.hasEstablished() && core.state() != ReplicaState.STOPPED) {
       leaveUnless(group);
+      lookAtStopRecord(group);
     }
+  }
+
+  private void lookAtStopRecord(GroupState state) {
+    stopRecord.onEstablished(state.getEstablished(), isGone(state.getEstablished()));
   }
 
   void onCoordinated(boolean reachable) {
@@ -237,7 +243,7 @@ final class ReplicaCycle {
     final Node self = context.self();
     if (state.hasEstablished()) {
       leaveUnless(state);
-      stopRecord.onEstablished(state.getEstablished());
+      lookAtStopRecord(state);
     } else if (core.state() == ReplicaState.NONE
         && core.gate() == 0
         && Configurations.has(state.getWon(), self)) {
@@ -272,21 +278,27 @@ final class ReplicaCycle {
     stopRecord.onRemoved();
   }
 
-  /** Whether no directory of a configuration is announced. */
+  /** Whether no directory of a configuration is announced, or no process if it is in memory. */
   private boolean isGone(Configuration configuration) {
-    return configuration.getMembersList().stream()
-        .noneMatch(member -> living.containsKey(member.getNode()));
+    return Configurations.isGone(configuration, living, context.self(), core.hasDisk());
+  }
+
+  /**
+   * Whether a log that is of an earlier process may count, or be resumed, or be all that is left.
+   */
+  private boolean isOfUse(GroupState state) {
+    final Configuration established = state.getEstablished();
+    return isGone(established)
+        || (core.hasDisk()
+            && (Configurations.hasNode(established, context.self().getId())
+                || established.getMembersCount() < state.getReplicas()));
   }
 
   /** Gives the group up if a later configuration than this replica obeys does without it. */
   private void leaveUnless(GroupState state) {
     final Configuration established = state.getEstablished();
-    if (core.isRestarted()
-        && core.hasDisk()
-        && (Configurations.hasNode(established, context.self().getId())
-            || established.getMembersCount() < state.getReplicas()
-            || isGone(established))) {
-      return; // its log is of use, or may be all that is left
+    if (core.isRestarted() && isOfUse(state)) {
+      return;
     }
     if (core.state() == ReplicaState.MEMBER
         && core.hasDisk()
@@ -714,16 +726,21 @@ final class ReplicaCycle {
   private ReplicaStatus.Log log() {
     final boolean isUnread = core.state() == ReplicaState.STOPPED || core.isOnDiskAlone();
     if (group == null) {
-      return new ReplicaStatus.Log(0, 0, false, true);
+      return ReplicaStatus.Log.none(false, true);
     }
-    if (!core.hasDisk() || core.state() != ReplicaState.MEMBER) {
-      return new ReplicaStatus.Log(0, 0, mayWin(), isUnread);
+    if (core.state() != ReplicaState.MEMBER) {
+      return ReplicaStatus.Log.none(mayWin(), isUnread);
     }
     final long given = Configurations.given(group, core.gate(), core.log().end());
     if (given < core.applied() && Configurations.isBeforeRecovery(group, core.gate())) {
-      return new ReplicaStatus.Log(0, 0, mayWin(), !mayWin());
+      return ReplicaStatus.Log.none(mayWin(), !mayWin());
     }
-    return new ReplicaStatus.Log(core.gate(), Math.max(given, core.applied()), mayWin(), isUnread);
+    return new ReplicaStatus.Log(
+        core.gate(),
+        Math.max(given, core.applied()),
+        core.hasDisk() ? 0 : core.process(),
+        mayWin(),
+        isUnread);
   }
 
   /** What there is to be seen. */
