@@ -16,15 +16,20 @@ final class OwnLog {
   static ReplicaStatus.Log of(ReplicaCore core, GroupState group, boolean mayWin) {
     final boolean isUnread = core.state() == ReplicaState.STOPPED || core.isOnDiskAlone();
     if (group == null) {
-      return new ReplicaStatus.Log(0, 0, false, true);
+      return ReplicaStatus.Log.none(false, true);
     }
-    if (!core.hasDisk() || core.state() != ReplicaState.MEMBER) {
-      return new ReplicaStatus.Log(0, 0, mayWin, isUnread);
+    if (core.state() != ReplicaState.MEMBER) {
+      return ReplicaStatus.Log.none(mayWin, isUnread);
     }
     final long given = Configurations.given(group, core.gate(), core.log().end());
     if (given < core.applied() && Configurations.isBeforeRecovery(group, core.gate())) {
-      return new ReplicaStatus.Log(0, 0, mayWin, !mayWin);
+      return ReplicaStatus.Log.none(mayWin, !mayWin);
     }
-    return new ReplicaStatus.Log(core.gate(), Math.max(given, core.applied()), mayWin, isUnread);
+    return new ReplicaStatus.Log(
+        core.gate(),
+        Math.max(given, core.applied()),
+        core.hasDisk() ? 0 : core.process(),
+        mayWin,
+        isUnread);
   }
 }

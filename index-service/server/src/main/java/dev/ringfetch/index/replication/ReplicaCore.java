@@ -163,6 +163,13 @@ final class ReplicaCore {
     return predecessors.stream().anyMatch(configuration.getMembersList()::contains);
   }
 
+  /** The process of this node whose records this replica has: this one, or an earlier one. */
+  long process() {
+    return predecessors.isEmpty()
+        ? context.self().getIncarnation()
+        : predecessors.get(0).getIncarnation();
+  }
+
   /** Keeps records behind a position, applied or not, until told otherwise. */
   void keepFrom(long position) {
     kept = position;

@@ -121,11 +121,12 @@ final class ReplicaCycle {
   }
 
   /**
-   * Whether the records of an earlier process may be void: records may have been given up since
-   * then, of which a leader that takes this replica for another process's successor knows nothing.
+   * Whether the records of an earlier process may be void, or are kept only for an operator who
+   * accepts a loss: records may have been given up since then, of which a leader that takes this
+   * replica for another process's successor knows nothing.
    */
   private boolean isUnsure() {
-    return group == null && stopRecord.mayCount();
+    return stopRecord.mayCount() && (group == null || (core.isRestarted() && !mayWin()));
   }
 
   /**
@@ -180,7 +181,12 @@ final class ReplicaCycle {
     down.retainAll(nodes.keySet());
     if (group != null && group.hasEstablished() && core.state() != ReplicaState.STOPPED) {
       leaveUnless(group);
+      lookAtStopRecord(group);
     }
+  }
+
+  private void lookAtStopRecord(GroupState state) {
+    stopRecord.onEstablished(state.getEstablished(), isGone(state.getEstablished()));
   }
 
   void onCoordinated(boolean reachable) {
@@ -236,7 +242,7 @@ final class ReplicaCycle {
     final Node self = context.self();
     if (state.hasEstablished()) {
       leaveUnless(state);
-      stopRecord.onEstablished(state.getEstablished());
+      lookAtStopRecord(state);
     } else if (core.state() == ReplicaState.NONE
         && core.gate() == 0
         && Configurations.has(state.getWon(), self)) {
@@ -273,21 +279,27 @@ final class ReplicaCycle {
     stopRecord.onRemoved();
   }
 
-  /** Whether no directory of a configuration is announced. */
+  /** Whether no directory of a configuration is announced, or no process if it is in memory. */
   private boolean isGone(Configuration configuration) {
-    return configuration.getMembersList().stream()
-        .noneMatch(member -> living.containsKey(member.getNode()));
+    return Configurations.isGone(configuration, living, context.self(), core.hasDisk());
+  }
+
+  /**
+   * Whether a log that is of an earlier process may count, or be resumed, or be all that is left.
+   */
+  private boolean isOfUse(GroupState state) {
+    final Configuration established = state.getEstablished();
+    return isGone(established)
+        || (core.hasDisk()
+            && (Configurations.hasNode(established, context.self().getId())
+                || established.getMembersCount() < state.getReplicas()));
   }
 
   /** Gives the group up if a later configuration than this replica obeys does without it. */
   private void leaveUnless(GroupState state) {
     final Configuration established = state.getEstablished();
-    if (core.isRestarted()
-        && core.hasDisk()
-        && (Configurations.hasNode(established, context.self().getId())
-            || established.getMembersCount() < state.getReplicas()
-            || isGone(established))) {
-      return; // its log is of use, or may be all that is left
+    if (core.isRestarted() && isOfUse(state)) {
+      return;
     }
     if (core.state() == ReplicaState.MEMBER
         && core.hasDisk()

@@ -493,7 +493,7 @@ public final class Replicas implements AutoCloseable {
       groups.put(state.getGroup(), state);
       final Replica replica = replicas.get(state.getGroup());
       if (!earlier.hasPutAside(state.getGroup())) {
-        stopRecords.onGroup(state, replica);
+        stopRecords.onGroup(state, replica, living);
       }
       if (replica != null) {
         replica.onGroup(state);
@@ -526,6 +526,12 @@ public final class Replicas implements AutoCloseable {
       final Map<Long, Node> byId = new HashMap<>();
       nodes.forEach(node -> byId.put(node.getId(), node));
       living = Collections.unmodifiableMap(byId);
+      groups.forEach(
+          (group, state) -> {
+            if (!earlier.hasPutAside(group)) {
+              stopRecords.onGroup(state, replicas.get(group), living);
+            }
+          });
       replicas.values().forEach(replica -> replica.onNodes(Replicas.this::living));
     }
 

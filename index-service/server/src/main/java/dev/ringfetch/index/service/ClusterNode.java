@@ -117,7 +117,7 @@ public final class ClusterNode implements LeaderDirectory, AutoCloseable {
         Node.newBuilder()
             .setId(
                 memory.hasSuccessors()
-                    ? Math.max(1, memory.origin() & Long.MAX_VALUE)
+                    ? id(memory.origin())
                     : new SecureRandom().nextLong(1, Long.MAX_VALUE))
             .setIncarnation(memory.epoch())
             .setDisk(memory.hasSuccessors())
@@ -147,10 +147,15 @@ public final class ClusterNode implements LeaderDirectory, AutoCloseable {
     losses =
         new AcceptedLosses(
             this.replicas, coordinator, groups, this::execute, new NodeQuestions(peers::channel));
-    description = new ClusterDescription(self.getId(), this.replicas, memory);
+    description = new ClusterDescription(self.getId(), this.replicas, memory, stops);
     coordinator.wakeUp(this::wake);
     indexes.join(this);
     thread.setDaemon(true);
+  }
+
+  /** The number of a node whose data directory begins with these bits. */
+  static long id(long origin) {
+    return Math.max(1, origin & Long.MAX_VALUE);
   }
 
   private GroupStore store(GroupState group) {
@@ -298,17 +303,15 @@ public final class ClusterNode implements LeaderDirectory, AutoCloseable {
       }
       return;
     }
-    final long leader =
-        group.hasWon() ? group.getWon().getLeader() : group.getEstablished().getLeader();
-    final Node node = replicas.living().get(leader);
+    final Node node = LostGroups.leader(group, replicas.living());
     final Metadata trailers = new Metadata();
     trailers.put(Trailers.NODES, String.join(",", addresses()));
     if (node != null) {
       trailers.put(Trailers.LEADER, node.getAddress()); // this node perhaps, in a moment
     }
-    if (leader == self.getId() || node == null) {
+    if (node == null || node.getId() == self.getId()) {
       throw Status.UNAVAILABLE
-          .withDescription("the index has no leader now; send again: index=" + name)
+          .withDescription(LostGroups.withoutLeader(group, replicas.living()))
           .asException(trailers);
     }
     throw Status.FAILED_PRECONDITION
@@ -339,7 +342,7 @@ public final class ClusterNode implements LeaderDirectory, AutoCloseable {
   }
 
   @Override
-  public void recover(RecoverIndexRequest request, Created recovered) {
+  public void recover(RecoverIndexRequest request, Recovered recovered) {
     losses.recover(request, recovered);
   }
 

@@ -230,7 +230,7 @@ public abstract class CoordinatorContract {
     final GroupState seen = established("lost");
     final GroupState won = a.await(Result.DONE, a.win(seen, 1));
     b.awaitGroup(won.getGroup(), won.getVersion());
-    final GroupState recovered = Recoveries.recovered(won, 2, 77, 88);
+    final GroupState recovered = Recoveries.recovered(won, 2, 0, 77, 88);
     assertEquals(won, b.await(Result.CONFLICT, b.recover(seen, recovered)));
     final GroupState now = b.await(Result.DONE, b.recover(won, recovered));
     final long epoch = now.getEstablished().getEpoch();

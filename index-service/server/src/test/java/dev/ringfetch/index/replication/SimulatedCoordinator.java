@@ -74,10 +74,10 @@ final class SimulatedCoordinator {
   }
 
   /** Has a group go on with the log of one node. */
-  void recover(long number, long node) {
+  void recover(long number, long node, long process) {
     final GroupState seen = groups.get(number);
     final GroupState.Builder recovered =
-        Recoveries.recovered(seen, node, time.random().nextLong() | 1, 1).toBuilder()
+        Recoveries.recovered(seen, node, process, time.random().nextLong() | 1, 1).toBuilder()
             .setVersion(seen.getVersion() + 1);
     if (recovered.getEstablished().getEpoch() == 0) {
       recovered.getEstablishedBuilder().setEpoch(++epoch);
