@@ -27,6 +27,7 @@ import io.grpc.ServerInterceptor;
 import io.grpc.Status;
 import io.grpc.StatusRuntimeException;
 import java.nio.file.Path;
+import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Random;
@@ -206,7 +207,7 @@ class DirectReaderTest {
   void batchByCallsTakesAsManyAsItNeeds() throws Exception {
     final ByteString value = ByteString.copyFrom(new byte[1 << 20]);
     try (DirectServer server = DirectServer.start(directory, Mode.NEVER, builder -> {});
-        DirectReader reader = server.openReader("")) {
+        DirectReader reader = server.openReader("", Duration.ofMinutes(1))) {
       final List<ByteString> keys = new ArrayList<>();
       for (int i = 0; i < 7; i++) {
         keys.add(number(i));

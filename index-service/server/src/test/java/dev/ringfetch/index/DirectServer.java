@@ -17,6 +17,7 @@ import io.grpc.ManagedChannelBuilder;
 import io.grpc.protobuf.services.HealthStatusManager;
 import java.io.IOException;
 import java.nio.file.Path;
+import java.time.Duration;
 import java.util.concurrent.TimeUnit;
 import java.util.function.BiConsumer;
 import java.util.function.Consumer;
@@ -86,6 +87,11 @@ final class DirectServer implements AutoCloseable {
   /** A new reader, over the channel of this. */
   DirectReader openReader(String index) {
     return openReader(channel, index);
+  }
+
+  /** One whose calls may take longer than the default. */
+  DirectReader openReader(String index, Duration timeout) {
+    return DirectReader.open(channel, index, context().timeout(timeout));
   }
 
   DirectReader openReader(ManagedChannel other, String index) {
