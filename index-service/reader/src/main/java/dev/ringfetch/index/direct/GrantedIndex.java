@@ -47,6 +47,7 @@ final class GrantedIndex implements AutoCloseable {
   private final boolean outlivesServer;
   private final Reads reads;
   private final PostedReads posted; // null where memory is mapped
+  private final boolean looksItself; // at the gates: where memory is verified nothing does
   private final HashReader hash; // null where the index is ordered
   private final OrderedReader ordered; // null where it is a hash index
   private int[] numbers = {}; // of the segments in the domain
@@ -78,7 +79,8 @@ final class GrantedIndex implements AutoCloseable {
                 shift,
                 domain.view(RemoteDomain.GATE),
                 GateDescriptor.WORD_OFFSET,
-                gates == null ? null : gates.gates());
+                gates == null ? null : gates.mapped());
+    looksItself = posted != null || (gates != null && gates.mapped() == null);
     if (grant.getKind() == IndexKind.ORDERED) {
       hash = null;
       ordered = new OrderedReader(reads, orderedLocation(grant), limits.cachedNodes);
@@ -254,6 +256,9 @@ final class GrantedIndex implements AutoCloseable {
     if (posted != null) {
       posted.until(deadlineNs);
     }
+    if (gates != null) {
+      gates.until(deadlineNs);
+    }
   }
 
   /** Reads a key. */
@@ -293,13 +298,18 @@ final class GrantedIndex implements AutoCloseable {
 
   private void begin() {
     if (gates != null) {
-      gates.gates().begin();
+      gates.begin();
     }
   }
 
-  /** Mapped memory was verified behind what was loaded, and the gates were looked at then. */
+  /** Mapped memory was verified behind what was loaded, and mapped gates were looked at then. */
   private boolean areOpen() {
-    return posted == null ? gates.wereOpen() : gates.areOpen();
+    return looksItself ? gates.areOpen() : gates.wereOpen();
+  }
+
+  /** Why the members' gates do not let reads in, where that is known; else null. */
+  String obstacle() {
+    return gates == null ? null : gates.obstacle();
   }
 
   /** Reads several keys, each on its own. */
