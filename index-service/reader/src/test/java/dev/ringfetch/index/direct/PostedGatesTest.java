@@ -181,6 +181,7 @@ final class PostedGatesTest {
                         .setStart(ByteString.copyFromUtf8("leaf0x"))
                         .setEnd(ByteString.copyFromUtf8("leaf0y")))
                 .build());
+    assertEquals(ReadResult.FOUND, get(index));
     move(members.get(0), 0);
     assertEquals(ReadResult.CLOSED, new ScanStep().read(scan, entry -> true, index));
     assertFalse(scan.isDone(), "the next leader may have keys there");

@@ -27,6 +27,7 @@ final class DiskSimulationTest {
     "cold starts",
     "cuts of all power",
     "direct reads",
+    "direct reads with posted looks",
     "damaged snapshots",
     "disk snapshots",
     "disks without any room",
