@@ -22,11 +22,13 @@ import java.util.function.LongSupplier;
 
 /**
  * The gates of a process that READs alone reach: each READ takes its word at a moment of its own,
- * one after the other, and the completion comes later still. A READ may fail, as one at a process
- * that has ended may do, and then the connection ends.
+ * one after the other, and the completion comes later still. A READ may fail, and then the
+ * connection ends, or its completion comes too late: most often where it would have brought another
+ * word than the READ before. The memory of a process that has ended stays.
  */
 final class SimulatedGates implements RemoteDomain {
-  private static final int FAILURES = 50; // one READ in so many fails
+  private static final int FAILURES = 50; // one READ in so many fails, of an unchanged word
+  private static final long LATE_NS = 500_000_000;
 
   private final SimulatedNode node;
   private final MemberGates.Member words;
@@ -87,15 +89,18 @@ final class SimulatedGates implements RemoteDomain {
     }
     final MemoryRegion from = segment == GATE ? words.process() : words.groups();
     lastNs = Math.max(lastNs, time.nowNs() + delays.getAsLong() / 2);
+    if (isOther(from.getLong((int) offset), local.getLong(localOffset)) && random.nextInt(4) == 0) {
+      lastNs += LATE_NS;
+    }
     time.at(
         lastNs,
         () -> {
-          final boolean succeeds = succeeds();
-          if (succeeds && !closed) {
-            local.putLong(localOffset, from.getLongAcquire((int) offset));
+          final long word = from.getLongAcquire((int) offset);
+          if (succeeds(isOther(word, local.getLong(localOffset))) && !closed) {
+            local.putLong(localOffset, word);
           }
           if (workRequestId != QueuePair.UNSIGNALED) {
-            final int status = succeeds ? QueuePair.SUCCESS : QueuePair.FLUSHED;
+            final int status = broken ? QueuePair.FLUSHED : QueuePair.SUCCESS;
             time.after(
                 delays.getAsLong() / 4,
                 () -> completions.add(() -> handler.onCompletion(workRequestId, status, 0)));
@@ -104,8 +109,12 @@ final class SimulatedGates implements RemoteDomain {
     return QueuePair.POSTED;
   }
 
-  private boolean succeeds() {
-    if (!broken && random.nextInt(node.isAlive() ? FAILURES : 2) == 0) {
+  private static boolean isOther(long word, long before) {
+    return before != 0 && word != before; // the first READ of all brings one, too
+  }
+
+  private boolean succeeds(boolean isOther) {
+    if (!broken && random.nextInt(isOther ? 2 : FAILURES) == 0) {
       coverage.count("failed looks");
       broken = true;
     }

@@ -75,7 +75,8 @@ final class SimulatedReaders {
 
     void think() {
       if (!stopped) {
-        world.time().after((long) (random.nextDouble() * 4_000_000), this::begin);
+        final long most = random.nextInt(20) == 0 ? 500_000_000 : 4_000_000;
+        world.time().after((long) (random.nextDouble() * most), this::begin);
       }
     }
 
