@@ -164,10 +164,7 @@ final class IndexGrant implements AutoCloseable {
       opened = gates == null ? null : gates.connect(fabrics, connectNs, limitNs);
       granted =
           GrantedIndex.connect(
-              fabric,
-              grant,
-              opened,
-              new GrantedIndex.Limits(connectNs, limitNs, cachedNodes));
+              fabric, grant, opened, new GrantedIndex.Limits(connectNs, limitNs, cachedNodes));
       served();
     } catch (IOException | RuntimeException e) { // the latter of a descriptor that misleads
       if (opened != null) {

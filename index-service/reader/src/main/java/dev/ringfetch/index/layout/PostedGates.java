@@ -125,11 +125,7 @@ public final class PostedGates {
       domain.cork();
       // Completions come in order: that of the second READ stands for both.
       final boolean posted =
-          read(
-                  RemoteDomain.GATE,
-                  GateDescriptor.WORD_OFFSET,
-                  PROCESS_OFFSET,
-                  QueuePair.UNSIGNALED)
+          read(RemoteDomain.GATE, GateDescriptor.WORD_OFFSET, PROCESS_OFFSET, QueuePair.UNSIGNALED)
               && read(segment, offset, GROUP_OFFSET, number);
       domain.uncork();
       if (!posted) {

@@ -13,10 +13,10 @@ import java.util.Random;
 
 /**
  * Clients that read a leader's entries without it, also while it is paused, and after it was
- * killed: each has a grant as long as it can, loads an entry, looks at all members' gates, and keeps
- * what it has loaded if all are open. Mapped gates are looked at later than the entry, and all at
- * once; others by READs that are under way from the begin of the read on, and that take each word
- * at a moment of its own. They send nothing, so worlds live as without them.
+ * killed: each has a grant as long as it can, loads an entry, looks at all members' gates, and
+ * keeps what it has loaded if all are open. Mapped gates are looked at later than the entry, and
+ * all at once; others by READs that are under way from the begin of the read on, and that take each
+ * word at a moment of its own. They send nothing, so worlds live as without them.
  */
 final class SimulatedReaders {
   /** How long a look by READs may take, and how often its completion is looked for. */
