@@ -22,7 +22,8 @@ import java.util.concurrent.TimeUnit;
  * connects the two, and as a member from its leaders through a {@linkplain #service service}.
  *
  * <p>A connection that ends, or cannot be made, is tried again after {@value #RETRY_MILLIS} ms as
- * long as a replica wants it, by {@link #work}. Safe for use by many threads.
+ * long as a replica wants it, by {@link #work}, which also ends the connections with a process that
+ * {@linkplain PeerProcesses has ended}. Safe for use by many threads.
  */
 public final class GrpcPeers implements Peers, AutoCloseable {
   static final long RETRY_MILLIS = 50;
@@ -36,6 +37,7 @@ public final class GrpcPeers implements Peers, AutoCloseable {
   private final PeerListener listener;
   private final Path shmDirectory; // null: the default
   private final Map<Long, Route> routes = new ConcurrentHashMap<>();
+  private final PeerProcesses processes;
   private final ReplicationService service;
   private volatile PeerMemory memory = PeerMemory.NONE;
   private volatile boolean closed;
@@ -63,7 +65,8 @@ public final class GrpcPeers implements Peers, AutoCloseable {
     this.self = self;
     this.listener = listener;
     this.shmDirectory = shmDirectory;
-    service = new ReplicationService(self, listener);
+    processes = new PeerProcesses(self);
+    service = new ReplicationService(self, listener, processes);
   }
 
   /** Sets the memory by which nodes reach each other, before anything is connected. */
@@ -120,6 +123,7 @@ public final class GrpcPeers implements Peers, AutoCloseable {
               route.isDown = true;
             });
     route.connection = connection;
+    processes.watch(node);
     connection.start(route.channel, self);
   }
 
@@ -129,6 +133,7 @@ public final class GrpcPeers implements Peers, AutoCloseable {
   }
 
   void work(long nowNs) {
+    processes.takeEnded(this::onProcessEnded);
     final boolean stood = nowNs - workedNs > STOOD_NS;
     workedNs = nowNs;
     for (final Route route : routes.values()) {
@@ -141,6 +146,15 @@ public final class GrpcPeers implements Peers, AutoCloseable {
         route.channel.resetConnectBackoff();
         start(route, route.connection.peer());
       }
+    }
+  }
+
+  /** Ends the connections that the end of a process will end, some 15 to 60 ms later. */
+  private void onProcessEnded(Node node) {
+    service.end(node);
+    final Route route = routes.get(node.getId());
+    if (route != null && route.connection.peer().equals(node)) {
+      route.connection.close("the node's process has ended");
     }
   }
 
@@ -168,6 +182,7 @@ public final class GrpcPeers implements Peers, AutoCloseable {
   public void close() {
     closed = true;
     service.close(); // first: leaders are to see the end at once
+    processes.close();
     final List<ManagedChannel> channels = new ArrayList<>();
     for (final Map.Entry<Long, Route> route : routes.entrySet()) {
       channels.add(route.getValue().channel);

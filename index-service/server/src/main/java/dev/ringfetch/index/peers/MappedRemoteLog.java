@@ -66,9 +66,11 @@ final class MappedRemoteLog extends FabricRemoteLog {
   }
 
   @Override
-  public void look() {
+  public void look(boolean room) {
     read(RemoteDomain.GATE, GateDescriptor.WORD_OFFSET, 0);
-    read(segment, LogMemoryDescriptor.CONSUMED_OFFSET, Long.BYTES);
+    if (room) {
+      read(segment, LogMemoryDescriptor.CONSUMED_OFFSET, Long.BYTES);
+    }
     ended |= domain.isRevoked(); // what was loaded counts if it was not
   }
 

@@ -10,7 +10,7 @@ import java.io.IOException;
 import java.util.concurrent.TimeUnit;
 
 /**
- * The log memory of a member that is not mapped: records are WRITEs, a look is two READs behind
+ * The log memory of a member that is not mapped: records are WRITEs, a look is a READ or two behind
  * them, and all of it goes to the device under one doorbell, with the look. Only the last READ asks
  * for a completion, which stands for all requests before it.
  *
@@ -116,9 +116,11 @@ final class PostedRemoteLog extends FabricRemoteLog {
   }
 
   @Override
-  public void look() {
-    read(RemoteDomain.GATE, GateDescriptor.WORD_OFFSET, 0, QueuePair.UNSIGNALED);
-    read(segment, LogMemoryDescriptor.CONSUMED_OFFSET, Long.BYTES, LOOK_ID);
+  public void look(boolean room) {
+    if (room) {
+      read(segment, LogMemoryDescriptor.CONSUMED_OFFSET, Long.BYTES, QueuePair.UNSIGNALED);
+    }
+    read(RemoteDomain.GATE, GateDescriptor.WORD_OFFSET, 0, LOOK_ID);
     domain.uncork();
     domain.cork();
     begun();

@@ -26,14 +26,16 @@ final class ReplicationService extends ReplicationGrpc.ReplicationImplBase {
 
   private final Node self;
   private final PeerListener listener;
+  private final PeerProcesses processes;
   private final Map<Long, Stream> leaders = new ConcurrentHashMap<>();
 
   /** Of each leader that ever came, what its streams exclude each other by. */
   private final Map<Long, Object> turns = new ConcurrentHashMap<>();
 
-  ReplicationService(Node self, PeerListener listener) {
+  ReplicationService(Node self, PeerListener listener, PeerProcesses processes) {
     this.self = self;
     this.listener = listener;
+    this.processes = processes;
   }
 
   @Override
@@ -49,6 +51,14 @@ final class ReplicationService extends ReplicationGrpc.ReplicationImplBase {
     }
   }
 
+  /** Ends the stream of a leader whose process has ended. */
+  void end(Node leader) {
+    final Stream stream = leaders.get(leader.getId());
+    if (stream != null && stream.incarnation == leader.getIncarnation()) {
+      stream.end(Status.UNAVAILABLE.withDescription("the leader's process has ended"));
+    }
+  }
+
   /** Ends all streams. */
   void close() {
     leaders
@@ -60,6 +70,7 @@ final class ReplicationService extends ReplicationGrpc.ReplicationImplBase {
   private final class Stream implements StreamObserver<LeaderMessage> {
     private final StreamObserver<MemberMessage> answers;
     private long leader; // 0 before it has introduced itself
+    private volatile long incarnation; // of the leader
 
     Stream(StreamObserver<MemberMessage> answers) {
       this.answers = answers;
@@ -98,6 +109,8 @@ final class ReplicationService extends ReplicationGrpc.ReplicationImplBase {
         return;
       }
       leader = introduction.getLeader().getId();
+      incarnation = introduction.getLeader().getIncarnation();
+      processes.watch(introduction.getLeader());
       final Stream older;
       synchronized (turns.computeIfAbsent(leader, unknown -> new Object())) {
         older = leaders.put(leader, this);

@@ -18,6 +18,12 @@ final class OneSidedPath implements AutoCloseable {
    */
   private static final long LOOK_LIMIT_NS = TimeUnit.MILLISECONDS.toNanos(400);
 
+  /**
+   * Looks ask what the member has taken when the ring has no room, or less than a half as far as is
+   * known: a READ less for the others.
+   */
+  private static final int ROOM_PART = 2;
+
   private final RemoteLog remote;
   private final long epoch;
   private long written; // bytes
@@ -87,6 +93,8 @@ final class OneSidedPath implements AutoCloseable {
       if (looking || !isDue) {
         return true;
       }
+      final boolean isFull = cursor.hasNext() && !isHeldBack;
+      remote.look(isFull || written - consumed > remote.length() / ROOM_PART);
       look(cursor.position(), question, nowNs);
       goesOn = collect(nowNs);
       final boolean hasRoom = isHeldBack || consumed != before;
@@ -127,7 +135,6 @@ final class OneSidedPath implements AutoCloseable {
   }
 
   private void look(long position, long question, long nowNs) {
-    remote.look();
     looking = true;
     lookNs = nowNs;
     lookPosition = position;

@@ -27,8 +27,12 @@ public interface RemoteLog extends AutoCloseable {
   /** Writes how many bytes stand in the ring, behind them, and the position of the commit. */
   void publish(long end, long commit);
 
-  /** Reads the gate, and what the member has taken, behind all that was written before. */
-  void look();
+  /**
+   * Reads the gate behind all that was written before.
+   *
+   * @param room whether what the member has taken is read as well
+   */
+  void look(boolean room);
 
   /** Whether the last look has no result yet. */
   boolean isLooking();
@@ -36,7 +40,7 @@ public interface RemoteLog extends AutoCloseable {
   /** The gate's word, as the last look found it. */
   long gate();
 
-  /** Bytes that the member has taken, as the last look found them. */
+  /** Bytes that the member has taken, as the last look found them that was to; 0 before. */
   long consumed();
 
   /** Whether nothing can be written or read any more. */

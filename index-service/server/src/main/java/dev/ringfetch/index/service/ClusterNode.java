@@ -5,6 +5,7 @@ import dev.ringfetch.index.journal.IndexDefinition;
 import dev.ringfetch.index.peers.FabricMemory;
 import dev.ringfetch.index.peers.GrpcPeers;
 import dev.ringfetch.index.peers.PeerListener;
+import dev.ringfetch.index.peers.PeerProcesses;
 import dev.ringfetch.index.replication.GroupStore;
 import dev.ringfetch.index.replication.NodeRecovery;
 import dev.ringfetch.index.replication.OrderlyStop;
@@ -109,7 +110,7 @@ public final class ClusterNode implements LeaderDirectory, AutoCloseable {
     this.coordinator = coordinator;
     this.shmDirectory = shmDirectory;
     final IndexMemory memory = indexes.memory();
-    self =
+    final Node.Builder node =
         Node.newBuilder()
             .setId(
                 memory.hasSuccessors()
@@ -117,8 +118,9 @@ public final class ClusterNode implements LeaderDirectory, AutoCloseable {
                     : new SecureRandom().nextLong(1, Long.MAX_VALUE))
             .setIncarnation(memory.epoch())
             .setDisk(memory.hasSuccessors())
-            .setBootId(bootId)
-            .build();
+            .setBootId(bootId);
+    PeerProcesses.self().ifPresent(node::setProcess);
+    self = node.build();
     stops = memory.hasSuccessors() ? new StopFiles(memory.disk()) : null;
     recovery = new NodeRecovery(this::store, ClusterNode::onError);
     memory.ofNode(recovery);

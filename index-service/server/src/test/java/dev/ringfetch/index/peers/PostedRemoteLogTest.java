@@ -38,16 +38,18 @@ final class PostedRemoteLogTest {
     log.write(64, new byte[] {1, 2, 3, 4}, 1, 2);
     log.publish(66, 39);
     assertEquals(before, card.doorbells());
-    log.look();
+    log.look(true);
     assertEquals(before + 1, card.doorbells());
     assertTrue(log.isLooking());
-    card.work(4);
+    card.work(3);
     assertTrue(log.isLooking());
     assertEquals(40, word(LogMemoryDescriptor.BEGIN_OFFSET));
     assertEquals(39, word(LogMemoryDescriptor.COMMIT_OFFSET));
     assertEquals(66, word(LogMemoryDescriptor.END_OFFSET));
     assertEquals(0x302, word(LogMemoryDescriptor.RING_OFFSET + 64));
     card.memory.putLong(LogMemoryDescriptor.CONSUMED_OFFSET, 5);
+    card.work(1);
+    assertTrue(log.isLooking());
     card.work(1);
     assertFalse(log.isLooking());
     assertFalse(log.hasEnded());
@@ -68,9 +70,9 @@ final class PostedRemoteLogTest {
   @Test
   void gateIsThatOfTheMomentOfTheLook() throws IOException {
     final PostedRemoteLog log = attach();
-    log.look();
+    log.look(false);
     card.gate.close();
-    card.work(2);
+    card.work(1);
     assertFalse(log.isLooking());
     assertEquals(-EPOCH, log.gate());
   }
@@ -78,10 +80,10 @@ final class PostedRemoteLogTest {
   @Test
   void lookThatFailsEndsTheConnection() throws IOException {
     final PostedRemoteLog log = attach();
-    log.look();
+    log.look(true);
     card.work(2);
     assertFalse(log.isLooking());
-    log.look();
+    log.look(true);
     card.revoke();
     log.isLooking();
     assertTrue(log.hasEnded());
@@ -92,7 +94,7 @@ final class PostedRemoteLogTest {
   @Test
   void aFailureIsTheEndBeforeTheConnectionsEndIsKnown() throws IOException {
     final PostedRemoteLog log = attach();
-    log.look();
+    log.look(true);
     card.fail();
     assertFalse(card.isRevoked());
     assertFalse(log.isLooking());
@@ -109,7 +111,7 @@ final class PostedRemoteLogTest {
     }
     assertFalse(log.hasEnded());
     assertTrue(written < SlowCard.DEPTH, "written=" + written);
-    log.look();
+    log.look(true);
     card.work(10);
     assertTrue(log.isLooking());
     assertFalse(log.mayWrite());
@@ -147,7 +149,8 @@ final class PostedRemoteLogTest {
       }
       if (!log.isLooking()) {
         consumed = Math.max(consumed, log.consumed());
-        log.look();
+        final boolean isAsked = random.nextInt(3) == 0;
+        log.look(isAsked);
         looks++;
       }
       for (int j = random.nextInt(6); j > 0; j--) {

@@ -9,6 +9,8 @@ final class Looks implements RemoteLog {
   private long seen;
   private boolean ended;
   boolean full;
+  boolean askedForRoom;
+  long taken;
   boolean closed;
 
   /** The look has found this gate. */
@@ -50,7 +52,8 @@ final class Looks implements RemoteLog {
   }
 
   @Override
-  public void look() {
+  public void look(boolean room) {
+    askedForRoom = room;
     begun++;
     looking = true;
     placedAtLook = placed;
@@ -68,7 +71,7 @@ final class Looks implements RemoteLog {
 
   @Override
   public long consumed() {
-    return 0;
+    return taken;
   }
 
   @Override

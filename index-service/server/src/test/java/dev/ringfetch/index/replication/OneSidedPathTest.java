@@ -129,6 +129,19 @@ final class OneSidedPathTest {
   }
 
   @Test
+  void longRecordAsksForRoomInARingThatIsNearlyEmpty() {
+    append(1, LENGTH / 3);
+    assertTrue(work(0, 0));
+    takeAll();
+    append(1, 3 * (LENGTH / 4));
+    assertTrue(work(0, 0));
+    assertTrue(work(0, 0));
+    assertEquals(2, path.received());
+    takeAll();
+    expectSame();
+  }
+
+  @Test
   void ringIsUsedAgainAsFarAsTheMemberHasTaken() {
     for (int round = 0; round < 40; round++) {
       append(round % 17, 8 * (round % 29));

@@ -298,13 +298,14 @@ final class SimulatedMemory {
     }
 
     @Override
-    public void look() {
+    public void look(boolean room) {
       looking = true;
       writtenBefore = written;
       request(
           () -> {
             final long word = gate.region().getLongAcquire(GateDescriptor.WORD_OFFSET);
-            final long consumed = region.getLongAcquire(LogMemoryDescriptor.CONSUMED_OFFSET);
+            final long consumed =
+                room ? region.getLongAcquire(LogMemoryDescriptor.CONSUMED_OFFSET) : seenConsumed;
             if (isImmediate) {
               seen(word, consumed);
             } else {

@@ -1,0 +1,197 @@
+package dev.ringfetch.index.peers;
+
+import dev.ringfetch.index.v1.Node;
+import dev.ringfetch.index.v1.NodeProcess;
+import java.io.IOException;
+import java.lang.System.Logger.Level;
+import java.nio.ByteBuffer;
+import java.nio.channels.ClosedChannelException;
+import java.nio.channels.FileChannel;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.nio.file.StandardOpenOption;
+import java.util.Map;
+import java.util.Optional;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.function.Consumer;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
+
+/**
+ * The watch over the processes of nodes on this machine, which sees the end of one before its
+ * connections end: Linux frees the memory of a killed process first, 15 to 60 ms for a JVM, and
+ * closes its sockets then, but says at once in {@code /proc} that its first thread has exited.
+ *
+ * <p>An end that is seen is no more than a connection that ends: a wrong one costs a change of
+ * leader. Processes of another machine, boot or namespace of process ids are not watched, nor any
+ * where there is no {@code /proc}. A watched process is looked at by {@link #takeEnded}, which
+ * costs a system call each.
+ *
+ * <p>Safe for use by many threads, but for {@link #takeEnded}, which one calls at a time.
+ */
+public final class PeerProcesses implements AutoCloseable {
+  private static final System.Logger LOGGER = System.getLogger(PeerProcesses.class.getName());
+  private static final Path PROC = Path.of("/proc");
+  private static final Pattern NAMESPACE = Pattern.compile("pid:\\[(\\d+)]");
+  private static final int STAT_LENGTH = 512; // as far as it is of use
+
+  /** Fields of {@code stat} behind the name, of which proc(5) gives the numbers from 3 on. */
+  private static final int STATE = 0;
+
+  private static final int FLAGS = 9 - 3;
+  private static final int START = 22 - 3;
+
+  /** In the flags: the thread exits. */
+  private static final long PF_EXITING = 0x4;
+
+  private final Node self;
+  private final Map<Long, Watched> watched = new ConcurrentHashMap<>();
+  private final ByteBuffer buffer = ByteBuffer.allocateDirect(STAT_LENGTH);
+  private boolean closed; // guarded by this
+
+  /**
+   * A node whose process lives, as far as is known.
+   *
+   * @param stat of the process's first thread; open, it stays that of this process
+   */
+  private record Watched(Node node, FileChannel stat) {}
+
+  /** Creates it; nothing is watched. */
+  public PeerProcesses(Node self) {
+    this.self = self;
+  }
+
+  /** This process, where the system names it. */
+  public static Optional<NodeProcess> self() {
+    final int id = (int) ProcessHandle.current().pid();
+    try (FileChannel stat = open(id)) {
+      final String[] fields = read(stat, ByteBuffer.allocate(STAT_LENGTH));
+      final Matcher namespace =
+          NAMESPACE.matcher(
+              Files.readSymbolicLink(PROC.resolve("self/ns/pid")).getFileName().toString());
+      final String seen = Files.readSymbolicLink(PROC.resolve("self")).toString();
+      if (!namespace.matches() || !seen.equals(Integer.toUnsignedString(id)) || hasEnded(fields)) {
+        return Optional.empty(); // among others where /proc is that of another namespace
+      }
+      return Optional.of(
+          NodeProcess.newBuilder()
+              .setNamespace(Long.parseUnsignedLong(namespace.group(1)))
+              .setId(id)
+              .setStart(Long.parseUnsignedLong(fields[START]))
+              .build());
+    } catch (IOException | NumberFormatException e) {
+      LOGGER.log(Level.DEBUG, "nodes see the end of this process by its connections alone", e);
+      return Optional.empty();
+    }
+  }
+
+  /** Watches the process of a node, if that can be; in the place of an earlier one of the node. */
+  void watch(Node node) {
+    final Watched known = watched.get(node.getId());
+    if (!isNear(node) || (known != null && known.node.equals(node))) {
+      return;
+    }
+    FileChannel stat = null;
+    try {
+      stat = open(node.getProcess().getId());
+      final String[] fields = read(stat, ByteBuffer.allocate(STAT_LENGTH));
+      final boolean isMeant =
+          Long.toUnsignedString(node.getProcess().getStart()).equals(fields[START]);
+      if (isMeant && !hasEnded(fields) && put(new Watched(node, stat))) {
+        stat = null;
+      }
+    } catch (IOException e) {
+      LOGGER.log(Level.DEBUG, "a node's process cannot be watched: " + node.getAddress(), e);
+    } finally {
+      close(stat);
+    }
+  }
+
+  private boolean isNear(Node node) {
+    return node.hasProcess()
+        && self.hasProcess()
+        && !node.getProcess().equals(self.getProcess())
+        && node.getProcess().getNamespace() == self.getProcess().getNamespace()
+        && node.getBootId().equals(self.getBootId());
+  }
+
+  private synchronized boolean put(Watched added) {
+    if (closed) {
+      return false;
+    }
+    final Watched before = watched.put(added.node.getId(), added);
+    if (before != null) {
+      close(before.stat);
+    }
+    return true;
+  }
+
+  /** Tells of the nodes whose processes have ended since, each once. */
+  void takeEnded(Consumer<Node> ended) {
+    for (final Watched one : watched.values().stream().filter(this::hasEnded).toList()) {
+      if (watched.remove(one.node.getId(), one)) { // else another one took its place
+        close(one.stat);
+        ended.accept(one.node);
+      }
+    }
+  }
+
+  private boolean hasEnded(Watched one) {
+    try {
+      return hasEnded(read(one.stat, buffer));
+    } catch (ClosedChannelException e) { // by this object, or an interrupt: watched no more
+      return false;
+    } catch (IOException e) { // no such process: it has ended, and was waited for
+      return true;
+    }
+  }
+
+  private static FileChannel open(int process) throws IOException {
+    final String name = Integer.toUnsignedString(process);
+    return FileChannel.open(
+        PROC.resolve(name).resolve("task").resolve(name).resolve("stat"), StandardOpenOption.READ);
+  }
+
+  /** The fields behind the name, which may have blanks and brackets itself. */
+  private static String[] read(FileChannel stat, ByteBuffer buffer) throws IOException {
+    buffer.clear();
+    if (stat.read(buffer, 0) <= 0) {
+      throw new IOException("nothing to read");
+    }
+    final byte[] bytes = new byte[buffer.flip().remaining()];
+    buffer.get(bytes);
+    final String text = new String(bytes, StandardCharsets.ISO_8859_1);
+    final String[] fields = text.substring(text.lastIndexOf(')') + 1).trim().split(" ");
+    if (fields.length <= START) {
+      throw new IOException("not what proc(5) describes: " + text);
+    }
+    return fields;
+  }
+
+  private static boolean hasEnded(String[] fields) throws IOException {
+    final char state = fields[STATE].charAt(0);
+    return state == 'Z'
+        || state == 'X'
+        || (Long.parseUnsignedLong(fields[FLAGS]) & PF_EXITING) != 0;
+  }
+
+  private static void close(FileChannel stat) {
+    if (stat != null) {
+      try {
+        stat.close();
+      } catch (IOException e) {
+        LOGGER.log(Level.DEBUG, "closing what was only read", e);
+      }
+    }
+  }
+
+  @Override
+  public synchronized void close() {
+    closed = true;
+    for (final Watched one : watched.values()) {
+      close(one.stat);
+    }
+    watched.clear();
+  }
+}
