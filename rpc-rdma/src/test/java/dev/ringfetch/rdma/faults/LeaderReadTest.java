@@ -14,6 +14,8 @@ import dev.ringfetch.system.Await;
 import io.grpc.ManagedChannel;
 import java.nio.file.Path;
 import java.time.Duration;
+import java.util.Arrays;
+import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicLong;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
@@ -56,6 +58,13 @@ final class LeaderReadTest {
       try (DirectReader reader =
           DirectReader.open(
               channel, index.name(), new DirectContext().fabrics("verbs").timeout(CALL))) {
+        Await.until("a direct read", WAIT_S, () -> get(reader) && reader.directReads() > 0);
+        System.out.printf(
+            "us, medians of %d: get directly %d, get by call %d, put %d%n",
+            READS,
+            medianUs(() -> get(reader)),
+            medianUs(() -> index.get(NAME)),
+            medianUs(() -> index.put(NAME, 0L)));
         writer.start();
         read(reader, "the first leader");
         nodes.kill(leader);
@@ -72,6 +81,17 @@ final class LeaderReadTest {
         throw failure;
       }
     }
+  }
+
+  private static long medianUs(Runnable operation) {
+    final long[] tookNs = new long[READS];
+    for (int i = 0; i < READS; i++) {
+      final long beginNs = System.nanoTime();
+      operation.run();
+      tookNs[i] = System.nanoTime() - beginNs;
+    }
+    Arrays.sort(tookNs);
+    return TimeUnit.NANOSECONDS.toMicros(tookNs[READS / 2]);
   }
 
   private void write(HashIndex<String, Long> index) {
