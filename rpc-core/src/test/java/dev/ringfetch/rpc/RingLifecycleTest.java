@@ -117,7 +117,9 @@ final class RingLifecycleTest extends RingFixture {
     final RingChannel channel = build(builder());
     assertEquals("no call has asked for a ring yet", channel.transport().reason());
     assertEquals(3, call(channel, 3).length);
-    assertEquals("a session is being opened", channel.transport().reason());
+    await(
+        "the call asked for a ring",
+        () -> channel.transport().reason().equals("a session is being opened"));
     final RingChannel strict = build(builder().requireFabric());
     final Exchange waiting = new Exchange(strict).send(new byte[1]);
     assertTrue(asked.await(TransportHarness.TIMEOUT_S, TimeUnit.SECONDS));

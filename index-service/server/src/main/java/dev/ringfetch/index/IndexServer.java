@@ -189,6 +189,7 @@ public final class IndexServer implements Callable<Integer> {
 
   private final HealthStatusManager health = new HealthStatusManager();
   private volatile boolean writingEnded;
+  private volatile String taken; // address of another process that is this node; null: none
 
   /**
    * Begin of the line that says which index at level memory the data directory has not, and why.
@@ -377,12 +378,18 @@ public final class IndexServer implements Callable<Integer> {
     if (!started) {
       return failed(obstacle);
     }
+    final CountDownLatch stopped = new CountDownLatch(1);
     if (node == null) {
       say(ServingStatus.SERVING);
     } else {
-      node.start(advertised + ":" + server.getPort(), () -> say(ServingStatus.SERVING));
+      node.start(
+          advertised + ":" + server.getPort(),
+          () -> say(ServingStatus.SERVING),
+          other -> {
+            taken = other.getAddress();
+            stopped.countDown();
+          });
     }
-    final CountDownLatch stopped = new CountDownLatch(1);
     final Runnable stop =
         () -> {
           stop(server, health, indexes, node);
@@ -400,6 +407,13 @@ public final class IndexServer implements Callable<Integer> {
     // Not the server's own awaitTermination: the thread that waits there closes the rings, and the
     // JVM waits for no thread but the hook.
     stopped.await();
+    if (taken != null) {
+      return failed(
+          "the server at "
+              + taken
+              + " is this node already: it runs on the same --data, or one is a copy of the other's;"
+              + " start each node on a directory of its own");
+    }
     return CommandLine.ExitCode.OK;
   }
 
@@ -474,6 +488,9 @@ public final class IndexServer implements Callable<Integer> {
     // Before the port closes, so that clients that watch health go elsewhere while calls still
     // succeed.
     health.enterTerminalState();
+    if (node != null) {
+      node.handOver(); // while it serves
+    }
     indexes.endWatches(); // which would last as long as their clients
     if (node != null) {
       // Others lead from now on: its calls end, and are sent to them. Loggers may have ended.

@@ -183,8 +183,7 @@ public final class ClusterProcess {
         throw new ClusterFailure(
             name
                 + (ended ? " has ended" : " is not ready within " + START_SECONDS + " s")
-                + ": "
-                + lastSaid());
+                + (lastSaid().isEmpty() ? ", and has said nothing" : ": " + lastSaid()));
       }
       pause();
     }

@@ -4,6 +4,8 @@ import dev.ringfetch.index.AtLeast;
 import dev.ringfetch.index.OptionErrors;
 import dev.ringfetch.index.cli.IndexProgram;
 import java.io.IOException;
+import java.nio.file.FileSystemException;
+import java.nio.file.NoSuchFileException;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
@@ -50,12 +52,23 @@ public final class ClusterProgram implements Runnable {
     line.setExecutionExceptionHandler(
         (failure, of, parsed) -> {
           if (failure instanceof ClusterFailure || failure instanceof IOException) {
-            System.err.println("cluster: " + failure.getMessage());
+            System.err.println("cluster: " + text(failure));
             return CommandLine.ExitCode.SOFTWARE;
           }
           throw failure;
         });
     return line;
+  }
+
+  /** What has failed: of files the name alone does not say that. */
+  private static String text(Exception failure) {
+    if (failure instanceof NoSuchFileException missing) {
+      return missing.getFile() + ": no such file or directory";
+    }
+    if (failure instanceof FileSystemException file && file.getReason() == null) {
+      return file.getFile() + ": " + file.getClass().getSimpleName();
+    }
+    return failure.getMessage();
   }
 
   @Override

@@ -12,6 +12,7 @@ import io.grpc.StatusRuntimeException;
 import java.io.IOException;
 import java.nio.channels.FileChannel;
 import java.nio.channels.FileLock;
+import java.nio.file.DirectoryStream;
 import java.nio.file.Files;
 import java.nio.file.LinkOption;
 import java.nio.file.Path;
@@ -357,13 +358,50 @@ public final class LocalCluster implements AutoCloseable {
         }
         if (System.nanoTime() - endNs > 0) {
           throw new ClusterFailure(
-              complaint + " within " + ANSWER_SECONDS + " s: " + last + "; logs in " + directory);
+              complaint
+                  + " within "
+                  + ANSWER_SECONDS
+                  + " s: "
+                  + (last == null ? "no node answers" : text(last))
+                  + (bound ? "" : "; logs in " + directory)); // which goes with this process
         }
         Thread.sleep(POLL_MS);
       }
     } catch (InterruptedException e) {
       Thread.currentThread().interrupt();
       throw new ClusterFailure("interrupted", e);
+    }
+  }
+
+  /** What a view shows, in a line. */
+  private static String text(ClusterView view) {
+    final StringBuilder text = new StringBuilder();
+    for (final ClusterView.NodeView node : view.nodes()) {
+      text.append(text.isEmpty() ? "" : ", ").append(node.address());
+      if (!node.answers()) {
+        text.append(" does not answer");
+      } else {
+        text.append(node.coordinated() ? " lives" : " does not reach the coordinator");
+      }
+    }
+    for (final ClusterView.IndexView index : view.indexes()) {
+      text.append("; index '").append(index.index()).append("' has ").append(index.members());
+      text.append(" of ").append(index.replicas()).append(" members, and ");
+      if (index.served()) {
+        text.append(index.leader()).append(" leads");
+      } else {
+        text.append(index.lost() ? "is lost" : "no leader");
+      }
+    }
+    return text.toString();
+  }
+
+  /** Copies what the processes have said so far to another folder. */
+  void copyLogs(Path folder) throws IOException {
+    try (DirectoryStream<Path> logs = Files.newDirectoryStream(directory, "*.log")) {
+      for (final Path log : logs) {
+        Files.copy(log, folder.resolve(log.getFileName()));
+      }
     }
   }
 

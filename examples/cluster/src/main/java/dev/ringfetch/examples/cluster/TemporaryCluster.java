@@ -3,11 +3,12 @@ package dev.ringfetch.examples.cluster;
 import com.google.errorprone.annotations.concurrent.GuardedBy;
 import java.io.IOException;
 import java.nio.file.Files;
+import java.nio.file.Path;
 
 /**
  * A cluster in a directory of its own, which ends with the command that uses it: when that closes
- * it, or is ended by a signal. Nothing of it is left then. Safe for use by two threads, as the
- * signal's is one.
+ * it, or is ended by a signal. Nothing of it is left then but logs, if the command has failed. Safe
+ * for use by two threads, as the signal's is one.
  */
 public final class TemporaryCluster implements AutoCloseable {
   private final LocalCluster cluster;
@@ -37,6 +38,20 @@ public final class TemporaryCluster implements AutoCloseable {
   /** The cluster. */
   public LocalCluster cluster() {
     return cluster;
+  }
+
+  /** The command has failed: keeps what the processes have said, and says where. */
+  synchronized void keepLogs() {
+    if (ended) { // by a signal
+      return;
+    }
+    try {
+      final Path folder = Files.createTempDirectory("ringfetch-cluster-logs-");
+      cluster.copyLogs(folder);
+      System.err.println("cluster: what the processes have said is in " + folder);
+    } catch (IOException e) {
+      System.err.println("cluster: what the processes have said is not kept: " + e.getMessage());
+    }
   }
 
   private synchronized void end() {

@@ -5,6 +5,7 @@ import dev.ringfetch.index.v1.DescribeClusterResponse;
 import dev.ringfetch.index.v1.IndexAdminGrpc;
 import dev.ringfetch.index.v1.NodeDescription;
 import dev.ringfetch.index.v1.RecoverIndexRequest;
+import dev.ringfetch.index.v1.RecoverIndexResponse;
 import io.grpc.Grpc;
 import io.grpc.InsecureChannelCredentials;
 import io.grpc.ManagedChannel;
@@ -79,12 +80,12 @@ public final class ClusterQuestions implements AutoCloseable {
   }
 
   /**
-   * Has an index go on without what is lost.
+   * Has an index go on without what is lost, or looks at it.
    *
    * @param address of a node that answers
    */
-  void recover(String address, RecoverIndexRequest request) {
-    IndexAdminGrpc.newBlockingStub(channels.computeIfAbsent(address, this::connect))
+  RecoverIndexResponse recover(String address, RecoverIndexRequest request) {
+    return IndexAdminGrpc.newBlockingStub(channels.computeIfAbsent(address, this::connect))
         .withDeadlineAfter(timeout.toNanos(), TimeUnit.NANOSECONDS)
         .recoverIndex(request);
   }

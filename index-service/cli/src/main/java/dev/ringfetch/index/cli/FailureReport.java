@@ -8,6 +8,7 @@ import java.io.UncheckedIOException;
 import java.nio.file.AccessDeniedException;
 import java.nio.file.FileSystemException;
 import java.nio.file.NoSuchFileException;
+import java.util.List;
 import java.util.Locale;
 
 /**
@@ -21,9 +22,11 @@ record FailureReport(int exitCode, String line) {
   private static final String WRITING_ENDED = "the server takes no writes any more";
 
   /** Nodes of a cluster say this while they are reached. */
-  private static final String NO_LEADER = "the index has no leader now";
+  private static final List<String> NO_LEADER =
+      List.of("the index has no leader now", "no node leads the index", "the coordinator ");
 
-  private static final String NO_COORDINATOR = "the coordinator ";
+  private static final String LOOK =
+      "; '" + IndexProgram.NAME + " cluster' shows nodes and members";
 
   /**
    * The report of what a command has thrown.
@@ -70,8 +73,9 @@ record FailureReport(int exitCode, String line) {
         if (description.startsWith(WRITING_ENDED)) {
           yield new FailureReport(ExitCode.FAILED, server + " says: " + description);
         }
-        if (description.startsWith(NO_LEADER) || description.startsWith(NO_COORDINATOR)) {
-          yield new FailureReport(ExitCode.UNREACHABLE, server + " says: " + description + outcome);
+        if (NO_LEADER.stream().anyMatch(description::startsWith)) {
+          yield new FailureReport(
+              ExitCode.UNREACHABLE, server + " says: " + description + outcome + LOOK);
         }
         if (speaksOther(reason + " " + description)) {
           yield new FailureReport(
@@ -108,11 +112,20 @@ record FailureReport(int exitCode, String line) {
       case DEADLINE_EXCEEDED ->
           new FailureReport(
               ExitCode.UNREACHABLE,
-              server + " gave no answer within " + timeout + "; --timeout sets more" + outcome);
+              server
+                  + " gave no answer within "
+                  + timeout
+                  + "; --timeout sets more"
+                  + outcome
+                  + (isCluster(server) ? LOOK : ""));
       case RESOURCE_EXHAUSTED ->
           new FailureReport(ExitCode.FAILED, "the server is at a limit: " + description + outcome);
       default -> new FailureReport(ExitCode.FAILED, text(status.getCode(), reason) + outcome);
     };
+  }
+
+  private static boolean isCluster(String server) {
+    return server != null && (server.contains(",") || server.startsWith("zk://"));
   }
 
   private static String text(Status.Code code, String reason) {

@@ -1,10 +1,13 @@
 package dev.ringfetch.index.cli;
 
-import dev.ringfetch.index.cli.LostIndexes.Copy;
-import dev.ringfetch.index.cli.LostIndexes.LostIndex;
+import dev.ringfetch.index.v1.LostCopy;
 import dev.ringfetch.index.v1.RecoverIndexRequest;
+import dev.ringfetch.index.v1.RecoverIndexResponse;
+import dev.ringfetch.index.v1.UnreadFile;
+import io.grpc.Status;
+import io.grpc.StatusRuntimeException;
+import java.util.ArrayList;
 import java.util.List;
-import java.util.Optional;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Option;
@@ -22,6 +25,18 @@ final class RecoverCommand extends ClientCommand {
 
   @Option(names = "--accept-loss", description = "Have them go on. Else nothing is changed.")
   private boolean acceptLoss;
+
+  @Option(
+      names = "--node",
+      paramLabel = "HOST:PORT",
+      description = "The node, or its number, if none has more.")
+  private String node;
+
+  @Option(
+      names = "--give-up",
+      paramLabel = "NODE/FILE",
+      description = "A file that cannot be read counts as none.")
+  private List<String> givenUp = List.of();
 
   RecoverCommand(Session session) {
     super(session);
@@ -44,34 +59,30 @@ final class RecoverCommand extends ClientCommand {
         new ClusterQuestions(server().addresses(), server().timeout())) {
       final LostIndexes found = LostIndexes.of(questions.answers());
       check(found, name);
-      final List<LostIndex> lost =
-          found.lost().stream()
-              .filter(each -> name.isEmpty() || each.group().getIndex().equals(name))
-              .toList();
-      for (final LostIndex each : lost) {
-        if (acceptLoss && !each.unknown().isEmpty()) {
-          throw new CommandFailure(
-              ExitCode.FAILED,
-              "a node may have more of '"
-                  + Printable.escape(each.group().getIndex())
-                  + "' than it says; end it, or start it again: "
-                  + String.join(", ", each.unknown()));
-        }
-        if (!isJson()) {
-          print(each, out);
-        }
-        if (acceptLoss) {
-          questions.recover(found.address(), request(each));
-          say(out, "  its loss is accepted");
-        }
-        if (isJson()) { // after the change, which may be refused
-          print(each, out);
+      final List<String> lost =
+          found.lost().stream().filter(each -> name.isEmpty() || each.equals(name)).toList();
+      final RecoverIndexRequest request = request(found);
+      final List<String> refused = new ArrayList<>();
+      for (final String each : lost) {
+        if (!recover(questions, found.address(), request.toBuilder().setIndex(each), out)) {
+          refused.add(Printable.escape(each));
         }
       }
       if (lost.isEmpty()) {
         say(out, "of each index a node lives that has all");
       } else if (!acceptLoss) {
         say(out, "nothing was changed: --accept-loss has them go on so");
+      } else if (!refused.isEmpty()) {
+        out.flush(); // before the failure
+        throw new CommandFailure(
+            ExitCode.FAILED,
+            "the loss of "
+                + refused.size()
+                + " of "
+                + lost.size()
+                + (lost.size() == 1 ? " index" : " indexes")
+                + " was not accepted: "
+                + String.join(", ", refused));
       }
     }
     return ExitCode.OK;
@@ -82,8 +93,7 @@ final class RecoverCommand extends ClientCommand {
       throw new CommandFailure(
           ExitCode.UNREACHABLE, "no node reaches the coordinator: nothing can be changed");
     }
-    if (!name.isEmpty()
-        && found.lost().stream().noneMatch(each -> each.group().getIndex().equals(name))) {
+    if (!name.isEmpty() && !found.lost().contains(name)) {
       throw new CommandFailure(
           ExitCode.FAILED, "a node lives that has all of it, or there is no such index: " + name);
     }
@@ -101,41 +111,117 @@ final class RecoverCommand extends ClientCommand {
     }
   }
 
-  private static RecoverIndexRequest request(LostIndex lost) {
-    return RecoverIndexRequest.newBuilder()
-        .setIndex(lost.group().getIndex())
-        .setStateVersion(lost.group().getStateVersion())
-        .setEpoch(lost.group().getEpoch())
-        .setNode(lost.best().map(Copy::node).orElse(0L))
-        .build();
+  /** What is asked for with each index. */
+  private RecoverIndexRequest request(LostIndexes found) {
+    final RecoverIndexRequest.Builder request = RecoverIndexRequest.newBuilder();
+    if (node != null) {
+      request.setNode(number(found, node));
+    }
+    for (final String each : givenUp) {
+      final int slash = each.indexOf('/');
+      if (slash < 1 || slash == each.length() - 1) {
+        throw CommandFailure.misuse("'" + each + "' is not NODE/FILE, as host1:50051/stop-...");
+      }
+      request.addGivenUp(
+          UnreadFile.newBuilder()
+              .setNode(number(found, each.substring(0, slash)))
+              .setName(each.substring(slash + 1)));
+    }
+    return request.build();
   }
 
-  private void print(LostIndex lost, Output out) {
-    final String name = lost.group().getIndex();
-    final Optional<Copy> best = lost.best();
+  private static long number(LostIndexes found, String node) {
+    final long number = found.node(node);
+    if (number == 0) {
+      throw new CommandFailure(
+          ExitCode.FAILED,
+          "there is no node '"
+              + node
+              + "'; there are: "
+              + String.join(", ", found.nodes().keySet()));
+    }
+    return number;
+  }
+
+  /** Looks at an index, and has it go on if that is to be; returns false if it was refused. */
+  private boolean recover(
+      ClusterQuestions questions, String address, RecoverIndexRequest.Builder request, Output out) {
+    RecoverIndexResponse found = RecoverIndexResponse.getDefaultInstance();
+    String refusal;
+    try {
+      found = questions.recover(address, request.setLook(true).build());
+      refusal = found.getObstacle();
+      if (acceptLoss && refusal.isEmpty()) {
+        questions.recover(
+            address,
+            request
+                .setLook(false)
+                .setStateVersion(found.getStateVersion())
+                .setEpoch(found.getEpoch())
+                .build());
+      }
+    } catch (StatusRuntimeException e) {
+      if (e.getStatus().getCode() != Status.Code.FAILED_PRECONDITION
+          && e.getStatus().getCode() != Status.Code.UNAVAILABLE) {
+        throw e;
+      }
+      refusal = String.valueOf(e.getStatus().getDescription());
+    }
+    print(request.getIndex(), found, refusal, out);
+    return refusal.isEmpty();
+  }
+
+  private void print(String name, RecoverIndexResponse found, String refusal, Output out) {
+    final LostCopy best =
+        found.getCopiesList().stream()
+            .filter(copy -> copy.getNode().getNode() == found.getNode())
+            .findFirst()
+            .orElse(LostCopy.getDefaultInstance());
     if (isJson()) {
       out.object()
           .text("index", name)
-          .text("goes_on_with", best.map(Copy::address).orElse(""))
-          .number("records", best.map(Copy::end).orElse(0L))
-          .flag("accepted", acceptLoss)
+          .text("goes_on_with", best.getNode().getAddress())
+          .number("records", best.getLogPosition())
+          .flag("accepted", acceptLoss && refusal.isEmpty())
+          .text("refusal", refusal)
           .end();
       return;
     }
     out.line("index '" + Printable.escape(name) + "': no node lives that has all");
-    for (final Copy copy : lost.copies()) {
-      out.line("  " + copy.address() + " has " + text(copy));
+    for (final LostCopy copy : found.getCopiesList()) {
+      out.line("  " + copy.getNode().getAddress() + " " + text(copy));
     }
-    out.line(
-        best.isPresent()
-            ? "  goes on with what " + best.get().address() + " has; what was written later is lost"
-            : "  begins anew without entries; all is lost");
+    if (!refusal.isEmpty()) {
+      out.line("  is not to go on yet: " + Printable.escape(refusal));
+    } else if (found.getNode() == 0) {
+      out.line("  begins anew without entries; all is lost");
+    } else {
+      out.line(
+          "  goes on with what "
+              + best.getNode().getAddress()
+              + " has; what was written later is lost");
+    }
+    if (acceptLoss && refusal.isEmpty()) {
+      out.line("  its loss is accepted");
+    }
   }
 
-  private static String text(Copy copy) {
-    if (copy.epoch() != 0) {
-      return "records up to " + Printable.number(copy.end()) + ", of epoch " + copy.epoch();
+  private static String text(LostCopy copy) {
+    if (copy.hasUnread()) {
+      return "cannot read its record of an orderly end; to give it up: --give-up "
+          + copy.getNode().getAddress()
+          + "/"
+          + Printable.escape(copy.getUnread().getName())
+          + " ("
+          + Printable.escape(copy.getUnread().getReason())
+          + ")";
     }
-    return copy.mayHaveMore() ? "none that it has read; its disk may have some" : "none";
+    if (copy.getLogEpoch() != 0) {
+      return "has records up to "
+          + Printable.number(copy.getLogPosition())
+          + ", of epoch "
+          + copy.getLogEpoch();
+    }
+    return copy.getObstacle().isEmpty() ? "has none" : "has none that it has said";
   }
 }

@@ -21,10 +21,14 @@ final class Session implements AutoCloseable {
   Session(Stdio stdio, StopSignal stop) {
     this.stdio = stdio;
     this.stop = stop;
-    defaults.put(
-        ServerOptions.SERVER,
-        stdio.environment().getOrDefault("RINGFETCH_SERVER", "localhost:50051"));
-    defaults.put(IndexOption.INDEX, stdio.environment().getOrDefault("RINGFETCH_INDEX", "default"));
+    defaults.put(ServerOptions.SERVER, inEnvironment("RINGFETCH_SERVER", "localhost:50051"));
+    defaults.put(IndexOption.INDEX, inEnvironment("RINGFETCH_INDEX", "default"));
+  }
+
+  /** A variable of the environment; one that is empty is not set. */
+  private String inEnvironment(String name, String unset) {
+    final String value = stdio.environment().getOrDefault(name, "");
+    return value.isEmpty() ? unset : value;
   }
 
   Stdio stdio() {

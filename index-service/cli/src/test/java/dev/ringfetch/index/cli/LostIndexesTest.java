@@ -1,10 +1,7 @@
 package dev.ringfetch.index.cli;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
-import static org.junit.jupiter.api.Assertions.assertTrue;
 
-import dev.ringfetch.index.cli.LostIndexes.Copy;
-import dev.ringfetch.index.cli.LostIndexes.LostIndex;
 import dev.ringfetch.index.v1.DescribeClusterResponse;
 import dev.ringfetch.index.v1.GroupDescription;
 import dev.ringfetch.index.v1.NodeDescription;
@@ -45,26 +42,25 @@ final class LostIndexesTest {
   }
 
   @Test
-  void theLogWithMostOfTheGroupIsTheBest() {
-    answer(1, true, group(4, "MEMBER").setLogEpoch(7).setLogEnd(95).setLogPosition(90));
-    answer(2, true, group(4, "MEMBER").setLogEpoch(8).setLogEnd(30).setLogPosition(30));
-    answer(3, true, group(4, "MEMBER").setLogEpoch(8).setLogEnd(99).setLogPosition(90));
-    final LostIndex lost = found().lost().get(0);
-    assertEquals(List.of("n3", "n1", "n2"), lost.copies().stream().map(Copy::address).toList());
-    assertEquals(3, lost.best().orElseThrow().node());
-    assertEquals(List.of(), lost.unknown());
-    assertEquals(Set.of(), found().silent());
+  void anIndexIsLostOfWhichNoNodeHasAll() {
+    answer(1, true, group(4, "NONE").setMayHaveMore(true));
+    answer(2, true, group(4, ""));
+    assertEquals(List.of("a"), found().lost());
+    assertEquals(Set.of("n3"), found().silent());
     assertEquals(Set.of(), found().apart());
+    assertEquals("n1", found().address());
   }
 
   @Test
-  void whereNoNodeHasALogTheIndexBeginsAnew() {
-    answer(1, true, group(4, "NONE").setMayHaveMore(true));
-    answer(2, true, group(4, ""));
-    final LostIndex lost = found().lost().get(0);
-    assertTrue(lost.best().isEmpty());
-    assertEquals(List.of("n1"), lost.unknown());
-    assertEquals(Set.of("n3"), found().silent());
+  void aNodeHasAnAddressAndANumber() {
+    answer(1, true);
+    assertEquals(3, found().node("n3"));
+    assertEquals(2, found().node("2"));
+    assertEquals(0, found().node("n4"));
+    assertEquals(0, found().node("4"));
+    answers.put("alias", answers.remove("n1"));
+    assertEquals(1, found().node("alias"));
+    assertEquals(1, found().node("n1"));
   }
 
   @Test
@@ -82,7 +78,7 @@ final class LostIndexesTest {
     answer(2, true, group(4, "MEMBER").setLost(false));
     assertEquals(List.of(), found().lost());
     answer(2, true, group(3, "MEMBER").setLost(false));
-    assertEquals(1, found().lost().size());
+    assertEquals(List.of("a"), found().lost());
     answer(2, true, group(4, "MEMBER").setWhole(true)); // by the record of an orderly stop
     assertEquals(List.of(), found().lost());
   }

@@ -56,7 +56,7 @@ class ClusterMember implements AutoCloseable {
     }
     server = builder.build().start();
     indexes.recoverAndServe();
-    node.start(address(), () -> {});
+    node.start(address(), () -> {}, other -> {});
     channel = NettyChannelBuilder.forTarget(address()).usePlaintext().build();
   }
 

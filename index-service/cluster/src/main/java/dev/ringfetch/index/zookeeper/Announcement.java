@@ -6,14 +6,21 @@ import java.lang.System.Logger.Level;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Objects;
+import java.util.function.Consumer;
+import java.util.function.LongSupplier;
 import org.apache.curator.framework.api.transaction.CuratorOp;
 import org.apache.zookeeper.CreateMode;
 import org.apache.zookeeper.KeeperException.Code;
 
 /**
- * The ephemeral znode of this node. It is created in each session; one of an earlier session or
- * process is replaced, as ZooKeeper removes it only after a timeout. Once another process has
- * replaced this one's, the node is announced no more: two processes with one id would take turns.
+ * The ephemeral znode of this node. It is created in each session; one of an earlier session, or of
+ * an earlier process at the same address, is replaced, as ZooKeeper removes it only after a
+ * timeout. Once another process has replaced this one's, the node is announced no more: two
+ * processes with one id would take turns.
+ *
+ * <p>A znode of a process elsewhere may be that of one that was killed, or the node's directory was
+ * copied. So this one waits until the znode is gone; one that outlives its session's timeout is of
+ * a process that lives, and this one is refused.
  */
 final class Announcement {
   private static final Logger LOGGER = System.getLogger(Announcement.class.getName());
@@ -23,6 +30,10 @@ final class Announcement {
     OFF,
     /** To be announced when the view is current. */
     WANTED,
+    /** Another process is announced, which may have ended. */
+    WAITING,
+    /** Another process lives. */
+    REFUSED,
     /** A change is under way. */
     CHANGING,
     /** It was there in this session. */
@@ -32,7 +43,10 @@ final class Announcement {
   private final Ensemble ensemble;
   private final ClusterPaths paths;
   private final ClusterView view;
+  private final LongSupplier clock;
   private Node self = Node.getDefaultInstance();
+  private Consumer<Node> taken = other -> {};
+  private long waitingNs; // since when
   private State state = State.OFF;
 
   /** Number of the last change: results of earlier ones do not count. */
@@ -43,31 +57,72 @@ final class Announcement {
 
   private ClusterView.Announced known;
 
-  Announcement(Ensemble ensemble, ClusterPaths paths, ClusterView view) {
+  /**
+   * Creates it.
+   *
+   * @param clock in nanoseconds
+   */
+  Announcement(Ensemble ensemble, ClusterPaths paths, ClusterView view, LongSupplier clock) {
     this.ensemble = ensemble;
     this.paths = paths;
     this.view = view;
+    this.clock = clock;
   }
 
-  /** Begins. */
-  void begin(Node self) {
+  /**
+   * Begins.
+   *
+   * @param taken is told of another process that lives as this node
+   */
+  void begin(Node self, Consumer<Node> taken) {
     if (state != State.OFF || self.getId() == 0 || self.getIncarnation() == 0) {
       throw new IllegalArgumentException("node=" + self + " state=" + state);
     }
     this.self = self;
+    this.taken = taken;
     state = State.WANTED;
+  }
+
+  /** Removes the znode; where that fails, the end of the session does. */
+  void end() {
+    final boolean isThere = state == State.DONE && view.isCurrent();
+    state = State.OFF;
+    attempt++;
+    if (isThere) {
+      ensemble.change(
+          operation ->
+              List.of(
+                  operation
+                      .delete()
+                      .withVersion(known.version())
+                      .forPath(paths.node(self.getId()))),
+          (code, event) ->
+              LOGGER.log(
+                  Level.DEBUG,
+                  "this node withdraws: id={0} code={1}",
+                  Long.toHexString(self.getId()),
+                  code));
+    }
   }
 
   /** The session may be another one. */
   void onConnected() {
-    if (state != State.OFF) {
+    if (state != State.OFF && state != State.REFUSED) {
       state = State.WANTED;
     }
   }
 
+  /** Whether this process takes no part, as another one is announced as this node. */
+  boolean isKeptOut() {
+    return state == State.WAITING || state == State.REFUSED;
+  }
+
   /** Compares with the view, if it is current, and announces the node if it is not announced. */
   void check() {
-    if (state == State.OFF || state == State.CHANGING || !view.isCurrent()) {
+    if (state == State.OFF
+        || state == State.REFUSED
+        || state == State.CHANGING
+        || !view.isCurrent()) {
       return;
     }
     final ClusterView.Announced found = view.node(self.getId());
@@ -87,9 +142,37 @@ final class Announcement {
           Long.toHexString(self.getId()),
           found.node().getAddress());
       state = State.OFF;
+    } else if (found != null && isElsewhere(found.node())) {
+      await(found.node());
     } else {
       state = State.CHANGING;
       change(found);
+    }
+  }
+
+  /** Whether a process may live beside this one: no two listen at one address of a host. */
+  private boolean isElsewhere(Node found) {
+    return found.getIncarnation() != self.getIncarnation()
+        && !(found.getAddress().equals(self.getAddress())
+            && found.getBootId().equals(self.getBootId()));
+  }
+
+  private void await(Node other) {
+    final long nowNs = clock.getAsLong();
+    // ZooKeeper ends sessions by ticks, of which a timeout has two or more.
+    final long timeoutNs = ensemble.sessionTimeoutNs() * 3 / 2;
+    if (state != State.WAITING) {
+      state = State.WAITING;
+      waitingNs = nowNs;
+      LOGGER.log(
+          Level.WARNING,
+          "another process is announced as this node, at {0}: this one waits for {1} s at most"
+              + " until its session has ended",
+          other.getAddress(),
+          timeoutNs / 1_000_000_000);
+    } else if (nowNs - waitingNs > timeoutNs) {
+      state = State.REFUSED;
+      taken.accept(other);
     }
   }
 

@@ -6,6 +6,7 @@ import java.nio.charset.StandardCharsets;
 import java.util.List;
 import java.util.Queue;
 import java.util.concurrent.ConcurrentLinkedQueue;
+import java.util.concurrent.TimeUnit;
 import org.apache.curator.RetryPolicy;
 import org.apache.curator.RetrySleeper;
 import org.apache.curator.framework.CuratorFramework;
@@ -130,6 +131,16 @@ final class Ensemble implements AutoCloseable {
   long session() {
     try {
       return client.getZookeeperClient().getZooKeeper().getSessionId();
+    } catch (Exception e) {
+      return 0;
+    }
+  }
+
+  /** How long the session lives without a connection; 0 if there is none. */
+  long sessionTimeoutNs() {
+    try {
+      return TimeUnit.MILLISECONDS.toNanos(
+          client.getZookeeperClient().getZooKeeper().getSessionTimeout());
     } catch (Exception e) {
       return 0;
     }

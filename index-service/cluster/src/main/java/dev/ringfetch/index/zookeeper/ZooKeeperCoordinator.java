@@ -14,6 +14,7 @@ import java.util.HashSet;
 import java.util.List;
 import java.util.Queue;
 import java.util.Set;
+import java.util.function.Consumer;
 
 /**
  * A coordinator on ZooKeeper, through Curator.
@@ -73,13 +74,18 @@ public final class ZooKeeperCoordinator implements Coordinator {
     paths = new ClusterPaths(address.cluster());
     ensemble = new Ensemble(address, new Links());
     view = new ClusterView(ensemble, paths);
-    announcement = new Announcement(ensemble, paths, view);
+    announcement = new Announcement(ensemble, paths, view, System::nanoTime);
   }
 
   @Override
-  public void announce(Node self) {
-    announcement.begin(self);
+  public void announce(Node self, Consumer<Node> taken) {
+    announcement.begin(self, taken);
     announcement.check();
+  }
+
+  @Override
+  public void withdraw() {
+    announcement.end();
   }
 
   @Override
@@ -132,12 +138,13 @@ public final class ZooKeeperCoordinator implements Coordinator {
     view.readChanged();
     announcement.check();
     int calls = deliverAnswers();
-    if (toldConnected && !view.isCurrent()) {
+    final boolean takesPart = view.isCurrent() && !announcement.isKeptOut();
+    if (toldConnected && !takesPart) {
       toldConnected = false;
       listener.onConnected(false);
       calls++;
     }
-    if (view.isCurrent()) {
+    if (takesPart) {
       if (!toldConnected) {
         toldConnected = true;
         listener.onConnected(true);

@@ -19,6 +19,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Random;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicReference;
 import java.util.concurrent.locks.LockSupport;
 import java.util.stream.IntStream;
 import org.apache.curator.framework.CuratorFramework;
@@ -81,6 +82,16 @@ final class ZooKeeperFaultTest {
             random);
     parties.add(party);
     party.awaitConnected();
+    return party;
+  }
+
+  private Party connectUnawaited(Duration sessionTimeout) {
+    final Party party =
+        new Party(
+            new ZooKeeperCoordinator(
+                new ZooKeeperAddress(zooKeeper.address(), cluster, sessionTimeout, null)),
+            random);
+    parties.add(party);
     return party;
   }
 
@@ -284,6 +295,51 @@ final class ZooKeeperFaultTest {
       assertThrows(NoAuthException.class, () -> client.getData().forPath(path));
       assertThrows(NoAuthException.class, () -> client.setData().forPath(path, new byte[0]));
     }
+  }
+
+  @Test
+  void aNodeWhoseIdAnotherLivingProcessHasIsRefused() throws Exception {
+    final GroupState seen = established("taken");
+    final Party first = connect(zooKeeper.address(), SHORT);
+    first.coordinator().announce(NODE);
+    other.await("the node", () -> NODE.equals(other.nodes().get(7L)));
+    final Party copy = connectUnawaited(SHORT);
+    final AtomicReference<Node> taken = new AtomicReference<>();
+    copy.coordinator().announce(elsewhere(2), taken::set);
+    final long endNs = System.nanoTime() + TimeUnit.SECONDS.toNanos(60);
+    while (taken.get() == null) { // nothing wakes it
+      assertTrue(System.nanoTime() - endNs < 0, copy::toString);
+      copy.poll();
+      first.poll();
+      Thread.sleep(10);
+    }
+    assertEquals(NODE, taken.get());
+    assertFalse(copy.isConnected());
+    assertEquals(Map.of(), copy.groups());
+    other.awaitGroup(seen.getGroup(), seen.getVersion());
+    assertEquals(NODE, other.nodes().get(7L));
+    first.coordinator().close(); // it stays refused
+    other.await("the node is gone", () -> other.nodes().isEmpty());
+    copy.poll();
+    assertFalse(copy.isConnected());
+  }
+
+  @Test
+  void aNodeWhoseProcessWasKilledComesBackElsewhereAfterItsSession() throws Exception {
+    final Party killed = connect(proxy.address(), SHORT);
+    killed.coordinator().announce(NODE);
+    other.await("the node", () -> NODE.equals(other.nodes().get(7L)));
+    proxy.cut();
+    final Party next = connectUnawaited(SHORT);
+    final AtomicReference<Node> taken = new AtomicReference<>();
+    next.coordinator().announce(elsewhere(2), taken::set);
+    next.await("taking part", next::isConnected);
+    other.await("the next process", () -> elsewhere(2).equals(other.nodes().get(7L)));
+    assertNull(taken.get());
+  }
+
+  private static Node elsewhere(long incarnation) {
+    return NODE.toBuilder().setIncarnation(incarnation).setAddress("host:2").build();
   }
 
   @Test

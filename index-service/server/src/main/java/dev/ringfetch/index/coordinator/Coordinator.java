@@ -7,6 +7,7 @@ import dev.ringfetch.index.v1.EpochBegin;
 import dev.ringfetch.index.v1.GroupState;
 import dev.ringfetch.index.v1.Node;
 import java.util.Collection;
+import java.util.function.Consumer;
 
 /**
  * The keeper of the truth in a cluster: the state of each group, which changes one after the other
@@ -63,8 +64,26 @@ public interface Coordinator extends AutoCloseable {
     void onConnected(boolean connected);
   }
 
-  /** Announces this node, from now until the coordinator is closed or the process ends. */
-  void announce(Node self);
+  /**
+   * Announces this node, until it withdraws, the coordinator is closed or the process ends.
+   *
+   * <p>Where another process is announced as this node, at another address or on another host, this
+   * one waits until that announcement is gone, and nothing is delivered meanwhile: the process may
+   * have been killed a moment ago. A coordinator that can tell that it lives refuses this one. An
+   * earlier process at the same address is replaced at once.
+   *
+   * @param taken is told, within {@link #poll}, of the other process if this one is refused;
+   *     nothing is delivered then
+   */
+  void announce(Node self, Consumer<Node> taken);
+
+  /** As above, of a node whose refusal nobody waits for. */
+  default void announce(Node self) {
+    announce(self, other -> {});
+  }
+
+  /** Ends the announcement for good, if there is one; all else goes on. */
+  void withdraw();
 
   /**
    * Creates a group, with its first configuration as won.

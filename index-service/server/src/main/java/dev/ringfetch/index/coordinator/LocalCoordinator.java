@@ -13,6 +13,7 @@ import java.util.Map;
 import java.util.Queue;
 import java.util.Set;
 import java.util.TreeMap;
+import java.util.function.Consumer;
 
 /**
  * A coordinator in memory, for clusters that are in one process: tests, and applications that need
@@ -109,8 +110,9 @@ public final class LocalCoordinator implements Coordinator {
     }
   }
 
+  /** Replaces another process of this node at once, as one that has ended. */
   @Override
-  public void announce(Node self) {
+  public void announce(Node self, Consumer<Node> taken) {
     if (this.self != null || self.getId() == 0 || self.getIncarnation() == 0) {
       throw new IllegalArgumentException("node=" + self + " announced=" + this.self);
     }
@@ -118,6 +120,14 @@ public final class LocalCoordinator implements Coordinator {
       this.self = self;
       truth.nodes.put(self.getId(), self);
       truth.tellAll();
+    }
+  }
+
+  @Override
+  public void withdraw() {
+    synchronized (truth) {
+      expire();
+      self = null;
     }
   }
 

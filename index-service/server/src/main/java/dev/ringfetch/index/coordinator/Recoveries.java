@@ -7,7 +7,7 @@ import dev.ringfetch.index.v1.Recovery;
 
 /**
  * What becomes of a group of which no node has all, once an operator accepts the loss: it goes on
- * with the log of one directory, or a group without records takes its place.
+ * with one node's log, or a group without records takes its place.
  *
  * <p>Both give the index another incarnation, and versions that were not given before: those before
  * the n-th recovery are less than n times 2 to the power of {@value #VERSION_BITS}, as no partition
@@ -49,20 +49,23 @@ public final class Recoveries {
   }
 
   /**
-   * The state in which a group goes on with the log of one directory: that alone counts as a member
-   * which has all, and leads as after the end of all nodes. The coordinator gives the configuration
-   * an epoch, so that each process which has obeyed or won an earlier one leaves the group.
+   * The state in which a group goes on with the log of one directory, or one process: that alone
+   * counts as a member which has all, and leads as after the end of all nodes. The coordinator
+   * gives the configuration an epoch, so that each process which has obeyed or won an earlier one
+   * leaves the group.
    *
+   * @param process whose log it is, where the group is in memory alone; 0: the directory's
    * @param nonce of the configuration; not 0
    * @param incarnation of the index from now on; not 0
    */
-  public static GroupState recovered(GroupState seen, long node, long nonce, long incarnation) {
+  public static GroupState recovered(
+      GroupState seen, long node, long process, long nonce, long incarnation) {
     final Configuration alone =
         last(seen).toBuilder()
             .clearEpoch() // one of its own, that no process has won
             .setLeader(node)
             .clearMembers()
-            .addMembers(Member.newBuilder().setNode(node)) // in whatever process
+            .addMembers(Member.newBuilder().setNode(node).setIncarnation(process))
             .setNonce(nonce)
             .build();
     return seen.toBuilder()

@@ -8,6 +8,7 @@ import dev.ringfetch.index.v1.EpochBegin;
 import dev.ringfetch.index.v1.GroupState;
 import dev.ringfetch.index.v1.Member;
 import dev.ringfetch.index.v1.Node;
+import java.util.Map;
 
 /** Questions to configurations. */
 final class Configurations {
@@ -71,6 +72,22 @@ final class Configurations {
   /** Whether a process is a member. */
   static boolean has(Configuration configuration, Node node) {
     return configuration.getMembersList().stream().anyMatch(member -> is(member, node));
+  }
+
+  /**
+   * Whether no member of a configuration is announced.
+   *
+   * @param byDirectory whether nodes count in whatever process
+   */
+  static boolean isGone(
+      Configuration configuration, Map<Long, Node> living, Node self, boolean byDirectory) {
+    return configuration.getMembersList().stream()
+        .noneMatch(
+            member -> {
+              final Node node =
+                  member.getNode() == self.getId() ? self : living.get(member.getNode());
+              return node != null && (byDirectory || is(member, node));
+            });
   }
 
   /** Whether a node is a member, in this process or another. */

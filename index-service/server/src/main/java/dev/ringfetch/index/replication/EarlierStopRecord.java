@@ -33,10 +33,13 @@ final class EarlierStopRecord {
 
   /**
    * A configuration is established: after that which the record's process obeyed, and without it as
-   * a member, it makes the record void.
+   * a member, it makes the record void, unless the group may have to go on with that.
+   *
+   * @param isGone whether no member of the configuration is announced
    */
-  void onEstablished(Configuration established) {
+  void onEstablished(Configuration established, boolean isGone) {
     if (state == State.KEPT
+        && !isGone
         && established.getEpoch() > recovery.gate()
         && recovery.processes().stream().noneMatch(established.getMembersList()::contains)) {
       state = State.VOID;

@@ -56,8 +56,8 @@ final class Follower {
     return cuts;
   }
 
-  /** The gate was moved to an epoch that this replica has won. */
-  void won() {
+  /** The gate was moved to an epoch that this replica has won, or the group goes on without it. */
+  void obeyNobody() {
     leader = 0;
     confirmed = 0;
     fabrics = List.of();
@@ -133,6 +133,7 @@ final class Follower {
         .setLogEpoch(core.isRestarted() ? core.gate() : 0)
         .setUnasked(unasked)
         .setDiskRoom(core.diskRoom())
+        .setEnds(core.nodeEnd().hasBegun())
         .setReceived(core.log().end())
         .setApplied(core.applied())
         .setConfirmed(confirmed);

@@ -106,12 +106,12 @@ public final class GroupRecovery {
   }
 
   /** The newest epoch that was obeyed. */
-  long gate() {
+  public long gate() {
     return gate;
   }
 
   /** Position up to which the store has all. */
-  long applied() {
+  public long applied() {
     return applied;
   }
 

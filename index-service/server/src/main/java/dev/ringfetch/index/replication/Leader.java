@@ -379,28 +379,44 @@ final class Leader {
   }
 
   /**
-   * The member that is to lead, as the disk of this leader is full: one that lives and may win, and
-   * whose disk has all, or took something a moment ago; 0 if there is none, or no need. Before this
-   * disk has stood still for long, a member whose disk will be full soon is none: two of them would
-   * hand over to each other.
+   * The member that is to lead, as the disk of this leader is full, or its node ends: one that
+   * lives and may win, and whose disk has all, or took something a moment ago; 0 if there is none,
+   * or no need. Before this disk has stood still for long, a member whose disk will be full soon is
+   * none: two of them would hand over to each other. Nor is one whose node ends: where this one
+   * does, the member has to have said since that its own goes on.
    */
   long successor(Map<Long, Node> living, long nowNs) {
     final boolean isStuck = isOwnDiskStuck(nowNs);
-    if (!hasNoRoom(nowNs)) {
+    final boolean ends = core.nodeEnd().handsOver();
+    if (!ends && !hasNoRoom(nowNs)) {
       return 0;
     }
     for (final Member member : configuration.getMembersList()) {
       final MemberProgress progress = members.get(member.getNode());
-      if (progress != null
-          && Configurations.base(group).getMembersList().contains(member)
-          && Configurations.is(member, living.get(member.getNode()))
+      if (maySucceed(member, living, nowNs)
           && !progress.isStuck(nowNs)
           && (isStuck || !progress.isDiskShort())
-          && !isLost(progress, nowNs)) {
+          && (!ends || progress.hasAnsweredSinceAsked())) {
         return member.getNode();
       }
     }
     return 0;
+  }
+
+  private boolean maySucceed(Member member, Map<Long, Node> living, long nowNs) {
+    final MemberProgress progress = members.get(member.getNode());
+    return progress != null
+        && Configurations.base(group).getMembersList().contains(member)
+        && Configurations.is(member, living.get(member.getNode()))
+        && !progress.isEnding()
+        && !isLost(progress, nowNs);
+  }
+
+  /** Whether another one has won, or a member might soon, in the place of this ending leader. */
+  boolean mayBeSucceeded(GroupState newest, Map<Long, Node> living, long nowNs) {
+    return newest.getWon().getEpoch() > epoch()
+        || configuration.getMembersList().stream()
+            .anyMatch(member -> maySucceed(member, living, nowNs));
   }
 
   /** Ends: the replica leads no more. */

@@ -75,6 +75,8 @@ final class MemberProgress {
   private long progressNs;
   private long countedNs;
   private DiskRoom diskRoom = DiskRoom.DISK_ROOM_UNSPECIFIED;
+  private boolean ends; // its node
+  private long sentBeforeQuestion = -1; // whether it has answered
 
   MemberProgress(ReplicaCore core, long node, long epoch, boolean connected, long nowNs) {
     this.core = core;
@@ -153,6 +155,22 @@ final class MemberProgress {
     return diskRoom != DiskRoom.DISK_ROOM_UNSPECIFIED;
   }
 
+  /** Whether its node has begun to end, by its last answer. */
+  boolean isEnding() {
+    return ends;
+  }
+
+  /**
+   * Whether it has answered a message that was sent after the first such question in this epoch: an
+   * earlier answer may have been under way for long, and says nothing of its node now.
+   */
+  boolean hasAnsweredSinceAsked() {
+    if (sentBeforeQuestion < 0) {
+      sentBeforeQuestion = sent;
+    }
+    return adopted && answers > sentBeforeQuestion;
+  }
+
   /** Counts a time in which the leader did nothing as no silence of the member. */
   void excuse(long nowNs, long stoodNs) {
     heardNs = Math.min(nowNs, heardNs + stoodNs);
@@ -167,6 +185,7 @@ final class MemberProgress {
     sent = 0;
     sentBefore = 0;
     answers = 0;
+    sentBeforeQuestion = -1;
     recordsSent = 0;
     asked = 0;
     adoptNs = sentNs - HEARTBEAT_NS;
@@ -202,6 +221,7 @@ final class MemberProgress {
     adopted = true;
     heardNs = nowNs; // a node that refuses is no member
     diskRoom = answer.getDiskRoom();
+    ends = answer.getEnds();
     if (answer.getReceived() > received || answer.getReceived() == core.log().end()) {
       progressNs = nowNs;
     }

@@ -37,6 +37,7 @@ public final class Replica {
   private volatile LeaderLog served; // failed, and may have to tell
   private volatile boolean looking;
   private volatile boolean stopRecordVoid;
+  private volatile boolean handedOver;
   private volatile Proposal proposal;
   private volatile Map<Long, Node> wanted = Map.of();
   private volatile ReplicaStatus status;
@@ -121,7 +122,17 @@ public final class Replica {
 
   /** The node begins to end in order. */
   void onNodeEnds() {
-    submit(ReplicaCycle::onNodeEnds);
+    submit(of -> of.nodeEnd().begin());
+  }
+
+  /** The node that ends hands nothing over any more. */
+  void onHandOverEnds() {
+    submit(of -> of.nodeEnd().endHandOver());
+  }
+
+  /** Whether the node ends, and nobody is to lead in the place of this replica, or does. */
+  boolean hasHandedOver() {
+    return handedOver;
   }
 
   /** Whether the record that an earlier process has left counts nowhere any more. */
@@ -295,6 +306,7 @@ public final class Replica {
     final boolean isVoid = cycle.isStopRecordVoid();
     isNew |= isVoid && !stopRecordVoid;
     stopRecordVoid = isVoid;
+    handedOver = cycle.hasHandedOver();
     if (cycle.takeChanged()) {
       status = cycle.status();
       final Map<Long, Node> nodes = cycle.wanted();

@@ -21,6 +21,7 @@ final class ReplicaCore {
   private final RecordLog log;
   private final LogJournal journal; // null: the group is in memory alone
   private final PlacedRecords placed;
+  private final NodeEnd nodeEnd = new NodeEnd();
   private RecordLog.Cursor applying;
   private ReplicaState state = ReplicaState.NONE;
   private long gate;
@@ -87,6 +88,11 @@ final class ReplicaCore {
     return context;
   }
 
+  /** The orderly end of the node. */
+  NodeEnd nodeEnd() {
+    return nodeEnd;
+  }
+
   RecordLog log() {
     return log;
   }
@@ -133,6 +139,20 @@ final class ReplicaCore {
     return restarted;
   }
 
+  /**
+   * Keeps the log of a member without which the group goes on, as if its process had restarted on
+   * its directory, if the group lacks members, and the log may be of use to it.
+   */
+  boolean stepBack(GroupState without) {
+    final boolean isOfUse =
+        state == ReplicaState.MEMBER
+            && countsByDisk()
+            && without.getEstablished().getMembersCount() < without.getReplicas()
+            && !Configurations.isBeforeRecovery(without, gate);
+    restarted |= isOfUse;
+    return isOfUse;
+  }
+
   /** Processes of this node that ended in order, all of whose records this replica has. */
   List<Member> predecessors() {
     return predecessors;
@@ -141,6 +161,13 @@ final class ReplicaCore {
   /** Whether this replica has all that a member had which ended in order, in another process. */
   boolean standsIn(Configuration configuration) {
     return predecessors.stream().anyMatch(configuration.getMembersList()::contains);
+  }
+
+  /** The process of this node whose records this replica has: this one, or an earlier one. */
+  long process() {
+    return predecessors.isEmpty()
+        ? context.self().getIncarnation()
+        : predecessors.get(0).getIncarnation();
   }
 
   /** Keeps records behind a position, applied or not, until told otherwise. */

@@ -53,7 +53,6 @@ final class ReplicaCycle {
   private GroupCopy copy; // for a snapshot of the disk; null: none was asked for
   private StopCopy stopCopy; // null: the process does not end
   private final EarlierStopRecord stopRecord;
-  private boolean nodeEnds;
   private boolean isDropped;
 
   private Proposal proposal; // to be taken
@@ -122,11 +121,12 @@ final class ReplicaCycle {
   }
 
   /**
-   * Whether the records of an earlier process may be void: records may have been given up since
-   * then, of which a leader that takes this replica for another process's successor knows nothing.
+   * Whether the records of an earlier process may be void, or are kept only for an operator who
+   * accepts a loss: records may have been given up since then, of which a leader that takes this
+   * replica for another process's successor knows nothing.
    */
   private boolean isUnsure() {
-    return group == null && stopRecord.mayCount();
+    return stopRecord.mayCount() && (group == null || (core.isRestarted() && !mayWin()));
   }
 
   /**
@@ -181,7 +181,12 @@ final class ReplicaCycle {
     down.retainAll(nodes.keySet());
     if (group != null && group.hasEstablished() && core.state() != ReplicaState.STOPPED) {
       leaveUnless(group);
+      lookAtStopRecord(group);
     }
+  }
+
+  private void lookAtStopRecord(GroupState state) {
+    stopRecord.onEstablished(state.getEstablished(), isGone(state.getEstablished()));
   }
 
   void onCoordinated(boolean reachable) {
@@ -237,7 +242,7 @@ final class ReplicaCycle {
     final Node self = context.self();
     if (state.hasEstablished()) {
       leaveUnless(state);
-      stopRecord.onEstablished(state.getEstablished());
+      lookAtStopRecord(state);
     } else if (core.state() == ReplicaState.NONE
         && core.gate() == 0
         && Configurations.has(state.getWon(), self)) {
@@ -246,7 +251,9 @@ final class ReplicaCycle {
     final Configuration won = state.getWon();
     if (state.hasWon() && won.getEpoch() > core.gate() && mayWin()) {
       if (Configurations.leads(won, self)) {
-        adopt(state);
+        if (mayLead(won)) {
+          adopt(state);
+        }
       } else if (won.getEpoch() > wonBefore) {
         waitFor(won.getLeader());
         notBeforeNs = now() + MemberProgress.SILENCE_NS + rank() * RANK_NS;
@@ -272,21 +279,27 @@ final class ReplicaCycle {
     stopRecord.onRemoved();
   }
 
-  /** Whether no directory of a configuration is announced. */
+  /** Whether no directory of a configuration is announced, or no process if it is in memory. */
   private boolean isGone(Configuration configuration) {
-    return configuration.getMembersList().stream()
-        .noneMatch(member -> living.containsKey(member.getNode()));
+    return Configurations.isGone(configuration, living, context.self(), core.hasDisk());
+  }
+
+  /**
+   * Whether a log that is of an earlier process may count, or be resumed, or be all that is left.
+   */
+  private boolean isOfUse(GroupState state) {
+    final Configuration established = state.getEstablished();
+    return isGone(established)
+        || (core.hasDisk()
+            && (Configurations.hasNode(established, context.self().getId())
+                || established.getMembersCount() < state.getReplicas()));
   }
 
   /** Gives the group up if a later configuration than this replica obeys does without it. */
   private void leaveUnless(GroupState state) {
     final Configuration established = state.getEstablished();
-    if (core.isRestarted()
-        && core.hasDisk()
-        && (Configurations.hasNode(established, context.self().getId())
-            || established.getMembersCount() < state.getReplicas()
-            || isGone(established))) {
-      return; // its log is of use, or may be all that is left
+    if (core.isRestarted() && isOfUse(state)) {
+      return;
     }
     if (core.state() == ReplicaState.MEMBER
         && core.hasDisk()
@@ -296,8 +309,12 @@ final class ReplicaCycle {
     if (established.getEpoch() > core.gate()
         && core.state() != ReplicaState.NONE
         && !Configurations.has(established, context.self())) {
-      core.leave(ReplicaState.NONE);
-      endLeading();
+      if (core.stepBack(state)) {
+        follower.obeyNobody();
+      } else {
+        core.leave(ReplicaState.NONE);
+        endLeading();
+      }
     }
   }
 
@@ -342,7 +359,7 @@ final class ReplicaCycle {
     for (final long node : down) {
       leader.onDisconnected(node);
     }
-    follower.won();
+    follower.obeyNobody();
     if (core.state() != ReplicaState.LEADING) {
       core.become(ReplicaState.ADOPTING);
     }
@@ -400,9 +417,17 @@ final class ReplicaCycle {
     copy = begun;
   }
 
-  /** The node begins to end in order; this replica's turn comes later. */
-  void onNodeEnds() {
-    nodeEnds = true;
+  /** The orderly end of the node; this replica's turn comes later. */
+  NodeEnd nodeEnd() {
+    return core.nodeEnd();
+  }
+
+  /** Whether the node ends, and nobody is to lead in the place of this replica, or does. */
+  boolean hasHandedOver() {
+    return core.nodeEnd().hasBegun()
+        && (leader == null
+            || !coordinated
+            || !(proposing || leader.mayBeSucceeded(group, living, now())));
   }
 
   /** Begins to end the replica in order. */
@@ -516,8 +541,8 @@ final class ReplicaCycle {
       if (!mayWin() || nowNs - notBeforeNs < 0) {
         return;
       }
-      if (superseded && leader.hasNoRoom(nowNs)) {
-        return; // it could not establish an epoch
+      if (superseded && (leader.hasNoRoom(nowNs) || core.nodeEnd().handsOver())) {
+        return; // it could not establish an epoch, or is not to
       }
       final long successor = superseded ? 0 : leader.successor(living, nowNs);
       if (successor != 0) {
@@ -564,17 +589,23 @@ final class ReplicaCycle {
   }
 
   private void win(long leading, List<Member> members) {
-    if (nodeEnds && members.size() == 1 && core.serving() == null) {
-      return; // others' records would be void, and that of this one may fail
+    final Configuration proposed =
+        Configuration.newBuilder()
+            .setLeader(leading)
+            .addAllMembers(members)
+            .setNonce(context.nonces().getAsLong())
+            .build();
+    if (mayLead(proposed)) {
+      request(new Proposal(group, proposed));
     }
-    request(
-        new Proposal(
-            group,
-            Configuration.newBuilder()
-                .setLeader(leading)
-                .addAllMembers(members)
-                .setNonce(context.nonces().getAsLong())
-                .build()));
+  }
+
+  /** Whether others' records of stops would not be void with this one's, which may fail. */
+  private boolean mayLead(Configuration configuration) {
+    return !core.nodeEnd().hasBegun()
+        || configuration.getMembersCount() > 1
+        || !Configurations.leads(configuration, context.self())
+        || core.serving() != null;
   }
 
   private void request(Proposal next) {
@@ -707,25 +738,6 @@ final class ReplicaCycle {
     return taken;
   }
 
-  /**
-   * What there is of the log, as far as the group goes by its state. A log that has applied what
-   * was given up once is none: it would bring that back.
-   */
-  private ReplicaStatus.Log log() {
-    final boolean isUnread = core.state() == ReplicaState.STOPPED || core.isOnDiskAlone();
-    if (group == null) {
-      return new ReplicaStatus.Log(0, 0, false, true);
-    }
-    if (!core.hasDisk() || core.state() != ReplicaState.MEMBER) {
-      return new ReplicaStatus.Log(0, 0, mayWin(), isUnread);
-    }
-    final long given = Configurations.given(group, core.gate(), core.log().end());
-    if (given < core.applied() && Configurations.isBeforeRecovery(group, core.gate())) {
-      return new ReplicaStatus.Log(0, 0, mayWin(), !mayWin());
-    }
-    return new ReplicaStatus.Log(core.gate(), Math.max(given, core.applied()), mayWin(), isUnread);
-  }
-
   /** What there is to be seen. */
   ReplicaStatus status() {
     final List<ReplicaStatus.MemberLag> members = new ArrayList<>();
@@ -746,7 +758,7 @@ final class ReplicaCycle {
         leader != null ? context.self().getId() : follower.leader(),
         group,
         leader != null && leader.isEstablished(),
-        log(),
+        OwnLog.of(core, group, group != null && mayWin()),
         core.log().end(),
         core.commit(),
         core.applied(),

@@ -35,13 +35,18 @@ public record ReplicaStatus(
   /**
    * What a replica has, if no node has all of the group.
    *
-   * @param epoch that was obeyed last, where the log is on a disk and the group could go on with
-   *     it; else 0
+   * @param epoch that was obeyed last, where the group could go on with the log; else 0
    * @param position up to which its records are the group's
+   * @param process whose log it is, where the group is in memory alone; else 0
    * @param isWhole whether the replica has all of the group
    * @param mayHaveMore whether there may be a log on the disk that was given up or not read
    */
-  public record Log(long epoch, long position, boolean isWhole, boolean mayHaveMore) {}
+  public record Log(long epoch, long position, long process, boolean isWhole, boolean mayHaveMore) {
+    /** Of a replica that has none. */
+    static Log none(boolean isWhole, boolean mayHaveMore) {
+      return new Log(0, 0, 0, isWhole, mayHaveMore);
+    }
+  }
 
   /**
    * Another member, or a node that joins.

@@ -206,16 +206,36 @@ public final class Replicas implements AutoCloseable {
   }
 
   /**
-   * Begins to end the node in order: it joins nothing any more. On the thread that works.
-   *
-   * @return all replicas, which get no more
+   * Begins to end the node in order: it joins nothing any more, and has others lead what it leads.
+   * On the thread that works.
    */
-  Collection<Replica> endInOrder() {
+  void beginEnd() {
     synchronized (replicas) { // none is created later
       isEnding = true;
     }
     stopRecords.onNodeEnds();
     replicas.values().forEach(Replica::onNodeEnds);
+  }
+
+  /**
+   * Ends the announcement of a node that ends, unless it leads something yet, and would be missed.
+   * On the thread that works.
+   */
+  void endHandOver() {
+    replicas.values().forEach(Replica::onHandOverEnds);
+    if (replicas.values().stream().noneMatch(replica -> replica.status().state().isLeader())) {
+      context.coordinator.withdraw();
+    }
+  }
+
+  /**
+   * Goes on to end the node in order, and hands nothing over any more. On the thread that works.
+   *
+   * @return all replicas, which get no more
+   */
+  Collection<Replica> endInOrder() {
+    beginEnd();
+    replicas.values().forEach(Replica::onHandOverEnds);
     return List.copyOf(replicas.values());
   }
 
@@ -473,7 +493,7 @@ public final class Replicas implements AutoCloseable {
       groups.put(state.getGroup(), state);
       final Replica replica = replicas.get(state.getGroup());
       if (!earlier.hasPutAside(state.getGroup())) {
-        stopRecords.onGroup(state, replica);
+        stopRecords.onGroup(state, replica, living);
       }
       if (replica != null) {
         replica.onGroup(state);
@@ -506,6 +526,12 @@ public final class Replicas implements AutoCloseable {
       final Map<Long, Node> byId = new HashMap<>();
       nodes.forEach(node -> byId.put(node.getId(), node));
       living = Collections.unmodifiableMap(byId);
+      groups.forEach(
+          (group, state) -> {
+            if (!earlier.hasPutAside(group)) {
+              stopRecords.onGroup(state, replicas.get(group), living);
+            }
+          });
       replicas.values().forEach(replica -> replica.onNodes(Replicas.this::living));
     }
 

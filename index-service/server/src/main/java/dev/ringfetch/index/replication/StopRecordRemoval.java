@@ -5,6 +5,7 @@ import dev.ringfetch.index.v1.GroupState;
 import dev.ringfetch.index.v1.Node;
 import java.io.IOException;
 import java.util.HashSet;
+import java.util.Map;
 import java.util.Set;
 import java.util.function.LongFunction;
 import java.util.function.LongSupplier;
@@ -60,17 +61,20 @@ final class StopRecordRemoval {
 
   /**
    * The coordinator has said of a group. A record that no replica goes on with, as one that is
-   * damaged, counts nowhere once the last configuration has no process of this node, or this one.
+   * damaged, counts nowhere once the last configuration has no process of this node, or this one,
+   * and one of its members is announced.
    *
    * @param replica null if there is none
+   * @param living the nodes that are announced
    */
-  void onGroup(GroupState state, Replica replica) {
+  void onGroup(GroupState state, Replica replica, Map<Long, Node> living) {
     final Configuration established = state.getEstablished();
     if (!nodeEnds
         && state.hasEstablished()
         && (replica == null || !replica.mayHaveStopRecord())
         && (!Configurations.hasNode(established, self.getId())
-            || Configurations.has(established, self))) {
+            || Configurations.has(established, self))
+        && !Configurations.isGone(established, living, self, false)) {
       remove(state.getGroup());
     }
   }

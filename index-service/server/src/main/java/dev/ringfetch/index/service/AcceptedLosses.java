@@ -6,8 +6,10 @@ import dev.ringfetch.index.journal.IndexDefinition;
 import dev.ringfetch.index.replication.Replicas;
 import dev.ringfetch.index.v1.DescribeClusterResponse;
 import dev.ringfetch.index.v1.GroupState;
+import dev.ringfetch.index.v1.LostCopy;
 import dev.ringfetch.index.v1.Node;
 import dev.ringfetch.index.v1.RecoverIndexRequest;
+import dev.ringfetch.index.v1.RecoverIndexResponse;
 import io.grpc.StatusException;
 import java.util.List;
 import java.util.Map;
@@ -46,7 +48,7 @@ final class AcceptedLosses {
   }
 
   /** As {@link LeaderDirectory#recover}. */
-  void recover(RecoverIndexRequest request, LeaderDirectory.Created told) {
+  void recover(RecoverIndexRequest request, LeaderDirectory.Recovered told) {
     carryOut(
         request,
         told,
@@ -64,15 +66,15 @@ final class AcceptedLosses {
     void run() throws StatusException;
   }
 
-  private void carryOut(RecoverIndexRequest request, LeaderDirectory.Created told, Step step) {
+  private void carryOut(RecoverIndexRequest request, LeaderDirectory.Recovered told, Step step) {
     node.execute(
         () -> {
           try {
             step.run();
           } catch (StatusException e) {
-            told.onEnd(0, false, e);
+            told.onEnd(null, e);
           } catch (RuntimeException e) {
-            told.onEnd(0, false, IndexCreations.noAnswer(request.getIndex()));
+            told.onEnd(null, IndexCreations.noAnswer(request.getIndex()));
             throw e;
           }
         });
@@ -92,52 +94,83 @@ final class AcceptedLosses {
       RecoverIndexRequest request,
       Map<Long, Node> asked,
       Map<Long, DescribeClusterResponse> answers,
-      LeaderDirectory.Created told)
+      LeaderDirectory.Recovered told)
       throws StatusException {
     final GroupState seen = lost(request);
     if (!asked.equals(replicas.living())) {
       throw LostGroups.changed(request.getIndex());
     }
-    NodeStatements.check(seen, request, asked, answers);
-    if (request.getNode() == 0) {
-      beginEmpty(seen, told);
+    final NodeStatements statements =
+        new NodeStatements(seen, request.getGivenUpList(), asked, answers);
+    if (request.getLook()) {
+      told.onEnd(look(seen, request.getNode(), statements), null);
+      return;
+    }
+    final LostCopy copy = statements.chosen(request.getNode());
+    final long node = copy.getNode().getNode();
+    final Coordinator.Answer answer =
+        (result, state) -> tellRecovered(result, state, node, seen, told);
+    if (node == 0) {
+      coordinator.replace(seen, empty(seen), answer);
     } else {
       coordinator.recover(
           seen,
-          Recoveries.recovered(seen, request.getNode(), groups.nonce(), groups.incarnation()),
-          (result, state) -> tellRecovered(result, state, seen, told));
+          Recoveries.recovered(
+              seen, node, copy.getLogProcess(), groups.nonce(), groups.incarnation()),
+          answer);
     }
   }
 
-  /** Drops a group, and creates its index again in the same change, with later versions. */
-  private void beginEmpty(GroupState seen, LeaderDirectory.Created told) throws StatusException {
+  /** What would become of a group. */
+  private static RecoverIndexResponse look(
+      GroupState seen, long wanted, NodeStatements statements) {
+    final RecoverIndexResponse.Builder response =
+        RecoverIndexResponse.newBuilder()
+            .setStateVersion(seen.getVersion())
+            .setEpoch(Recoveries.epoch(seen))
+            .addAllCopies(statements.copies());
+    try {
+      response.setNode(statements.chosen(wanted).getNode().getNode());
+    } catch (StatusException e) {
+      response.setObstacle(String.valueOf(e.getStatus().getDescription()));
+    }
+    return response.build();
+  }
+
+  /** The group that takes the place of one of which nothing is left, with later versions. */
+  private GroupState empty(GroupState seen) throws StatusException {
     final IndexDefinition definition = IndexDefinition.of(seen);
     final List<Node> chosen =
         Placement.choose(groups.able(definition.durability()), seen.getIndex(), seen.getReplicas());
     if (chosen.isEmpty()) {
       throw IndexCreations.noAnswer(seen.getIndex());
     }
-    final GroupState next =
-        groups
-            .first(
-                new NewGroups.Wanted(
-                    seen.getIndex(),
-                    definition.kind(),
-                    definition.durability(),
-                    seen.getReplicas()),
-                chosen)
-            .toBuilder()
-            .setRecovery(Recoveries.next(seen))
-            .build();
-    coordinator.replace(seen, next, (result, state) -> tellRecovered(result, state, seen, told));
+    return groups
+        .first(
+            new NewGroups.Wanted(
+                seen.getIndex(), definition.kind(), definition.durability(), seen.getReplicas()),
+            chosen)
+        .toBuilder()
+        .setRecovery(Recoveries.next(seen))
+        .build();
   }
 
   private static void tellRecovered(
-      Coordinator.Result result, GroupState state, GroupState seen, LeaderDirectory.Created told) {
+      Coordinator.Result result,
+      GroupState state,
+      long node,
+      GroupState seen,
+      LeaderDirectory.Recovered told) {
     switch (result) {
-      case DONE -> told.onEnd(IndexDefinition.of(state).incarnation(), true, null);
-      case CONFLICT -> told.onEnd(0, false, LostGroups.changed(seen.getIndex()));
-      default -> told.onEnd(0, false, IndexCreations.noAnswer(seen.getIndex()));
+      case DONE ->
+          told.onEnd(
+              RecoverIndexResponse.newBuilder()
+                  .setIncarnation(IndexDefinition.of(state).incarnation())
+                  .setNode(node)
+                  .build(),
+              null);
+      case CONFLICT -> told.onEnd(null, LostGroups.changed(seen.getIndex()));
+      default -> told.onEnd(null, IndexCreations.noAnswer(seen.getIndex()));
     }
   }
 }

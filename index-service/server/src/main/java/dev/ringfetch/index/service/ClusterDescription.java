@@ -11,6 +11,7 @@ import dev.ringfetch.index.v1.Member;
 import dev.ringfetch.index.v1.MemberDescription;
 import dev.ringfetch.index.v1.Node;
 import dev.ringfetch.index.v1.NodeDescription;
+import dev.ringfetch.index.v1.UnreadFile;
 import java.io.IOException;
 import java.util.Comparator;
 import java.util.HashMap;
@@ -26,16 +27,19 @@ final class ClusterDescription {
   private final long node;
   private final Replicas replicas;
   private final IndexMemory memory;
+  private final StopFiles stops;
 
   /**
    * Creates the description that a node gives.
    *
    * @param memory of the node's indexes
+   * @param stops what earlier processes have left; null: the node has no directory
    */
-  ClusterDescription(long node, Replicas replicas, IndexMemory memory) {
+  ClusterDescription(long node, Replicas replicas, IndexMemory memory, StopFiles stops) {
     this.node = node;
     this.replicas = replicas;
     this.memory = memory;
+    this.stops = stops;
   }
 
   /** As {@link LeaderDirectory#describe}. */
@@ -79,7 +83,11 @@ final class ClusterDescription {
     final boolean isLate =
         status.group() == null || status.group().getVersion() != description.getStateVersion();
     if (log.epoch() != 0) {
-      description.setLogEpoch(log.epoch()).setLogEnd(status.end()).setLogPosition(log.position());
+      description
+          .setLogEpoch(log.epoch())
+          .setLogEnd(status.end())
+          .setLogPosition(log.position())
+          .setLogProcess(log.process());
     }
     description
         .setWhole(log.isWhole())
@@ -98,6 +106,10 @@ final class ClusterDescription {
             .setReplicas(group.getReplicas())
             .setStateVersion(group.getVersion())
             .setLost(LostGroups.survivor(group, replicas.living()) == null);
+    final UnreadFile unread = stops == null ? null : stops.unread(group);
+    if (unread != null) {
+      description.setUnread(unread.toBuilder().setNode(node));
+    }
     final Replica replica = replicas.find(group.getGroup());
     final ReplicaStatus status = replica == null ? null : replica.status();
     final Map<Long, ReplicaStatus.MemberLag> lags = new HashMap<>();

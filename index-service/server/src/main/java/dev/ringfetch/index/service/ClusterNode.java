@@ -7,6 +7,7 @@ import dev.ringfetch.index.peers.GrpcPeers;
 import dev.ringfetch.index.peers.PeerListener;
 import dev.ringfetch.index.peers.PeerProcesses;
 import dev.ringfetch.index.replication.GroupStore;
+import dev.ringfetch.index.replication.HandOver;
 import dev.ringfetch.index.replication.NodeRecovery;
 import dev.ringfetch.index.replication.OrderlyStop;
 import dev.ringfetch.index.replication.ReplicaSnapshots;
@@ -38,6 +39,7 @@ import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.locks.LockSupport;
 import java.util.function.Consumer;
+import java.util.function.Supplier;
 import org.agrona.concurrent.BackoffIdleStrategy;
 import org.agrona.concurrent.IdleStrategy;
 
@@ -86,6 +88,7 @@ public final class ClusterNode implements LeaderDirectory, AutoCloseable {
   private FabricMemory memory; // null: none
   private final BackgroundThread connector = new BackgroundThread("index-memory-connector");
   private volatile boolean closed;
+  private boolean isHandedOver; // of the thread that ends the node
   private volatile boolean woken;
 
   // Of the thread.
@@ -114,7 +117,7 @@ public final class ClusterNode implements LeaderDirectory, AutoCloseable {
         Node.newBuilder()
             .setId(
                 memory.hasSuccessors()
-                    ? Math.max(1, memory.origin() & Long.MAX_VALUE)
+                    ? id(memory.origin())
                     : new SecureRandom().nextLong(1, Long.MAX_VALUE))
             .setIncarnation(memory.epoch())
             .setDisk(memory.hasSuccessors())
@@ -144,10 +147,15 @@ public final class ClusterNode implements LeaderDirectory, AutoCloseable {
     losses =
         new AcceptedLosses(
             this.replicas, coordinator, groups, this::execute, new NodeQuestions(peers::channel));
-    description = new ClusterDescription(self.getId(), this.replicas, memory);
+    description = new ClusterDescription(self.getId(), this.replicas, memory, stops);
     coordinator.wakeUp(this::wake);
     indexes.join(this);
     thread.setDaemon(true);
+  }
+
+  /** The number of a node whose data directory begins with these bits. */
+  static long id(long origin) {
+    return Math.max(1, origin & Long.MAX_VALUE);
   }
 
   private GroupStore store(GroupState group) {
@@ -211,9 +219,11 @@ public final class ClusterNode implements LeaderDirectory, AutoCloseable {
    * @param address at which other nodes and clients reach the server: host and port
    * @param onReached is run once, when the node has read what the coordinator has; until then it
    *     knows of no index
+   * @param taken is told, on the node's thread, if the coordinator refuses this node: another
+   *     process lives on the node's directory, or on a copy of it. This one takes no part then
    * @throws IllegalStateException if the indexes do not serve yet
    */
-  public void start(String address, Runnable onReached) {
+  public void start(String address, Runnable onReached, Consumer<Node> taken) {
     if (!indexes.memory().isServed()) {
       throw new IllegalStateException("the indexes do not serve yet: address=" + address);
     }
@@ -225,7 +235,7 @@ public final class ClusterNode implements LeaderDirectory, AutoCloseable {
     if (indexes.memory().journal() != null) {
       indexes.memory().journal().startSnapshots(wake -> new ReplicaSnapshots(replicas, wake));
     }
-    execute(() -> coordinator.announce(self.toBuilder().setAddress(address).build()));
+    execute(() -> coordinator.announce(self.toBuilder().setAddress(address).build(), taken));
     contact = new CoordinatorContact(onReached);
     thread.start();
   }
@@ -293,17 +303,15 @@ public final class ClusterNode implements LeaderDirectory, AutoCloseable {
       }
       return;
     }
-    final long leader =
-        group.hasWon() ? group.getWon().getLeader() : group.getEstablished().getLeader();
-    final Node node = replicas.living().get(leader);
+    final Node node = LostGroups.leader(group, replicas.living());
     final Metadata trailers = new Metadata();
     trailers.put(Trailers.NODES, String.join(",", addresses()));
     if (node != null) {
       trailers.put(Trailers.LEADER, node.getAddress()); // this node perhaps, in a moment
     }
-    if (leader == self.getId() || node == null) {
+    if (node == null || node.getId() == self.getId()) {
       throw Status.UNAVAILABLE
-          .withDescription("the index has no leader now; send again: index=" + name)
+          .withDescription(LostGroups.withoutLeader(group, replicas.living()))
           .asException(trailers);
     }
     throw Status.FAILED_PRECONDITION
@@ -334,7 +342,7 @@ public final class ClusterNode implements LeaderDirectory, AutoCloseable {
   }
 
   @Override
-  public void recover(RecoverIndexRequest request, Created recovered) {
+  public void recover(RecoverIndexRequest request, Recovered recovered) {
     losses.recover(request, recovered);
   }
 
@@ -352,20 +360,52 @@ public final class ClusterNode implements LeaderDirectory, AutoCloseable {
   }
 
   /**
-   * Ends in order: what the node has of indexes at level memory stands in its data directory then,
-   * if it has one, for the next process. Leaves the cluster. Waits for the disk, and returns early
-   * where the caller is interrupted: what is not written then is left out.
+   * Begins to end in order: members that go on lead what this node has led, and clients are sent to
+   * them. Waits until they do, for two seconds at most. Others are told no more that this node
+   * lives. Once.
+   */
+  public void handOver() {
+    isHandedOver = true;
+    try {
+      final HandOver handOver = onThread(() -> new HandOver(replicas, System::nanoTime));
+      while (handOver != null && !handOver.isDone() && thread.isAlive()) {
+        Thread.sleep(1);
+      }
+      if (handOver != null) {
+        execute(handOver::end);
+      }
+    } catch (InterruptedException e) {
+      Thread.currentThread().interrupt();
+    }
+  }
+
+  /** Makes something on the node's thread; null if that has ended. */
+  private <T> T onThread(Supplier<T> made) throws InterruptedException {
+    final CompletableFuture<T> future = new CompletableFuture<>();
+    execute(() -> future.complete(made.get()));
+    while (!future.isDone() && thread.isAlive()) {
+      Thread.sleep(1);
+    }
+    return future.getNow(null);
+  }
+
+  /**
+   * Ends in order: hands over, unless that was done, and leaves the cluster. What the node has of
+   * indexes at level memory stands in its data directory then, if it has one, for the next process.
+   * Waits for the disk, and returns early where the caller is interrupted: what is not written then
+   * is left out.
    *
    * @param unsaved is told, on the caller's thread or the node's, of each index that is left out,
    *     and why
    */
   public void stop(Consumer<String> unsaved) {
+    if (!closed && !isHandedOver && thread.isAlive()) {
+      handOver();
+    }
     if (!closed && stops != null && thread.isAlive()) {
       final Thread caller = Thread.currentThread();
-      final CompletableFuture<OrderlyStop> begun = new CompletableFuture<>();
-      execute(() -> begun.complete(beginStop(() -> LockSupport.unpark(caller), unsaved)));
       try {
-        endReplicas(begun);
+        endReplicas(onThread(() -> beginStop(() -> LockSupport.unpark(caller), unsaved)));
       } catch (InterruptedException e) {
         caller.interrupt();
       }
@@ -378,11 +418,7 @@ public final class ClusterNode implements LeaderDirectory, AutoCloseable {
         replicas, stops, wakeUp, failure -> unsaved.accept(failure.getMessage()));
   }
 
-  private void endReplicas(CompletableFuture<OrderlyStop> begun) throws InterruptedException {
-    while (!begun.isDone() && thread.isAlive()) {
-      Thread.sleep(TimeUnit.NANOSECONDS.toMillis(TICK_NS));
-    }
-    final OrderlyStop stop = begun.getNow(null);
+  private void endReplicas(OrderlyStop stop) throws InterruptedException {
     while (stop != null && !stop.isDone() && thread.isAlive()) { // each copy ends, or fails
       if (!stop.work()) {
         LockSupport.parkNanos(this, TICK_NS);

@@ -161,7 +161,17 @@ public final class IndexAdminService extends IndexAdminGrpc.IndexAdminImplBase {
               .asException());
       return;
     }
-    indexes.directory().recover(request, new RecoverCall(responses));
+    indexes
+        .directory()
+        .recover(
+            request,
+            (response, failure) -> {
+              if (failure != null) {
+                responses.onError(failure);
+              } else {
+                WriteCall.answer(responses, response);
+              }
+            });
   }
 
   @Override
@@ -240,20 +250,6 @@ public final class IndexAdminService extends IndexAdminGrpc.IndexAdminImplBase {
         WriteCall.answer(
             responses,
             DropIndexResponse.newBuilder().setExisted(done).setIncarnation(incarnation).build());
-      }
-    }
-  }
-
-  /** Answers when the index is to go on. */
-  private record RecoverCall(StreamObserver<RecoverIndexResponse> responses)
-      implements LeaderDirectory.Created {
-    @Override
-    public void onEnd(long incarnation, boolean done, StatusException failure) {
-      if (failure != null) {
-        responses.onError(failure);
-      } else {
-        WriteCall.answer(
-            responses, RecoverIndexResponse.newBuilder().setIncarnation(incarnation).build());
       }
     }
   }

@@ -5,6 +5,7 @@ import dev.ringfetch.index.v1.Durability;
 import dev.ringfetch.index.v1.IndexDescription;
 import dev.ringfetch.index.v1.IndexKind;
 import dev.ringfetch.index.v1.RecoverIndexRequest;
+import dev.ringfetch.index.v1.RecoverIndexResponse;
 import io.grpc.StatusException;
 import java.util.List;
 
@@ -41,10 +42,12 @@ public interface LeaderDirectory {
   void drop(String name, Created dropped);
 
   /**
-   * Has an index go on of which no node lives that has all; as {@link #create}, but does not wait
-   * until the index serves.
+   * Has an index go on of which no node lives that has all, or looks what would become of it. Does
+   * not wait until the index serves.
+   *
+   * @param recovered is told, on any thread, once
    */
-  void recover(RecoverIndexRequest request, Created recovered);
+  void recover(RecoverIndexRequest request, Recovered recovered);
 
   /** Addresses of the nodes that live: host and port. */
   List<String> addresses();
@@ -66,5 +69,17 @@ public interface LeaderDirectory {
      * @param failure null if it has not failed
      */
     void onEnd(long incarnation, boolean done, StatusException failure);
+  }
+
+  /** Takes the end of a recovery, or of a look. */
+  @FunctionalInterface
+  interface Recovered {
+    /**
+     * It has ended.
+     *
+     * @param response null if it has failed
+     * @param failure null if it has not failed
+     */
+    void onEnd(RecoverIndexResponse response, StatusException failure);
   }
 }

@@ -2,6 +2,7 @@ package dev.ringfetch.index.service;
 
 import dev.ringfetch.index.coordinator.Recoveries;
 import dev.ringfetch.index.journal.IndexDefinition;
+import dev.ringfetch.index.v1.Configuration;
 import dev.ringfetch.index.v1.Durability;
 import dev.ringfetch.index.v1.GroupState;
 import dev.ringfetch.index.v1.Member;
@@ -10,25 +11,65 @@ import dev.ringfetch.index.v1.RecoverIndexRequest;
 import io.grpc.Status;
 import io.grpc.StatusException;
 import java.util.Map;
+import java.util.stream.Collectors;
 
 /**
  * Groups of which no node lives that has all: none of the last configuration's processes, at level
- * DISK none of its directories. An operator may accept the loss.
+ * DISK none of its directories, at LEADER_DISK not that of its leader. An operator may accept the
+ * loss.
  */
 final class LostGroups {
+  private static final String NO_LEADER = "the index has no leader now";
+
   private LostGroups() {}
 
   /** A node that lives and has all of the group, or may have; null: none. */
   static Node survivor(GroupState group, Map<Long, Node> living) {
-    final IndexDefinition definition = IndexDefinition.of(group);
-    final boolean isOnDisk = definition != null && definition.durability() == Durability.DISK;
-    for (final Member member : Recoveries.last(group).getMembersList()) {
+    final Configuration last = Recoveries.last(group);
+    for (final Member member : last.getMembersList()) {
       final Node node = living.get(member.getNode());
-      if (node != null && (isOnDisk || node.getIncarnation() == member.getIncarnation())) {
+      if (node != null
+          && (node.getIncarnation() == member.getIncarnation()
+              || countsByDirectory(group, last, member.getNode()))) {
         return node;
       }
     }
     return null;
+  }
+
+  /** Whether a member has all in whatever process: its disk had all that was acknowledged. */
+  private static boolean countsByDirectory(GroupState group, Configuration last, long node) {
+    final IndexDefinition definition = IndexDefinition.of(group);
+    final Durability level = definition == null ? null : definition.durability();
+    return level == Durability.DISK
+        || (level == Durability.LEADER_DISK && last.getLeader() == node);
+  }
+
+  /** The node that leads a group by its newest configuration; null if that process has ended. */
+  static Node leader(GroupState group, Map<Long, Node> living) {
+    final Configuration newest = group.hasWon() ? group.getWon() : group.getEstablished();
+    final Node node = living.get(newest.getLeader());
+    final boolean isMember =
+        node != null
+            && newest.getMembersList().stream()
+                .anyMatch(
+                    member ->
+                        member.getNode() == node.getId()
+                            && member.getIncarnation() == node.getIncarnation());
+    return isMember ? node : null;
+  }
+
+  /** Why a group has no leader, as far as the nodes say that are announced. */
+  static String withoutLeader(GroupState group, Map<Long, Node> living) {
+    final String of = ": index=" + group.getIndex();
+    if (survivor(group, living) != null) {
+      return NO_LEADER + "; send again" + of;
+    }
+    final String ended =
+        Recoveries.last(group).getMembersList().stream()
+            .map(member -> Long.toHexString(member.getNode()))
+            .collect(Collectors.joining(","));
+    return NO_LEADER + ": none of its last members is announced" + of + " members=" + ended;
   }
 
   /**
@@ -48,21 +89,16 @@ final class LostGroups {
     if (survivor != null) {
       throw refused("a node lives that has all: index=" + index + at(survivor));
     }
-    if (seen.getVersion() != request.getStateVersion()
-        || Recoveries.epoch(seen) != request.getEpoch()) {
+    if (!request.getLook()
+        && (seen.getVersion() != request.getStateVersion()
+            || Recoveries.epoch(seen) != request.getEpoch())) {
       throw changed(index);
     }
     if (seen.getRecovery().getCount() >= Recoveries.LIMIT) {
       throw refused("that was done too often; drop the index: index=" + index);
     }
-    final Node node = living.get(request.getNode());
-    final IndexDefinition definition = IndexDefinition.of(seen);
-    if (definition == null) {
+    if (IndexDefinition.of(seen) == null) {
       throw refused("this version cannot read the index's definition: index=" + index);
-    }
-    if (request.getNode() != 0
-        && (node == null || !node.getDisk() || definition.durability() != Durability.DISK)) {
-      throw refused("the node does not live, or has no log of the index: index=" + index);
     }
   }
 

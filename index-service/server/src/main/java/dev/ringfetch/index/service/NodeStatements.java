@@ -4,11 +4,16 @@ import dev.ringfetch.index.coordinator.Recoveries;
 import dev.ringfetch.index.v1.DescribeClusterResponse;
 import dev.ringfetch.index.v1.GroupDescription;
 import dev.ringfetch.index.v1.GroupState;
+import dev.ringfetch.index.v1.LostCopy;
 import dev.ringfetch.index.v1.Node;
-import dev.ringfetch.index.v1.RecoverIndexRequest;
+import dev.ringfetch.index.v1.NodeDescription;
+import dev.ringfetch.index.v1.UnreadFile;
 import io.grpc.Status;
 import io.grpc.StatusException;
+import java.util.ArrayList;
+import java.util.Collection;
 import java.util.Comparator;
+import java.util.List;
 import java.util.Map;
 
 /**
@@ -16,66 +21,119 @@ import java.util.Map;
  * is silent, has all of it, or may have more than it says, and with the best of their logs.
  */
 final class NodeStatements {
-  /** The best one last: by the records of the group, then by the epoch. */
-  private static final Comparator<GroupDescription> LOGS =
-      Comparator.comparingLong(GroupDescription::getLogPosition)
-          .thenComparing(GroupDescription::getLogEpoch, Long::compareUnsigned);
+  /** The best one first: by the records of the group, then by the epoch; those without one last. */
+  private static final Comparator<LostCopy> BEST_FIRST =
+      Comparator.<LostCopy>comparingLong(LostCopy::getLogPosition)
+          .thenComparing(LostCopy::getLogEpoch, Long::compareUnsigned)
+          .reversed();
 
-  private NodeStatements() {}
+  private final GroupState seen;
+  private final List<LostCopy> copies = new ArrayList<>();
 
   /**
-   * Checks that nothing is given up which one of the nodes has.
+   * Puts the statements together.
    *
-   * @param living all that are announced
+   * @param givenUp files that count as none although they cannot be read
+   * @param living all nodes that are announced
    * @param answers of those that have answered, by their ids
    */
-  static void check(
+  NodeStatements(
       GroupState seen,
-      RecoverIndexRequest request,
+      Collection<UnreadFile> givenUp,
       Map<Long, Node> living,
-      Map<Long, DescribeClusterResponse> answers)
-      throws StatusException {
-    GroupDescription best = null;
-    GroupDescription chosen = null;
+      Map<Long, DescribeClusterResponse> answers) {
+    this.seen = seen;
     for (final Node node : living.values()) {
-      final DescribeClusterResponse answer = answers.get(node.getId());
-      if (answer == null) {
-        throw refused("a node does not answer; end it, or wait", seen, node);
-      }
-      if (!answer.getAcceptsLosses()) {
-        throw refused("a node is of an earlier version; replace it first", seen, node);
-      }
-      if (!answer.getCoordinatorReached()) {
-        throw refused("a node does not reach the coordinator; end it, or wait", seen, node);
-      }
-      final GroupDescription said = of(seen, answer);
-      if (said == null) {
-        throw refused("a node has not seen the last change; send again", seen, node);
-      }
-      if (said.getWhole() || said.getRole().equals("LEADING")) {
-        throw refused("a node lives that has all", seen, node);
-      }
-      if (said.getMayHaveMore()) {
-        throw refused("a node may have more than it says; end it, or start it again", seen, node);
-      }
-      if (said.getLogEpoch() != 0 && (best == null || LOGS.compare(best, said) < 0)) {
-        best = said;
-      }
-      if (node.getId() == request.getNode()) {
-        chosen = said;
+      copies.add(copy(node, answers.get(node.getId()), givenUp));
+    }
+    copies.sort(BEST_FIRST);
+  }
+
+  private LostCopy copy(Node node, DescribeClusterResponse answer, Collection<UnreadFile> givenUp) {
+    final LostCopy.Builder copy =
+        LostCopy.newBuilder()
+            .setNode(
+                NodeDescription.newBuilder().setNode(node.getId()).setAddress(node.getAddress()));
+    if (answer == null) {
+      return copy.setObstacle("a node does not answer; end it, or wait").build();
+    }
+    if (!answer.getAcceptsLosses()) {
+      return copy.setObstacle("a node is of an earlier version; replace it first").build();
+    }
+    if (!answer.getCoordinatorReached()) {
+      return copy.setObstacle("a node does not reach the coordinator; end it, or wait").build();
+    }
+    final GroupDescription said = of(seen, answer);
+    if (said == null) {
+      return copy.setObstacle("a node has not seen the last change; send again").build();
+    }
+    if (said.getLogEpoch() != 0) {
+      copy.setLogEpoch(said.getLogEpoch())
+          .setLogPosition(said.getLogPosition())
+          .setLogProcess(said.getLogProcess());
+    }
+    if (said.getWhole() || said.getRole().equals("LEADING")) {
+      return copy.setObstacle("a node lives that has all").build();
+    }
+    if (said.getMayHaveMore()) {
+      return copy.setObstacle("a node may have more than it says; end it, or start it again")
+          .build();
+    }
+    if (said.hasUnread()) {
+      copy.setUnread(said.getUnread());
+      if (!isGivenUp(said.getUnread(), givenUp)) {
+        copy.setObstacle(
+            "a node cannot read the record of an orderly end; restore the file and start the node"
+                + " again, or give it up: file="
+                + said.getUnread().getName());
       }
     }
-    if (request.getNode() == 0 ? best != null : chosen == null || chosen.getLogEpoch() == 0) {
-      throw refused(
-          request.getNode() == 0
-              ? "a node has a log with which it can go on; look again"
-              : "the node has no log with which it can go on; look again",
-          seen,
-          living.get(request.getNode()));
+    return copy.build();
+  }
+
+  private static boolean isGivenUp(UnreadFile file, Collection<UnreadFile> givenUp) {
+    return givenUp.stream()
+        .anyMatch(
+            each -> each.getNode() == file.getNode() && each.getName().equals(file.getName()));
+  }
+
+  /** What the nodes have: first those with a log, the best one before the others. */
+  List<LostCopy> copies() {
+    return copies;
+  }
+
+  /**
+   * What the node has with whose log the group goes on.
+   *
+   * @param wanted the one that is to have most of it; 0: any
+   * @return without a node: none has a log
+   * @throws StatusException if the loss is not accepted; says why
+   */
+  LostCopy chosen(long wanted) throws StatusException {
+    for (final LostCopy copy : copies) {
+      if (!copy.getObstacle().isEmpty()) {
+        throw refused(copy.getObstacle(), copy.getNode().getAddress());
+      }
     }
-    if (best != null && LOGS.compare(chosen, best) < 0) {
-      throw refused("another node has more; look again", seen, living.get(request.getNode()));
+    final LostCopy best =
+        copies.stream()
+            .filter(copy -> copy.getLogEpoch() != 0)
+            .findFirst()
+            .orElse(LostCopy.getDefaultInstance());
+    if (wanted == 0) {
+      return best;
     }
+    for (final LostCopy copy : copies) {
+      if (copy.getNode().getNode() == wanted && copy.getLogEpoch() != 0) {
+        if (BEST_FIRST.compare(best, copy) < 0) {
+          throw refused("another node has more", best.getNode().getAddress());
+        }
+        return copy;
+      }
+    }
+    throw refused(
+        "the node is not announced, or has no log with which it can go on",
+        Long.toHexString(wanted));
   }
 
   /** What an answer says of the group as it was seen; null: it is of another state. */
@@ -90,10 +148,9 @@ final class NodeStatements {
     return null;
   }
 
-  private static StatusException refused(String why, GroupState seen, Node node) {
+  private StatusException refused(String why, String node) {
     return Status.FAILED_PRECONDITION
-        .withDescription(
-            why + ": index=" + seen.getIndex() + (node == null ? "" : " node=" + node.getAddress()))
+        .withDescription(why + ": index=" + seen.getIndex() + " node=" + node)
         .asException();
   }
 }

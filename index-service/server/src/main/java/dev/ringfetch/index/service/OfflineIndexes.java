@@ -17,7 +17,8 @@ import java.util.List;
 /**
  * The indexes of a data directory that no server uses, as a server would find them at a start; of a
  * cluster's node, with all records that it has, whether they were committed or not. The directory
- * is read, checked and not changed; until this is closed, no server can use it.
+ * is read, with what orderly stops have left, checked and not changed; until this is closed, no
+ * server can use it.
  *
  * <p>Used by one thread at a time.
  */
@@ -26,6 +27,7 @@ public final class OfflineIndexes implements AutoCloseable {
   private final IndexMemory memory;
   private final OfflineRecords records;
   private final JournalInspection inspection; // null: there is no journal
+  private final OfflineStops stops;
 
   /**
    * An index that was found.
@@ -51,6 +53,7 @@ public final class OfflineIndexes implements AutoCloseable {
     final HostDisk disk = HostDisk.readOnly(directory.path());
     inspection =
         Journal.isIn(disk) ? JournalInspection.of(disk, directory.origin(), records) : null;
+    stops = new OfflineStops(disk, ClusterNode.id(directory.origin()), memory);
   }
 
   /**
@@ -79,9 +82,15 @@ public final class OfflineIndexes implements AutoCloseable {
     }
   }
 
-  /** The indexes, in the order in which they were created. */
+  private List<RecoveredIndex> indexes() {
+    final List<RecoveredIndex> indexes = new ArrayList<>(records.indexes());
+    indexes.addAll(stops.indexes());
+    return indexes;
+  }
+
+  /** The indexes, in the order in which they were created; those in memory last. */
   public List<Found> found() {
-    return records.indexes().stream()
+    return indexes().stream()
         .map(
             index ->
                 new Found(
@@ -94,7 +103,9 @@ public final class OfflineIndexes implements AutoCloseable {
 
   /** What is to be known of the indexes, in lines for people; empty for a single server's. */
   public List<String> notes() {
-    return List.copyOf(records.notes());
+    final List<String> notes = new ArrayList<>(records.notes());
+    notes.addAll(stops.notes());
+    return notes;
   }
 
   /** Incarnation of the server that owned the directory last. */
@@ -139,6 +150,7 @@ public final class OfflineIndexes implements AutoCloseable {
       faults.addAll(inspection.faults());
     }
     faults.addAll(records.faults());
+    faults.addAll(stops.faults());
     return faults;
   }
 
@@ -149,7 +161,7 @@ public final class OfflineIndexes implements AutoCloseable {
    * @return false if there is no such index
    */
   public boolean walk(String name, EntrySink sink) throws IOException {
-    for (final RecoveredIndex index : records.indexes()) {
+    for (final RecoveredIndex index : indexes()) {
       if (index.entry().name().equals(name)) {
         walk(index, sink);
         return true;

@@ -2,6 +2,7 @@ package dev.ringfetch.index.service;
 
 import dev.ringfetch.index.disk.Disk;
 import dev.ringfetch.index.disk.DiskFile;
+import dev.ringfetch.index.journal.IndexDefinition;
 import dev.ringfetch.index.journal.JournalRecord;
 import dev.ringfetch.index.journal.RecordDescriptor;
 import dev.ringfetch.index.replication.GroupRecovery;
@@ -9,9 +10,15 @@ import dev.ringfetch.index.replication.GroupStoreException;
 import dev.ringfetch.index.replication.Replicas;
 import dev.ringfetch.index.replication.StopRecords;
 import dev.ringfetch.index.replication.StopRecovery;
+import dev.ringfetch.index.v1.Durability;
+import dev.ringfetch.index.v1.GroupState;
+import dev.ringfetch.index.v1.UnreadFile;
 import java.io.IOException;
 import java.nio.ByteBuffer;
+import java.util.List;
+import java.util.Map;
 import java.util.Set;
+import java.util.concurrent.ConcurrentHashMap;
 import java.util.function.Consumer;
 import java.util.stream.Collectors;
 import org.agrona.ErrorHandler;
@@ -20,7 +27,8 @@ import org.agrona.ErrorHandler;
  * The records of orderly stops in a node's data directory: a file for each group, which has its
  * name once it is whole and synced.
  *
- * <p>Used by one thread at a time, but for removals, of which the same holds.
+ * <p>Used by one thread at a time, but for removals, of which the same holds, and for what cannot
+ * be read.
  */
 final class StopFiles implements StopRecords {
   private static final String PREFIX = "stop-";
@@ -30,12 +38,15 @@ final class StopFiles implements StopRecords {
   private static final int SYNC_LENGTH = 1 << 20;
 
   private final Disk disk;
+  private final Map<Long, String> unread = new ConcurrentHashMap<>(); // why, by group
+  private volatile String unlisted; // why there may be others; null: there are none
 
   StopFiles(Disk disk) {
     this.disk = disk;
   }
 
-  private static String name(long group) {
+  /** Name of a group's file. */
+  static String name(long group) {
     return PREFIX + String.format("%016x", group);
   }
 
@@ -77,6 +88,7 @@ final class StopFiles implements StopRecords {
         file.close();
         disk.rename(unfinished, name(group));
         disk.syncDirectory();
+        unread.remove(group);
         isFinished = true;
       }
 
@@ -104,6 +116,21 @@ final class StopFiles implements StopRecords {
       disk.delete(name(group));
     }
     disk.syncDirectory(); // a loss of power does not bring them back
+    unread.keySet().removeAll(groups);
+  }
+
+  /**
+   * The file of a group that there is, or may be, and that cannot be read; null: there is none. On
+   * any thread.
+   */
+  UnreadFile unread(GroupState state) {
+    final IndexDefinition definition = IndexDefinition.of(state);
+    final boolean mayHave =
+        definition == null || definition.durability() == Durability.MEMORY; // others have none
+    final String reason = unread.getOrDefault(state.getGroup(), mayHave ? unlisted : null);
+    return reason == null
+        ? null
+        : UnreadFile.newBuilder().setName(name(state.getGroup())).setReason(reason).build();
   }
 
   /**
@@ -111,17 +138,45 @@ final class StopFiles implements StopRecords {
    *
    * @param node whose directory it is
    * @param found takes those that are whole
-   * @param errors is told of the others, which count for nothing
+   * @param errors is told of the others, with which no group goes on
    */
   void read(
       long node, Replicas.StoreFactory stores, Consumer<GroupRecovery> found, ErrorHandler errors)
       throws IOException {
-    for (final String name : disk.list()) {
+    for (final String name : list()) {
+      if (name.startsWith(PREFIX) && name.endsWith(UNFINISHED_SUFFIX)) {
+        remove(name, errors);
+      }
+    }
+    readAll(node, stores, found, errors);
+  }
+
+  /** Reads all that there are, and changes nothing; else as {@link #read}. */
+  void readAll(
+      long node, Replicas.StoreFactory stores, Consumer<GroupRecovery> found, ErrorHandler errors)
+      throws IOException {
+    for (final String name : list()) {
       if (group(name) > 0) {
         take(name, new StopRecovery(group(name), node, stores), found, errors);
-      } else if (name.startsWith(PREFIX) && name.endsWith(UNFINISHED_SUFFIX)) {
-        disk.delete(name);
       }
+    }
+  }
+
+  private List<String> list() throws IOException {
+    try {
+      return disk.list();
+    } catch (IOException e) {
+      unlisted = String.valueOf(e.getMessage());
+      throw e;
+    }
+  }
+
+  /** Removes a file that counts for nothing: where that fails, the others are read all the same. */
+  private void remove(String name, ErrorHandler errors) {
+    try {
+      disk.delete(name);
+    } catch (IOException e) {
+      errors.onError(e);
     }
   }
 
@@ -137,6 +192,7 @@ final class StopFiles implements StopRecords {
       found.accept(whole);
     } catch (IOException | GroupStoreException | RuntimeException e) {
       recovery.discard();
+      unread.put(group(name), disk.describe(name) + ": " + e.getMessage());
       errors.onError(
           new IOException("the index is not taken over: file=" + disk.describe(name), e));
     }

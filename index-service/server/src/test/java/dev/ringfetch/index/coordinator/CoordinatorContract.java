@@ -230,7 +230,7 @@ public abstract class CoordinatorContract {
     final GroupState seen = established("lost");
     final GroupState won = a.await(Result.DONE, a.win(seen, 1));
     b.awaitGroup(won.getGroup(), won.getVersion());
-    final GroupState recovered = Recoveries.recovered(won, 2, 77, 88);
+    final GroupState recovered = Recoveries.recovered(won, 2, 0, 77, 88);
     assertEquals(won, b.await(Result.CONFLICT, b.recover(seen, recovered)));
     final GroupState now = b.await(Result.DONE, b.recover(won, recovered));
     final long epoch = now.getEstablished().getEpoch();
@@ -282,6 +282,22 @@ public abstract class CoordinatorContract {
         .setGroup(state.getGroup())
         .setDefinition(state.getDefinition())
         .build();
+  }
+
+  @Test
+  void aNodeThatWithdrawsGoesOnWithAllElse() throws Exception {
+    final Node one = node(1, 11);
+    final Node two = node(2, 21);
+    a.coordinator().announce(one);
+    b.coordinator().announce(two);
+    a.await("both", () -> a.nodes().equals(Map.of(1L, one, 2L, two)));
+    b.await("both", () -> b.nodes().equals(Map.of(1L, one, 2L, two)));
+    a.coordinator().withdraw();
+    a.coordinator().withdraw(); // once more does nothing
+    b.await("the other is gone", () -> b.nodes().equals(Map.of(2L, two)));
+    a.await("itself is gone", () -> a.nodes().equals(Map.of(2L, two)));
+    b.coordinator().close();
+    a.await("all are gone", () -> a.nodes().isEmpty());
   }
 
   @Test

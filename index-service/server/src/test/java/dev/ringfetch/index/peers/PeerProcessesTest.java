@@ -34,7 +34,7 @@ final class PeerProcessesTest {
     final Process child = new ProcessBuilder("sleep", "100").start();
     children.add(child);
     final String stat = Files.readString(Path.of("/proc/" + child.pid() + "/stat"));
-    final String[] fields = stat.substring(stat.lastIndexOf(')') + 2).split(" ");
+    final String[] fields = stat.substring(stat.lastIndexOf(')') + 2).split(" ", -1);
     return own.toBuilder()
         .setId((int) child.pid())
         .setStart(Long.parseLong(fields[22 - 3]))

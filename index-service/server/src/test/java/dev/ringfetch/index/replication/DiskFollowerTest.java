@@ -548,6 +548,25 @@ final class DiskFollowerTest implements Peers, MemberStore {
   }
 
   @Test
+  void aMemberWithoutWhichTheGroupGoesOnKeepsItsLogIfThatIsOfUse() {
+    final GroupState lacking = established(2, 9, 1, OTHER).toBuilder().setReplicas(2).build();
+    ReplicaCycle cycle = obeying(6);
+    cycle.onGroup(lacking);
+    assertEquals(ReplicaState.MEMBER, cycle.state());
+    assertEquals(0, cycle.status().leader());
+    assertFalse(cycle.status().log().isWhole());
+    assertEquals(6, cycle.status().log().epoch());
+    cycle = obeying(6);
+    final GroupState.Builder without = lacking.toBuilder();
+    without.getRecoveryBuilder().setCount(1).setEpoch(6);
+    cycle.onGroup(without.build()); // and gave it up
+    assertEquals(ReplicaState.NONE, cycle.state());
+    cycle = obeying(6);
+    cycle.onGroup(established(2, 9, 1, OTHER)); // and is whole
+    assertEquals(ReplicaState.NONE, cycle.state());
+  }
+
+  @Test
   void aLeaderOfAnEpochThatIsOverIsNotObeyed() {
     final ReplicaCycle cycle = obeying(6);
     cycle.onGroup(established(2, 9, 0, SELF));

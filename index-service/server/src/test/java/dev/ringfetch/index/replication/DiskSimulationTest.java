@@ -39,6 +39,7 @@ final class DiskSimulationTest {
     "pieces",
     "restarts",
     "resumed logs",
+    "resumed logs that lack nothing",
     "slow disks",
     "starts from snapshots",
   };

@@ -2,6 +2,7 @@ package dev.ringfetch.index.replication;
 
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import dev.ringfetch.index.v1.Durability;
 import dev.ringfetch.index.v1.GroupState;
 import dev.ringfetch.index.v1.Member;
 import java.util.ArrayList;
@@ -23,10 +24,24 @@ final class RecoverySimulationTest {
 
   @Test
   void aGroupGoesOnWithWhatOneNodeHas() {
-    final long seed = Long.getLong("ringfetch.seed", 20261129);
+    run(20261129, Durability.DISK);
+  }
+
+  @Test
+  void aGroupGoesOnWithWhatOneNodeHasWhereOnlyTheLeadersDiskCounts() {
+    run(20261210, Durability.LEADER_DISK);
+  }
+
+  @Test
+  void aGroupInMemoryGoesOnWithWhatAnOlderRecordOfAnOrderlyStopHas() {
+    run(20261211, Durability.MEMORY);
+  }
+
+  private static void run(long first, Durability level) {
+    final long seed = Long.getLong("ringfetch.seed", first);
     final Coverage coverage = new Coverage();
     for (int i = 0; i < WORLDS; i++) {
-      run(seed + i, coverage);
+      run(seed + i, coverage, level);
     }
     System.out.printf("seed=%d worlds=%d %s%n", seed, WORLDS, coverage);
     if (Long.getLong("ringfetch.seed") == null && WORLDS >= 25) { // others may meet less
@@ -37,21 +52,26 @@ final class RecoverySimulationTest {
     }
   }
 
-  private static void run(long seed, Coverage coverage) {
+  private static void run(long seed, Coverage coverage, Durability level) {
     try {
       final Random random = new Random(seed);
       final ReplicationWorld world =
-          new ReplicationWorld(random.nextLong(), 3 + random.nextInt(2), 3, coverage, true);
+          new ReplicationWorld(random.nextLong(), 3 + random.nextInt(2), 3, coverage, level);
       world.startClients(1 + random.nextInt(6), 2_000_000);
       new ReplicationFaults(world, coverage).run(1_000);
       world.settle();
       world.startClients(1 + random.nextInt(6), 2_000_000);
       world.time().run(200 * ReplicationWorld.MS);
-      final List<Long> old = endSome(world, random);
+      final List<Long> old = endSome(world, random, level);
       world.time().run((1_500 + random.nextInt(1_000)) * ReplicationWorld.MS);
       world.stopClients();
       endComplete(world, random, coverage);
-      old.forEach(world::start);
+      for (final long id : old) {
+        final SimulatedNode node = world.nodes().get(id);
+        if (node == null || !node.isAlive()) {
+          world.start(id);
+        }
+      }
       world.time().run((1_000 + random.nextInt(4_000)) * ReplicationWorld.MS);
       final List<SimulatedNode> announced =
           world.nodes().values().stream()
@@ -72,9 +92,10 @@ final class RecoverySimulationTest {
         coverage.count("nothing left");
         return;
       }
-      world.acceptLoss(best.get().id());
+      world.acceptLoss(best.get());
       world.startClients(2, 2_000_000);
-      if (random.nextBoolean()) { // before it leads
+      final boolean comesBack = level != Durability.MEMORY || best.get().stops().has(world.group());
+      if (random.nextBoolean() && comesBack) { // before it leads
         coverage.count("late leaders");
         world.crash(best.get().id(), true, 13_000);
         world.time().run(11_500 * ReplicationWorld.MS);
@@ -88,14 +109,18 @@ final class RecoverySimulationTest {
   }
 
   /** Ends nodes, which lack what is written then; one at least is left. */
-  private static List<Long> endSome(ReplicationWorld world, Random random) {
+  private static List<Long> endSome(ReplicationWorld world, Random random, Durability level) {
     final List<Long> ended = new ArrayList<>(world.nodes().keySet());
     ended.remove(random.nextInt(ended.size()));
     if (random.nextBoolean()) {
       ended.remove(random.nextInt(ended.size()));
     }
     for (final long id : ended) {
-      world.crash(id, true, -1);
+      if (level == Durability.MEMORY) {
+        world.stop(id, 5_000);
+      } else {
+        world.crash(id, true, -1);
+      }
       world.time().run(random.nextInt(300) * ReplicationWorld.MS);
     }
     return ended;

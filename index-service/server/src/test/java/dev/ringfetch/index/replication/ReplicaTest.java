@@ -446,6 +446,34 @@ final class ReplicaTest {
     world.checkErrors();
   }
 
+  /** As after a cold start, when the log of the leader is empty. */
+  @Test
+  void aMemberThatWasTakenOutComesBackWithItsLog() {
+    final Random seeds = new Random(SEED);
+    for (int i = 0; i < 10; i++) {
+      final ReplicationWorld world = diskWorld(seeds);
+      world.stopClients();
+      world.time().run(2_000 * ReplicationWorld.MS);
+      if (i % 2 == 0) {
+        for (long id = 1; id <= 3; id++) {
+          world.crash(id, true, 10);
+        }
+        world.time().run(6_000 * ReplicationWorld.MS);
+      }
+      final SimulatedNode leader = world.leader();
+      final long resumed = coverage.of("resumed logs");
+      final long other = leader.id() % 3 + 1;
+      world.pause(other, 800);
+      world.time().run(700 * ReplicationWorld.MS);
+      assertFalse(isMember(world, other), world::describe);
+      world.time().run(5_000 * ReplicationWorld.MS);
+      assertTrue(isMember(world, other), world::describe);
+      assertTrue(coverage.of("resumed logs") > resumed, world::describe);
+      assertEquals(0, leader.replica().status().counts().pieces());
+      world.settle();
+    }
+  }
+
   @Test
   void aMemberThatDoesNotStayIsLeftAloneLongerEachTime() {
     final Random seeds = new Random(SEED);

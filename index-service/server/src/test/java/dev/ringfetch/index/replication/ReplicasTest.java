@@ -27,6 +27,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Set;
 import java.util.TreeSet;
+import java.util.function.Consumer;
 import org.junit.jupiter.api.Test;
 
 /** The replicas of a node that leads nothing, and whom it takes for a leader. */
@@ -221,12 +222,14 @@ final class ReplicasTest {
   private static final class ToldCoordinator implements Coordinator {
     private List<GroupState> groups = List.of();
     private List<DroppedGroup> dropped = List.of();
+    private List<Node> nodes = List.of(LEADER);
     private long gone; // 0: none
 
     @Override
     public int poll(Listener listener) {
       listener.onConnected(true);
       groups.forEach(listener::onGroup);
+      listener.onNodes(nodes);
       if (gone != 0) {
         listener.onDropped(gone);
       }
@@ -235,7 +238,10 @@ final class ReplicasTest {
     }
 
     @Override
-    public void announce(Node self) {}
+    public void announce(Node self, Consumer<Node> taken) {}
+
+    @Override
+    public void withdraw() {}
 
     @Override
     public void create(GroupState first, Answer answer) {}
@@ -367,23 +373,29 @@ final class ReplicasTest {
   @Test
   void recordsGoThatNoReplicaGoesOnWithOnceTheyCountNowhere() {
     final KeptStops stops = new KeptStops();
-    stops.groups.addAll(List.of(1L, 2L, 3L, 4L));
+    stops.groups.addAll(List.of(1L, 2L, 3L, 4L, 5L));
+    final Node later = Node.newBuilder().setId(55).setIncarnation(1).build();
     stops.failures = 1;
     final ToldCoordinator coordinator = new ToldCoordinator();
     coordinator.groups =
         List.of(
             established(1, LEADER),
             established(2, SELF, LEADER),
-            established(3, SELF.toBuilder().setIncarnation(1).build(), LEADER));
+            established(3, SELF.toBuilder().setIncarnation(1).build(), LEADER),
+            established(5, later));
     final List<Long> nowNs = new ArrayList<>(List.of(0L));
     try (Replicas restarted = withRecords(stops, coordinator, nowNs)) {
       restarted.work();
       restarted.work(); // too early
-      assertEquals(Set.of(1L, 2L, 3L, 4L), stops.groups);
+      assertEquals(Set.of(1L, 2L, 3L, 4L, 5L), stops.groups);
       nowNs.add(1_000_000_001L);
       restarted.work();
-      assertEquals(Set.of(3L, 4L), stops.groups); // that process may be the record's
+      assertEquals(Set.of(3L, 4L, 5L), stops.groups); // 3: that process may be the record's
       coordinator.gone = 3;
+      restarted.work();
+      assertEquals(Set.of(4L, 5L), stops.groups); // 5: no other node may have that index
+      coordinator.nodes = List.of(LEADER, later);
+      restarted.work();
       restarted.work();
       assertEquals(Set.of(4L), stops.groups); // of which the coordinator knows nothing
     }

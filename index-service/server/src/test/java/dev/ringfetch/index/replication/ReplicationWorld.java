@@ -312,9 +312,9 @@ final class ReplicationWorld {
   }
 
   /** What was acknowledged may be lost from now on; no version may be given twice all the same. */
-  void acceptLoss(long node) {
+  void acceptLoss(SimulatedNode best) {
     hasLost = true;
-    coordinator.recover(group, node);
+    coordinator.recover(group, best.id(), best.replica().status().log().process());
     coverage.count("accepted losses");
   }
 
@@ -339,6 +339,7 @@ final class ReplicationWorld {
     }
     nodes.remove(id);
     directories.remove(id);
+    stops.remove(id);
     coverage.count("lost directories");
     final long other = ++lastId;
     time.after(random.nextInt(1_000) * MS, () -> start(other));

@@ -17,6 +17,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Set;
 import java.util.TreeMap;
+import java.util.function.Consumer;
 
 /** The truth of a simulated cluster, and the nodes' sessions, which are late and lose answers. */
 final class SimulatedCoordinator {
@@ -73,10 +74,10 @@ final class SimulatedCoordinator {
   }
 
   /** Has a group go on with the log of one node. */
-  void recover(long number, long node) {
+  void recover(long number, long node, long process) {
     final GroupState seen = groups.get(number);
     final GroupState.Builder recovered =
-        Recoveries.recovered(seen, node, time.random().nextLong() | 1, 1).toBuilder()
+        Recoveries.recovered(seen, node, process, time.random().nextLong() | 1, 1).toBuilder()
             .setVersion(seen.getVersion() + 1);
     if (recovered.getEstablished().getEpoch() == 0) {
       recovered.getEstablishedBuilder().setEpoch(++epoch);
@@ -210,10 +211,19 @@ final class SimulatedCoordinator {
     }
 
     @Override
-    public void announce(Node node) {
+    public void announce(Node node, Consumer<Node> taken) {
       self = node;
       nodes.put(node.getId(), node);
       sessions.forEach(Session::nodesChanged);
+    }
+
+    @Override
+    public void withdraw() {
+      if (self != null && nodes.remove(self.getId(), self)) {
+        sessions.forEach(Session::nodesChanged);
+      }
+      self = null;
+      coverage.count("withdrawn announcements");
     }
 
     /** Cuts the session from the coordinator, or connects it again. */
@@ -344,6 +354,9 @@ final class SimulatedCoordinator {
 
     @Override
     public void win(GroupState seen, Configuration proposed, Answer answer) {
+      if (self != null && proposed.getLeader() != self.getId()) {
+        coverage.count("hand-overs");
+      }
       request(seen.getGroup(), () -> SimulatedCoordinator.this.win(seen, proposed), answer);
     }
 

@@ -190,6 +190,10 @@ final class SimulatedNetwork {
   private void sendTo(Connection connection, LeaderMessage message) {
     if (message.hasResume()) {
       coverage.count("resumed logs");
+      if (message.getResume().getPosition()
+          == connection.leader.replica(message.getGroup()).status().end()) {
+        coverage.count("resumed logs that lack nothing");
+      }
     }
     connection.underWay++;
     connection.thereNs = Math.max(connection.thereNs, time.nowNs() + time.delayNs());

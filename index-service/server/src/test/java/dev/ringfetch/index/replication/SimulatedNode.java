@@ -25,7 +25,7 @@ final class SimulatedNode {
   private final MemoryRegion words = new DirectRegion(GatesDescriptor.LENGTH);
   private final SimulatedStops stops;
   private Replicas replicas;
-  private OrderlyStop stop; // null: it goes on
+  private HandOver handOver; // null: it goes on
   private boolean alive = true;
   private boolean paused;
   private boolean recovering;
@@ -114,12 +114,24 @@ final class SimulatedNode {
 
   /** Begins to end in order; the process itself ends later. */
   void stop(Runnable ended) {
-    if (stop == null) {
-      final boolean isSlow = world.time().oneIn(2); // the disk is
-      final OrderlyStop begun = new OrderlyStop(replicas, stops, () -> {}, world::onStopFailed);
-      stop = begun;
-      stepStop(begun, isSlow, ended);
+    if (handOver == null) {
+      handOver = new HandOver(replicas, world.time()::nowNs);
+      stepHandOver(ended);
     }
+  }
+
+  private void stepHandOver(Runnable ended) {
+    run(
+        () -> {
+          if (!handOver.isDone()) {
+            world.time().after(1_000_000, () -> stepHandOver(ended));
+            return;
+          }
+          handOver.end();
+          final boolean isSlow = world.time().oneIn(2); // the disk is
+          final var begun = new OrderlyStop(replicas, stops, () -> {}, world::onStopFailed);
+          stepStop(begun, isSlow, ended);
+        });
   }
 
   private void stepStop(OrderlyStop begun, boolean isSlow, Runnable ended) {
@@ -142,7 +154,7 @@ final class SimulatedNode {
 
   /** Whether it ends in order. */
   boolean isStopping() {
-    return stop != null;
+    return handOver != null;
   }
 
   /** What earlier processes have left. */

@@ -7,6 +7,7 @@ import static org.junit.jupiter.api.Assertions.assertNull;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import com.google.protobuf.ByteString;
+import dev.ringfetch.index.coordinator.Recoveries;
 import dev.ringfetch.index.journal.JournalRecord;
 import dev.ringfetch.index.journal.RecordDescriptor;
 import dev.ringfetch.index.v1.Adopt;
@@ -20,6 +21,7 @@ import dev.ringfetch.index.v1.SnapshotBegin;
 import java.util.ArrayDeque;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Map;
 import org.junit.jupiter.api.Test;
 
 /** What a process that ends in order leaves of a member, and what the next one has of it. */
@@ -279,12 +281,54 @@ final class StopCopyTest implements UnconnectedPeers, MemberStore {
     cycle.onMessage(LEADER, adopt);
     assertEquals(0, answer.getGate());
     assertEquals(5, cycle.status().gate());
+    final Node leader = Node.newBuilder().setId(LEADER).setIncarnation(1).build();
     final Configuration later =
-        Configuration.newBuilder().setEpoch(8).setLeader(NODE).addMembers(process(43)).build();
+        Configuration.newBuilder()
+            .setEpoch(8)
+            .setLeader(LEADER)
+            .addMembers(Configurations.member(leader))
+            .build();
     cycle.onGroup(STATE.toBuilder().setVersion(3).setEstablished(later).build());
+    assertEquals(ReplicaState.MEMBER, cycle.state()); // no member is announced: it may be all
+    final ReplicaStatus.Log log = cycle.status().log();
+    assertEquals(List.of(5L, INCARNATION), List.of(log.epoch(), log.process()));
+    assertFalse(log.isWhole());
+    assertFalse(cycle.isStopRecordVoid());
+    cycle.onMessage(LEADER, adopt); // of a member that takes it for one of the last configuration
+    assertEquals(0, answer.getGate());
+    assertEquals(5, cycle.status().gate());
+    cycle.onNodes(Map.of(LEADER, leader.toBuilder().setIncarnation(2).build())); // has nothing
+    assertEquals(ReplicaState.MEMBER, cycle.state());
+    cycle.onNodes(Map.of(LEADER, leader));
     assertEquals(ReplicaState.NONE, cycle.state());
+    assertTrue(cycle.isStopRecordVoid());
     cycle.onMessage(LEADER, adopt);
     assertEquals(0, answer.getGate());
+  }
+
+  /** An operator accepts the loss of what was written after it. */
+  @Test
+  void theGroupMayGoOnWithAnOlderRecord() throws Exception {
+    member();
+    assertTrue(work());
+    final ReplicaCycle cycle = new ReplicaCycle(context(44), restart(), () -> {});
+    final GroupState later =
+        STATE.toBuilder()
+            .setVersion(3)
+            .setEstablished(
+                Configuration.newBuilder()
+                    .setEpoch(8)
+                    .setLeader(LEADER)
+                    .addMembers(Member.newBuilder().setNode(LEADER).setIncarnation(1)))
+            .build();
+    cycle.onGroup(later);
+    final GroupState.Builder recovered =
+        Recoveries.recovered(later, NODE, cycle.status().log().process(), 7, 9).toBuilder();
+    recovered.setVersion(4).getEstablishedBuilder().setEpoch(9);
+    cycle.onGroup(recovered.build());
+    assertEquals(ReplicaState.MEMBER, cycle.state());
+    assertTrue(cycle.status().log().isWhole());
+    assertFalse(cycle.isStopRecordVoid());
   }
 
   private static Configuration configuration(long epoch, long incarnation) {
@@ -296,11 +340,13 @@ final class StopCopyTest implements UnconnectedPeers, MemberStore {
     member();
     assertTrue(work());
     final EarlierStopRecord record = new EarlierStopRecord(restart());
-    record.onEstablished(configuration(core.gate(), 43)); // its own may be established yet
+    record.onEstablished(configuration(core.gate(), 43), false); // its own may be yet
     assertTrue(record.mayCount());
-    record.onEstablished(configuration(core.gate() + 1, INCARNATION));
+    record.onEstablished(configuration(core.gate() + 1, INCARNATION), false);
     assertTrue(record.mayCount());
-    record.onEstablished(configuration(core.gate() + 2, 43));
+    record.onEstablished(configuration(core.gate() + 2, 43), true); // lost, perhaps
+    assertTrue(record.mayCount());
+    record.onEstablished(configuration(core.gate() + 2, 43), false);
     assertTrue(record.isVoid());
     record.onRemoved();
     assertTrue(record.isGone());

@@ -25,6 +25,7 @@ final class StopSimulationTest {
   private static final String[] MET = {
     "cold starts",
     "fail-overs",
+    "hand-overs",
     "joins",
     "lost groups",
     "orderly stops",
@@ -33,6 +34,7 @@ final class StopSimulationTest {
     "removed records of stops",
     "starts from records of stops",
     "stops of all nodes",
+    "withdrawn announcements",
   };
 
   @Test

@@ -31,6 +31,7 @@ import java.util.Map;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
+import java.util.function.Consumer;
 import java.util.stream.Collectors;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
@@ -60,8 +61,13 @@ final class ClusterNodeTest {
     }
 
     @Override
-    public void announce(Node self) {
-      of.announce(self);
+    public void announce(Node self, Consumer<Node> taken) {
+      of.announce(self, taken);
+    }
+
+    @Override
+    public void withdraw() {
+      of.withdraw();
     }
 
     @Override
@@ -114,7 +120,7 @@ final class ClusterNodeTest {
   private void start() throws Exception {
     indexes.recoverAndServe();
     final CompletableFuture<Void> reached = new CompletableFuture<>();
-    node.start("localhost:1", () -> reached.complete(null));
+    node.start("localhost:1", () -> reached.complete(null), other -> {});
     reached.get(20, TimeUnit.SECONDS);
   }
 
@@ -137,7 +143,8 @@ final class ClusterNodeTest {
   /** Else clients read on what an earlier process on its directory has left. */
   @Test
   void aNodeTakesNoPartBeforeItsIndexesServe() throws Exception {
-    assertThrows(IllegalStateException.class, () -> node.start("localhost:1", () -> {}));
+    assertThrows(
+        IllegalStateException.class, () -> node.start("localhost:1", () -> {}, other -> {}));
     start();
   }
 

@@ -91,7 +91,7 @@ final class LedIndexTest {
     }
 
     @Override
-    public void recover(RecoverIndexRequest request, Created recovered) {
+    public void recover(RecoverIndexRequest request, Recovered recovered) {
       throw new AssertionError();
     }
 

@@ -2,6 +2,7 @@ package dev.ringfetch.index.service;
 
 import static org.junit.jupiter.api.Assertions.assertDoesNotThrow;
 import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertNull;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
@@ -77,6 +78,26 @@ final class LostGroupsTest {
     refuses(group(Durability.DISK), request(2), NEXT, OTHER); // the same directory
     accepts(group(Durability.DISK), request(2), OTHER);
     accepts(group(Durability.DISK), request(0), OTHER);
+    refuses(group(Durability.LEADER_DISK), request(2), NEXT, OTHER); // the leader's directory
+    final GroupState.Builder ofOther = group(Durability.LEADER_DISK).toBuilder();
+    ofOther.getEstablishedBuilder().setLeader(3);
+    accepts(ofOther.build(), request(1), NEXT, OTHER); // a member's
+    refuses(ofOther.build(), request(1), FIRST, OTHER);
+  }
+
+  @Test
+  void aProcessThatHasEndedLeadsNothing() {
+    final GroupState.Builder seen = group(Durability.MEMORY).toBuilder().clearWon();
+    assertEquals(FIRST, LostGroups.leader(seen.build(), map(FIRST, OTHER)));
+    assertNull(LostGroups.leader(seen.build(), map(NEXT, OTHER))); // has nothing
+    assertNull(LostGroups.leader(seen.build(), map(OTHER)));
+    seen.getEstablishedBuilder().setLeader(2).addMembers(Member.newBuilder().setNode(2));
+    assertTrue(
+        LostGroups.withoutLeader(seen.build(), map(FIRST)).startsWith("the index has no leader"));
+    assertTrue(LostGroups.withoutLeader(seen.build(), map(FIRST)).contains("send again"));
+    assertEquals(
+        "the index has no leader now: none of its last members is announced: index=i members=1,2",
+        LostGroups.withoutLeader(seen.build(), map(NEXT)));
   }
 
   @Test
@@ -84,9 +105,7 @@ final class LostGroupsTest {
     final GroupState seen = group(Durability.DISK);
     refuses(seen, request(2).toBuilder().setStateVersion(2).build(), OTHER);
     refuses(seen, request(2).toBuilder().setEpoch(70).build(), OTHER);
-    refuses(seen, request(3), OTHER);
-    refuses(group(Durability.MEMORY), request(2), OTHER); // no log is left of it
-    refuses(seen, request(2), OTHER.toBuilder().setDisk(false).build());
+    accepts(seen, RecoverIndexRequest.newBuilder().setIndex("i").setLook(true).build(), OTHER);
     final GroupState.Builder often = seen.toBuilder();
     often.getRecoveryBuilder().setCount(Recoveries.LIMIT);
     refuses(often.build(), request(2), OTHER);
@@ -100,18 +119,22 @@ final class LostGroupsTest {
   @Test
   void aRecoveredGroupHasOneMemberAndAnotherIncarnation() {
     final GroupState seen = group(Durability.DISK);
-    final GroupState once = Recoveries.recovered(seen, 2, 33, 44);
+    final GroupState once = Recoveries.recovered(seen, 2, 0, 33, 44);
     final Configuration alone = once.getEstablished();
     assertEquals(0, alone.getEpoch()); // the coordinator gives it
     assertEquals(33, alone.getNonce());
     assertEquals(2, alone.getLeader());
     assertEquals(1, alone.getMembersCount());
     assertEquals(2, alone.getMembers(0).getNode());
+    assertEquals(0, alone.getMembers(0).getIncarnation()); // in whatever process
+    assertEquals(
+        12,
+        Recoveries.recovered(seen, 2, 12, 33, 44).getEstablished().getMembers(0).getIncarnation());
     assertTrue(!once.hasWon());
     assertEquals(seen.getDefinition(), once.getDefinition());
     assertEquals(44, IndexDefinition.of(once).incarnation());
     assertEquals(80, once.getRecovery().getEpoch());
     assertEquals(1L << 40, Recoveries.versionsBefore(once));
-    assertEquals(2L << 40, Recoveries.versionsBefore(Recoveries.recovered(once, 2, 35, 46)));
+    assertEquals(2L << 40, Recoveries.versionsBefore(Recoveries.recovered(once, 2, 0, 35, 46)));
   }
 }

@@ -1,6 +1,5 @@
 package dev.ringfetch.index.service;
 
-import static org.junit.jupiter.api.Assertions.assertDoesNotThrow;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
@@ -10,9 +9,10 @@ import dev.ringfetch.index.v1.DescribeClusterResponse;
 import dev.ringfetch.index.v1.GroupDescription;
 import dev.ringfetch.index.v1.GroupState;
 import dev.ringfetch.index.v1.Node;
-import dev.ringfetch.index.v1.RecoverIndexRequest;
+import dev.ringfetch.index.v1.UnreadFile;
 import io.grpc.Status;
 import io.grpc.StatusException;
+import java.util.List;
 import java.util.Map;
 import java.util.TreeMap;
 import org.junit.jupiter.api.BeforeEach;
@@ -56,20 +56,22 @@ final class NodeStatementsTest {
     answers.put(id, answer(id).addGroups(group).build());
   }
 
-  private void check(long node) throws StatusException {
-    NodeStatements.check(
-        SEEN, RecoverIndexRequest.newBuilder().setNode(node).build(), living, answers);
+  private long chosen(long node, UnreadFile... givenUp) throws StatusException {
+    return new NodeStatements(SEEN, List.of(givenUp), living, answers)
+        .chosen(node)
+        .getNode()
+        .getNode();
   }
 
   private void refuses(long node, String why) {
-    final Status status = assertThrows(StatusException.class, () -> check(node)).getStatus();
+    final Status status = assertThrows(StatusException.class, () -> chosen(node)).getStatus();
     assertEquals(Status.Code.FAILED_PRECONDITION, status.getCode());
     assertTrue(status.getDescription().contains(why), status::toString);
   }
 
   @Test
-  void withoutALogTheIndexBeginsEmpty() {
-    assertDoesNotThrow(() -> check(0));
+  void withoutALogTheIndexBeginsEmpty() throws StatusException {
+    assertEquals(0, chosen(0));
     refuses(1, "no log");
     refuses(3, "no log");
     say(2, group().setMayHaveMore(true));
@@ -93,9 +95,10 @@ final class NodeStatementsTest {
   }
 
   @Test
-  void nothingIsGivenUpThatANodeHasOrMayHave() {
+  void nothingIsGivenUpThatANodeHasOrMayHave() throws StatusException {
     say(1, log(60, 40));
-    assertDoesNotThrow(() -> check(1));
+    assertEquals(1, chosen(1));
+    assertEquals(1, chosen(0));
     say(2, group().setWhole(true)); // its process, or the record of an orderly stop
     refuses(1, "has all");
     refuses(0, "has all");
@@ -107,14 +110,32 @@ final class NodeStatementsTest {
   }
 
   @Test
-  void theLogWithMostOfTheGroupIsTheBest() {
+  void theLogWithMostOfTheGroupIsTheBest() throws StatusException {
     say(1, log(80, 41)); // had begun to resume
     say(2, log(70, 150));
     refuses(1, "another node has more");
-    assertDoesNotThrow(() -> check(2));
-    refuses(0, "has a log");
+    assertEquals(2, chosen(2));
+    assertEquals(2, chosen(0));
+    assertEquals(
+        List.of(2L, 1L),
+        new NodeStatements(SEEN, List.of(), living, answers)
+            .copies().stream().map(copy -> copy.getNode().getNode()).toList());
     say(1, log(80, 150));
     refuses(2, "another node has more");
-    assertDoesNotThrow(() -> check(1));
+    assertEquals(1, chosen(1));
+    assertEquals(1, chosen(0));
+  }
+
+  @Test
+  void aFileThatCannotBeReadMayHaveMoreUnlessItIsGivenUp() throws StatusException {
+    final UnreadFile file =
+        UnreadFile.newBuilder().setNode(2).setName("stop-5").setReason("damaged").build();
+    say(1, log(60, 40));
+    say(2, group().setUnread(file));
+    refuses(0, "file=stop-5");
+    refuses(1, "file=stop-5");
+    assertEquals(1, chosen(1, file.toBuilder().clearReason().build()));
+    assertThrows(StatusException.class, () -> chosen(1, file.toBuilder().setNode(1).build()));
+    assertThrows(StatusException.class, () -> chosen(1, file.toBuilder().setName("x").build()));
   }
 }

@@ -16,9 +16,11 @@ import dev.ringfetch.index.v1.IndexKind;
 import io.grpc.Status;
 import io.grpc.StatusException;
 import java.io.IOException;
+import java.nio.file.DirectoryStream;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
+import java.util.Arrays;
 import java.util.Comparator;
 import java.util.List;
 import java.util.Map;
@@ -64,14 +66,17 @@ final class OfflineNodeTest {
       node = new ClusterNode(indexes, truth.connect(), 1, "boot", null);
       indexes.recoverAndServe();
       final CompletableFuture<Void> reached = new CompletableFuture<>();
-      node.start("localhost:1", () -> reached.complete(null));
+      node.start("localhost:1", () -> reached.complete(null), other -> {});
       reached.get(20, TimeUnit.SECONDS);
     }
 
     void create(String name, IndexKind kind) throws Exception {
+      create(name, kind, Durability.DISK);
+    }
+
+    void create(String name, IndexKind kind, Durability level) throws Exception {
       final CompletableFuture<StatusException> ended = new CompletableFuture<>();
-      node.create(
-          name, kind, Durability.DISK, 0, (incarnation, done, failure) -> ended.complete(failure));
+      node.create(name, kind, level, 0, (incarnation, done, failure) -> ended.complete(failure));
       assertNull(ended.get(20, TimeUnit.SECONDS));
       model.put(name, new TreeMap<>(ByteString.unsignedLexicographicalComparator()));
     }
@@ -130,6 +135,11 @@ final class OfflineNodeTest {
       assertNull(ended.get(20, TimeUnit.SECONDS));
     }
 
+    void endInOrder() {
+      node.stop(unsaved -> {});
+      indexes.close();
+    }
+
     @Override
     public void close() {
       node.close();
@@ -183,6 +193,44 @@ final class OfflineNodeTest {
               }));
       assertEquals(each.getValue(), found, each.getKey());
     }
+  }
+
+  @Test
+  void theRecordOfAnOrderlyStopIsReadToo() throws Exception {
+    final Path data = parent.resolve("data");
+    final Life life = new Life(data);
+    life.create("disk", IndexKind.ORDERED);
+    life.create("memory", IndexKind.HASH, Durability.MEMORY);
+    life.write("disk");
+    life.write("memory");
+    life.endInOrder();
+    try (OfflineIndexes indexes = OfflineIndexes.open(data, BUDGET)) {
+      assertEquals(List.of(), indexes.faults());
+      assertEquals(2, indexes.notes().size());
+      assertTrue(
+          indexes.notes().get(1).contains(" index=memory file=stop-"), indexes.notes()::toString);
+      assertEquals(
+          List.of(Durability.DISK, Durability.MEMORY),
+          indexes.found().stream().map(OfflineIndexes.Found::durability).toList());
+      checkEntries(indexes);
+    }
+
+    final Path file;
+    try (DirectoryStream<Path> files = Files.newDirectoryStream(data, "stop-*")) {
+      file = files.iterator().next();
+    }
+    final byte[] whole = Files.readAllBytes(file);
+    Files.write(file, Arrays.copyOf(whole, whole.length - Long.BYTES));
+    model.remove("memory");
+    try (OfflineIndexes indexes = OfflineIndexes.open(data, BUDGET)) {
+      assertEquals(1, indexes.faults().size());
+      assertTrue(
+          indexes.faults().get(0).contains(file.getFileName().toString()),
+          indexes.faults()::toString);
+      assertEquals(1, indexes.found().size());
+      checkEntries(indexes);
+    }
+    assertEquals(whole.length - Long.BYTES, Files.size(file)); // nothing was changed
   }
 
   @Test

@@ -1,10 +1,13 @@
 package dev.ringfetch.index.service;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
+import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import com.google.protobuf.ByteString;
 import dev.ringfetch.index.disk.SimulatedDisk;
+import dev.ringfetch.index.journal.IndexDefinition;
 import dev.ringfetch.index.journal.JournalRecord;
 import dev.ringfetch.index.journal.RecordDescriptor;
 import dev.ringfetch.index.replication.GroupLog;
@@ -12,7 +15,10 @@ import dev.ringfetch.index.replication.GroupRecovery;
 import dev.ringfetch.index.replication.GroupSnapshot;
 import dev.ringfetch.index.replication.GroupStore;
 import dev.ringfetch.index.replication.StopRecords;
+import dev.ringfetch.index.v1.Durability;
 import dev.ringfetch.index.v1.GroupState;
+import dev.ringfetch.index.v1.IndexKind;
+import dev.ringfetch.index.v1.UnreadFile;
 import java.io.ByteArrayOutputStream;
 import java.io.IOException;
 import java.nio.ByteBuffer;
@@ -126,8 +132,18 @@ final class StopFilesTest implements GroupStore {
     assertEquals(List.of(), errors);
   }
 
+  private static String unread(StopFiles files, long group, Durability level) {
+    final UnreadFile file =
+        files.unread(
+            GroupState.newBuilder()
+                .setGroup(group)
+                .setDefinition(new IndexDefinition(IndexKind.HASH, level, 1, 1, 9).encoded())
+                .build());
+    return file == null ? "" : file.getName() + ": " + file.getReason();
+  }
+
   @Test
-  void aDamagedRecordCountsForNothing() throws IOException {
+  void aDamagedRecordCountsForNothingAndIsNamed() throws IOException {
     write(NODE);
     final String name = disk.names().get(0);
     final Random random = new Random(29);
@@ -138,7 +154,14 @@ final class StopFilesTest implements GroupStore {
       final SimulatedDisk damaged = new SimulatedDisk();
       damaged.content(name, content);
       final List<GroupRecovery> found = new ArrayList<>();
-      new StopFiles(damaged).read(NODE, group -> this, found::add, errors::add);
+      final StopFiles next = new StopFiles(damaged);
+      next.read(NODE, group -> this, found::add, errors::add);
+      assertEquals(
+          found.isEmpty(),
+          unread(next, GROUP, Durability.MEMORY).startsWith(name + ": simulated/"));
+      assertEquals("", unread(next, GROUP + 1, Durability.MEMORY));
+      next.delete(Set.of(GROUP));
+      assertEquals("", unread(next, GROUP, Durability.MEMORY));
       // What fills a record up has no checksum.
       assertTrue(found.isEmpty() ? errors.size() == 1 : errors.isEmpty(), "offset=" + at);
       errors.clear();
@@ -149,6 +172,15 @@ final class StopFilesTest implements GroupStore {
     final List<GroupRecovery> found = new ArrayList<>();
     new StopFiles(cut).read(NODE, group -> this, found::add, errors::add);
     assertEquals(List.of(), found);
+  }
+
+  @Test
+  void filesThatCannotBeListedMayBeThere() {
+    disk.failAfter(0, SimulatedDisk.Fault.IO_ERROR);
+    assertThrows(
+        IOException.class, () -> files.read(NODE, group -> this, found -> {}, errors::add));
+    assertFalse(unread(files, GROUP, Durability.MEMORY).isEmpty());
+    assertEquals("", unread(files, GROUP, Durability.DISK)); // which has none
   }
 
   @Test

@@ -1,0 +1,153 @@
+package dev.ringfetch.index.replication;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
+import static org.junit.jupiter.api.Assertions.assertNotEquals;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import dev.ringfetch.index.v1.Durability;
+import java.util.Arrays;
+import java.util.Random;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.EnumSource;
+
+/** What becomes of a group whose leader's node ends in order. */
+final class HandOverTest {
+  private static final long SEED = Long.getLong("ringfetch.seed", 20261203);
+  private static final int WORLDS = 11;
+
+  /** In virtual time; half of the silence after which members take a leader for dead. */
+  private static final int PAUSE_MS = 250;
+
+  private final Coverage coverage = new Coverage();
+
+  @AfterEach
+  void print() {
+    System.out.printf("seed=%d %s%n", SEED, coverage);
+  }
+
+  private ReplicationWorld world(long seed, int nodes, Durability level) {
+    final ReplicationWorld world = new ReplicationWorld(seed, nodes, nodes, coverage, level);
+    world.startClients(4, 500_000);
+    world.time().run(500 * ReplicationWorld.MS);
+    return world;
+  }
+
+  @ParameterizedTest
+  @EnumSource(
+      value = Durability.class,
+      names = {"MEMORY", "LEADER_DISK", "DISK"})
+  void clientsGoOnWhileTheLeaderEnds(Durability level) {
+    final Random seeds = new Random(SEED);
+    final long[] pausesMs = new long[WORLDS];
+    for (int i = 0; i < WORLDS; i++) {
+      final ReplicationWorld world = world(seeds.nextLong(), 2 + i % 2, level);
+      final SimulatedNode leader = world.leader();
+      world.stop(leader.id(), 1_000);
+      pausesMs[i] = longestPauseMs(world, 2_000);
+      assertNotEquals(leader.id(), world.leader().id());
+      world.settle();
+    }
+    Arrays.sort(pausesMs); // some messages are late
+    System.out.printf("level=%s pauses in ms: %s%n", level, Arrays.toString(pausesMs));
+    assertTrue(coverage.of("hand-overs") >= WORLDS, coverage::toString);
+    assertTrue(pausesMs[WORLDS / 2] < PAUSE_MS, () -> Arrays.toString(pausesMs));
+  }
+
+  private long longestPauseMs(ReplicationWorld world, int lifeMs) {
+    long answered = coverage.of("answered calls");
+    long pauseMs = 0;
+    long longestMs = 0;
+    for (int ms = 0; ms < lifeMs; ms++) {
+      world.time().run(ReplicationWorld.MS);
+      pauseMs = coverage.of("answered calls") == answered ? pauseMs + 1 : 0;
+      answered = coverage.of("answered calls");
+      longestMs = Math.max(longestMs, pauseMs);
+    }
+    world.checkErrors();
+    return longestMs;
+  }
+
+  /** Others send clients nowhere, and give it nothing, while what it has is written. */
+  @Test
+  void aNodeThatHasHandedOverIsAnnouncedNoMore() {
+    final ReplicationWorld world = world(SEED, 3, Durability.MEMORY);
+    final SimulatedNode leader = world.leader();
+    new HandOver(leader.replicas(), world.time()::nowNs).end(); // too early
+    assertTrue(world.coordinator().isAnnounced(leader.node()), "it leads");
+    final HandOver handOver = new HandOver(world.leader().replicas(), world.time()::nowNs);
+    assertFalse(handOver.isDone() && world.leader().replica().hasHandedOver());
+    final SimulatedNode member =
+        world.nodes().values().stream().filter(node -> node != leader).findFirst().orElseThrow();
+    new HandOver(member.replicas(), world.time()::nowNs).end();
+    assertFalse(world.coordinator().isAnnounced(member.node()), "it leads nothing");
+  }
+
+  /** Where all nodes end at once nobody waits, and each keeps what it has. */
+  @Test
+  void nothingIsHandedToANodeThatEndsToo() {
+    final Random seeds = new Random(SEED);
+    for (int i = 0; i < WORLDS; i++) {
+      final ReplicationWorld world = world(seeds.nextLong(), 3, Durability.MEMORY);
+      for (final SimulatedNode node : world.nodes().values()) {
+        new HandOver(node.replicas(), world.time()::nowNs);
+      }
+      final long beganNs = world.time().nowNs();
+      for (int ms = 0; ms < 1_000 && !world.leader().replica().hasHandedOver(); ms++) {
+        world.time().run(ReplicationWorld.MS);
+      }
+      final long waitedMs = (world.time().nowNs() - beganNs) / ReplicationWorld.MS;
+      assertTrue(waitedMs < MemberProgress.SILENCE_NS / ReplicationWorld.MS, "ms=" + waitedMs);
+      world.time().run(1_000 * ReplicationWorld.MS);
+      world.checkErrors();
+      assertEquals(0, coverage.of("hand-overs"), world::describe);
+    }
+  }
+
+  /** It may find no room for its record, and that of the leader that ended would be void then. */
+  @Test
+  void aNodeThatEndsDoesNotTakeOverAloneWhatItIsHanded() {
+    final Random seeds = new Random(SEED);
+    for (int i = 0; i < WORLDS; i++) {
+      final ReplicationWorld world = world(seeds.nextLong(), 2, Durability.MEMORY);
+      final SimulatedNode leader = world.leader();
+      final long other = 3 - leader.id();
+      world.stop(leader.id(), 20_000);
+      while (!world.coordinator().group(world.group()).hasWon()) {
+        world.time().run(ReplicationWorld.MS / 20);
+      }
+      world.nodes().get(other).stops().room = 0;
+      world.stop(other, 20_000); // it does not know yet
+      world.time().run(8_000 * ReplicationWorld.MS);
+      world.checkErrors();
+      assertNotEquals(
+          other,
+          world.coordinator().group(world.group()).getEstablished().getLeader(),
+          world::describe);
+      world.settle(); // with the leader's record
+    }
+    assertEquals(0, coverage.of("lost groups"));
+  }
+
+  /** It waits for the one that is to lead, and not for ever. */
+  @Test
+  void aSuccessorThatDoesNotComeKeepsNobodyFromEnding() {
+    final ReplicationWorld world = world(SEED, 2, Durability.MEMORY);
+    final SimulatedNode leader = world.leader();
+    final long other = 3 - leader.id();
+    final long endNs = world.time().nowNs() + HandOver.STEP_NS - 10 * ReplicationWorld.MS;
+    world.stop(leader.id(), 20_000);
+    while (!world.coordinator().group(world.group()).hasWon()) {
+      world.time().run(ReplicationWorld.MS / 20);
+    }
+    world.pause(other, 8_000);
+    world.time().run(endNs - world.time().nowNs());
+    assertTrue(leader.isAlive(), "it has not waited");
+    assertEquals(other, world.coordinator().group(world.group()).getWon().getLeader());
+    world.time().run(8_000 * ReplicationWorld.MS);
+    assertFalse(leader.isAlive(), world::describe);
+    world.settle();
+  }
+}
