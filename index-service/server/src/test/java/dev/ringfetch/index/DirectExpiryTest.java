@@ -102,7 +102,7 @@ class DirectExpiryTest {
     try (DirectReader reader = server.openReader(INDEX)) {
       final DirectValue value = new DirectValue();
       for (int round = 0; round < ROUNDS; round++) {
-        long ttlMs = 60 + round % 7;
+        long ttlMs = 60L + round % 7;
         put(round, ttlMs);
         while (!reader.get(key(round), value)) { // the machine stood still for so long
           ttlMs *= 2;
