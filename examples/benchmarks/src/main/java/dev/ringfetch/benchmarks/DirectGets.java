@@ -10,6 +10,7 @@ import dev.ringfetch.examples.process.Answer;
 import dev.ringfetch.examples.process.ChildProcess;
 import java.io.IOException;
 import java.io.UncheckedIOException;
+import java.util.ArrayList;
 import java.util.EnumMap;
 import java.util.List;
 import java.util.Map;
@@ -44,12 +45,13 @@ final class DirectGets implements AutoCloseable {
    * Starts a server and the clients.
    *
    * @param nodes addresses of nodes that have all entries, with commas between
+   * @param fabric of the server, by its name; empty: the best
    */
-  static DirectGets start(String nodes, int entries, long seed) throws IOException {
+  static DirectGets start(String nodes, int entries, long seed, String fabric) throws IOException {
     final DirectGets gets = new DirectGets(entries, seed);
     boolean started = false;
     try {
-      gets.startServer();
+      gets.startServer(fabric);
       gets.clients.put(
           Of.leader, StoreClient.start(StoreKind.directNodes, entries, seed, nodes, FLAGS));
       started = true;
@@ -61,8 +63,12 @@ final class DirectGets implements AutoCloseable {
     }
   }
 
-  private void startServer() throws IOException {
-    server = ChildProcess.start(FLAGS, IndexProcess.class, List.of("--memory", "" + MEMORY));
+  private void startServer(String fabric) throws IOException {
+    final List<String> arguments = new ArrayList<>(List.of("--memory", "" + MEMORY));
+    if (!fabric.isEmpty()) {
+      arguments.addAll(List.of("--memory-fabric", fabric));
+    }
+    server = ChildProcess.start(FLAGS, IndexProcess.class, arguments);
     final String target = StoreServers.target(server);
     try (ChildProcess writer = client(StoreKind.stub, target)) {
       final var unused = ReplicatedRun.checked(writer.ask("load", 0, entries));

@@ -5,6 +5,7 @@ import dev.ringfetch.benchmarks.stores.Mix;
 import dev.ringfetch.examples.cluster.ClusterFailure;
 import dev.ringfetch.examples.load.Figures;
 import dev.ringfetch.examples.process.ChildFailure;
+import dev.ringfetch.index.FabricName;
 import java.io.IOException;
 import java.io.PrintStream;
 import java.nio.file.Files;
@@ -82,6 +83,13 @@ final class ReplicatedBench implements Callable<Integer> {
       description = "On the disk that is measured. Default: temporary.")
   private Path data = Path.of(System.getProperty("java.io.tmpdir"));
 
+  @Option(
+      names = "--fabric",
+      paramLabel = "NAME",
+      converter = FabricName.class,
+      description = "Of nodes and clients of Ringfetch: shm, verbs. Default: all.")
+  private String fabric = "";
+
   @Spec private CommandSpec spec;
 
   @Override
@@ -93,7 +101,7 @@ final class ReplicatedBench implements Callable<Integer> {
     Machine.print(out);
     final Timing timing = new Timing(options.rounds(), options.millis(), options.warmUp());
     try (ReplicatedRun run =
-        ReplicatedRun.create(timing, entries, Long.getLong("ringfetch.seed", SEED), data)) {
+        ReplicatedRun.create(timing, entries, Long.getLong("ringfetch.seed", SEED), data, fabric)) {
       start(run);
       measure(run);
     } catch (ChildFailure | ClusterFailure e) {

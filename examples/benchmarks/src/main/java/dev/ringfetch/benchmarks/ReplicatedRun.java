@@ -40,6 +40,7 @@ final class ReplicatedRun implements AutoCloseable {
   private final int entries;
   private final long seed;
   private final Path folder;
+  private final String fabric;
   private final Map<ReplicatedSide, Contender> contenders = new EnumMap<>(ReplicatedSide.class);
   private final Thread hook = new Thread(this::end, "end-of-bench");
   private boolean ended;
@@ -51,11 +52,12 @@ final class ReplicatedRun implements AutoCloseable {
     }
   }
 
-  private ReplicatedRun(Timing timing, int entries, long seed, Path folder) {
+  private ReplicatedRun(Timing timing, int entries, long seed, Path folder, String fabric) {
     this.timing = timing;
     this.entries = entries;
     this.seed = seed;
     this.folder = folder;
+    this.fabric = fabric;
   }
 
   /**
@@ -64,14 +66,17 @@ final class ReplicatedRun implements AutoCloseable {
    * @param entries of each store.
    * @param seed of what is drawn.
    * @param data folder on the disk that is measured.
+   * @param fabric that Ringfetch's processes have, by its name; empty: all.
    */
-  static ReplicatedRun create(Timing timing, int entries, long seed, Path data) throws IOException {
+  static ReplicatedRun create(Timing timing, int entries, long seed, Path data, String fabric)
+      throws IOException {
     final ReplicatedRun run =
         new ReplicatedRun(
             timing,
             entries,
             seed,
-            Files.createTempDirectory(data.toAbsolutePath(), "ringfetch-bench-replicated-"));
+            Files.createTempDirectory(data.toAbsolutePath(), "ringfetch-bench-replicated-"),
+            fabric);
     Runtime.getRuntime().addShutdownHook(run.hook);
     return run;
   }
@@ -86,7 +91,7 @@ final class ReplicatedRun implements AutoCloseable {
       return side.obstacle();
     }
     try {
-      final ReplicatedStore store = side.start(folder);
+      final ReplicatedStore store = side.start(folder, fabric);
       boolean loaded = false;
       try {
         load(side, store);
@@ -147,7 +152,7 @@ final class ReplicatedRun implements AutoCloseable {
 
   /** Starts gets out of memory: of a single server, and of the leader of a side that takes part. */
   DirectGets directGets(ReplicatedSide side) throws IOException {
-    return DirectGets.start(contenders.get(side).store.target(), entries, seed);
+    return DirectGets.start(contenders.get(side).store.target(), entries, seed, fabric);
   }
 
   /** Measures the sides by turns. */

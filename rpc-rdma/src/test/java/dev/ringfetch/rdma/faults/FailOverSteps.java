@@ -127,6 +127,11 @@ final class FailOverSteps implements AutoCloseable {
     throw new AssertionError("it leads none of " + INDEXES + " indexes: " + wanted);
   }
 
+  /** The index that was created last. */
+  HashIndex<String, Long> index() {
+    return index;
+  }
+
   /**
    * Writes until another node leads, and reads what was acknowledged.
    *

@@ -61,15 +61,26 @@ public enum ReplicatedSide {
    * Starts the members.
    *
    * @param folder for files of this run; whatever writes to disk writes there
+   * @param fabric that Ringfetch's nodes and clients have, by its name; empty: all
    */
-  public ReplicatedStore start(Path folder) throws IOException {
+  public ReplicatedStore start(Path folder, String fabric) throws IOException {
     return switch (this) {
-      case one -> RingfetchNodes.start(members, RingfetchNodes.ANY, "", null);
-      case rpc -> RingfetchNodes.start(members, "rpc", "rpc", null);
-      case oneSided -> RingfetchNodes.start(members, "one-sided", "one-sided shm", null);
+      case one -> RingfetchNodes.start(members, RingfetchNodes.ANY, "", fabric, null);
+      case rpc -> RingfetchNodes.start(members, "rpc", "rpc", fabric, null);
+      case oneSided ->
+          RingfetchNodes.start(
+              members,
+              "one-sided",
+              "one-sided " + (fabric.isEmpty() ? "shm" : fabric),
+              fabric,
+              null);
       case disk ->
           RingfetchNodes.start(
-              members, RingfetchNodes.ANY, "", Files.createDirectories(folder.resolve(text)));
+              members,
+              RingfetchNodes.ANY,
+              "",
+              fabric,
+              Files.createDirectories(folder.resolve(text)));
       case etcd ->
           EtcdMembers.start(
               NativeServer.find(PROGRAM).orElseThrow(),

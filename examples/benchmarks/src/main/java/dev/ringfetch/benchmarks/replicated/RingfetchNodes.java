@@ -40,15 +40,16 @@ final class RingfetchNodes implements ReplicatedStore {
    * @param count of nodes
    * @param replication how records get to members, as the nodes' option has it
    * @param shown the same, as the leader says it; empty: any
+   * @param fabric that nodes and clients have; empty: all
    * @param data folder for indexes on disk; null: they are in memory
    */
-  static RingfetchNodes start(int count, String replication, String shown, Path data)
+  static RingfetchNodes start(int count, String replication, String shown, String fabric, Path data)
       throws IOException {
     final TemporaryCluster temporary = TemporaryCluster.open("bench");
     boolean started = false;
     try {
       final LocalCluster.NodeOptions options =
-          LocalCluster.NodeOptions.DEFAULT.replicas(count).replication(replication);
+          LocalCluster.NodeOptions.DEFAULT.replicas(count).replication(replication).fabric(fabric);
       if (data != null) {
         temporary.cluster().keepData(data);
       }

@@ -30,6 +30,9 @@ public final class IndexProcess implements Callable<Integer> {
   @Option(names = "--memory", required = true, description = "Limit of index memory in bytes.")
   private long memory;
 
+  @Option(names = "--memory-fabric", description = "Over which clients read it themselves.")
+  private String memoryFabric = "shm";
+
   @Mixin private Rings rings;
 
   /** Runs the process. */
@@ -42,7 +45,7 @@ public final class IndexProcess implements Callable<Integer> {
     final FabricContext context = new FabricContext();
     rings.apply(context);
     final IndexMemory.Context memoryContext =
-        new IndexMemory.Context().fabrics("shm").budget(memory);
+        new IndexMemory.Context().fabrics(memoryFabric).budget(memory);
     rings.apply(memoryContext::shmDirectory);
     try (Indexes indexes = new Indexes(IndexMemory.shared(memoryContext))) {
       final RingServerBuilder builder = RingServerBuilder.forPort(0);

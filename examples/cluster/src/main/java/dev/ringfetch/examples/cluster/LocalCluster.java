@@ -63,23 +63,30 @@ public final class LocalCluster implements AutoCloseable {
    * @param memory of a node's indexes, such as {@code 512M}
    * @param heap of its JVM, such as {@code 512m}
    * @param replication how records get to members: {@code auto}, {@code rpc} or {@code one-sided}
+   * @param fabric that nodes and clients have, by its name; empty: all
    */
-  public record NodeOptions(int replicas, String memory, String heap, String replication) {
+  public record NodeOptions(
+      int replicas, String memory, String heap, String replication, String fabric) {
     /** The defaults: small nodes, as several share the machine. */
     public static final NodeOptions DEFAULT = new NodeOptions(3, "512M", "512m");
 
     NodeOptions(int replicas, String memory, String heap) {
-      this(replicas, memory, heap, "auto");
+      this(replicas, memory, heap, "auto", "");
     }
 
     /** The same, with so many nodes that have each index. */
     public NodeOptions replicas(int count) {
-      return new NodeOptions(count, memory, heap, replication);
+      return new NodeOptions(count, memory, heap, replication, fabric);
     }
 
     /** The same, with records that get to members by this path. */
     public NodeOptions replication(String path) {
-      return new NodeOptions(replicas, memory, heap, path);
+      return new NodeOptions(replicas, memory, heap, path, fabric);
+    }
+
+    /** The same, over one fabric alone; empty: all. */
+    public NodeOptions fabric(String name) {
+      return new NodeOptions(replicas, memory, heap, replication, name);
     }
   }
 
@@ -304,6 +311,9 @@ public final class LocalCluster implements AutoCloseable {
                 options.memory,
                 "--replication",
                 options.replication));
+    if (!options.fabric.isEmpty()) {
+      arguments.addAll(List.of("--fabric", options.fabric));
+    }
     final Path kept = data();
     if (kept != null) {
       arguments.addAll(

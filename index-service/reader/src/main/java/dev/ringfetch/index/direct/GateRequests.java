@@ -117,16 +117,21 @@ final class GateRequests implements AutoCloseable {
   /**
    * Connects to the gates, once all members have answered.
    *
+   * @param connectNs how long connections to all of them may take
+   * @param limitNs how long READs of a look may take where gates are not mapped
    * @throws IOException if one has refused, or its gates cannot be reached
    */
-  GrantedGates connect(Map<String, Fabric> fabrics, long limitNs) throws IOException {
+  GrantedGates connect(Map<String, Fabric> fabrics, long connectNs, long limitNs)
+      throws IOException {
+    final long endNs = System.nanoTime() + connectNs;
     final List<GrantedGates.Reached> reached = new ArrayList<>();
     boolean connected = false;
     try {
       for (final Asked one : asked) {
-        reached.add(connect(one, fabrics, limitNs));
+        final long leftNs = Math.max(1, endNs - System.nanoTime());
+        reached.add(connect(one, fabrics, leftNs, limitNs));
       }
-      final GrantedGates gates = new GrantedGates(grant.getGroupEpoch(), reached);
+      final GrantedGates gates = new GrantedGates(grant.getGroupEpoch(), reached, limitNs);
       connected = true;
       return gates;
     } finally {
@@ -136,26 +141,35 @@ final class GateRequests implements AutoCloseable {
     }
   }
 
-  private static GrantedGates.Reached connect(Asked one, Map<String, Fabric> fabrics, long limitNs)
-      throws IOException {
+  private static GrantedGates.Reached connect(
+      Asked one, Map<String, Fabric> fabrics, long connectNs, long limitNs) throws IOException {
     final GateResponse answer = answer(one);
     final Fabric fabric = fabrics.get(answer.getFabric());
     if (fabric == null) {
       throw new IOException("not asked for: fabric=" + answer.getFabric());
     }
-    final RemoteDomain domain =
-        fabric.connectDomain(answer.getDomain().toByteArray(), one.token.toByteArray(), limitNs);
+    RemoteDomain domain = null;
     GrantedGates.Reached reached = null;
     try {
+      domain =
+          fabric.connectDomain(
+              answer.getDomain().toByteArray(), one.token.toByteArray(), connectNs);
       reached =
           GrantedGates.reach(
-              domain, one.member, answer.getSegment().toByteArray(), answer.getPlace());
+              domain, one.member, answer.getSegment().toByteArray(), answer.getPlace(), limitNs);
       return reached;
+    } catch (IOException e) {
+      throw notReached(one, e.getMessage(), e);
     } finally {
-      if (reached == null) {
+      if (reached == null && domain != null) {
         domain.close();
       }
     }
+  }
+
+  private static IOException notReached(Asked one, String reason, Exception cause) {
+    return new IOException(
+        "the gate of a member is not reached: " + one.member.getAddress() + ": " + reason, cause);
   }
 
   private static GateResponse answer(Asked one) throws IOException {
@@ -163,14 +177,7 @@ final class GateRequests implements AutoCloseable {
       return one.answer.get();
     } catch (ExecutionException e) {
       final Status status = Status.fromThrowable(e.getCause());
-      throw new IOException(
-          "the gate of a member is not reached: "
-              + one.member.getAddress()
-              + ": "
-              + status.getCode()
-              + ": "
-              + status.getDescription(),
-          e);
+      throw notReached(one, status.getCode() + ": " + status.getDescription(), e);
     } catch (InterruptedException e) {
       Thread.currentThread().interrupt();
       throw new IOException("interrupted", e);

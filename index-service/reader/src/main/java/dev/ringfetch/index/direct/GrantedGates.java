@@ -3,12 +3,16 @@ package dev.ringfetch.index.direct;
 import dev.ringfetch.fabric.RemoteDomain;
 import dev.ringfetch.index.layout.GatesDescriptor;
 import dev.ringfetch.index.layout.MemberGates;
+import dev.ringfetch.index.layout.PostedGates;
 import dev.ringfetch.index.v1.GateMember;
 import java.io.IOException;
 import java.util.List;
+import java.util.Objects;
+import java.util.concurrent.TimeUnit;
 
 /**
- * The gates of a replicated index's members under their grants.
+ * The gates of a replicated index's members under their grants: in mapped memory, or reached by
+ * READs, each as its member's host allows.
  *
  * <p>Used by one thread at a time.
  */
@@ -16,17 +20,32 @@ final class GrantedGates implements AutoCloseable {
   /** Looks at gates for one at the grants. */
   static final int GRANT_LOOKS = 256;
 
+  /**
+   * How long READs at a node of a cluster may take at most: longer than a card takes to send a lost
+   * packet again (268 ms), and shorter than the silence for which a member is taken out, which
+   * calls wait for as well.
+   */
+  static final long LIMIT_NS = TimeUnit.MILLISECONDS.toNanos(400);
+
+  private static final int SPINS = 1000;
+
   private final List<Reached> members;
-  private final MemberGates gates;
+  private final MemberGates mapped; // null: none is
+  private final PostedGates posted; // null: all are mapped
+  private final long limitNs;
+  private boolean begun; // READs of the present read were posted
   private boolean granted = true;
   private int looks;
+  private long endNs;
 
   /**
-   * The gates of one member.
+   * The gates of one member, mapped or not.
    *
    * @param domain closed with the gates
+   * @param mapped null where they are not
+   * @param posted null where they are mapped
    */
-  record Reached(RemoteDomain domain, MemberGates.Member gates) {
+  record Reached(RemoteDomain domain, MemberGates.Member mapped, PostedGates.Member posted) {
     private boolean isRevoked() {
       return domain.isRevoked();
     }
@@ -37,10 +56,18 @@ final class GrantedGates implements AutoCloseable {
    *
    * @param epoch of the group
    * @param members all of them
+   * @param limitNs how long READs of a look may take, in nanoseconds
    */
-  GrantedGates(long epoch, List<Reached> members) {
+  GrantedGates(long epoch, List<Reached> members, long limitNs) {
     this.members = List.copyOf(members);
-    gates = new MemberGates(epoch, members.stream().map(Reached::gates).toList());
+    this.limitNs = limitNs;
+    endNs = System.nanoTime() + Long.MAX_VALUE / 2;
+    final List<MemberGates.Member> near =
+        members.stream().map(Reached::mapped).filter(Objects::nonNull).toList();
+    final List<PostedGates.Member> far =
+        members.stream().map(Reached::posted).filter(Objects::nonNull).toList();
+    mapped = near.isEmpty() && !far.isEmpty() ? null : new MemberGates(epoch, near);
+    posted = far.isEmpty() ? null : new PostedGates(epoch, far);
   }
 
   /**
@@ -48,39 +75,112 @@ final class GrantedGates implements AutoCloseable {
    *
    * @param segment descriptor of the segment with the gates of its groups
    * @param place of the group among them
+   * @param limitNs how long a READ may take, in nanoseconds
    * @throws IOException if they are none, or cannot be looked at, with the reason as its message
    */
-  static Reached reach(RemoteDomain domain, GateMember member, byte[] segment, int place)
+  static Reached reach(
+      RemoteDomain domain, GateMember member, byte[] segment, int place, long limitNs)
       throws IOException {
-    if (!domain.capabilities().loadStore()) {
-      throw new IOException("gates are looked at in mapped memory alone: domain=" + domain);
-    }
     final int number = domain.attach(segment);
     if (domain.length(number) != GatesDescriptor.LENGTH
-        || domain.view(number).getLongAcquire(GatesDescriptor.MAGIC_OFFSET) != GatesDescriptor.MAGIC
         || place < 1
         || place > GatesDescriptor.PLACES) {
       throw new IOException("no gates: length=" + domain.length(number) + " place=" + place);
     }
-    return new Reached(
-        domain,
-        new MemberGates.Member(
-            domain.view(RemoteDomain.GATE), member.getIncarnation(), domain.view(number), place));
+    if (domain.capabilities().loadStore()) {
+      if (domain.view(number).getLongAcquire(GatesDescriptor.MAGIC_OFFSET)
+          != GatesDescriptor.MAGIC) {
+        throw new IOException("no gates: another magic number");
+      }
+      return new Reached(
+          domain,
+          new MemberGates.Member(
+              domain.view(RemoteDomain.GATE), member.getIncarnation(), domain.view(number), place),
+          null);
+    }
+    final PostedGates magic =
+        new PostedGates(
+            GatesDescriptor.MAGIC,
+            List.of(posted(domain, member, number, GatesDescriptor.MAGIC_OFFSET)));
+    magic.post();
+    await(magic, limitNs, System.nanoTime() + limitNs);
+    if (!magic.wereOpen()) {
+      throw new IOException("no gates: " + magic.obstacle());
+    }
+    return new Reached(domain, null, posted(domain, member, number, GatesDescriptor.word(place)));
   }
 
-  /** The looks at the gates. */
-  MemberGates gates() {
-    return gates;
+  private static PostedGates.Member posted(
+      RemoteDomain domain, GateMember member, int segment, int offset) throws IOException {
+    return new PostedGates.Member(
+        member.getAddress(), domain, member.getIncarnation(), segment, offset);
   }
 
-  /** Looks at the gates now: whether all members obey the epoch. */
+  /** Waits for a look that was posted, and gives it up when its time is over. */
+  @SuppressWarnings("ThreadPriorityCheck") // a round trip that takes long leaves the processor
+  private static void await(PostedGates looks, long limitNs, long endNs) {
+    final long beginNs = System.nanoTime();
+    for (int spins = 0; looks.isLooking(); spins++) {
+      if (spins < SPINS) {
+        Thread.onSpinWait();
+        continue;
+      }
+      final long nowNs = System.nanoTime();
+      if (nowNs - beginNs >= limitNs || nowNs - endNs >= 0) {
+        looks.giveUp();
+      } else {
+        Thread.yield();
+      }
+    }
+  }
+
+  /** The looks at the gates, where all are mapped; else null. */
+  MemberGates mapped() {
+    return posted == null ? mapped : null;
+  }
+
+  /** Limits all looks of the read that follows to half of the time until its deadline. */
+  void until(long deadlineNs) {
+    if (posted != null) {
+      final long nowNs = System.nanoTime();
+      endNs = nowNs + Math.max(0, deadlineNs - nowNs) / 2;
+    }
+  }
+
+  /** Begins a read: what earlier looks found does not count for it. READs are under way then. */
+  void begin() {
+    if (mapped != null) {
+      mapped.begin();
+    }
+    if (posted != null) {
+      posted.post();
+      begun = true;
+    }
+  }
+
+  /** Looks at the gates now, unless READs of the read are under way: whether all are open. */
   boolean areOpen() {
-    return gates.areOpen() && areGranted();
+    if (posted != null && !begun) {
+      posted.post();
+    }
+    begun = false;
+    if (mapped != null && !mapped.areOpen()) {
+      return false;
+    }
+    if (posted != null) {
+      await(posted, limitNs, endNs);
+    }
+    return (posted == null || posted.wereOpen()) && areGranted();
   }
 
-  /** Whether all members obeyed the epoch at the last look of the read. */
+  /** Whether all members obeyed the epoch at the last look of the read, where all are mapped. */
   boolean wereOpen() {
-    return gates.wereOpen() && areGranted();
+    return mapped.wereOpen() && areGranted();
+  }
+
+  /** Why the last look did not count, where that is known; else null. */
+  String obstacle() {
+    return posted == null || begun ? null : posted.obstacle();
   }
 
   /**

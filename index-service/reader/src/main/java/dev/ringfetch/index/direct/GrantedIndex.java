@@ -10,6 +10,7 @@ import dev.ringfetch.index.layout.EntrySink;
 import dev.ringfetch.index.layout.Found;
 import dev.ringfetch.index.layout.HashLocation;
 import dev.ringfetch.index.layout.HashReader;
+import dev.ringfetch.index.layout.MemberGates;
 import dev.ringfetch.index.layout.OrderedLocation;
 import dev.ringfetch.index.layout.OrderedReader;
 import dev.ringfetch.index.layout.ReadResult;
@@ -47,6 +48,7 @@ final class GrantedIndex implements AutoCloseable {
   private final boolean outlivesServer;
   private final Reads reads;
   private final PostedReads posted; // null where memory is mapped
+  private final MemberGates verified; // looked at with each verify; null: this looks itself
   private final HashReader hash; // null where the index is ordered
   private final OrderedReader ordered; // null where it is a hash index
   private int[] numbers = {}; // of the segments in the domain
@@ -66,6 +68,7 @@ final class GrantedIndex implements AutoCloseable {
     this.outlivesServer = grant.getOutlivesServer();
     learn(grant);
     final int shift = grant.getSegmentShift();
+    verified = gates != null && domain.capabilities().loadStore() ? gates.mapped() : null;
     posted =
         domain.capabilities().loadStore()
             ? null
@@ -78,7 +81,7 @@ final class GrantedIndex implements AutoCloseable {
                 shift,
                 domain.view(RemoteDomain.GATE),
                 GateDescriptor.WORD_OFFSET,
-                gates == null ? null : gates.gates());
+                verified);
     if (grant.getKind() == IndexKind.ORDERED) {
       hash = null;
       ordered = new OrderedReader(reads, orderedLocation(grant), limits.cachedNodes);
@@ -254,6 +257,9 @@ final class GrantedIndex implements AutoCloseable {
     if (posted != null) {
       posted.until(deadlineNs);
     }
+    if (verified == null && gates != null) {
+      gates.until(deadlineNs);
+    }
   }
 
   /** Reads a key. */
@@ -292,14 +298,21 @@ final class GrantedIndex implements AutoCloseable {
   }
 
   private void begin() {
-    if (gates != null) {
-      gates.gates().begin();
+    if (verified != null) {
+      verified.begin();
+    } else if (gates != null) {
+      gates.begin();
     }
   }
 
-  /** Mapped memory was verified behind what was loaded, and the gates were looked at then. */
+  /** Mapped memory was verified behind what was loaded, and mapped gates were looked at then. */
   private boolean areOpen() {
-    return posted == null ? gates.wereOpen() : gates.areOpen();
+    return verified == null ? gates.areOpen() : gates.wereOpen();
+  }
+
+  /** Why the members' gates do not let reads in, where that is known; else null. */
+  String obstacle() {
+    return gates == null ? null : gates.obstacle();
   }
 
   /** Reads several keys, each on its own. */

@@ -14,7 +14,6 @@ import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.TimeUnit;
-import java.util.function.Predicate;
 import java.util.function.Supplier;
 
 /**
@@ -105,16 +104,15 @@ final class IndexGrant implements AutoCloseable {
             .setIndex(index)
             .addAllKinds(GrantedIndex.KINDS)
             .setLooksAtGates(true);
-    builder.addAllFabrics(hints(fabric -> true));
+    builder.addAllFabrics(hints());
     if (granted != null) {
       builder.setDomain(granted.domain());
     }
     return builder.build();
   }
 
-  private List<FabricHint> hints(Predicate<Fabric> used) {
+  private List<FabricHint> hints() {
     return fabrics.entrySet().stream()
-        .filter(entry -> used.test(entry.getValue()))
         .map(
             entry ->
                 FabricHint.newBuilder()
@@ -146,13 +144,8 @@ final class IndexGrant implements AutoCloseable {
     if (grant.getMembersCount() == 0) {
       connect(grant, deadlineNs);
     } else {
-      gates = new GateRequests(channel, grant, hints(IndexGrant::isMapped), timeoutNs);
+      gates = new GateRequests(channel, grant, hints(), timeoutNs);
     }
-  }
-
-  /** Whether words of other processes can be looked at without a request. */
-  private static boolean isMapped(Fabric fabric) {
-    return fabric.capabilities().loadStore();
   }
 
   /** Connects to the memory of a grant, and to the gates of members that have answered. */
@@ -166,13 +159,12 @@ final class IndexGrant implements AutoCloseable {
       }
       // Half of the time is left for a call.
       final long connectNs = Math.max(1, (deadlineNs - System.nanoTime()) / 2);
-      opened = gates == null ? null : gates.connect(fabrics, connectNs);
+      final long limitNs =
+          gates == null ? timeoutNs / 2 : Math.min(timeoutNs / 2, GrantedGates.LIMIT_NS);
+      opened = gates == null ? null : gates.connect(fabrics, connectNs, limitNs);
       granted =
           GrantedIndex.connect(
-              fabric,
-              grant,
-              opened,
-              new GrantedIndex.Limits(connectNs, timeoutNs / 2, cachedNodes));
+              fabric, grant, opened, new GrantedIndex.Limits(connectNs, limitNs, cachedNodes));
       served();
     } catch (IOException | RuntimeException e) { // the latter of a descriptor that misleads
       if (opened != null) {
@@ -209,8 +201,10 @@ final class IndexGrant implements AutoCloseable {
     if (granted.hasSuccessor()) {
       reconnect();
     }
+    final String gate = result == ReadResult.CLOSED ? granted.obstacle() : null;
     leave();
-    final String reason = "memory is " + (result == ReadResult.LOST ? "lost" : "closed");
+    final String reason =
+        gate != null ? gate : "memory is " + (result == ReadResult.LOST ? "lost" : "closed");
     if (reads > readsBefore) {
       requests.ended(reason);
     } else {

@@ -25,7 +25,7 @@ final class CardDomain implements RemoteDomain {
   static final int DEPTH = 8;
 
   final DirectRegion gate = new DirectRegion(4096);
-  final DirectRegion segment = new DirectRegion(1 << 16);
+  final DirectRegion segment;
 
   private final Random random = new Random(Long.getLong("ringfetch.seed", 1));
   private final List<Runnable> posted = new ArrayList<>();
@@ -56,6 +56,15 @@ final class CardDomain implements RemoteDomain {
 
   /** Is run behind each batch. */
   Runnable loaded = () -> {};
+
+  CardDomain() {
+    this(1 << 16);
+  }
+
+  /** Creates it with a segment of another length. */
+  CardDomain(int length) {
+    segment = new DirectRegion(length);
+  }
 
   @Override
   public FabricCapabilities capabilities() {

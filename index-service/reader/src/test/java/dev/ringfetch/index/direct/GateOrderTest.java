@@ -6,21 +6,13 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import com.google.protobuf.ByteString;
 import dev.ringfetch.fabric.DirectRegion;
-import dev.ringfetch.fabric.Doorbell;
-import dev.ringfetch.fabric.Fabric;
-import dev.ringfetch.fabric.FabricCapabilities;
 import dev.ringfetch.fabric.GateDescriptor;
-import dev.ringfetch.fabric.QueuePair;
-import dev.ringfetch.fabric.RemoteDomain;
 import dev.ringfetch.index.layout.Found;
 import dev.ringfetch.index.layout.GatesDescriptor;
 import dev.ringfetch.index.layout.MemberGates;
 import dev.ringfetch.index.layout.OrderedReader;
 import dev.ringfetch.index.layout.ReadResult;
 import dev.ringfetch.index.layout.SegmentReads;
-import dev.ringfetch.index.layout.StoreDescriptor;
-import dev.ringfetch.index.v1.GrantResponse;
-import dev.ringfetch.index.v1.IndexKind;
 import dev.ringfetch.index.v1.KeyRange;
 import dev.ringfetch.index.v1.ScanRequest;
 import java.io.IOException;
@@ -52,23 +44,12 @@ final class GateOrderTest {
       connections.add(new CardDomain());
       reached.add(
           new GrantedGates.Reached(
-              connections.get(i), new MemberGates.Member(process, PROCESS, groups, PLACE)));
+              connections.get(i), new MemberGates.Member(process, PROCESS, groups, PLACE), null));
     }
-    final GrantResponse grant =
-        GrantResponse.newBuilder()
-            .setKind(IndexKind.ORDERED)
-            .setPartitions(1)
-            .setSegmentShift(16)
-            .addSegments(ByteString.EMPTY)
-            .setLayoutVersion(StoreDescriptor.LAYOUT_VERSION)
-            .setEpoch(HandmadeTree.location().epoch())
-            .setRoot(HandmadeTree.location().root())
-            .setNumber(HandmadeTree.location().incarnation())
-            .build();
     return GrantedIndex.connect(
-        new OneDomain(memory),
-        grant,
-        new GrantedGates(EPOCH, reached),
+        new OneDomainFabric(memory),
+        HandmadeTree.grant(),
+        new GrantedGates(EPOCH, reached, 1_000_000_000),
         new GrantedIndex.Limits(1_000_000_000, 1_000_000_000, 16));
   }
 
@@ -161,7 +142,7 @@ final class GateOrderTest {
   void gateThatMovesBehindTheLastLoadTurnsAReadOfMappedMemoryAway() throws IOException {
     final GrantedIndex unused = open(3);
     final MemberGates looks =
-        new MemberGates(EPOCH, reached.stream().map(GrantedGates.Reached::gates).toList());
+        new MemberGates(EPOCH, reached.stream().map(GrantedGates.Reached::mapped).toList());
     final int[] loads = {0, -1}; // so far, and the one with which a gate moves
     final OrderedReader reader =
         new OrderedReader(
@@ -195,48 +176,5 @@ final class GateOrderTest {
     move(1, EPOCH + 1);
     assertEquals(ReadResult.FOUND, reader.get(tree.key(1), found), "a later part of one read");
     assertFalse(looks.wereOpen());
-  }
-
-  /** A fabric with one domain to connect to. */
-  private record OneDomain(RemoteDomain domain) implements Fabric {
-    @Override
-    public RemoteDomain connectDomain(byte[] descriptor, byte[] token, long timeoutNs) {
-      return domain;
-    }
-
-    @Override
-    public String name() {
-      return "card";
-    }
-
-    @Override
-    public FabricCapabilities capabilities() {
-      return domain.capabilities();
-    }
-
-    @Override
-    public byte[] hint() {
-      return new byte[0];
-    }
-
-    @Override
-    public Doorbell openDoorbell() {
-      throw new UnsupportedOperationException();
-    }
-
-    @Override
-    public Offer offer(
-        Doorbell doorbell, byte[] peerHint, int length, byte[] token, OfferListener listener) {
-      throw new UnsupportedOperationException();
-    }
-
-    @Override
-    public QueuePair connect(
-        Doorbell doorbell, byte[] descriptor, byte[] token, long timeoutNs, boolean datagrams) {
-      throw new UnsupportedOperationException();
-    }
-
-    @Override
-    public void close() {}
   }
 }

@@ -14,6 +14,8 @@ import dev.ringfetch.index.layout.OrderedLocation;
 import dev.ringfetch.index.layout.SizeClasses;
 import dev.ringfetch.index.layout.StoreDescriptor;
 import dev.ringfetch.index.layout.TreeDescriptor;
+import dev.ringfetch.index.v1.GrantResponse;
+import dev.ringfetch.index.v1.IndexKind;
 import java.util.function.IntToLongFunction;
 import java.util.zip.CRC32C;
 
@@ -69,6 +71,20 @@ final class HandmadeTree {
 
   static OrderedLocation location() {
     return new OrderedLocation(EPOCH, ROOT, NUMBER);
+  }
+
+  /** The grant of the tree, which is in a card's domain. */
+  static GrantResponse grant() {
+    return GrantResponse.newBuilder()
+        .setKind(IndexKind.ORDERED)
+        .setPartitions(1)
+        .setSegmentShift(16)
+        .addSegments(ByteString.EMPTY)
+        .setLayoutVersion(StoreDescriptor.LAYOUT_VERSION)
+        .setEpoch(EPOCH)
+        .setRoot(ROOT)
+        .setNumber(NUMBER)
+        .build();
   }
 
   /** Sets the clock. */

@@ -27,6 +27,7 @@ final class DiskSimulationTest {
     "cold starts",
     "cuts of all power",
     "direct reads",
+    "direct reads with posted looks",
     "damaged snapshots",
     "disk snapshots",
     "disks without any room",
@@ -158,7 +159,7 @@ final class DiskSimulationTest {
       final ReplicationWorld world =
           new ReplicationWorld(random.nextLong(), nodes, replicas, coverage, level);
       world.startClients(1 + random.nextInt(8), 1_000_000 + random.nextInt(3_000_000));
-      world.startReaders(3);
+      world.startReaders(6);
       final ReplicationFaults faults = new ReplicationFaults(world, coverage);
       final int cuts = random.nextInt(4);
       final int losses = random.nextInt(3);

@@ -24,11 +24,14 @@ final class ReplicationSimulationTest {
     "calls while two serve",
     "closed gates",
     "direct reads",
+    "direct reads with posted looks",
     "fail-overs",
+    "failed looks",
     "joins",
     "loads from killed leaders",
     "loads from paused leaders",
     "looks at gates",
+    "looks that are given up",
     "one-sided paths",
     "pieces",
     "refused messages",
@@ -91,7 +94,7 @@ final class ReplicationSimulationTest {
       final ReplicationWorld world =
           new ReplicationWorld(random.nextLong(), nodes, 2 + random.nextInt(2), coverage);
       world.startClients(1 + random.nextInt(8), 1_000_000 + random.nextInt(3_000_000));
-      world.startReaders(3);
+      world.startReaders(6);
       new ReplicationFaults(world, coverage).run(LIFE_MS);
       world.settle();
     } catch (Throwable t) {

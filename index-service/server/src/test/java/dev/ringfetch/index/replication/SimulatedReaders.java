@@ -2,6 +2,7 @@ package dev.ringfetch.index.replication;
 
 import com.google.protobuf.ByteString;
 import dev.ringfetch.index.layout.MemberGates;
+import dev.ringfetch.index.layout.PostedGates;
 import dev.ringfetch.index.linearizability.Answer;
 import dev.ringfetch.index.v1.Configuration;
 import dev.ringfetch.index.v1.Entry;
@@ -12,10 +13,17 @@ import java.util.Random;
 
 /**
  * Clients that read a leader's entries without it, also while it is paused, and after it was
- * killed: each has a grant as long as it can, loads an entry, looks at all members' gates later,
- * and keeps what it has loaded if all are open. They send nothing, so worlds live as without them.
+ * killed: each has a grant as long as it can, loads an entry, looks at all members' gates, and
+ * keeps what it has loaded if all are open. Mapped gates are looked at later than the entry, and
+ * all at once; others by READs that are under way from the begin of the read on, and that take each
+ * word at a moment of its own. They send nothing, so worlds live as without them.
  */
 final class SimulatedReaders {
+  /** How long a look by READs may take, and how often its completion is looked for. */
+  private static final long LOOK_LIMIT_NS = 400_000_000;
+
+  private static final long POLL_NS = 20_000;
+
   private final ReplicationWorld world;
   private final Coverage coverage;
   private final Random random;
@@ -46,7 +54,20 @@ final class SimulatedReaders {
   }
 
   /** What a leader has granted. */
-  private record Grant(SimulatedNode leader, int generation, MemberGates gates, long epoch) {}
+  private record Grant(SimulatedNode leader, int generation, Gates gates, long epoch) {}
+
+  /** The looks at the members' gates: at mapped ones, and by READs; null where there are none. */
+  private record Gates(MemberGates mapped, PostedGates posted) {
+    private void begin() {
+      if (posted != null) {
+        posted.post();
+      }
+    }
+
+    private boolean areOpen() {
+      return (mapped == null || mapped.areOpen()) && (posted == null || posted.wereOpen());
+    }
+  }
 
   /** One client. */
   private final class Reader {
@@ -54,7 +75,8 @@ final class SimulatedReaders {
 
     void think() {
       if (!stopped) {
-        world.time().after((long) (random.nextDouble() * 4_000_000), this::begin);
+        final long most = random.nextInt(20) == 0 ? 500_000_000 : 4_000_000;
+        world.time().after((long) (random.nextDouble() * most), this::begin);
       }
     }
 
@@ -66,7 +88,9 @@ final class SimulatedReaders {
       }
       final int key = random.nextInt(ReplicationWorld.KEYS);
       final long invokedNs = world.time().nowNs();
-      world.time().after(delayNs(), () -> load(key, invokedNs));
+      final Grant present = grant; // another one may come meanwhile
+      present.gates.begin();
+      world.time().after(delayNs(), () -> load(present, key, invokedNs));
     }
 
     private void ask() {
@@ -83,7 +107,7 @@ final class SimulatedReaders {
         final SimulatedNode leader = granting.get(random.nextInt(granting.size()));
         final Configuration configuration = leader.replica().status().readable();
         final int generation = leader.store().generation();
-        final MemberGates gates = gates(configuration);
+        final Gates gates = gates(configuration);
         coverage.count("grants");
         world // the client learns of it later
             .time()
@@ -93,17 +117,31 @@ final class SimulatedReaders {
       }
     }
 
-    private MemberGates gates(Configuration configuration) {
-      final List<MemberGates.Member> members = new ArrayList<>();
+    /** Maps the gates of all members, of none, or of some. */
+    private Gates gates(Configuration configuration) {
+      final int mapped = random.nextInt(4); // 3: all, 2: each by chance, else none
+      final List<MemberGates.Member> near = new ArrayList<>();
+      final List<PostedGates.Member> far = new ArrayList<>();
       for (final Member member : configuration.getMembersList()) {
-        members.add(world.process(member).gates());
+        final SimulatedNode process = world.process(member);
+        if (mapped == 3 || (mapped == 2 && random.nextBoolean())) {
+          near.add(process.gates());
+        } else {
+          far.add(
+              new SimulatedGates(
+                      process, world.time(), random, SimulatedReaders.this::delayNs, coverage)
+                  .member());
+        }
       }
-      return new MemberGates(configuration.getEpoch(), members);
+      final long epoch = configuration.getEpoch();
+      return new Gates(
+          near.isEmpty() ? null : new MemberGates(epoch, near),
+          far.isEmpty() ? null : new PostedGates(epoch, far));
     }
 
-    private void load(int key, long invokedNs) {
-      final SimulatedNode leader = grant.leader;
-      if (leader.isLost() || leader.store().generation() != grant.generation) {
+    private void load(Grant present, int key, long invokedNs) {
+      final SimulatedNode leader = present.leader;
+      if (leader.isLost() || leader.store().generation() != present.generation) {
         coverage.count("grants of memory that is gone");
         end();
         return;
@@ -114,17 +152,34 @@ final class SimulatedReaders {
         coverage.count("loads from paused leaders");
       }
       final Entry entry = leader.store().read(ReplicationWorld.name(key));
-      final MemberGates gates = grant.gates; // another grant may come meanwhile
-      world.time().after(delayNs(), () -> look(key, entry, gates, invokedNs));
+      final Gates gates = present.gates;
+      if (gates.posted == null) {
+        world.time().after(delayNs(), () -> look(key, entry, gates, invokedNs));
+      } else {
+        await(gates, world.time().nowNs(), () -> look(key, entry, gates, invokedNs));
+      }
     }
 
-    private void look(int key, Entry entry, MemberGates gates, long invokedNs) {
+    /** Waits for the READs of a look, as long as it may take. */
+    private void await(Gates gates, long fromNs, Runnable next) {
+      if (!gates.posted.isLooking()) {
+        next.run();
+        return;
+      }
+      if (world.time().nowNs() - fromNs > LOOK_LIMIT_NS) {
+        coverage.count("looks that are given up");
+        gates.posted.giveUp();
+      }
+      world.time().after(POLL_NS, () -> await(gates, fromNs, next));
+    }
+
+    private void look(int key, Entry entry, Gates gates, long invokedNs) {
       if (!gates.areOpen()) {
         coverage.count("closed gates");
         end();
         return;
       }
-      coverage.count("direct reads");
+      coverage.count(gates.posted == null ? "direct reads" : "direct reads with posted looks");
       final ByteString value = entry == null ? null : entry.getValue();
       world.read(
           key,
