@@ -33,6 +33,7 @@ import java.lang.System.Logger.Level;
 import java.nio.file.Path;
 import java.security.SecureRandom;
 import java.util.List;
+import java.util.Map;
 import java.util.Queue;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ConcurrentLinkedQueue;
@@ -303,15 +304,17 @@ public final class ClusterNode implements LeaderDirectory, AutoCloseable {
       }
       return;
     }
-    final Node node = LostGroups.leader(group, replicas.living());
+    final Map<Long, Node> living = replicas.living();
+    final Node node = LostGroups.leader(group, living);
+    final Node next = node != null ? node : LostGroups.survivor(group, living);
     final Metadata trailers = new Metadata();
     trailers.put(Trailers.NODES, String.join(",", addresses()));
-    if (node != null) {
-      trailers.put(Trailers.LEADER, node.getAddress()); // this node perhaps, in a moment
+    if (next != null) {
+      trailers.put(Trailers.LEADER, next.getAddress()); // this node perhaps, in a moment
     }
     if (node == null || node.getId() == self.getId()) {
       throw Status.UNAVAILABLE
-          .withDescription(LostGroups.withoutLeader(group, replicas.living()))
+          .withDescription(LostGroups.withoutLeader(group, living))
           .asException(trailers);
     }
     throw Status.FAILED_PRECONDITION
