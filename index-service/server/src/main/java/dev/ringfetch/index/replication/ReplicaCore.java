@@ -327,6 +327,16 @@ final class ReplicaCore {
     commit = Math.max(commit, position);
   }
 
+  /** Position up to which the log has all, and all is known to be committed. */
+  long committed() {
+    return Math.max(applied, Math.min(commit, log.end()));
+  }
+
+  /** Nothing is committed behind a position: the leader that said so had what is lost. */
+  void forgetCommit(long position) {
+    commit = Math.min(commit, position);
+  }
+
   /** Position up to which the store has applied all. */
   long applied() {
     return applied;

@@ -375,10 +375,11 @@ final class ReplicaCycle {
   private void cutBeforeRecovery(GroupState won, long epoch) {
     if (Configurations.isBeforeRecovery(won, epoch)) {
       final long end = core.log().end();
-      final long kept = Math.max(Configurations.given(won, epoch, end), core.applied());
+      final long kept = Math.max(Configurations.given(won, epoch, end), core.committed());
       if (kept < end) {
         core.cut(kept);
       }
+      core.forgetCommit(kept);
     }
   }
 

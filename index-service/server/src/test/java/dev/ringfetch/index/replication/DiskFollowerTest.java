@@ -22,6 +22,7 @@ import dev.ringfetch.index.v1.LeaderMessage;
 import dev.ringfetch.index.v1.Member;
 import dev.ringfetch.index.v1.MemberMessage;
 import dev.ringfetch.index.v1.Node;
+import dev.ringfetch.index.v1.Recovery;
 import dev.ringfetch.index.v1.Resume;
 import dev.ringfetch.index.v1.SnapshotBegin;
 import dev.ringfetch.index.v1.SnapshotEnd;
@@ -53,6 +54,7 @@ final class DiskFollowerTest implements Peers, MemberStore {
   private ReplicaCore core = new ReplicaCore(context());
   private Follower follower = new Follower(core);
   private MemberMessage answer;
+  private GroupLog led; // as the leader
   private final List<LeaderMessage> sent = new ArrayList<>();
 
   private ReplicaContext context() {
@@ -700,6 +702,67 @@ final class DiskFollowerTest implements Peers, MemberStore {
     assertEquals(2, member.counted());
   }
 
+  /** Its log would lead once the process restarts: nothing may begin without it. */
+  @Test
+  void joinerWithALogOnDiskMayHaveMore() throws GroupStoreException {
+    final ReplicaCycle cycle = restarted();
+    cycle.onNodes(Map.of(OTHER, Node.newBuilder().setId(OTHER).setIncarnation(1).build()));
+    cycle.onGroup(established(2, 9, 1, OTHER).toBuilder().setReplicas(2).build());
+    cycle.onMessage(OTHER, message(9, resume(4)));
+    cycle.onMessage(OTHER, message(9, append(9, 4, 1000)));
+    cycle.work();
+    cycle.onNodes(Map.of()); // the leader's directory is lost
+    cycle.work();
+    assertEquals(ReplicaState.JOINING, cycle.state());
+    assertEquals(0, cycle.status().log().epoch());
+    assertTrue(cycle.status().log().mayHaveMore());
+  }
+
+  /** The commit of a leader that is lost may lie behind the log with which the group goes on. */
+  @Test
+  void writesOfARecoveredLeaderDoNotWaitForTheCommitOfTheLostOne() throws GroupStoreException {
+    final ReplicaCycle cycle = restarted();
+    final GroupState lacking = established(2, 9, 1, OTHER).toBuilder().setReplicas(2).build();
+    cycle.onNodes(Map.of(OTHER, Node.newBuilder().setId(OTHER).setIncarnation(1).build()));
+    cycle.onGroup(lacking);
+    cycle.onMessage(OTHER, message(9, resume(4)));
+    cycle.onMessage(OTHER, message(9, append(9, 4, 1)).toBuilder().setCommit(10).build());
+    cycle.work();
+    final Configuration two = established(3, 10, 1, OTHER, SELF).getEstablished();
+    cycle.onGroup(lacking.toBuilder().setVersion(3).setWon(two).build());
+    cycle.onMessage(OTHER, message(10, adopt(10)));
+    cycle.work();
+    cycle.onNodes(Map.of());
+    final GroupState recovered =
+        established(4, 11, 0, SELF).toBuilder()
+            .setReplicas(2)
+            .setRecovery(Recovery.newBuilder().setCount(1).setEpoch(10))
+            .build();
+    cycle.onGroup(recovered);
+    final Configuration won = established(5, 12, 1, SELF).getEstablished();
+    cycle.onGroup(recovered.toBuilder().setVersion(5).setWon(won).build());
+    cycle.work();
+    durable = disk.size();
+    cycle.onGroup(
+        recovered.toBuilder()
+            .setVersion(6)
+            .setEstablished(won)
+            .addBegins(EpochBegin.newBuilder().setEpoch(12).setPosition(5))
+            .build());
+    for (int i = 0; i < 5; i++) {
+      cycle.work();
+      durable = disk.size();
+    }
+    assertEquals(ReplicaState.LEADING, cycle.state());
+    assertTrue(led.append(RecordDescriptor.OPEN_CLIENT, 7, 1, is -> {}));
+    for (int i = 0; i < 5; i++) {
+      cycle.work();
+      durable = disk.size();
+    }
+    assertEquals(6, cycle.status().end());
+    assertEquals(6, cycle.status().commit());
+  }
+
   @Test
   void whatAMemberHasRefusedIsSentAgain() {
     final MemberProgress member = progress(3);
@@ -749,6 +812,11 @@ final class DiskFollowerTest implements Peers, MemberStore {
   @Override
   public void restore(JournalRecord record) {
     applied.add(record.lsn());
+  }
+
+  @Override
+  public void lead(GroupLog log, GroupState group) {
+    led = log;
   }
 
   @Override
