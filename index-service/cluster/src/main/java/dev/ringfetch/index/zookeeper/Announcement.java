@@ -48,6 +48,7 @@ final class Announcement {
   private Consumer<Node> taken = other -> {};
   private long waitingNs; // since when
   private State state = State.OFF;
+  private boolean wasAnnounced;
 
   /** Number of the last change: results of earlier ones do not count. */
   private int attempt;
@@ -112,9 +113,19 @@ final class Announcement {
     }
   }
 
-  /** Whether this process takes no part, as another one is announced as this node. */
+  /**
+   * Whether this process takes no part: another one is announced as this node, or may be, as this
+   * one has not been yet.
+   */
   boolean isKeptOut() {
-    return state == State.WAITING || state == State.REFUSED;
+    return state == State.WAITING
+        || state == State.REFUSED
+        || (!wasAnnounced && (state == State.WANTED || state == State.CHANGING));
+  }
+
+  /** Whether this process was announced once: it may obey, or lead, and has to know what came. */
+  boolean wasAnnounced() {
+    return wasAnnounced;
   }
 
   /** Compares with the view, if it is current, and announces the node if it is not announced. */
@@ -135,6 +146,7 @@ final class Announcement {
       session = now;
       known = found;
       state = State.DONE;
+      wasAnnounced = true;
     } else if (found != null && !same && session == now) {
       LOGGER.log(
           Level.ERROR,
@@ -170,7 +182,7 @@ final class Announcement {
               + " until its session has ended",
           other.getAddress(),
           timeoutNs / 1_000_000_000);
-    } else if (nowNs - waitingNs > timeoutNs) {
+    } else if (timeoutNs > 0 && nowNs - waitingNs > timeoutNs) { // 0: it is not known now
       state = State.REFUSED;
       taken.accept(other);
     }

@@ -138,7 +138,8 @@ public final class ZooKeeperCoordinator implements Coordinator {
     view.readChanged();
     announcement.check();
     int calls = deliverAnswers();
-    final boolean takesPart = view.isCurrent() && !announcement.isKeptOut();
+    final boolean isCurrent = view.isCurrent();
+    final boolean takesPart = isCurrent && !announcement.isKeptOut();
     if (toldConnected && !takesPart) {
       toldConnected = false;
       listener.onConnected(false);
@@ -150,7 +151,9 @@ public final class ZooKeeperCoordinator implements Coordinator {
         listener.onConnected(true);
         calls++;
       }
-      calls += deliverChanges(listener);
+    }
+    if (takesPart || (isCurrent && announcement.wasAnnounced())) {
+      calls += deliverChanges(listener); // with which one that is kept out ends what it leads
     }
     return calls;
   }

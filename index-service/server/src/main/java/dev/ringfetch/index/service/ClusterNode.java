@@ -382,14 +382,24 @@ public final class ClusterNode implements LeaderDirectory, AutoCloseable {
     }
   }
 
-  /** Makes something on the node's thread; null if that has ended. */
+  /**
+   * Makes something on the node's thread; null if that has ended, or it failed, which is logged.
+   */
   private <T> T onThread(Supplier<T> made) throws InterruptedException {
     final CompletableFuture<T> future = new CompletableFuture<>();
-    execute(() -> future.complete(made.get()));
+    execute(
+        () -> {
+          try {
+            future.complete(made.get());
+          } catch (RuntimeException | Error e) {
+            future.completeExceptionally(e);
+            throw e;
+          }
+        });
     while (!future.isDone() && thread.isAlive()) {
       Thread.sleep(1);
     }
-    return future.getNow(null);
+    return future.exceptionally(logged -> null).getNow(null);
   }
 
   /**
