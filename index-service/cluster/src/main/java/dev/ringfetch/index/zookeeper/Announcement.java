@@ -84,10 +84,13 @@ final class Announcement {
     state = State.WANTED;
   }
 
-  /** Removes the znode; where that fails, the end of the session does. */
+  /**
+   * Removes the znode; where that fails, the end of the session does. A process that is kept out
+   * stays so.
+   */
   void end() {
     final boolean isThere = state == State.DONE && view.isCurrent();
-    state = State.OFF;
+    state = isKeptOut() ? State.REFUSED : State.OFF;
     attempt++;
     if (isThere) {
       ensemble.change(

@@ -278,6 +278,7 @@ final class GrantedIndex implements AutoCloseable {
    * was read under the grant, if the sink looks at {@link #isGranted} before it takes one.
    */
   ReadResult scan(ScanCursor cursor, EntrySink sink) {
+    begin();
     if (gates != null && !gates.areOpen()) { // first: keys that are not there give no look
       return ReadResult.CLOSED;
     }

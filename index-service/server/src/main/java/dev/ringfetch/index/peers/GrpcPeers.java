@@ -30,6 +30,9 @@ public final class GrpcPeers implements Peers, AutoCloseable {
 
   private static final int CLOSE_SECONDS = 2;
 
+  /** Between two looks at the processes of nodes, a system call each. */
+  private static final long LOOK_NS = TimeUnit.MILLISECONDS.toNanos(1);
+
   /** A process that does no work for so long was stopped, or starved. */
   private static final long STOOD_NS = TimeUnit.SECONDS.toNanos(1);
 
@@ -42,6 +45,7 @@ public final class GrpcPeers implements Peers, AutoCloseable {
   private volatile PeerMemory memory = PeerMemory.NONE;
   private volatile boolean closed;
   private long workedNs = System.nanoTime(); // of the thread that works
+  private long lookedNs = workedNs - LOOK_NS; // at processes
 
   /** The way to a node, with the connection that there is now. */
   private static final class Route {
@@ -133,7 +137,10 @@ public final class GrpcPeers implements Peers, AutoCloseable {
   }
 
   void work(long nowNs) {
-    processes.takeEnded(this::onProcessEnded);
+    if (nowNs - lookedNs > LOOK_NS) {
+      lookedNs = nowNs;
+      processes.takeEnded(this::onProcessEnded);
+    }
     final boolean stood = nowNs - workedNs > STOOD_NS;
     workedNs = nowNs;
     for (final Route route : routes.values()) {
@@ -153,7 +160,7 @@ public final class GrpcPeers implements Peers, AutoCloseable {
   private void onProcessEnded(Node node) {
     service.end(node);
     final Route route = routes.get(node.getId());
-    if (route != null && route.connection.peer().equals(node)) {
+    if (route != null && route.connection.peer().getIncarnation() == node.getIncarnation()) {
       route.connection.close("the node's process has ended");
     }
   }

@@ -9,6 +9,7 @@ import java.nio.channels.ClosedChannelException;
 import java.nio.channels.FileChannel;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
+import java.nio.file.NoSuchFileException;
 import java.nio.file.Path;
 import java.nio.file.StandardOpenOption;
 import java.util.Map;
@@ -28,7 +29,7 @@ import java.util.regex.Pattern;
  * where there is no {@code /proc}. A watched process is looked at by {@link #takeEnded}, which
  * costs a system call each.
  *
- * <p>Safe for use by many threads, but for {@link #takeEnded}, which one calls at a time.
+ * <p>Safe for use by many threads, except {@link #takeEnded}: one thread at a time.
  */
 public final class PeerProcesses implements AutoCloseable {
   private static final System.Logger LOGGER = System.getLogger(PeerProcesses.class.getName());
@@ -89,16 +90,13 @@ public final class PeerProcesses implements AutoCloseable {
   /** Watches the process of a node, if that can be; in the place of an earlier one of the node. */
   void watch(Node node) {
     final Watched known = watched.get(node.getId());
-    if (!isNear(node) || (known != null && known.node.equals(node))) {
+    if (!isNear(node) || (known != null && known.node.getIncarnation() == node.getIncarnation())) {
       return;
     }
     FileChannel stat = null;
     try {
       stat = open(node.getProcess().getId());
-      final String[] fields = read(stat, ByteBuffer.allocate(STAT_LENGTH));
-      final boolean isMeant =
-          Long.toUnsignedString(node.getProcess().getStart()).equals(fields[START]);
-      if (isMeant && !hasEnded(fields) && put(new Watched(node, stat))) {
+      if (isAlive(node, stat) && put(new Watched(node, stat))) {
         stat = null;
       }
     } catch (IOException e) {
@@ -141,10 +139,30 @@ public final class PeerProcesses implements AutoCloseable {
     try {
       return hasEnded(read(one.stat, buffer));
     } catch (ClosedChannelException e) { // by this object, or an interrupt: watched no more
+      watched.remove(one.node.getId(), one);
       return false;
-    } catch (IOException e) { // no such process: it has ended, and was waited for
-      return true;
+    } catch (IOException e) { // there is no such process, most likely: it has been waited for
+      return isGone(one.node);
     }
+  }
+
+  /** Whether a process has ended whose state cannot be read any more. */
+  private static boolean isGone(Node node) {
+    try (FileChannel stat = open(node.getProcess().getId())) {
+      return !isAlive(node, stat);
+    } catch (NoSuchFileException e) {
+      return true;
+    } catch (IOException e) {
+      LOGGER.log(Level.DEBUG, "a node's process cannot be looked at: " + node.getAddress(), e);
+      return false;
+    }
+  }
+
+  /** Whether a process is that of a node, and has not begun to end. */
+  private static boolean isAlive(Node node, FileChannel stat) throws IOException {
+    final String[] fields = read(stat, ByteBuffer.allocate(STAT_LENGTH));
+    return Long.toUnsignedString(node.getProcess().getStart()).equals(fields[START])
+        && !hasEnded(fields);
   }
 
   private static FileChannel open(int process) throws IOException {

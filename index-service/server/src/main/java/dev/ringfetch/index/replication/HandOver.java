@@ -11,7 +11,7 @@ import java.util.function.LongSupplier;
  */
 public final class HandOver {
   /** It takes no longer in all. */
-  static final long LIMIT_NS = TimeUnit.SECONDS.toNanos(2);
+  public static final long LIMIT_NS = TimeUnit.SECONDS.toNanos(2);
 
   /** It takes no longer without a group that is handed over. */
   static final long STEP_NS = TimeUnit.MILLISECONDS.toNanos(800);

@@ -675,13 +675,17 @@ final class ReplicaCycle {
         && Configurations.is(member, living.get(node));
   }
 
-  /** Number of the members that are to propose themselves earlier. */
+  /** Number of the members that are to propose themselves earlier: all, if this node ends. */
   private long rank() {
     final Configuration base = Configurations.base(group);
     long rank = 0;
     for (final Member member : base.getMembersList()) {
-      if (member.getNode() == context.self().getId()) {
+      final boolean isThis = member.getNode() == context.self().getId();
+      if (isThis && !core.nodeEnd().hasBegun()) {
         return rank;
+      }
+      if (isThis) {
+        continue;
       }
       if (seemsAlive(base, member) || mayCountBack(member)) {
         rank++;

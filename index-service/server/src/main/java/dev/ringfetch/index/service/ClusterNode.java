@@ -306,7 +306,7 @@ public final class ClusterNode implements LeaderDirectory, AutoCloseable {
     }
     final Map<Long, Node> living = replicas.living();
     final Node node = LostGroups.leader(group, living);
-    final Node next = node != null ? node : LostGroups.survivor(group, living);
+    final Node next = LostGroups.next(group, living);
     final Metadata trailers = new Metadata();
     trailers.put(Trailers.NODES, String.join(",", addresses()));
     if (next != null) {
@@ -370,7 +370,8 @@ public final class ClusterNode implements LeaderDirectory, AutoCloseable {
   public void handOver() {
     isHandedOver = true;
     try {
-      final HandOver handOver = onThread(() -> new HandOver(replicas, System::nanoTime));
+      final HandOver handOver =
+          onThread(() -> new HandOver(replicas, System::nanoTime), HandOver.LIMIT_NS);
       while (handOver != null && !handOver.isDone() && thread.isAlive()) {
         Thread.sleep(1);
       }
@@ -383,9 +384,11 @@ public final class ClusterNode implements LeaderDirectory, AutoCloseable {
   }
 
   /**
-   * Makes something on the node's thread; null if that has ended, or it failed, which is logged.
+   * Makes something on the node's thread; null if that has ended, does not come to it in time, or
+   * failed, which is logged.
    */
-  private <T> T onThread(Supplier<T> made) throws InterruptedException {
+  private <T> T onThread(Supplier<T> made, long limitNs) throws InterruptedException {
+    final long beganNs = System.nanoTime();
     final CompletableFuture<T> future = new CompletableFuture<>();
     execute(
         () -> {
@@ -396,7 +399,7 @@ public final class ClusterNode implements LeaderDirectory, AutoCloseable {
             throw e;
           }
         });
-    while (!future.isDone() && thread.isAlive()) {
+    while (!future.isDone() && thread.isAlive() && System.nanoTime() - beganNs < limitNs) {
       Thread.sleep(1);
     }
     return future.exceptionally(logged -> null).getNow(null);
@@ -418,7 +421,8 @@ public final class ClusterNode implements LeaderDirectory, AutoCloseable {
     if (!closed && stops != null && thread.isAlive()) {
       final Thread caller = Thread.currentThread();
       try {
-        endReplicas(onThread(() -> beginStop(() -> LockSupport.unpark(caller), unsaved)));
+        endReplicas(
+            onThread(() -> beginStop(() -> LockSupport.unpark(caller), unsaved), Long.MAX_VALUE));
       } catch (InterruptedException e) {
         caller.interrupt();
       }

@@ -45,9 +45,22 @@ final class LostGroups {
         || (level == Durability.LEADER_DISK && last.getLeader() == node);
   }
 
+  /**
+   * The node that a call for a group is sent to: the leader of the newest configuration, also if it
+   * is another process now, which may lead again in a moment. Null if the group is lost, or that
+   * node is not announced: it may lead, though nobody knows where, or another one does soon.
+   */
+  static Node next(GroupState group, Map<Long, Node> living) {
+    return survivor(group, living) == null ? null : living.get(newest(group).getLeader());
+  }
+
+  private static Configuration newest(GroupState group) {
+    return group.hasWon() ? group.getWon() : group.getEstablished();
+  }
+
   /** The node that leads a group by its newest configuration; null if that process has ended. */
   static Node leader(GroupState group, Map<Long, Node> living) {
-    final Configuration newest = group.hasWon() ? group.getWon() : group.getEstablished();
+    final Configuration newest = newest(group);
     final Node node = living.get(newest.getLeader());
     final boolean isMember =
         node != null
