@@ -318,10 +318,14 @@ final class ZooKeeperFaultTest {
     assertEquals(Map.of(), copy.groups());
     other.awaitGroup(seen.getGroup(), seen.getVersion());
     assertEquals(NODE, other.nodes().get(7L));
+    copy.coordinator().withdraw(); // as its end does
+    copy.poll();
+    assertFalse(copy.isConnected());
     first.coordinator().close(); // it stays refused
     other.await("the node is gone", () -> other.nodes().isEmpty());
     copy.poll();
     assertFalse(copy.isConnected());
+    assertEquals(Map.of(), copy.groups());
   }
 
   @Test

@@ -85,6 +85,33 @@ final class HandOverTest {
     assertFalse(world.coordinator().isAnnounced(member.node()), "it leads nothing");
   }
 
+  /** Clients would not find it, as it is announced no more. */
+  @Test
+  void aNodeThatEndsTakesOverAfterTheOthers() {
+    final Random seeds = new Random(SEED);
+    int led = 0;
+    for (int i = 0; i < WORLDS; i++) {
+      final ReplicationWorld world = world(seeds.nextLong(), 3, Durability.MEMORY);
+      final SimulatedNode leader = world.leader();
+      final SimulatedNode ending =
+          world.coordinator().group(world.group()).getEstablished().getMembersList().stream()
+              .map(member -> world.nodes().get(member.getNode()))
+              .filter(node -> node != leader)
+              .findFirst() // which would be the first to take over
+              .orElseThrow();
+      final HandOver handOver = new HandOver(ending.replicas(), world.time()::nowNs);
+      world.time().run(20 * ReplicationWorld.MS);
+      handOver.end();
+      world.time().run(5 * ReplicationWorld.MS);
+      leader.end(true);
+      world.coordinator().end(leader.session(), 0);
+      world.time().run(2_500 * ReplicationWorld.MS);
+      final long leads = world.coordinator().group(world.group()).getEstablished().getLeader();
+      led += leads == ending.id() ? 1 : 0;
+    }
+    assertTrue(led <= WORLDS / 3, "led=" + led); // messages may be late
+  }
+
   /** Where all nodes end at once nobody waits, and each keeps what it has. */
   @Test
   void nothingIsHandedToANodeThatEndsToo() {
