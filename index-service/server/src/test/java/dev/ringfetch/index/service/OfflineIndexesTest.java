@@ -59,6 +59,9 @@ class OfflineIndexesTest {
     try (Indexes indexes = open(data)) {
       for (final IndexKind kind : new IndexKind[] {IndexKind.HASH, IndexKind.ORDERED}) {
         final ServedIndex index = indexes.create("of " + kind, kind, Durability.DISK).index();
+        final CountDownLatch recorded = new CountDownLatch(1);
+        index.whenRecorded(recorded::countDown);
+        recorded.await(); // the writes' records may come before it in one batch
         final Map<ByteString, ByteString> content =
             new TreeMap<>(ByteString.unsignedLexicographicalComparator());
         model.put(index.name(), content);
