@@ -10,11 +10,13 @@ import dev.ringfetch.index.cli.ClusterQuestions;
 import dev.ringfetch.index.cli.ClusterView;
 import io.grpc.StatusRuntimeException;
 import java.io.IOException;
+import java.io.UncheckedIOException;
 import java.nio.channels.FileChannel;
 import java.nio.channels.FileLock;
 import java.nio.file.DirectoryStream;
 import java.nio.file.Files;
 import java.nio.file.LinkOption;
+import java.nio.file.NoSuchFileException;
 import java.nio.file.Path;
 import java.nio.file.StandardOpenOption;
 import java.nio.file.attribute.PosixFilePermissions;
@@ -452,6 +454,20 @@ public final class LocalCluster implements AutoCloseable {
   }
 
   private void deleteFiles() throws IOException {
+    boolean again = true;
+    while (again) { // others delete as well: a process that ends, a command that is interrupted
+      try {
+        deleteAll();
+        again = false;
+      } catch (UncheckedIOException e) {
+        if (!(e.getCause() instanceof NoSuchFileException)) {
+          throw e.getCause();
+        }
+      }
+    }
+  }
+
+  private void deleteAll() throws IOException {
     try (Stream<Path> files = Files.walk(directory)) {
       for (final Path file : files.sorted(Comparator.reverseOrder()).toList()) {
         if (!file.equals(directory) && !file.equals(directory.resolve(LOCK))) {

@@ -81,8 +81,8 @@ public final class Salvage {
     if (salvage.isOfCluster) { // it cannot tell what was committed, and what was cut
       throw new IOException(
           "of a node of a cluster, whose other nodes have what it had: start it on an empty"
-              + " directory, and it gets all from them. Where no other is left, 'dump' writes the"
-              + " entries that 'verify' finds: data="
+              + " directory, and it gets all from them. If this is the last one, 'dump' writes its"
+              + " entries as long as 'verify' finds no damage: data="
               + damaged);
     }
     salvage.write(target, budget);

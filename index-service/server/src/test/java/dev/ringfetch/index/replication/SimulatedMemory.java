@@ -26,7 +26,7 @@ final class SimulatedMemory {
   private final SimulatedTime time;
   private final Coverage coverage;
   private int pairs; // one in so many pairs of nodes has none; 0: all have none
-  private final Map<ByteString, Own> offers = new HashMap<>();
+  private final Map<ByteString, Grant> offers = new HashMap<>();
   private final Map<SimulatedNode, List<Own>> owns = new HashMap<>(); // of its replicas
   private long tokens;
 
@@ -80,13 +80,13 @@ final class SimulatedMemory {
   }
 
   private void reach(SimulatedNode self, LogOffer offer, CompletableFuture<RemoteLog> reached) {
-    final Own own = offers.remove(offer.getToken());
-    if (own == null || time.oneIn(20)) {
+    final Grant grant = offers.remove(offer.getToken());
+    if (grant == null || time.oneIn(20)) {
       coverage.count("memory that cannot be reached");
       reached.completeExceptionally(new IOException("not to be reached"));
       return;
     }
-    final Remote remote = new Remote(self, own);
+    final Remote remote = new Remote(self, grant);
     if (reached.complete(remote)) {
       coverage.count("one-sided paths");
     } else {
@@ -147,6 +147,9 @@ final class SimulatedMemory {
     }
   }
 
+  /** What one leader may reach. */
+  private record Grant(Own own, LogRegion region) {}
+
   /** The memory of one replica. */
   private final class Own implements MemberMemory {
     final SimulatedNode node;
@@ -166,7 +169,7 @@ final class SimulatedMemory {
       }
       region = new LogRegion((length + LINE - 1) & -LINE);
       final ByteString token = ByteString.copyFromUtf8(Long.toString(++tokens));
-      offers.put(token, this);
+      offers.put(token, new Grant(this, region));
       return new Offered(region, gate, LogOffer.newBuilder().setToken(token).build());
     }
 
@@ -199,15 +202,15 @@ final class SimulatedMemory {
     private long seenConsumed;
     private boolean ended;
 
-    Remote(SimulatedNode leader, Own own) {
+    Remote(SimulatedNode leader, Grant grant) {
       this.leader = leader;
-      member = own.node;
-      region = own.region;
-      gate = own.gate;
-      if (own.region == null) {
-        ended = true; // withdrawn meanwhile
+      member = grant.own.node;
+      region = grant.region;
+      gate = grant.own.gate;
+      if (grant.own.region == grant.region) {
+        grant.region.remotes.add(this);
       } else {
-        own.region.remotes.add(this);
+        ended = true; // withdrawn meanwhile, perhaps in favour of another leader
       }
     }
 
