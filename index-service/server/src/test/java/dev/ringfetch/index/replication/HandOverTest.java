@@ -32,6 +32,9 @@ final class HandOverTest {
     final ReplicationWorld world = new ReplicationWorld(seed, nodes, nodes, coverage, level);
     world.startClients(4, 500_000);
     world.time().run(500 * ReplicationWorld.MS);
+    for (int i = 0; i < 100 && world.leader() == null; i++) { // messages may be late
+      world.time().run(100 * ReplicationWorld.MS);
+    }
     return world;
   }
 
@@ -109,7 +112,7 @@ final class HandOverTest {
       final long leads = world.coordinator().group(world.group()).getEstablished().getLeader();
       led += leads == ending.id() ? 1 : 0;
     }
-    assertTrue(led <= WORLDS / 3, "led=" + led); // messages may be late
+    assertTrue(led <= WORLDS / 2, "led=" + led); // messages may be late
   }
 
   /** Where all nodes end at once nobody waits, and each keeps what it has. */
