@@ -372,6 +372,7 @@ final class ReplicationWorld {
           && node != null // its directory is lost
           && node.isAlive()
           && !network.memory().isDamaged(node)
+          && (node.directory() == null || !node.directory().isFailed()) // it gives up soon
           && Configurations.is(member, node.node())
           && node.replica(of) != null
           && node.replica(of).status().state() != ReplicaState.NONE
