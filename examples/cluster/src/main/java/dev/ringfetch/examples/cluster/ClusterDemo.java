@@ -129,15 +129,7 @@ final class ClusterDemo implements Callable<Integer> {
   public Integer call() throws IOException, InterruptedException {
     CHANNELS.setLevel(Level.WARNING); // the end of each ring to a killed node is no news here
     try (TemporaryCluster temporary = TemporaryCluster.open("demo")) {
-      boolean isRight = false;
-      try {
-        isRight = run(temporary.cluster());
-      } finally {
-        if (!isRight) {
-          temporary.keepLogs();
-        }
-      }
-      return isRight ? CommandLine.ExitCode.OK : CommandLine.ExitCode.SOFTWARE;
+      return temporary.run(this::run) ? CommandLine.ExitCode.OK : CommandLine.ExitCode.SOFTWARE;
     } catch (IndexException e) {
       throw new ClusterFailure("an operation of the demo itself has failed: " + e.getMessage(), e);
     }

@@ -102,15 +102,7 @@ final class ClusterSoak implements Callable<Integer> {
       if (networks) {
         temporary.cluster().networks(new NodeNetworks());
       }
-      boolean isRight = false;
-      try {
-        isRight = run(temporary.cluster());
-      } finally {
-        if (!isRight) {
-          temporary.keepLogs();
-        }
-      }
-      return isRight ? CommandLine.ExitCode.OK : CommandLine.ExitCode.SOFTWARE;
+      return temporary.run(this::run) ? CommandLine.ExitCode.OK : CommandLine.ExitCode.SOFTWARE;
     } catch (IndexException e) {
       throw new ClusterFailure("an operation of the soak itself has failed: " + e.getMessage(), e);
     }

@@ -17,6 +17,13 @@ public final class TemporaryCluster implements AutoCloseable {
   @GuardedBy("this")
   private boolean ended;
 
+  /** The work of a command. */
+  @FunctionalInterface
+  interface Work {
+    /** Does it; returns whether all was as it has to be. */
+    boolean run(LocalCluster cluster) throws IOException, InterruptedException;
+  }
+
   private TemporaryCluster(LocalCluster cluster) {
     this.cluster = cluster;
   }
@@ -40,8 +47,20 @@ public final class TemporaryCluster implements AutoCloseable {
     return cluster;
   }
 
-  /** The command has failed: keeps what the processes have said, and says where. */
-  synchronized void keepLogs() {
+  /** Does the work of a command; where that fails, keeps what the processes have said. */
+  boolean run(Work work) throws IOException, InterruptedException {
+    boolean isRight = false;
+    try {
+      isRight = work.run(cluster);
+    } finally {
+      if (!isRight) {
+        keepLogs();
+      }
+    }
+    return isRight;
+  }
+
+  private synchronized void keepLogs() {
     if (ended) { // by a signal
       return;
     }
