@@ -680,14 +680,11 @@ final class ReplicaCycle {
     final Configuration base = Configurations.base(group);
     long rank = 0;
     for (final Member member : base.getMembersList()) {
-      final boolean isThis = member.getNode() == context.self().getId();
-      if (isThis && !core.nodeEnd().hasBegun()) {
-        return rank;
-      }
-      if (isThis) {
-        continue;
-      }
-      if (seemsAlive(base, member) || mayCountBack(member)) {
+      if (member.getNode() == context.self().getId()) {
+        if (!core.nodeEnd().hasBegun()) {
+          return rank;
+        }
+      } else if (seemsAlive(base, member) || mayCountBack(member)) {
         rank++;
       }
     }
