@@ -121,9 +121,9 @@ final class ReplicaCycle {
   }
 
   /**
-   * Whether the records of an earlier process may be void, or are kept only for an operator who
-   * accepts a loss: records may have been given up since then, of which a leader that takes this
-   * replica for another process's successor knows nothing.
+   * Whether the records of an earlier process may be void, or count only in an accepted loss:
+   * records may have been given up since then, of which a leader that takes this replica for
+   * another process's successor knows nothing.
    */
   private boolean isUnsure() {
     return stopRecord.mayCount() && (group == null || (core.isRestarted() && !mayWin()));
