@@ -110,13 +110,14 @@ public final class ClientRegistry {
   /**
    * Records the clients that there are in a log, and each change from now on. Waits until the
    * records are durable, or the log has failed: before any outcome of these clients may be in it.
+   * Other clients are opened meanwhile.
    *
    * @throws LogFullException if there is no room for them; some may be recorded
    */
   public void record(ClientLog created) throws LogFullException {
+    final List<CompletableFuture<Void>> recorded = new ArrayList<>();
     lock.lock();
     try {
-      final List<CompletableFuture<Void>> recorded = new ArrayList<>();
       for (final NumberedClient client : clients.values()) {
         final CompletableFuture<Void> done = new CompletableFuture<>();
         recorded.add(done);
@@ -124,11 +125,11 @@ public final class ClientRegistry {
           throw new LogFullException(clients.size());
         }
       }
-      recorded.forEach(CompletableFuture::join);
       log = created;
     } finally {
       lock.unlock();
     }
+    recorded.forEach(CompletableFuture::join); // the log's thread ends each wait
   }
 
   /** Whether clients are recorded in a log. */
