@@ -6,23 +6,28 @@ import java.util.concurrent.ThreadPoolExecutor;
 import java.util.concurrent.TimeUnit;
 
 /**
- * A daemon thread that carries out tasks in their order. It ends when it had none for a while, and
- * starts again with the next.
+ * Daemon threads that begin tasks in their order. They end when they had none for a while, and
+ * start again with the next.
  *
  * <p>Safe for use by many threads.
  */
-final class BackgroundThread implements Executor, AutoCloseable {
+final class BackgroundThreads implements Executor, AutoCloseable {
   private static final int IDLE_SECONDS = 10;
   private static final int END_SECONDS = 5;
 
-  private final ThreadPoolExecutor thread;
+  private final ThreadPoolExecutor threads;
 
-  /** Creates it, not started yet, with the thread's name. */
-  BackgroundThread(String name) {
-    thread =
+  /** Creates one thread, not started yet, with its name: it carries out one task at a time. */
+  BackgroundThreads(String name) {
+    this(name, 1);
+  }
+
+  /** Creates so many threads, not started yet, with the name of each. */
+  BackgroundThreads(String name, int count) {
+    threads =
         new ThreadPoolExecutor(
-            1,
-            1,
+            count,
+            count,
             IDLE_SECONDS,
             TimeUnit.SECONDS,
             new LinkedBlockingQueue<>(),
@@ -31,7 +36,7 @@ final class BackgroundThread implements Executor, AutoCloseable {
               created.setDaemon(true);
               return created;
             });
-    thread.allowCoreThreadTimeOut(true);
+    threads.allowCoreThreadTimeOut(true);
   }
 
   /**
@@ -41,15 +46,15 @@ final class BackgroundThread implements Executor, AutoCloseable {
    */
   @Override
   public void execute(Runnable task) {
-    thread.execute(task);
+    threads.execute(task);
   }
 
   /** Carries the waiting tasks out, for a few seconds at most, and takes no others. */
   @Override
   public void close() {
-    thread.shutdown();
+    threads.shutdown();
     try {
-      thread.awaitTermination(END_SECONDS, TimeUnit.SECONDS);
+      threads.awaitTermination(END_SECONDS, TimeUnit.SECONDS);
     } catch (InterruptedException e) {
       Thread.currentThread().interrupt();
     }

@@ -375,7 +375,7 @@ final class IndexJournal implements ClientLog, AutoCloseable {
     return journal.obstacleNs() / 1_000_000;
   }
 
-  /** The reader of what was written, of the thread for calls for ranges. */
+  /** The reader of what was written, of the thread on which watches read it. */
   JournalReader reader() {
     return reader;
   }

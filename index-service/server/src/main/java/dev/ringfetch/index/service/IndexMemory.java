@@ -78,6 +78,12 @@ public final class IndexMemory implements AutoCloseable {
   /** Length of a segment where memory is short: room for a longest entry. */
   private static final int SHORT_SEGMENT_LENGTH = 4 << 20;
 
+  /**
+   * Threads for calls for ranges: they take processor time alone, and leave half of it to others.
+   */
+  private static final int SCANNERS =
+      Math.max(1, Math.min(4, Runtime.getRuntime().availableProcessors() / 2));
+
   private static final SecureRandom RANDOM = new SecureRandom();
 
   private final GatePage gate;
@@ -94,9 +100,11 @@ public final class IndexMemory implements AutoCloseable {
   private RecordSink groups; // takes the journal's records; null: it has those of indexes
   private volatile IndexJournal journal; // null: no index has needed one yet
   private volatile NodeGates nodeGates; // null: this is no node of a cluster
-  private final BackgroundThread growth = new BackgroundThread("index-memory-growth");
-  private final BackgroundThread writer = new BackgroundThread("index-writer");
-  private final BackgroundThread scanner = new BackgroundThread("index-scanner");
+  private final BackgroundThreads growth = new BackgroundThreads("index-memory-growth");
+  private final BackgroundThreads writer = new BackgroundThreads("index-writer");
+  private final BackgroundThreads scanners = new BackgroundThreads("index-scanner", SCANNERS);
+  private final BackgroundThreads watcher = new BackgroundThreads("index-watcher");
+  private final BackgroundThreads historian = new BackgroundThreads("index-history");
   private final Handover handover = new Handover(writer, Handover.CYCLES_DEFAULT);
   private final ServerTime time;
 
@@ -622,8 +630,18 @@ public final class IndexMemory implements AutoCloseable {
   }
 
   /** Where calls for ranges go on, a page at a time. */
-  Executor scanner() {
-    return scanner;
+  Executor scanners() {
+    return scanners;
+  }
+
+  /** Where watches go on: one thread, which never waits. */
+  Executor watcher() {
+    return watcher;
+  }
+
+  /** Where watches read the journal: one thread, which waits for the disk. */
+  Executor historian() {
+    return historian;
   }
 
   long epoch() {
@@ -754,7 +772,9 @@ public final class IndexMemory implements AutoCloseable {
     }
     time.close();
     growth.close();
-    scanner.close(); // before what it may hand over to
+    scanners.close(); // before what it may hand over to
+    watcher.close();
+    historian.close();
     writer.close();
     if (journal != null) {
       journal.close();

@@ -67,7 +67,7 @@ import java.util.List;
  *
  * <p>Safe for use by many threads. No method waits: reads take no lock, and writes, and reads that
  * cannot be decided without a lock, are answered from the duty cycle of their partition's owner.
- * Calls for ranges go on, page by page, on a thread of their own. So the handlers may run on the
+ * Calls for ranges go on, page by page, on threads of their own. So the handlers may run on the
  * threads of a transport.
  */
 public final class IndexService implements IndexGrpc.AsyncService, BindableService {
@@ -91,7 +91,7 @@ public final class IndexService implements IndexGrpc.AsyncService, BindableServi
   public IndexService(Indexes indexes) {
     this.indexes = indexes;
     this.outcomes = new Outcomes(indexes.memory());
-    this.ranges = new RangeCalls(outcomes, indexes.memory().scanner());
+    this.ranges = new RangeCalls(outcomes, indexes.memory().scanners());
     this.numbers = new RequestNumbers(indexes);
   }
 

@@ -11,6 +11,7 @@ import io.grpc.Status;
 import io.grpc.stub.ServerCallStreamObserver;
 import java.io.IOException;
 import java.util.Base64;
+import java.util.concurrent.RejectedExecutionException;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicReference;
 
@@ -18,7 +19,8 @@ import java.util.concurrent.atomic.AtomicReference;
  * One call that watches an index: sends changes as fast as the client takes them, and its token at
  * least once in an interval.
  *
- * <p>After it was opened, everything happens on the thread for calls for ranges, in bounded steps.
+ * <p>After it was opened, everything happens in bounded steps on the thread of watches; while the
+ * call reads the journal, on the one for that, so that watches wait for no disk that need none.
  */
 final class WatchCall {
   /** The trailer with the oldest token, of a watch whose changes are gone. */
@@ -30,9 +32,15 @@ final class WatchCall {
 
   private static final System.Logger LOGGER = System.getLogger(WatchCall.class.getName());
 
+  /** Who has the call; only the thread that has it changes the state. */
   private enum State {
+    /** The thread of watches, until the owners of partitions have answered. */
     OPENING,
+    /** The thread of watches. */
     OPEN,
+    /** The thread that reads the journal, until its turn ends. */
+    READING,
+    /** Nobody: the call was answered, or cancelled. */
     ENDED
   }
 
@@ -60,8 +68,15 @@ final class WatchCall {
   private final AtomicReference<Status> failure = new AtomicReference<>();
   private volatile boolean cancelled;
 
-  // Of the thread for calls for ranges.
-  private State state = State.OPENING;
+  private volatile State state = State.OPENING;
+
+  /** Whether something has come, perhaps during a turn of reading. */
+  private volatile boolean isDue;
+
+  /** Of the thread of watches: how the call has to end once its turn of reading has ended. */
+  private Status ending;
+
+  // Of the thread that has the call.
   private WatchCursor cursor;
   private long sentNs;
 
@@ -110,30 +125,79 @@ final class WatchCall {
     }
   }
 
-  /** Does what is due, up to a bound. */
+  /** Does what is due, up to a bound. On the thread of watches. */
   void drive() {
+    isDue = true; // first: the thread that reads looks when its turn has ended
+    if (state == State.READING) {
+      return;
+    }
+    isDue = false;
+    if (state == State.OPENING && opening.get() == 0) {
+      begin();
+    }
+    if (state == State.OPEN) {
+      if (ending != null) {
+        end(ending);
+      } else if (!cancelled && responses.isReady() && cursor.isBehind()) {
+        readLater();
+      } else {
+        turn();
+      }
+    }
+    if (cancelled && (state == State.OPENING || state == State.OPEN)) {
+      ended();
+    }
+  }
+
+  private void readLater() {
+    state = State.READING;
     try {
-      if (state == State.OPENING && opening.get() == 0) {
-        begin();
+      calls.historian().execute(this::read);
+    } catch (RejectedExecutionException | OutOfMemoryError e) { // it ends, or has no thread
+      state = State.OPEN; // a tick tries again
+    }
+  }
+
+  private void read() {
+    try {
+      turn();
+    } finally {
+      if (state == State.READING) {
+        state = State.OPEN;
       }
-      if (state == State.OPEN) {
-        advance();
+      if (isDue) {
+        feeds.wake();
       }
+    }
+  }
+
+  private void turn() {
+    try {
+      advance();
     } catch (IOException e) {
       LOGGER.log(System.Logger.Level.ERROR, "a watch cannot read the journal", e);
       fail(
           Status.DATA_LOSS.withDescription("cannot read the journal: " + e.getMessage()),
           new Metadata());
     } catch (RuntimeException e) {
-      LOGGER.log(System.Logger.Level.ERROR, "a watch has failed", e);
-      fail(Status.INTERNAL.withDescription("the watch failed").withCause(e), new Metadata());
-    }
-    if (cancelled && state != State.ENDED) {
-      ended();
+      failed(e);
     }
   }
 
+  private void failed(RuntimeException failure) {
+    LOGGER.log(System.Logger.Level.ERROR, "a watch has failed", failure);
+    fail(Status.INTERNAL.withDescription("the watch failed").withCause(failure), new Metadata());
+  }
+
   private void begin() {
+    try {
+      place();
+    } catch (RuntimeException e) {
+      failed(e);
+    }
+  }
+
+  private void place() {
     if (failure.get() != null) {
       fail(failure.get(), new Metadata());
       return;
@@ -222,6 +286,10 @@ final class WatchCall {
 
   /** Ends the call; before that, sends the token if the client takes it. */
   void end(Status status) {
+    if (state == State.READING) {
+      ending = status;
+      return;
+    }
     progress();
     fail(status, new Metadata());
   }

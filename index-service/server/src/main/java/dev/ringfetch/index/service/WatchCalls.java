@@ -56,8 +56,9 @@ final class WatchCalls {
    *
    * @param executor runs one task at a time
    * @param later runs a task after a tick's time
+   * @param historian runs one task at a time, beside the executor: it reads the journal
    */
-  record Drive(Executor executor, Executor later) {}
+  record Drive(Executor executor, Executor later, Executor historian) {}
 
   private final IndexMemory memory;
   private final Outcomes outcomes;
@@ -78,9 +79,9 @@ final class WatchCalls {
     this(
         memory,
         new Drive(
-            memory.scanner(),
-            CompletableFuture.delayedExecutor(
-                TICK_MILLIS, TimeUnit.MILLISECONDS, memory.scanner())),
+            memory.watcher(),
+            CompletableFuture.delayedExecutor(TICK_MILLIS, TimeUnit.MILLISECONDS, memory.watcher()),
+            memory.historian()),
         new RingBudget(RingBudget.BYTES_DEFAULT));
   }
 
@@ -106,6 +107,11 @@ final class WatchCalls {
   /** Sets another clock, in nanoseconds. */
   void clock(LongSupplier nanoseconds) {
     clock = nanoseconds;
+  }
+
+  /** Where watches read the journal. */
+  Executor historian() {
+    return drive.historian();
   }
 
   /** Number of watches. */

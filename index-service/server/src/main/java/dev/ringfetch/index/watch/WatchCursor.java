@@ -122,6 +122,11 @@ public final class WatchCursor {
     Arrays.fill(passedBytes, 0);
   }
 
+  /** Whether the next step reads the journal. */
+  public boolean isBehind() {
+    return first != null || (!join() && index.journal() != null);
+  }
+
   /**
    * Goes on, and adds changes to a batch, until that is full or a bounded number was looked at.
    *

@@ -6,6 +6,7 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import com.google.protobuf.ByteString;
 import dev.ringfetch.index.v1.CompareAndSetRequest;
+import dev.ringfetch.index.v1.CountRequest;
 import dev.ringfetch.index.v1.CreateIndexRequest;
 import dev.ringfetch.index.v1.DeleteRequest;
 import dev.ringfetch.index.v1.DropIndexRequest;
@@ -32,6 +33,8 @@ import java.util.List;
 import java.util.Map;
 import java.util.Random;
 import java.util.Set;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.AfterEach;
@@ -348,6 +351,56 @@ class WatchTest {
     restart(Durability.DISK);
     put("", key(2), text("2"));
     assertEquals(List.of("PUT key 2=2 created"), texts(watch("", watch.token()).events(1)));
+  }
+
+  /** Begins a watch that has to read the journal, which nobody does before the latch is open. */
+  private WatchStream watchWithSlowDisk(CountDownLatch latch) throws Exception {
+    start(Durability.DISK);
+    final WatchStream first = watch("");
+    first.next();
+    final ByteString token = first.token();
+    put("", key(1), text("1"));
+    put("", key(2), text("2"));
+    restart(Durability.DISK); // its rings begin behind the token
+    indexes
+        .memory()
+        .historian()
+        .execute(
+            () -> {
+              try {
+                latch.await();
+              } catch (InterruptedException e) {
+                throw new AssertionError(e);
+              }
+            });
+    return watch("", token);
+  }
+
+  @Test
+  void aWatchThatReadsTheJournalLetsOthersGoOn() throws Exception {
+    final CountDownLatch disk = new CountDownLatch(1);
+    final WatchStream behind = watchWithSlowDisk(disk);
+    behind.next();
+    final WatchStream live = watch("");
+    live.next();
+    put("", key(3), text("3"));
+    assertEquals(List.of("PUT key 3=3 created"), texts(live.events(1)));
+    assertEquals(3, index.count(CountRequest.getDefaultInstance()).getEntries());
+    disk.countDown();
+    assertEquals(
+        List.of("PUT key 1=1 created", "PUT key 2=2 created", "PUT key 3=3 created"),
+        texts(behind.events(3)));
+  }
+
+  @Test
+  void aWatchThatReadsTheJournalEndsWithItsServerToo() throws Exception {
+    final CountDownLatch disk = new CountDownLatch(1);
+    final WatchStream behind = watchWithSlowDisk(disk);
+    behind.next();
+    indexes.endWatches();
+    CompletableFuture.runAsync(() -> {}, indexes.memory().watcher()).join(); // it was told
+    disk.countDown();
+    assertEquals(Status.Code.UNAVAILABLE, behind.end().getCode());
   }
 
   @Test
