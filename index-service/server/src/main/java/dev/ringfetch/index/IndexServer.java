@@ -187,6 +187,13 @@ public final class IndexServer implements Callable<Integer> {
       description = "auto, one-sided or rpc. Default: ${DEFAULT-VALUE}.")
   private ReplicationPath replication;
 
+  @Option(
+      names = "--node-timeout",
+      paramLabel = "MILLIS",
+      defaultValue = "500",
+      description = "Silence after which a node is dead; adapts. Default: ${DEFAULT-VALUE}.")
+  private long nodeTimeoutMillis;
+
   private final HealthStatusManager health = new HealthStatusManager();
   private volatile boolean writingEnded;
   private volatile String taken; // address of another process that is this node; null: none
@@ -273,10 +280,24 @@ public final class IndexServer implements Callable<Integer> {
               replicas,
               DataDirectory.bootId(),
               shmDirectory)
+          .nodeTimeout(nodeTimeout())
           .replication(replication, memoryFabrics());
     } catch (IllegalArgumentException e) {
       throw new ParameterException(spec.commandLine(), "--cluster: " + e.getMessage(), e);
     }
+  }
+
+  private Duration nodeTimeout() {
+    if (nodeTimeoutMillis < ClusterNode.NODE_TIMEOUT_MIN_MS) {
+      throw new ParameterException(
+          spec.commandLine(),
+          "--node-timeout: '"
+              + nodeTimeoutMillis
+              + "' is less than "
+              + ClusterNode.NODE_TIMEOUT_MIN_MS
+              + " ms");
+    }
+    return Duration.ofMillis(nodeTimeoutMillis);
   }
 
   /** Those of the fabrics that are to be used over which memory is shown, the best first. */

@@ -333,7 +333,7 @@ final class Leader {
     return member.isSuspect(nowNs)
         || (core.hasDisk()
             && (member.isDiskStuck(nowNs) || (member.isDiskFull(nowNs) && !isOwnDiskShort()))
-            && nowNs - ownDurableNs <= MemberProgress.SILENCE_NS)
+            && nowNs - ownDurableNs <= core.context().limits().nodeTimeoutNs())
         || (core.serving() != null && !core.serving().hasRoom() && member.isStuck(nowNs));
   }
 

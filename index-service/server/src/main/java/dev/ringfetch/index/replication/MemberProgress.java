@@ -24,9 +24,6 @@ final class MemberProgress {
   /** A leader sends something at least so often. */
   static final long HEARTBEAT_NS = 50_000_000;
 
-  /** After so long without a message a node is taken for dead. */
-  static final long SILENCE_NS = 500_000_000;
-
   /** A disk that takes nothing for so long is full: longer than a sync on a busy one. */
   static final long DISK_NS = 5_000_000_000L;
 
@@ -37,6 +34,7 @@ final class MemberProgress {
   private final long node;
   private final long epoch;
   private final RecordLog.Cursor cursor;
+  private final Silence silence;
   private boolean connected;
   private boolean lost;
   private boolean failed;
@@ -69,7 +67,6 @@ final class MemberProgress {
   private long sent; // messages over this connection
   private long answers; // to them
   private long recordsSent; // the last of them that had records
-  private long heardNs;
   private long sentNs;
   private long adoptNs;
   private long progressNs;
@@ -84,7 +81,7 @@ final class MemberProgress {
     this.epoch = epoch;
     this.connected = connected;
     cursor = core.log().new Cursor();
-    heardNs = nowNs;
+    silence = new Silence(core.context().limits().nodeTimeoutNs(), nowNs);
     progressNs = nowNs;
     countedNs = nowNs;
     sentNs = nowNs - HEARTBEAT_NS;
@@ -127,7 +124,7 @@ final class MemberProgress {
 
   /** Whether it is to be taken for dead. */
   boolean isSuspect(long nowNs) {
-    return lost || failed || nowNs - heardNs > SILENCE_NS;
+    return lost || failed || silence.isOver(nowNs);
   }
 
   /** Whether it has lost what it had, or says what cannot be. */
@@ -137,7 +134,7 @@ final class MemberProgress {
 
   /** Whether it lacks records, or its disk does, and has got none for long. */
   boolean isStuck(long nowNs) {
-    return nowNs - countedNs > SILENCE_NS;
+    return nowNs - countedNs > silence.limitNs();
   }
 
   /** Whether its disk lacks records, and has got none for so long that it must be full. */
@@ -173,7 +170,7 @@ final class MemberProgress {
 
   /** Counts a time in which the leader did nothing as no silence of the member. */
   void excuse(long nowNs, long stoodNs) {
-    heardNs = Math.min(nowNs, heardNs + stoodNs);
+    silence.excuse(nowNs, stoodNs);
     progressNs = Math.min(nowNs, progressNs + stoodNs);
     countedNs = Math.min(nowNs, countedNs + stoodNs);
   }
@@ -219,7 +216,7 @@ final class MemberProgress {
     }
     final long countedBefore = counted();
     adopted = true;
-    heardNs = nowNs; // a node that refuses is no member
+    silence.heard(nowNs); // a node that refuses is no member
     diskRoom = answer.getDiskRoom();
     ends = answer.getEnds();
     if (answer.getReceived() > received || answer.getReceived() == core.log().end()) {

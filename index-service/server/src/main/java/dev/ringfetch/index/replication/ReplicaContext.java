@@ -78,17 +78,26 @@ record ReplicaContext(
   }
 
   /**
-   * Limits of a group's log.
+   * Limits of a group's log, and of its members' patience.
    *
    * @param waiting bytes of records that may wait for their commit; beyond, writers wait
    * @param tail bytes of records that are kept for a node that joins; beyond, it begins anew
    * @param memory bytes of the memory in which a leader may place records
+   * @param nodeTimeoutNs after so long without a message a node is taken for dead, see {@link
+   *     Silence}
    */
-  record Limits(int waiting, int tail, int memory) {
+  record Limits(int waiting, int tail, int memory, long nodeTimeoutNs) {
     /** Several times what comes between two cycles of a member, and the longest record. */
     static final int MEMORY_DEFAULT = 4 << 20;
 
+    /** Ten heartbeats: several may be late. */
+    static final long NODE_TIMEOUT_DEFAULT_NS = 10 * MemberProgress.HEARTBEAT_NS;
+
     /** About a tenth of a second of a fast network, and what comes during a snapshot. */
     static final Limits DEFAULT = new Limits(16 << 20, 64 << 20, MEMORY_DEFAULT);
+
+    Limits(int waiting, int tail, int memory) {
+      this(waiting, tail, memory, NODE_TIMEOUT_DEFAULT_NS);
+    }
   }
 }

@@ -59,7 +59,7 @@ final class ReplicaCycle {
   private boolean proposing; // until it is answered
   private boolean leaderGone;
   private long expected; // node whose messages are waited for
-  private long waitingNs; // since when
+  private final Silence silence; // of that node
   private long workedNs; // the last cycle
   private long suspectNs; // since when the leader is suspected
   private boolean suspecting;
@@ -86,10 +86,10 @@ final class ReplicaCycle {
     stopRecord = new EarlierStopRecord(recovery);
     core = recovery == null ? new ReplicaCore(context) : ReplicaCore.recovered(context, recovery);
     follower = new Follower(core);
-    waitingNs = context.clock().getAsLong();
-    workedNs = waitingNs;
-    shownNs = waitingNs;
-    notBeforeNs = waitingNs;
+    workedNs = context.clock().getAsLong();
+    shownNs = workedNs;
+    notBeforeNs = workedNs;
+    silence = new Silence(context.limits().nodeTimeoutNs(), workedNs);
   }
 
   ReplicaState state() {
@@ -116,6 +116,9 @@ final class ReplicaCycle {
     follower.onMessage(from, message, now());
     endLeading();
     if (core.state().isFollower() && follower.leader() == from && !isSuperseded(from)) {
+      if (from == expected) {
+        silence.heard(now());
+      }
       waitFor(from);
     }
   }
@@ -256,7 +259,7 @@ final class ReplicaCycle {
         }
       } else if (won.getEpoch() > wonBefore) {
         waitFor(won.getLeader());
-        notBeforeNs = now() + MemberProgress.SILENCE_NS + rank() * RANK_NS;
+        notBeforeNs = now() + silence.limitNs() + rank() * RANK_NS;
       }
     }
     if (leader != null
@@ -503,7 +506,7 @@ final class ReplicaCycle {
     final long stoodNs = nowNs - workedNs - MemberProgress.HEARTBEAT_NS;
     workedNs = nowNs;
     if (stoodNs > 0) {
-      waitingNs = Math.min(nowNs, waitingNs + stoodNs);
+      silence.excuse(nowNs, stoodNs);
       if (leader != null) {
         leader.excuse(nowNs, stoodNs);
       }
@@ -586,7 +589,7 @@ final class ReplicaCycle {
       final Node node = living.get(member.getNode());
       areBack &= node != null && node.getIncarnation() != member.getIncarnation();
     }
-    return areBack || nowNs - waitingNs > COLD_NS;
+    return areBack || silence.sinceNs(nowNs) > COLD_NS;
   }
 
   private void win(long leading, List<Member> members) {
@@ -624,12 +627,12 @@ final class ReplicaCycle {
   private void waitFor(long node) {
     expected = node;
     leaderGone = false;
-    waitingNs = now();
+    silence.restart(now());
     suspecting = false;
   }
 
   private boolean isLeaderSuspect(long nowNs) {
-    final boolean suspect = leaderGone || nowNs - waitingNs > MemberProgress.SILENCE_NS;
+    final boolean suspect = leaderGone || silence.isOver(nowNs);
     if (suspect && !suspecting) {
       suspectNs = nowNs;
     }

@@ -8,6 +8,7 @@ import dev.ringfetch.index.v1.LeaderMessage;
 import dev.ringfetch.index.v1.MemberMessage;
 import dev.ringfetch.index.v1.Node;
 import java.security.SecureRandom;
+import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Collection;
 import java.util.Collections;
@@ -18,6 +19,7 @@ import java.util.Objects;
 import java.util.Set;
 import java.util.TreeMap;
 import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.Executor;
 import java.util.function.LongFunction;
 import java.util.function.LongSupplier;
 import org.agrona.ErrorHandler;
@@ -31,6 +33,9 @@ import org.agrona.ErrorHandler;
  * and no more of a connection once one of the next came. None waits.
  */
 public final class Replicas implements AutoCloseable {
+  /** The shortest node timeout. */
+  public static final int NODE_TIMEOUT_MIN_MS = 200;
+
   /** How often {@link #work} is to be called at least. */
   public static final int PERIOD_MS = 10;
 
@@ -71,6 +76,7 @@ public final class Replicas implements AutoCloseable {
     private LongSupplier nonces = new SecureRandom()::nextLong;
     private ReplicaContext.Limits limits = ReplicaContext.Limits.DEFAULT;
     private Runnable alarm = () -> {};
+    private Executor background = Runnable::run;
     private ErrorHandler errors = failure -> {};
 
     /** Creates the defaults. */
@@ -139,19 +145,42 @@ public final class Replicas implements AutoCloseable {
       if (waiting < 1 || tail < 1) {
         throw new IllegalArgumentException("waiting=" + waiting + " tail=" + tail);
       }
-      limits = new ReplicaContext.Limits(waiting, tail, limits.memory());
+      limits = new ReplicaContext.Limits(waiting, tail, limits.memory(), limits.nodeTimeoutNs());
       return this;
     }
 
     /** Sets the bytes of memory in which a leader may place records (4 MiB unless set). */
     public Context logMemory(int bytes) {
-      limits = new ReplicaContext.Limits(limits.waiting(), limits.tail(), bytes);
+      limits =
+          new ReplicaContext.Limits(limits.waiting(), limits.tail(), bytes, limits.nodeTimeoutNs());
+      return this;
+    }
+
+    /**
+     * Sets the time without a message after which a node is taken for dead, 500 ms unless set. It
+     * grows by itself, up to {@value Silence#MOST} times, where messages come late.
+     *
+     * @param timeout at least {@value #NODE_TIMEOUT_MIN_MS} ms: four heartbeats
+     */
+    public Context nodeTimeout(Duration timeout) {
+      if (timeout.toMillis() < NODE_TIMEOUT_MIN_MS) {
+        throw new IllegalArgumentException("timeout=" + timeout);
+      }
+      limits =
+          new ReplicaContext.Limits(
+              limits.waiting(), limits.tail(), limits.memory(), timeout.toNanos());
       return this;
     }
 
     /** Sets what is run, on any thread, when {@link #work} is due at once. */
     public Context alarm(Runnable run) {
       alarm = run;
+      return this;
+    }
+
+    /** Sets what carries out, in order, what waits for a disk; unless set, the caller's thread. */
+    public Context background(Executor executor) {
+      background = executor;
       return this;
     }
 
@@ -167,7 +196,13 @@ public final class Replicas implements AutoCloseable {
     this.context = context;
     earlier = new EarlierGroups(replicas, groups, context.errors);
     Objects.requireNonNull(context.self, "self");
-    stopRecords = new StopRecordRemoval(context.stops, context.self, context.clock, context.errors);
+    stopRecords =
+        new StopRecordRemoval(
+            context.stops,
+            context.self,
+            context.clock,
+            new StopRecordRemoval.Removers(context.background, context.alarm),
+            context.errors);
     Objects.requireNonNull(context.coordinator, "coordinator");
     Objects.requireNonNull(context.peers, "peers");
     Objects.requireNonNull(context.stores, "stores");

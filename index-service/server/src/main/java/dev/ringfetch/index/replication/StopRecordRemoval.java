@@ -7,6 +7,9 @@ import java.io.IOException;
 import java.util.HashSet;
 import java.util.Map;
 import java.util.Set;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.Executor;
+import java.util.concurrent.RejectedExecutionException;
 import java.util.function.LongFunction;
 import java.util.function.LongSupplier;
 import org.agrona.ErrorHandler;
@@ -25,12 +28,23 @@ final class StopRecordRemoval {
   private final StopRecords records;
   private final Node self;
   private final LongSupplier clock;
+  private final Removers removers;
   private final ErrorHandler errors;
   private final Set<Long> left = new HashSet<>(); // by earlier processes
   private final Set<Long> due = new HashSet<>(); // some of those
+  private Set<Long> removing = Set.of(); // some of those
+  private CompletableFuture<Void> removal; // of those; null: none is under way
   private boolean nodeEnds;
   private boolean isLate;
   private long notBeforeNs; // if late
+
+  /**
+   * The thread that removes.
+   *
+   * @param background carries a removal out, which waits for the disk
+   * @param alarm is run when a removal has ended
+   */
+  record Removers(Executor background, Runnable alarm) {}
 
   /**
    * Creates it.
@@ -38,10 +52,12 @@ final class StopRecordRemoval {
    * @param records null if there are none
    * @param clock in nanoseconds
    */
-  StopRecordRemoval(StopRecords records, Node self, LongSupplier clock, ErrorHandler errors) {
+  StopRecordRemoval(
+      StopRecords records, Node self, LongSupplier clock, Removers removers, ErrorHandler errors) {
     this.records = records;
     this.self = self;
     this.clock = clock;
+    this.removers = removers;
     this.errors = errors;
     if (records != null) {
       try {
@@ -85,29 +101,32 @@ final class StopRecordRemoval {
   }
 
   /**
-   * Removes all that are due, unless that has just failed, and tells their replicas.
+   * Has all removed that are due, unless that has just failed, and tells the replicas of those that
+   * are gone.
    *
    * @param replicas finds the replica of a group; null: there is none
    * @return number of records that are gone
    */
   int work(LongFunction<Replica> replicas) {
-    if (due.isEmpty() || (isLate && clock.getAsLong() - notBeforeNs < 0)) {
+    if (removal == null && !due.isEmpty() && !(isLate && clock.getAsLong() - notBeforeNs < 0)) {
+      begin();
+    }
+    if (removal == null || !removal.isDone()) {
       return 0;
     }
-    final Set<Long> gone = Set.copyOf(due);
-    try {
-      records.delete(gone);
-    } catch (IOException e) {
-      isLate = true;
+    final Set<Long> gone = removing;
+    final Throwable failure = removal.handle((done, thrown) -> thrown).join();
+    removal = null;
+    isLate = failure != null;
+    if (isLate) {
       notBeforeNs = clock.getAsLong() + RETRY_NS;
       errors.onError(
           new IOException(
-              "what an earlier process has left is not removed yet: groups=" + gone, e));
+              "what an earlier process has left is not removed yet: groups=" + gone, failure));
       return 0;
     }
-    isLate = false;
     left.removeAll(gone);
-    due.clear();
+    due.removeAll(gone);
     for (final long group : gone) {
       final Replica replica = replicas.apply(group);
       if (replica != null) {
@@ -115,5 +134,27 @@ final class StopRecordRemoval {
       }
     }
     return gone.size();
+  }
+
+  private void begin() {
+    final Set<Long> groups = Set.copyOf(due);
+    final CompletableFuture<Void> begun = new CompletableFuture<>();
+    removing = groups;
+    removal = begun;
+    try {
+      removers.background().execute(() -> remove(groups, begun));
+    } catch (RejectedExecutionException e) { // the node ends
+      begun.completeExceptionally(e);
+    }
+  }
+
+  private void remove(Set<Long> groups, CompletableFuture<Void> begun) {
+    try {
+      records.delete(groups);
+      begun.complete(null);
+    } catch (IOException | RuntimeException e) {
+      begun.completeExceptionally(e);
+    }
+    removers.alarm().run();
   }
 }

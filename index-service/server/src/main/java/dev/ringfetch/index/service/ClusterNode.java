@@ -32,15 +32,18 @@ import java.lang.System.Logger;
 import java.lang.System.Logger.Level;
 import java.nio.file.Path;
 import java.security.SecureRandom;
+import java.time.Duration;
 import java.util.List;
 import java.util.Map;
 import java.util.Queue;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ConcurrentLinkedQueue;
+import java.util.concurrent.ExecutionException;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.TimeoutException;
+import java.util.concurrent.atomic.AtomicReference;
 import java.util.concurrent.locks.LockSupport;
 import java.util.function.Consumer;
-import java.util.function.Supplier;
 import org.agrona.concurrent.BackoffIdleStrategy;
 import org.agrona.concurrent.IdleStrategy;
 
@@ -54,6 +57,9 @@ import org.agrona.concurrent.IdleStrategy;
 public final class ClusterNode implements LeaderDirectory, AutoCloseable {
   /** Nodes that have each index, unless set. */
   public static final int REPLICAS_DEFAULT = 3;
+
+  /** The shortest node timeout. */
+  public static final int NODE_TIMEOUT_MIN_MS = Replicas.NODE_TIMEOUT_MIN_MS;
 
   /** The most nodes that a request may name. */
   static final int REPLICAS_MAX = 64;
@@ -71,11 +77,15 @@ public final class ClusterNode implements LeaderDirectory, AutoCloseable {
 
   private static final long CLOSE_MILLIS = 5_000;
 
+  /** How long the node's thread may stand in a step before an end goes on without it. */
+  private static final long BEGIN_STOP_NS = TimeUnit.SECONDS.toNanos(30);
+
   private final Indexes indexes;
   private final Coordinator coordinator;
   private final Node self; // without an address
   private final GrpcPeers peers;
   private final NodeRecovery recovery;
+  private final Replicas.Context context = new Replicas.Context();
   private final Replicas replicas;
   private final GroupLeadership leadership;
   private final IndexCreations creations;
@@ -87,12 +97,16 @@ public final class ClusterNode implements LeaderDirectory, AutoCloseable {
   private final Path shmDirectory; // null: the default
   private ReplicationPath path; // null: not chosen
   private FabricMemory memory; // null: none
-  private final BackgroundThread connector = new BackgroundThread("index-memory-connector");
+  private final BackgroundThreads connector = new BackgroundThreads("index-memory-connector");
+  private final BackgroundThreads remover = new BackgroundThreads("index-stop-remover");
   private volatile boolean closed;
   private boolean isHandedOver; // of the thread that ends the node
   private volatile boolean woken;
+  private final CompletableFuture<Void> ended = new CompletableFuture<>(); // the thread
+  private final CompletableFuture<Void> handedOver = new CompletableFuture<>();
 
   // Of the thread.
+  private HandOver handingOver; // null: none has begun, or it has ended
   private CoordinatorContact contact;
   private final IdleStrategy looking =
       new BackoffIdleStrategy(LOOK_SPINS, LOOK_YIELDS, LOOK_PARK_NS, LOOK_PARK_NS);
@@ -130,18 +144,18 @@ public final class ClusterNode implements LeaderDirectory, AutoCloseable {
     memory.ofNode(recovery);
     peers = new GrpcPeers(self, new Arrivals(), shmDirectory);
     final NodeGates gates = memory.openGates(self.getId());
-    this.replicas =
-        new Replicas(
-            new Replicas.Context()
-                .self(self)
-                .coordinator(coordinator)
-                .peers(peers)
-                .stores(this::store)
-                .disks(memory.hasSuccessors() ? group -> new JournalDisk(memory.journal()) : null)
-                .gates(gates::open)
-                .stops(stops)
-                .alarm(this::wake)
-                .errors(ClusterNode::onError));
+    context
+        .self(self)
+        .coordinator(coordinator)
+        .peers(peers)
+        .stores(this::store)
+        .disks(memory.hasSuccessors() ? group -> new JournalDisk(memory.journal()) : null)
+        .gates(gates::open)
+        .stops(stops)
+        .background(remover)
+        .alarm(this::wake)
+        .errors(ClusterNode::onError);
+    this.replicas = new Replicas(context);
     leadership = new GroupLeadership(self.getId(), this.replicas);
     final NewGroups groups = new NewGroups(this.replicas, memory);
     creations = new IndexCreations(this.replicas, coordinator, groups, replicas, this::execute);
@@ -197,6 +211,15 @@ public final class ClusterNode implements LeaderDirectory, AutoCloseable {
       }
       LOGGER.log(Level.INFO, "replication by calls alone: " + e.getMessage());
     }
+    return this;
+  }
+
+  /**
+   * Sets the time without a message after which a node is taken for dead; see {@link
+   * Replicas.Context#nodeTimeout}. Called before the start.
+   */
+  public ClusterNode nodeTimeout(Duration timeout) {
+    context.nodeTimeout(timeout);
     return this;
   }
 
@@ -257,6 +280,14 @@ public final class ClusterNode implements LeaderDirectory, AutoCloseable {
   }
 
   private void run() {
+    try {
+      cycle();
+    } finally {
+      ended.complete(null);
+    }
+  }
+
+  private void cycle() {
     while (!closed) {
       try {
         woken = false;
@@ -265,6 +296,9 @@ public final class ClusterNode implements LeaderDirectory, AutoCloseable {
         }
         peers.work();
         int done = replicas.work();
+        if (handingOver != null && handingOver.isDone()) {
+          handedOver.complete(null);
+        }
         creations.tellWaiting();
         contact.tell(replicas.isCoordinated());
         if (done == 0) {
@@ -370,39 +404,49 @@ public final class ClusterNode implements LeaderDirectory, AutoCloseable {
   public void handOver() {
     isHandedOver = true;
     try {
-      final HandOver handOver =
-          onThread(() -> new HandOver(replicas, System::nanoTime), HandOver.LIMIT_NS);
-      while (handOver != null && !handOver.isDone() && thread.isAlive()) {
-        Thread.sleep(1);
-      }
-      if (handOver != null) {
-        execute(handOver::end);
+      final CompletableFuture<?> begun =
+          onThread(() -> handingOver = new HandOver(replicas, System::nanoTime));
+      if (await(begun, HandOver.LIMIT_NS) && await(handedOver, HandOver.LIMIT_NS)) {
+        execute(this::endHandOver);
       }
     } catch (InterruptedException e) {
       Thread.currentThread().interrupt();
     }
   }
 
+  private void endHandOver() {
+    handingOver.end();
+    handingOver = null;
+  }
+
   /**
-   * Makes something on the node's thread; null if that has ended, does not come to it in time, or
-   * failed, which is logged.
+   * Carries a task out on the node's thread.
+   *
+   * @return is completed then; with what the task threw, which is logged
    */
-  private <T> T onThread(Supplier<T> made, long limitNs) throws InterruptedException {
-    final long beganNs = System.nanoTime();
-    final CompletableFuture<T> future = new CompletableFuture<>();
+  private CompletableFuture<Void> onThread(Runnable task) {
+    final CompletableFuture<Void> done = new CompletableFuture<>();
     execute(
         () -> {
           try {
-            future.complete(made.get());
+            task.run();
+            done.complete(null);
           } catch (RuntimeException | Error e) {
-            future.completeExceptionally(e);
+            done.completeExceptionally(e);
             throw e;
           }
         });
-    while (!future.isDone() && thread.isAlive() && System.nanoTime() - beganNs < limitNs) {
-      Thread.sleep(1);
+    return done;
+  }
+
+  /** Waits for what the node's thread does; false if it fails, is late, or the thread has ended. */
+  private boolean await(CompletableFuture<?> future, long limitNs) throws InterruptedException {
+    try {
+      CompletableFuture.anyOf(future, ended).get(limitNs, TimeUnit.NANOSECONDS);
+      return future.isDone();
+    } catch (TimeoutException | ExecutionException e) { // the thread logs what it throws
+      return false;
     }
-    return future.exceptionally(logged -> null).getNow(null);
   }
 
   /**
@@ -420,9 +464,15 @@ public final class ClusterNode implements LeaderDirectory, AutoCloseable {
     }
     if (!closed && stops != null && thread.isAlive()) {
       final Thread caller = Thread.currentThread();
+      final AtomicReference<OrderlyStop> begun = new AtomicReference<>();
       try {
-        endReplicas(
-            onThread(() -> beginStop(() -> LockSupport.unpark(caller), unsaved), Long.MAX_VALUE));
+        final CompletableFuture<?> beginning =
+            onThread(() -> begun.set(beginStop(() -> LockSupport.unpark(caller), unsaved)));
+        if (await(beginning, BEGIN_STOP_NS)) {
+          endReplicas(begun.get());
+        } else {
+          unsaved.accept("indexes at level memory: the node does not come to its end");
+        }
       } catch (InterruptedException e) {
         caller.interrupt();
       }
@@ -436,7 +486,7 @@ public final class ClusterNode implements LeaderDirectory, AutoCloseable {
   }
 
   private void endReplicas(OrderlyStop stop) throws InterruptedException {
-    while (stop != null && !stop.isDone() && thread.isAlive()) { // each copy ends, or fails
+    while (!stop.isDone() && thread.isAlive()) { // each copy ends, or fails
       if (!stop.work()) {
         LockSupport.parkNanos(this, TICK_NS);
       }
@@ -468,6 +518,7 @@ public final class ClusterNode implements LeaderDirectory, AutoCloseable {
       memory.close();
     }
     connector.close();
+    remover.close();
     coordinator.close();
   }
 

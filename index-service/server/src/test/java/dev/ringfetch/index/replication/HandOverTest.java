@@ -138,7 +138,9 @@ final class HandOverTest {
         world.time().run(ReplicationWorld.MS);
       }
       final long waitedMs = (world.time().nowNs() - beganNs) / ReplicationWorld.MS;
-      assertTrue(waitedMs < MemberProgress.SILENCE_NS / ReplicationWorld.MS, "ms=" + waitedMs);
+      assertTrue(
+          waitedMs < ReplicaContext.Limits.NODE_TIMEOUT_DEFAULT_NS / ReplicationWorld.MS,
+          "ms=" + waitedMs);
       world.time().run(1_000 * ReplicationWorld.MS);
       world.checkErrors();
       assertEquals(0, coverage.of("hand-overs"), world::describe);

@@ -18,6 +18,10 @@ import org.junit.jupiter.api.Test;
 final class ReplicaTest {
   private static final long SEED = Long.getLong("ringfetch.seed", 29);
 
+  /** No replica waits longer for a node that says nothing. */
+  private static final int LONGEST_SILENCE_MS =
+      (int) (Silence.MOST * ReplicaContext.Limits.NODE_TIMEOUT_DEFAULT_NS / ReplicationWorld.MS);
+
   private final Coverage coverage = new Coverage();
 
   @Test
@@ -463,8 +467,8 @@ final class ReplicaTest {
       final SimulatedNode leader = world.leader();
       final long resumed = coverage.of("resumed logs");
       final long other = leader.id() % 3 + 1;
-      world.pause(other, 800);
-      world.time().run(700 * ReplicationWorld.MS);
+      world.pause(other, LONGEST_SILENCE_MS + 200);
+      world.time().run((LONGEST_SILENCE_MS + 100) * ReplicationWorld.MS);
       assertFalse(isMember(world, other), world::describe);
       world.time().run(5_000 * ReplicationWorld.MS);
       assertTrue(isMember(world, other), world::describe);

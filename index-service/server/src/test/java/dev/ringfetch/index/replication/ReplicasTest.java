@@ -23,10 +23,12 @@ import dev.ringfetch.index.v1.MemberMessage;
 import dev.ringfetch.index.v1.Node;
 import dev.ringfetch.index.v1.SnapshotBegin;
 import java.io.IOException;
+import java.util.ArrayDeque;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Set;
 import java.util.TreeSet;
+import java.util.concurrent.Executor;
 import java.util.function.Consumer;
 import org.junit.jupiter.api.Test;
 
@@ -359,6 +361,11 @@ final class ReplicasTest {
   }
 
   private Replicas withRecords(KeptStops stops, ToldCoordinator coordinator, List<Long> nowNs) {
+    return withRecords(stops, coordinator, nowNs, Runnable::run);
+  }
+
+  private Replicas withRecords(
+      KeptStops stops, ToldCoordinator coordinator, List<Long> nowNs, Executor background) {
     return new Replicas(
         new Replicas.Context()
             .self(SELF)
@@ -366,6 +373,7 @@ final class ReplicasTest {
             .peers(new Answers())
             .stores(group -> new EmptyStore())
             .clock(() -> nowNs.get(nowNs.size() - 1))
+            .background(background)
             .stops(stops));
   }
 
@@ -398,6 +406,35 @@ final class ReplicasTest {
       restarted.work();
       restarted.work();
       assertEquals(Set.of(4L), stops.groups); // of which the coordinator knows nothing
+    }
+  }
+
+  /** The thread that works brings the time to all replicas. */
+  @Test
+  void theThreadThatWorksWaitsForNoRemoval() {
+    final KeptStops stops = new KeptStops();
+    stops.groups.addAll(List.of(1L, 2L));
+    stops.failures = 1;
+    final ToldCoordinator coordinator = new ToldCoordinator();
+    coordinator.groups = List.of(established(1, LEADER));
+    final List<Long> nowNs = new ArrayList<>(List.of(0L));
+    final ArrayDeque<Runnable> onDisk = new ArrayDeque<>();
+    try (Replicas restarted = withRecords(stops, coordinator, nowNs, onDisk::add)) {
+      restarted.work();
+      coordinator.groups = List.of(established(2, LEADER));
+      restarted.work();
+      assertEquals(1, onDisk.size()); // one at a time
+      onDisk.remove().run();
+      restarted.work();
+      assertEquals(0, onDisk.size()); // it has failed just now
+      nowNs.add(1_000_000_001L);
+      restarted.work();
+      assertEquals(Set.of(1L, 2L), stops.groups);
+      onDisk.remove().run();
+      restarted.work();
+      restarted.work();
+      assertEquals(Set.of(), stops.groups);
+      assertEquals(0, onDisk.size());
     }
   }
 

@@ -71,6 +71,7 @@ final class SimulatedNode {
                 .disks(directory == null ? null : group -> directory.open(this::run))
                 .gates(group -> new Gate())
                 .stops(stops)
+                .background(this::onDisk)
                 .clock(world.time()::nowNs)
                 .nonces(() -> world.time().random().nextLong() | 1)
                 .alarm(this::alarm)
@@ -110,6 +111,12 @@ final class SimulatedNode {
                         replicas.work();
                       }));
     }
+  }
+
+  /** Carries a task out after the time of a disk. */
+  private void onDisk(Runnable task) {
+    final int delayNs = world.time().random().nextInt(world.time().oneIn(2) ? 20_000_000 : 200_000);
+    world.time().after(delayNs, () -> run(task));
   }
 
   /** Begins to end in order; the process itself ends later. */

@@ -1,0 +1,84 @@
+package dev.ringfetch.index.replication;
+
+import java.util.concurrent.TimeUnit;
+
+/**
+ * The silence of one node as a replica judges it: the time since its last message, against a limit.
+ * The limit is the node timeout, or {@value #GAPS} times the longest gap between two messages in
+ * the last seconds where that is more, but at most {@value #MOST} node timeouts. So replicas on a
+ * busy machine, whose messages come late, wait longer instead of taking each other for dead.
+ *
+ * <p>The replica's owner only.
+ */
+final class Silence {
+  /** A message that comes this much later than any before is rare; four of them are no chance. */
+  static final int GAPS = 4;
+
+  /** A node that stands still is missed after that many timeouts on the busiest machine. */
+  static final int MOST = 8;
+
+  /** A gap counts for one of these at least, and two at most. */
+  static final long WINDOW_NS = TimeUnit.SECONDS.toNanos(5);
+
+  private final long timeoutNs;
+  private long heardNs;
+  private long windowNs; // begin of the window
+  private long longestNs; // gap of the window
+  private long longestBeforeNs; // gap of the window before
+
+  /**
+   * Begins to wait for a node.
+   *
+   * @param timeoutNs the node timeout
+   */
+  Silence(long timeoutNs, long nowNs) {
+    this.timeoutNs = timeoutNs;
+    heardNs = nowNs;
+    windowNs = nowNs;
+  }
+
+  /** A message of the node has come. */
+  void heard(long nowNs) {
+    noteGap(nowNs, nowNs - heardNs);
+    heardNs = nowNs;
+  }
+
+  /** Waits anew, for another node perhaps: the time since the last message is no gap. */
+  void restart(long nowNs) {
+    heardNs = nowNs;
+  }
+
+  /**
+   * Counts a time in which this replica did no cycles as no silence of the node. Where that happens
+   * here, it may happen to the node: the time counts as a gap.
+   */
+  void excuse(long nowNs, long stoodNs) {
+    noteGap(nowNs, stoodNs);
+    heardNs = Math.min(nowNs, heardNs + stoodNs);
+  }
+
+  private void noteGap(long nowNs, long gapNs) {
+    if (nowNs - windowNs >= WINDOW_NS) {
+      longestBeforeNs = nowNs - windowNs < 2 * WINDOW_NS ? longestNs : 0;
+      longestNs = 0;
+      windowNs = nowNs;
+    }
+    longestNs = Math.max(longestNs, gapNs);
+  }
+
+  /** Time since the last message, or since the begin. */
+  long sinceNs(long nowNs) {
+    return nowNs - heardNs;
+  }
+
+  /** Whether the node is to be taken for dead. */
+  boolean isOver(long nowNs) {
+    return sinceNs(nowNs) > limitNs();
+  }
+
+  /** How long the node may say nothing. */
+  long limitNs() {
+    final long gapsNs = GAPS * Math.max(longestNs, longestBeforeNs);
+    return Math.min(MOST * timeoutNs, Math.max(timeoutNs, gapsNs));
+  }
+}
