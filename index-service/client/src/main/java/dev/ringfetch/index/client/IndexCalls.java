@@ -33,6 +33,7 @@ final class IndexCalls {
 
   private final LeaderChannel cluster; // null: the channel is the caller's
   private final ClientMetrics metrics;
+  private final ClientThreads threads;
   private final long graceNs;
   private final Set<ClientCall<?, ?>> streams = ConcurrentHashMap.newKeySet();
   private volatile State state = State.OPEN;
@@ -46,11 +47,21 @@ final class IndexCalls {
    *     is none
    * @param graceNs what calls may take in addition until one was answered, in nanoseconds.
    */
-  IndexCalls(Channel channel, LeaderChannel cluster, ClientMetrics metrics, long graceNs) {
+  IndexCalls(
+      Channel channel,
+      LeaderChannel cluster,
+      ClientMetrics metrics,
+      ClientThreads threads,
+      long graceNs) {
     this.channel = channel;
     this.cluster = cluster;
     this.metrics = metrics;
+    this.threads = threads;
     this.graceNs = graceNs;
+  }
+
+  ClientThreads threads() {
+    return threads;
   }
 
   /** Begins an operation. */

@@ -7,6 +7,7 @@ import io.grpc.ManagedChannel;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.Objects;
+import java.util.concurrent.Executor;
 
 /** Builder of clients. It needs a target or a channel; the rest has defaults. */
 public final class IndexClientBuilder {
@@ -24,6 +25,8 @@ public final class IndexClientBuilder {
   private ChannelCredentials credentials; // null: plaintext
   private Duration deadline; // null: the default, with grace
   private ClientMetrics metrics = ClientMetrics.NONE;
+  private Executor executor; // null: pools of daemon threads
+  private ClientThreads threads; // null: those of the executor
   private Path shmDirectory; // null: the default
   private boolean exactlyOnce = true;
 
@@ -73,6 +76,24 @@ public final class IndexClientBuilder {
   }
 
   /**
+   * Sets the executor for the application's code: listeners of watches, functions of asynchronous
+   * updates, consumers of asynchronous scans, and what depends on futures. Unless set, it runs on
+   * pools of daemon threads, which grow as it blocks. A task that the executor refuses runs on such
+   * a pool, too. With a channel of the caller's, what follows an answer runs where the channel runs
+   * it.
+   */
+  public IndexClientBuilder executor(Executor executor) {
+    this.executor = Objects.requireNonNull(executor, "executor");
+    return this;
+  }
+
+  /** Sets the threads, with a clock and a timer of a test. */
+  IndexClientBuilder threads(ClientThreads threads) {
+    this.threads = threads;
+    return this;
+  }
+
+  /**
    * Sets whether writes have numbers, by which the server carries each out once, however often it
    * is sent: then a write that ends UNAVAILABLE is repeated as long as its deadline lasts, also at
    * the next server on the same data. They have unless set to false: a write is never repeated
@@ -103,9 +124,10 @@ public final class IndexClientBuilder {
     if (channel != null && credentials != null) {
       throw new IllegalStateException("a channel has credentials of its own");
     }
+    final ClientThreads used = threads();
     final Targets targets = channel == null ? Targets.of(target) : null;
     final LeaderChannel cluster =
-        channel == null ? new LeaderChannel(targets, this::connect) : null;
+        channel == null ? new LeaderChannel(targets, this::connect, used) : null;
     final Channel first =
         channel == null ? cluster.nodes().channel(targets.addresses().get(0)) : channel;
     final IndexCalls calls =
@@ -113,6 +135,7 @@ public final class IndexClientBuilder {
             channel == null && targets.areNodes() ? cluster : first,
             cluster,
             metrics,
+            used,
             deadline == null ? FIRST_CALL_GRACE.toNanos() : 0);
     return new IndexClient(
         calls,
@@ -133,7 +156,11 @@ public final class IndexClientBuilder {
     if (target == null) {
       throw new IllegalStateException("set a target");
     }
-    return new LeaderChannel(Targets.of(target), this::connect);
+    return new LeaderChannel(Targets.of(target), this::connect, threads());
+  }
+
+  private ClientThreads threads() {
+    return threads == null ? new ClientThreads(executor) : threads;
   }
 
   private ManagedChannel connect(String address) {
@@ -141,6 +168,9 @@ public final class IndexClientBuilder {
         credentials == null
             ? RingChannelBuilder.forTarget(address).usePlaintext()
             : RingChannelBuilder.newChannelBuilder(address, credentials);
+    if (executor != null) {
+      builder.executor(executor);
+    }
     return (shmDirectory == null ? builder : builder.shmDirectory(shmDirectory)).build();
   }
 }

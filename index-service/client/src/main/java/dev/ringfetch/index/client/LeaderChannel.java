@@ -12,7 +12,6 @@ import io.grpc.Metadata;
 import io.grpc.MethodDescriptor;
 import io.grpc.Status;
 import java.util.Map;
-import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.Executor;
 import java.util.concurrent.ThreadLocalRandom;
@@ -31,8 +30,9 @@ import java.util.function.Function;
  * SilentLeaders another node leads}.
  *
  * <p>A call with a {@link NodeAddress} goes to that node, and to no other. Requests have one
- * message. Safe for use by many threads; has no thread of its own: pauses end on the JVM's common
- * pool.
+ * message. Safe for use by many threads; has no thread of its own: pauses end on the client's pool,
+ * and a call that ends without one of its channel's threads ends on the executor of the client, if
+ * it has none itself.
  */
 final class LeaderChannel extends ManagedChannel {
   /** Nodes that may refuse a call, one after the other: more than elections in its time. */
@@ -47,6 +47,7 @@ final class LeaderChannel extends ManagedChannel {
 
   private final ClusterNodes nodes;
   private final SilentLeaders silent;
+  private final ClientThreads threads;
   private final Map<Class<?>, Function<Message, String>> indexes = new ConcurrentHashMap<>();
 
   /**
@@ -55,9 +56,10 @@ final class LeaderChannel extends ManagedChannel {
    * @param targets addresses of some nodes
    * @param connect makes the channel to an address
    */
-  LeaderChannel(Targets targets, Function<String, ManagedChannel> connect) {
+  LeaderChannel(Targets targets, Function<String, ManagedChannel> connect, ClientThreads threads) {
     nodes = new ClusterNodes(targets, connect);
-    silent = new SilentLeaders(nodes::addresses, nodes::channel);
+    silent = new SilentLeaders(nodes::addresses, nodes::channel, threads);
+    this.threads = threads;
   }
 
   /** What is known of the nodes. */
@@ -250,7 +252,7 @@ final class LeaderChannel extends ManagedChannel {
     private void execute(Runnable task) {
       final Executor executor = options.getExecutor();
       if (executor == null) {
-        task.run();
+        threads.run(task);
       } else {
         executor.execute(task);
       }
@@ -327,7 +329,7 @@ final class LeaderChannel extends ManagedChannel {
       if (pauseNs == 0) {
         go();
       } else {
-        CompletableFuture.delayedExecutor(pauseNs, TimeUnit.NANOSECONDS).execute(this::go);
+        threads.after(pauseNs, this::go);
       }
     }
   }

@@ -9,7 +9,6 @@ import io.grpc.Status;
 import io.grpc.StatusRuntimeException;
 import java.util.Map;
 import java.util.Objects;
-import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.TimeUnit;
@@ -23,7 +22,7 @@ import java.util.function.Consumer;
  * an older server, which gives no numbers, writes are never repeated.
  *
  * <p>Safe for use by many threads; has no thread of its own: pauses of asynchronous writes end on
- * the JVM's common pool.
+ * the client's executor.
  */
 final class RepeatedWrites {
   /** How long {@link #close} waits for the server. */
@@ -290,8 +289,9 @@ final class RepeatedWrites {
         send(write, call, then);
       }
       case REPEAT ->
-          CompletableFuture.delayedExecutor(write.pauseNs(), TimeUnit.NANOSECONDS)
-              .execute(() -> IndexCalls.proceed(then.future, () -> send(write, call, then)));
+          calls
+              .threads()
+              .after(write.pauseNs(), () -> proceed(then.future, () -> send(write, call, then)));
       case FAIL -> {
         final IndexException failure = write.failure();
         write.end();
@@ -314,9 +314,9 @@ final class RepeatedWrites {
               .ended()
               .copy()
               .orTimeout(Math.max(0, then.future.run().leftNs()), TimeUnit.NANOSECONDS)
-              .whenComplete(
+              .whenCompleteAsync( // not on the JVM's timer thread
                   (ended, late) ->
-                      IndexCalls.proceed(
+                      proceed(
                           then.future,
                           () -> {
                             if (late == null) {
@@ -324,7 +324,8 @@ final class RepeatedWrites {
                             } else {
                               then.onFailure.accept(then.future.run().failure(late(), false));
                             }
-                          }));
+                          }),
+                  calls.threads().pool());
       return;
     }
     boolean sent = false;
@@ -349,6 +350,11 @@ final class RepeatedWrites {
         of.failed(opening, Status.Code.UNKNOWN);
       }
     }
+  }
+
+  /** Goes on with a write where the application's code may run: a step may end its future. */
+  private void proceed(CallFuture<?> future, Runnable step) {
+    calls.threads().run(() -> IndexCalls.proceed(future, step));
   }
 
   /** Gives the client's numbers back, if the server is there. */

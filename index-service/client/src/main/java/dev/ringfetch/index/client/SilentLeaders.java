@@ -14,7 +14,6 @@ import java.util.HashMap;
 import java.util.HashSet;
 import java.util.Map;
 import java.util.Set;
-import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicBoolean;
@@ -25,26 +24,37 @@ import java.util.function.Supplier;
  * The watch over attempts that get no answer: a leader that stands still, or is cut off, ends no
  * connection. After {@value #PATIENCE_MS} ms without an answer the other nodes are asked; if one of
  * them leads the index, the attempt is superseded, and made there. If none does, the attempt goes
- * on: a call may take long.
+ * on, as a call may take long, and they are asked again, after pauses that grow from {@value
+ * #PAUSE_MIN_MS} to {@value #PAUSE_MAX_MS} ms, for as long as some attempt at the silent node lacks
+ * its answer. A node is asked again only after it has answered, or its time was over.
  *
  * <p>One check every {@value #CHECK_MS} ms for all attempts together, and only while there are
- * some. Safe for use by many threads; has no thread of its own: checks are made on the JVM's common
- * pool.
+ * some. An attempt's silence is counted in checks, so a pause of this process is none. Safe for use
+ * by many threads; checks are made on the client's pool.
  */
 final class SilentLeaders {
   static final int PATIENCE_MS = 500;
-  private static final int CHECK_MS = 100;
+  static final int CHECK_MS = 100;
+  static final int PAUSE_MIN_MS = 100;
+  static final int PAUSE_MAX_MS = 2000;
 
   private final Supplier<Collection<String>> addresses;
   private final Function<String, Channel> channels;
+  private final ClientThreads threads;
   private final Set<Attempt> attempts = ConcurrentHashMap.newKeySet();
   private final AtomicBoolean checking = new AtomicBoolean();
 
+  /** Nodes that are asked now. */
+  private final Set<String> asked = ConcurrentHashMap.newKeySet();
+
+  /** Nodes that do not answer, by address. Of the check. */
+  private final Map<String, Questions> silent = new HashMap<>();
+
   /** A call that was sent to a node. */
   abstract static class Attempt {
-    private final long beginNs = System.nanoTime();
     final String index;
     final String address;
+    private volatile int checks; // that have found it without an answer; of the check
 
     Attempt(String index, String address) {
       this.index = index;
@@ -54,8 +64,31 @@ final class SilentLeaders {
     /** Ends the attempt, unless it was answered: another node leads. */
     abstract void supersede(String leader);
 
-    private boolean isLate(long nowNs) {
-      return nowNs - beginNs > TimeUnit.MILLISECONDS.toNanos(PATIENCE_MS);
+    @SuppressWarnings("NonAtomicVolatileUpdate") // one check at a time
+    private void check() {
+      checks++;
+    }
+
+    /** The first check may come right behind the begin. */
+    private boolean isLate() {
+      return checks > PATIENCE_MS / CHECK_MS;
+    }
+  }
+
+  /** When to ask because of a silent node. Of the check. */
+  private final class Questions {
+    private final Backoff backoff =
+        new Backoff(
+            TimeUnit.MILLISECONDS.toNanos(PAUSE_MIN_MS),
+            TimeUnit.MILLISECONDS.toNanos(PAUSE_MAX_MS));
+    private long nextNs = threads.nowNs();
+
+    boolean areDue(long nowNs) {
+      if (nowNs - nextNs < 0) {
+        return false;
+      }
+      nextNs = nowNs + backoff.nextNs();
+      return true;
     }
   }
 
@@ -65,9 +98,13 @@ final class SilentLeaders {
    * @param addresses of all nodes that are known
    * @param channels to them
    */
-  SilentLeaders(Supplier<Collection<String>> addresses, Function<String, Channel> channels) {
+  SilentLeaders(
+      Supplier<Collection<String>> addresses,
+      Function<String, Channel> channels,
+      ClientThreads threads) {
     this.addresses = addresses;
     this.channels = channels;
+    this.threads = threads;
   }
 
   /** An attempt begins. */
@@ -84,20 +121,26 @@ final class SilentLeaders {
   }
 
   private void schedule() {
-    CompletableFuture.delayedExecutor(CHECK_MS, TimeUnit.MILLISECONDS).execute(this::check);
+    threads.after(TimeUnit.MILLISECONDS.toNanos(CHECK_MS), this::check);
   }
 
   private void check() {
     try {
-      final long nowNs = System.nanoTime();
-      final Set<String> silent = new HashSet<>();
+      final Set<String> late = new HashSet<>();
       for (final Attempt attempt : attempts) {
-        if (attempt.isLate(nowNs)) {
-          silent.add(attempt.address);
+        attempt.check();
+        if (attempt.isLate()) {
+          late.add(attempt.address);
         }
       }
-      if (!silent.isEmpty()) {
-        addresses.get().stream().filter(each -> !silent.contains(each)).forEach(this::ask);
+      silent.keySet().retainAll(late);
+      final long nowNs = threads.nowNs();
+      boolean due = false;
+      for (final String address : late) {
+        due |= silent.computeIfAbsent(address, unused -> new Questions()).areDue(nowNs);
+      }
+      if (due) {
+        addresses.get().stream().filter(each -> !late.contains(each)).forEach(this::ask);
       }
     } finally {
       checking.set(false);
@@ -107,29 +150,44 @@ final class SilentLeaders {
     }
   }
 
-  /** Asks a node what it leads. */
+  /** Asks a node what it leads, unless it is asked already. */
   private void ask(String address) {
-    ClientCalls.asyncUnaryCall(
-        channels
-            .apply(address)
-            .newCall(
-                IndexAdminGrpc.getDescribeClusterMethod(),
-                CallOptions.DEFAULT.withDeadlineAfter(PATIENCE_MS, TimeUnit.MILLISECONDS)),
-        DescribeClusterRequest.getDefaultInstance(),
-        new StreamObserver<DescribeClusterResponse>() {
-          @Override
-          public void onNext(DescribeClusterResponse answer) {
-            answered(answer);
-          }
+    if (!asked.add(address)) {
+      return;
+    }
+    boolean sent = false;
+    try {
+      ClientCalls.asyncUnaryCall(
+          channels
+              .apply(address)
+              .newCall(
+                  IndexAdminGrpc.getDescribeClusterMethod(),
+                  CallOptions.DEFAULT
+                      .withExecutor(threads.pool())
+                      .withDeadlineAfter(PATIENCE_MS, TimeUnit.MILLISECONDS)),
+          DescribeClusterRequest.getDefaultInstance(),
+          new StreamObserver<DescribeClusterResponse>() {
+            @Override
+            public void onNext(DescribeClusterResponse answer) {
+              answered(answer);
+            }
 
-          @Override
-          public void onError(Throwable failure) {
-            // It does not lead, as far as this client can use it.
-          }
+            @Override
+            public void onError(Throwable failure) {
+              asked.remove(address); // it does not lead, as far as this client can use it
+            }
 
-          @Override
-          public void onCompleted() {}
-        });
+            @Override
+            public void onCompleted() {
+              asked.remove(address);
+            }
+          });
+      sent = true;
+    } finally {
+      if (!sent) {
+        asked.remove(address);
+      }
+    }
   }
 
   private void answered(DescribeClusterResponse answer) {
@@ -145,10 +203,9 @@ final class SilentLeaders {
         }
       }
     }
-    final long nowNs = System.nanoTime();
     for (final Attempt attempt : attempts) {
       final String leader = led.get(attempt.index);
-      if (leader != null && !leader.equals(attempt.address) && attempt.isLate(nowNs)) {
+      if (leader != null && !leader.equals(attempt.address) && attempt.isLate()) {
         attempt.supersede(leader);
       }
     }

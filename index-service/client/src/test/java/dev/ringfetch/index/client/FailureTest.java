@@ -137,7 +137,8 @@ final class FailureTest {
     final ManagedChannel channel =
         RingChannelBuilder.forTarget(server.target()).usePlaintext().build();
     try {
-      final IndexCalls calls = new IndexCalls(channel, null, ClientMetrics.NONE, graceNs);
+      final IndexCalls calls =
+          new IndexCalls(channel, null, ClientMetrics.NONE, new ClientThreads(null), graceNs);
       final Subject subject = new Subject(Operation.GET, "stuck", null);
       final Call<GetRequest, GetResponse> get =
           Call.reading(IndexGrpc.getGetMethod(), GetRequest.getDefaultInstance());

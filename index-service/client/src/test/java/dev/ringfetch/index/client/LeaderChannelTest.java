@@ -110,7 +110,7 @@ final class LeaderChannelTest {
     for (int i = 0; i < 3; i++) {
       nodes.add(new Node());
     }
-    channel = new LeaderChannel(targets(), LeaderChannelTest::connect);
+    channel = new LeaderChannel(targets(), LeaderChannelTest::connect, new ClientThreads(null));
   }
 
   private Targets targets() {
@@ -198,7 +198,8 @@ final class LeaderChannelTest {
                 throw new IllegalArgumentException("address=" + address);
               }
               return connect(address);
-            });
+            },
+            new ClientThreads(null));
     assertEquals(Status.Code.UNAVAILABLE, failure(stub(20)));
     nodes.get(0).follow(nodes.get(1).address());
     answers(1, stub(20)); // it was forgotten

@@ -15,8 +15,16 @@ import dev.ringfetch.index.v1.IndexGrpc;
 import dev.ringfetch.index.v1.NodeDescription;
 import dev.ringfetch.index.v1.WatchRequest;
 import dev.ringfetch.index.v1.WatchResponse;
+import io.grpc.CallOptions;
+import io.grpc.Channel;
+import io.grpc.ClientCall;
+import io.grpc.ClientInterceptor;
+import io.grpc.ForwardingClientCall.SimpleForwardingClientCall;
+import io.grpc.ForwardingClientCallListener.SimpleForwardingClientCallListener;
 import io.grpc.Grpc;
 import io.grpc.InsecureChannelCredentials;
+import io.grpc.Metadata;
+import io.grpc.MethodDescriptor;
 import io.grpc.Server;
 import io.grpc.Status;
 import io.grpc.StatusRuntimeException;
@@ -42,6 +50,7 @@ final class SilentLeadersTest {
 
   private final Node silent = new Node(1);
   private final Node other = new Node(2);
+  private final AtomicInteger pending = new AtomicInteger();
   private LeaderChannel channel;
 
   /** A node that leads or not, and whose answers to reads the test gives. */
@@ -125,11 +134,17 @@ final class SilentLeadersTest {
     silent.start();
     other.start();
     other.answers = true;
-    channel =
-        new LeaderChannel(
-            Targets.of(silent.address() + "," + other.address()),
-            address ->
-                Grpc.newChannelBuilder(address, InsecureChannelCredentials.create()).build());
+    channel = connect(new ClientThreads(null));
+  }
+
+  private LeaderChannel connect(ClientThreads threads) {
+    return new LeaderChannel(
+        Targets.of(silent.address() + "," + other.address()),
+        address ->
+            Grpc.newChannelBuilder(address, InsecureChannelCredentials.create())
+                .intercept(new Pending())
+                .build(),
+        threads);
   }
 
   @AfterEach
@@ -201,5 +216,85 @@ final class SilentLeadersTest {
     silent.answer(silent.waiting);
     assertEquals(1, asked.get().getIncarnation());
     assertEquals(0, other.reads.get());
+  }
+
+  @Test
+  void nodesAreAskedLessAndLessUntilThereIsAnAnswer() throws Exception {
+    final ManualThreads threads = new ManualThreads(null);
+    channel.shutdownNow();
+    channel = connect(threads);
+    for (int attempt = 1; attempt <= 2; attempt++) {
+      final int before = other.questions.get();
+      final Future<GetResponse> asked = get(true);
+      while (silent.reads.get() < attempt) {
+        Thread.sleep(1);
+      }
+      look(threads, SilentLeaders.PATIENCE_MS / SilentLeaders.CHECK_MS);
+      assertEquals(before, other.questions.get());
+      look(threads, 1 + 1 + 2); // behind pauses of at most 100 and 200 ms
+      assertTrue(other.questions.get() >= before + 3, () -> before + " " + other.questions);
+      final int checks = 1000;
+      look(threads, checks);
+      final int most = checks * SilentLeaders.CHECK_MS / (SilentLeaders.PAUSE_MAX_MS / 2);
+      final int least = checks * SilentLeaders.CHECK_MS / (2 * SilentLeaders.PAUSE_MAX_MS);
+      final int questions = other.questions.get() - before;
+      assertTrue(questions > least && questions <= most, "questions=" + questions);
+      silent.answer(silent.waiting);
+      assertEquals(1, asked.get().getIncarnation());
+      look(threads, 2); // it is forgotten
+    }
+  }
+
+  /** A pause of this process is no silence: its checks come late, and count once. */
+  @Test
+  void aPauseOfTheProcessAsksNobody() throws Exception {
+    final ManualThreads threads = new ManualThreads(null);
+    channel.shutdownNow();
+    channel = connect(threads);
+    final Future<GetResponse> asked = get(true);
+    while (silent.reads.get() < 1) {
+      Thread.sleep(1);
+    }
+    threads.advance(TimeUnit.HOURS.toNanos(1));
+    threads.advance(TimeUnit.HOURS.toNanos(1));
+    silent.answer(silent.waiting);
+    assertEquals(1, asked.get().getIncarnation());
+    assertEquals(0, other.questions.get());
+  }
+
+  /** Makes checks, and waits after each for the answers to its questions. */
+  private void look(ManualThreads threads, int checks) throws InterruptedException {
+    for (int i = 0; i < checks; i++) {
+      threads.advance(TimeUnit.MILLISECONDS.toNanos(SilentLeaders.CHECK_MS));
+      while (pending.get() > 0) {
+        Thread.sleep(1);
+      }
+    }
+  }
+
+  /** Counts the questions that have not ended. */
+  private final class Pending implements ClientInterceptor {
+    @Override
+    public <Q, R> ClientCall<Q, R> interceptCall(
+        MethodDescriptor<Q, R> method, CallOptions options, Channel next) {
+      final ClientCall<Q, R> call = next.newCall(method, options);
+      return !method.equals(IndexAdminGrpc.getDescribeClusterMethod())
+          ? call
+          : new SimpleForwardingClientCall<>(call) {
+            @Override
+            public void start(Listener<R> listener, Metadata headers) {
+              pending.incrementAndGet();
+              super.start(
+                  new SimpleForwardingClientCallListener<>(listener) {
+                    @Override
+                    public void onClose(Status status, Metadata trailers) {
+                      super.onClose(status, trailers);
+                      pending.decrementAndGet();
+                    }
+                  },
+                  headers);
+            }
+          };
+    }
   }
 }
