@@ -6,7 +6,6 @@ import dev.ringfetch.index.v1.WatchRequest;
 import dev.ringfetch.index.v1.WatchResponse;
 import io.grpc.Status;
 import java.time.Duration;
-import java.util.ArrayDeque;
 import java.util.Collections;
 import java.util.Iterator;
 import java.util.Optional;
@@ -47,14 +46,7 @@ public final class Watch<K, V> implements AutoCloseable {
   private final boolean keysOnly;
   private final WatchConnection connection;
   private final KnownIndex known;
-
-  // Guarded by this.
-  /** Responses to be taken; of those without changes the last one alone. */
-  private final ArrayDeque<WatchResponse> responses = new ArrayDeque<>();
-
-  private IndexException failure;
-  private boolean open;
-  private boolean closed;
+  private boolean closed; // guarded by this
 
   // Of the thread that takes.
   private WatchResponse response = WatchResponse.getDefaultInstance();
@@ -67,7 +59,7 @@ public final class Watch<K, V> implements AutoCloseable {
     subject = view.subject(Operation.WATCH, null);
     keysOnly = options.isKeysOnly();
     token = options.token();
-    connection = new WatchConnection(view.calls(), subject, request, options, new Arrivals());
+    connection = new WatchConnection(view.calls(), subject, request, options, this::wake);
   }
 
   /** Begins a watch, and waits until the server has begun it. */
@@ -90,15 +82,10 @@ public final class Watch<K, V> implements AutoCloseable {
         });
   }
 
-  private synchronized void awaitOpen(OperationRun run) {
-    while (!open && failure == null && run.leftNs() > 0) {
-      await(run.leftNs());
-    }
-    if (!open) {
-      throw failure != null
-          ? failure
-          : run.failure(
-              Status.UNAVAILABLE.withDescription("no server has begun the watch in time"), false);
+  private void awaitOpen(OperationRun run) {
+    if (!take(System.nanoTime() + run.leftNs())) {
+      throw run.failure(
+          Status.UNAVAILABLE.withDescription("no server has begun the watch in time"), false);
     }
   }
 
@@ -128,35 +115,50 @@ public final class Watch<K, V> implements AutoCloseable {
         return Optional.empty();
       }
     }
-    final IndexChange<K, V> change = requests.change(subject, events.next(), keysOnly);
-    if (!events.hasNext()) {
-      token = response.getToken();
-      connection.taken();
+    final WatchEvent event = events.next();
+    try {
+      final IndexChange<K, V> change = requests.change(subject, event, keysOnly);
+      if (!events.hasNext()) {
+        token = response.getToken();
+      }
+      return Optional.of(change);
+    } finally { // also where a codec has thrown
+      if (!events.hasNext()) {
+        connection.done();
+      }
     }
-    return Optional.of(change);
   }
 
   /** Takes a response; returns false if none came in time. */
   private synchronized boolean take(long endNs) {
-    while (responses.isEmpty()) {
-      if (closed) {
-        throw new IllegalStateException("the watch is closed: " + subject);
-      }
-      if (failure != null) {
-        throw failure;
-      }
+    WatchResponse next = poll();
+    while (next == null) {
       final long leftNs = endNs - System.nanoTime();
       if (leftNs <= 0) {
         return false;
       }
       await(leftNs);
+      next = poll();
     }
-    response = responses.remove();
+    response = next;
     events = response.getEventsList().iterator();
     if (!events.hasNext()) {
       token = response.getToken();
     }
     return true;
+  }
+
+  private WatchResponse poll() {
+    if (closed) {
+      throw new IllegalStateException("the watch is closed: " + subject);
+    }
+    final WatchResponse next = connection.poll();
+    final IndexException failure = next == null ? connection.end() : null;
+    if (failure != null) {
+      known.failed(failure);
+      throw failure;
+    }
+    return next;
   }
 
   /**
@@ -167,36 +169,8 @@ public final class Watch<K, V> implements AutoCloseable {
     return token;
   }
 
-  private synchronized void arrived(WatchResponse arrival) {
-    if (!open) {
-      open = true;
-      token = arrival.getToken(); // before the application has the watch
-    } else {
-      if (!responses.isEmpty() && responses.getLast().getEventsCount() == 0) {
-        responses.removeLast();
-      }
-      responses.add(arrival);
-    }
+  private synchronized void wake() {
     notifyAll();
-  }
-
-  private synchronized void ended(IndexException end) {
-    failure = end;
-    known.failed(end);
-    notifyAll();
-  }
-
-  /** What comes on threads of the channel. */
-  private final class Arrivals implements WatchConnection.Receiver {
-    @Override
-    public void onResponse(WatchResponse arrival) {
-      arrived(arrival);
-    }
-
-    @Override
-    public void onEnd(IndexException end) {
-      ended(end);
-    }
   }
 
   /** Ends the watch. Idempotent. */
@@ -204,7 +178,6 @@ public final class Watch<K, V> implements AutoCloseable {
   public void close() {
     synchronized (this) {
       closed = true;
-      responses.clear();
       notifyAll();
     }
     connection.close();

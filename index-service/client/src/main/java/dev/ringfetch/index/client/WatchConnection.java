@@ -8,33 +8,41 @@ import io.grpc.CallOptions;
 import io.grpc.ClientCall;
 import io.grpc.Metadata;
 import io.grpc.Status;
-import java.util.concurrent.CompletableFuture;
-import java.util.concurrent.ThreadLocalRandom;
+import java.util.ArrayDeque;
 import java.util.concurrent.TimeUnit;
 
 /**
- * The calls of one watch, one after another: when the server or the connection to it is gone, the
- * next call goes on from the last token, after a pause that doubles from attempt to attempt.
+ * The calls of one watch, one after another, and the responses that they have brought: when the
+ * server or the connection to it is gone, the next call goes on from the last token, after a pause
+ * that doubles from attempt to attempt.
  *
- * <p>The server sends something each second. Where nothing comes for {@value #SILENCE_SECONDS}
- * seconds although more was asked for, the call is given up for lost.
+ * <p>The watch takes responses from a queue, at its own pace: no thread of the channel waits for
+ * it. The connection asks the server for no more than {@value #WINDOW} responses with changes that
+ * the watch has not done with.
+ *
+ * <p>The server sends something each second. The call is given up for lost if the client has asked
+ * for more, and nothing has come at {@value #SILENCE_CHECKS} checks, one a second. A check that
+ * comes late, as this process stood still, counts once: what the server has sent meanwhile is taken
+ * before the next one.
  *
  * <p>Safe for use by many threads; has none of its own.
  */
 final class WatchConnection {
-  /** How long the server may be silent. */
-  static final int SILENCE_SECONDS = 5;
+  /** Checks that may find the server silent. */
+  static final int SILENCE_CHECKS = 5;
 
+  static final long CHECK_NS = TimeUnit.SECONDS.toNanos(1);
   static final long PAUSE_MIN_NS = TimeUnit.MILLISECONDS.toNanos(50);
   static final long PAUSE_MAX_NS = TimeUnit.SECONDS.toNanos(5);
+
+  /** The most that one step of an outage counts: longer ones are pauses of this process. */
+  private static final long STEP_MAX_NS = PAUSE_MAX_NS + CHECK_NS;
 
   private static final Metadata.Key<byte[]> OLDEST_TOKEN =
       Metadata.Key.of("ringfetch-oldest-token-bin", Metadata.BINARY_BYTE_MARSHALLER);
 
   /** Responses with changes that are asked for ahead. */
-  private static final int WINDOW = 2;
-
-  private static final long CHECK_NS = TimeUnit.SECONDS.toNanos(1);
+  static final int WINDOW = 2;
 
   private enum State {
     NEW,
@@ -45,53 +53,60 @@ final class WatchConnection {
     ENDED
   }
 
-  /** Gets what the watch brings, one call at a time. */
-  interface Receiver {
-    /** Called with each response; for one with changes, {@link #taken} follows. */
-    void onResponse(WatchResponse response);
-
-    /** Called at the end, unless {@link #close} was called. */
-    void onEnd(IndexException failure);
-  }
-
   private final IndexCalls calls;
+  private final ClientThreads threads;
   private final Subject subject;
   private final WatchOptions options;
-  private final Receiver receiver;
+  private final Runnable onEvent;
 
   // Guarded by this.
   private State state = State.NEW;
   private WatchRequest request;
   private Attempt attempt;
   private RuntimeException refusal; // why there is no attempt
-  private int untaken; // responses with changes
-  private long pauseNs = PAUSE_MIN_NS;
-  private long heardNs;
-  private boolean away;
-  private long awaySinceNs;
+  private final Backoff backoff = new Backoff(PAUSE_MIN_NS, PAUSE_MAX_NS);
 
+  /** Responses that wait; of those without changes, in a row, the last one alone. */
+  private final ArrayDeque<WatchResponse> responses = new ArrayDeque<>();
+
+  private int untaken; // responses with changes: they wait, or the watch uses them
+  private IndexException end; // null: it has not ended, or was closed
+  private int silentChecks; // in a row
+  private boolean away;
+  private long awayNs; // for how long, without pauses of this process
+  private long steppedNs;
+
+  /**
+   * Creates it; makes no call yet.
+   *
+   * @param onEvent is called after each response, and at the end, unless {@link #close} was called.
+   *     It must not wait.
+   */
   WatchConnection(
       IndexCalls calls,
       Subject subject,
       WatchRequest request,
       WatchOptions options,
-      Receiver receiver) {
+      Runnable onEvent) {
     this.calls = calls;
+    this.threads = calls.threads();
     this.subject = subject;
     this.request = request;
     this.options = options;
-    this.receiver = receiver;
+    this.onEvent = onEvent;
   }
 
   /** One call. */
   private final class Attempt extends ClientCall.Listener<WatchResponse> {
     final ClientCall<WatchRequest, WatchResponse> call;
-    final long beginNs = System.nanoTime();
-    long asked;
+    final long beginNs = threads.nowNs();
+    boolean isStarted;
+    int asked;
 
     Attempt() {
-      call =
-          calls.newStream(Call.reading(IndexGrpc.getWatchMethod(), request), CallOptions.DEFAULT);
+      // On the pool: what comes is heard also while all threads of the application are busy.
+      final CallOptions callOptions = CallOptions.DEFAULT.withExecutor(threads.pool());
+      call = calls.newStream(Call.reading(IndexGrpc.getWatchMethod(), request), callOptions);
     }
 
     @Override
@@ -124,7 +139,6 @@ final class WatchConnection {
   private void call() {
     final Attempt next;
     final WatchRequest sent;
-    final int asked;
     synchronized (this) {
       if (state == State.ENDED) {
         return;
@@ -135,23 +149,19 @@ final class WatchConnection {
         attempt = next;
       }
       sent = request;
-      asked = WINDOW - untaken;
-      heardNs = System.nanoTime();
+      silentChecks = 0;
     }
     if (next == null) {
       ended(attempt, Status.INTERNAL.withDescription("no call was made").withCause(refusal), null);
       return;
     }
-    next.asked = asked;
     try {
       next.call.start(next, new Metadata());
       if (calls.isClosed()) { // perhaps before the call was one of those to cancel
         next.call.cancel("the client was closed", null);
         return;
       }
-      if (asked > 0) {
-        next.call.request(asked);
-      }
+      ask(next);
       next.call.sendMessage(sent);
       next.call.halfClose();
     } catch (RuntimeException e) { // of an interceptor, on a thread that nobody looks at
@@ -159,7 +169,20 @@ final class WatchConnection {
       ended(next, Status.INTERNAL.withDescription("no call was made").withCause(e), null);
       next.call.cancel("no call was made", e);
     }
-    checkLater(next);
+    threads.after(CHECK_NS, () -> check(next));
+  }
+
+  /** Asks for the first responses of a call, which has started. */
+  private void ask(Attempt started) {
+    final int asked;
+    synchronized (this) {
+      started.isStarted = true;
+      started.asked = WINDOW - untaken;
+      asked = started.asked;
+    }
+    if (asked > 0) {
+      started.call.request(asked);
+    }
   }
 
   private void received(Attempt from, WatchResponse response) {
@@ -169,39 +192,48 @@ final class WatchConnection {
         return; // given up
       }
       request = request.toBuilder().setToken(response.getToken()).build();
-      heardNs = System.nanoTime();
+      silentChecks = 0;
       away = false;
       if (changes) {
-        pauseNs = PAUSE_MIN_NS;
+        backoff.reset();
         untaken++;
         from.asked--;
       }
+      if (!changes && !responses.isEmpty() && responses.getLast().getEventsCount() == 0) {
+        responses.removeLast();
+      }
+      responses.add(response);
     }
     if (!changes) {
       from.call.request(1);
     }
-    receiver.onResponse(response);
+    onEvent.run();
   }
 
-  /** The changes of a response were taken: another one may come. */
-  void taken() {
+  /** Takes the next response; null if none waits. After one with changes, {@link #done} follows. */
+  synchronized WatchResponse poll() {
+    return responses.poll();
+  }
+
+  /** Why the watch has ended, once its responses are taken; null if it has not, or was closed. */
+  synchronized IndexException end() {
+    return responses.isEmpty() ? end : null;
+  }
+
+  /** Notes that the watch has done with the changes of a response: another one may come. */
+  void done() {
     final Attempt present;
     synchronized (this) {
       untaken--;
-      if (state != State.CALLING) {
-        return;
+      if (state != State.CALLING || !attempt.isStarted) {
+        return; // the next call asks for it
       }
       present = attempt;
       if (present.asked++ == 0) {
-        heardNs = System.nanoTime(); // it was not the server that was silent
+        silentChecks = 0; // it was not the server that was silent
       }
     }
     present.call.request(1);
-  }
-
-  private void checkLater(Attempt checked) {
-    CompletableFuture.delayedExecutor(CHECK_NS, TimeUnit.NANOSECONDS, Runnable::run)
-        .execute(() -> check(checked));
   }
 
   private void check(Attempt checked) {
@@ -209,51 +241,47 @@ final class WatchConnection {
       if (checked != attempt || state != State.CALLING) {
         return;
       }
-      if (checked.asked == 0
-          || System.nanoTime() - heardNs < TimeUnit.SECONDS.toNanos(SILENCE_SECONDS)) {
-        checkLater(checked);
+      step();
+      silentChecks = checked.asked == 0 ? 0 : silentChecks + 1;
+      if (silentChecks <= SILENCE_CHECKS) {
+        threads.after(CHECK_NS, () -> check(checked));
         return;
       }
     }
     calls.leave(checked.call);
     ended(
         checked,
-        Status.UNAVAILABLE.withDescription(
-            "the server was silent: limit=" + SILENCE_SECONDS + " s"),
+        Status.UNAVAILABLE.withDescription("the server was silent: limit=" + SILENCE_CHECKS + " s"),
         new Metadata());
     checked.call.cancel("the server was silent", null);
   }
 
+  /** Counts the time since the last step, for as long as the server is away. */
+  private void step() {
+    final long nowNs = threads.nowNs();
+    awayNs = away ? awayNs + Math.min(nowNs - steppedNs, STEP_MAX_NS) : 0;
+    steppedNs = nowNs;
+  }
+
   private void ended(Attempt from, Status status, Metadata trailers) {
-    final long delayNs;
     synchronized (this) {
       if (from != attempt || state != State.CALLING) {
         return;
       }
-      final long nowNs = System.nanoTime();
-      if (!away) {
-        away = true;
-        awaySinceNs = nowNs;
-      }
-      if (isResumed(status) && nowNs - awaySinceNs < options.outageLimitNs()) {
+      step();
+      away = true;
+      if (isResumed(status) && awayNs < options.outageLimitNs()) {
         state = State.PAUSING;
-        if (nowNs - from.beginNs > PAUSE_MAX_NS) {
-          pauseNs = PAUSE_MIN_NS; // it went well for long
+        if (from != null && steppedNs - from.beginNs > PAUSE_MAX_NS) {
+          backoff.reset(); // it went well for long
         }
-        // Not all clients of a server that comes back at the same time.
-        delayNs = pauseNs / 2 + ThreadLocalRandom.current().nextLong(pauseNs / 2 + 1);
-        pauseNs = Math.min(2 * pauseNs, PAUSE_MAX_NS);
-      } else {
-        state = State.ENDED;
-        delayNs = -1;
+        threads.after(backoff.nextNs(), this::call);
+        return;
       }
+      state = State.ENDED;
+      end = failure(status, trailers);
     }
-    if (delayNs >= 0) {
-      CompletableFuture.delayedExecutor(delayNs, TimeUnit.NANOSECONDS, Runnable::run)
-          .execute(this::call);
-    } else {
-      receiver.onEnd(failure(status, trailers));
-    }
+    onEvent.run();
   }
 
   /**
@@ -279,11 +307,13 @@ final class WatchConnection {
         false);
   }
 
-  /** Ends the watch. Idempotent. */
+  /** Ends the watch: no more responses come. Waits for nothing. Idempotent. */
   void close() {
     final Attempt last;
     synchronized (this) {
       state = State.ENDED;
+      end = null;
+      responses.clear();
       last = attempt;
     }
     if (last != null) {

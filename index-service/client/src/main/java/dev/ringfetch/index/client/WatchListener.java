@@ -3,11 +3,25 @@ package dev.ringfetch.index.client;
 import com.google.protobuf.ByteString;
 
 /**
- * Receives what a watch brings, one call at a time, on threads of the channel: it must not block
- * for long, nor wait for another operation of the client. If it throws, the watch ends.
+ * A receiver of the changes of a watch.
+ *
+ * <ul>
+ *   <li>Its methods are called one at a time, each after the one before has returned, on the
+ *       {@linkplain IndexClientBuilder#executor executor} of the client: threads change, but what
+ *       one call has written the next one sees.
+ *   <li>Changes of one key come in the order of their versions, each once, also where the watch
+ *       goes on at another server. The token never goes back.
+ *   <li>{@link #onEnd} is called once, and is the last call; it is not called where the application
+ *       has closed the watch.
+ *   <li>A listener may take its time, wait for other operations of the client, and close the watch
+ *       or the client. While it runs, the server sends at most two more responses, and nothing is
+ *       lost, until the changes that wait there exceed the server's limit: then the watch ends as
+ *       {@link FullException}. It never passes for a silent server.
+ *   <li>If it throws, the watch ends as INTERNAL, with what was thrown as the cause.
+ * </ul>
  */
 public interface WatchListener<K, V> {
-  /** Called with each change, once; those of one key come in the order of their versions. */
+  /** Called with each change. */
   void onChange(IndexChange<K, V> change);
 
   /**
@@ -18,7 +32,7 @@ public interface WatchListener<K, V> {
   default void onProgress(ByteString token) {}
 
   /**
-   * Called at the end, once, unless the application has closed the watch.
+   * Called at the end.
    *
    * @param failure a {@link HistoryGoneException} where changes would be missing.
    */

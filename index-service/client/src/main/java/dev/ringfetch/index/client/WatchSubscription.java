@@ -5,6 +5,8 @@ import dev.ringfetch.index.v1.WatchEvent;
 import dev.ringfetch.index.v1.WatchRequest;
 import dev.ringfetch.index.v1.WatchResponse;
 import io.grpc.Status;
+import java.util.concurrent.atomic.AtomicInteger;
+import java.util.concurrent.atomic.AtomicReference;
 
 /**
  * A watch whose changes go to a listener; otherwise as {@link Watch}. It begins when the server
@@ -13,14 +15,27 @@ import io.grpc.Status;
  * <p>Safe for use by many threads.
  */
 public final class WatchSubscription<K, V> implements AutoCloseable {
+  private enum State {
+    OPEN,
+    /** The listener was told of the end, or is about to be. */
+    ENDED,
+    /** The application has closed it. */
+    CLOSED
+  }
+
   private final IndexRequests<K, V> requests;
   private final KnownIndex known;
   private final Subject subject;
   private final boolean keysOnly;
   private final WatchListener<K, V> listener;
   private final WatchConnection connection;
+  private final ClientThreads threads;
+  private final AtomicReference<State> state = new AtomicReference<>(State.OPEN);
+
+  /** Events that the delivery has not looked at; more than 0 while it is due, or under way. */
+  private final AtomicInteger events = new AtomicInteger();
+
   private volatile ByteString token;
-  private volatile boolean ended;
 
   private WatchSubscription(
       View<K, V> view, WatchRequest request, WatchOptions options, WatchListener<K, V> listener) {
@@ -29,24 +44,9 @@ public final class WatchSubscription<K, V> implements AutoCloseable {
     subject = view.subject(Operation.WATCH, null);
     keysOnly = options.isKeysOnly();
     token = options.token();
+    threads = view.calls().threads();
     this.listener = listener;
-    connection =
-        new WatchConnection(
-            view.calls(),
-            subject,
-            request,
-            options,
-            new WatchConnection.Receiver() {
-              @Override
-              public void onResponse(WatchResponse response) {
-                deliver(response);
-              }
-
-              @Override
-              public void onEnd(IndexException failure) {
-                end(failure);
-              }
-            });
+    connection = new WatchConnection(view.calls(), subject, request, options, this::deliverLater);
   }
 
   static <K, V> WatchSubscription<K, V> start(
@@ -57,20 +57,46 @@ public final class WatchSubscription<K, V> implements AutoCloseable {
     return started;
   }
 
+  /** Notes an event; begins the delivery unless it is due, or under way: one runs at a time. */
+  private void deliverLater() {
+    if (events.getAndIncrement() == 0) {
+      threads.run(this::deliver);
+    }
+  }
+
+  /** Gives the listener all that has come. */
+  private void deliver() {
+    int seen;
+    do {
+      seen = events.get();
+      WatchResponse response = connection.poll();
+      while (response != null) {
+        deliver(response);
+        response = connection.poll();
+      }
+      final IndexException failure = connection.end();
+      if (failure != null) {
+        end(failure);
+      }
+    } while (events.addAndGet(-seen) != 0);
+  }
+
   private void deliver(WatchResponse response) {
     try {
       for (final WatchEvent event : response.getEventsList()) {
-        if (ended) {
+        if (state.get() != State.OPEN) {
           return;
         }
         listener.onChange(requests.change(subject, event, keysOnly));
       }
       token = response.getToken();
-      listener.onProgress(token);
+      if (state.get() == State.OPEN) {
+        listener.onProgress(token);
+      }
     } catch (IndexException e) { // of a codec
       connection.close();
       end(e);
-    } catch (RuntimeException e) {
+    } catch (RuntimeException | Error e) {
       connection.close();
       end(
           Failures.of(
@@ -79,14 +105,13 @@ public final class WatchSubscription<K, V> implements AutoCloseable {
               false));
     } finally {
       if (response.getEventsCount() > 0) {
-        connection.taken();
+        connection.done();
       }
     }
   }
 
   private void end(IndexException failure) {
-    if (!ended) {
-      ended = true;
+    if (state.compareAndSet(State.OPEN, State.ENDED)) {
       known.failed(failure);
       listener.onEnd(failure);
     }
@@ -97,10 +122,13 @@ public final class WatchSubscription<K, V> implements AutoCloseable {
     return token;
   }
 
-  /** Ends the watch: the listener gets at most the change that is on its way. Idempotent. */
+  /**
+   * Ends the watch: the listener gets at most the change that is on its way, and is not told of the
+   * end. Waits for nothing, so the listener itself may close it. Idempotent.
+   */
   @Override
   public void close() {
-    ended = true;
+    state.compareAndSet(State.OPEN, State.CLOSED);
     connection.close();
   }
 }

@@ -11,7 +11,6 @@ import dev.ringfetch.index.IndexServer;
 import dev.ringfetch.index.service.IndexMemory;
 import dev.ringfetch.index.service.Indexes;
 import dev.ringfetch.index.v1.Durability;
-import dev.ringfetch.index.v1.IndexGrpc;
 import dev.ringfetch.index.v1.WatchRequest;
 import dev.ringfetch.index.v1.WatchResponse;
 import dev.ringfetch.rpc.RingServer;
@@ -27,7 +26,6 @@ import io.grpc.MethodDescriptor;
 import io.grpc.Status;
 import io.grpc.netty.NettyChannelBuilder;
 import io.grpc.protobuf.services.HealthStatusManager;
-import io.grpc.stub.ServerCallStreamObserver;
 import io.grpc.stub.StreamObserver;
 import java.io.IOException;
 import java.nio.channels.ClosedChannelException;
@@ -38,7 +36,6 @@ import java.util.Collections;
 import java.util.List;
 import java.util.Optional;
 import java.util.concurrent.TimeUnit;
-import java.util.concurrent.atomic.AtomicInteger;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
@@ -215,28 +212,11 @@ class WatchTest {
     }
   }
 
-  /** A server whose watches are the test's. */
-  private abstract static class Fake extends IndexGrpc.IndexImplBase {
-    final AtomicInteger calls = new AtomicInteger();
-
-    @Override
-    public void watch(WatchRequest request, StreamObserver<WatchResponse> responses) {
-      ((ServerCallStreamObserver<WatchResponse>) responses).setOnCancelHandler(() -> {});
-      answer(calls.incrementAndGet(), request, responses);
-    }
-
-    abstract void answer(int call, WatchRequest request, StreamObserver<WatchResponse> responses);
-
-    static WatchResponse response(String token) {
-      return WatchResponse.newBuilder().setToken(ByteString.copyFromUtf8(token)).build();
-    }
-  }
-
   @Test
   void historyThatIsGoneIsAnExceptionWithTheOldestToken() throws Exception {
     final ByteString oldest = ByteString.copyFromUtf8("oldest");
-    final Fake fake =
-        new Fake() {
+    final FakeWatches fake =
+        new FakeWatches() {
           @Override
           void answer(int call, WatchRequest request, StreamObserver<WatchResponse> responses) {
             responses.onNext(response("first"));
@@ -259,8 +239,8 @@ class WatchTest {
 
   @Test
   void aServerThatRefusesAgainAndAgainIsAskedLessAndLess() throws Exception {
-    final Fake fake =
-        new Fake() {
+    final FakeWatches fake =
+        new FakeWatches() {
           @Override
           void answer(int call, WatchRequest request, StreamObserver<WatchResponse> responses) {
             responses.onNext(response("first"));
@@ -278,8 +258,8 @@ class WatchTest {
 
   @Test
   void anOutageEndsAWatchAfterItsLimit() throws Exception {
-    final Fake fake =
-        new Fake() {
+    final FakeWatches fake =
+        new FakeWatches() {
           @Override
           void answer(int call, WatchRequest request, StreamObserver<WatchResponse> responses) {
             if (call == 1) {
@@ -301,8 +281,8 @@ class WatchTest {
   @Test
   void aSilentServerIsGivenUpAndTheWatchGoesOnFromTheLastToken() throws Exception {
     final List<String> tokens = Collections.synchronizedList(new ArrayList<>());
-    final Fake fake =
-        new Fake() {
+    final FakeWatches fake =
+        new FakeWatches() {
           @Override
           void answer(int call, WatchRequest request, StreamObserver<WatchResponse> responses) {
             tokens.add(request.getToken().toStringUtf8());
@@ -321,7 +301,7 @@ class WatchTest {
       assertEquals(List.of("", "token 1"), tokens);
       assertTrue(
           System.nanoTime() - begin
-              >= TimeUnit.SECONDS.toNanos(WatchConnection.SILENCE_SECONDS - 1));
+              >= TimeUnit.SECONDS.toNanos(WatchConnection.SILENCE_CHECKS - 1));
     }
   }
 
@@ -329,8 +309,8 @@ class WatchTest {
   @Test
   void aConnectionThatClosesUnderTheCallEndsNoWatch() throws Exception {
     final List<String> tokens = Collections.synchronizedList(new ArrayList<>());
-    final Fake fake =
-        new Fake() {
+    final FakeWatches fake =
+        new FakeWatches() {
           @Override
           void answer(int call, WatchRequest request, StreamObserver<WatchResponse> responses) {
             tokens.add(request.getToken().toStringUtf8());
