@@ -1,7 +1,9 @@
 package dev.ringfetch.index.partition;
 
 import com.google.protobuf.ByteString;
+import dev.ringfetch.index.layout.ClockDescriptor;
 import dev.ringfetch.index.store.Expiry;
+import java.util.concurrent.TimeUnit;
 
 /**
  * The part of a partition's duty cycle that ends entries at their deadlines. It appends a tick when
@@ -10,8 +12,13 @@ import dev.ringfetch.index.store.Expiry;
  *
  * <p>The clock of validation is that of the last tick appended; readers see that of the last one
  * applied. So an answer that rests on a tick waits for its commit, as one that rests on another
- * record does. The clock follows the {@link TimeSource}, and never goes back: where it was ahead of
- * the time at the begin, as the host's clock was set back meanwhile, it stays ahead by as much.
+ * record does.
+ *
+ * <p>The partition's time is the later of two: the host's wall clock, and the latest time that a
+ * record has used (a tick's, or that from which a deadline counts), plus the running time since. So
+ * it never goes back behind a record, runs on where the wall clock is behind, and follows the wall
+ * clock as soon as that has caught up. A wall clock that is far ahead for a moment leaves no trace
+ * if no record was appended then.
  *
  * <p>The owner only.
  */
@@ -28,27 +35,60 @@ final class ExpiryCycle {
   /** Deadlines that one cycle looks at. */
   static final int LIMIT = 32;
 
+  /**
+   * The latest time that a wall clock is believed: a century before the end of all clocks, so that
+   * deadlines that count from it can come.
+   */
+  static final long WALL_MAX_MS = ClockDescriptor.MAX_TIME - TimeUnit.DAYS.toMillis(36_525);
+
+  private static final long TICK_NS = TimeUnit.MILLISECONDS.toNanos(TICK_MS);
+
   private static final Write.Listener NOBODY = write -> {};
 
   private final Expiry expiry;
   private final TimeSource time;
-  private final long lead;
   private long clock;
-  private long tickedMs;
+
+  /**
+   * By how much the partition's time is ahead of the running time at least, in nanoseconds; only
+   * grows.
+   */
+  private long aheadNs;
+
+  private long runningNs; // at the last look at the clocks
+  private long now; // the partition's time then, in milliseconds since 1970
+  private long tickedNs;
   private Write tick; // the newest one that is not committed
   private boolean due;
-  private long wakeUpAtMs = Long.MAX_VALUE; // if one is to come
+  private boolean isSet; // a wake-up is to come
+  private long wakeUpAtNs;
 
   ExpiryCycle(Expiry expiry, TimeSource time) {
     this.expiry = expiry;
     this.time = time;
     clock = expiry.clock();
-    lead = clock == 0 ? 0 : Math.max(0, clock - time.nowMs());
-    tickedMs = Long.MIN_VALUE / 2;
+    runningNs = time.runningNs();
+    aheadNs = nanos(clock) - runningNs;
+    tickedNs = runningNs - TICK_NS;
   }
 
-  private long nowMs() {
-    return Math.max(clock, time.nowMs() + lead);
+  private static long nanos(long millis) {
+    return TimeUnit.MILLISECONDS.toNanos(millis);
+  }
+
+  /**
+   * Looks at the clocks. At the wall clock first: if the thread stands still in between, the time
+   * runs on from too little, and not from too much.
+   */
+  private void look() {
+    final long wallMs = Math.min(time.wallMs(), WALL_MAX_MS);
+    runningNs = time.runningNs();
+    now = Math.max(wallMs, Math.floorDiv(runningNs + aheadNs, nanos(1)));
+  }
+
+  /** Notes that a record uses the time of the last look: no later one does with less. */
+  private void use() {
+    aheadNs = Math.max(aheadNs, nanos(now) - runningNs);
   }
 
   /** Whether an entry with this deadline, 0 for none, is absent for the writes that follow. */
@@ -75,35 +115,34 @@ final class ExpiryCycle {
 
   /** Gives a write its deadline, which is later than the clock. */
   void stamp(Write write, WriteCycle cycle) {
-    final long now = nowMs();
+    look();
+    use();
     write.deadline(now + write.ttlMs());
     if (now - clock > WRITE_TICK_MS) {
-      append(new Write(NOBODY).tick(), now, cycle);
+      append(new Write(NOBODY).tick(), cycle);
     }
   }
 
-  /** Whether a deadline has come that the clock has not. */
-  boolean isTickDue() {
-    return isTickDue(nowMs());
-  }
-
   /**
+   * Looks at the clocks; returns whether a deadline has come that the partition's clock has not.
    * Also while entries that have ended are left: behind the first there may be one that has not.
    */
-  private boolean isTickDue(long now) {
+  boolean isTickDue() {
+    look();
+    return isDueNow();
+  }
+
+  private boolean isDueNow() {
     return clock < now && expiry.first() <= now;
   }
 
-  /** Appends a tick that was submitted, as {@link CommitLog#append}. */
+  /** Appends a tick, of the last look at the clocks, as {@link CommitLog#append}. */
   long append(Write write, WriteCycle cycle) {
-    return append(write, nowMs(), cycle);
-  }
-
-  private long append(Write write, long now, WriteCycle cycle) {
-    tickedMs = now;
+    tickedNs = runningNs;
     write.deadline(now);
     final long lsn = cycle.appendTick(write);
     if (lsn >= 0) {
+      use();
       clock = now;
       tick = write;
     }
@@ -124,15 +163,15 @@ final class ExpiryCycle {
     if (expiry.first() == Expiry.NONE) {
       return;
     }
-    final long now = nowMs();
+    look();
     int left = LIMIT;
     // First: a tick for an entry that was replaced meanwhile would be one for nothing.
     while (expiry.first() <= now && left > 0 && expiry.firstKey() == null) {
       expiry.removeFirst();
       left--;
     }
-    if (isTickDue(now) && now - tickedMs >= TICK_MS) {
-      append(new Write(NOBODY).tick(), now, cycle);
+    if (isDueNow() && runningNs - tickedNs >= TICK_NS) {
+      append(new Write(NOBODY).tick(), cycle);
     }
     while (expiry.first() <= clock && left > 0 && cycle.mayRemove()) {
       left--;
@@ -154,7 +193,7 @@ final class ExpiryCycle {
 
   /** Notes that the wake-up has come. */
   void wokenUp() {
-    wakeUpAtMs = Long.MAX_VALUE;
+    isSet = false;
   }
 
   /**
@@ -167,13 +206,16 @@ final class ExpiryCycle {
     if (first == Expiry.NONE) {
       return -1;
     }
-    final long now = nowMs();
-    final long untilTick = first <= clock ? TICK_MS : tickedMs + TICK_MS - now;
+    look();
+    final long sinceTickMs = Math.floorDiv(runningNs - tickedNs, nanos(1));
+    final long untilTick = first <= clock ? TICK_MS : TICK_MS - sinceTickMs;
     final long delay = Math.min(Math.max(Math.max(first - now, untilTick), 1), WAKE_UP_MAX_MS);
-    if (wakeUpAtMs <= now + delay) {
+    final long at = runningNs + nanos(delay);
+    if (isSet && wakeUpAtNs - at <= 0) {
       return -1;
     }
-    wakeUpAtMs = now + delay;
+    isSet = true;
+    wakeUpAtNs = at;
     return delay;
   }
 }

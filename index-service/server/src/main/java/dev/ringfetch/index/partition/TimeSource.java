@@ -1,14 +1,17 @@
 package dev.ringfetch.index.partition;
 
 /**
- * Where partitions have the time from, and what makes them look at it when nobody writes. Shared by
- * all partitions of a server: none has a thread of its own for that.
+ * The clocks of the host, as partitions read them, and the wake-ups that make partitions read them
+ * when nobody writes. Shared by all partitions of a server: none has a thread of its own for that.
  *
  * <p>Safe for use by many threads.
  */
 public interface TimeSource {
-  /** Milliseconds since 1970; never less than in an earlier call. */
-  long nowMs();
+  /** The wall clock, in milliseconds since 1970: somebody may set it, forward and back. */
+  long wallMs();
+
+  /** The running time, in nanoseconds since any moment: nobody sets it, and it never goes back. */
+  long runningNs();
 
   /**
    * Creates a wake-up that runs a task, on any thread. Not set yet; where the source has ended, or
@@ -24,13 +27,18 @@ public interface TimeSource {
   }
 
   /**
-   * The time of the system, without wake-ups: deadlines are looked at when something is written.
+   * The clocks of the system, without wake-ups: partitions look at deadlines when somebody writes.
    */
   static TimeSource ofSystem() {
     return new TimeSource() {
       @Override
-      public long nowMs() {
+      public long wallMs() {
         return System.currentTimeMillis();
+      }
+
+      @Override
+      public long runningNs() {
+        return System.nanoTime();
       }
 
       @Override

@@ -5,12 +5,11 @@ import java.util.concurrent.RejectedExecutionException;
 import java.util.concurrent.ScheduledFuture;
 import java.util.concurrent.ScheduledThreadPoolExecutor;
 import java.util.concurrent.TimeUnit;
-import java.util.concurrent.atomic.AtomicLong;
 import java.util.function.LongSupplier;
 
 /**
- * The time of a server: the wall clock, but where that is set back, time goes on from where it was.
- * One daemon thread runs the tasks of all wake-ups; it ends when there was none for a while.
+ * The clocks of a server's host, and its wake-ups: one daemon thread runs the tasks of all; it ends
+ * when there was none for a while.
  *
  * <p>Safe for use by many threads.
  */
@@ -18,13 +17,7 @@ final class ServerTime implements TimeSource, AutoCloseable {
   private static final int IDLE_SECONDS = 10;
 
   private final LongSupplier wallMs;
-  private final LongSupplier nanos;
-
-  /**
-   * By how many nanoseconds the time is ahead of the running time; only grows. In milliseconds it
-   * would be one too many as soon as both clocks were once rounded at different moments.
-   */
-  private final AtomicLong ahead = new AtomicLong(Long.MIN_VALUE);
+  private final LongSupplier runningNs;
 
   private final ScheduledThreadPoolExecutor thread;
 
@@ -37,11 +30,11 @@ final class ServerTime implements TimeSource, AutoCloseable {
    * Creates the time of these clocks.
    *
    * @param wallMs milliseconds since 1970; may go back.
-   * @param nanos nanoseconds since any moment; never go back.
+   * @param runningNs nanoseconds since any moment; never go back.
    */
-  ServerTime(LongSupplier wallMs, LongSupplier nanos) {
+  ServerTime(LongSupplier wallMs, LongSupplier runningNs) {
     this.wallMs = wallMs;
-    this.nanos = nanos;
+    this.runningNs = runningNs;
     thread =
         new ScheduledThreadPoolExecutor(
             1,
@@ -57,14 +50,13 @@ final class ServerTime implements TimeSource, AutoCloseable {
   }
 
   @Override
-  public long nowMs() {
-    final long running = nanos.getAsLong();
-    final long distance = TimeUnit.MILLISECONDS.toNanos(wallMs.getAsLong()) - running;
-    long known = ahead.get();
-    while (distance > known && !ahead.compareAndSet(known, distance)) {
-      known = ahead.get();
-    }
-    return Math.floorDiv(running + Math.max(distance, known), 1_000_000L);
+  public long wallMs() {
+    return wallMs.getAsLong();
+  }
+
+  @Override
+  public long runningNs() {
+    return runningNs.getAsLong();
   }
 
   @Override

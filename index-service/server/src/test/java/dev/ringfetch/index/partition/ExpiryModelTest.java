@@ -23,8 +23,8 @@ import org.junit.jupiter.params.provider.ValueSource;
 /**
  * Compares a partition with a map that has deadlines, and is made of the records of its log alone:
  * of all that are appended for validation, of all that are committed for readers. Time goes on in
- * steps of all lengths; the host's clock is set back and forward where the server ends and starts
- * again, with any part of what was not committed.
+ * steps of all lengths; the host's clock is set back and forward while the server runs, and where
+ * it ends and starts again, with any part of what was not committed.
  */
 class ExpiryModelTest {
   private static final long SEED = Long.getLong("ringfetch.seed", 30);
@@ -90,7 +90,8 @@ class ExpiryModelTest {
     private ManualTime time = new ManualTime(NOW);
     private StoredIndex index;
     private Partition partition;
-    private long behind; // by how much the partition's clock was ahead of the time then
+    private long usedMs; // the latest time that a record has used
+    private long usedAtMs; // the running time then
     private int values;
     private boolean refuses; // some records, as a full log
     int answers;
@@ -116,7 +117,8 @@ class ExpiryModelTest {
           }
         }
       }
-      behind = Math.max(0, appended.clock - time.nowMs());
+      usedMs = appended.clock;
+      usedAtMs = runningMs();
       partition =
           new Partition(store, this, 64, new OwnerContext(errors::add, Handover.never(), time));
       final Write tick = new Write(write -> {}).tick(); // as a server does at its start
@@ -127,8 +129,17 @@ class ExpiryModelTest {
       assertEquals(Write.DONE, tick.outcome());
     }
 
+    private long runningMs() {
+      return time.runningNs() / 1_000_000;
+    }
+
     private long nowMs() {
-      return time.nowMs() + behind;
+      return Math.max(time.wallMs(), usedMs + runningMs() - usedAtMs);
+    }
+
+    private void use() {
+      usedMs = nowMs();
+      usedAtMs = runningMs();
     }
 
     @Override
@@ -147,6 +158,9 @@ class ExpiryModelTest {
           new Logged(lsn, write.kind(), write.key(), write.value(), deadline, write.isExpired());
       final boolean isOfPut = // the clock was too old for its deadline: it comes before the write
           write.kind() == Write.Kind.TICK && nowMs() - appended.clock > ExpiryCycle.WRITE_TICK_MS;
+      if (write.kind() == Write.Kind.TICK) {
+        use();
+      }
       records.add(record);
       appended.apply(record);
       if (isOfPut && submitted != null && submitted.ttlMs() != 0) {
@@ -180,7 +194,12 @@ class ExpiryModelTest {
         case 4 -> commit(1 + random.nextInt(5));
         case 5 -> commit(records.size());
         case 6 -> pass(random.nextInt(5));
-        case 7 -> pass(random.nextInt(random.nextInt(20) == 0 ? 100_000 : 200));
+        case 7 -> {
+          pass(random.nextInt(random.nextInt(20) == 0 ? 100_000 : 200));
+          if (random.nextInt(10) == 0) {
+            time.set(random.nextInt(400_000) - 200_000);
+          }
+        }
         case 8 -> settle();
         default -> {
           if (random.nextInt(10) == 0) {
@@ -226,6 +245,9 @@ class ExpiryModelTest {
         default -> own[0].read(key);
       }
       submitted = own[0];
+      if (submitted.ttlMs() != 0) {
+        use();
+      }
       expect(submitted);
       assertEquals(0, partition.submit(own[0]));
       submitted = null;
@@ -313,6 +335,7 @@ class ExpiryModelTest {
 
     /** With time, and commits, nothing is left whose deadline has come. */
     private void settle() {
+      pass(ExpiryCycle.WAKE_UP_MAX_MS); // the wall clock may have been set forward
       for (int i = 0; i < 40; i++) {
         pass(5);
         commit(records.size());
@@ -334,7 +357,7 @@ class ExpiryModelTest {
       committed = new State();
       records.subList(0, committedCount).forEach(committed::apply);
       pending.clear();
-      time = new ManualTime(time.nowMs() + random.nextInt(400_000) - 200_000);
+      time = new ManualTime(time.wallMs() + random.nextInt(400_000) - 200_000);
       open();
       final long now = nowMs();
       for (int i = 0; i < KEYS; i++) {

@@ -23,6 +23,7 @@ import org.junit.jupiter.params.provider.ValueSource;
 class ExpiryTest {
   private static final long NOW = 1_000_000;
   private static final ByteString KEY = ByteString.copyFromUtf8("key");
+  private static final ByteString OTHER = ByteString.copyFromUtf8("other");
   private static final ByteString VALUE = ByteString.copyFromUtf8("value");
 
   private final List<Throwable> errors = new ArrayList<>();
@@ -198,8 +199,7 @@ class ExpiryTest {
     open(ordered, new ImmediateLog(0));
     final long version = done(write().put(KEY, VALUE).ttl(5)).version();
     store.expiry().removeFirst(); // so that the owner does not remove the entry
-    final ByteString other = ByteString.copyFromUtf8("other");
-    done(write().put(other, VALUE).ttl(5));
+    done(write().put(OTHER, VALUE).ttl(5));
     time.pass(10);
     assertEquals(1, store.count());
     assertFalse(done(write().compareAndSet(KEY, version, VALUE)).applied());
@@ -210,7 +210,7 @@ class ExpiryTest {
     assertTrue(won.version() > version);
     assertEquals(NOW + 110, won.entry().getDeadlineMs());
     store.expiry().removeFirst();
-    done(write().put(other, VALUE).ttl(100));
+    done(write().put(OTHER, VALUE).ttl(100));
     time.pass(100);
     final Write put = done(write().put(KEY, VALUE));
     assertTrue(put.created());
@@ -222,8 +222,7 @@ class ExpiryTest {
   void entryThatEndsBeforeItIsThere() {
     open(true, late);
     final List<Write> answers = new ArrayList<>();
-    final ByteString other = ByteString.copyFromUtf8("other");
-    submit(write(answers).put(other, VALUE).ttl(25));
+    submit(write(answers).put(OTHER, VALUE).ttl(25));
     late.commitAll();
     submit(write(answers).put(KEY, VALUE).ttl(23));
     time.pass(26);
@@ -348,6 +347,153 @@ class ExpiryTest {
     time.passSlowly(11);
     assertEquals(ReadResult.ABSENT, read());
     assertTrue(store.expiry().clock() >= NOW + 1_000_020);
+  }
+
+  /** A wall clock that has caught up with the log's clock is followed at once. */
+  @ParameterizedTest
+  @ValueSource(booleans = {true, false})
+  void wallClockThatIsSetRightAfterTheStart(boolean ordered) {
+    index = ProcessIndexes.create(ordered);
+    store = index.partition(0);
+    store.expiry().advance(NOW + 7_200_000); // by a log of before: the wall clock is behind
+    partition = open(store, new ImmediateLog(0));
+    done(write().put(KEY, VALUE).ttl(3_600_000));
+    time.passSlowly(60_000);
+    time.set(7_200_000 + 15); // right
+    assertEquals(NOW + 7_260_115, done(write().put(OTHER, VALUE).ttl(100)).deadline());
+    time.passSlowly(100);
+    assertNull(done(write().read(OTHER)).entry());
+    time.pass(3_600_000 - 60_000 - 100 - 15 - 1);
+    assertEquals(ReadResult.FOUND, read());
+    time.pass(1);
+    assertEquals(ReadResult.ABSENT, read());
+  }
+
+  /** Where the wall clock is set back, deadlines that were given out come after their time. */
+  @Test
+  void wallClockThatIsSetBack() {
+    open(false, new ImmediateLog(0));
+    done(write().put(KEY, VALUE).ttl(20));
+    time.set(-500_000);
+    time.passSlowly(5);
+    assertEquals(NOW + 5 + 50, done(write().put(OTHER, VALUE).ttl(50)).deadline());
+    time.passSlowly(14);
+    assertEquals(ReadResult.FOUND, read());
+    time.passSlowly(1);
+    assertEquals(ReadResult.ABSENT, read());
+    time.set(400_000); // still behind
+    time.passSlowly(34);
+    assertNotNull(done(write().read(OTHER)).entry());
+    time.passSlowly(1);
+    assertNull(done(write().read(OTHER)).entry());
+  }
+
+  /** The same where the clock of the log is older than the deadline's begin. */
+  @Test
+  void wallClockThatIsSetBackBehindAPutWithoutATick() {
+    open(false, late);
+    submit(write().put(OTHER, VALUE).ttl(5_000));
+    time.set(900);
+    submit(write().put(KEY, VALUE).ttl(20));
+    late.commitAll();
+    assertEquals(List.of("tick 0", "put 5000", "put 920"), log());
+    time.set(-900);
+    time.passSlowly(19);
+    late.commitAll();
+    assertEquals(ReadResult.FOUND, read());
+    time.passSlowly(1);
+    late.commitAll();
+    assertEquals(ReadResult.ABSENT, read());
+  }
+
+  /** A wall clock that is wrong for a moment ends no entry that is put later. */
+  @Test
+  void momentWithoutRecordsLeavesNoTrace() {
+    open(false, late);
+    submit(write().put(OTHER, VALUE));
+    late.commitAll();
+    time.set(1L << 40);
+    submit(write().put(OTHER, VALUE));
+    submit(write().tick());
+    late.commitAll();
+    time.set(-(1L << 40));
+    submit(write().put(KEY, VALUE).ttl(20));
+    assertEquals(List.of("put ", "put ", "tick 0", "put 20"), log());
+  }
+
+  /** Nor where its tick finds no room: later ones come as often as before. */
+  @Test
+  void momentWithAFullLogLeavesNoTrace() {
+    open(false, late);
+    submit(write().put(KEY, VALUE).ttl(20));
+    late.commitAll();
+    late.scarce(true);
+    time.set(1L << 40);
+    time.pass(5);
+    time.set(-(1L << 40));
+    late.scarce(false);
+    time.pass(14);
+    late.commitAll();
+    assertEquals(ReadResult.FOUND, read());
+    time.passSlowly(1);
+    late.commitAll();
+    assertEquals(ReadResult.ABSENT, read());
+    assertEquals(List.of("tick 0", "put 20", "tick 20", "expired"), log());
+  }
+
+  /** Beyond what clocks can show, time goes on: a century is left. */
+  @Test
+  void wallClockBeyondTheLast() {
+    open(false, new ImmediateLog(0));
+    time.set(Long.MAX_VALUE / 2);
+    assertEquals(ExpiryCycle.WALL_MAX_MS + 20, done(write().put(KEY, VALUE).ttl(20)).deadline());
+    time.passSlowly(19);
+    assertEquals(ReadResult.FOUND, read());
+    time.passSlowly(1);
+    assertEquals(ReadResult.ABSENT, read());
+  }
+
+  /** A host that does not know the time at all begins before 1970. */
+  @Test
+  void wallClockBeforeTheFirst() {
+    open(false, new ImmediateLog(0));
+    time.set(-2 * NOW);
+    done(write().put(KEY, VALUE).ttl(20));
+    time.passSlowly(19);
+    assertEquals(ReadResult.FOUND, read());
+    time.passSlowly(1);
+    assertEquals(ReadResult.ABSENT, read());
+  }
+
+  /** A millisecond begins on one clock while it is half over on the other. */
+  @Test
+  void timeIsNeverAheadOfAWallClockThatGoesOn() {
+    final long[] ns = {0};
+    final TimeSource fine =
+        new TimeSource() {
+          @Override
+          public long wallMs() {
+            return NOW + ns[0] / 1_000_000;
+          }
+
+          @Override
+          public long runningNs() {
+            return ns[0] - 3_000_400_700L;
+          }
+
+          @Override
+          public WakeUp wakeUp(Runnable task) {
+            return delayMs -> {};
+          }
+        };
+    store = ProcessIndexes.create(false).partition(0);
+    partition =
+        new Partition(
+            store, new ImmediateLog(0), 64, new OwnerContext(errors::add, Handover.never(), fine));
+    for (int i = 0; i < 10_000; i++) {
+      ns[0] += 99_991;
+      assertEquals(fine.wallMs() + 5, done(write().put(KEY, VALUE).ttl(5)).deadline());
+    }
   }
 
   /** The log keeps the clock within a second, even if no deadline comes. */
