@@ -82,10 +82,13 @@ final class SessionEndpoint {
 
   /** Returns this service, with the interceptor that tells it the client's connection. */
   ServerServiceDefinition definition() {
+    final ServerMethodDefinition<OpenRequest, OpenResponse> open =
+        MalformedRequests.refusedBy(
+            ServerMethodDefinition.create(
+                SessionService.OPEN, ServerCalls.asyncBidiStreamingCall(this::open)),
+            new OpenRequest());
     return ServerInterceptors.intercept(
-        ServerServiceDefinition.builder(SessionService.DESCRIPTOR)
-            .addMethod(SessionService.OPEN, ServerCalls.asyncBidiStreamingCall(this::open))
-            .build(),
+        ServerServiceDefinition.builder(SessionService.NAME).addMethod(open).build(),
         new ServerInterceptor() {
           @Override
           public <ReqT, RespT> ServerCall.Listener<ReqT> interceptCall(

@@ -6,7 +6,6 @@ import dev.ringfetch.protocol.MessageType;
 import dev.ringfetch.protocol.OpenRequest;
 import dev.ringfetch.protocol.OpenResponse;
 import io.grpc.MethodDescriptor;
-import io.grpc.ServiceDescriptor;
 import io.grpc.Status;
 import java.io.ByteArrayInputStream;
 import java.io.IOException;
@@ -23,9 +22,6 @@ final class SessionService {
           .setType(MethodDescriptor.MethodType.BIDI_STREAMING)
           .setFullMethodName(MethodDescriptor.generateFullMethodName(NAME, "Open"))
           .build();
-
-  static final ServiceDescriptor DESCRIPTOR =
-      ServiceDescriptor.newBuilder(NAME).addMethod(OPEN).build();
 
   private SessionService() {}
 

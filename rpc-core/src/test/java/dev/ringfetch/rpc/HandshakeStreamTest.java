@@ -55,7 +55,7 @@ final class HandshakeStreamTest implements HandshakeStream.Listener {
   void start() throws Exception {
     final String name = InProcessServerBuilder.generateName();
     final ServerServiceDefinition service =
-        ServerServiceDefinition.builder(SessionService.DESCRIPTOR)
+        ServerServiceDefinition.builder(SessionService.NAME)
             .addMethod(SessionService.OPEN, ServerCalls.asyncBidiStreamingCall(this::open))
             .build();
     server = InProcessServerBuilder.forName(name).addService(service).build().start();

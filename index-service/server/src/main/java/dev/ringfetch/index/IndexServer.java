@@ -13,6 +13,7 @@ import dev.ringfetch.index.service.ReplicationPath;
 import dev.ringfetch.index.v1.Durability;
 import dev.ringfetch.index.v1.IndexAdminGrpc;
 import dev.ringfetch.index.v1.IndexGrpc;
+import dev.ringfetch.rpc.MalformedRequests;
 import dev.ringfetch.rpc.RingServer;
 import dev.ringfetch.rpc.RingServerBuilder;
 import io.grpc.ServerBuilder;
@@ -227,8 +228,8 @@ public final class IndexServer implements Callable<Integer> {
     builder
         .addService(new IndexService(indexes))
         .addService(new IndexAdminService(indexes))
-        .addService(health.getHealthService())
-        .addService(ProtoReflectionServiceV1.newInstance());
+        .addService(MalformedRequests.refusedBy(health.getHealthService()))
+        .addService(MalformedRequests.refusedBy(ProtoReflectionServiceV1.newInstance()));
     return builder;
   }
 

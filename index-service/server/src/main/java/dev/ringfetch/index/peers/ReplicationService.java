@@ -5,6 +5,9 @@ import dev.ringfetch.index.v1.LeaderMessage;
 import dev.ringfetch.index.v1.MemberMessage;
 import dev.ringfetch.index.v1.Node;
 import dev.ringfetch.index.v1.ReplicationGrpc;
+import dev.ringfetch.rpc.MalformedRequests;
+import io.grpc.BindableService;
+import io.grpc.ServerServiceDefinition;
 import io.grpc.Status;
 import io.grpc.StatusRuntimeException;
 import io.grpc.stub.StreamObserver;
@@ -20,7 +23,7 @@ import java.util.concurrent.ConcurrentHashMap;
  * service and knows a node's numbers may speak as that node. Keep others than the cluster's nodes
  * from this service, by an interceptor or by the network.
  */
-final class ReplicationService extends ReplicationGrpc.ReplicationImplBase {
+final class ReplicationService implements BindableService, ReplicationGrpc.AsyncService {
   /** The longest message: a batch of records may have one longest record more than its limit. */
   static final int MESSAGE_LIMIT = 8 << 20;
 
@@ -36,6 +39,11 @@ final class ReplicationService extends ReplicationGrpc.ReplicationImplBase {
     this.self = self;
     this.listener = listener;
     this.processes = processes;
+  }
+
+  @Override
+  public ServerServiceDefinition bindService() {
+    return MalformedRequests.refusedBy(ReplicationGrpc.bindService(this));
   }
 
   @Override

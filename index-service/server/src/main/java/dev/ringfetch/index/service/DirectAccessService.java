@@ -18,7 +18,9 @@ import dev.ringfetch.index.v1.GrantResponse;
 import dev.ringfetch.index.v1.IndexKind;
 import dev.ringfetch.index.v1.ReleaseRequest;
 import dev.ringfetch.index.v1.ReleaseResponse;
+import dev.ringfetch.rpc.MalformedRequests;
 import dev.ringfetch.rpc.RingServerBuilder;
+import io.grpc.BindableService;
 import io.grpc.Context;
 import io.grpc.Contexts;
 import io.grpc.Grpc;
@@ -28,6 +30,7 @@ import io.grpc.ServerCall;
 import io.grpc.ServerCallHandler;
 import io.grpc.ServerInterceptor;
 import io.grpc.ServerInterceptors;
+import io.grpc.ServerServiceDefinition;
 import io.grpc.Status;
 import io.grpc.StatusException;
 import io.grpc.stub.ServerCallStreamObserver;
@@ -50,7 +53,7 @@ import java.util.function.Predicate;
  *
  * <p>Safe for use by many threads.
  */
-public final class DirectAccessService extends DirectAccessGrpc.DirectAccessImplBase {
+public final class DirectAccessService implements BindableService, DirectAccessGrpc.AsyncService {
   /** When direct reads are granted. */
   public enum Mode {
     /**
@@ -97,6 +100,11 @@ public final class DirectAccessService extends DirectAccessGrpc.DirectAccessImpl
     builder
         .addService(ServerInterceptors.intercept(service, new CallerInterceptor()))
         .addTransportFilter(new ConnectionGrants.Filter());
+  }
+
+  @Override
+  public ServerServiceDefinition bindService() {
+    return MalformedRequests.refusedBy(DirectAccessGrpc.bindService(this));
   }
 
   @Override

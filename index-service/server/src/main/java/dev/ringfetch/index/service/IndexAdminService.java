@@ -17,6 +17,9 @@ import dev.ringfetch.index.v1.RecoverIndexRequest;
 import dev.ringfetch.index.v1.RecoverIndexResponse;
 import dev.ringfetch.index.v1.SnapshotRequest;
 import dev.ringfetch.index.v1.SnapshotResponse;
+import dev.ringfetch.rpc.MalformedRequests;
+import io.grpc.BindableService;
+import io.grpc.ServerServiceDefinition;
 import io.grpc.Status;
 import io.grpc.StatusException;
 import io.grpc.stub.StreamObserver;
@@ -30,12 +33,17 @@ import java.io.IOException;
  * <p>Safe for use by many threads. A drop is answered when the index's writers have ended, without
  * a thread that waits for them.
  */
-public final class IndexAdminService extends IndexAdminGrpc.IndexAdminImplBase {
+public final class IndexAdminService implements BindableService, IndexAdminGrpc.AsyncService {
   private final Indexes indexes;
 
   /** Administers these indexes. */
   public IndexAdminService(Indexes indexes) {
     this.indexes = indexes;
+  }
+
+  @Override
+  public ServerServiceDefinition bindService() {
+    return MalformedRequests.refusedBy(IndexAdminGrpc.bindService(this));
   }
 
   @Override

@@ -33,6 +33,7 @@ import dev.ringfetch.index.v1.ScanRequest;
 import dev.ringfetch.index.v1.ScanResponse;
 import dev.ringfetch.index.v1.WatchRequest;
 import dev.ringfetch.index.v1.WatchResponse;
+import dev.ringfetch.rpc.MalformedRequests;
 import io.grpc.BindableService;
 import io.grpc.ServerServiceDefinition;
 import io.grpc.Status;
@@ -97,7 +98,8 @@ public final class IndexService implements IndexGrpc.AsyncService, BindableServi
 
   @Override
   public ServerServiceDefinition bindService() {
-    final ServerServiceDefinition service = IndexGrpc.bindService(this);
+    final ServerServiceDefinition service =
+        MalformedRequests.refusedBy(IndexGrpc.bindService(this));
     indexes.bound(service);
     return service;
   }
