@@ -2,6 +2,7 @@ package dev.ringfetch.index;
 
 import dev.ringfetch.index.coordinator.CoordinatorProvider;
 import dev.ringfetch.index.data.DataDirectory;
+import dev.ringfetch.index.direct.NodeAddress;
 import dev.ringfetch.index.service.ClusterNode;
 import dev.ringfetch.index.service.DirectAccessService;
 import dev.ringfetch.index.service.IndexAdminService;
@@ -169,6 +170,7 @@ public final class IndexServer implements Callable<Integer> {
       names = "--advertise",
       paramLabel = "HOST",
       defaultValue = "localhost",
+      converter = AdvertisedHost.class,
       description = "Where a node's port is reached. Default: ${DEFAULT-VALUE}.")
   private String advertised;
 
@@ -405,7 +407,7 @@ public final class IndexServer implements Callable<Integer> {
       say(ServingStatus.SERVING);
     } else {
       node.start(
-          advertised + ":" + server.getPort(),
+          NodeAddress.of(advertised, server.getPort()),
           () -> say(ServingStatus.SERVING),
           other -> {
             taken = other.getAddress();

@@ -89,7 +89,12 @@ class CommandLineTest {
         "--spin-time=soon",
         "--fabric=foo",
         "--fabric=",
-        "--direct-reads=sometimes"
+        "--direct-reads=sometimes",
+        "--advertise=",
+        "--advertise=host:5",
+        "--advertise=bad host",
+        "--advertise=::1::",
+        "--advertise=http://host"
       })
   void wrongCommandLineIsRefused(String argument) {
     assertEquals(2, execute(argument));

@@ -24,6 +24,9 @@ import java.util.function.Function;
 final class ClusterNodes {
   private static final System.Logger LOGGER = System.getLogger(ClusterNodes.class.getName());
 
+  /** Addresses that are complained about at most. */
+  private static final int UNUSABLE_MAX = 1000;
+
   /** What the client began with, which it keeps: a node may know of few others. */
   private final Set<String> seeds;
 
@@ -35,6 +38,9 @@ final class ClusterNodes {
 
   /** Channels to forgotten addresses, whose calls have not ended. */
   private final Set<ManagedChannel> leaving = ConcurrentHashMap.newKeySet();
+
+  /** Addresses to which no channel can be made. */
+  private final Set<String> unusable = ConcurrentHashMap.newKeySet();
 
   private final Map<String, String> leaders = new ConcurrentHashMap<>();
   private final AtomicInteger turn = new AtomicInteger();
@@ -106,11 +112,8 @@ final class ClusterNodes {
     }
     final Set<String> kept = new HashSet<>(seeds);
     for (final String address : nodes.split(",", -1)) {
-      try {
-        channel(address);
+      if (isUsable(address)) {
         kept.add(address);
-      } catch (RuntimeException e) {
-        LOGGER.log(System.Logger.Level.WARNING, "no channel to a node: address=" + address, e);
       }
     }
     kept.addAll(leaders.values()); // one that the coordinator has lost may lead still
@@ -120,6 +123,26 @@ final class ClusterNodes {
       }
     }
     leaving.removeIf(ManagedChannel::isTerminated);
+  }
+
+  /** Whether there is a channel to an address, or can be; says once where there cannot. */
+  private boolean isUsable(String address) {
+    try {
+      channel(address);
+      return true;
+    } catch (RuntimeException e) {
+      if (unusable.size() < UNUSABLE_MAX && unusable.add(address)) {
+        LOGGER.log(
+            System.Logger.Level.WARNING,
+            "a node is left out, as no channel can be made to its address: address="
+                + address
+                + " left out so far="
+                + unusable.size()
+                + ": "
+                + e.getMessage());
+      }
+      return false;
+    }
   }
 
   private void forget(String address) {
@@ -133,8 +156,14 @@ final class ClusterNodes {
         });
   }
 
-  /** Notes which node leads an index, which may have come back a moment ago. */
+  /**
+   * Notes which node leads an index, which may have come back a moment ago; without effect where no
+   * channel can be made to it.
+   */
   void lead(String index, String address) {
+    if (!isUsable(address)) {
+      return;
+    }
     if (!address.equals(leaders.put(index, address))) {
       final ManagedChannel leader = channels.get(address);
       if (leader != null && connects) {

@@ -5,6 +5,7 @@ import java.net.URI;
 import java.time.Duration;
 import java.util.List;
 import java.util.Optional;
+import java.util.regex.Pattern;
 
 /**
  * The addresses that a client begins with.
@@ -18,6 +19,9 @@ record Targets(List<String> addresses, boolean areNodes) {
 
   /** The scheme of clusters, also where nothing is on the class path that knows it. */
   private static final String ZOOKEEPER = "zk";
+
+  /** Without the brackets that an IPv6 address needs before a port. */
+  private static final Pattern IPV6 = Pattern.compile("[0-9A-Fa-f.]*(:[0-9A-Fa-f.]*){2,}");
 
   private static final String SEPARATOR = "://";
 
@@ -48,7 +52,14 @@ record Targets(List<String> addresses, boolean areNodes) {
               + "' needs dev.ringfetch:ringfetch-index-cluster on the class path; the address of"
               + " a node does without");
     }
-    return new Targets(List.of(target.split(",", -1)), target.contains(","));
+    final List<String> addresses = List.of(target.split(",", -1));
+    for (final String address : addresses) {
+      if (address.isBlank() || IPV6.matcher(address).matches()) {
+        throw new IllegalArgumentException(
+            "'" + address + "' is not HOST:PORT, or [IPv6]:PORT: target=" + target);
+      }
+    }
+    return new Targets(addresses, addresses.size() > 1);
   }
 
   private static List<String> find(NodeFinder finder, String target, Duration limit) {

@@ -1,6 +1,7 @@
 package dev.ringfetch.index.zookeeper;
 
 import com.google.protobuf.InvalidProtocolBufferException;
+import dev.ringfetch.index.direct.NodeAddress;
 import dev.ringfetch.index.v1.DroppedGroup;
 import dev.ringfetch.index.v1.DroppedGroups;
 import dev.ringfetch.index.v1.GroupState;
@@ -323,6 +324,10 @@ final class ClusterView {
       complain(event.getPath(), "it is not this node");
       node = null;
     }
+    if (node != null && !NodeAddress.isValid(node.getAddress())) {
+      complain(event.getPath(), "its address is not HOST:PORT: '" + node.getAddress() + "'");
+      node = null;
+    }
     final Announced found =
         new Announced(
             node == null ? Node.getDefaultInstance() : node,
@@ -395,7 +400,12 @@ final class ClusterView {
 
   private void complain(String path, String what) {
     if (complaints.size() < COMPLAINTS_MAX && complaints.add(path)) {
-      LOGGER.log(Level.WARNING, "path={0} in ZooKeeper is ignored: {1}", path, what);
+      LOGGER.log(
+          Level.WARNING,
+          "path={0} in ZooKeeper is ignored: {1} (ignored so far: {2})",
+          path,
+          what,
+          complaints.size());
     }
   }
 }

@@ -1,6 +1,7 @@
 package dev.ringfetch.index.zookeeper;
 
 import java.time.Duration;
+import java.util.regex.Pattern;
 
 /**
  * The place of a cluster in ZooKeeper, and how to get at it.
@@ -18,10 +19,19 @@ public record ZooKeeperAddress(
   /** Default of {@link #sessionTimeout}. */
   public static final Duration SESSION_TIMEOUT_DEFAULT = Duration.ofSeconds(6);
 
+  private static final Pattern HOST =
+      Pattern.compile("([^\\s:\\[\\]]+|\\[[0-9A-Fa-f:.]+(%\\w+)?])(:\\d{1,5})?");
+
   /** Checks the values. */
   public ZooKeeperAddress {
     if (hosts.isEmpty() || cluster.isEmpty()) {
       throw new IllegalArgumentException("hosts=" + hosts + " cluster=" + cluster + ": empty");
+    }
+    for (final String host : hosts.split(",", -1)) {
+      if (!HOST.matcher(host).matches()) {
+        throw new IllegalArgumentException(
+            "'" + host + "' is not HOST or HOST:PORT, an IPv6 address in brackets: hosts=" + hosts);
+      }
     }
     if (sessionTimeout.toMillis() < 1 || sessionTimeout.toMillis() > Integer.MAX_VALUE) {
       throw new IllegalArgumentException("sessionTimeout=" + sessionTimeout);

@@ -12,6 +12,7 @@ import dev.ringfetch.index.coordinator.Party.Answered;
 import dev.ringfetch.index.v1.GroupState;
 import dev.ringfetch.index.v1.Node;
 import java.io.IOException;
+import java.net.URI;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -33,6 +34,8 @@ import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
 
 /** The coordinator on ZooKeeper behind a connection that is lost. */
 final class ZooKeeperFaultTest {
@@ -273,6 +276,45 @@ final class ZooKeeperFaultTest {
       assertEquals(Map.of(won.getGroup(), won), party.groups());
       assertEquals(Map.of(7L, NODE), party.nodes());
     }
+  }
+
+  /** A node of an older version announces what its command line has. */
+  @Test
+  void nodesAtAddressesThatCannotBeAreLeftOutForServersAndClients() throws Exception {
+    other.coordinator().announce(NODE);
+    other.await("the node", () -> other.nodes().containsKey(7L));
+    final List<String> addresses =
+        List.of("::1:5", ":5", "", "host:5:5", "bad host:5", "my_host:5");
+    try (CuratorFramework client =
+        CuratorFrameworkFactory.newClient(zooKeeper.address(), new RetryOneTime(100))) {
+      client.start();
+      for (int i = 0; i < addresses.size(); i++) {
+        final long id = 100 + i;
+        client
+            .create()
+            .forPath(
+                new ClusterPaths(cluster).node(id),
+                NODE.toBuilder().setId(id).setAddress(addresses.get(i)).build().toByteArray());
+      }
+    }
+    final URI target = URI.create("zk://" + zooKeeper.address() + "/" + cluster);
+    assertEquals(
+        List.of(NODE.getAddress()), new ZooKeeperNodeFinder().find(target, Duration.ofSeconds(60)));
+    final Node second = NODE.toBuilder().setId(8).setAddress("[::1]:5").build();
+    final Party fresh = connect(zooKeeper.address(), LONG);
+    fresh.coordinator().announce(second);
+    for (final Party party : List.of(other, fresh)) {
+      party.await("both", () -> party.nodes().equals(Map.of(7L, NODE, 8L, second)));
+    }
+  }
+
+  @ParameterizedTest
+  @ValueSource(strings = {"::1:2181", "a:2181,,b:2181", "a:port", "a:", "a b:1", "[::1", "a:1,"})
+  void hostsThatCannotBeAreRefusedByName(String hosts) {
+    final IllegalArgumentException refusal =
+        assertThrows(IllegalArgumentException.class, () -> new ZooKeeperAddress(hosts, "cluster"));
+    assertTrue(refusal.getMessage().contains("hosts=" + hosts), refusal.getMessage());
+    assertEquals("[::1]:2181,b", new ZooKeeperAddress("[::1]:2181,b", "cluster").hosts());
   }
 
   @Test

@@ -1,6 +1,7 @@
 package dev.ringfetch.index.service;
 
 import dev.ringfetch.index.coordinator.Coordinator;
+import dev.ringfetch.index.direct.NodeAddress;
 import dev.ringfetch.index.journal.IndexDefinition;
 import dev.ringfetch.index.peers.FabricMemory;
 import dev.ringfetch.index.peers.GrpcPeers;
@@ -245,9 +246,13 @@ public final class ClusterNode implements LeaderDirectory, AutoCloseable {
    *     knows of no index
    * @param taken is told, on the node's thread, if the coordinator refuses this node: another
    *     process lives on the node's directory, or on a copy of it. This one takes no part then
+   * @throws IllegalArgumentException if no channel can be made to the address
    * @throws IllegalStateException if the indexes do not serve yet
    */
   public void start(String address, Runnable onReached, Consumer<Node> taken) {
+    if (!NodeAddress.isValid(address)) {
+      throw new IllegalArgumentException("not HOST:PORT, or [IPv6]:PORT: address=" + address);
+    }
     if (!indexes.memory().isServed()) {
       throw new IllegalStateException("the indexes do not serve yet: address=" + address);
     }
