@@ -5,6 +5,7 @@ import dev.ringfetch.index.data.DataDirectory;
 import dev.ringfetch.index.direct.NodeAddress;
 import dev.ringfetch.index.service.ClusterNode;
 import dev.ringfetch.index.service.DirectAccessService;
+import dev.ringfetch.index.service.HostMemory;
 import dev.ringfetch.index.service.IndexAdminService;
 import dev.ringfetch.index.service.IndexMemory;
 import dev.ringfetch.index.service.IndexService;
@@ -90,8 +91,8 @@ public final class IndexServer implements Callable<Integer> {
       names = "--memory",
       paramLabel = "BYTES",
       converter = ByteCount.class,
-      description = "Limit of index memory, such as 512M. Default: 1G.")
-  private long memory = IndexMemory.BUDGET_DEFAULT;
+      description = "Limit of index memory, such as 512M. Default: 1G, or what there is.")
+  private Long memory;
 
   @Option(
       names = "--partitions",
@@ -206,7 +207,19 @@ public final class IndexServer implements Callable<Integer> {
    */
   public static final String UNSAVED = "not saved: ";
 
+  private final HostMemory host;
+
   @Spec private CommandSpec spec;
+
+  /** Creates the program, which picocli and the command line of the index run. */
+  public IndexServer() {
+    this(new HostMemory());
+  }
+
+  /** As above, on a host with this memory. */
+  IndexServer(HostMemory host) {
+    this.host = host;
+  }
 
   /** Runs the program; ends the JVM. */
   public static void main(String[] args) {
@@ -214,7 +227,11 @@ public final class IndexServer implements Callable<Integer> {
   }
 
   static CommandLine commandLine() {
-    return OptionErrors.printedFor(new CommandLine(new IndexServer()))
+    return commandLine(new IndexServer());
+  }
+
+  static CommandLine commandLine(IndexServer program) {
+    return OptionErrors.printedFor(new CommandLine(program))
         .setCaseInsensitiveEnumValuesAllowed(true);
   }
 
@@ -316,7 +333,7 @@ public final class IndexServer implements Callable<Integer> {
         new IndexMemory.Context().fallback(fabrics == null && shmDirectory == null);
     try {
       context
-          .budget(memory)
+          .host(host)
           .partitions(partitions)
           .dataDirectory(data)
           .takeover(takeover)
@@ -324,6 +341,9 @@ public final class IndexServer implements Callable<Integer> {
           .syncInterval(Duration.ofMillis(syncIntervalMillis))
           .onWritingEnded(this::onWritingEnded)
           .progress(new RecoveryReport(spec.commandLine().getOut(), System::nanoTime));
+      if (memory != null) {
+        context.budget(memory);
+      }
       if (snapshotAfter != null) {
         context.snapshotAfter(snapshotAfter);
       }
@@ -424,6 +444,7 @@ public final class IndexServer implements Callable<Integer> {
     final PrintWriter out = spec.commandLine().getOut();
     out.println("index server listening on port " + server.getPort());
     out.println("rings over: " + server.fabrics());
+    out.println("index memory: up to " + indexes.budget());
     out.flush();
     if (node != null) {
       rehearse();

@@ -16,9 +16,11 @@ public final class LocalServer implements AutoCloseable {
 
   private final Server server;
   private final ManagedChannel channel;
+  private final Indexes indexes;
 
-  private LocalServer(Server server) {
+  private LocalServer(Server server, Indexes indexes) {
     this.server = server;
+    this.indexes = indexes;
     channel =
         ManagedChannelBuilder.forAddress("localhost", server.getPort()).usePlaintext().build();
   }
@@ -30,10 +32,16 @@ public final class LocalServer implements AutoCloseable {
 
   /** Starts a server without entries, and with so many bytes of index memory. */
   public static LocalServer start(long memory) throws IOException {
+    return start(IndexMemory.ofProcess(memory));
+  }
+
+  /** Starts a server with this index memory, which is closed with it. */
+  public static LocalServer start(IndexMemory memory) throws IOException {
     final HealthStatusManager health = new HealthStatusManager();
-    final Indexes indexes = new Indexes(IndexMemory.ofProcess(memory));
+    final Indexes indexes = new Indexes(memory);
     return new LocalServer(
-        IndexServer.addServices(ServerBuilder.forPort(0), indexes, health).build().start());
+        IndexServer.addServices(ServerBuilder.forPort(0), indexes, health).build().start(),
+        indexes);
   }
 
   /** A channel to the server; closed with it. */
@@ -45,5 +53,6 @@ public final class LocalServer implements AutoCloseable {
   public void close() {
     channel.shutdownNow();
     server.shutdownNow();
+    indexes.close();
   }
 }

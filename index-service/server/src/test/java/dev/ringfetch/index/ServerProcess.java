@@ -30,11 +30,23 @@ public final class ServerProcess implements AutoCloseable {
 
   /** Starts the program with these arguments as the operand of another command, such as strace. */
   static ServerProcess startUnder(List<String> prefix, String... arguments) throws IOException {
+    return start(prefix, IndexServer.class, arguments);
+  }
+
+  /** Starts the program in a directory of shared memory that has so many bytes. */
+  static ServerProcess startOnSmallHost(long length, String... arguments) throws IOException {
+    final List<String> all = new ArrayList<>(List.of(Long.toString(length)));
+    all.addAll(List.of(arguments));
+    return start(List.of(), SmallHostServer.class, all.toArray(String[]::new));
+  }
+
+  private static ServerProcess start(List<String> prefix, Class<?> program, String... arguments)
+      throws IOException {
     final List<String> command = new ArrayList<>(prefix);
     command.addAll(TestJvm.command());
     command.add("-cp");
     command.add(System.getProperty("java.class.path"));
-    command.add(IndexServer.class.getName());
+    command.add(program.getName());
     command.addAll(List.of(arguments));
     return new ServerProcess(new ProcessBuilder(command).start());
   }

@@ -51,7 +51,7 @@ import java.util.concurrent.Executor;
 public final class IndexMemory implements AutoCloseable {
   private static final Logger LOGGER = System.getLogger(IndexMemory.class.getName());
 
-  /** Bytes of index memory unless set. */
+  /** The most bytes of index memory unless set; where the host or the container has less, fewer. */
   public static final long BUDGET_DEFAULT = 1L << 30;
 
   /** The fewest bytes of index memory: room for the default index and a few longest entries. */
@@ -84,8 +84,14 @@ public final class IndexMemory implements AutoCloseable {
   private static final int SCANNERS =
       Math.max(1, Math.min(4, Runtime.getRuntime().availableProcessors() / 2));
 
+  /** Name of the fabric whose memory is files. */
+  private static final String SHM = "shm";
+
   private static final SecureRandom RANDOM = new SecureRandom();
 
+  private final HostMemory host;
+  private final HostMemory.Budget budget;
+  private final Path directory; // of shared memory; null: index memory is not there
   private final GatePage gate;
   private final long epoch;
   private final long origin; // tells epochs of data directories apart
@@ -114,6 +120,13 @@ public final class IndexMemory implements AutoCloseable {
   private IndexMemory(Context context, List<Fabric> fabrics, DataDirectory data)
       throws IOException {
     this.data = data;
+    this.host = context.host;
+    this.directory =
+        !fabrics.isEmpty() && fabrics.get(0).name().equals(SHM)
+            ? context.fabricContext.directory()
+            : null;
+    this.budget =
+        context.budget == 0 ? host.budget(directory) : new HostMemory.Budget(context.budget, "");
     this.partitions = context.partitions;
     this.time = context.time == null ? new ServerTime() : context.time;
     this.durability = context.durability;
@@ -135,17 +148,17 @@ public final class IndexMemory implements AutoCloseable {
       final GatePage own = data == null ? null : data.gate();
       shared.add(openFirst(fabrics.get(0), context, own));
       gate = shared.get(0).domain().gate();
-      fabrics.subList(1, fabrics.size()).forEach(fabric -> share(fabric, context));
+      fabrics.subList(1, fabrics.size()).forEach(this::share);
     }
     boolean opened = false;
     try {
       store =
           new StoreMemory(
               new StoreMemory.Context()
-                  .segmentSource(shared.isEmpty() ? IndexMemory::allocate : this::grow)
+                  .segmentSource(this::grow)
                   .segmentLength(
-                      context.budget < 4L * SEGMENT_LENGTH ? SHORT_SEGMENT_LENGTH : SEGMENT_LENGTH)
-                  .budget(context.budget)
+                      budget.bytes() < 4L * SEGMENT_LENGTH ? SHORT_SEGMENT_LENGTH : SEGMENT_LENGTH)
+                  .budget(budget.bytes())
                   .growth(growth)
                   .gate(gate.region(), GateDescriptor.WORD_OFFSET)
                   .incarnation(epoch)
@@ -161,7 +174,7 @@ public final class IndexMemory implements AutoCloseable {
 
   private SharedMemory openFirst(Fabric fabric, Context context, GatePage own) throws IOException {
     try {
-      return new SharedMemory(fabric, domainContext(context, own));
+      return new SharedMemory(fabric, domainContext(own));
     } catch (IOException e) {
       throw new IOException(
           "cannot open index memory: fabric="
@@ -176,15 +189,15 @@ public final class IndexMemory implements AutoCloseable {
     }
   }
 
-  private DomainContext domainContext(Context context, GatePage page) {
-    final DomainContext domainContext = new DomainContext().memoryLimit(context.budget);
+  private DomainContext domainContext(GatePage page) {
+    final DomainContext domainContext = new DomainContext().memoryLimit(budget.bytes());
     return page == null ? domainContext : domainContext.gate(page, epoch);
   }
 
   /** Shows the memory over another fabric, if that can be. */
-  private void share(Fabric fabric, Context context) {
+  private void share(Fabric fabric) {
     try {
-      shared.add(new SharedMemory(fabric, domainContext(context, gate)));
+      shared.add(new SharedMemory(fabric, domainContext(gate)));
     } catch (IOException e) {
       LOGGER.log(Level.WARNING, "no direct reads over " + fabric.name() + ": " + e.getMessage());
       fabric.close();
@@ -206,7 +219,8 @@ public final class IndexMemory implements AutoCloseable {
 
   /** Options of index memory. Setters return this. */
   public static final class Context {
-    private long budget = BUDGET_DEFAULT;
+    private HostMemory host = new HostMemory();
+    private long budget; // 0: as the host has it
     private int partitions = PARTITIONS_DEFAULT;
     private List<String> fabrics = FABRICS_DEFAULT;
     private boolean named; // whether the application has named the fabrics
@@ -225,13 +239,23 @@ public final class IndexMemory implements AutoCloseable {
     /** Creates the defaults, without a data directory. */
     public Context() {}
 
-    /** Sets the most bytes, at least {@link #BUDGET_MIN}. */
+    /**
+     * Sets the most bytes, at least {@link #BUDGET_MIN}. Unless set they are {@link
+     * #BUDGET_DEFAULT}, or fewer where the host, its container or the file system of shared memory
+     * has room for fewer.
+     */
     public Context budget(long bytes) {
       if (bytes < BUDGET_MIN) {
         throw new IllegalArgumentException(
             "memory is too small: " + bytes + " < " + BUDGET_MIN + " bytes");
       }
       this.budget = bytes;
+      return this;
+    }
+
+    /** Sets the memory that there is, which limits the growth; that of this process unless set. */
+    public Context host(HostMemory memory) {
+      this.host = memory;
       return this;
     }
 
@@ -530,10 +554,15 @@ public final class IndexMemory implements AutoCloseable {
   }
 
   private void readJournal() throws IOException {
-    if (groups != null) {
-      journal = data == null ? null : IndexJournal.ofGroups(data, groups, journalOptions);
-    } else if (data != null && (durability != Durability.MEMORY || IndexJournal.isIn(data))) {
-      journal = IndexJournal.open(data, store, outcomes, journalOptions);
+    try {
+      if (groups != null) {
+        journal = data == null ? null : IndexJournal.ofGroups(data, groups, journalOptions);
+      } else if (data != null && (durability != Durability.MEMORY || IndexJournal.isIn(data))) {
+        journal = IndexJournal.open(data, store, outcomes, journalOptions);
+      }
+    } catch (MemoryTooSmallException e) {
+      throw new IOException(
+          "the journal does not fit: index memory " + fullness() + ": data=" + data, e);
     }
   }
 
@@ -583,7 +612,22 @@ public final class IndexMemory implements AutoCloseable {
     }
   }
 
+  /**
+   * Creates a segment, where there is room for it. A killed predecessor's memory is given up only
+   * when its room is needed: until then, clients go on to read it.
+   */
   private MemoryRegion grow(int length) throws IOException {
+    String shortage = host.shortage(length, directory);
+    if (shortage != null && takeOver()) {
+      shortage = host.shortage(length, directory);
+    }
+    if (shortage != null) {
+      throw new IOException(shortage);
+    }
+    return shared.isEmpty() ? allocate(length) : share(length);
+  }
+
+  private MemoryRegion share(int length) throws IOException {
     final SharedMemory first = shared.get(0);
     final MemoryRegion memory = first.grow(length);
     for (final SharedMemory other : List.copyOf(shared)) {
@@ -677,9 +721,23 @@ public final class IndexMemory implements AutoCloseable {
    * memory of those, and lets readers begin.
    */
   void serve() {
+    takeOver();
+    store.serve();
+  }
+
+  /** Does so, but for the begin of readers; false if it was done before. */
+  private synchronized boolean takeOver() {
+    if (gate.epoch() == epoch) {
+      return false;
+    }
     gate.move(epoch);
     shared.forEach(memory -> memory.fabric().sweep());
-    store.serve();
+    return true;
+  }
+
+  /** The limit of the memory, and where it comes from. */
+  public HostMemory.Budget budget() {
+    return budget;
   }
 
   /** Whether the gate names this epoch: readers of earlier servers have turned away. */
@@ -698,23 +756,29 @@ public final class IndexMemory implements AutoCloseable {
 
   /** The status of a write that finds no memory. */
   Status full() {
-    final IOException failure = store.growthFailure();
-    if (failure != null && !store.isAtLimit()) {
-      return Status.RESOURCE_EXHAUSTED
-          .withDescription(
-              "index memory cannot grow: "
-                  + failure.getMessage()
-                  + "; used="
-                  + store.usedBytes()
-                  + " bytes, limit="
-                  + store.budget()
-                  + "; deletes make room")
-          .withCause(failure);
+    return Status.RESOURCE_EXHAUSTED
+        .withDescription("index memory " + fullness() + "; deletes make room")
+        .withCause(isGrowthFailed() ? store.growthFailure() : null);
+  }
+
+  private boolean isGrowthFailed() {
+    return store.growthFailure() != null && !store.isAtLimit();
+  }
+
+  /** Why there is no more memory, as the end of a sentence. */
+  private String fullness() {
+    if (isGrowthFailed()) {
+      return "cannot grow: "
+          + store.growthFailure().getMessage()
+          + "; used="
+          + store.usedBytes()
+          + " bytes, limit="
+          + budget.bytes();
     }
-    return Status.RESOURCE_EXHAUSTED.withDescription(
-        "index memory is full: limit="
-            + store.budget()
-            + " bytes, which --memory sets; deletes make room");
+    return "is full: limit="
+        + budget.bytes()
+        + " bytes, which --memory sets"
+        + (budget.reason().isEmpty() ? "" : " (" + budget.reason() + ")");
   }
 
   /** The status of a write that finds no room in the journal. */

@@ -166,6 +166,11 @@ public final class Indexes implements AutoCloseable {
     started = true;
   }
 
+  /** The limit of index memory, and where it comes from. */
+  public HostMemory.Budget budget() {
+    return memory.budget();
+  }
+
   /** Makes these the indexes of a cluster's node, before {@link #recoverAndServe}. */
   void join(LeaderDirectory of) {
     directory = of;
