@@ -141,11 +141,16 @@ public final class Salvage {
   }
 
   private void write(Path target, long budget) throws IOException {
+    final long nowMs = Math.max(clock, System.currentTimeMillis()); // the host's may be behind
     final IndexMemory memory =
-        IndexMemory.ofProcess(new IndexMemory.Context().budget(budget).dataDirectory(target));
+        IndexMemory.ofProcess(
+            new IndexMemory.Context()
+                .budget(budget)
+                .dataDirectory(target)
+                .time(new ServerTime(() -> nowMs, () -> 0))); // stands: deadlines stay as they are
     try (Indexes indexes = Indexes.unserved(memory)) {
       for (final Map.Entry<Long, Content> content : contents.entrySet()) {
-        write(indexes, content.getKey(), content.getValue());
+        write(indexes, content.getKey(), content.getValue(), nowMs);
       }
       indexes.serve(); // as a server does, whose end leaves a directory that is sound
     }
@@ -155,7 +160,7 @@ public final class Salvage {
     report.add("wrote entries=" + entries + " data=" + target);
   }
 
-  private void write(Indexes indexes, long number, Content content) throws IOException {
+  private void write(Indexes indexes, long number, Content content, long nowMs) throws IOException {
     final boolean isKnown = content.entry != null;
     String name = isKnown ? content.entry.name() : "salvaged-" + number;
     final IndexKind kind = isKnown ? content.entry.definition().kind() : IndexKind.ORDERED;
@@ -175,7 +180,7 @@ public final class Salvage {
         indexes.drop(name, index -> {}); // the one that is there from the start
       }
       final ServedIndex index = indexes.create(name, kind, durability).index();
-      write(index, content);
+      write(index, content, nowMs);
     } catch (StatusException e) {
       throw new IOException("index=" + name + ": " + e.getStatus().getDescription(), e);
     }
@@ -190,12 +195,11 @@ public final class Salvage {
             + (entries - before));
   }
 
-  private void write(ServedIndex index, Content content) throws IOException {
+  private void write(ServedIndex index, Content content, long nowMs) throws IOException {
     final Semaphore free = new Semaphore(WRITES);
     final AtomicReference<Write> failed = new AtomicReference<>();
     for (final Map.Entry<ByteString, Newest> each : content.newest.entrySet()) {
       final Newest newest = each.getValue();
-      final long nowMs = Math.max(clock, System.currentTimeMillis());
       if (newest.value == null) {
         continue;
       }

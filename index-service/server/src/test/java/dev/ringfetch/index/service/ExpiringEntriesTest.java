@@ -56,6 +56,7 @@ class ExpiringEntriesTest {
   private static final long HOUR = 3_600_000;
 
   @TempDir Path data;
+  @TempDir Path salvaged;
 
   private final AtomicLong wallMs = new AtomicLong(NOW);
   private final AtomicLong runningMs = new AtomicLong(5);
@@ -327,6 +328,26 @@ class ExpiringEntriesTest {
     pass(1);
     look("i");
     assertFalse(isThere("i", "b"));
+  }
+
+  /** A salvage keeps deadlines, also on a host whose clock is behind that of the log. */
+  @Test
+  void salvagedDeadlines() throws Exception {
+    final long now = System.currentTimeMillis() + 10 * HOUR; // which a salvage does not know
+    restart(now - NOW);
+    create("i", IndexKind.ORDERED);
+    put("i", "hour", HOUR);
+    put("i", "over", 10_000);
+    pass(10_000);
+    look("i");
+    stop();
+    final Path damaged = data;
+    data = salvaged;
+    final var unused = Salvage.run(damaged, data, 64L << 20);
+    wallMs.set(now - 2 * HOUR);
+    start();
+    assertFalse(isThere("i", "over"));
+    assertEquals(now + HOUR, get("i", "hour").getDeadlineMs());
   }
 
   @FunctionalInterface
