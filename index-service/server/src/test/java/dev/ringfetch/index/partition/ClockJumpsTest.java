@@ -33,7 +33,7 @@ import org.junit.jupiter.params.provider.ValueSource;
  */
 class ClockJumpsTest {
   private static final long SEED = Long.getLong("ringfetch.seed", 46);
-  private static final int WORLDS = 60;
+  private static final int WORLDS = 20;
   private static final int STEPS = 400;
   private static final int HOSTS = 3;
   private static final int KEYS = 6;
