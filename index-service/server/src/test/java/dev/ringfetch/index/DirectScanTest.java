@@ -492,7 +492,7 @@ class DirectScanTest {
 
   @Test
   void rangesThatNothingHasAreRefusedAsByCalls() throws Exception {
-    final ByteString tooLong = ByteString.copyFrom(new byte[1_025]);
+    final ByteString tooLong = ByteString.copyFrom(new byte[1_026]);
     try (DirectReader reader = server.openReader(INDEX);
         DirectReader hash = server.openReader("")) {
       final ScanRequest request =
@@ -515,7 +515,7 @@ class DirectScanTest {
     assertEquals(code, refused.getStatus().getCode());
   }
 
-  /** By calls, a bound is no longer than a key: the place behind the longest keys is none. */
+  /** The place behind a key of the greatest length is a byte longer. */
   @ParameterizedTest
   @ValueSource(booleans = {false, true})
   void longestKeysComeOnceByCallsToo(boolean granted) throws Exception {

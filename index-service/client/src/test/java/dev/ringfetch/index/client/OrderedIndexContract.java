@@ -12,6 +12,7 @@ import java.util.ArrayList;
 import java.util.Collections;
 import java.util.Iterator;
 import java.util.List;
+import java.util.Map;
 import java.util.NavigableMap;
 import java.util.NoSuchElementException;
 import java.util.Optional;
@@ -107,6 +108,33 @@ abstract class OrderedIndexContract {
     assertEquals(numbers(-20, -16), keys(index.scan(Range.atMost(-17L)).toList()));
     assertEquals(List.of(), index.scan(Range.closedOpen(5L, 5L)).toList());
     assertEquals(8, index.count(Range.closedOpen(-3L, 5L)));
+  }
+
+  /** The next key after one of the greatest length is no key, and yet a bound. */
+  @Test
+  void rangesMayEndAndBeginBehindTheLongestKeys() {
+    final OrderedIndex<String, Long> longest =
+        client.ordered("longest", Codec.string(), Codec.int64()).access(index.access());
+    final String a = "a".repeat(1_024);
+    final String b = "b".repeat(1_024);
+    longest.putAll(Map.of(a, 1L, b, 2L, "c", 3L));
+    assertEquals(List.of(b, "c"), longest.keys(Range.greaterThan(a)).toList());
+    assertEquals(List.of("c", b), longest.keys(Range.greaterThan(a)).reverse().toList());
+    assertEquals(List.of(a, b), longest.keys(Range.atMost(b)).toList());
+    assertEquals(List.of(b, a), longest.keys(Range.atMost(b)).reverse().toList());
+    assertEquals(List.of(b), longest.keys(Range.closed("b", b)).pageSize(1).toList());
+    for (final Scan<String> scan : bothWays(longest.keys(Range.greaterThan(a)))) {
+      assertEquals(List.of(b, "c"), scan.toList());
+    }
+    assertEquals(2, longest.count(Range.atMost(b)));
+    assertEquals(1, longest.deleteRange(Range.closed(a, a)));
+    final List<String> paged = new ArrayList<>();
+    Optional<IndexEntry<String, Long>> next = longest.first();
+    while (next.isPresent()) { // paging by the last key
+      paged.add(next.get().key());
+      next = longest.first(Range.greaterThan(next.get().key()));
+    }
+    assertEquals(List.of(b, "c"), paged);
   }
 
   @Test

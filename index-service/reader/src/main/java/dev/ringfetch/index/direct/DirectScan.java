@@ -39,8 +39,8 @@ public final class DirectScan {
   }
 
   private static boolean isLegal(KeyRange range) {
-    return range.getStart().size() <= BlockDescriptor.MAX_KEY_LENGTH
-        && range.getEnd().size() <= BlockDescriptor.MAX_KEY_LENGTH
+    return range.getStart().size() <= KeyBounds.MAX_LENGTH
+        && range.getEnd().size() <= KeyBounds.MAX_LENGTH
         && range.getPrefix().size() <= BlockDescriptor.MAX_KEY_LENGTH;
   }
 
@@ -70,19 +70,14 @@ public final class DirectScan {
     return rest.build();
   }
 
-  /** The range from the place on, with bounds as long as keys can be. */
+  /** The range from the place on. */
   private KeyRange rest() {
     final KeyRange.Builder range = request.getRange().toBuilder();
     final ByteString place = cursor.place();
     if (cursor.isReverse()) {
       return (place.isEmpty() ? range : range.setEnd(place)).build();
     }
-    if (place.size() <= BlockDescriptor.MAX_KEY_LENGTH) {
-      return range.setStart(place).build();
-    }
-    // Behind a key of the greatest length: no key begins with it.
-    final ByteString after = KeyBounds.after(place.substring(0, place.size() - 1));
-    return range.setStart(after).build(); // there is one, as the scan is not done
+    return range.setStart(place).build();
   }
 
   /**

@@ -8,8 +8,7 @@ import java.util.Arrays;
  * off goes on with it, with another reader as well. Used by one thread at a time.
  */
 public final class ScanCursor {
-  /** Room for the longest key and a byte behind it. */
-  private static final int CAPACITY = BlockDescriptor.MAX_KEY_LENGTH + 1;
+  private static final int CAPACITY = KeyBounds.MAX_LENGTH;
 
   private final boolean reverse;
 

@@ -19,12 +19,10 @@ final class Ranges {
   /**
    * Begins a scan.
    *
-   * @throws StatusException INVALID_ARGUMENT if a bound is longer than a key can be
+   * @throws StatusException INVALID_ARGUMENT if a bound is too long
    */
   static ScanCursor cursor(KeyRange range, boolean reverse) throws StatusException {
-    RequestLimits.checkBound("start", range.getStart());
-    RequestLimits.checkBound("end", range.getEnd());
-    RequestLimits.checkBound("prefix", range.getPrefix());
+    RequestLimits.checkRange(range);
     final ByteString start = start(range);
     final ByteString end = end(range);
     return reverse ? ScanCursor.reverse(start, end) : ScanCursor.forward(start, end);
@@ -46,7 +44,7 @@ final class Ranges {
     }
     final int length = token.size() - TOKEN_HEADER;
     if (length < (reverse ? 1 : 0)
-        || length > RequestLimits.MAX_KEY_BYTES + 1
+        || length > KeyBounds.MAX_LENGTH
         || token.byteAt(0) != (reverse ? REVERSE : FORWARD)) {
       throw Status.INVALID_ARGUMENT
           .withDescription("not a token of a page of such a scan: page_token")

@@ -2,6 +2,8 @@ package dev.ringfetch.index.service;
 
 import com.google.protobuf.ByteString;
 import dev.ringfetch.index.layout.BlockDescriptor;
+import dev.ringfetch.index.layout.KeyBounds;
+import dev.ringfetch.index.v1.KeyRange;
 import io.grpc.Status;
 import io.grpc.StatusException;
 import java.nio.charset.StandardCharsets;
@@ -41,10 +43,16 @@ final class RequestLimits {
     }
   }
 
-  /** Checks a bound of a range, which may be empty. */
-  static void checkBound(String name, ByteString bound) throws StatusException {
-    if (bound.size() > MAX_KEY_BYTES) {
-      throw tooLong(name, bound.size(), MAX_KEY_BYTES);
+  /** Checks the bounds of a range, each of which may be empty. */
+  static void checkRange(KeyRange range) throws StatusException {
+    checkBound("start", range.getStart(), KeyBounds.MAX_LENGTH);
+    checkBound("end", range.getEnd(), KeyBounds.MAX_LENGTH);
+    checkBound("prefix", range.getPrefix(), MAX_KEY_BYTES);
+  }
+
+  private static void checkBound(String name, ByteString bound, int limit) throws StatusException {
+    if (bound.size() > limit) {
+      throw tooLong(name, bound.size(), limit);
     }
   }
 

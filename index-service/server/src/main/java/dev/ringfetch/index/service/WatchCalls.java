@@ -183,12 +183,8 @@ final class WatchCalls {
   private static WatchCall.Subject subject(ServedIndex index, WatchRequest request)
       throws StatusException {
     final KeyRange range = request.getRange();
-    RequestLimits.checkBound("start", range.getStart());
-    RequestLimits.checkBound("prefix", range.getPrefix());
+    RequestLimits.checkRange(range);
     final boolean isKey = range.getEnd().equals(range.getStart().concat(ZERO));
-    if (!isKey) { // the bound behind the longest key is longer than that
-      RequestLimits.checkBound("end", range.getEnd());
-    }
     int partition = -1;
     if (isKey && !range.getStart().isEmpty()) {
       partition = index.partitionOf(range.getStart());

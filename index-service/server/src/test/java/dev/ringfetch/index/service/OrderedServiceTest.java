@@ -368,13 +368,27 @@ class OrderedServiceTest {
   }
 
   @Test
-  void boundsAreNoLongerThanKeys() {
-    final ByteString tooLong = ByteString.copyFrom(new byte[1025]);
+  void boundsAreAByteLongerThanKeysAtMost() {
+    final ByteString longest = ByteString.copyFrom(new byte[1025]);
+    final ByteString tooLong = ByteString.copyFrom(new byte[1026]);
+    isRefused("start is too long: size=1026 limit=1025 bytes", range().setStart(tooLong));
+    isRefused("end is too long: size=1026 limit=1025 bytes", range().setEnd(tooLong));
+    isRefused("prefix is too long: size=1025 limit=1024 bytes", range().setPrefix(longest));
+    assertEquals(
+        0,
+        stub.scanPage(scan().setRange(range().setStart(longest).setEnd(longest)).build())
+            .getEntriesCount());
+  }
+
+  private static KeyRange.Builder range() {
+    return KeyRange.newBuilder();
+  }
+
+  private void isRefused(String description, KeyRange.Builder range) {
     final StatusRuntimeException refused =
         refused(
             Status.Code.INVALID_ARGUMENT,
-            () -> stub.scanPage(scan().setRange(KeyRange.newBuilder().setEnd(tooLong)).build()));
-    assertEquals(
-        "end is too long: size=1025 limit=1024 bytes", refused.getStatus().getDescription());
+            () -> stub.scanPage(scan().setRange(range).build()));
+    assertEquals(description, refused.getStatus().getDescription());
   }
 }
