@@ -489,12 +489,16 @@ final class ChannelSessions implements StreamRoom.Sessions, SessionAttempt.Outco
     return reason;
   }
 
-  /** Logs; called outside the lock, because a log handler may do anything. */
   private void log(String reason) {
+    log(System.Logger.Level.INFO, reason);
+  }
+
+  /** Logs; called outside the lock, because a log handler may do anything. */
+  private void log(System.Logger.Level level, String reason) {
     if (reason != null) {
       System.getLogger(RingChannel.class.getName())
           .log(
-              System.Logger.Level.INFO,
+              level,
               "there is no ring to {0}, so calls {1}: {2}",
               context.target(),
               policy.meanwhile(),
@@ -624,6 +628,7 @@ final class ChannelSessions implements StreamRoom.Sessions, SessionAttempt.Outco
   @Override
   public void onSessionEnded(SessionAttempt successful, ClientSession session, String reason) {
     String news = null;
+    System.Logger.Level level = System.Logger.Level.INFO;
     final boolean last;
     synchronized (this) {
       successful.opened = session;
@@ -636,10 +641,11 @@ final class ChannelSessions implements StreamRoom.Sessions, SessionAttempt.Outco
         } else { // it has worked
           backoff.succeeded();
           news = hasNoRing(reason);
+          level = System.Logger.Level.DEBUG; // every connection ends once, and another one follows
         }
       }
     }
-    log(news);
+    log(level, news);
     if (last) {
       successful.stream
           .abandon(); // or the channel would wait for a server that does not end the stream
