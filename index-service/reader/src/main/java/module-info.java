@@ -10,5 +10,6 @@ module dev.ringfetch.index.reader {
 
   exports dev.ringfetch.index.direct;
   exports dev.ringfetch.index.layout to
-      dev.ringfetch.index;
+      dev.ringfetch.index,
+      dev.ringfetch.index.client;
 }

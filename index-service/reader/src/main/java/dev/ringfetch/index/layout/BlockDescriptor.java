@@ -50,6 +50,9 @@ public final class BlockDescriptor {
   /** The longest key, in bytes. */
   public static final int MAX_KEY_LENGTH = 1024;
 
+  /** The longest value, in bytes. */
+  public static final int MAX_VALUE_LENGTH = 1024 * 1024;
+
   /** Offset of the checksum, 32 bits. */
   public static final int CRC_OFFSET = 0;
 

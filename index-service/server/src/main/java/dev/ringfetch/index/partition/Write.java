@@ -138,6 +138,7 @@ public final class Write {
   private List<KeptOutcome> outcomes = List.of();
   private ChangeListener changes;
   private long ttlMs;
+  private boolean keepsDeadline;
   private long deadline;
   private boolean expired;
   private NumberedClient client; // null: the write has no number
@@ -284,6 +285,20 @@ public final class Write {
   }
 
   /**
+   * Has the entry that the prepared compare-and-set writes end when the one that it replaces would.
+   *
+   * @return this.
+   * @throws IllegalStateException if no compare-and-set is prepared, or it has a time to live.
+   */
+  public Write keepDeadline() {
+    if (state != State.PREPARED || kind != Kind.COMPARE_AND_SET || ttlMs != 0) {
+      throw new IllegalStateException("state=" + state + " kind=" + kind + " ttl=" + ttlMs);
+    }
+    keepsDeadline = true;
+    return this;
+  }
+
+  /**
    * Prepares the begin of a watch: the owner tells the listener all changes from then on, and none
    * to another listener.
    *
@@ -372,6 +387,7 @@ public final class Write {
     outcomes = List.of();
     changes = null;
     ttlMs = 0;
+    keepsDeadline = false;
     deadline = 0;
     expired = false;
     return this;
@@ -412,6 +428,10 @@ public final class Write {
   /** How long the entry is there, in milliseconds from the write on; 0 if not limited. */
   public long ttlMs() {
     return ttlMs;
+  }
+
+  boolean keepsDeadline() {
+    return keepsDeadline;
   }
 
   /**

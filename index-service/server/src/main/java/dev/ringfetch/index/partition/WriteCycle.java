@@ -299,6 +299,9 @@ final class WriteCycle {
       }
       case COMPARE_AND_SET -> {
         if (version == write.expectedVersion()) {
+          if (write.keepsDeadline() && version != 0) {
+            write.deadline(deadline(newest));
+          }
           append(write, newest, true);
         } else {
           if (version != 0) {
@@ -353,7 +356,12 @@ final class WriteCycle {
 
   /** Whether the present entry of a key, or that of its newest record, has ended. */
   private boolean hasEnded(Write newest) {
-    return expiry.hasEnded(newest == null ? store.deadline() : newest.deadline());
+    return expiry.hasEnded(deadline(newest));
+  }
+
+  /** The deadline of the key that was looked up last, by its newest record if it has one. */
+  private long deadline(Write newest) {
+    return newest == null ? store.deadline() : newest.deadline();
   }
 
   /** Whether a key has a record that is not applied. */

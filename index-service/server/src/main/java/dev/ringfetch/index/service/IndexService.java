@@ -31,6 +31,7 @@ import dev.ringfetch.index.v1.PutResponse;
 import dev.ringfetch.index.v1.RequestNumber;
 import dev.ringfetch.index.v1.ScanRequest;
 import dev.ringfetch.index.v1.ScanResponse;
+import dev.ringfetch.index.v1.StatusTexts;
 import dev.ringfetch.index.v1.WatchRequest;
 import dev.ringfetch.index.v1.WatchResponse;
 import dev.ringfetch.rpc.MalformedRequests;
@@ -50,9 +51,10 @@ import java.util.List;
  *   <li>with INVALID_ARGUMENT if a key is empty or longer than 1 KiB, a value longer than 1 MiB,
  *       the name of an index longer than 255 bytes, a time to live longer than 3650 days, or a
  *       batch of more than 10,000 keys; the description names the size and the limit;
- *   <li>with RESOURCE_EXHAUSTED if it would create one index too many, if index memory is full, if
- *       too many writes wait, or if the answer to a batch would be longer than the 4 MiB that a
- *       gRPC client takes unless told otherwise;
+ *   <li>with RESOURCE_EXHAUSTED if it would create one index too many, if index memory is full, or
+ *       if the answer to a batch would be longer than the 4 MiB that a gRPC client takes unless
+ *       told otherwise; or if too much waits: then the description begins with {@link
+ *       StatusTexts#OVERLOADED}, and the same call may succeed at once;
  *   <li>with RESOURCE_EXHAUSTED if too many keys hash as the key of a put does: only keys that were
  *       chosen to collide are so many;
  *   <li>with ABORTED if the index was dropped under a write, which was not carried out, or under a
@@ -242,6 +244,11 @@ public final class IndexService implements IndexGrpc.AsyncService, BindableServi
       RequestLimits.checkKey(request.getKey());
       RequestLimits.checkValue(request.getValue());
       RequestLimits.checkTtl(request.getTtlMs());
+      if (request.getKeepDeadline() && request.getTtlMs() != 0) {
+        throw Status.INVALID_ARGUMENT
+            .withDescription("keep_deadline goes without ttl_ms: ttl_ms=" + request.getTtlMs())
+            .asException();
+      }
       final long expected = request.getExpectedVersion();
       ServedIndex index = indexToRead(request.getIndex());
       final NumberedClient client = client(index, request.hasNumber(), request.getNumber(), 1);
@@ -259,12 +266,12 @@ public final class IndexService implements IndexGrpc.AsyncService, BindableServi
         WriteCall.answer(responses, CompareAndSetResponse.getDefaultInstance());
         return;
       }
-      submit(
-          index,
+      final Write write =
           new Write(new WriteCall<>(index, outcomes, responses, IndexService::compared))
               .compareAndSet(request.getKey(), expected, request.getValue())
               .ttl(request.getTtlMs())
-              .numbered(client, request.getNumber().getNumber()));
+              .numbered(client, request.getNumber().getNumber());
+      submit(index, request.getKeepDeadline() ? write.keepDeadline() : write);
     } catch (StatusException e) {
       responses.onError(e);
     }

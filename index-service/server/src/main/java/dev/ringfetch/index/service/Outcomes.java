@@ -2,6 +2,7 @@ package dev.ringfetch.index.service;
 
 import dev.ringfetch.index.partition.Write;
 import dev.ringfetch.index.store.PartitionStore;
+import dev.ringfetch.index.v1.StatusTexts;
 import io.grpc.Status;
 
 /** The statuses of writes that were not carried out. Immutable. */
@@ -45,8 +46,7 @@ final class Outcomes {
   Status status(ServedIndex index, int outcome) {
     return switch (outcome) {
       case Write.QUEUE_FULL ->
-          Status.RESOURCE_EXHAUSTED.withDescription(
-              "too many writes wait: limit=" + ServedIndex.QUEUE_CAPACITY + " a partition");
+          overloaded("too many writes wait: limit=" + ServedIndex.QUEUE_CAPACITY + " a partition");
       case Write.MEMORY_FULL -> memory.full();
       case Write.VERSIONS_EXHAUSTED ->
           Status.RESOURCE_EXHAUSTED.withDescription(
@@ -55,17 +55,22 @@ final class Outcomes {
       case Write.LOG_FULL ->
           index.leadership() == null
               ? memory.journalFull()
-              : Status.RESOURCE_EXHAUSTED.withDescription(
-                  "too much waits for the members: index=" + index.name());
+              : overloaded("too much waits for the members: index=" + index.name());
       case Write.UNAVAILABLE -> index.isDropped() ? dropped(index) : stopped(memory);
       case Write.UNKNOWN -> unknown();
       case Write.OUTCOMES_FULL ->
-          Status.RESOURCE_EXHAUSTED.withDescription(
+          overloaded(
               "too many outcomes of writes with numbers are kept: limit="
                   + memory.outcomes().limit()
                   + "; answered ones make room as their clients go on");
       default -> throw new IllegalArgumentException("outcome=" + outcome);
     };
+  }
+
+  /** The status of a call that was not carried out, and may be sent again at once. */
+  static Status overloaded(String limit) {
+    return Status.RESOURCE_EXHAUSTED.withDescription(
+        StatusTexts.OVERLOADED + limit + "; nothing was done, send again");
   }
 
   /**

@@ -81,8 +81,7 @@ final class RangeCalls {
   private void beginSnapshot() throws StatusException {
     if (snapshots.incrementAndGet() > MAX_SNAPSHOTS) {
       snapshots.decrementAndGet();
-      throw Status.RESOURCE_EXHAUSTED
-          .withDescription("too many scans of snapshots: limit=" + MAX_SNAPSHOTS)
+      throw Outcomes.overloaded("too many scans of snapshots: limit=" + MAX_SNAPSHOTS)
           .asException();
     }
   }

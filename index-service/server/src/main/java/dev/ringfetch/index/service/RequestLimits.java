@@ -17,7 +17,7 @@ final class RequestLimits {
   static final int MAX_KEY_BYTES = BlockDescriptor.MAX_KEY_LENGTH;
 
   /** Longest value. */
-  static final int MAX_VALUE_BYTES = 1024 * 1024;
+  static final int MAX_VALUE_BYTES = BlockDescriptor.MAX_VALUE_LENGTH;
 
   /** The most keys in one batch. */
   static final int MAX_BATCH_KEYS = 10_000;

@@ -7,6 +7,7 @@ import dev.ringfetch.index.v1.CloseClientResponse;
 import dev.ringfetch.index.v1.OpenClientRequest;
 import dev.ringfetch.index.v1.OpenClientResponse;
 import dev.ringfetch.index.v1.RequestNumber;
+import dev.ringfetch.index.v1.StatusTexts;
 import io.grpc.Status;
 import io.grpc.StatusException;
 import io.grpc.stub.StreamObserver;
@@ -19,9 +20,6 @@ import java.util.List;
  * <p>Safe for use by many threads.
  */
 final class RequestNumbers {
-  /** How the description begins where a write is not carried out as it may have been before. */
-  static final String GONE = "outcome is gone";
-
   private final Indexes indexes;
 
   RequestNumbers(Indexes indexes) {
@@ -175,7 +173,7 @@ final class RequestNumbers {
     if (expected != 0 && (index == null || index.incarnation() != expected)) {
       throw Status.FAILED_PRECONDITION
           .withDescription(
-              GONE
+              StatusTexts.OUTCOME_GONE
                   + ": the index was dropped, or lost with its server: number="
                   + request.getNumber())
           .asException();
@@ -185,7 +183,7 @@ final class RequestNumbers {
   /** The status of a write whose outcome is not kept. */
   static Status gone(long client, long number) {
     return Status.FAILED_PRECONDITION.withDescription(
-        GONE
+        StatusTexts.OUTCOME_GONE
             + ": the write was complete, or the client's number has ended: client="
             + Long.toUnsignedString(client)
             + " number="

@@ -124,6 +124,40 @@ class ExpiryTest {
     assertEquals(0, store.count());
   }
 
+  /** The deadline of the entry that is replaced, also while that is not committed. */
+  @ParameterizedTest
+  @ValueSource(booleans = {true, false})
+  void comparisonKeepsTheDeadlineThatItIsToldToKeep(boolean ordered) {
+    open(ordered, late);
+    final Write put = submit(write().put(KEY, VALUE).ttl(25));
+    final Write early = submit(write().compareAndSet(KEY, put.version(), VALUE).keepDeadline());
+    late.commitAll();
+    assertTrue(early.applied());
+    assertEquals(NOW + 25, early.entry().getDeadlineMs());
+    time.pass(5);
+    final Write kept = submit(write().compareAndSet(KEY, early.version(), VALUE).keepDeadline());
+    late.commitAll();
+    assertEquals(NOW + 25, kept.entry().getDeadlineMs());
+    final Write lost = submit(write().compareAndSet(KEY, early.version(), VALUE).keepDeadline());
+    late.commitAll();
+    assertFalse(lost.applied());
+    assertEquals(NOW + 25, lost.entry().getDeadlineMs());
+    time.pass(20);
+    late.commitAll();
+    assertEquals(ReadResult.ABSENT, read());
+    final Write created = submit(write().compareAndSet(KEY, 0, VALUE).keepDeadline());
+    late.commitAll();
+    assertEquals(0, created.entry().getDeadlineMs());
+    final Write told = submit(write().compareAndSet(KEY, created.version(), VALUE).ttl(7));
+    final Write plain = submit(write().compareAndSet(KEY, told.version(), VALUE));
+    late.commitAll();
+    assertEquals(0, plain.entry().getDeadlineMs());
+    assertThrows(
+        IllegalStateException.class,
+        () -> write().compareAndSet(KEY, 0, VALUE).ttl(1).keepDeadline());
+    assertThrows(IllegalStateException.class, () -> write().put(KEY, VALUE).keepDeadline());
+  }
+
   /** Readers see a tick after its commit; an answer that rests on it waits for that, too. */
   @ParameterizedTest
   @ValueSource(booleans = {true, false})

@@ -386,9 +386,7 @@ class OrderedServiceTest {
 
   private void isRefused(String description, KeyRange.Builder range) {
     final StatusRuntimeException refused =
-        refused(
-            Status.Code.INVALID_ARGUMENT,
-            () -> stub.scanPage(scan().setRange(range).build()));
+        refused(Status.Code.INVALID_ARGUMENT, () -> stub.scanPage(scan().setRange(range).build()));
     assertEquals(description, refused.getStatus().getDescription());
   }
 }

@@ -150,7 +150,9 @@ class SnapshotScanTest {
       try {
         return stub.scan(scan().build()).next().getEntries(0).getKey();
       } catch (StatusRuntimeException e) { // the last ones' ends are under way
-        assertEquals("too many scans of snapshots: limit=16", e.getStatus().getDescription());
+        assertEquals(
+            "overloaded: too many scans of snapshots: limit=16; nothing was done, send again",
+            e.getStatus().getDescription());
       }
     }
   }
