@@ -204,7 +204,8 @@ final class Load {
   /** Whether it is about entries, and not about the server. */
   private static boolean isOfEntries(IndexException refused) {
     return switch (refused.code()) {
-      case RESOURCE_EXHAUSTED, INVALID_ARGUMENT -> true;
+      case RESOURCE_EXHAUSTED -> refused instanceof FullException;
+      case INVALID_ARGUMENT -> true;
       default -> false;
     };
   }

@@ -19,8 +19,12 @@ import java.util.function.Consumer;
 import java.util.function.Function;
 
 /**
- * The operations of a {@link KeyedIndex} without waiting: each returns a future at once, which ends
- * as the operation of the same name does, by its deadline at the latest. Reads go by calls.
+ * The operations of a {@link KeyedIndex} without waiting for answers: each returns a future, which
+ * ends as the operation of the same name does, by its deadline at the latest. Reads go by calls.
+ *
+ * <p>The future is returned at once, unless {@link IndexClientBuilder#maxInFlight} operations are
+ * under way: then the caller waits for a turn, at most until the deadline. A callback on a thread
+ * of the channel never waits so: without a turn its future fails with {@link OverloadedException}.
  *
  * <p>Futures complete on a thread of the channel, which stages that take long, or wait for another
  * answer, must leave: give those an executor. To cancel a future cancels its call; a write may be
@@ -68,7 +72,13 @@ public class AsyncIndex<K, V> {
   /** As {@link KeyedIndex#getAll}. */
   public CompletableFuture<Map<K, V>> getAll(Collection<? extends K> keys) {
     final GetAll<K, V> steps = new GetAll<>(requests, view.subject(Operation.GET_ALL, null), keys);
-    return run(Operation.GET_ALL, null, future -> getAll(future, steps));
+    return run(
+        Operation.GET_ALL,
+        null,
+        future -> {
+          steps.check();
+          getAll(future, steps);
+        });
   }
 
   private void getAll(CallFuture<Map<K, V>> future, GetAll<K, V> steps) {
@@ -86,7 +96,7 @@ public class AsyncIndex<K, V> {
           getAll(future, steps);
         },
         failure -> {
-          if (failure instanceof FullException && steps.halve()) { // the answer is too long
+          if (steps.halve(failure)) {
             getAll(future, steps);
           } else {
             future.fail(failure);
@@ -110,15 +120,17 @@ public class AsyncIndex<K, V> {
     return run(
         Operation.PUT,
         encoded,
-        future ->
-            ensured(
-                future,
-                () ->
-                    view.send(
-                        future,
-                        requests.put(encoded, bytes, ttlMs),
-                        PutResponse::getIncarnation,
-                        response -> future.succeed(response.getVersion()))));
+        future -> {
+          future.run().check(EntryLimits.ofValue(bytes));
+          ensured(
+              future,
+              () ->
+                  view.send(
+                      future,
+                      requests.put(encoded, bytes, ttlMs),
+                      PutResponse::getIncarnation,
+                      response -> future.succeed(response.getVersion())));
+        });
   }
 
   private void ensured(CallFuture<?> future, Runnable next) {
@@ -165,7 +177,7 @@ public class AsyncIndex<K, V> {
         null,
         future -> {
           if (steps.isDone()) {
-            future.succeed(null);
+            putAll(future, steps);
           } else {
             ensured(future, () -> putAll(future, steps));
           }
@@ -256,6 +268,7 @@ public class AsyncIndex<K, V> {
       CallFuture<?> future,
       Call<CompareAndSetRequest, CompareAndSetResponse> call,
       Consumer<CompareAndSetResponse> then) {
+    future.run().check(EntryLimits.ofValue(call.request().getValue()));
     final Runnable send =
         () -> view.send(future, call, CompareAndSetResponse::getIncarnation, then);
     if (call.request().getExpectedVersion() == 0) {
@@ -271,7 +284,7 @@ public class AsyncIndex<K, V> {
    * @param function is called on threads of the channel, and must not wait.
    */
   public CompletableFuture<V> update(K key, Function<? super Optional<V>, ? extends V> function) {
-    return update(key, function, TimeToLive.NONE);
+    return update(key, function, TimeToLive.KEPT);
   }
 
   /**
@@ -319,8 +332,8 @@ public class AsyncIndex<K, V> {
     }
 
     void write(Optional<IndexEntry<K, V>> present) {
-      if (future.isDone()) {
-        return; // cancelled
+      if (future.isAbandoned()) {
+        return;
       }
       final V next =
           Objects.requireNonNull(function.apply(present.map(IndexEntry::value)), "update");
@@ -356,12 +369,20 @@ public class AsyncIndex<K, V> {
                     response -> future.succeed(response.getEntries())));
   }
 
-  /** Starts an operation; a client that is closed fails the future. */
+  /** Starts an operation, once it has its turn; a client that is closed fails the future. */
   <T> CompletableFuture<T> run(Operation operation, ByteString key, Consumer<CallFuture<T>> body) {
     try {
       final CallFuture<T> future =
           new CallFuture<>(view.begin(operation, key), view.known()::failed);
-      body.accept(future);
+      IndexCalls.proceed(
+          future,
+          () -> {
+            if (key != null) {
+              future.run().check(EntryLimits.ofKey(key));
+            }
+            view.calls().admit(future.run());
+            body.accept(future);
+          });
       return future;
     } catch (IllegalStateException e) {
       return CompletableFuture.failedFuture(e);

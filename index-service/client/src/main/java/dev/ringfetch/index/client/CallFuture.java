@@ -30,6 +30,18 @@ final class CallFuture<T> extends CompletableFuture<T> {
     return run;
   }
 
+  /**
+   * Whether the application has ended the future, so that nothing more is sent for it. Ends the
+   * operation then.
+   */
+  boolean isAbandoned() {
+    if (!isDone()) {
+      return false;
+    }
+    end(Status.Code.CANCELLED);
+    return true;
+  }
+
   /** Sets the call that a cancellation cancels. */
   void follow(ClientCall<?, ?> call) {
     this.call = call;
@@ -62,13 +74,13 @@ final class CallFuture<T> extends CompletableFuture<T> {
   /** Cancels the operation. A write may be carried out all the same. */
   @Override
   public boolean cancel(boolean mayInterruptIfRunning) {
+    if (!isDone()) {
+      end(Status.Code.CANCELLED); // before dependents, which may make another call
+    }
     final boolean cancelled = super.cancel(mayInterruptIfRunning);
     final ClientCall<?, ?> last = call;
     if (cancelled && last != null) {
       last.cancel("the future was cancelled", null);
-    }
-    if (cancelled) {
-      end(Status.Code.CANCELLED);
     }
     return cancelled;
   }

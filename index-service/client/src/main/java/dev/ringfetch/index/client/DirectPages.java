@@ -84,8 +84,9 @@ final class DirectPages implements Pages, DirectSink {
       run.route(reader.scanCalls() == callsBefore ? Access.DIRECT : Access.RPC);
       return true;
     } catch (StatusRuntimeException e) {
-      if (Failures.isLost(e.getStatus())) {
-        return page.getEntriesCount() > 0; // else a call waits for the server
+      final boolean isRead = page.getEntriesCount() > 0; // else a call waits for the server
+      if (Failures.isLost(e.getStatus()) && (isRead || run.leftNs() > 0)) {
+        return isRead;
       }
       throw e;
     } finally {

@@ -1,5 +1,6 @@
 package dev.ringfetch.index.client;
 
+import dev.ringfetch.index.v1.StatusTexts;
 import io.grpc.Status;
 import java.io.IOException;
 import java.net.ConnectException;
@@ -8,8 +9,8 @@ import java.nio.channels.UnresolvedAddressException;
 
 /** The exceptions that statuses of calls become. */
 final class Failures {
-  /** How the description begins, by which the server says that an outcome is gone. */
-  private static final String GONE = "outcome is gone";
+  /** In gRPC's description of a message that is longer than its receiver takes. */
+  private static final String MESSAGE_TOO_LONG = "exceeds maximum size";
 
   private Failures() {}
 
@@ -25,13 +26,53 @@ final class Failures {
   }
 
   /** The exception of such a status, where it is known whether a write may be carried out. */
-  static IndexException known(Subject subject, Status status, boolean unknown) {
+  static IndexException known(Subject subject, Status ended, boolean unknown) {
+    final Status status = clear(ended);
     return switch (status.getCode()) {
       case DEADLINE_EXCEEDED -> new DeadlineException(subject, status, unknown);
       case UNAVAILABLE -> new UnavailableException(subject, status, unknown);
-      case RESOURCE_EXHAUSTED -> new FullException(subject, status, unknown);
+      case RESOURCE_EXHAUSTED ->
+          isOverloaded(status)
+              ? new OverloadedException(subject, status, unknown)
+              : new FullException(subject, status, unknown);
       default -> new IndexException(subject, status, unknown);
     };
+  }
+
+  /** The status with the code that says what a transport means by another one. */
+  static Status clear(Status status) {
+    if (isLost(status) && status.getCode() != Status.Code.UNAVAILABLE) {
+      return Status.UNAVAILABLE
+          .withDescription("the connection to the server ended before its answer came")
+          .withCause(status.getCause());
+    }
+    return isMessageTooLong(status)
+        ? Status.INVALID_ARGUMENT
+            .withDescription(status.getDescription())
+            .withCause(status.getCause())
+        : status;
+  }
+
+  /** The status of a write that certainly did not reach a server. */
+  static Status unsent(Status status) {
+    final String description = status.getDescription();
+    return status.withDescription(
+        (description == null ? "" : description + "; ") + "it was not sent");
+  }
+
+  /** Whether a request or an answer was longer than its receiver takes. */
+  static boolean isMessageTooLong(Status status) {
+    return status.getDescription() != null
+        && status.getDescription().contains(MESSAGE_TOO_LONG)
+        && (status.getCode() == Status.Code.RESOURCE_EXHAUSTED
+            || status.getCode() == Status.Code.INVALID_ARGUMENT); // as this client calls it
+  }
+
+  /** Whether nothing was done, and the same call may succeed a moment later. */
+  static boolean isOverloaded(Status status) {
+    return status.getCode() == Status.Code.RESOURCE_EXHAUSTED
+        && status.getDescription() != null
+        && status.getDescription().startsWith(StatusTexts.OVERLOADED);
   }
 
   /** The exception of an answer that the client does not understand. */
@@ -54,7 +95,7 @@ final class Failures {
   static boolean isGone(Status status) {
     return status.getCode() == Status.Code.FAILED_PRECONDITION
         && status.getDescription() != null
-        && status.getDescription().startsWith(GONE);
+        && status.getDescription().startsWith(StatusTexts.OUTCOME_GONE);
   }
 
   /** Whether a write may have been carried out although its call has ended so. */
@@ -71,13 +112,13 @@ final class Failures {
           OUT_OF_RANGE,
           UNIMPLEMENTED ->
           false;
-      default -> !wasNotConnected(status.getCause());
+      default -> true;
     };
   }
 
   /** Whether there was no connection that the call could have gone over. */
-  private static boolean wasNotConnected(Throwable cause) {
-    for (Throwable t = cause; t != null; t = t.getCause()) {
+  static boolean wasNotConnected(Status status) {
+    for (Throwable t = status.getCause(); t != null; t = t.getCause()) {
       if (t instanceof ConnectException
           || t instanceof UnknownHostException
           || t instanceof UnresolvedAddressException) {

@@ -5,6 +5,7 @@ import dev.ringfetch.index.v1.BatchGetRequest;
 import dev.ringfetch.index.v1.BatchGetResponse;
 import dev.ringfetch.index.v1.GetResponse;
 import dev.ringfetch.index.v1.IndexGrpc;
+import io.grpc.Status;
 import java.util.ArrayList;
 import java.util.Collection;
 import java.util.LinkedHashMap;
@@ -82,8 +83,24 @@ final class GetAll<K, V> {
     done++;
   }
 
-  /** Halves the batch whose answer was too long. False if it had one key. */
-  boolean halve() {
+  /** Throws if one of the keys is none that an entry can have. */
+  void check() {
+    for (final ByteString key : encoded) {
+      final Status limit = EntryLimits.ofKey(key);
+      if (limit != null) {
+        throw Failures.of(new Subject(subject.operation(), subject.index(), key), limit, false);
+      }
+    }
+  }
+
+  /**
+   * Halves a batch that has failed because its answer was too long. False if it had one key, or has
+   * failed otherwise.
+   */
+  boolean halve(IndexException failure) {
+    if (!(failure instanceof FullException) && !failure.isMessageTooLong()) {
+      return false;
+    }
     most = batch / 2;
     return most > 0;
   }

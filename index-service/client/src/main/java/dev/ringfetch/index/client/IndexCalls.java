@@ -13,14 +13,16 @@ import java.util.List;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.locks.LockSupport;
 import java.util.function.Consumer;
 
 /**
  * The calls of a client: each has a deadline, and ends in an answer or an {@link IndexException}.
  *
- * <p>A call that changes nothing is repeated once if it finds no server or loses it, and waits for
- * the server as long as its deadline lasts. A write is never repeated here: {@link RepeatedWrites}
- * does that. Safe for use by many threads; has no thread of its own.
+ * <p>A call that changes nothing is repeated as long as its deadline lasts if it finds no server or
+ * loses it: at once, then after pauses that grow. So is one that the server was too busy for, and a
+ * write that was not sent. Another write is never repeated here: {@link RepeatedWrites} does that.
+ * Safe for use by many threads; has no thread of its own.
  */
 final class IndexCalls {
   private enum State {
@@ -28,16 +30,24 @@ final class IndexCalls {
     CLOSED
   }
 
+  /**
+   * A call with less time than this is marked, so that it is known whether it was sent: connections
+   * carry unmarked calls a little faster, and most answers come in less.
+   */
+  private static final long MARKED_BELOW_NS = TimeUnit.MILLISECONDS.toNanos(1);
+
   /** The server, or once a node of a cluster has named another one, all of that cluster's. */
   private volatile Channel channel;
 
   private final LeaderChannel cluster; // null: the channel is the caller's
   private final ClientMetrics metrics;
   private final ClientThreads threads;
+  private final InFlightLimit inFlight;
   private final long graceNs;
   private final Set<ClientCall<?, ?>> streams = ConcurrentHashMap.newKeySet();
   private volatile State state = State.OPEN;
   private volatile boolean answered; // some call was
+  private volatile boolean connected; // the last call that said anything of that was answered
 
   /**
    * Creates it.
@@ -45,6 +55,7 @@ final class IndexCalls {
    * @param channel to the server
    * @param cluster the channel to nodes of a cluster that the server may belong to; null if there
    *     is none
+   * @param inFlight the limit of operations that are under way
    * @param graceNs what calls may take in addition until one was answered, in nanoseconds.
    */
   IndexCalls(
@@ -52,11 +63,13 @@ final class IndexCalls {
       LeaderChannel cluster,
       ClientMetrics metrics,
       ClientThreads threads,
+      InFlightLimit inFlight,
       long graceNs) {
     this.channel = channel;
     this.cluster = cluster;
     this.metrics = metrics;
     this.threads = threads;
+    this.inFlight = inFlight;
     this.graceNs = graceNs;
   }
 
@@ -72,28 +85,98 @@ final class IndexCalls {
     return new OperationRun(subject, timeoutNs, answered ? 0 : graceNs, metrics);
   }
 
+  /**
+   * Takes the permit of an operation: waits for it on a thread of the application.
+   *
+   * @throws OverloadedException if there is none in time
+   */
+  void admit(OperationRun run) {
+    inFlight.take(run);
+  }
+
   /** Makes a call and waits for its answer. */
   <Q, R> R call(OperationRun run, Call<Q, R> call) {
-    try {
-      return attempt(run, call, CallOptions.DEFAULT);
-    } catch (StatusRuntimeException e) {
-      final Status first = e.getStatus();
-      if (!isRepeated(run, call, first)) {
-        throw run.failure(first, !call.repeatable());
-      }
+    Status reason = null;
+    while (true) {
+      final Status status;
       try {
-        return attempt(run, call, CallOptions.DEFAULT.withWaitForReady());
-      } catch (StatusRuntimeException again) {
-        throw run.failure(clearer(first, again.getStatus()), !call.repeatable());
+        return attempt(run, call, options(reason));
+      } catch (StatusRuntimeException e) {
+        status = e.getStatus();
       }
+      final boolean pauses = reason != null || Failures.isOverloaded(status);
+      reason = clearer(reason, status);
+      if (!isRepeated(run, call, status)) {
+        throw run.failure(reason, !call.repeatable() && run.mayBeSent());
+      }
+      if (pauses) {
+        pause(run);
+      }
+    }
+  }
+
+  /** Options of an attempt: but for the first one it waits for the server. */
+  private static CallOptions options(Status reason) {
+    return reason == null ? CallOptions.DEFAULT : CallOptions.DEFAULT.withWaitForReady();
+  }
+
+  /** Waits between two attempts, less long if the thread is interrupted. */
+  void pause(OperationRun run) {
+    final long endNs = System.nanoTime() + run.pauseNs();
+    long leftNs = endNs - System.nanoTime();
+    while (leftNs > 0 && !Thread.currentThread().isInterrupted()) {
+      LockSupport.parkNanos(this, leftNs);
+      leftNs = endNs - System.nanoTime();
     }
   }
 
   /** Makes a call once, and waits for its answer. */
   <Q, R> R attempt(OperationRun run, Call<Q, R> call, CallOptions options) {
-    final R answer = attempt(call, before(run, options));
+    inFlight.take(run);
+    run.mayBeSent(true);
+    final Status obstacle = obstacle(run, call);
+    if (obstacle != null) {
+      throw obstacle.asRuntimeException();
+    }
+    final SentMark mark = mark(run, call);
+    final R answer;
+    try {
+      answer = attempt(call, before(run, options, mark));
+    } catch (StatusRuntimeException e) {
+      throw failed(run, call, mark, e.getStatus()).asRuntimeException();
+    }
     onAnswer();
     return answer;
+  }
+
+  /** The status of a call that cannot be sent; null if it can. */
+  private static Status obstacle(OperationRun run, Call<?, ?> call) {
+    final Status obstacle =
+        run.leftNs() > 0
+            ? EntryLimits.ofRequest(call.request())
+            : Status.DEADLINE_EXCEEDED.withDescription("the deadline has passed");
+    if (obstacle == null) {
+      return null;
+    }
+    run.mayBeSent(false);
+    return Failures.unsent(obstacle);
+  }
+
+  /** The mark of a write that may find no connection; null if the call goes without. */
+  private SentMark mark(OperationRun run, Call<?, ?> call) {
+    final boolean isMarked = !call.repeatable() && (!connected || run.leftNs() < MARKED_BELOW_NS);
+    return isMarked ? new SentMark() : null;
+  }
+
+  /** Notes the end of an attempt, and returns its status with what is known of it. */
+  private Status failed(OperationRun run, Call<?, ?> call, SentMark mark, Status status) {
+    if (Failures.isLost(status) || status.getCode() == Status.Code.DEADLINE_EXCEEDED) {
+      connected = false;
+    }
+    final boolean mayBeSent =
+        !Failures.wasNotConnected(status) && (mark == null || mark.mayBeSent());
+    run.mayBeSent(mayBeSent);
+    return mayBeSent || call.repeatable() ? status : Failures.unsent(status);
   }
 
   /** Makes a call once, with a deadline among its options, and waits for its answer. */
@@ -125,13 +208,15 @@ final class IndexCalls {
   }
 
   private void onAnswer() {
-    if (!answered) {
+    if (!connected) {
       answered = true;
+      connected = true;
     }
   }
 
-  private static CallOptions before(OperationRun run, CallOptions options) {
-    return options.withDeadlineAfter(run.leftNs(), TimeUnit.NANOSECONDS);
+  private static CallOptions before(OperationRun run, CallOptions options, SentMark mark) {
+    final CallOptions limited = options.withDeadlineAfter(run.leftNs(), TimeUnit.NANOSECONDS);
+    return mark == null ? limited : limited.withStreamTracerFactory(mark);
   }
 
   /**
@@ -139,12 +224,15 @@ final class IndexCalls {
    */
   private boolean isRepeated(OperationRun run, Call<?, ?> call, Status status) {
     run.endGrace();
-    return call.repeatable() && Failures.isLost(status) && state == State.OPEN && run.leftNs() > 0;
+    final boolean isSafe = call.repeatable() || !run.mayBeSent();
+    return ((isSafe && Failures.isLost(status)) || Failures.isOverloaded(status))
+        && state == State.OPEN
+        && run.leftNs() > 0;
   }
 
-  /** Of a call that waited in vain, the first status says why. */
-  private static Status clearer(Status first, Status second) {
-    return second.getCode() == Status.Code.DEADLINE_EXCEEDED ? first : second;
+  /** Of a call that waited in vain, the status before says why; null: it was the first attempt. */
+  private static Status clearer(Status before, Status last) {
+    return before != null && last.getCode() == Status.Code.DEADLINE_EXCEEDED ? before : last;
   }
 
   /**
@@ -172,21 +260,33 @@ final class IndexCalls {
   private record Continuation<R>(Consumer<R> onAnswer, Consumer<IndexException> onFailure) {}
 
   private <Q, R> void send(
-      CallFuture<?> future, Call<Q, R> call, Continuation<R> then, Status first) {
+      CallFuture<?> future, Call<Q, R> call, Continuation<R> then, Status before) {
     final OperationRun run = future.run();
     start(
         future,
         call,
-        first == null ? CallOptions.DEFAULT : CallOptions.DEFAULT.withWaitForReady(),
+        options(before),
         then.onAnswer,
         status -> {
-          if (first == null && !future.isDone() && isRepeated(run, call, status)) {
-            send(future, call, then, status);
+          final Status reason = clearer(before, status);
+          if (future.isDone() || !isRepeated(run, call, status)) {
+            then.onFailure.accept(run.failure(reason, !call.repeatable() && run.mayBeSent()));
+          } else if (before != null || Failures.isOverloaded(status)) {
+            later(future, () -> send(future, call, then, reason));
           } else {
-            final Status clear = first == null ? status : clearer(first, status);
-            then.onFailure.accept(run.failure(clear, !call.repeatable()));
+            send(future, call, then, reason);
           }
         });
+  }
+
+  /** Takes the next step of an operation after a pause. */
+  void later(CallFuture<?> future, Runnable step) {
+    threads.after(future.run().pauseNs(), () -> resume(future, step));
+  }
+
+  /** Takes a step of an operation where the application's code may run: it may end the future. */
+  void resume(CallFuture<?> future, Runnable step) {
+    threads.run(() -> callBack(future, step));
   }
 
   /**
@@ -200,8 +300,16 @@ final class IndexCalls {
       CallOptions options,
       Consumer<R> onAnswer,
       Consumer<Status> onFailure) {
+    final OperationRun run = future.run();
+    run.mayBeSent(true);
+    final Status obstacle = obstacle(run, call);
+    if (obstacle != null) {
+      onFailure.accept(obstacle);
+      return;
+    }
+    final SentMark mark = mark(run, call);
     final Channel used = channel;
-    final ClientCall<Q, R> next = used.newCall(call.method(), before(future.run(), options));
+    final ClientCall<Q, R> next = used.newCall(call.method(), before(run, options, mark));
     final StreamObserver<R> observer =
         new StreamObserver<>() {
           private R answer;
@@ -214,16 +322,17 @@ final class IndexCalls {
           @Override
           public void onError(Throwable failure) {
             if (!future.isDone() && follows(used, Status.trailersFromThrowable(failure))) {
-              proceed(future, () -> start(future, call, options, onAnswer, onFailure));
+              callBack(future, () -> start(future, call, options, onAnswer, onFailure));
             } else {
-              proceed(future, () -> onFailure.accept(Status.fromThrowable(failure)));
+              final Status status = failed(run, call, mark, Status.fromThrowable(failure));
+              callBack(future, () -> onFailure.accept(status));
             }
           }
 
           @Override
           public void onCompleted() {
             onAnswer();
-            proceed(future, () -> onAnswer.accept(answer));
+            callBack(future, () -> onAnswer.accept(answer));
           }
         };
     ClientCalls.asyncUnaryCall(next, call.request(), observer);
@@ -236,6 +345,11 @@ final class IndexCalls {
       cluster.nodes().learn(String.join(",", nodes));
       channel = cluster;
     }
+  }
+
+  /** Runs a step of an operation on a thread of the client; what it throws fails the future. */
+  static void callBack(CallFuture<?> future, Runnable step) {
+    InFlightLimit.callBack(() -> proceed(future, step));
   }
 
   /** Runs a step of an operation; what it throws fails the future. */

@@ -20,6 +20,13 @@ public final class IndexClientBuilder {
    */
   public static final Duration FIRST_CALL_GRACE = Duration.ofSeconds(4);
 
+  /**
+   * Default of {@link #maxInFlight}: four such clients fit into the 4,096 writes that may wait for
+   * one partition of a server, and an ordered index has one partition. With answers after 1 ms it
+   * is a million operations a second.
+   */
+  public static final int MAX_IN_FLIGHT_DEFAULT = 1_024;
+
   private String target;
   private ManagedChannel channel;
   private ChannelCredentials credentials; // null: plaintext
@@ -29,6 +36,7 @@ public final class IndexClientBuilder {
   private ClientThreads threads; // null: those of the executor
   private Path shmDirectory; // null: the default
   private boolean exactlyOnce = true;
+  private int maxInFlight = MAX_IN_FLIGHT_DEFAULT;
 
   IndexClientBuilder() {}
 
@@ -104,6 +112,23 @@ public final class IndexClientBuilder {
     return this;
   }
 
+  /**
+   * Sets how many operations of the client may be under way by calls, {@link
+   * #MAX_IN_FLIGHT_DEFAULT} unless set. At the limit, threads of the application wait for a turn,
+   * in order and no longer than the deadline of their operation; an operation without a turn was
+   * not sent, and fails with {@link OverloadedException}. So does at once one that is begun in a
+   * callback on a thread of the client. Direct reads, watches and snapshots do not count.
+   *
+   * @throws IllegalArgumentException unless it is positive
+   */
+  public IndexClientBuilder maxInFlight(int operations) {
+    if (operations < 1) {
+      throw new IllegalArgumentException("maxInFlight=" + operations + " is not positive");
+    }
+    this.maxInFlight = operations;
+    return this;
+  }
+
   /** Sets the directory of shared memory, where the server has another than {@code /dev/shm}. */
   public IndexClientBuilder shmDirectory(Path directory) {
     this.shmDirectory = Objects.requireNonNull(directory, "directory");
@@ -136,6 +161,7 @@ public final class IndexClientBuilder {
             cluster,
             metrics,
             used,
+            new InFlightLimit(maxInFlight),
             deadline == null ? FIRST_CALL_GRACE.toNanos() : 0);
     return new IndexClient(
         calls,

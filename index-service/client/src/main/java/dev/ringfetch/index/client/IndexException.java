@@ -19,6 +19,7 @@ public class IndexException extends RuntimeException {
   private final String description;
   private final boolean outcomeUnknown;
   private final boolean lost;
+  private final boolean messageTooLong;
 
   IndexException(Subject subject, Status status, boolean outcomeUnknown) {
     super(text(subject, status, outcomeUnknown), status.getCause());
@@ -29,6 +30,7 @@ public class IndexException extends RuntimeException {
     this.description = status.getDescription() == null ? "" : status.getDescription();
     this.outcomeUnknown = outcomeUnknown;
     this.lost = Failures.isLost(status);
+    this.messageTooLong = Failures.isMessageTooLong(status);
   }
 
   private static String text(Subject subject, Status status, boolean outcomeUnknown) {
@@ -72,6 +74,11 @@ public class IndexException extends RuntimeException {
   /** What the server, or the transport, says; may be empty. */
   public String description() {
     return description;
+  }
+
+  /** Whether a transport refused the request or the answer, as a message that is too long. */
+  boolean isMessageTooLong() {
+    return messageTooLong;
   }
 
   /** Whether the server was not there, or the connection broke. */

@@ -56,8 +56,10 @@ final class IndexRequests<K, V> {
         (request, number) -> request.toBuilder().setNumber(number).build());
   }
 
+  /** The request of a conditional write; the time to live may be {@link TimeToLive#KEPT}. */
   Call<CompareAndSetRequest, CompareAndSetResponse> compareAndSet(
       ByteString key, long expectedVersion, ByteString value, long ttlMs) {
+    final boolean isKept = ttlMs == TimeToLive.KEPT;
     return Call.writing(
         IndexGrpc.getCompareAndSetMethod(),
         CompareAndSetRequest.newBuilder()
@@ -65,7 +67,8 @@ final class IndexRequests<K, V> {
             .setKey(key)
             .setValue(value)
             .setExpectedVersion(expectedVersion)
-            .setTtlMs(ttlMs)
+            .setTtlMs(isKept ? TimeToLive.NONE : ttlMs)
+            .setKeepDeadline(isKept)
             .build(),
         (request, number) -> request.toBuilder().setNumber(number).build());
   }

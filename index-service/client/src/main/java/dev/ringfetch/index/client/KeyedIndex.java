@@ -29,7 +29,9 @@ import java.util.function.LongFunction;
  * #putAll} and operations on ranges make several calls if need be. An operation that finds no
  * server, or loses it, waits for one as long as its deadline lasts. A write is carried out once all
  * the same, see {@link IndexClientBuilder#exactlyOnce}; if nobody can tell any more whether it was,
- * it fails with {@link OutcomeGoneException}.
+ * it fails with {@link OutcomeGoneException}. Where {@link IndexClientBuilder#maxInFlight} other
+ * operations are under way it waits for its turn, and fails with {@link OverloadedException} if it
+ * gets none.
  *
  * <p>All operations throw {@link IndexException} where a call fails, with CANCELLED if the thread
  * is interrupted, which it stays, and {@link IllegalStateException} after the client was closed.
@@ -99,7 +101,7 @@ public abstract class KeyedIndex<K, V> {
           return findDirectly(run, reader, key, encoded);
         }
       } catch (StatusRuntimeException e) {
-        if (!Failures.isLost(e.getStatus())) {
+        if (!Failures.isLost(e.getStatus()) || run.leftNs() <= 0) {
           throw run.failure(e.getStatus(), false);
         }
       } finally {
@@ -139,6 +141,7 @@ public abstract class KeyedIndex<K, V> {
         Operation.GET_ALL,
         null,
         run -> {
+          steps.check();
           while (!steps.isDone()) {
             run.extend();
             if (direct == null || !getDirectly(run, steps)) {
@@ -152,8 +155,8 @@ public abstract class KeyedIndex<K, V> {
   private void getByCall(OperationRun run, GetAll<K, V> steps) {
     try {
       steps.answered(view.call(run, steps.next(), BatchGetResponse::getIncarnation));
-    } catch (FullException e) { // the answer is too long
-      if (!steps.halve()) {
+    } catch (IndexException e) {
+      if (!steps.halve(e)) {
         throw e;
       }
     }
@@ -183,7 +186,7 @@ public abstract class KeyedIndex<K, V> {
       }
       return true;
     } catch (StatusRuntimeException e) {
-      if (Failures.isLost(e.getStatus())) {
+      if (Failures.isLost(e.getStatus()) && run.leftNs() > 0) {
         return false;
       }
       throw run.failure(e.getStatus(), false);
@@ -222,6 +225,7 @@ public abstract class KeyedIndex<K, V> {
         Operation.PUT,
         encoded,
         run -> {
+          run.check(EntryLimits.ofValue(bytes));
           view.known().ensure(view.calls(), run);
           return view.call(
                   run, view.requests().put(encoded, bytes, ttlMs), PutResponse::getIncarnation)
@@ -311,7 +315,8 @@ public abstract class KeyedIndex<K, V> {
   }
 
   /**
-   * Writes a value if the entry has a known version.
+   * Writes a value if the entry has a known version. It stays until it is removed, also where the
+   * entry had a deadline.
    *
    * @param expectedVersion of an {@link IndexEntry}; 0: the key must be absent.
    */
@@ -355,6 +360,7 @@ public abstract class KeyedIndex<K, V> {
 
   private CompareAndSetResponse compareAndSet(
       OperationRun run, ByteString key, long expectedVersion, ByteString value, long ttlMs) {
+    run.check(EntryLimits.ofValue(value));
     if (expectedVersion == 0) {
       view.known().ensure(view.calls(), run);
     }
@@ -366,19 +372,20 @@ public abstract class KeyedIndex<K, V> {
 
   /**
    * Replaces a value by one computed of it, as often as others write in between; all in all no
-   * longer than the deadline. The new value stays until it is removed.
+   * longer than the deadline. The entry ends when the one before would have ended: its deadline is
+   * kept. A new entry stays until it is removed.
    *
    * @param function gets the present value, empty if there is none, and returns the new one, never
    *     null. It may be called several times.
    * @return the value that was written.
    */
   public V update(K key, Function<? super Optional<V>, ? extends V> function) {
-    return update(key, function, TimeToLive.NONE);
+    return update(key, function, TimeToLive.KEPT);
   }
 
   /**
    * Replaces a value by one computed of it, as {@link #update(Object, Function)} does, which is
-   * there for a time.
+   * there for a time from the write on, whatever deadline the entry had before.
    *
    * @param ttl as of {@link #put(Object, Object, Duration)}.
    * @return the value that was written.
@@ -395,6 +402,7 @@ public abstract class KeyedIndex<K, V> {
         run -> {
           Optional<IndexEntry<K, V>> present = find(run, key, encoded);
           for (int attempts = 1; ; attempts++) {
+            run.releasePermit(); // the function may take long, or use the client
             final V next =
                 Objects.requireNonNull(function.apply(present.map(IndexEntry::value)), "update");
             final CompareAndSetResponse response =
@@ -465,7 +473,13 @@ public abstract class KeyedIndex<K, V> {
   <T> T run(Operation operation, ByteString key, Function<OperationRun, T> body) {
     final OperationRun run = view.begin(operation, key);
     try {
-      return run.measure(() -> body.apply(run));
+      return run.measure(
+          () -> {
+            if (key != null) {
+              run.check(EntryLimits.ofKey(key));
+            }
+            return body.apply(run);
+          });
     } catch (IndexException e) {
       view.known().failed(e);
       throw e;

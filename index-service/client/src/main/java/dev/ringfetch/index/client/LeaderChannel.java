@@ -11,7 +11,9 @@ import io.grpc.ManagedChannel;
 import io.grpc.Metadata;
 import io.grpc.MethodDescriptor;
 import io.grpc.Status;
+import java.util.HashSet;
 import java.util.Map;
+import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.Executor;
 import java.util.concurrent.ThreadLocalRandom;
@@ -131,6 +133,7 @@ final class LeaderChannel extends ManagedChannel {
     private Metadata headers;
     private Q message;
     private int refusals;
+    private final Set<String> alive = new HashSet<>(); // nodes that have refused the call
     private String lost; // the last node that did not answer; null: each did
     private boolean hurries; // the last attempt came without a pause
     private final long beginNs = System.nanoTime();
@@ -275,7 +278,28 @@ final class LeaderChannel extends ManagedChannel {
         again(hurries ? 0 : nextPauseNs());
         return;
       }
-      listener.onClose(status, trailers);
+      listener.onClose(
+          Failures.isLost(status) && isForLeader && !attempt.isAnswered()
+              ? withoutLeader(attempt, Failures.clear(status))
+              : Failures.clear(status),
+          trailers);
+    }
+
+    /** The status of a call that has ended UNAVAILABLE, with what other nodes have said. */
+    private Status withoutLeader(Attempt<R> attempt, Status status) {
+      if (alive.isEmpty() || alive.contains(attempt.address)) {
+        return status; // no node has answered, or one that says why
+      }
+      final int known = nodes.addresses().size();
+      return status.withDescription(
+          "no node leads the index now: index="
+              + attempt.index
+              + ", "
+              + alive.size()
+              + " of "
+              + known
+              + " nodes answer, the leader that they name does not: "
+              + attempt.address);
     }
 
     /**
@@ -284,6 +308,7 @@ final class LeaderChannel extends ManagedChannel {
      */
     private void refused(Attempt<R> attempt, String leader, String living) {
       refusals++;
+      alive.add(attempt.address);
       final boolean isLost = leader.equals(lost); // which the node has not noticed yet
       if (isLost) {
         nodes.lost(attempt.index, attempt.address);

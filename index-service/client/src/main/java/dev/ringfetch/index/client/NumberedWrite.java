@@ -3,8 +3,6 @@ package dev.ringfetch.index.client;
 import dev.ringfetch.index.v1.RequestNumber;
 import io.grpc.CallOptions;
 import io.grpc.Status;
-import java.util.concurrent.ThreadLocalRandom;
-import java.util.concurrent.TimeUnit;
 
 /**
  * A write on its way to its answer: has its numbers, and decides after each attempt that failed
@@ -21,9 +19,6 @@ final class NumberedWrite<Q, R> {
     FAIL
   }
 
-  private static final long FIRST_PAUSE_NS = TimeUnit.MILLISECONDS.toNanos(10);
-  private static final long LONGEST_PAUSE_NS = TimeUnit.SECONDS.toNanos(1);
-
   /** How often a write gets other numbers: clients that are closed one after the other. */
   private static final int RENUMBERINGS = 3;
 
@@ -39,7 +34,6 @@ final class NumberedWrite<Q, R> {
   private ClientWindow.Numbers numbers; // null: none yet, or complete
   private int attempts;
   private int renumberings;
-  private long pauseNs = FIRST_PAUSE_NS;
   private long sentNs;
   private Status reason; // of the last attempt that did not just wait
   private boolean mayBeDone;
@@ -95,7 +89,9 @@ final class NumberedWrite<Q, R> {
   /** Takes an answer; returns its failure if the call is to be made again, else null. */
   Status answered(R answer) {
     numbers.window().renewed(sentNs);
-    return call.numbering().failure(answer);
+    final Status failure = call.numbering().failure(answer);
+    mayBeDone |= failure != null; // other writes of the batch are
+    return failure;
   }
 
   /** Decides what follows an attempt that failed. */
@@ -106,11 +102,13 @@ final class NumberedWrite<Q, R> {
       return Next.RENUMBER;
     }
     run.endGrace();
-    mayBeDone |= Failures.mayBeCarriedOut(status);
-    if (reason == null || status.getCode() != Status.Code.DEADLINE_EXCEEDED) {
+    mayBeDone |= Failures.mayBeCarriedOut(status) && run.mayBeSent();
+    final boolean isOverloaded = Failures.isOverloaded(status);
+    if (reason == null
+        || (status.getCode() != Status.Code.DEADLINE_EXCEEDED && !(isOverloaded && mayBeDone))) {
       reason = status;
     }
-    return Failures.isLost(status) && run.leftNs() > 0 ? Next.REPEAT : Next.FAIL;
+    return (Failures.isLost(status) || isOverloaded) && run.leftNs() > 0 ? Next.REPEAT : Next.FAIL;
   }
 
   /** The window of the numbers that the server does not know; the write has none then. */
@@ -119,13 +117,6 @@ final class NumberedWrite<Q, R> {
     attempts = 0;
     end();
     return window;
-  }
-
-  /** How long to wait before the next attempt: twice as long each time, give or take a half. */
-  long pauseNs() {
-    final long drawn = pauseNs / 2 + ThreadLocalRandom.current().nextLong(pauseNs);
-    pauseNs = Math.min(LONGEST_PAUSE_NS, 2 * pauseNs);
-    return Math.max(0, Math.min(drawn, run.leftNs()));
   }
 
   /** The failure after the last attempt. */

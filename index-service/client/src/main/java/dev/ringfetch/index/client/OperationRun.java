@@ -1,6 +1,7 @@
 package dev.ringfetch.index.client;
 
 import io.grpc.Status;
+import java.util.concurrent.TimeUnit;
 import java.util.function.Supplier;
 
 /**
@@ -8,6 +9,9 @@ import java.util.function.Supplier;
  * time.
  */
 final class OperationRun {
+  private static final long FIRST_PAUSE_NS = TimeUnit.MILLISECONDS.toNanos(10);
+  private static final long LONGEST_PAUSE_NS = TimeUnit.SECONDS.toNanos(1);
+
   private final Subject subject;
   private final long timeoutNs;
   private final ClientMetrics metrics;
@@ -16,6 +20,9 @@ final class OperationRun {
   private long deadlineNs;
   private Access route = Access.RPC;
   private String progress = "";
+  private Backoff pauses; // null: none was needed
+  private boolean mayBeSent;
+  private InFlightLimit permit; // that gave one; null: none is taken
 
   /**
    * Begins.
@@ -44,12 +51,56 @@ final class OperationRun {
   /** Begins the deadline anew, for the next of several calls. */
   void extend() {
     deadlineNs = System.nanoTime() + timeoutNs + graceNs;
+    pauses = null;
   }
 
   /** Takes the grace back: what follows has the timeout alone. */
   void endGrace() {
     deadlineNs -= graceNs;
     graceNs = 0;
+  }
+
+  /** How long to wait before the next attempt. */
+  long pauseNs() {
+    if (pauses == null) {
+      pauses = new Backoff(FIRST_PAUSE_NS, LONGEST_PAUSE_NS);
+    }
+    return Math.max(0, Math.min(pauses.nextNs(), leftNs()));
+  }
+
+  /** Notes whether the last attempt of a call may have reached a server. */
+  void mayBeSent(boolean possible) {
+    mayBeSent = possible;
+  }
+
+  /** Whether the last attempt of a call may have reached a server. */
+  boolean mayBeSent() {
+    return mayBeSent;
+  }
+
+  boolean hasPermit() {
+    return permit != null;
+  }
+
+  /** Notes the limit that gave the run a permit. */
+  void permitted(InFlightLimit limit) {
+    permit = limit;
+  }
+
+  /** Gives the permit back, if there is one: other operations may run meanwhile. */
+  void releasePermit() {
+    if (permit != null) {
+      final InFlightLimit limit = permit;
+      permit = null;
+      limit.release();
+    }
+  }
+
+  /** Throws if the bytes of a key or a value are none that an entry can have. */
+  void check(Status limit) {
+    if (limit != null) {
+      throw failure(limit, false);
+    }
   }
 
   /** Sets the route, which is RPC unless set. */
@@ -96,8 +147,9 @@ final class OperationRun {
     }
   }
 
-  /** Measures the run. Called once, at its end. */
+  /** Gives the permit back, and measures the run. Called once, at its end. */
   void end(Status.Code code) {
+    releasePermit();
     metrics.onEnd(subject.operation(), subject.index(), route, code, System.nanoTime() - beginNs);
   }
 }

@@ -25,6 +25,7 @@ final class PutAll<K, V> {
 
   private final IndexRequests<K, V> requests;
   private final List<PutEntry> entries = new ArrayList<>();
+  private final int all; // with those that are not sent
   private int done;
   private int batch; // entries of the present batch
   private int written;
@@ -33,14 +34,25 @@ final class PutAll<K, V> {
 
   PutAll(IndexRequests<K, V> requests, Map<? extends K, ? extends V> map, long ttlMs) {
     this.requests = requests;
-    map.forEach(
-        (key, value) ->
-            entries.add(
-                PutEntry.newBuilder()
-                    .setKey(requests.encodeKey(key))
-                    .setValue(requests.encodeValue(value))
-                    .setTtlMs(ttlMs)
-                    .build()));
+    all = map.size();
+    map.forEach((key, value) -> add(requests.encodeKey(key), requests.encodeValue(value), ttlMs));
+  }
+
+  private void add(ByteString key, ByteString value, long ttlMs) {
+    final Status ofKey = EntryLimits.ofKey(key);
+    final Status limit = ofKey == null ? EntryLimits.ofValue(value) : ofKey;
+    if (limit == null) {
+      entries.add(PutEntry.newBuilder().setKey(key).setValue(value).setTtlMs(ttlMs).build());
+    } else {
+      refused(key, limit);
+    }
+  }
+
+  private void refused(ByteString key, Status status) {
+    if (first == null) {
+      firstKey = key;
+      first = status;
+    }
   }
 
   boolean isDone() {
@@ -71,16 +83,23 @@ final class PutAll<K, V> {
       return request.toBuilder().setNumber(first).build();
     }
 
-    /** The server ends, and has answered a part. */
+    /** The server ends, or has too much to do, and has written a part. */
     @Override
     public Status failure(BatchPutResponse answer) {
       for (final PutOutcome outcome : answer.getOutcomesList()) {
-        if (outcome.getCode() == Status.Code.UNAVAILABLE.value()) {
-          return Status.UNAVAILABLE.withDescription(outcome.getDescription());
+        if (outcome.getCode() != Status.Code.OK.value()) {
+          final Status status = status(outcome);
+          if (Failures.isLost(status) || Failures.isOverloaded(status)) {
+            return status;
+          }
         }
       }
       return null;
     }
+  }
+
+  private static Status status(PutOutcome outcome) {
+    return Status.fromCodeValue(outcome.getCode()).withDescription(outcome.getDescription());
   }
 
   void answered(OperationRun run, BatchPutResponse response) {
@@ -91,13 +110,12 @@ final class PutAll<K, V> {
     for (final PutOutcome outcome : response.getOutcomesList()) {
       if (outcome.getCode() == Status.Code.OK.value()) {
         written++;
-      } else if (first == null) {
-        firstKey = entries.get(done).getKey();
-        first = Status.fromCodeValue(outcome.getCode()).withDescription(outcome.getDescription());
+      } else {
+        refused(entries.get(done).getKey(), status(outcome));
       }
       done++;
     }
-    run.progress("written=" + written + " of=" + entries.size());
+    run.progress("written=" + written + " of=" + all);
   }
 
   /** Throws if an entry was refused. */
@@ -110,9 +128,9 @@ final class PutAll<K, V> {
           first.withDescription(
               first.getDescription()
                   + "; this is the first of failed="
-                  + (entries.size() - written)
+                  + (all - written)
                   + " of="
-                  + entries.size()
+                  + all
                   + " entries, the others are written"),
           true);
     }

@@ -13,16 +13,15 @@ import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
-import java.util.concurrent.locks.LockSupport;
 import java.util.function.Consumer;
 
 /**
  * The writes of a client: gives them numbers, by which the server carries each out once, and
- * repeats one that has ended UNAVAILABLE, after growing pauses, as long as its deadline lasts. With
- * an older server, which gives no numbers, writes are never repeated.
+ * repeats one that has ended UNAVAILABLE, or that the server was too busy for, after growing
+ * pauses, as long as its deadline lasts. With an older server, which gives no numbers, writes are
+ * never repeated.
  *
- * <p>Safe for use by many threads; has no thread of its own: pauses of asynchronous writes end on
- * the client's executor.
+ * <p>Safe for use by many threads; has no thread of its own.
  */
 final class RepeatedWrites {
   /** How long {@link #close} waits for the server. */
@@ -118,12 +117,7 @@ final class RepeatedWrites {
   }
 
   private void pause(NumberedWrite<?, ?> write) {
-    final long endNs = System.nanoTime() + write.pauseNs();
-    long leftNs = endNs - System.nanoTime();
-    while (leftNs > 0 && !Thread.currentThread().isInterrupted()) {
-      LockSupport.parkNanos(this, leftNs);
-      leftNs = endNs - System.nanoTime();
-    }
+    calls.pause(write.run());
     if (calls.isClosed()) {
       throw write.failure();
     }
@@ -187,7 +181,8 @@ final class RepeatedWrites {
   }
 
   private static Status late() {
-    return Status.DEADLINE_EXCEEDED.withDescription("while a number for the client was asked for");
+    return Status.DEADLINE_EXCEEDED.withDescription(
+        "while a number for the client was asked for; it was not sent");
   }
 
   /** What follows a write that does not wait. */
@@ -224,7 +219,7 @@ final class RepeatedWrites {
 
   /** Goes on: takes numbers if the write has none, and makes an attempt. */
   private <Q, R> void send(NumberedWrite<Q, R> write, Call<Q, R> call, Continuation<R> then) {
-    if (then.future.isDone()) { // cancelled
+    if (then.future.isAbandoned()) {
       write.end();
       return;
     }
@@ -288,10 +283,7 @@ final class RepeatedWrites {
         of(write.known()).forget(write.giveUpNumbers());
         send(write, call, then);
       }
-      case REPEAT ->
-          calls
-              .threads()
-              .after(write.pauseNs(), () -> proceed(then.future, () -> send(write, call, then)));
+      case REPEAT -> calls.later(then.future, () -> send(write, call, then));
       case FAIL -> {
         final IndexException failure = write.failure();
         write.end();
@@ -316,7 +308,7 @@ final class RepeatedWrites {
               .orTimeout(Math.max(0, then.future.run().leftNs()), TimeUnit.NANOSECONDS)
               .whenCompleteAsync( // not on the JVM's timer thread
                   (ended, late) ->
-                      proceed(
+                      calls.resume(
                           then.future,
                           () -> {
                             if (late == null) {
@@ -350,11 +342,6 @@ final class RepeatedWrites {
         of.failed(opening, Status.Code.UNKNOWN);
       }
     }
-  }
-
-  /** Goes on with a write where the application's code may run: a step may end its future. */
-  private void proceed(CallFuture<?> future, Runnable step) {
-    calls.threads().run(() -> IndexCalls.proceed(future, step));
   }
 
   /** Gives the client's numbers back, if the server is there. */

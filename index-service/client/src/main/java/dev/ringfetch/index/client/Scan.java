@@ -156,7 +156,12 @@ public final class Scan<T> implements Iterable<T> {
     if (options.request.getSnapshot()) {
       delivery.stream(view.calls(), options);
     } else {
-      delivery.call(view.calls(), new PageCalls(subject, options.request));
+      IndexCalls.proceed(
+          future,
+          () -> {
+            view.calls().admit(future.run());
+            delivery.call(view.calls(), new PageCalls(subject, options.request));
+          });
     }
     return future;
   }

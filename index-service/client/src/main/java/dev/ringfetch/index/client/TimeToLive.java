@@ -8,6 +8,9 @@ final class TimeToLive {
   /** The entry stays until it is removed. */
   static final long NONE = 0;
 
+  /** The entry ends when the one that it replaces would; in requests, a field of its own. */
+  static final long KEPT = -1;
+
   private TimeToLive() {}
 
   /**

@@ -15,6 +15,7 @@ import io.grpc.Status;
 import java.io.IOException;
 import java.net.InetAddress;
 import java.net.ServerSocket;
+import java.nio.channels.ClosedChannelException;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -138,7 +139,13 @@ final class FailureTest {
         RingChannelBuilder.forTarget(server.target()).usePlaintext().build();
     try {
       final IndexCalls calls =
-          new IndexCalls(channel, null, ClientMetrics.NONE, new ClientThreads(null), graceNs);
+          new IndexCalls(
+              channel,
+              null,
+              ClientMetrics.NONE,
+              new ClientThreads(null),
+              new InFlightLimit(1_024),
+              graceNs);
       final Subject subject = new Subject(Operation.GET, "stuck", null);
       final Call<GetRequest, GetResponse> get =
           Call.reading(IndexGrpc.getGetMethod(), GetRequest.getDefaultInstance());
@@ -179,26 +186,88 @@ final class FailureTest {
   }
 
   @Test
-  void readsAreRepeatedOnceAndWritesNever() {
-    stuck.failures = 1;
+  void readsAreRepeatedUntilTheDeadlineAndWritesNever() {
+    stuck.failures = 4;
     stuck.answering = true;
     assertEquals(Optional.empty(), index.get("a"));
-    assertEquals(2, stuck.gets.get());
+    assertEquals(5, stuck.gets.get());
     stuck.gets.set(0);
     assertEquals(Optional.empty(), index.async().get("a").join());
-    assertEquals(2, stuck.gets.get());
+    assertEquals(5, stuck.gets.get());
     stuck.gets.set(0);
-    stuck.failures = 2;
+    stuck.failures = Integer.MAX_VALUE;
+    final HashIndex<String, String> brief = index.deadline(SHORT);
     final UnavailableException read =
-        assertThrows(UnavailableException.class, () -> index.get("a"));
+        assertThrows(UnavailableException.class, () -> brief.get("a"));
     assertEquals("on purpose", read.description());
-    assertEquals(2, stuck.gets.get());
+    assertInstanceOf(UnavailableException.class, cause(brief.async().get("a")));
+    assertInstanceOf(UnavailableException.class, cause(brief.async().update("a", value -> "b")));
     final UnavailableException write =
         assertThrows(UnavailableException.class, () -> index.put("a", "b"));
     assertTrue(write.isOutcomeUnknown());
     assertEquals(1, stuck.puts.get());
     assertInstanceOf(UnavailableException.class, cause(index.async().put("a", "b")));
     assertEquals(2, stuck.puts.get());
+  }
+
+  /** The deadline passes before the request leaves: nobody need ask what became of it. */
+  @Test
+  void aWriteThatWasNotSentIsKnownNotToBeCarriedOut() throws IOException {
+    final HashIndex<String, String> late = index.deadline(Duration.ofNanos(1));
+    for (final Runnable write :
+        List.<Runnable>of(
+            () -> late.put("a", "b"),
+            () -> late.remove("a"),
+            () -> late.putIfAbsent("a", "b"),
+            () -> late.compareAndSet("a", 1, "b"),
+            () -> late.update("a", value -> "b"),
+            () -> late.putAll(Map.of("a", "b")))) {
+      isUnsent(assertThrows(DeadlineException.class, write::run));
+    }
+    isUnsent(assertInstanceOf(DeadlineException.class, cause(late.async().put("a", "b"))));
+    isUnsent(assertInstanceOf(DeadlineException.class, cause(late.async().remove("a"))));
+    assertEquals(0, stuck.puts.get());
+    try (ServerSocket socket = new ServerSocket(0, 1, InetAddress.getLoopbackAddress());
+        IndexClient other =
+            IndexClient.builder()
+                .target("localhost:" + socket.getLocalPort())
+                .exactlyOnce(false)
+                .deadline(SHORT)
+                .build()) {
+      final HashIndex<String, String> silent = other.hash("a", Codec.string(), Codec.string());
+      isUnsent(assertThrows(DeadlineException.class, () -> silent.remove("a")));
+      isUnsent(assertInstanceOf(DeadlineException.class, cause(silent.async().remove("a"))));
+    }
+  }
+
+  private static void isUnsent(IndexException e) {
+    assertFalse(e.isOutcomeUnknown(), e::getMessage);
+    assertTrue(e.getMessage().contains("it was not sent"), e::getMessage);
+  }
+
+  /** gRPC says UNKNOWN where a server was killed under a call. */
+  @Test
+  void aConnectionThatClosesUnderACallIsUnavailable() {
+    final Status closed =
+        Status.UNKNOWN.withDescription("channel closed").withCause(new ClosedChannelException());
+    final ManagedChannel channel =
+        RingChannelBuilder.forTarget(server.target())
+            .usePlaintext()
+            .shmDirectory(directory)
+            .intercept(new WatchTest.Replaced(Status.Code.UNAVAILABLE, closed))
+            .build();
+    stuck.failures = Integer.MAX_VALUE;
+    try (IndexClient other = server.builder(channel).deadline(LONGER).build()) {
+      final HashIndex<String, String> lost = other.hash("a", Codec.string(), Codec.string());
+      for (final Runnable operation :
+          List.<Runnable>of(() -> lost.get("a"), () -> lost.put("a", "b"))) {
+        final UnavailableException e = assertThrows(UnavailableException.class, operation::run);
+        assertEquals(Status.Code.UNAVAILABLE, e.code());
+        assertTrue(e.getMessage().contains("connection to the server ended"), e::getMessage);
+      }
+    } finally {
+      channel.shutdownNow();
+    }
   }
 
   @Test

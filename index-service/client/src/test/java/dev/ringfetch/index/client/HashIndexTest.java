@@ -2,6 +2,7 @@ package dev.ringfetch.index.client;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertFalse;
+import static org.junit.jupiter.api.Assertions.assertInstanceOf;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
@@ -22,6 +23,7 @@ import java.util.Map;
 import java.util.Optional;
 import java.util.UUID;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CompletionException;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 import java.util.concurrent.Future;
@@ -144,14 +146,74 @@ final class HashIndexTest {
     }
     index.put("put", 1L);
     assertEquals(Optional.empty(), index.getEntry("put").orElseThrow().deadline());
-    index.update("updated", value -> value.orElseThrow() + 1);
-    assertEquals(Optional.empty(), index.getEntry("updated").orElseThrow().deadline());
     index.put("absent", 1L, Duration.ofNanos(1)); // one millisecond
     while (index.get("absent").isPresent()) {
       Thread.sleep(1); // the test's timeout ends it
     }
     assertEquals(Optional.empty(), direct.get("absent"));
     assertTrue(index.putIfAbsent("absent", 2L));
+  }
+
+  @Test
+  void updatesKeepTheDeadlineUnlessToldOtherwise() throws Exception {
+    final Duration hour = Duration.ofHours(1);
+    index.put("a", 1L, hour);
+    final Optional<Instant> deadline = index.getEntry("a").orElseThrow().deadline();
+    assertTrue(deadline.isPresent());
+    assertEquals(2L, index.update("a", value -> value.orElseThrow() + 1));
+    assertEquals(deadline, index.getEntry("a").orElseThrow().deadline());
+    assertEquals(3L, index.async().update("a", value -> value.orElseThrow() + 1).get());
+    assertEquals(deadline, index.getEntry("a").orElseThrow().deadline());
+    assertEquals(deadline, index.access(Access.DIRECT).getEntry("a").orElseThrow().deadline());
+    index.update("a", value -> value.orElseThrow() + 1, hour.multipliedBy(2));
+    assertTrue(
+        index.getEntry("a").orElseThrow().deadline().orElseThrow().isAfter(deadline.orElseThrow()));
+    index.update("new", value -> 1L);
+    assertEquals(Optional.empty(), index.getEntry("new").orElseThrow().deadline());
+    final long version = index.getEntry("a").orElseThrow().version();
+    assertTrue(index.compareAndSet("a", version, 9L).applied()); // as a put, it says no time
+    assertEquals(Optional.empty(), index.getEntry("a").orElseThrow().deadline());
+  }
+
+  /** Far beyond its limit, too, where a transport would name a limit of its own. */
+  @Test
+  void valuesAndKeysThatAreTooLongAreRefusedBeforeTheyAreSent() {
+    final String value = "value is too long: size=5242880 limit=1048576 bytes";
+    final String key = "key is too long: size=5242880 limit=1024 bytes";
+    final HashIndex<String, byte[]> large =
+        client.hash(index.name(), Codec.string(), Codec.bytes());
+    final byte[] bytes = new byte[5 << 20];
+    final String longKey = "k".repeat(5 << 20);
+    final OrderedIndex<String, byte[]> ordered =
+        client.ordered(index.name() + " ordered", Codec.string(), Codec.bytes());
+    isInvalid(value, () -> large.put("a", bytes));
+    isInvalid(value, () -> large.put("a", bytes, Duration.ofDays(1)));
+    isInvalid(value, () -> large.putIfAbsent("a", bytes));
+    isInvalid(value, () -> large.compareAndSet("a", 1, bytes));
+    isInvalid(value, () -> large.update("a", present -> bytes));
+    isInvalid(value, () -> large.async().put("a", bytes).join());
+    isInvalid(value, () -> large.async().update("a", present -> bytes).join());
+    isInvalid(value, () -> large.putAll(Map.of("a", bytes, "b", new byte[1])));
+    isInvalid(value, () -> large.async().putAll(Map.of("a", bytes, "c", new byte[1])).join());
+    assertEquals(2, large.getAll(List.of("a", "b", "c")).size());
+    isInvalid(key, () -> large.get(longKey));
+    isInvalid(key, () -> large.access(Access.DIRECT).get(longKey));
+    isInvalid(key, () -> large.getAll(List.of("b", longKey)));
+    isInvalid(key, () -> large.async().getAll(List.of("b", longKey)).join());
+    isInvalid(key, () -> large.remove(longKey));
+    isInvalid(key, () -> large.async().remove(longKey).join());
+    isInvalid(key, () -> large.put(longKey, new byte[1]));
+    isInvalid("request is too long", () -> ordered.scan(Range.prefix(longKey)).toList());
+    isInvalid("request is too long", () -> ordered.count(Range.atLeast(longKey)));
+  }
+
+  private static void isInvalid(String description, Runnable operation) {
+    final RuntimeException failure = assertThrows(RuntimeException.class, operation::run);
+    final Throwable cause = failure instanceof CompletionException ? failure.getCause() : failure;
+    final IndexException e = assertInstanceOf(IndexException.class, cause);
+    assertEquals(Status.Code.INVALID_ARGUMENT, e.code(), e::getMessage);
+    assertTrue(e.description().contains(description), e::getMessage);
+    assertFalse(e.isOutcomeUnknown());
   }
 
   @Test

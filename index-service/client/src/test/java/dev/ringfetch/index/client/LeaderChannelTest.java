@@ -186,6 +186,26 @@ final class LeaderChannelTest {
         .getCode();
   }
 
+  /** Two of three nodes are gone, the leader among them: a server is there all the same. */
+  @Test
+  void aCallWithoutALeaderSaysWhoAnswers() throws Exception {
+    final String leader = nodes.get(1).address();
+    nodes.get(0).named = String.join(",", nodes.stream().map(Node::address).toArray(String[]::new));
+    nodes.get(0).follow(leader);
+    for (final Node gone : nodes.subList(1, 3)) {
+      gone.server.shutdownNow();
+      assertTrue(gone.server.awaitTermination(10, TimeUnit.SECONDS));
+    }
+    for (final IndexGrpc.IndexBlockingStub each : List.of(stub(20), stub(1).withWaitForReady())) {
+      final Status status =
+          assertThrows(StatusRuntimeException.class, () -> each.get(REQUEST)).getStatus();
+      assertEquals(Status.Code.UNAVAILABLE, status.getCode());
+      final String words = status.getDescription();
+      assertTrue(words.startsWith("no node leads the index now: index=a, 1 of 3 nodes"), words);
+      assertTrue(words.contains(leader), words);
+    }
+  }
+
   @Test
   void anAddressThatCannotBeEndsTheCall() {
     nodes.get(0).follow("unknown:scheme:///");

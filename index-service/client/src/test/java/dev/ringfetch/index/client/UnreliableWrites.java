@@ -34,7 +34,9 @@ final class UnreliableWrites implements ClientInterceptor {
     /** Both. */
     TWICE_AND_LOST,
     /** It stays on its way. */
-    SILENT
+    SILENT,
+    /** The server has too much to do: it is not carried out. */
+    OVERLOADED
   }
 
   /** Numbers of the writes that were sent; the default instance for those without. */
@@ -78,6 +80,12 @@ final class UnreliableWrites implements ClientInterceptor {
 
               @Override
               public void onClose(Status status, Metadata trailers) {
+                if (fate == Fate.OVERLOADED) {
+                  super.onClose(
+                      Status.RESOURCE_EXHAUSTED.withDescription("overloaded: on purpose"),
+                      trailers);
+                  return;
+                }
                 final boolean lost = fate == Fate.ANSWER_LOST || fate == Fate.TWICE_AND_LOST;
                 if (status.isOk() && lost) {
                   onLost.run();
@@ -103,14 +111,16 @@ final class UnreliableWrites implements ClientInterceptor {
             ClientCalls.asyncUnaryCall(next.newCall(method, options), message, ignored());
           }
         }
-        if (fate != Fate.SILENT) {
+        if (fate == Fate.OVERLOADED) {
+          super.cancel("overloaded", null);
+        } else if (fate != Fate.SILENT) {
           super.sendMessage(message);
         }
       }
 
       @Override
       public void halfClose() {
-        if (fate != Fate.SILENT) {
+        if (fate != Fate.SILENT && fate != Fate.OVERLOADED) {
           super.halfClose();
         }
       }

@@ -337,7 +337,7 @@ class WatchTest {
   }
 
   /** Ends calls with another status where they end with this code. */
-  private record Replaced(Status.Code code, Status by) implements ClientInterceptor {
+  record Replaced(Status.Code code, Status by) implements ClientInterceptor {
     @Override
     public <Q, R> ClientCall<Q, R> interceptCall(
         MethodDescriptor<Q, R> method, CallOptions options, Channel next) {

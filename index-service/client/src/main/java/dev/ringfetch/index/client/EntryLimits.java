@@ -1,0 +1,44 @@
+package dev.ringfetch.index.client;
+
+import com.google.protobuf.ByteString;
+import com.google.protobuf.MessageLite;
+import dev.ringfetch.index.layout.BlockDescriptor;
+import io.grpc.Status;
+
+/**
+ * The limits of keys, values and requests that every server has, checked before anything is sent: a
+ * transport refuses what is far beyond them, and names a limit of its own.
+ */
+final class EntryLimits {
+  /** What a server takes as one message unless set otherwise; no request of entries is so long. */
+  private static final int MAX_REQUEST_LENGTH = 4 << 20;
+
+  private EntryLimits() {}
+
+  /** The status of a key that no entry has; null if one can have it. */
+  static Status ofKey(ByteString key) {
+    if (key.isEmpty()) {
+      return Status.INVALID_ARGUMENT.withDescription("key is empty");
+    }
+    return of("key", key.size(), BlockDescriptor.MAX_KEY_LENGTH);
+  }
+
+  /** The status of a value that no entry has; null if one can have it. */
+  static Status ofValue(ByteString value) {
+    return of("value", value.size(), BlockDescriptor.MAX_VALUE_LENGTH);
+  }
+
+  /** The status of a request that no server takes; null if one does. */
+  static Status ofRequest(Object request) {
+    return request instanceof MessageLite message // which keeps its size, for the transport
+        ? of("request", message.getSerializedSize(), MAX_REQUEST_LENGTH)
+        : null;
+  }
+
+  private static Status of(String what, int size, int limit) {
+    return size <= limit
+        ? null
+        : Status.INVALID_ARGUMENT.withDescription(
+            what + " is too long: size=" + size + " limit=" + limit + " bytes");
+  }
+}
