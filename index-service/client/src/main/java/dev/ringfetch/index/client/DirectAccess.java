@@ -27,7 +27,10 @@ final class DirectAccess implements AutoCloseable {
   }
 
   private DirectContext context(long timeoutNs) {
-    final DirectContext context = new DirectContext().timeout(Duration.ofNanos(timeoutNs));
+    final DirectContext context =
+        new DirectContext()
+            .timeout(Duration.ofNanos(timeoutNs))
+            .grantWait(Duration.ofNanos(timeoutNs / 2));
     return shmDirectory == null ? context : context.shmDirectory(shmDirectory);
   }
 

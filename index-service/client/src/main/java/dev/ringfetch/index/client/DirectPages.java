@@ -71,7 +71,7 @@ final class DirectPages implements Pages, DirectSink {
 
   /** Reads a page with a reader of memory. False if it is to be read by a call. */
   private boolean readDirectly(OperationRun run) {
-    final DirectReads.Reader reader = direct.borrow();
+    final DirectReads.Reader reader = direct.borrow(run);
     if (reader == null) {
       return false;
     }

@@ -48,8 +48,8 @@ final class DirectReads implements AutoCloseable {
     }
 
     /**
-     * Whether to read with it. If not, the time was spent on waiting for its first grant, and the
-     * rest is for a call.
+     * Whether to read with it. If not, it has waited for its first grant in vain, and the read goes
+     * by a call.
      */
     boolean isReady() {
       return used || reader.isDirect();
@@ -84,8 +84,11 @@ final class DirectReads implements AutoCloseable {
     }
   }
 
-  /** Takes a reader, which the caller gives back; null if all are in use. */
-  Reader borrow() {
+  /**
+   * Takes a reader, which the caller gives back; null if all are in use. Where it opens one, the
+   * deadline of the run begins anew: what that has to load, and to wait for, is no part of a read.
+   */
+  Reader borrow(OperationRun run) {
     final int home = home();
     for (int i = 0; i < LIMIT && state == State.OPEN; i++) {
       final int place = (home + i) % LIMIT;
@@ -96,13 +99,14 @@ final class DirectReads implements AutoCloseable {
         }
       }
     }
-    return state == State.OPEN && reserve() ? open() : null;
+    return state == State.OPEN && reserve() ? open(run) : null;
   }
 
-  private Reader open() {
+  private Reader open(OperationRun run) {
     boolean done = false;
     try {
       final Reader reader = new Reader(DirectReader.open(channel, index, context));
+      run.extend();
       done = true;
       return reader;
     } finally {

@@ -145,7 +145,7 @@ final class IndexCalls {
     } catch (StatusRuntimeException e) {
       throw failed(run, call, mark, e.getStatus()).asRuntimeException();
     }
-    onAnswer();
+    onAnswer(run);
     return answer;
   }
 
@@ -207,7 +207,12 @@ final class IndexCalls {
     return refused;
   }
 
-  private void onAnswer() {
+  /** After the first answer of all, the operation goes on as any other: the client is set up. */
+  private void onAnswer(OperationRun run) {
+    if (!answered) {
+      run.endGrace();
+      run.extend();
+    }
     if (!connected) {
       answered = true;
       connected = true;
@@ -331,7 +336,7 @@ final class IndexCalls {
 
           @Override
           public void onCompleted() {
-            onAnswer();
+            onAnswer(future.run());
             callBack(future, () -> onAnswer.accept(answer));
           }
         };

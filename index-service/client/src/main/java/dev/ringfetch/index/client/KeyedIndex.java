@@ -94,7 +94,7 @@ public abstract class KeyedIndex<K, V> {
   }
 
   private Optional<IndexEntry<K, V>> find(OperationRun run, K key, ByteString encoded) {
-    final DirectReads.Reader reader = direct == null ? null : direct.borrow();
+    final DirectReads.Reader reader = direct == null ? null : direct.borrow(run);
     if (reader != null) {
       try {
         if (reader.isReady()) {
@@ -164,7 +164,7 @@ public abstract class KeyedIndex<K, V> {
 
   /** Reads a batch with a reader of memory. False if it is to be read by calls. */
   private boolean getDirectly(OperationRun run, GetAll<K, V> steps) {
-    final DirectReads.Reader reader = direct.borrow();
+    final DirectReads.Reader reader = direct.borrow(run);
     if (reader == null) {
       return false;
     }

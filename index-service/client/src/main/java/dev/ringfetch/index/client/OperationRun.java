@@ -48,7 +48,7 @@ final class OperationRun {
     return deadlineNs - System.nanoTime();
   }
 
-  /** Begins the deadline anew, for the next of several calls. */
+  /** Begins the deadline anew: for the next of several calls, or once the client is set up. */
   void extend() {
     deadlineNs = System.nanoTime() + timeoutNs + graceNs;
     pauses = null;

@@ -17,6 +17,7 @@ public final class DirectContext {
   public static final int CACHED_NODES_DEFAULT = 4096;
 
   private Duration timeout = TIMEOUT_DEFAULT;
+  private Duration grantWait; // null: the timeout
   private int cachedNodes = CACHED_NODES_DEFAULT;
   private List<String> fabrics = List.of("shm", "verbs");
   private final FabricContext fabricContext = new FabricContext();
@@ -35,6 +36,20 @@ public final class DirectContext {
       throw new IllegalArgumentException("timeout=" + timeout);
     }
     this.timeout = timeout;
+    return this;
+  }
+
+  /** How long opening a reader waits for its first grant at most: {@link #timeout()} unless set. */
+  public Duration grantWait() {
+    return grantWait == null ? timeout : grantWait;
+  }
+
+  /** Sets {@link #grantWait()}. Zero: the first reads go by calls. */
+  public DirectContext grantWait(Duration wait) {
+    if (wait.isNegative()) {
+      throw new IllegalArgumentException("grantWait=" + wait);
+    }
+    this.grantWait = wait;
     return this;
   }
 

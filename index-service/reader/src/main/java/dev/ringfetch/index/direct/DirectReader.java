@@ -80,8 +80,8 @@ public final class DirectReader implements AutoCloseable {
   }
 
   /**
-   * Opens a reader, and waits for its first grant, or the reason why there is none, for the timeout
-   * at most. It never fails for want of a grant.
+   * Opens a reader, and waits for its first grant, or the reason why there is none, for {@link
+   * DirectContext#grantWait()} at most. It never fails for want of a grant.
    *
    * @param channel to the server, or one to all nodes of a cluster that obeys {@link NodeAddress};
    *     the reader does not close it.
@@ -89,7 +89,7 @@ public final class DirectReader implements AutoCloseable {
    */
   public static DirectReader open(Channel channel, String index, DirectContext context) {
     final DirectReader reader = new DirectReader(channel, index, context);
-    reader.grant.await();
+    reader.grant.await(context.grantWait().toNanos());
     return reader;
   }
 
@@ -282,7 +282,10 @@ public final class DirectReader implements AutoCloseable {
     }
     final long nowNs = System.nanoTime();
     final long deadlineNs = nowNs + timeoutNs;
-    grant.poll(nowNs, deadlineNs);
+    if (grant.poll(nowNs, deadlineNs)) { // to use it may take long on a busy host
+      final long leastNs = System.nanoTime() + timeoutNs / 2; // left for a call
+      return leastNs - deadlineNs > 0 ? leastNs : deadlineNs;
+    }
     return deadlineNs;
   }
 

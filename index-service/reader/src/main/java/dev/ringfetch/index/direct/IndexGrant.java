@@ -61,41 +61,51 @@ final class IndexGrant implements AutoCloseable {
     this.requests = any ? new GrantRequests(channel, timeoutNs, System::nanoTime) : null;
   }
 
-  /** Waits for the first grant, or the reason why there is none, for the timeout at most. */
-  void await() {
+  /**
+   * Waits for the first grant, or the reason why there is none.
+   *
+   * @param waitNs how long at most, from the request on: loading what it takes does not count.
+   */
+  void await(long waitNs) {
     if (requests != null) {
-      final long deadlineNs = System.nanoTime() + timeoutNs;
-      use(requests.poll(request), deadlineNs);
+      use(requests.poll(request), System.nanoTime() + timeoutNs);
+      final long endNs = System.nanoTime() + waitNs;
       if (granted == null && gates == null) {
-        use(requests.await(timeoutNs), deadlineNs);
+        use(requests.await(waitNs), System.nanoTime() + timeoutNs);
       }
-      if (granted == null && gates != null && gates.await(deadlineNs - System.nanoTime())) {
-        connect(gates.grant(), deadlineNs);
+      if (granted == null && gates != null && gates.await(endNs - System.nanoTime())) {
+        connect(gates.grant(), System.nanoTime() + timeoutNs);
       }
     }
   }
 
-  /** Uses a grant that has come, and asks for one when it is time. */
-  void poll(long nowNs, long deadlineNs) {
+  /** Uses a grant that has come, and asks for one when it is time. Returns whether one has come. */
+  boolean poll(long nowNs, long deadlineNs) {
     if (granted == null && gates != null) {
-      if (gates.areDone()) {
+      final boolean come = gates.areDone();
+      if (come) {
         connect(gates.grant(), deadlineNs);
       }
-    } else if (requests != null && (granted == null || granted.lacksSegment())) {
-      use(requests.poll(request), deadlineNs);
-    } else if (requests != null && !granted.outlivesServer() && nowNs - renewNs >= 0) {
-      renew(deadlineNs);
+      return come;
     }
+    if (requests != null && (granted == null || granted.lacksSegment())) {
+      return use(requests.poll(request), deadlineNs);
+    }
+    return requests != null
+        && !granted.outlivesServer()
+        && nowNs - renewNs >= 0
+        && renew(deadlineNs);
   }
 
   /** Asks whether the server is still the one of the grant, which no successor would end. */
-  private void renew(long deadlineNs) {
+  private boolean renew(long deadlineNs) {
     final long refusals = requests.refusals();
-    use(requests.poll(request), deadlineNs);
+    final boolean come = use(requests.poll(request), deadlineNs);
     if (granted != null && requests.refusals() != refusals) {
       turns++;
       leave();
     }
+    return come;
   }
 
   private GrantRequest request() {
@@ -122,20 +132,20 @@ final class IndexGrant implements AutoCloseable {
         .toList();
   }
 
-  /** Uses a grant, unless it is null. */
-  private void use(GrantResponse grant, long deadlineNs) {
+  /** Uses a grant; returns false if it is null. */
+  private boolean use(GrantResponse grant, long deadlineNs) {
     if (grant == null) {
-      return;
+      return false;
     }
     try {
       if (granted != null && granted.isOf(grant)) {
         granted.learn(grant);
         served();
-        return;
+        return true;
       }
     } catch (IOException | RuntimeException e) { // the latter of a descriptor that misleads
       refused(grant, e);
-      return;
+      return true;
     }
     if (granted != null) {
       turns++; // another server, or another index of that name
@@ -146,6 +156,7 @@ final class IndexGrant implements AutoCloseable {
     } else {
       gates = new GateRequests(channel, grant, hints(), timeoutNs);
     }
+    return true;
   }
 
   /** Connects to the memory of a grant, and to the gates of members that have answered. */
