@@ -43,14 +43,14 @@ abstract class ClientCommand implements Callable<Integer> {
     final Output out = new Output(stdio().out());
     if (isOffline()) {
       final int code = runOffline(out);
-      out.flush();
+      out.complete();
       return stop().isRequested() ? ExitCode.INTERRUPTED : code;
     }
     final Connection connection = session.connect(server);
     boolean done = false;
     try {
       final int code = run(connection, out);
-      out.flush();
+      out.complete();
       done = true;
       return stop().isRequested() ? ExitCode.INTERRUPTED : code;
     } finally {

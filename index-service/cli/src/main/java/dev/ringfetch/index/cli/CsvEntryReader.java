@@ -12,6 +12,7 @@ import java.nio.charset.StandardCharsets;
 import java.util.ArrayList;
 import java.util.Iterator;
 import java.util.List;
+import org.apache.commons.csv.CSVException;
 import org.apache.commons.csv.CSVFormat;
 import org.apache.commons.csv.CSVParser;
 import org.apache.commons.csv.CSVRecord;
@@ -23,10 +24,14 @@ import org.apache.commons.csv.CSVRecord;
  * the end of the file. All that the parser looks for is ASCII.
  */
 final class CsvEntryReader implements EntryReader {
-  /** What {@link CsvEntryWriter} writes first: its third column says what is base64. */
-  static final List<String> DUMPED = List.of("key", "value", "base64");
+  /**
+   * What {@link CsvEntryWriter} writes first: the third column says what is base64, the last one,
+   * which older dumps have not, when the entry ends.
+   */
+  static final List<String> DUMPED = List.of("key", "value", "base64", "deadline");
 
-  private static final int BOM_LENGTH = 3;
+  private static final int BASE64 = 2;
+  private static final int DEADLINE = 3;
 
   private final String file;
   private final Fields fields;
@@ -35,7 +40,8 @@ final class CsvEntryReader implements EntryReader {
   private final Iterator<CSVRecord> records;
   private final int keyColumn;
   private final int valueColumn;
-  private final int base64Column; // -1: none
+  private final int width; // columns
+  private final boolean dumped;
   private CSVRecord pending; // the first, if it is no header
   private long brokenLine; // of which the rest is skipped
 
@@ -49,13 +55,6 @@ final class CsvEntryReader implements EntryReader {
 
     void begin() {
       left = LINE_MAX;
-    }
-
-    @Override
-    public int read() throws IOException {
-      final int c = super.read();
-      count(1);
-      return c;
     }
 
     @Override
@@ -84,38 +83,25 @@ final class CsvEntryReader implements EntryReader {
     this.file = file;
     this.fields = fields;
     this.limit = new Limit(new InputStreamReader(in, StandardCharsets.ISO_8859_1));
-    final Reader text = new BufferedReader(limit);
-    skipByteOrderMark(text);
-    this.parser = CSVFormat.DEFAULT.builder().setDelimiter(delimiter).get().parse(text);
+    this.parser =
+        CSVFormat.DEFAULT.builder().setDelimiter(delimiter).get().parse(new BufferedReader(limit));
     this.records = parser.iterator();
     final CSVRecord first = firstRecord();
     final List<String> names = header ? names(first) : List.of();
     if (!header) {
       pending = first;
     }
-    final int width = first == null ? 0 : first.size();
-    keyColumn = column("--key", fields.key(), names, width, 1);
-    valueColumn = column("--value", fields.value(), names, width, 2);
-    base64Column = names.equals(DUMPED) && keyColumn == 0 && valueColumn == 1 ? 2 : -1;
+    width = first == null ? 0 : first.size();
+    keyColumn = column("--key", fields.key(), names, 1);
+    valueColumn = column("--value", fields.value(), names, 2);
+    dumped =
+        keyColumn == 0
+            && valueColumn == 1
+            && width > BASE64
+            && names.equals(DUMPED.subList(0, Math.min(width, DUMPED.size())));
   }
 
-  private static void skipByteOrderMark(Reader text) throws IOException {
-    text.mark(BOM_LENGTH);
-    final char[] begin = new char[BOM_LENGTH];
-    int length = 0;
-    while (length < BOM_LENGTH) {
-      final int count = text.read(begin, length, BOM_LENGTH - length);
-      if (count < 0) {
-        break;
-      }
-      length += count;
-    }
-    if (length < BOM_LENGTH || !new String(begin).equals("\u00EF\u00BB\u00BF")) {
-      text.reset();
-    }
-  }
-
-  private CSVRecord firstRecord() {
+  private CSVRecord firstRecord() throws IOException {
     try {
       return records.hasNext() ? records.next() : null;
     } catch (UncheckedIOException e) {
@@ -136,8 +122,7 @@ final class CsvEntryReader implements EntryReader {
   }
 
   /** Index of a column by its name, or by its number. */
-  private int column(
-      String option, String wanted, List<String> names, int width, int numberByDefault) {
+  private int column(String option, String wanted, List<String> names, int numberByDefault) {
     final String name = wanted == null ? DUMPED.get(numberByDefault - 1) : wanted;
     final int named = names.indexOf(name);
     if (named >= 0) {
@@ -147,10 +132,10 @@ final class CsvEntryReader implements EntryReader {
       return numberByDefault - 1; // an empty file
     }
     if (wanted == null && names.isEmpty()) {
-      return checkedNumber(option, "" + numberByDefault, width);
+      return checkedNumber(option, "" + numberByDefault);
     }
     if (wanted != null && wanted.matches("\\d{1,6}")) {
-      return checkedNumber(option, wanted, width);
+      return checkedNumber(option, wanted);
     }
     throw failure(
         1,
@@ -164,7 +149,7 @@ final class CsvEntryReader implements EntryReader {
                 + Printable.cut(String.join(", ", names), 200));
   }
 
-  private int checkedNumber(String option, String number, int width) {
+  private int checkedNumber(String option, String number) {
     final int column = Integer.parseInt(number);
     if (column < 1 || column > width) {
       throw failure(1, option + ": there is no column " + number + " of " + width);
@@ -183,7 +168,7 @@ final class CsvEntryReader implements EntryReader {
   }
 
   @Override
-  public Line next() {
+  public Line next() throws IOException {
     while (true) {
       final long line = parser.getCurrentLineNumber() + 1;
       final CSVRecord record;
@@ -199,9 +184,10 @@ final class CsvEntryReader implements EntryReader {
         }
         record = records.next();
       } catch (UncheckedIOException e) {
+        final String reason = reason(e);
         if (line != brokenLine) {
           brokenLine = parser.getCurrentLineNumber() + 1;
-          return Line.bad(line, "no CSV: " + reason(e));
+          return Line.bad(line, "no CSV: " + reason);
         }
         continue;
       } catch (CommandFailure e) {
@@ -214,7 +200,11 @@ final class CsvEntryReader implements EntryReader {
     }
   }
 
-  private static String reason(UncheckedIOException e) {
+  /** What is wrong with the CSV; throws where the input cannot be read. */
+  private static String reason(UncheckedIOException e) throws IOException {
+    if (!(e.getCause() instanceof CSVException)) {
+      throw e.getCause();
+    }
     return Stdio.oneLine(String.valueOf(e.getCause().getMessage()));
   }
 
@@ -224,9 +214,16 @@ final class CsvEntryReader implements EntryReader {
       return Line.bad(
           line, "has " + Printable.count(record.size(), "column", "columns") + " of " + least);
     }
+    if (record.size() > width) {
+      return Line.bad(
+          line,
+          "has "
+              + Printable.count(record.size(), "column", "columns")
+              + ", and the first line has "
+              + width);
+    }
     try {
-      final String base64 =
-          base64Column >= 0 && record.size() > base64Column ? record.get(base64Column) : "";
+      final String base64 = ofDump(record, BASE64);
       if (!base64.isEmpty() && !base64.matches("key|value|key value")) {
         throw new IllegalArgumentException(
             "column base64 names key, value or both, not '" + Printable.shorten(base64) + "'");
@@ -234,10 +231,16 @@ final class CsvEntryReader implements EntryReader {
       return Line.of(
           line,
           cell("key", record.get(keyColumn), fields.keyType(), base64),
-          cell("value", record.get(valueColumn), fields.valueType(), base64));
+          cell("value", record.get(valueColumn), fields.valueType(), base64),
+          EntryReader.deadline(ofDump(record, DEADLINE)));
     } catch (IllegalArgumentException e) {
       return Line.bad(line, e.getMessage());
     }
+  }
+
+  /** A column that dumps have; empty if this is none. */
+  private String ofDump(CSVRecord record, int column) {
+    return dumped && record.size() > column ? record.get(column) : "";
   }
 
   private static ByteString cell(String what, String cell, DataType type, String base64) {

@@ -2,13 +2,17 @@ package dev.ringfetch.index.cli;
 
 import com.google.protobuf.ByteString;
 import java.io.IOException;
+import java.time.Instant;
 import java.util.Base64;
 import java.util.Optional;
 import org.apache.commons.csv.CSVFormat;
 import org.apache.commons.csv.CSVPrinter;
 import org.apache.commons.csv.QuoteMode;
 
-/** The writer of CSV: key, value, and what of both is base64 because it is no text of its type. */
+/**
+ * The writer of CSV: key, value, what of both is base64 because it is no text of its type, and the
+ * deadline.
+ */
 final class CsvEntryWriter implements EntryWriter {
   private final CSVPrinter printer;
   private final DataType keyType;
@@ -30,7 +34,8 @@ final class CsvEntryWriter implements EntryWriter {
   }
 
   @Override
-  public void write(ByteString key, ByteString value) throws IOException {
+  public void write(ByteString key, ByteString value, Optional<Instant> deadline)
+      throws IOException {
     final Optional<String> keyText = keyType.print(key);
     final Optional<String> valueText = valueType.print(value);
     printer.print(keyText.orElseGet(() -> base64(key)));
@@ -38,6 +43,7 @@ final class CsvEntryWriter implements EntryWriter {
     final String keyMark = keyText.isEmpty() ? "key" : "";
     final String valueMark = valueText.isEmpty() ? "value" : "";
     printer.print((keyMark + " " + valueMark).strip());
+    printer.print(deadline.map(Instant::toString).orElse(""));
     printer.println();
   }
 

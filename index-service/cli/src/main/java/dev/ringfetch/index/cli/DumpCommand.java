@@ -13,6 +13,9 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.nio.file.StandardCopyOption;
 import java.time.Duration;
+import java.time.Instant;
+import java.util.Optional;
+import java.util.zip.GZIPOutputStream;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Option;
@@ -32,6 +35,7 @@ final class DumpCommand extends ClientCommand {
   /** Bytes of index memory for a data directory's indexes. */
   private static final long MEMORY = 64L << 30; // taken as it is needed
 
+  private static final int BUFFER = 1 << 16;
   private static final int PROGRESS_ENTRIES = 1_000;
 
   @Parameters(
@@ -105,7 +109,12 @@ final class DumpCommand extends ClientCommand {
     indexes.walk(
         name,
         entry -> {
-          writer.write(entry.getKey(), entry.getValue());
+          writer.write(
+              entry.getKey(),
+              entry.getValue(),
+              entry.getDeadlineMs() == 0
+                  ? Optional.empty()
+                  : Optional.of(Instant.ofEpochMilli(entry.getDeadlineMs())));
           count[0]++;
           return !stop().isRequested();
         });
@@ -155,7 +164,7 @@ final class DumpCommand extends ClientCommand {
       if (Files.isDirectory(target)) {
         throw new CommandFailure(ExitCode.FAILED, file + ": is a directory, not a file");
       }
-      try (OutputStream stream = Files.newOutputStream(target)) { // a pipe, /dev/null
+      try (OutputStream stream = open(target)) { // a pipe, /dev/null
         return writeTo(stream, entries);
       }
     }
@@ -163,7 +172,7 @@ final class DumpCommand extends ClientCommand {
     boolean done = false;
     try {
       final long count;
-      try (OutputStream stream = Files.newOutputStream(part)) {
+      try (OutputStream stream = open(part)) {
         count = writeTo(stream, entries);
       }
       if (stop().isRequested()) {
@@ -177,6 +186,11 @@ final class DumpCommand extends ClientCommand {
         Files.deleteIfExists(part);
       }
     }
+  }
+
+  private OutputStream open(Path path) throws IOException {
+    final OutputStream stream = Files.newOutputStream(path);
+    return FileFormat.isGzip(file) ? new GZIPOutputStream(stream, BUFFER) : stream;
   }
 
   private long writeTo(OutputStream stream, Entries entries) throws IOException {
@@ -196,7 +210,7 @@ final class DumpCommand extends ClientCommand {
         ScanIterator<IndexEntry<ByteString, ByteString>> iterator = entries.iterator()) {
       while (!stop().isRequested() && iterator.hasNext()) {
         final IndexEntry<ByteString, ByteString> entry = iterator.next();
-        writer.write(entry.key(), entry.value());
+        writer.write(entry.key(), entry.value(), entry.deadline());
         count++;
         if (count % PROGRESS_ENTRIES == 0) {
           progress.at(count, "");
@@ -223,11 +237,12 @@ final class DumpCommand extends ClientCommand {
     return switch (used) {
       case CSV -> new CsvEntryWriter(output, types.keyType(), types.valueType());
       case JSONL ->
-          (key, value) ->
+          (key, value, deadline) ->
               output
                   .object()
                   .data("key", types.keyType(), key)
                   .data("value", types.valueType(), value)
+                  .time(EntryReader.DEADLINE, deadline)
                   .end();
     };
   }

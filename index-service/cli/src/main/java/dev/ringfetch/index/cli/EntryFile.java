@@ -1,21 +1,26 @@
 package dev.ringfetch.index.cli;
 
 import java.io.BufferedInputStream;
+import java.io.EOFException;
 import java.io.FilterInputStream;
 import java.io.IOException;
 import java.io.InputStream;
+import java.nio.file.FileSystemException;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.Arrays;
+import java.util.zip.GZIPInputStream;
+import java.util.zip.ZipException;
 
 /**
- * A file of entries that is read, or standard input: finds out the format, and counts the bytes
- * that were read. Used by one thread.
+ * A file of entries that is read, or standard input: decompresses gzip, finds out the format, and
+ * counts the bytes that were read. Used by one thread.
  */
 final class EntryFile implements AutoCloseable {
-  /** The name of standard input. */
-  static final String STDIN = "-";
-
   private static final int SNIFFED = 4096;
+  private static final int BUFFER = 1 << 16;
+  private static final byte[] GZIP = {0x1f, (byte) 0x8b};
+  private static final byte[] BYTE_ORDER_MARK = {(byte) 0xef, (byte) 0xbb, (byte) 0xbf};
 
   private final String name;
   private final long size; // -1: not known
@@ -45,24 +50,69 @@ final class EntryFile implements AutoCloseable {
     }
   }
 
-  private EntryFile(String name, long size, InputStream in) {
+  /** A compressed stream of which several may follow each other; failures have its name. */
+  private static final class Gzip extends GZIPInputStream {
+    private final String name;
+
+    Gzip(String name, InputStream in) throws IOException {
+      super(in, BUFFER);
+      this.name = name;
+    }
+
+    @Override
+    public int read(byte[] bytes, int offset, int length) throws IOException {
+      try {
+        return super.read(bytes, offset, length);
+      } catch (EOFException e) {
+        throw new FileSystemException(name, null, "the gzip data ends in the midst");
+      } catch (ZipException e) {
+        throw new FileSystemException(name, null, "the gzip data is damaged: " + e.getMessage());
+      }
+    }
+  }
+
+  private EntryFile(String name, long size, InputStream in) throws IOException {
     this.name = name;
     this.size = size;
     this.counted = new Counted(in);
-    this.in = new BufferedInputStream(counted, 1 << 16);
+    final BufferedInputStream raw = new BufferedInputStream(counted, BUFFER);
+    this.in =
+        beginsWith(GZIP, raw)
+            ? new BufferedInputStream(new Gzip(name, untilEnd(raw)), BUFFER)
+            : raw;
+    if (beginsWith(BYTE_ORDER_MARK, this.in)) {
+      this.in.skipNBytes(BYTE_ORDER_MARK.length);
+    }
   }
 
-  /** Opens a file, or standard input, which stays open. */
-  static EntryFile open(String file, Stdio stdio) throws IOException {
-    if (file.equals(STDIN)) {
-      return new EntryFile("stdin", -1, stdio.in());
-    }
+  private static boolean beginsWith(byte[] begin, BufferedInputStream in) throws IOException {
+    in.mark(begin.length);
+    final boolean found = Arrays.equals(begin, in.readNBytes(begin.length));
+    in.reset();
+    return found;
+  }
+
+  /** The same stream, where more is available until its end: a pipe's next part may come late. */
+  private static InputStream untilEnd(BufferedInputStream in) {
+    return new FilterInputStream(in) {
+      @Override
+      public int available() throws IOException {
+        in.mark(1);
+        final boolean more = in.read() >= 0;
+        in.reset();
+        return more ? 1 : 0;
+      }
+    };
+  }
+
+  /** Opens a file, or standard input. */
+  static EntryFile open(String file, Session session) throws IOException {
     final Path path = Path.of(file);
-    if (Files.isDirectory(path)) {
-      throw new CommandFailure(ExitCode.FAILED, file + ": is a directory, not a file");
-    }
-    final InputStream opened = Files.newInputStream(path);
-    return new EntryFile(file, Files.isRegularFile(path) ? Files.size(path) : -1, opened);
+    final boolean stdin = file.equals(Input.STDIN);
+    return new EntryFile(
+        stdin ? "stdin" : file,
+        !stdin && Files.isRegularFile(path) ? Files.size(path) : -1,
+        session.open(file));
   }
 
   /** Name for messages. */
@@ -110,8 +160,6 @@ final class EntryFile implements AutoCloseable {
 
   @Override
   public void close() throws IOException {
-    if (!name.equals("stdin")) {
-      in.close();
-    }
+    in.close();
   }
 }

@@ -2,12 +2,22 @@ package dev.ringfetch.index.cli;
 
 import com.google.protobuf.ByteString;
 import java.io.IOException;
+import java.time.DateTimeException;
+import java.time.Duration;
+import java.time.Instant;
 import java.util.Base64;
+import java.util.Optional;
 
 /** A reader of the entries of a file, one by one. Used by one thread. */
 interface EntryReader {
   /** What the name of a JSON field ends with, and a column is called, if there is base64 in it. */
   String BASE64_SUFFIX = "_base64";
+
+  /** The shortest time to live. */
+  Duration MOMENT = Duration.ofMillis(1);
+
+  /** The JSON field with the deadline of an entry. */
+  String DEADLINE = "deadline";
 
   /** The most bytes of a line, or of a CSV record: a value of 1 MiB, every byte of it escaped. */
   int LINE_MAX = 8 << 20;
@@ -24,19 +34,32 @@ interface EntryReader {
    * An entry of a file, or what is wrong with the line.
    *
    * @param number of the line in the file at which it begins, from 1 on.
+   * @param deadline when the entry ends; empty: never.
    * @param problem null if there is an entry.
    */
-  record Line(long number, ByteString key, ByteString value, String problem) {
+  record Line(
+      long number, ByteString key, ByteString value, Optional<Instant> deadline, String problem) {
     /** A line that is no entry. */
     static Line bad(long number, String problem) {
-      return new Line(number, null, null, problem);
+      return new Line(number, null, null, Optional.empty(), problem);
     }
 
     /** A line with an entry, if a server takes such ones. */
-    static Line of(long number, ByteString key, ByteString value) {
+    static Line of(long number, ByteString key, ByteString value, Optional<Instant> deadline) {
       TypeOptions.checkKey(key);
       TypeOptions.checkValue(value);
-      return new Line(number, key, value, null);
+      return new Line(number, key, value, deadline, null);
+    }
+
+    /** Whether the deadline has come. */
+    boolean hasEnded() {
+      return deadline.filter(end -> !Instant.now().isBefore(end)).isPresent();
+    }
+
+    /** The time until the deadline; a moment if it has come. */
+    Duration timeLeft() {
+      final Duration left = Duration.between(Instant.now(), deadline.orElseThrow());
+      return left.compareTo(MOMENT) < 0 ? MOMENT : left;
     }
 
     boolean isBad() {
@@ -50,6 +73,16 @@ interface EntryReader {
    * @throws CommandFailure where the rest of the file cannot be read either.
    */
   Line next() throws IOException;
+
+  /** The deadline of an entry; empty if the text is. */
+  static Optional<Instant> deadline(String text) {
+    try {
+      return text.isEmpty() ? Optional.empty() : Optional.of(Instant.parse(text));
+    } catch (DateTimeException e) {
+      throw new IllegalArgumentException(
+          "deadline is no instant, such as 2026-11-27T08:30:00Z: " + Printable.shorten(text), e);
+    }
+  }
 
   /** The bytes of a text in base64. */
   static ByteString base64(String field, String text) {

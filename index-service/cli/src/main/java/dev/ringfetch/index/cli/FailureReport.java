@@ -4,9 +4,11 @@ import dev.ringfetch.index.client.IndexException;
 import io.grpc.Status;
 import io.grpc.StatusRuntimeException;
 import java.io.IOException;
+import java.io.InterruptedIOException;
 import java.io.UncheckedIOException;
 import java.nio.file.AccessDeniedException;
 import java.nio.file.FileSystemException;
+import java.nio.file.InvalidPathException;
 import java.nio.file.NoSuchFileException;
 import java.util.List;
 import java.util.Locale;
@@ -55,6 +57,11 @@ record FailureReport(int exitCode, String line) {
     }
     if (failure instanceof IOException file) {
       return ofFile(file);
+    }
+    if (failure instanceof InvalidPathException path) {
+      return new FailureReport(
+          ExitCode.MISUSE,
+          "'" + Printable.shorten(path.getInput()) + "' is no path: " + path.getReason());
     }
     if (failure instanceof OutOfMemoryError) {
       return new FailureReport(
@@ -157,6 +164,9 @@ record FailureReport(int exitCode, String line) {
   }
 
   private static FailureReport ofFile(IOException failure) {
+    if (failure instanceof InterruptedIOException) {
+      return new FailureReport(ExitCode.INTERRUPTED, "");
+    }
     if (isBrokenPipe(failure)) {
       return new FailureReport(ExitCode.BROKEN_PIPE, "");
     }

@@ -9,10 +9,27 @@ enum FileFormat {
   /** One JSON object a line. */
   JSONL;
 
+  private static final String GZIP = ".gz";
+
+  /** Whether a name's ending says that the file is compressed. */
+  static boolean isGzip(String name) {
+    return name.toLowerCase(Locale.ROOT).endsWith(GZIP);
+  }
+
+  /** Whether a name's ending says that tabs are between the columns. */
+  static boolean isTabbed(String name) {
+    return plain(name).endsWith(".tsv");
+  }
+
+  private static String plain(String name) {
+    final String lower = name.toLowerCase(Locale.ROOT);
+    return isGzip(name) ? lower.substring(0, lower.length() - GZIP.length()) : lower;
+  }
+
   /** The format that a name's ending says; null where it says none. */
   static FileFormat ofName(String name) {
-    final String lower = name.toLowerCase(Locale.ROOT);
-    if (lower.endsWith(".csv") || lower.endsWith(".tsv")) {
+    final String lower = plain(name);
+    if (lower.endsWith(".csv") || isTabbed(name)) {
       return CSV;
     }
     return lower.endsWith(".jsonl") || lower.endsWith(".ndjson") || lower.endsWith(".json")

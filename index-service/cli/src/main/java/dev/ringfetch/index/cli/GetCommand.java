@@ -61,6 +61,9 @@ final class GetCommand extends ClientCommand {
       } else {
         print(found.get(), keys.get(i), table, out);
       }
+      if (table.isFull()) {
+        table.print(out, width());
+      }
     }
     table.print(out, width());
     if (direct && !isJson()) {

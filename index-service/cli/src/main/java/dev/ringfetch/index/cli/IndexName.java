@@ -5,12 +5,18 @@ import picocli.CommandLine.Parameters;
 
 /** The name of the index that a command is about: an operand, or an option as elsewhere. */
 final class IndexName {
-  @Parameters(index = "0", arity = "0..1", paramLabel = "NAME", description = "Name of the index.")
+  @Parameters(
+      index = "0",
+      arity = "0..1",
+      paramLabel = "NAME",
+      completionCandidates = Completion.Indexes.class,
+      description = "Name of the index.")
   private String operand;
 
   @Option(
       names = {"-i", IndexOption.INDEX},
       paramLabel = "NAME",
+      completionCandidates = Completion.Indexes.class,
       description = "The same.")
   private String option;
 

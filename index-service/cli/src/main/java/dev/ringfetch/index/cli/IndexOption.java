@@ -10,6 +10,7 @@ final class IndexOption {
       names = {"-i", INDEX},
       order = 51,
       paramLabel = "NAME",
+      completionCandidates = Completion.Indexes.class,
       description = "Name of the index; RINGFETCH_INDEX, or default.")
   private String name;
 

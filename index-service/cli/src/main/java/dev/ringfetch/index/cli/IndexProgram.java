@@ -5,15 +5,19 @@ import java.io.OutputStream;
 import java.io.OutputStreamWriter;
 import java.io.PrintWriter;
 import java.nio.charset.StandardCharsets;
+import java.util.Arrays;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Optional;
 import java.util.function.Function;
 import java.util.logging.Level;
 import java.util.logging.LogManager;
+import java.util.stream.Stream;
 import picocli.CommandLine;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.IDefaultValueProvider;
+import picocli.CommandLine.IFactory;
 import picocli.CommandLine.Model.ArgSpec;
 import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.Model.OptionSpec;
@@ -43,6 +47,7 @@ public final class IndexProgram implements Runnable {
   static final String NAME = System.getProperty("ringfetch.program", "index");
 
   private static final String SERVE = "serve";
+  private static final String USE = "use"; // in a shell
 
   private static final Map<String, Function<Session, Object>> COMMANDS = new LinkedHashMap<>();
 
@@ -67,6 +72,7 @@ public final class IndexProgram implements Runnable {
     COMMANDS.put("verify", VerifyCommand::new);
     COMMANDS.put("salvage", SalvageCommand::new);
     COMMANDS.put("shell", ShellCommand::new);
+    COMMANDS.put(USE, UseCommand::new);
   }
 
   private final Session session;
@@ -100,16 +106,47 @@ public final class IndexProgram implements Runnable {
   /** Runs a command line, and returns the exit code. */
   static int run(Stdio stdio, StopSignal stop, String... args) {
     try (Session session = new Session(stdio, stop)) {
-      return commandLine(session, args).execute(args);
+      return execute(session, args);
     }
+  }
+
+  /** Executes a command line of a session, and returns the exit code. */
+  static int execute(Session session, String... args) {
+    final Optional<String> lost =
+        Stream.concat(Arrays.stream(args), session.defaults())
+            .filter(IndexProgram::isLost)
+            .findFirst();
+    if (lost.isPresent()) {
+      session
+          .stdio()
+          .note(
+              NAME
+                  + ": '"
+                  + Printable.shorten(lost.get())
+                  + "' has characters that were lost: export LC_ALL=C.UTF-8;"
+                  + " keys and values can be of the type hex ("
+                  + NAME
+                  + " --help)");
+      return ExitCode.MISUSE;
+    }
+    return commandLine(session, args).execute(args);
+  }
+
+  /**
+   * Whether a text has the character that stands for bytes which are none: of another encoding than
+   * that of the locale. Two such names, paths or keys may look the same.
+   */
+  private static boolean isLost(String text) {
+    return text.indexOf('\uFFFD') >= 0;
   }
 
   private static PrintWriter lines(OutputStream stream) {
     return new PrintWriter(new OutputStreamWriter(stream, StandardCharsets.UTF_8), true);
   }
 
-  private static void addCommand(CommandLine program, String name, Object command) {
-    final CommandLine line = new CommandLine(command);
+  private static void addCommand(
+      CommandLine program, String name, Object command, Session session) {
+    final CommandLine line = new CommandLine(command, factory(session));
     line.setCommandName(name);
     line.getCommandSpec().usageMessage().sortOptions(false).abbreviateSynopsis(true);
     if (name.equals(SERVE)) {
@@ -117,8 +154,23 @@ public final class IndexProgram implements Runnable {
     }
     program.addSubcommand(name, line);
     if (command instanceof ClusterCommand cluster) {
-      addCommand(line, "recover", new RecoverCommand(cluster.session()));
+      addCommand(line, "recover", new RecoverCommand(cluster.session()), session);
     }
+  }
+
+  /** Creates what commands name by its class; what completes names asks the session's server. */
+  static IFactory factory(Session session) {
+    return new IFactory() {
+      @Override
+      public <T> T create(Class<T> type) throws Exception {
+        if (type == Completion.Indexes.class) {
+          return type.cast(new Completion.Indexes(session));
+        }
+        return type == Completion.Nodes.class
+            ? type.cast(new Completion.Nodes(session))
+            : CommandLine.defaultFactory().create(type);
+      }
+    };
   }
 
   /** The program with its commands, or with that one alone which the arguments name. */
@@ -129,8 +181,8 @@ public final class IndexProgram implements Runnable {
     COMMANDS.forEach(
         (name, command) -> {
           // To read the options of all takes longer than most commands run.
-          if (!one || name.equals(args[0])) {
-            addCommand(program, name, command.apply(session));
+          if ((!one || name.equals(args[0])) && (session.isShell() || !name.equals(USE))) {
+            addCommand(program, name, command.apply(session), session);
           }
         });
     return program

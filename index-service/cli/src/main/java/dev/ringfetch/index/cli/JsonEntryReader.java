@@ -12,6 +12,8 @@ import java.io.IOException;
 import java.io.InputStream;
 import java.io.StringWriter;
 import java.nio.charset.StandardCharsets;
+import java.time.Instant;
+import java.util.Optional;
 
 /**
  * The reader of JSON lines. A string is taken as its text, a number or a boolean as it is written,
@@ -25,6 +27,7 @@ final class JsonEntryReader implements EntryReader {
   private final Fields fields;
   private final String keyName;
   private final String valueName;
+  private final boolean dumped; // as dump writes it, so the deadline has its field
   private final ByteArrayOutputStream line = new ByteArrayOutputStream();
   private long number;
 
@@ -33,6 +36,7 @@ final class JsonEntryReader implements EntryReader {
     this.in = new BufferedInputStream(in, 1 << 16);
     this.fields = fields;
     this.keyName = fields.key() == null ? "key" : fields.key();
+    this.dumped = fields.key() == null && fields.value() == null;
     this.valueName = fields.value() == null ? "value" : fields.value();
   }
 
@@ -92,6 +96,7 @@ final class JsonEntryReader implements EntryReader {
     }
     ByteString key = null;
     ByteString value = null;
+    Optional<Instant> deadline = Optional.empty();
     while (parser.nextToken() != JsonToken.END_OBJECT) {
       final String name = parser.currentName();
       parser.nextToken();
@@ -103,6 +108,8 @@ final class JsonEntryReader implements EntryReader {
         key = EntryReader.base64(name, text(parser, name));
       } else if (name.equals(valueName + BASE64_SUFFIX)) {
         value = EntryReader.base64(name, text(parser, name));
+      } else if (dumped && name.equals(DEADLINE)) {
+        deadline = EntryReader.deadline(text(parser, name));
       } else {
         parser.skipChildren();
       }
@@ -118,7 +125,7 @@ final class JsonEntryReader implements EntryReader {
               + (key == null ? "--key" : "--value")
               + " names another");
     }
-    return Line.of(number, key, value);
+    return Line.of(number, key, value, deadline);
   }
 
   private static ByteString data(JsonParser parser, String name, DataType type) throws IOException {

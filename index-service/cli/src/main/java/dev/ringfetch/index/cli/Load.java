@@ -6,8 +6,11 @@ import dev.ringfetch.index.client.AsyncIndex;
 import dev.ringfetch.index.client.FullException;
 import dev.ringfetch.index.client.IndexException;
 import java.io.IOException;
+import java.io.InterruptedIOException;
 import java.time.Duration;
+import java.util.ArrayList;
 import java.util.LinkedHashMap;
+import java.util.List;
 import java.util.Map;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionException;
@@ -35,6 +38,7 @@ final class Load {
   private Batch sent; // null: none
   private long loaded;
   private long bad;
+  private long ended;
 
   /** Entries with the last line of each. */
   private static final class Batch {
@@ -72,7 +76,7 @@ final class Load {
    * Creates it.
    *
    * @param maxBad lines after which it gives up.
-   * @param ttl how long entries are there; null: until they are removed.
+   * @param ttl how long entries are there; null: until their deadlines, or until they are removed.
    */
   Load(
       EntryFile file,
@@ -97,6 +101,11 @@ final class Load {
     return bad;
   }
 
+  /** Entries so far whose deadlines had come: they are not written. */
+  long ended() {
+    return ended;
+  }
+
   double seconds() {
     return (System.nanoTime() - beginNs) / 1e9;
   }
@@ -115,6 +124,8 @@ final class Load {
         }
         if (line.isBad()) {
           report(line, line.problem());
+        } else if (ttl == null && line.hasEnded()) {
+          ended++;
         } else {
           filling.add(line);
         }
@@ -143,6 +154,8 @@ final class Load {
   private Line next(EntryReader reader) throws IOException {
     try {
       return reader.next();
+    } catch (InterruptedIOException e) {
+      return null; // the signal
     } catch (CommandFailure | IOException e) {
       send();
       await();
@@ -177,8 +190,25 @@ final class Load {
     if (filling.read > 0) {
       sent = filling;
       filling = new Batch();
-      sent.outcome = ttl == null ? index.putAll(sent.entries()) : index.putAll(sent.entries(), ttl);
+      sent.outcome = ttl == null ? put(sent) : index.putAll(sent.entries(), ttl);
     }
+  }
+
+  /** Writes the entries that have deadlines one by one, each for the time that is left of it. */
+  private CompletableFuture<Void> put(Batch batch) {
+    final Map<ByteString, ByteString> entries = new LinkedHashMap<>();
+    final List<CompletableFuture<?>> outcomes = new ArrayList<>();
+    for (final Line line : batch.lines.values()) {
+      if (line.deadline().isEmpty()) {
+        entries.put(line.key(), line.value());
+      } else {
+        outcomes.add(index.put(line.key(), line.value(), line.timeLeft()));
+      }
+    }
+    if (!entries.isEmpty()) {
+      outcomes.add(index.putAll(entries));
+    }
+    return CompletableFuture.allOf(outcomes.toArray(CompletableFuture[]::new));
   }
 
   private void await() {

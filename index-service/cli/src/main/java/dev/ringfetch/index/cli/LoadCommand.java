@@ -54,7 +54,7 @@ final class LoadCommand extends ClientCommand {
       names = "--ttl",
       paramLabel = "TIME",
       converter = TimeSpan.class,
-      description = "How long each entry is there, such as 30s. Default: for ever.")
+      description = "How long each entry is there: 30s. Default: until its deadline.")
   private Duration ttl;
 
   @Mixin private IndexOption index;
@@ -72,7 +72,7 @@ final class LoadCommand extends ClientCommand {
 
   private char delimiter(FileFormat used) {
     if (delimiter == null) {
-      return file.toLowerCase(Locale.ROOT).endsWith(".tsv") ? '\t' : ',';
+      return FileFormat.isTabbed(file) ? '\t' : ',';
     }
     final String character = delimiter.equals("tab") || delimiter.equals("\\t") ? "\t" : delimiter;
     if (character.length() != 1 || character.charAt(0) >= 0x80 || "\"\r\n".contains(character)) {
@@ -87,7 +87,7 @@ final class LoadCommand extends ClientCommand {
 
   @Override
   int run(Connection connection, Output out) throws IOException {
-    try (EntryFile entries = EntryFile.open(file, stdio())) {
+    try (EntryFile entries = EntryFile.open(file, session())) {
       final EntryReader reader = reader(entries);
       final Load load =
           new Load(
@@ -125,6 +125,7 @@ final class LoadCommand extends ClientCommand {
           .text("file", file)
           .number("loaded", load.loaded())
           .number("bad", load.bad())
+          .number("ended", load.ended())
           .number("seconds", seconds)
           .number("per_second", rate)
           .end();
@@ -133,7 +134,7 @@ final class LoadCommand extends ClientCommand {
     out.line(
         String.format(
             Locale.ROOT,
-            "loaded %s into '%s' in %.1f s (%,.0f/s)%s%s",
+            "loaded %s into '%s' in %.1f s (%,.0f/s)%s%s%s",
             Printable.entries(load.loaded()),
             index.name(session()),
             seconds,
@@ -141,6 +142,7 @@ final class LoadCommand extends ClientCommand {
             load.bad() == 0
                 ? ""
                 : "; " + Printable.count(load.bad(), "bad line", "bad lines") + " left out",
+            load.ended() == 0 ? "" : "; " + Printable.entries(load.ended()) + " had ended",
             stop().isRequested() ? "; interrupted" : ""));
   }
 }

@@ -46,7 +46,7 @@ abstract class OfflineCommand implements Callable<Integer> {
   public final Integer call() throws IOException {
     final Output out = new Output(session.stdio().out());
     final int code = run(out);
-    out.flush();
+    out.complete();
     return session.stop().isRequested() ? ExitCode.INTERRUPTED : code;
   }
 

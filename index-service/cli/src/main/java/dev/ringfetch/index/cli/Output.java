@@ -146,6 +146,25 @@ final class Output {
     }
   }
 
+  /**
+   * Writes what is buffered, at the end of a command that has done its work.
+   *
+   * @throws CommandFailure that says so, if the output cannot be written; if its reader is gone,
+   *     {@link UncheckedIOException}.
+   */
+  void complete() {
+    try {
+      flush();
+    } catch (UncheckedIOException e) {
+      final FailureReport report = FailureReport.of(e, null, "");
+      if (report.exitCode() == ExitCode.BROKEN_PIPE) {
+        throw e;
+      }
+      throw new CommandFailure(
+          report.exitCode(), "done, but the output cannot be written: " + report.line(), e);
+    }
+  }
+
   /** Writes what is buffered. */
   void flush() {
     run(

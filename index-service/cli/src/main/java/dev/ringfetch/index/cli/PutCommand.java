@@ -4,8 +4,6 @@ import com.google.protobuf.ByteString;
 import dev.ringfetch.index.client.KeyedIndex;
 import java.io.IOException;
 import java.io.InputStream;
-import java.nio.file.Files;
-import java.nio.file.Path;
 import java.time.Duration;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
@@ -94,12 +92,7 @@ final class PutCommand extends ClientCommand {
   }
 
   private ByteString readFile() throws IOException {
-    final Path path = Path.of(file);
-    if (!file.equals("-") && Files.isDirectory(path)) {
-      throw new CommandFailure(ExitCode.FAILED, file + ": is a directory");
-    }
-    try (InputStream opened = file.equals("-") ? null : Files.newInputStream(path)) {
-      final InputStream in = opened == null ? stdio().in() : opened;
+    try (InputStream in = session().open(file)) {
       final ByteString bytes = ByteString.copyFrom(in.readNBytes(TypeOptions.VALUE_MAX + 1));
       if (bytes.size() > TypeOptions.VALUE_MAX) {
         throw new CommandFailure(

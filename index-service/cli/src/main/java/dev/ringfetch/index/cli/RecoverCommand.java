@@ -29,6 +29,7 @@ final class RecoverCommand extends ClientCommand {
   @Option(
       names = "--node",
       paramLabel = "HOST:PORT",
+      completionCandidates = Completion.Nodes.class,
       description = "The node, or its number, if none has more.")
   private String node;
 

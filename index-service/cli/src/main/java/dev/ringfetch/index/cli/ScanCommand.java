@@ -14,8 +14,8 @@ import picocli.CommandLine.Option;
 /** The command that lists the entries of a range. */
 @Command(name = "scan", description = "List entries of an ordered index, in the order of keys.")
 final class ScanCommand extends ClientCommand {
-  /** Rows that are aligned with each other. */
-  private static final int ALIGNED = 100;
+  /** Lines after which a person sees what there is. */
+  private static final int FLUSHED = 100;
 
   @Mixin private RangeOptions range;
 
@@ -101,7 +101,7 @@ final class ScanCommand extends ClientCommand {
             table.row(
                 Printable.escape(types.keyType().show(entry.key())),
                 Printable.escape(types.valueType().show(entry.value())));
-            if (table.size() == ALIGNED) {
+            if (table.isFull()) {
               table.print(out, width());
             }
           }
@@ -119,7 +119,7 @@ final class ScanCommand extends ClientCommand {
       while (!stop().isRequested() && iterator.hasNext()) {
         print.accept(iterator.next());
         count++;
-        if (count % ALIGNED == 0 && stdio().terminals().output()) {
+        if (count % FLUSHED == 0 && stdio().terminals().output()) {
           out.flush();
         }
       }

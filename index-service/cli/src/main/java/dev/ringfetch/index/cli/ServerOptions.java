@@ -18,6 +18,7 @@ final class ServerOptions {
       names = {"-s", SERVER},
       order = ORDER + 0,
       paramLabel = "HOST:PORT",
+      completionCandidates = Completion.Nodes.class,
       converter = ServerAddress.class,
       description = "Index server, or nodes of a cluster: A:1,B:2.")
   private String server;

@@ -1,10 +1,15 @@
 package dev.ringfetch.index.cli;
 
+import java.io.BufferedInputStream;
 import java.io.IOException;
+import java.io.InputStream;
+import java.io.InterruptedIOException;
 import java.io.UncheckedIOException;
 import java.util.HashMap;
 import java.util.Map;
+import java.util.Optional;
 import java.util.function.Function;
+import java.util.stream.Stream;
 
 /**
  * What the commands of a run share: streams, the signal to stop, defaults of options, and, in a
@@ -13,14 +18,20 @@ import java.util.function.Function;
 final class Session implements AutoCloseable {
   private final Stdio stdio;
   private final StopSignal stop;
+  private final InputStream stdin;
   private final Map<String, String> defaults = new HashMap<>();
   private Function<String, String> question = this::askOnStreams;
-  private boolean shell;
+  private ServerOptions shellServer; // null: no shell
   private Connection connection; // null: none that is kept
 
   Session(Stdio stdio, StopSignal stop) {
     this.stdio = stdio;
     this.stop = stop;
+    this.stdin =
+        new BufferedInputStream(new Input("stdin", stdio.in(), stop)) {
+          @Override
+          public void close() {} // it is that of the next command, too
+        };
     defaults.put(ServerOptions.SERVER, inEnvironment("RINGFETCH_SERVER", "localhost:50051"));
     defaults.put(IndexOption.INDEX, inEnvironment("RINGFETCH_INDEX", "default"));
   }
@@ -39,9 +50,24 @@ final class Session implements AutoCloseable {
     return stop;
   }
 
+  /** Standard input, buffered; {@link Input} says how reads end. */
+  InputStream stdin() {
+    return stdin;
+  }
+
+  /** Opens a file, or standard input where its name is {@link Input#STDIN}. */
+  InputStream open(String file) throws IOException {
+    return file.equals(Input.STDIN) ? stdin : Input.open(file, stop);
+  }
+
   /** The default of an option; null if the option has one of its own. */
   String defaultOf(String option) {
     return defaults.get(option);
+  }
+
+  /** The defaults that the environment or the shell sets. */
+  Stream<String> defaults() {
+    return defaults.values().stream();
   }
 
   /** Sets the default of an option. */
@@ -49,10 +75,15 @@ final class Session implements AutoCloseable {
     defaults.put(option, value);
   }
 
-  /** Begins a shell: connections are kept from now on, and a person is asked so. */
-  void beginShell(Function<String, String> asking) {
-    shell = true;
+  /** Begins a shell on a server: its connection is kept from now on, and a person is asked so. */
+  void beginShell(ServerOptions server, Function<String, String> asking) {
+    shellServer = server;
     question = asking;
+  }
+
+  /** The server of the shell; empty if this is none. */
+  Optional<ServerOptions> shellServer() {
+    return Optional.ofNullable(shellServer);
   }
 
   /** Asks a person, and returns the answer; empty at the end of the input. */
@@ -65,9 +96,12 @@ final class Session implements AutoCloseable {
     stdio.err().flush();
     final StringBuilder answer = new StringBuilder();
     try {
-      for (int c = stdio.in().read(); c >= 0 && c != '\n'; c = stdio.in().read()) {
+      for (int c = stdin.read(); c >= 0 && c != '\n'; c = stdin.read()) {
         answer.append((char) c);
       }
+    } catch (InterruptedIOException e) {
+      stdio.err().println(); // what follows is not in the line of the question
+      throw new UncheckedIOException(e);
     } catch (IOException e) {
       throw new UncheckedIOException(e);
     }
@@ -75,7 +109,7 @@ final class Session implements AutoCloseable {
   }
 
   boolean isShell() {
-    return shell;
+    return shellServer != null;
   }
 
   /** The connection to a server, for one command, which then gives it back. */
@@ -93,7 +127,7 @@ final class Session implements AutoCloseable {
 
   /** Keeps a connection for the next command, or closes it. */
   void giveBack(Connection used) {
-    if (shell) {
+    if (isShell()) {
       connection = used;
     } else {
       used.close();

@@ -4,11 +4,8 @@ import java.io.BufferedReader;
 import java.io.IOException;
 import java.io.InputStreamReader;
 import java.nio.charset.StandardCharsets;
-import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.Callable;
-import org.jline.reader.Candidate;
-import org.jline.reader.Completer;
 import org.jline.reader.EndOfFileException;
 import org.jline.reader.LineReader;
 import org.jline.reader.LineReaderBuilder;
@@ -18,10 +15,8 @@ import org.jline.reader.UserInterruptException;
 import org.jline.reader.impl.DefaultParser;
 import org.jline.terminal.Terminal;
 import org.jline.terminal.TerminalBuilder;
-import picocli.AutoComplete;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
-import picocli.CommandLine.Model.CommandSpec;
 
 /** The command that reads commands, from the terminal or from a pipe, over one connection. */
 @Command(name = "shell", description = "Read commands; 'use NAME' sets the index, 'exit' ends.")
@@ -30,6 +25,7 @@ final class ShellCommand implements Callable<Integer> {
 
   @Mixin private IndexOption index;
   @Mixin private ServerOptions server;
+  private LineReader reader; // null: no terminal
   private int exitCode = ExitCode.OK; // of the last command
 
   ShellCommand(Session session) {
@@ -43,6 +39,7 @@ final class ShellCommand implements Callable<Integer> {
     }
     session.setDefault(ServerOptions.SERVER, server.server());
     session.setDefault(IndexOption.INDEX, index.name(session));
+    session.beginShell(server, this::ask);
     if (session.stdio().terminals().input() && session.stdio().terminals().output()) {
       readTerminal();
     } else {
@@ -60,9 +57,8 @@ final class ShellCommand implements Callable<Integer> {
   }
 
   private void readPipe() throws IOException {
-    session.beginShell(question -> "");
     final BufferedReader lines =
-        new BufferedReader(new InputStreamReader(session.stdio().in(), StandardCharsets.UTF_8));
+        new BufferedReader(new InputStreamReader(session.stdin(), StandardCharsets.UTF_8));
     final DefaultParser parser = parser();
     for (String line = lines.readLine();
         line != null && !session.stop().isRequested();
@@ -83,14 +79,13 @@ final class ShellCommand implements Callable<Integer> {
 
   private void readTerminal() throws IOException {
     try (Terminal terminal = TerminalBuilder.builder().system(true).build()) {
-      final LineReader reader =
+      reader =
           LineReaderBuilder.builder()
               .terminal(terminal)
               .parser(parser())
-              .completer(completer())
+              .completer(new Completion(session))
               .option(LineReader.Option.DISABLE_EVENT_EXPANSION, true)
               .build();
-      session.beginShell(question -> ask(reader, question));
       while (!session.stop().isRequested()) {
         try {
           reader.readLine(session.defaultOf(IndexOption.INDEX) + "> ");
@@ -106,31 +101,12 @@ final class ShellCommand implements Callable<Integer> {
     }
   }
 
-  private static String ask(LineReader reader, String question) {
+  private String ask(String question) {
     try {
-      return reader.readLine(question);
+      return reader == null ? "" : reader.readLine(question);
     } catch (UserInterruptException | EndOfFileException e) {
       return "";
     }
-  }
-
-  /** Completes names of commands and options. */
-  private Completer completer() {
-    final CommandSpec commands = IndexProgram.commandLine(session).getCommandSpec();
-    return (reader, line, candidates) -> {
-      final List<CharSequence> found = new ArrayList<>();
-      AutoComplete.complete(
-          commands,
-          line.words().toArray(String[]::new),
-          line.wordIndex(),
-          line.wordCursor(),
-          line.cursor(),
-          found);
-      for (final CharSequence rest : found) {
-        final String begin = line.word().substring(0, line.wordCursor());
-        candidates.add(new Candidate(begin + rest));
-      }
-    };
   }
 
   /** Executes a line; false if it ends the shell. */
@@ -143,23 +119,12 @@ final class ShellCommand implements Callable<Integer> {
       case "exit", "quit" -> {
         return false;
       }
-      case "use" -> use(given);
       case "help" -> IndexProgram.commandLine(session).usage(session.stdio().err());
       default -> {
         final String[] args = given.toArray(String[]::new);
-        exitCode = IndexProgram.commandLine(session, args).execute(args);
+        exitCode = IndexProgram.execute(session, args);
       }
     }
     return true;
-  }
-
-  private void use(List<String> words) {
-    if (words.size() != 2) {
-      session.stdio().note("use: one name of an index, such as: use default");
-      exitCode = ExitCode.MISUSE;
-    } else {
-      session.setDefault(IndexOption.INDEX, words.get(1));
-      exitCode = ExitCode.OK;
-    }
   }
 }

@@ -66,8 +66,8 @@ record Stdio(
     err.println(oneLine(line));
   }
 
-  /** The same text in one line. */
+  /** The same text in one line, without control characters. */
   static String oneLine(String text) {
-    return text.strip().replaceAll("\\s*\\R\\s*", " ");
+    return Printable.escape(text.strip().replaceAll("\\s*\\R\\s*", " "));
   }
 }

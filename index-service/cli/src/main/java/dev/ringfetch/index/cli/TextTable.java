@@ -5,13 +5,17 @@ import java.util.List;
 
 /**
  * Rows of text in aligned columns, separated by two blanks; the last column is as long as it is.
+ * Rows that come without end are printed whenever it is full.
  */
 final class TextTable {
   private static final int WIDEST = 48; // a longer cell moves what follows it to the right
+  private static final int ROWS = 100;
+  private static final int CHARACTERS = 1 << 16;
   private static final String GAP = "  ";
 
   private final List<String[]> rows = new ArrayList<>();
   private final String alignment;
+  private int characters; // of the rows
 
   /**
    * Creates it.
@@ -24,11 +28,15 @@ final class TextTable {
 
   TextTable row(String... cells) {
     rows.add(cells);
+    for (final String cell : cells) {
+      characters += cell.length();
+    }
     return this;
   }
 
-  int size() {
-    return rows.size();
+  /** Whether there are as many rows, or characters, as are to be aligned with each other. */
+  boolean isFull() {
+    return rows.size() >= ROWS || characters >= CHARACTERS;
   }
 
   /**
@@ -54,6 +62,7 @@ final class TextTable {
       out.line(width == 0 ? line.toString() : Printable.cut(line.toString(), width));
     }
     rows.clear();
+    characters = 0;
   }
 
   private static int length(String text) {

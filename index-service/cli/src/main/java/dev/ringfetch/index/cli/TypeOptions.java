@@ -55,10 +55,6 @@ final class TypeOptions {
   }
 
   private static ByteString parse(String what, DataType type, String text, Check check) {
-    if (text.indexOf('\uFFFD') >= 0) {
-      throw CommandFailure.misuse(
-          what + " has characters that were lost: export LC_ALL=C.UTF-8, or use the type hex");
-    }
     try {
       final ByteString bytes = type.parse(text);
       check.accept(bytes);

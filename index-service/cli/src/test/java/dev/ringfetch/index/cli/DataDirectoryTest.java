@@ -68,19 +68,34 @@ final class DataDirectoryTest {
     final String report = run("salvage", data, salvaged).done();
     assertTrue(report.contains("wrote entries=3"), report);
     run("dump", salvaged, "--index=books")
-        .prints("key,value,base64", "a,of a,", "b,of b,", "c,of c,");
+        .prints("key,value,base64,deadline", "a,of a,,", "b,of b,,", "c,of c,,");
     run("salvage", data, salvaged).fails(ExitCode.FAILED, "not empty");
   }
 
   @Test
   void aDirectoryIsDumped() {
-    run("dump", data, "--index=books").prints("key,value,base64", "a,of a,", "b,of b,", "c,of c,");
+    run("dump", data, "--index=books")
+        .prints("key,value,base64,deadline", "a,of a,,", "b,of b,,", "c,of c,,");
     final Path file = parent.resolve("books.csv");
     run("dump", data, file.toString(), "--index=books")
         .prints("wrote 3 entries of 'books' to " + file);
     run("dump", data).fails(ExitCode.NOT_FOUND, "no durable index 'default'");
     run("dump", data, "--prefix=a").fails(ExitCode.MISUSE, "as a whole");
     run("dump", parent.toString(), file.toString()).fails(ExitCode.MISUSE, "not a data directory");
+  }
+
+  @Test
+  void aDumpOfADirectoryHasTheTimeThatIsLeft() throws IOException {
+    try (TestServer server = serve()) {
+      server.run("put", "timed", "v", "--index=books", "--ttl=1d").done();
+    }
+    final String dump = run("dump", data, "--index=books").done();
+    try (TestServer server = serve()) {
+      server.pipe(dump, "load", "--index=loaded", "-").done();
+      final String loaded = server.run("scan", "--index=loaded", "--json").done();
+      assertEquals(4, loaded.lines().count(), loaded);
+      assertEquals(1, loaded.lines().filter(line -> line.contains("\"deadline\"")).count(), loaded);
+    }
   }
 
   @Test

@@ -227,6 +227,24 @@ final class EntriesTest {
   }
 
   @Test
+  void rowsAreAlignedUpToABoundOfBytes() {
+    final TextTable table = new TextTable("ll");
+    for (int i = 0; i < 99; i++) {
+      table.row("key", "value");
+      assertFalse(table.isFull());
+    }
+    assertTrue(table.row("key", "value").isFull());
+    assertTrue(new TextTable("ll").row("key", "x".repeat(1 << 20)).isFull());
+    final String large = "x".repeat(40_000);
+    for (final String key : new String[] {"a", "bb", "ccc"}) {
+      run("put", "-i", "large", key, large).done();
+    }
+    run("scan", "-i", "large").prints("a   " + large, "bb  " + large, "ccc  " + large);
+    run("get", "-i", "large", "a", "bb", "ccc")
+        .prints("a   " + large, "bb  " + large, "ccc  " + large);
+  }
+
+  @Test
   void limitsAreNamed() {
     run("put", "k".repeat(1025), "v").fails(ExitCode.MISUSE, "1,025 bytes", "1,024");
     run("put", "", "v").fails(ExitCode.MISUSE, "empty");

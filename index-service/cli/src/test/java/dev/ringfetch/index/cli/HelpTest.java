@@ -107,9 +107,39 @@ final class HelpTest {
     run(args).fails(ExitCode.MISUSE, parts[1], "--help");
   }
 
+  @ParameterizedTest
+  @ValueSource(
+      strings = {
+        "put k? v",
+        "put k v?",
+        "put -i ? k v",
+        "drop ? --yes",
+        "create ?",
+        "get k --index=?",
+        "scan --prefix=?",
+        "get k --server=?",
+        "get k --shm-directory=/?",
+        "load ?.csv",
+        "dump ?.csv",
+        "backup ? new",
+        "verify ?",
+        "salvage dir ?",
+        "serve --data=?"
+      })
+  void anArgumentOfWhichCharactersAreLostIsRefused(String command) {
+    run(command.replace('?', '\uFFFD').split(" ", -1)).fails(ExitCode.MISUSE, "LC_ALL=C.UTF-8");
+  }
+
   @Test
-  void aLostCharacterIsNotWritten() {
-    run("put", "k\uFFFD", "v").fails(ExitCode.MISUSE, "LC_ALL=C.UTF-8");
+  void namesInTheEnvironmentAndInAShellAreRefusedAsWell() {
+    new Invocation("localhost:1")
+        .environment("RINGFETCH_INDEX", "\uFFFD")
+        .run("get", "a")
+        .fails(ExitCode.MISUSE, "LC_ALL=C.UTF-8");
+    new Invocation("localhost:1")
+        .input("use \uFFFD\n")
+        .run("shell")
+        .fails(ExitCode.MISUSE, "LC_ALL=C.UTF-8");
   }
 
   @Test

@@ -25,8 +25,10 @@ final class Invocation {
     environment.put("RINGFETCH_SERVER", server);
   }
 
+  /** The server is one with this directory, on a machine that may be busy. */
   Invocation shm(Path directory) {
     more.add("--shm-directory=" + directory);
+    more.add("--timeout=60s");
     return this;
   }
 

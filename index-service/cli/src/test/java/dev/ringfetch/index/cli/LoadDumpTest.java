@@ -9,14 +9,23 @@ import dev.ringfetch.index.client.Codec;
 import dev.ringfetch.index.client.IndexClient;
 import dev.ringfetch.index.client.IndexEntry;
 import dev.ringfetch.index.client.OrderedIndex;
+import java.io.ByteArrayOutputStream;
+import java.io.FileInputStream;
 import java.io.IOException;
+import java.io.InputStream;
+import java.io.OutputStream;
+import java.io.UncheckedIOException;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
+import java.time.Instant;
+import java.util.Arrays;
 import java.util.HashMap;
 import java.util.Map;
 import java.util.Random;
+import java.util.zip.GZIPInputStream;
+import java.util.zip.GZIPOutputStream;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
@@ -167,7 +176,7 @@ final class LoadDumpTest {
     run("put", "-i", "streams", "b", "2").done();
     run("put", "-i", "streams", "a", "1,\"x\"").done();
     final String csv = run("dump", "-i", "streams").done();
-    assertEquals("key,value,base64\na,\"1,\"\"x\"\"\",\nb,2,\n", csv);
+    assertEquals("key,value,base64,deadline\na,\"1,\"\"x\"\"\",,\nb,2,,\n", csv);
     final String json = run("dump", "-i", "streams", "--json", "--snapshot").done();
     assertEquals(
         "{\"key\":\"a\",\"value\":\"1,\\\"x\\\"\"}\n{\"key\":\"b\",\"value\":\"2\"}\n", json);
@@ -176,7 +185,7 @@ final class LoadDumpTest {
       server.pipe(text, "load", "-i", "streams2", "-").done();
       assertEquals(entries("streams"), entries("streams2"));
     }
-    run("dump", "-i", "streams", "--from=b").prints("key,value,base64", "b,2,");
+    run("dump", "-i", "streams", "--from=b").prints("key,value,base64,deadline", "b,2,,");
   }
 
   @Test
@@ -214,6 +223,159 @@ final class LoadDumpTest {
             "{\"id\":1,\"doc\":{\"a\":[1,2]},\"x\":{\"id\":5}}\n\n{\"doc\":true,\"id\":2}");
     run("load", "-i", "docs", json.toString(), "--key=id", "--value=doc").done();
     run("scan", "-i", "docs").prints("1  {\"a\":[1,2]}", "2  true");
+  }
+
+  @Test
+  void aRowOfMoreColumnsThanTheFirstIsABadLine() throws IOException {
+    final Path csv = file("wide.csv", "key,value\na,1\nb,2,3\nc,4\n");
+    final Outcome loaded = run("load", "-i", "wide", csv.toString());
+    assertEquals(ExitCode.FAILED, loaded.code());
+    loaded.says("wide.csv:3: has 3 columns, and the first line has 2");
+    run("scan", "-i", "wide").prints("a  1", "c  4");
+    final Path plain = file("plain-wide.csv", "a,1\nb,2,3\n");
+    run("load", "-i", "wide", plain.toString(), "--no-header").says("plain-wide.csv:2: has 3");
+  }
+
+  @Test
+  void theTimeThatIsLeftOfAnEntryIsDumpedAndLoaded() {
+    run("put", "-i", "timed", "long", "1", "--ttl", "1d").done();
+    run("put", "-i", "timed", "stays", "2").done();
+    for (final String format : new String[] {"csv", "jsonl"}) {
+      final String dump = run("dump", "-i", "timed", "--format", format).done();
+      server.pipe(dump, "load", "-i", format + "-timed", "-").done();
+      final Instant written = index("timed").getEntry(key("long")).orElseThrow().deadline().get();
+      final Instant loaded =
+          index(format + "-timed").getEntry(key("long")).orElseThrow().deadline().get();
+      final Duration apart = Duration.between(written, loaded).abs();
+      assertTrue(apart.compareTo(Duration.ofMinutes(1)) < 0, "apart=" + apart); // of one clock
+      assertTrue(
+          index(format + "-timed").getEntry(key("stays")).orElseThrow().deadline().isEmpty());
+      server.pipe(dump, "load", "-i", format + "-set", "-", "--ttl", "10d").done();
+      for (final IndexEntry<ByteString, ByteString> entry : index(format + "-set").scan()) {
+        final Duration left = Duration.between(Instant.now(), entry.deadline().orElseThrow());
+        assertTrue(left.toDays() >= 9, "left=" + left);
+      }
+    }
+  }
+
+  @Test
+  void entriesThatHaveEndedAreNotLoaded() {
+    final String csv =
+        "key,value,base64,deadline\na,1,,2020-01-01T00:00:00Z\nb,2,,soon\nc,Mw==,value,\n";
+    final Outcome loaded = server.pipe(csv, "load", "-i", "ended", "-");
+    loaded.says("stdin:3: deadline is no instant", "soon");
+    assertTrue(loaded.out().startsWith("loaded 1 entry"), loaded.out());
+    assertTrue(loaded.out().endsWith("; 1 bad line left out; 1 entry had ended\n"), loaded.out());
+    run("scan", "-i", "ended").prints("c  3");
+    // Other files may have a field of this name.
+    server
+        .pipe(
+            "{\"id\":\"d\",\"deadline\":\"soon\"}\n",
+            "load",
+            "-i",
+            "ended",
+            "-",
+            "--key=id",
+            "--value=deadline")
+        .done();
+    run("get", "-i", "ended", "d").prints("soon");
+    // Dumps of earlier versions have no such column.
+    server.pipe("key,value,base64\ne,NQ==,value\n", "load", "-i", "ended", "-").done();
+    run("get", "-i", "ended", "e").prints("5");
+  }
+
+  private static ByteString key(String text) {
+    return ByteString.copyFromUtf8(text);
+  }
+
+  /** A named pipe, into which a thread writes these bytes, in two parts. */
+  private static Path pipe(String name, byte[] bytes) throws Exception {
+    final Path pipe = directory.resolve(name);
+    assertEquals(0, new ProcessBuilder("mkfifo", pipe.toString()).inheritIO().start().waitFor());
+    final Thread writer =
+        new Thread(
+            () -> {
+              try (OutputStream out = Files.newOutputStream(pipe)) {
+                out.write(bytes, 0, bytes.length / 2);
+                out.write(bytes, bytes.length / 2, bytes.length - bytes.length / 2);
+              } catch (IOException e) {
+                throw new UncheckedIOException(e);
+              }
+            });
+    writer.setDaemon(true);
+    writer.start();
+    return pipe;
+  }
+
+  private static byte[] gzip(String text) throws IOException {
+    final ByteArrayOutputStream bytes = new ByteArrayOutputStream();
+    try (OutputStream out = new GZIPOutputStream(bytes)) {
+      out.write(text.getBytes(StandardCharsets.UTF_8));
+    }
+    return bytes.toByteArray();
+  }
+
+  @Test
+  void pipesAreLoadedAndPut() throws Exception {
+    final byte[] csv = "key,value\na,1\nb,2\n".getBytes(StandardCharsets.UTF_8);
+    run("load", "-i", "piped", pipe("named", csv).toString()).done();
+    run("scan", "-i", "piped").prints("a  1", "b  2");
+    run("put", "-i", "piped", "file", "--file", pipe("value", csv).toString()).done();
+    final Path stdin = pipe("stdin", csv);
+    try (InputStream in = new FileInputStream(stdin.toFile())) { // as that of a process is
+      new Invocation(server.target())
+          .shm(directory)
+          .input(in)
+          .run("put", "-i", "piped", "stdin", "--file", "-")
+          .done();
+    }
+    run("get", "-i", "piped", "file", "stdin")
+        .prints("file   key,value\\na,1\\nb,2\\n", "stdin  key,value\\na,1\\nb,2\\n");
+  }
+
+  @Test
+  void compressedFilesAreLoadedAndDumped() throws Exception {
+    final String json = "{\"key\":\"a\",\"value\":\"1\"}\n";
+    final byte[] two = // one behind the other, as gzip allows
+        ByteString.copyFrom(gzip(json))
+            .concat(ByteString.copyFrom(gzip(json.replace("\"a\"", "\"b\""))))
+            .toByteArray();
+    run("load", "-i", "gz", pipe("two", two).toString()).done();
+    run("scan", "-i", "gz").prints("a  1", "b  1");
+    final Path dump = directory.resolve("dump.tsv.gz");
+    run("dump", "-i", "gz", dump.toString()).done();
+    try (InputStream in = new GZIPInputStream(Files.newInputStream(dump))) {
+      assertTrue(new String(in.readAllBytes(), StandardCharsets.UTF_8).startsWith("key,value,"));
+    }
+    final Path named = directory.resolve("dump.csv.gz");
+    run("dump", "-i", "gz", named.toString()).done();
+    run("load", "-i", "gz2", named.toString()).done();
+    assertEquals(entries("gz"), entries("gz2"));
+    new Invocation(server.target())
+        .shm(directory)
+        .input(Files.newInputStream(named))
+        .run("load", "-i", "gz3", "-")
+        .done();
+    assertEquals(entries("gz"), entries("gz3"));
+    final byte[] whole = Files.readAllBytes(named);
+    final Path cut = Files.write(directory.resolve("cut.gz"), Arrays.copyOf(whole, 30));
+    run("load", "-i", "gz4", cut.toString()).fails(1, "cut.gz: the gzip data ends in the midst");
+  }
+
+  @Test
+  void aByteOrderMarkIsNoPartOfTheFormat() {
+    final String json = "\ufeff{\"key\":\"a\",\"value\":\"1\"}\n";
+    server.pipe(json, "load", "-i", "marked", "-").done();
+    server.pipe("\ufeffkey,value\nb,2\n", "load", "-i", "marked", "-").done();
+    run("scan", "-i", "marked").prints("a  1", "b  2");
+  }
+
+  @Test
+  void aMessageAboutBytesHasNoControlCharacters() throws IOException {
+    final Path binary = file("binary", "\u001b[31m,\0,\u0007\n1,2,3\n");
+    final Outcome loaded = run("load", "-i", "binary", binary.toString());
+    loaded.says("no column is called 'key'", "\\x1b[31m");
+    assertTrue(loaded.err().chars().noneMatch(c -> c < ' ' && c != '\n'), loaded.err());
   }
 
   @Test

@@ -6,18 +6,22 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.grpc.Server;
 import io.grpc.netty.NettyServerBuilder;
+import java.io.ByteArrayInputStream;
 import java.io.IOException;
 import java.io.InputStream;
 import java.io.OutputStream;
 import java.io.PipedInputStream;
 import java.io.PipedOutputStream;
+import java.io.SequenceInputStream;
 import java.net.InetAddress;
 import java.net.ServerSocket;
 import java.net.Socket;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Path;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.locks.LockSupport;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
@@ -266,6 +270,112 @@ final class TroubleTest {
           .output(new Gone("No space left on device"))
           .run("dump", "-i", "pipe")
           .fails(1, "No space left on device");
+    }
+  }
+
+  @Test
+  void aChangeIsSaidToBeDoneWhereTheOutputCannotBeWritten() throws IOException {
+    try (TestServer server = TestServer.start(directory, TestServer.MEMORY)) {
+      for (final String command :
+          new String[] {
+            "put -i x k v",
+            "create y",
+            "create y --json",
+            "load -i x -",
+            "delete -i x k",
+            "delete -i x --all",
+            "drop y"
+          }) {
+        final Gone full = new Gone("No space left on device");
+        full.left = 0;
+        new Invocation(server.target())
+            .shm(directory)
+            .output(full)
+            .input("key,value\nl,1\n")
+            .run(command.split(" ", -1))
+            .says("done, but the output cannot be written: No space left on device");
+      }
+      server.run("count", "-i", "x").prints("0");
+      final Gone gone = new Gone("Broken pipe");
+      gone.left = 0;
+      final Outcome unread =
+          new Invocation(server.target())
+              .shm(directory)
+              .output(gone)
+              .run("put", "-i", "x", "k", "v");
+      assertEquals(ExitCode.BROKEN_PIPE, unread.code());
+      assertEquals("", unread.err());
+    }
+  }
+
+  /** Runs commands that wait for input, which never comes, and stops them once they read. */
+  private Outcome interrupted(TestServer server, boolean person, String input, String... args)
+      throws Exception {
+    final StopSignal stop = new StopSignal();
+    final CountDownLatch reading = new CountDownLatch(1);
+    final InputStream begin = new ByteArrayInputStream(input.getBytes(StandardCharsets.US_ASCII));
+    final InputStream silent =
+        new SequenceInputStream(
+            begin,
+            new InputStream() {
+              @Override
+              public int read() {
+                reading.countDown();
+                while (true) {
+                  LockSupport.park();
+                }
+              }
+            });
+    final Invocation invocation =
+        new Invocation(server.target()).shm(directory).input(silent).stop(stop);
+    if (person) {
+      invocation.person();
+    }
+    final CompletableFuture<Outcome> outcome =
+        CompletableFuture.supplyAsync(() -> invocation.run(args));
+    assertTrue(reading.await(60, TimeUnit.SECONDS));
+    stop.request();
+    return outcome.get(60, TimeUnit.SECONDS);
+  }
+
+  @Test
+  void aSignalEndsTheWaitForInput() throws Exception {
+    try (TestServer server = TestServer.start(directory, TestServer.MEMORY)) {
+      server.run("put", "-i", "asked", "k", "v").done();
+      for (final String[] command :
+          new String[][] {{"delete", "-i", "asked", "--prefix=k"}, {"drop", "asked"}}) {
+        final Outcome asked = interrupted(server, true, "", command);
+        assertEquals(ExitCode.INTERRUPTED, asked.code(), asked::toString);
+        asked.says("[y/N]");
+      }
+      server.run("get", "-i", "asked", "k").prints("v");
+      final Outcome load =
+          interrupted(server, false, "key,value\na,1\n", "load", "-i", "asked", "-");
+      assertEquals(ExitCode.INTERRUPTED, load.code(), load::toString);
+      assertTrue(load.out().startsWith("loaded 1 entry into 'asked'"), load::toString);
+      assertEquals("", load.err());
+      final Outcome put = interrupted(server, false, "x", "put", "-i", "asked", "k", "--file=-");
+      assertEquals(ExitCode.INTERRUPTED, put.code(), put::toString);
+      assertEquals("", put.err());
+      interrupted(server, false, "list\n", "shell");
+    }
+  }
+
+  @Test
+  void aPipeWithoutAWriterIsWaitedForUntilTheSignal() throws Exception {
+    final Path pipe = directory.resolve("pipe");
+    assertEquals(0, new ProcessBuilder("mkfifo", pipe.toString()).inheritIO().start().waitFor());
+    try (TestServer server = TestServer.start(directory, TestServer.MEMORY)) {
+      final StopSignal stop = new StopSignal();
+      final CompletableFuture<Outcome> outcome =
+          CompletableFuture.supplyAsync(
+              () ->
+                  new Invocation(server.target())
+                      .shm(directory)
+                      .stop(stop)
+                      .run("load", pipe.toString()));
+      stop.request(); // it may wait by now, or come to it
+      assertEquals(ExitCode.INTERRUPTED, outcome.get(60, TimeUnit.SECONDS).code());
     }
   }
 
