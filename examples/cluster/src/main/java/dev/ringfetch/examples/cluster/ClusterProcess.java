@@ -36,6 +36,9 @@ public final class ClusterProcess {
   private static final int POLL_MS = 20;
   private static final int MOST_SAID = 2_000; // characters of the log in a message
 
+  /** The end of the name of a log. */
+  static final String LOG = ".log";
+
   private static final String PID = "pid";
   private static final String ADDRESS = "address";
 
@@ -226,7 +229,7 @@ public final class ClusterProcess {
 
   /** What it says. */
   Path log() {
-    return directory.resolve(name + ".log");
+    return directory.resolve(name + LOG);
   }
 
   private Optional<ProcessHandle> handle() {
@@ -326,12 +329,6 @@ public final class ClusterProcess {
       Thread.currentThread().interrupt();
       throw new ClusterFailure("interrupted", e);
     }
-  }
-
-  /** Removes its files. */
-  void forget() throws IOException {
-    forgetProcess();
-    Files.deleteIfExists(log());
   }
 
   /** Removes its files but what it has said. */

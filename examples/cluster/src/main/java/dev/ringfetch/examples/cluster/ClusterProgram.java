@@ -121,9 +121,6 @@ public final class ClusterProgram implements Runnable {
         cluster.up(nodes, LocalCluster.NodeOptions.DEFAULT.replicas(replicas));
       } finally {
         forget(hook); // a start that fails ends what it has started; that of others is not touched
-        if (cluster.processes().isEmpty()) {
-          cluster.delete();
-        }
       }
       final String servers = String.join(",", cluster.addresses());
       say(
@@ -277,12 +274,11 @@ public final class ClusterProgram implements Runnable {
   @Command(
       name = "down",
       mixinStandardHelpOptions = true,
-      description = "End all processes, and delete what they had.")
+      description = "End all processes, and delete what they had but their logs.")
   int down() throws IOException {
     try (LocalCluster cluster = existing()) {
       cluster.down();
-      cluster.delete();
-      say("the cluster has ended");
+      say("the cluster has ended; its logs, until the next 'up': %s", cluster.directory());
     }
     return CommandLine.ExitCode.OK;
   }

@@ -219,7 +219,7 @@ public final class LocalCluster implements AutoCloseable {
               + ": 'cluster status' shows it, 'cluster down'"
               + " ends it");
     }
-    deleteFiles();
+    deleteFiles(file -> true);
     if (data != null) {
       Files.writeString(directory.resolve(DATA), data.toString());
     }
@@ -255,7 +255,11 @@ public final class LocalCluster implements AutoCloseable {
             COORDINATOR,
             bound,
             List.of(),
-            List.of("-Xmx64m", "-XX:+UseSerialGC", "-XX:TieredStopAtLevel=1"),
+            List.of(
+                "-Xmx64m",
+                "-XX:TieredStopAtLevel=1",
+                "-XX:+IgnoreUnrecognizedVMOptions", // a later JVM may not have the next
+                "-XX:+NeverActAsServerClassMachine"), // the serial collector, unless one is named
             List.of(
                 ClusterChild.COORDINATOR,
                 files.toString(),
@@ -330,13 +334,13 @@ public final class LocalCluster implements AutoCloseable {
         arguments);
   }
 
-  /** Ends a node in order, and forgets it. */
+  /** Ends a node in order, and forgets it; its log stays. */
   void remove(String operand) throws IOException {
     final ClusterProcess node = find(operand);
     node.requestEnd();
     node.awaitEnd();
     tellUnsaved(node);
-    node.forget();
+    node.forgetProcess();
   }
 
   /**
@@ -408,8 +412,8 @@ public final class LocalCluster implements AutoCloseable {
   }
 
   /**
-   * Ends all processes, the nodes first, and removes their files. What cannot be ended in order is
-   * killed.
+   * Ends all processes, the nodes first, and removes their files. Their logs stay, until the next
+   * {@link #up} or {@link #delete}. What cannot be ended in order is killed.
    */
   void down() throws IOException {
     final List<ClusterProcess> all = processes();
@@ -429,7 +433,7 @@ public final class LocalCluster implements AutoCloseable {
     for (final ProcessHandle stray : ClusterProcess.strays(directory)) {
       ClusterProcess.kill(stray, "a process of the cluster");
     }
-    deleteFiles();
+    deleteFiles(file -> !file.toString().endsWith(ClusterProcess.LOG));
     sweep();
   }
 
@@ -453,11 +457,11 @@ public final class LocalCluster implements AutoCloseable {
     }
   }
 
-  private void deleteFiles() throws IOException {
+  private void deleteFiles(Predicate<Path> which) throws IOException {
     boolean again = true;
     while (again) { // others delete as well: a process that ends, a command that is interrupted
       try {
-        deleteAll();
+        deleteAll(which);
         again = false;
       } catch (UncheckedIOException e) {
         if (!(e.getCause() instanceof NoSuchFileException)) {
@@ -467,18 +471,21 @@ public final class LocalCluster implements AutoCloseable {
     }
   }
 
-  private void deleteAll() throws IOException {
+  private void deleteAll(Predicate<Path> which) throws IOException {
     try (Stream<Path> files = Files.walk(directory)) {
       for (final Path file : files.sorted(Comparator.reverseOrder()).toList()) {
-        if (!file.equals(directory) && !file.equals(directory.resolve(LOCK))) {
+        if (!file.equals(directory)
+            && !file.equals(directory.resolve(LOCK))
+            && (!file.getParent().equals(directory) || which.test(file))) {
           Files.deleteIfExists(file);
         }
       }
     }
   }
 
-  /** Removes the directory, after {@link #down}. */
+  /** Removes the directory with the logs, after {@link #down}. */
   void delete() throws IOException {
+    deleteFiles(file -> true);
     Files.deleteIfExists(directory.resolve(LOCK));
     Files.deleteIfExists(directory);
   }

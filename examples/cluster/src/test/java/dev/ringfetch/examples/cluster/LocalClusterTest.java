@@ -202,6 +202,7 @@ final class LocalClusterTest {
       awaitComplete(3);
       expectAll();
       cluster.down();
+      assertTrue(Files.exists(cluster.directory().resolve("node-1.log")));
       cluster.up(3, OPTIONS);
       awaitComplete(3);
       expectAll();

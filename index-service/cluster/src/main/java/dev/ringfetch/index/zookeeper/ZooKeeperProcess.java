@@ -52,7 +52,8 @@ public final class ZooKeeperProcess implements AutoCloseable {
                 Path.of(System.getProperty("java.home"), "bin", "java").toString(),
                 "-Xmx64m",
                 "-Xss512k",
-                "-XX:+UseSerialGC",
+                "-XX:+IgnoreUnrecognizedVMOptions", // a later JVM may not have the next
+                "-XX:+NeverActAsServerClassMachine", // the serial collector, unless one is named
                 "-XX:TieredStopAtLevel=1",
                 "-cp",
                 System.getProperty("java.class.path"),
