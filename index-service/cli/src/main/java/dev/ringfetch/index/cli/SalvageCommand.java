@@ -12,7 +12,8 @@ import picocli.CommandLine.Parameters;
     description = {
       "Write what is left of a damaged data directory to a new one.",
       "It prints what was found and what is missing. Where records are lost, older",
-      "values and removed entries may be back: compare before you serve it."
+      "values and removed entries may be back: compare before you serve it.",
+      "Exit code 1 if anything is missing, or may be; 0 if all entries are there."
     })
 final class SalvageCommand extends OfflineCommand {
   @Parameters(index = "0", paramLabel = "DIR", description = "The damaged one: is not changed.")
@@ -27,13 +28,19 @@ final class SalvageCommand extends OfflineCommand {
 
   @Override
   int run(Output out) throws IOException {
-    for (final String line : Salvage.run(damaged, target, memory())) {
+    final Salvage.Report report = Salvage.run(damaged, target, memory());
+    for (final String line : report.lines()) {
       if (isJson()) {
         out.object().text("report", line).end();
       } else {
         out.line(line);
       }
     }
-    return ExitCode.OK;
+    if (isJson()) {
+      out.object().flag("complete", report.isComplete()).end();
+    } else {
+      out.line(report.isComplete() ? "nothing is missing" : "entries are missing, or may be");
+    }
+    return report.isComplete() ? ExitCode.OK : ExitCode.FAILED;
   }
 }

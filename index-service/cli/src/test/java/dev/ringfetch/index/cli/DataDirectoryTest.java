@@ -65,11 +65,51 @@ final class DataDirectoryTest {
     run("verify", data).fails(ExitCode.FAILED, "journal-0000000001 offset=512");
     run("dump", data, "--index=books").fails(ExitCode.FAILED, "offset=512");
     final String salvaged = parent.resolve("salvaged").toString();
-    final String report = run("salvage", data, salvaged).done();
-    assertTrue(report.contains("wrote entries=3"), report);
+    final Outcome report = run("salvage", data, salvaged);
+    assertEquals(ExitCode.FAILED, report.code(), report::toString);
+    for (final String part :
+        new String[] {
+          "/journal-0000000001 offset=512 length=48, shorter than a record\n",
+          "wrote entries=3 ",
+          "entries are missing, or may be\n"
+        }) {
+      assertTrue(report.out().contains(part), report::toString);
+    }
     run("dump", salvaged, "--index=books")
         .prints("key,value,base64,deadline", "a,of a,,", "b,of b,,", "c,of c,,");
     run("salvage", data, salvaged).fails(ExitCode.FAILED, "not empty");
+  }
+
+  /** A batch of more than 17 KiB was swallowed once, and nothing said so. */
+  @Test
+  void batchesAndLongValuesAreSalvaged() throws IOException {
+    final StringBuilder rows = new StringBuilder("key,value\n");
+    for (int i = 0; i < 3000; i++) {
+      rows.append(String.format("user/%06d,name %d %s%n", i, i, "x".repeat(40)));
+    }
+    try (TestServer server = serve()) {
+      server.run("create", "users", "--durability=disk").done();
+      server.pipe(rows.toString(), "load", "--index=users", "-").done();
+      server.run("put", "long", "v".repeat(16_928), "--index=books").done();
+    }
+    final String users = run("dump", data, "--index=users").done();
+    assertEquals(3001, users.lines().count());
+    final String books = run("dump", data, "--index=books").done();
+    final String salvaged = parent.resolve("salvaged").toString();
+    final String report = run("salvage", data, salvaged).done();
+    assertTrue(report.contains("wrote entries=3004 "), report);
+    assertTrue(report.endsWith("nothing is missing\n"), report);
+    assertEquals(users, run("dump", salvaged, "--index=users").done());
+    assertEquals(books, run("dump", salvaged, "--index=books").done());
+    // No start is possible, so all files are searched.
+    Files.delete(parent.resolve("data").resolve("checkpoint"));
+    final String searched = parent.resolve("searched").toString();
+    final Outcome search = run("salvage", data, searched, "--json");
+    assertEquals(ExitCode.FAILED, search.code(), search::toString);
+    assertTrue(search.out().contains("checkpoint"), search::toString);
+    assertTrue(search.out().endsWith("{\"complete\":false}\n"), search::toString);
+    assertEquals(users, run("dump", searched, "--index=users").done());
+    assertEquals(books, run("dump", searched, "--index=books").done());
   }
 
   @Test

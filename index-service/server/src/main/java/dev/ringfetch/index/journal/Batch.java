@@ -42,7 +42,7 @@ final class Batch implements PendingRecords.Taker {
     return records;
   }
 
-  /** Ends the batch; returns it, to be written. */
+  /** Ends the batch, once; returns it, to be written. */
   ByteBuffer end(long origin, long position, long previous, long durable) {
     buffer
         .flip()
@@ -53,8 +53,20 @@ final class Batch implements PendingRecords.Taker {
         .putLong(BatchDescriptor.POSITION_OFFSET, position)
         .putLong(BatchDescriptor.PREVIOUS_OFFSET, previous)
         .putLong(BatchDescriptor.DURABLE_OFFSET, durable);
+    salt(origin, position);
     crc.reset();
     crc.update(buffer.position(BatchDescriptor.LENGTH_OFFSET));
     return buffer.putInt(BatchDescriptor.CRC_OFFSET, (int) crc.getValue()).position(0);
+  }
+
+  /** Ties the checksums of the records to the places at which they are written. */
+  private void salt(long origin, long position) {
+    int at = BatchDescriptor.RECORD_OFFSET;
+    while (at < buffer.limit()) {
+      final int stored = buffer.getInt(at + RecordDescriptor.CRC_OFFSET);
+      buffer.putInt(
+          at + RecordDescriptor.CRC_OFFSET, stored ^ RecordDescriptor.salt(origin, position + at));
+      at += RecordDescriptor.aligned(buffer.getInt(at + RecordDescriptor.LENGTH_OFFSET));
+    }
   }
 }

@@ -1,5 +1,10 @@
 package dev.ringfetch.index.journal;
 
+import static dev.ringfetch.index.journal.RecordDescriptor.getInt;
+import static dev.ringfetch.index.journal.RecordDescriptor.getLong;
+
+import java.util.zip.CRC32C;
+
 /**
  * Layout of a batch: records that are written together, and count all or none. Little-endian.
  * Batches begin at multiples of {@value RecordDescriptor#ALIGNMENT}, and follow one another without
@@ -85,4 +90,28 @@ public final class BatchDescriptor {
       LENGTH_SOFT_LIMIT + RecordDescriptor.aligned(RecordDescriptor.LENGTH_LIMIT);
 
   private BatchDescriptor() {}
+
+  /**
+   * Length of the whole batch at an offset of an array; 0 if none begins there.
+   *
+   * @param limit where what may belong to the batch ends
+   * @param origin that the batch has to have
+   * @param position that the batch has to have
+   */
+  static int length(CRC32C crc, byte[] bytes, int offset, int limit, long origin, long position) {
+    if (limit - offset < RECORD_OFFSET || getInt(bytes, offset + MAGIC_OFFSET) != MAGIC) {
+      return 0;
+    }
+    final int length = getInt(bytes, offset + LENGTH_OFFSET);
+    final boolean isWhole =
+        length > RECORD_OFFSET
+            && length <= LENGTH_LIMIT
+            && length <= limit - offset
+            && length % RecordDescriptor.ALIGNMENT == 0
+            && getLong(bytes, offset + ORIGIN_OFFSET) == origin
+            && getLong(bytes, offset + POSITION_OFFSET) == position
+            && getInt(bytes, offset + CRC_OFFSET)
+                == RecordDescriptor.crc(crc, bytes, offset, length);
+    return isWhole ? length : 0;
+  }
 }

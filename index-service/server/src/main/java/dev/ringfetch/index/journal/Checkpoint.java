@@ -64,6 +64,9 @@ final class Checkpoint implements AutoCloseable {
   private End end = End.NONE;
   private boolean whole = true;
 
+  /** Of a slot that is whole, and of another version; 0: there is none. */
+  private int otherFormat;
+
   private Checkpoint(DiskFile file, long origin) {
     this.file = file;
     this.origin = origin;
@@ -99,8 +102,11 @@ final class Checkpoint implements AutoCloseable {
       final boolean first = checkpoint.read(0);
       final boolean second = checkpoint.read(1);
       if (!first && !second) {
+        if (checkpoint.otherFormat != 0) {
+          throw FileHeader.ofAnotherVersion(disk, NAME, checkpoint.otherFormat);
+        }
         throw new JournalDamagedException(
-            "damaged, or of another directory or version: file=" + disk.describe(NAME));
+            "damaged, or of another directory: file=" + disk.describe(NAME));
       }
       checkpoint.whole = first && second && checkpoint.isBlankBetween();
       opened = true;
@@ -116,8 +122,12 @@ final class Checkpoint implements AutoCloseable {
     slot.clear();
     if (file.read((long) number * SLOT_DISTANCE, slot) < LENGTH
         || slot.getInt(CRC_OFFSET) != crc()
-        || slot.getInt(FORMAT_OFFSET) != SegmentDescriptor.FORMAT
         || slot.getLong(ORIGIN_OFFSET) != origin) {
+      return false;
+    }
+    final int format = slot.getInt(FORMAT_OFFSET);
+    if (format != SegmentDescriptor.FORMAT) {
+      otherFormat = format;
       return false;
     }
     if (slot.getLong(SEQUENCE_OFFSET) > sequence) {

@@ -22,21 +22,48 @@ final class FileHeader {
    */
   static ByteBuffer read(Disk disk, String name, DiskFile file, long magic, long origin)
       throws IOException {
-    final ByteBuffer header =
-        ByteBuffer.allocate(SegmentDescriptor.BATCH_OFFSET).order(ByteOrder.LITTLE_ENDIAN);
-    if (file.read(0, header) < SegmentDescriptor.BATCH_OFFSET
-        || header.getInt(SegmentDescriptor.CRC_OFFSET) != SegmentDescriptor.crc(header)
-        || header.getLong(SegmentDescriptor.MAGIC_OFFSET) != magic) {
+    final ByteBuffer header = whole(file, magic);
+    if (header == null) {
       return null;
     }
     final int format = header.getInt(SegmentDescriptor.FORMAT_OFFSET);
     if (format != SegmentDescriptor.FORMAT) {
-      throw new JournalDamagedException(
-          "of another version: file=" + disk.describe(name) + " format=" + format);
+      throw ofAnotherVersion(disk, name, format);
     }
     if (header.getLong(SegmentDescriptor.ORIGIN_OFFSET) != origin) {
       throw new JournalDamagedException("of another directory: file=" + disk.describe(name));
     }
     return header;
+  }
+
+  /** Reads a header of whichever version and directory; returns null if it is not whole. */
+  private static ByteBuffer whole(DiskFile file, long magic) throws IOException {
+    final ByteBuffer header =
+        ByteBuffer.allocate(SegmentDescriptor.BATCH_OFFSET).order(ByteOrder.LITTLE_ENDIAN);
+    final boolean isWhole =
+        file.read(0, header) == SegmentDescriptor.BATCH_OFFSET
+            && header.getInt(SegmentDescriptor.CRC_OFFSET) == SegmentDescriptor.crc(header)
+            && header.getLong(SegmentDescriptor.MAGIC_OFFSET) == magic;
+    return isWhole ? header : null;
+  }
+
+  /** The origin that the header of a file says; 0 if it is not whole, or cannot be read. */
+  static long origin(Disk disk, String name, long magic) {
+    try (DiskFile file = disk.open(name)) {
+      final ByteBuffer header = whole(file, magic);
+      return header == null ? 0 : header.getLong(SegmentDescriptor.ORIGIN_OFFSET);
+    } catch (IOException e) { // a later reading of the file says so
+      return 0;
+    }
+  }
+
+  static JournalDamagedException ofAnotherVersion(Disk disk, String name, int format) {
+    return new JournalDamagedException(
+        "of another version: file="
+            + disk.describe(name)
+            + " format="
+            + format
+            + ", this version reads format="
+            + SegmentDescriptor.FORMAT);
   }
 }

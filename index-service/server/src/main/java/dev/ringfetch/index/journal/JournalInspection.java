@@ -11,6 +11,8 @@ import java.util.List;
  * @param records number of records that a start reads, those of a snapshot included
  * @param end position behind the last whole batch
  * @param unfinishedBytes bytes behind that, which a crash has left and a start cuts off
+ * @param isEndKnown whether it is certain that no batch is missing behind the last whole one: the
+ *     checkpoint is whole, and no bytes are unfinished, which may be damage of a last batch
  * @param clean whether its last server ended in order
  * @param snapshot number of the snapshot that a start takes; 0: none
  * @param faults what is wrong and keeps no server from starting, in lines for people
@@ -20,6 +22,7 @@ public record JournalInspection(
     long records,
     long end,
     long unfinishedBytes,
+    boolean isEndKnown,
     boolean clean,
     long snapshot,
     List<String> faults) {

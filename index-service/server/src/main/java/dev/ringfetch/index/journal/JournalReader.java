@@ -296,7 +296,8 @@ public final class JournalReader {
     int position = at + BatchDescriptor.RECORD_OFFSET;
     boolean more = true;
     for (int i = 0; i < records && more; i++) {
-      if (!record.wrap(bytes, position, at + length)) {
+      final int salt = RecordDescriptor.salt(origin, place.position() + position - at);
+      if (!record.wrap(bytes, position, at + length, salt)) {
         throw damaged(place, "no record in a batch");
       }
       position += RecordDescriptor.aligned(record.length());

@@ -24,6 +24,9 @@ public final class JournalRecord {
   private int start;
   private int length;
 
+  /** Of the checksum where the record stands; 0 outside of batches. */
+  private int salt;
+
   /** Creates a view of nothing. */
   public JournalRecord() {}
 
@@ -44,9 +47,7 @@ public final class JournalRecord {
    */
   public JournalRecord begin(
       byte[] array, int position, int type, ByteString key, ByteString value) {
-    bytes = array;
-    start = position;
-    length = length(key.size(), value.size());
+    view(array, position, length(key.size(), value.size()));
     final int end = RecordDescriptor.aligned(length);
     Arrays.fill(bytes, start, start + RecordDescriptor.KEY_OFFSET, (byte) 0);
     Arrays.fill(bytes, start + length, start + end, (byte) 0);
@@ -106,12 +107,17 @@ public final class JournalRecord {
   }
 
   /**
-   * Moves the view to the record at this place.
+   * Moves the view to the record at this place, which is not in a batch.
    *
    * @param limit where what may belong to the record ends
    * @return whether a valid record stands there
    */
   public boolean wrap(byte[] array, int position, int limit) {
+    return wrap(array, position, limit, 0);
+  }
+
+  /** As above, for a record in a batch, whose checksum is {@linkplain RecordDescriptor#salt so}. */
+  boolean wrap(byte[] array, int position, int limit, int placeSalt) {
     if (limit - position < RecordDescriptor.KEY_OFFSET) {
       return false;
     }
@@ -121,20 +127,18 @@ public final class JournalRecord {
         || stored > limit - position) {
       return false;
     }
-    bytes = array;
-    start = position;
-    length = stored;
+    view(array, position, stored);
+    salt = placeSalt;
     final int deadlineLength = hasDeadline() ? Long.BYTES : 0;
     return keyLength() + deadlineLength <= length - RecordDescriptor.KEY_OFFSET
-        && getInt(array, position + RecordDescriptor.CRC_OFFSET)
+        && RecordDescriptor.isPossible(type(), flags(), keyLength())
+        && (getInt(array, position + RecordDescriptor.CRC_OFFSET) ^ salt)
             == RecordDescriptor.crc(crc, array, position, stored);
   }
 
   /** Moves the view to a record that is known to be valid, as a log has taken it. */
   public JournalRecord at(byte[] array, int position) {
-    bytes = array;
-    start = position;
-    length = getInt(array, position + RecordDescriptor.LENGTH_OFFSET);
+    view(array, position, getInt(array, position + RecordDescriptor.LENGTH_OFFSET));
     return this;
   }
 
@@ -204,16 +208,21 @@ public final class JournalRecord {
     return copy;
   }
 
-  /** Copies the {@link #length} bytes of the record. */
+  /** Copies the {@link #length} bytes of the record, as it is outside of batches. */
   public void copyTo(byte[] array, int position) {
     System.arraycopy(bytes, start, array, position, length);
+    if (salt != 0) {
+      final int at = position + RecordDescriptor.CRC_OFFSET;
+      putInt(array, at, getInt(array, at) ^ salt);
+    }
   }
 
-  /** Moves the view to a copy of a record, without a look at its checksum. */
+  /** Moves the view to a record outside of batches, without a look at its checksum. */
   public void view(byte[] array, int position, int copiedLength) {
     bytes = array;
     start = position;
     length = copiedLength;
+    salt = 0;
   }
 
   /** Compares the key with that of another record, as unsigned bytes. */

@@ -5,52 +5,109 @@ import dev.ringfetch.index.disk.DiskFile;
 import java.io.IOException;
 import java.nio.ByteBuffer;
 import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.Comparator;
+import java.util.HashSet;
 import java.util.List;
+import java.util.Set;
+import java.util.zip.CRC32C;
 
 /**
- * The salvage of a journal that is damaged: finds each valid record in its files, also behind
- * damage, and says where something is missing. A record has its own checksum, so it counts even
- * where its batch does not; what it says may be of a write that was never answered, and records
- * that came later may be lost.
+ * The salvage of a journal that no server can read: finds each record that is whole, also in
+ * damaged batches and behind damage, and names each place where a record may be missing.
+ *
+ * <p>A record counts only where it was written: its checksum says so, as {@link
+ * RecordDescriptor#salt} has it. What stands in an intact batch is not searched, and bytes of a
+ * value pass for nothing. What a record says may be of a write that was never answered.
+ *
+ * <p>The newest snapshot that is whole has all that stands before its begin: older snapshots, and
+ * older parts of the journal, are not read. Without one all that there is counts. Then each batch
+ * has to follow the one before, which it names, up to the position to which the journal was synced.
  *
  * <p>Used by one thread, once.
  */
 public final class JournalSalvage {
+  private static final int WINDOW_LENGTH = 8 << 20;
+
+  /** What is read by itself where a window cannot be read: a page of the system's cache. */
+  private static final int PART_LENGTH = 4096;
+
   private final Disk disk;
   private final RecordSink sink;
+  private final RecordSink partial;
   private final JournalRecord record = new JournalRecord();
+  private final CRC32C crc = new CRC32C();
+  private final byte[] window = new byte[WINDOW_LENGTH];
   private final List<String> gaps = new ArrayList<>();
+
+  /** Bytes of the journal without records, behind the last batch that follows the one before. */
+  private final List<Gap> open = new ArrayList<>();
+
+  /** Segments without a header. */
+  private final Set<String> headless = new HashSet<>();
+
+  private long origin;
   private long records;
 
-  /** Creates a salvage that passes records to this sink, in the order of files and places. */
-  public JournalSalvage(Disk disk, RecordSink sink) {
+  /** Where that batch ends; -1 before the first one of a journal whose begin is unknown. */
+  private long reached = -1;
+
+  /** The largest position to which anything says that the journal was synced. */
+  private long durable;
+
+  /**
+   * Bytes in which no record was found.
+   *
+   * @param base position of the file's begin in the journal
+   */
+  private record Gap(String name, long base, long offset, long end, boolean isZero) {}
+
+  /**
+   * Creates a salvage.
+   *
+   * @param origin the first 64 bits of the directory's id; 0 if that is lost
+   * @param sink takes the records of a whole snapshot, and those of the journal, in their order
+   * @param partial takes records of snapshots that are not whole, and are newer
+   */
+  public JournalSalvage(Disk disk, long origin, RecordSink sink, RecordSink partial) {
     this.disk = disk;
+    this.origin = origin;
     this.sink = sink;
+    this.partial = partial;
   }
 
   /**
-   * Reads all snapshots, the oldest first, and then all segments.
+   * Reads what is there.
    *
-   * @throws IOException if the sink fails; a file that cannot be read is a gap
+   * @throws IOException if the directory cannot be listed, or a sink fails; a file that cannot be
+   *     read is a gap
    */
   public void run() throws IOException {
-    long expected = -1;
-    final List<String> segments = new ArrayList<>();
-    for (final String name : disk.list()) {
-      if (SnapshotDescriptor.number(name) >= 0) {
-        read(name);
-      } else if (SegmentDescriptor.number(name) >= 0) {
-        segments.add(name);
+    final List<String> names = disk.list();
+    findOrigin(names);
+    final SnapshotFile base = wholeSnapshot(names);
+    if (base != null) {
+      durable = base.end();
+      sink.onSnapshot(base.entries());
+      base.replay(
+          disk,
+          origin,
+          (found, offset) -> {
+            sink.onSnapshotRecord(found, () -> place(base.name(), offset));
+            records++;
+          });
+    }
+    for (final String name : names) {
+      final boolean isFinished = SnapshotDescriptor.number(name) >= 0;
+      final long number =
+          isFinished ? SnapshotDescriptor.number(name) : SnapshotDescriptor.unfinishedNumber(name);
+      if (number >= 0 && (base == null || number > base.number())) {
+        readPartial(name, number, isFinished);
       }
     }
-    for (final String name : segments) {
-      final long number = SegmentDescriptor.number(name);
-      if (expected >= 0 && number != expected) {
-        gaps.add("missing: file=" + disk.describe(SegmentDescriptor.name(expected)));
-      }
-      expected = number + 1;
-      read(name);
-    }
+    readCheckpoint();
+    readJournal(names, base);
+    sink.onEnd();
   }
 
   /** Number of records that were found. */
@@ -58,22 +115,239 @@ public final class JournalSalvage {
     return records;
   }
 
-  /** Where something is missing or damaged, in lines for people. */
+  /** Where something is or may be missing, in lines for people. */
   public List<String> gaps() {
     return List.copyOf(gaps);
   }
 
-  private void read(String name) throws IOException {
-    try (DiskFile file = disk.open(name)) {
-      new Scan(name, file).run();
-    } catch (SinkFailure e) {
-      throw e.cause;
-    } catch (IOException e) {
-      gaps.add("cannot be read: file=" + disk.describe(name) + ": " + e.getMessage());
+  private String place(String name, long offset) {
+    return "file=" + disk.describe(name) + " offset=" + offset;
+  }
+
+  private void unreadable(String name, IOException reason) {
+    gaps.add("cannot be read: file=" + disk.describe(name) + ": " + reason.getMessage());
+  }
+
+  /** Takes another origin if files agree on one and none has that of the directory. */
+  private void findOrigin(List<String> names) {
+    long other = 0;
+    for (final String name : names) {
+      final boolean isSegment = SegmentDescriptor.number(name) >= 0;
+      if (isSegment || SnapshotDescriptor.number(name) >= 0) {
+        final long found =
+            FileHeader.origin(
+                disk, name, isSegment ? SegmentDescriptor.MAGIC : SnapshotDescriptor.MAGIC);
+        if (found != 0 && found == origin) {
+          return;
+        }
+        other = found == 0 ? other : found;
+      }
+    }
+    if (other != 0) {
+      if (origin != 0) {
+        gaps.add("all files are of another directory than the identity: data=" + disk);
+      }
+      origin = other;
     }
   }
 
-  /** Tells a failure of the sink from one of the disk. */
+  /** The newest snapshot that is whole; null if there is none. */
+  private SnapshotFile wholeSnapshot(List<String> names) {
+    for (int i = names.size() - 1; i >= 0; i--) { // the newest is the last
+      final String name = names.get(i);
+      final long number = SnapshotDescriptor.number(name);
+      if (number >= 0) {
+        try {
+          final SnapshotFile found = SnapshotFile.read(disk, name, number, origin);
+          if (found != null) {
+            return found;
+          }
+          gaps.add("a damaged snapshot: file=" + disk.describe(name));
+        } catch (IOException e) {
+          unreadable(name, e);
+        }
+      }
+    }
+    return null;
+  }
+
+  private void readPartial(String name, long number, boolean isFinished) throws IOException {
+    try (DiskFile file = disk.open(name)) {
+      final ByteBuffer header = header(name, file, SnapshotDescriptor.MAGIC);
+      final long written =
+          header == null ? number : header.getLong(SnapshotDescriptor.NUMBER_OFFSET);
+      final Scan scan = new Scan(name, file, SnapshotDescriptor.batchOrigin(origin, written), 0);
+      scan.run(SnapshotDescriptor.BATCH_OFFSET, partial);
+      if (isFinished) { // else it ends anywhere, and nobody counts on it
+        open.forEach(gap -> add("no record", gap));
+        if (scan.expected < 0) {
+          gaps.add("the snapshot has no end: found=" + scan.found + " file=" + disk.describe(name));
+        } else if (scan.found != scan.expected) {
+          gaps.add(
+              "records of the snapshot are missing: written="
+                  + scan.expected
+                  + " found="
+                  + scan.found
+                  + " file="
+                  + disk.describe(name));
+        }
+      }
+      open.clear();
+    } catch (SinkFailure e) {
+      throw e.cause;
+    } catch (IOException e) {
+      unreadable(name, e);
+    }
+  }
+
+  private void readCheckpoint() {
+    try (Checkpoint checkpoint = Checkpoint.open(disk, origin)) {
+      durable = Math.max(durable, checkpoint.durable());
+      if (!checkpoint.isWhole()) {
+        gaps.add(
+            "damaged in one of its two slots, so the end of the journal may be missing: file="
+                + disk.describe(Checkpoint.NAME));
+      }
+    } catch (IOException e) {
+      gaps.add("the end of the journal may be missing: " + e.getMessage());
+    }
+  }
+
+  private void readJournal(List<String> names, SnapshotFile base) throws IOException {
+    final List<SegmentFile> segments = segments(names);
+    long begin = 0;
+    if (base != null) {
+      begin = base.begin();
+      reached = begin == SegmentDescriptor.BATCH_OFFSET ? 0 : begin;
+    } else if (!segments.isEmpty() && segments.get(0).base() == 0) {
+      reached = 0;
+    } else if (!segments.isEmpty()) {
+      gaps.add(
+          "the journal has no begin, and no snapshot is whole: first="
+              + disk.describe(segments.get(0).name()));
+    }
+    for (final SegmentFile segment : segments) {
+      if (segment.end() > begin || segment.base() < 0) {
+        read(segment, Math.max(SegmentDescriptor.BATCH_OFFSET, begin - segment.base()));
+      }
+    }
+    for (final Gap gap : open) {
+      final long needed = gap.isZero ? Math.min(gap.end, durable - gap.base) : gap.end;
+      if (needed > gap.offset) {
+        add("no record", new Gap(gap.name, gap.base, gap.offset, needed, gap.isZero));
+      }
+    }
+    if (reached < durable) {
+      gaps.add(
+          "the last batch that follows the one before ends at position="
+              + reached
+              + ", the journal was synced up to position="
+              + durable);
+    }
+  }
+
+  private void read(SegmentFile segment, long begin) throws IOException {
+    try (DiskFile file = disk.open(segment.name())) {
+      final Scan scan = new Scan(segment.name(), file, origin, segment.base());
+      if (segment.base() < 0) {
+        scan.findBase();
+      }
+      scan.run(begin, sink);
+      if (scan.found > 0 && headless.contains(segment.name())) { // else it was never used
+        gaps.add("no header of a segment: file=" + disk.describe(segment.name()));
+      }
+    } catch (SinkFailure e) {
+      throw e.cause;
+    } catch (IOException e) {
+      unreadable(segment.name(), e);
+    }
+  }
+
+  /** The segments in the order of their places, of which those without headers have a base, too. */
+  private List<SegmentFile> segments(List<String> names) {
+    final List<SegmentFile> found = new ArrayList<>();
+    for (final String name : names) {
+      final long number = SegmentDescriptor.number(name);
+      if (number >= 0) {
+        addSegment(name, number, found);
+      }
+    }
+    found.sort(Comparator.comparingLong(SegmentFile::number));
+    for (int i = 0; i < found.size(); i++) {
+      final SegmentFile segment = found.get(i);
+      final SegmentFile before = i == 0 ? null : found.get(i - 1);
+      final SegmentFile behind = i + 1 == found.size() ? null : found.get(i + 1);
+      if (before != null && segment.number() > before.number() + 1) {
+        gaps.add("missing: file=" + disk.describe(SegmentDescriptor.name(before.number() + 1)));
+      }
+      if (segment.base() < 0) {
+        long base = segment.number() == 1 ? 0 : -1;
+        if (before != null && before.base() >= 0 && before.number() + 1 == segment.number()) {
+          base = before.end();
+        } else if (behind != null
+            && behind.base() >= 0
+            && behind.number() == segment.number() + 1) {
+          base = behind.base() - segment.length();
+        }
+        found.set(i, new SegmentFile(segment.name(), segment.number(), base, segment.length()));
+      }
+    }
+    return found;
+  }
+
+  /** Reads a header; returns null if there is none that this journal can have. */
+  private ByteBuffer header(String name, DiskFile file, long magic) throws IOException {
+    try {
+      return FileHeader.read(disk, name, file, magic, origin);
+    } catch (JournalDamagedException e) {
+      gaps.add(e.getMessage());
+      return null;
+    }
+  }
+
+  private void addSegment(String name, long number, List<SegmentFile> found) {
+    try (DiskFile file = disk.open(name)) {
+      final long length = file.length();
+      final ByteBuffer header = header(name, file, SegmentDescriptor.MAGIC);
+      if (header == null) {
+        headless.add(name);
+        found.add(new SegmentFile(name, number, -1, length));
+        return;
+      }
+      final long written = header.getLong(SegmentDescriptor.NUMBER_OFFSET);
+      final long writtenLength = header.getLong(SegmentDescriptor.LENGTH_OFFSET);
+      if (written != number || writtenLength != length) {
+        gaps.add(
+            "renamed, or cut: file="
+                + disk.describe(name)
+                + " number="
+                + written
+                + " length="
+                + writtenLength
+                + " found="
+                + length);
+      }
+      found.add(
+          new SegmentFile(
+              name, written, header.getLong(SegmentDescriptor.BASE_OFFSET), writtenLength));
+    } catch (IOException e) {
+      unreadable(name, e);
+    }
+  }
+
+  private void add(String what, Gap gap) {
+    gaps.add(
+        what
+            + (gap.isZero ? ", zeros: " : ": ")
+            + place(gap.name, gap.offset)
+            + " length="
+            + (gap.end - gap.offset)
+            + (gap.end - gap.offset < RecordDescriptor.KEY_OFFSET
+                ? ", shorter than a record"
+                : ""));
+  }
+
+  /** Tells a failure of a sink from one of the disk. */
   private static final class SinkFailure extends IOException {
     private static final long serialVersionUID = 1;
 
@@ -85,75 +359,200 @@ public final class JournalSalvage {
     }
   }
 
-  /** The search of one file for records, through a window that moves on. */
+  /** The search of one file for batches and records, through a window that moves on. */
   private final class Scan {
-    private static final int WINDOW_LENGTH = 8 << 20;
-
     private final String name;
     private final DiskFile file;
-    private final byte[] window = new byte[WINDOW_LENGTH];
+    private final long batchOrigin;
+    private long base;
+    private RecordSink to;
 
     /** Offset of the window in the file, and how much of it there is. */
-    private long base = SegmentDescriptor.BATCH_OFFSET;
+    private long windowOffset;
 
     private int limit;
 
-    /** Where bytes begin that are neither a record nor a header nor zeros; -1 if they are. */
+    /** Where bytes without a record begin; -1 if there is one here. */
     private long gap = -1;
 
-    Scan(String name, DiskFile file) {
+    private boolean isZero;
+
+    /** Where the last of them ends that is not 0. */
+    private long dataEnd;
+
+    /** Number of records, and that which the end of a snapshot says; -1 without one. */
+    private long found;
+
+    private long expected = -1;
+
+    /**
+     * Creates the search.
+     *
+     * @param base position that offset 0 has
+     */
+    Scan(String name, DiskFile file, long batchOrigin, long base) {
       this.name = name;
       this.file = file;
+      this.batchOrigin = batchOrigin;
+      this.base = base;
     }
 
-    void run() throws IOException {
-      int position = 0;
-      limit = file.read(base, ByteBuffer.wrap(window));
-      while (position + RecordDescriptor.ALIGNMENT <= limit) {
-        position += step(position);
-        if (limit - position < BatchDescriptor.LENGTH_LIMIT && limit == window.length) {
-          base += position;
-          position = 0;
-          limit = file.read(base, ByteBuffer.wrap(window));
+    /** Takes the base from the first batch that is whole wherever it says that it stands. */
+    void findBase() throws IOException {
+      final long end = file.length();
+      for (long at = SegmentDescriptor.BATCH_OFFSET;
+          at + BatchDescriptor.RECORD_OFFSET <= end;
+          at += RecordDescriptor.ALIGNMENT) {
+        final int here = have(at);
+        final long position =
+            RecordDescriptor.getLong(window, here + BatchDescriptor.POSITION_OFFSET);
+        if (BatchDescriptor.length(crc, window, here, limit, batchOrigin, position) > 0) {
+          base = position - at;
+          return;
         }
       }
-      endGap(base + limit);
+    }
+
+    void run(long begin, RecordSink taker) throws IOException {
+      to = taker;
+      final long end = file.length();
+      long at = begin;
+      while (at + RecordDescriptor.ALIGNMENT <= end) {
+        at += step(at, have(at));
+      }
+      if (gap >= 0 && !isZero) { // apart from the zeros that fill a segment
+        endGap(dataEnd);
+        gap = dataEnd;
+        isZero = true;
+      }
+      endGap(at);
+    }
+
+    /**
+     * Index in the window of an offset in the file, behind which all is there that one may need.
+     */
+    private int have(long at) {
+      if (limit == 0
+          || at < windowOffset
+          || (at + BatchDescriptor.LENGTH_LIMIT > windowOffset + limit && limit == window.length)) {
+        windowOffset = at;
+        try {
+          limit = file.read(at, ByteBuffer.wrap(window));
+        } catch (IOException e) {
+          limit = readParts(at, e);
+        }
+      }
+      return (int) (at - windowOffset);
+    }
+
+    /** Reads part by part, and has zeros for those that cannot be read. */
+    private int readParts(long at, IOException failure) {
+      int length = 0;
+      int read = PART_LENGTH;
+      long unread = -1;
+      while (read == PART_LENGTH && length < window.length) {
+        try {
+          read = file.read(at + length, ByteBuffer.wrap(window, length, PART_LENGTH));
+          if (unread >= 0) {
+            add(failure.getMessage(), new Gap(name, base, unread, at + length, false));
+            unread = -1;
+          }
+        } catch (IOException e) {
+          Arrays.fill(window, length, length + PART_LENGTH, (byte) 0);
+          unread = unread < 0 ? at + length : unread;
+        }
+        length += read;
+      }
+      if (unread >= 0) {
+        add(failure.getMessage(), new Gap(name, base, unread, at + length, false));
+      }
+      return length;
     }
 
     /** Looks at what begins here; returns how long it is. */
-    private int step(int position) throws IOException {
-      if (record.wrap(window, position, limit)) {
-        endGap(base + position);
-        records++;
-        final long at = base + position;
-        try {
-          sink.onRecord(record, () -> "file=" + disk.describe(name) + " offset=" + at);
-        } catch (IOException e) {
-          throw new SinkFailure(e);
-        }
+    private int step(long at, int here) throws IOException {
+      final long position = base + at;
+      final int length = BatchDescriptor.length(crc, window, here, limit, batchOrigin, position);
+      if (length > 0) {
+        endGap(at);
+        takeBatch(here, length, at);
+        return length;
+      }
+      if (record.wrap(window, here, limit, RecordDescriptor.salt(batchOrigin, position))) {
+        endGap(at);
+        take(at);
         return RecordDescriptor.aligned(record.length());
       }
-      if (isBatch(position)) {
-        endGap(base + position);
-        return BatchDescriptor.RECORD_OFFSET; // what is in it is looked at, whole or not
+      if (gap < 0) {
+        gap = at;
+        isZero = true;
       }
-      if (gap < 0 && RecordDescriptor.getLong(window, position) != 0) {
-        gap = base + position;
+      if (RecordDescriptor.getLong(window, here) != 0) {
+        isZero = false;
+        dataEnd = at + RecordDescriptor.ALIGNMENT;
       }
       return RecordDescriptor.ALIGNMENT;
     }
 
-    private boolean isBatch(int position) {
-      return position + BatchDescriptor.RECORD_OFFSET <= limit
-          && RecordDescriptor.getInt(window, position + BatchDescriptor.MAGIC_OFFSET)
-              == BatchDescriptor.MAGIC;
+    private void takeBatch(int here, int length, long at) throws IOException {
+      if (to == sink) {
+        follow(
+            RecordDescriptor.getLong(window, here + BatchDescriptor.PREVIOUS_OFFSET),
+            base + at,
+            length);
+        durable =
+            Math.max(
+                durable, RecordDescriptor.getLong(window, here + BatchDescriptor.DURABLE_OFFSET));
+      }
+      int offset = BatchDescriptor.RECORD_OFFSET;
+      while (offset < length
+          && record.wrap(
+              window,
+              here + offset,
+              here + length,
+              RecordDescriptor.salt(batchOrigin, base + at + offset))) {
+        take(at + offset);
+        offset += RecordDescriptor.aligned(record.length());
+      }
+      if (offset != length) {
+        add("no record in a batch", new Gap(name, base, at + offset, at + length, false));
+      }
+    }
+
+    private void take(long at) throws IOException {
+      found++;
+      if (record.type() == RecordDescriptor.SNAPSHOT_END) {
+        expected = SnapshotDescriptor.records(record);
+        found--; // as it counts those before it
+      }
+      try {
+        to.onRecord(record, () -> place(name, at));
+      } catch (IOException e) {
+        throw new SinkFailure(e);
+      }
+      records++;
     }
 
     private void endGap(long end) {
-      if (gap >= 0) {
-        gaps.add("no record: file=" + disk.describe(name) + " offset=" + gap + " end=" + end);
-        gap = -1;
+      if (gap >= 0 && gap < end) {
+        open.add(new Gap(name, base, gap, end, isZero));
+      }
+      gap = -1;
+    }
+  }
+
+  /** Takes a batch of the journal: what stands before it is whole if it follows the last one. */
+  private void follow(long previous, long position, int length) {
+    if (position < reached) {
+      return; // a copy of what was read
+    }
+    if (reached >= 0 && previous != reached) {
+      open.forEach(gap -> add("no record", gap));
+      if (open.isEmpty()) {
+        gaps.add("no record: position=" + reached + " length=" + (previous - reached));
       }
     }
+    open.clear();
+    reached = position + length;
   }
 }

@@ -46,7 +46,9 @@ import java.util.zip.CRC32C;
  * </pre>
  *
  * <ul>
- *   <li><b>Crc32c</b>: of all that follows, so also of partition, epoch and LSN.
+ *   <li><b>Crc32c</b>: of all that follows, so also of partition, epoch and LSN. In a batch it is
+ *       salted with the place, see {@link #salt}: so no bytes of a value, and no record that was
+ *       written elsewhere, pass for a record where they stand.
  *   <li><b>Length</b>: of the record in bytes, without the zeros behind it that fill it up to a
  *       multiple of {@value #ALIGNMENT}.
  *   <li><b>Type</b>: what the record says; see the constants.
@@ -201,6 +203,16 @@ public final class RecordDescriptor {
   /** The longest key: that of entries; names of indexes are shorter. */
   public static final int KEY_LIMIT = 1024;
 
+  /** All flags. */
+  private static final int FLAGS = POSITIVE | DEADLINE | EXPIRED;
+
+  /** All types, each the bit of its number. */
+  private static final long TYPES =
+      range(PUT, TICK)
+          | range(GROUP_BEGIN, GROUP_STOP)
+          | range(CREATE_INDEX, RESTORE)
+          | range(PARTITION, SNAPSHOT_END);
+
   /** The longest record. */
   public static final int LENGTH_LIMIT = KEY_OFFSET + KEY_LIMIT + (1 << 20) + Long.BYTES;
 
@@ -212,6 +224,29 @@ public final class RecordDescriptor {
       MethodHandles.byteArrayViewVarHandle(short[].class, ByteOrder.LITTLE_ENDIAN);
 
   private RecordDescriptor() {}
+
+  private static long range(int first, int last) {
+    return (-1L >>> (Long.SIZE - 1 - last)) & (-1L << first);
+  }
+
+  /** Whether a record can have this type, these flags, and a key of this length. */
+  static boolean isPossible(int type, int flags, int keyLength) {
+    return type < Long.SIZE
+        && ((TYPES >>> type) & 1) != 0
+        && (flags & ~FLAGS) == 0
+        && keyLength <= KEY_LIMIT;
+  }
+
+  /**
+   * What the checksum of a record in a batch differs by, as exclusive or, from that of the same
+   * record elsewhere.
+   *
+   * @param origin that the batch has in its header
+   * @param position of the record: that of its batch, and its offset there
+   */
+  static int salt(long origin, long position) {
+    return (int) (((origin ^ position) * 0x9E37_79B9_7F4A_7C15L) >>> Integer.SIZE);
+  }
 
   /** Length with the zeros behind it. */
   public static int aligned(int length) {

@@ -106,11 +106,13 @@ final class Recovery {
     try (Checkpoint checkpoint = Checkpoint.open(disk, context.origin)) {
       final Recovery recovery = new Recovery(disk, context, sink);
       final long end = recovery.read(checkpoint);
+      final long unfinishedBytes = recovery.unfinishedBytes(end);
       return new JournalInspection(
           recovery.segments.size(),
           recovery.recordsRead,
           end,
-          recovery.unfinishedBytes(end),
+          unfinishedBytes,
+          checkpoint.isWhole() && unfinishedBytes == 0,
           checkpoint.isClean() || checkpoint.isCopied(),
           recovery.choice.snapshot() == null ? 0 : recovery.choice.snapshot().number(),
           recovery.faults(checkpoint));
@@ -377,7 +379,8 @@ final class Recovery {
     int position = offset + BatchDescriptor.RECORD_OFFSET;
     int left = RecordDescriptor.getInt(bytes, offset + BatchDescriptor.RECORDS_OFFSET);
     while (position < end && left > 0) {
-      if (!record.wrap(bytes, position, end)) {
+      final int salt = RecordDescriptor.salt(origin, segment.base() + position);
+      if (!record.wrap(bytes, position, end, salt)) {
         throw damaged(segment, position, "no record in a batch");
       }
       if (record.type() >= RecordDescriptor.CREATE_INDEX) {

@@ -100,22 +100,7 @@ final class SegmentContent {
 
   /** Length of the valid batch at an offset, or 0. */
   int batchAt(int offset) {
-    if (!hasMagicAt(offset)) {
-      return 0;
-    }
-    final int length = getInt(bytes, offset + BatchDescriptor.LENGTH_OFFSET);
-    if (length <= BatchDescriptor.RECORD_OFFSET
-        || length > BatchDescriptor.LENGTH_LIMIT
-        || length > limit - offset
-        || length % RecordDescriptor.ALIGNMENT != 0
-        || getLong(bytes, offset + BatchDescriptor.ORIGIN_OFFSET) != origin
-        || getLong(bytes, offset + BatchDescriptor.POSITION_OFFSET) != base + offset) {
-      return 0;
-    }
-    return getInt(bytes, offset + BatchDescriptor.CRC_OFFSET)
-            == RecordDescriptor.crc(crc, bytes, offset, length)
-        ? length
-        : 0;
+    return BatchDescriptor.length(crc, bytes, offset, limit, origin, base + offset);
   }
 
   /** Length of the valid batch at an offset that follows a batch which ends there; or 0. */

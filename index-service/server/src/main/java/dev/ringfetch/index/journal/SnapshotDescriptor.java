@@ -95,7 +95,7 @@ public final class SnapshotDescriptor {
   public static final int BATCH_OFFSET = 512;
 
   /** The format that this version writes, and the only one that it reads. */
-  public static final int FORMAT = 1;
+  public static final int FORMAT = 2;
 
   /** The magic number, "RFSNAPSH". */
   public static final long MAGIC = 0x4853_5041_4E53_4652L;
@@ -165,5 +165,13 @@ public final class SnapshotDescriptor {
   /** The largest number that an index ever had, as the last record of a snapshot says it. */
   public static long newestIndex(JournalRecord end) {
     return end.value().asReadOnlyByteBuffer().order(ByteOrder.LITTLE_ENDIAN).getLong(NEWEST_OFFSET);
+  }
+
+  /** The number of records before the last one, that it says. */
+  static long records(JournalRecord end) {
+    return end.value()
+        .asReadOnlyByteBuffer()
+        .order(ByteOrder.LITTLE_ENDIAN)
+        .getLong(RECORDS_OFFSET);
   }
 }

@@ -200,7 +200,8 @@ record SnapshotFile(
       int position = BatchDescriptor.RECORD_OFFSET;
       int left = RecordDescriptor.getInt(bytes, BatchDescriptor.RECORDS_OFFSET);
       while (left > 0 && position < length) {
-        if (endValue != null || !record.wrap(bytes, position, length)) {
+        final int salt = RecordDescriptor.salt(batchOrigin, offset + position);
+        if (endValue != null || !record.wrap(bytes, position, length, salt)) {
           return false;
         }
         if (record.type() == RecordDescriptor.SNAPSHOT_END) {

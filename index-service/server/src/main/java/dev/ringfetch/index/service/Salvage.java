@@ -4,11 +4,9 @@ import com.google.protobuf.ByteString;
 import dev.ringfetch.index.data.DataDirectory;
 import dev.ringfetch.index.data.OfflineDirectory;
 import dev.ringfetch.index.disk.HostDisk;
-import dev.ringfetch.index.journal.IndexDefinition;
-import dev.ringfetch.index.journal.JournalRecord;
+import dev.ringfetch.index.journal.Journal;
+import dev.ringfetch.index.journal.JournalInspection;
 import dev.ringfetch.index.journal.JournalSalvage;
-import dev.ringfetch.index.journal.RecordDescriptor;
-import dev.ringfetch.index.journal.RecordSink;
 import dev.ringfetch.index.partition.Write;
 import dev.ringfetch.index.v1.Durability;
 import dev.ringfetch.index.v1.IndexKind;
@@ -16,22 +14,21 @@ import io.grpc.StatusException;
 import java.io.IOException;
 import java.nio.file.Path;
 import java.util.ArrayList;
-import java.util.HashMap;
 import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
-import java.util.TreeMap;
 import java.util.concurrent.Semaphore;
 import java.util.concurrent.atomic.AtomicReference;
-import java.util.function.Supplier;
 
 /**
- * The salvage of a data directory on which no server starts any more: finds what whole records
- * there are, and writes their entries to a new directory, on which a server starts.
+ * The salvage of a single server's data directory: writes the entries that are there to a new
+ * directory, on which a server starts, and says what is missing.
  *
- * <p>What it finds is the newest that is left of each key, not a state that ever was: a record that
- * is lost may have removed or replaced an entry. Entries have new versions, and indexes new
+ * <p>It first reads the directory as a start does. If a start would find nothing wrong, the new
+ * directory has all entries. Else it finds each record that is whole, and the new directory has the
+ * newest that is there of each key, which need not be a state that ever was: a record that is
+ * missing may have removed or replaced an entry. Entries have new versions, and indexes new
  * incarnations. All entries are in the memory of the process (heap) meanwhile.
  *
  * <p>Used by one thread, once.
@@ -39,25 +36,23 @@ import java.util.function.Supplier;
 public final class Salvage {
   private static final int WRITES = 1024;
 
-  private final Map<Long, Content> contents = new TreeMap<>();
-  private final Set<Long> dropped = new HashSet<>();
   private final Set<String> names = new HashSet<>();
-
-  /** The latest time that any partition's clock has shown. */
-  private long clock;
-
-  private long ended;
-  private boolean isOfCluster;
   private final List<String> report = new ArrayList<>();
+
+  /** What was found; null before. */
+  private SalvagedIndexes found;
+
+  private boolean isComplete;
+  private long ended;
   private long entries;
 
-  private static final class Content {
-    CatalogEntry entry; // null: its creation is lost
-    final Map<ByteString, Newest> newest = new HashMap<>();
-  }
-
-  /** The newest record of a key; its value is null if that removes the entry. */
-  private record Newest(long lsn, ByteString value, long deadline) {}
+  /**
+   * The result of a salvage.
+   *
+   * @param isComplete whether it is certain that no entry is missing
+   * @param lines what was done and what is missing, for people
+   */
+  public record Report(boolean isComplete, List<String> lines) {}
 
   private Salvage() {}
 
@@ -67,81 +62,77 @@ public final class Salvage {
    * @param damaged directory, which is not changed
    * @param target directory that is not there yet, or is empty
    * @param budget bytes of index memory for the new directory's indexes
-   * @return what was done and what is missing, in lines for people
-   * @throws IOException if a server uses the damaged directory, the target is not empty, or either
-   *     cannot be read or written
+   * @throws IOException if a server uses the damaged directory, nothing is left in it, the target
+   *     is not empty, or either cannot be read or written
    */
-  public static List<String> run(Path damaged, Path target, long budget) throws IOException {
+  public static Report run(Path damaged, Path target, long budget) throws IOException {
     DataDirectory.checkVacant(target);
     final Salvage salvage = new Salvage();
     try (OfflineDirectory directory = OfflineDirectory.open(damaged)) {
       salvage.report.addAll(directory.faults());
-      salvage.read(HostDisk.readOnly(directory.path()));
+      final HostDisk disk = HostDisk.readOnly(directory.path());
+      if (!salvage.readAsAStart(disk, directory.origin())) {
+        salvage.search(disk, directory.origin());
+      }
+      salvage.checkCluster(disk);
     }
-    if (salvage.isOfCluster) { // it cannot tell what was committed, and what was cut
+    salvage.write(target, budget);
+    return new Report(salvage.isComplete, List.copyOf(salvage.report));
+  }
+
+  /** Reads the journal if a start would; returns false if that refuses it. */
+  private boolean readAsAStart(HostDisk disk, long origin) throws IOException {
+    if (!Journal.isIn(disk)) {
+      report.add("missing: the journal: data=" + disk);
+      return false;
+    }
+    found = new SalvagedIndexes();
+    final JournalInspection inspection;
+    try {
+      inspection = JournalInspection.of(disk, origin, found);
+    } catch (IOException e) {
+      report.add("no server starts on it: " + e.getMessage());
+      return false;
+    }
+    report.addAll(inspection.faults());
+    report.addAll(found.missing());
+    if (inspection.unfinishedBytes() > 0) {
+      report.add(
+          "unfinished writes at its end, or damage of the last ones: bytes="
+              + inspection.unfinishedBytes());
+    }
+    isComplete = inspection.isEndKnown() && found.missing().isEmpty();
+    report.add("read records=" + inspection.records() + " data=" + disk);
+    return true;
+  }
+
+  /** Searches all files for records. */
+  private void search(HostDisk disk, long origin) throws IOException {
+    found = new SalvagedIndexes();
+    final JournalSalvage journal = new JournalSalvage(disk, origin, found, found::onPartialRecord);
+    journal.run();
+    if (journal.records() == 0) {
+      throw new IOException(
+          "no record is left: data=" + disk + ": " + String.join("; ", journal.gaps()));
+    }
+    report.addAll(journal.gaps());
+    report.addAll(found.missing());
+    report.add("found records=" + journal.records() + " data=" + disk);
+  }
+
+  /** Refuses a node's directory: it cannot tell what was committed, and what was cut. */
+  private void checkCluster(HostDisk disk) throws IOException {
+    if (found.isOfCluster() || !new StopFiles(disk).groups().isEmpty()) {
       throw new IOException(
           "of a node of a cluster, whose other nodes have what it had: start it on an empty"
               + " directory, and it gets all from them. If this is the last one, 'dump' writes its"
               + " entries as long as 'verify' finds no damage: data="
-              + damaged);
-    }
-    salvage.write(target, budget);
-    return List.copyOf(salvage.report);
-  }
-
-  private void read(HostDisk disk) throws IOException {
-    final JournalSalvage journal =
-        new JournalSalvage(
-            disk,
-            new RecordSink() {
-              @Override
-              public void onRecord(JournalRecord record, Supplier<String> place) {
-                take(record);
-              }
-            });
-    journal.run();
-    report.addAll(journal.gaps());
-    report.add("found records=" + journal.records() + " data=" + disk);
-  }
-
-  private void take(JournalRecord record) {
-    switch (record.type()) {
-      case RecordDescriptor.CREATE_INDEX -> {
-        final IndexDefinition definition = IndexDefinition.decoded(record.value());
-        if (definition != null) {
-          content(record.index()).entry =
-              new CatalogEntry(record.index(), record.key().toStringUtf8(), definition);
-        }
-      }
-      case RecordDescriptor.DROP_INDEX -> {
-        dropped.add(record.index());
-        contents.remove(record.index());
-      }
-      case RecordDescriptor.PARTITION, RecordDescriptor.TICK ->
-          clock = Math.max(clock, record.number());
-      case RecordDescriptor.PUT -> newest(record, record.value());
-      case RecordDescriptor.DELETE -> newest(record, null);
-      default -> isOfCluster |= RecordDescriptor.isOfGroup(record.type()); // else of no entry
-    }
-  }
-
-  private Content content(long index) {
-    return contents.computeIfAbsent(index, number -> new Content());
-  }
-
-  private void newest(JournalRecord record, ByteString value) {
-    if (!dropped.contains(record.index())) {
-      content(record.index())
-          .newest
-          .merge(
-              record.key(),
-              new Newest(record.lsn(), value, record.deadline()),
-              (before, now) -> now.lsn >= before.lsn ? now : before);
+              + disk);
     }
   }
 
   private void write(Path target, long budget) throws IOException {
-    final long nowMs = Math.max(clock, System.currentTimeMillis()); // the host's may be behind
+    final long nowMs = Math.max(found.clock(), System.currentTimeMillis()); // the host's may lag
     final IndexMemory memory =
         IndexMemory.ofProcess(
             new IndexMemory.Context()
@@ -149,8 +140,10 @@ public final class Salvage {
                 .dataDirectory(target)
                 .time(new ServerTime(() -> nowMs, () -> 0))); // stands: deadlines stay as they are
     try (Indexes indexes = Indexes.unserved(memory)) {
-      for (final Map.Entry<Long, Content> content : contents.entrySet()) {
-        write(indexes, content.getKey(), content.getValue(), nowMs);
+      for (final SalvagedIndexes.Content content : found.contents()) {
+        if (content.entry() != null || !isComplete) { // else it never came to be there
+          write(indexes, content, nowMs);
+        }
       }
       indexes.serve(); // as a server does, whose end leaves a directory that is sound
     }
@@ -160,12 +153,14 @@ public final class Salvage {
     report.add("wrote entries=" + entries + " data=" + target);
   }
 
-  private void write(Indexes indexes, long number, Content content, long nowMs) throws IOException {
-    final boolean isKnown = content.entry != null;
-    String name = isKnown ? content.entry.name() : "salvaged-" + number;
-    final IndexKind kind = isKnown ? content.entry.definition().kind() : IndexKind.ORDERED;
-    final Durability durability =
-        isKnown ? content.entry.definition().durability() : Durability.DISK;
+  private void write(Indexes indexes, SalvagedIndexes.Content content, long nowMs)
+      throws IOException {
+    final long number = content.number();
+    final CatalogEntry entry = content.entry();
+    final boolean isKnown = entry != null;
+    String name = isKnown ? entry.name() : "salvaged-" + number;
+    final IndexKind kind = isKnown ? entry.definition().kind() : IndexKind.ORDERED;
+    final Durability durability = isKnown ? entry.definition().durability() : Durability.DISK;
     if (!isKnown) {
       report.add("the creation of an index is lost, so its name and kind: index=" + name);
     }
@@ -195,15 +190,16 @@ public final class Salvage {
             + (entries - before));
   }
 
-  private void write(ServedIndex index, Content content, long nowMs) throws IOException {
+  private void write(ServedIndex index, SalvagedIndexes.Content content, long nowMs)
+      throws IOException {
     final Semaphore free = new Semaphore(WRITES);
     final AtomicReference<Write> failed = new AtomicReference<>();
-    for (final Map.Entry<ByteString, Newest> each : content.newest.entrySet()) {
-      final Newest newest = each.getValue();
-      if (newest.value == null) {
+    for (final Map.Entry<ByteString, SalvagedIndexes.Newest> each : content.entries().entrySet()) {
+      final SalvagedIndexes.Newest newest = each.getValue();
+      if (newest.value() == null) {
         continue;
       }
-      if (newest.deadline != 0 && newest.deadline <= nowMs) {
+      if (newest.deadline() != 0 && newest.deadline() <= nowMs) {
         ended++;
         continue;
       }
@@ -216,8 +212,8 @@ public final class Salvage {
                     }
                     free.release();
                   })
-              .put(each.getKey(), newest.value)
-              .ttl(newest.deadline == 0 ? 0 : newest.deadline - nowMs);
+              .put(each.getKey(), newest.value())
+              .ttl(newest.deadline() == 0 ? 0 : newest.deadline() - nowMs);
       if (index.partition(each.getKey()).submit(write) != 0) { // no more than WRITES are there
         throw new IllegalStateException("queue full: index=" + index.name());
       }

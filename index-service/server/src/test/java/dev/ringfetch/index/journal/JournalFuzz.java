@@ -12,6 +12,7 @@ import java.util.Map;
 import java.util.Random;
 import java.util.TreeMap;
 import java.util.concurrent.TimeUnit;
+import java.util.function.Supplier;
 
 /**
  * Changes the files of a directory at random, out of the files of other states of the directory and
@@ -105,13 +106,28 @@ final class JournalFuzz {
     } catch (IOException e) {
       verified = false;
     }
-    new JournalSalvage(disk.copy(), (record, place) -> {}).run();
+    salvage(disk);
     final boolean opened = open(disk, done, changed);
     if (opened != verified) {
       throw new AssertionError("verified=" + verified + " opened=" + opened + " " + done);
     }
     if (System.nanoTime() - beginNs > LIMIT_NS) {
       throw new AssertionError("too long: " + done);
+    }
+  }
+
+  /** Finds no record that was not written to this directory. */
+  private void salvage(SimulatedDisk disk) throws IOException {
+    new JournalSalvage(disk.copy(), JournalLife.ORIGIN, this::check, this::check).run();
+  }
+
+  private void check(JournalRecord record, Supplier<String> place) {
+    if (record.type() == RecordDescriptor.PUT) {
+      final String key = record.key().toStringUtf8();
+      final Long lsn = record.lsn();
+      if (states.stream().noneMatch(state -> lsn.equals(state.get(key)))) {
+        throw new AssertionError("never written here: key=" + key + " " + place.get());
+      }
     }
   }
 

@@ -9,6 +9,7 @@ import dev.ringfetch.index.v1.Durability;
 import dev.ringfetch.index.v1.IndexKind;
 import java.io.IOException;
 import java.nio.ByteBuffer;
+import java.nio.ByteOrder;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.Arrays;
@@ -19,6 +20,7 @@ import java.util.Locale;
 import java.util.Map;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
+import java.util.zip.CRC32C;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
@@ -153,25 +155,91 @@ class JournalLayoutTest {
     assertEquals(definition, IndexDefinition.decoded(definition.encoded()));
   }
 
-  @Test
-  void aBatchHasTheseBytes() {
+  /** A record of no key and no value, behind its checksum. */
+  private static final String REST =
+      "38000000" // length
+          + "02000000" // type, flags, length of the key
+          + "00000000000000000000000000000000" // partition, index, half of the epoch
+          + "00000000000000000000000000000000000000000000000000000000"; // LSN, client, request
+
+  private static byte[] batch(int records, long origin, long position) {
+    final byte[] record = new byte[RecordDescriptor.KEY_OFFSET];
+    new JournalRecord()
+        .begin(record, 0, RecordDescriptor.DELETE, ByteString.EMPTY, ByteString.EMPTY)
+        .end();
     final Batch batch = new Batch();
     batch.begin(1000);
-    batch.add(new byte[] {1, 2, 3, 4, 5, 6, 7, 8}, 0, 8);
-    final ByteBuffer written = batch.end(1, 2, 3, 4);
+    for (int i = 0; i < records; i++) {
+      batch.add(record, 0, record.length);
+    }
+    final ByteBuffer written = batch.end(origin, position, 3, 4);
     final byte[] bytes = new byte[written.remaining()];
     written.get(bytes);
+    return bytes;
+  }
+
+  @Test
+  void aBatchHasTheseBytes() {
     assertEquals(
         "00000000" // checksum
-            + "38000000" // length
+            + "a0000000" // length
             + "52464a42" // magic
-            + "01000000" // records
+            + "02000000" // records
             + "0100000000000000" // origin
-            + "0200000000000000" // position
+            + "0002000000000000" // position
             + "0300000000000000" // previous
             + "0400000000000000" // durable
-            + "0102030405060708",
-        "00000000" + HexFormat.of().formatHex(bytes, 4, bytes.length));
+            + "86367373" // checksum of the first record
+            + REST
+            + "eae95697" // checksum of the second one
+            + REST,
+        "00000000" + HexFormat.of().formatHex(batch(2, 1, 512), 4, 160));
+  }
+
+  /** Also the header of a batch has a length and a checksum where a record has them. */
+  @Test
+  void aRecordCountsOnlyWhereItWasWritten() {
+    final byte[] bytes = batch(2, 1, 512);
+    final JournalRecord record = new JournalRecord();
+    for (int at = 0; at < bytes.length; at += RecordDescriptor.ALIGNMENT) {
+      final boolean isThere = at == 48 || at == 104;
+      final int salt = RecordDescriptor.salt(1, 512 + at);
+      assertEquals(isThere, record.wrap(bytes, at, bytes.length, salt), "at=" + at);
+      assertFalse(record.wrap(bytes, at, bytes.length), "in no batch: at=" + at);
+      for (int other = 8; other < 1 << 16; other += 8) {
+        final int behind = RecordDescriptor.salt(1, 512 + at + other);
+        final int ofOther = RecordDescriptor.salt(1 + other, 512 + at);
+        assertFalse(record.wrap(bytes, at, bytes.length, behind), "at=" + at + " other=" + other);
+        assertFalse(record.wrap(bytes, at, bytes.length, ofOther), "at=" + at + " other=" + other);
+      }
+    }
+  }
+
+  /** Batches of 17 KiB and more passed for records once, whatever their checksums covered. */
+  @Test
+  void noHeaderOfABatchIsOneOfARecord() {
+    final byte[] bytes = new byte[BatchDescriptor.LENGTH_LIMIT];
+    final ByteBuffer header = ByteBuffer.wrap(bytes).order(ByteOrder.LITTLE_ENDIAN);
+    header.putInt(BatchDescriptor.MAGIC_OFFSET, BatchDescriptor.MAGIC);
+    final JournalRecord record = new JournalRecord();
+    for (int length = 56; length <= RecordDescriptor.LENGTH_LIMIT; length += 8 * 997) {
+      header.putInt(BatchDescriptor.LENGTH_OFFSET, length);
+      header.putInt(0, RecordDescriptor.crc(new CRC32C(), bytes, 0, length));
+      assertFalse(record.wrap(bytes, 0, bytes.length), "length=" + length);
+    }
+  }
+
+  /** A copy is a record outside of batches, wherever the original stands. */
+  @Test
+  void aCopyOfARecordHasNoSalt() {
+    final byte[] bytes = batch(1, 1, 512);
+    final JournalRecord record = new JournalRecord();
+    assertTrue(record.wrap(bytes, 48, bytes.length, RecordDescriptor.salt(1, 560)));
+    final byte[] copy = new byte[record.length()];
+    record.copyTo(copy, 0);
+    assertTrue(new JournalRecord().wrap(copy, 0, copy.length));
+    record.copy().copyTo(copy, 0);
+    assertTrue(new JournalRecord().wrap(copy, 0, copy.length));
   }
 
   @Test

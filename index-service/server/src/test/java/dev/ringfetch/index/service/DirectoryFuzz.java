@@ -1,13 +1,29 @@
 package dev.ringfetch.index.service;
 
 import com.google.protobuf.ByteString;
+import dev.ringfetch.index.data.OfflineDirectory;
+import dev.ringfetch.index.disk.HostDisk;
 import dev.ringfetch.index.disk.SimulatedDisk;
 import dev.ringfetch.index.journal.FileChanges;
+import dev.ringfetch.index.journal.JournalRecord;
+import dev.ringfetch.index.journal.JournalSalvage;
+import dev.ringfetch.index.journal.RecordDescriptor;
 import dev.ringfetch.index.journal.SnapshotCycle;
 import dev.ringfetch.index.partition.Write;
+import dev.ringfetch.index.v1.BatchPutRequest;
+import dev.ringfetch.index.v1.CompareAndSetRequest;
+import dev.ringfetch.index.v1.DeleteRangeRequest;
 import dev.ringfetch.index.v1.Durability;
 import dev.ringfetch.index.v1.Entry;
+import dev.ringfetch.index.v1.IndexGrpc;
 import dev.ringfetch.index.v1.IndexKind;
+import dev.ringfetch.index.v1.KeyRange;
+import dev.ringfetch.index.v1.OpenClientRequest;
+import dev.ringfetch.index.v1.RequestNumber;
+import io.grpc.ManagedChannel;
+import io.grpc.ManagedChannelBuilder;
+import io.grpc.Server;
+import io.grpc.ServerBuilder;
 import io.grpc.StatusException;
 import java.io.IOException;
 import java.io.RandomAccessFile;
@@ -19,18 +35,25 @@ import java.util.HashMap;
 import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
+import java.util.Objects;
 import java.util.Random;
 import java.util.Set;
 import java.util.TreeMap;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
+import java.util.function.Supplier;
+import java.util.function.UnaryOperator;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
 import java.util.stream.Stream;
 
 /**
- * Changes the files of a data directory at random, and does with it what {@code index dump} and
- * {@code index salvage} do. All that may happen is an {@link IOException}; or that a dump has what
- * was written, and a salvage makes a directory that is sound, in which no key has a value that was
- * never written to it.
+ * Changes the files of a data directory, which has everything that a server writes, at random, and
+ * does with it what {@code index dump} and {@code index salvage} do. All that may happen is an
+ * {@link IOException}; or that a dump has what was written, and a salvage makes a directory that is
+ * sound. In it no key has a value that was never written to it, each entry whose last record has
+ * not changed is as it was, and where a salvage says that nothing is missing, nothing is. Else it
+ * names the file and the place of each record that is lost.
  *
  * <p>Used by one thread.
  */
@@ -39,8 +62,15 @@ final class DirectoryFuzz {
   private static final long LIMIT_NS = TimeUnit.SECONDS.toNanos(60);
 
   private static final long BUDGET = 64L << 20;
-  private static final int WRITES = 150;
+  private static final int WRITES = 40;
   private static final int KEYS = 60;
+
+  /** Entries of a batch: more than 17 KiB of them. */
+  private static final int BATCH = 250;
+
+  /** The length of a value whose record once passed for the header of a batch, and others. */
+  private static final int[] LENGTHS = {0, 16_928, 70_000, 1_000_000};
+
   private static final List<String> NAMES = List.of("hash", "ordered");
 
   /** Zeros that are kept of those that fill a file. */
@@ -64,6 +94,33 @@ final class DirectoryFuzz {
   private final Set<ByteString> values = new HashSet<>();
   private final FileChanges changes;
 
+  /** The last record of each key, with the places where it stands. */
+  private final Map<Key, Last> last = new HashMap<>();
+
+  private final Map<Long, String> names = new HashMap<>();
+
+  /** A key of an index, which has this number. */
+  private record Key(long index, ByteString key) {}
+
+  /** Where a record stands. */
+  private record Place(String file, int offset, int length) {
+    /** Whether a report names it, or the file as a whole. */
+    boolean isNamed(String line) {
+      final Matcher named = GAP.matcher(line);
+      return named.find()
+          && named.group(1).equals(file)
+          && (named.group(2) == null
+              || (Long.parseLong(named.group(2)) < offset + length
+                  && offset < Long.parseLong(named.group(2)) + Long.parseLong(named.group(3))));
+    }
+  }
+
+  /** A record, and all places of it. */
+  private record Last(long lsn, List<Place> places) {}
+
+  private static final Pattern GAP =
+      Pattern.compile("file=\\S*/([a-z0-9-]+)\\b(?: offset=(\\d+) length=(\\d+))?");
+
   DirectoryFuzz(long seed, Path folder) throws IOException {
     random = new Random(seed);
     this.folder = folder;
@@ -77,9 +134,11 @@ final class DirectoryFuzz {
       others.add(read(data));
     }
     whole = read(data);
+    findPlaces(data);
     changes = new FileChanges(random, others, this::count);
     for (final String outcome :
-        List.of("dump refused", "dumped", "salvage refused", "salvaged", "unchanged")) {
+        List.of(
+            "dump refused", "dumped", "salvage refused", "salvaged", "salvaged all", "unchanged")) {
       counts.put(outcome, 0L);
     }
   }
@@ -97,8 +156,31 @@ final class DirectoryFuzz {
               name, name.equals("hash") ? IndexKind.HASH : IndexKind.ORDERED, Durability.DISK);
         }
         final ServedIndex index = indexes.find(name);
+        final Map<ByteString, ByteString> content =
+            model.computeIfAbsent(name, absent -> new HashMap<>());
         for (int i = 0; i < WRITES; i++) {
-          write(index, model.computeIfAbsent(name, absent -> new HashMap<>()));
+          write(index, content);
+        }
+        final ByteString key = ByteString.copyFromUtf8("long");
+        for (final int length : LENGTHS) {
+          put(index, content, key.concat(ByteString.copyFromUtf8("" + length)), noise(length));
+        }
+        // Files of journals as values: of this directory, and of another with the same indexes.
+        for (final SimulatedDisk other : others) {
+          for (final String file : other.names()) {
+            final byte[] bytes = other.content(file);
+            final int length = Math.min(FileChanges.used(bytes), 900_000);
+            put(
+                index,
+                content,
+                ByteString.copyFromUtf8("0".repeat(random.nextInt(8)) + file),
+                ByteString.copyFrom(bytes, 0, length));
+          }
+        }
+      }
+      try (NumberedWriter writer = new NumberedWriter(indexes)) {
+        for (final String name : NAMES) {
+          writer.write(name, model.get(name));
         }
       }
       // An index that was dropped, and whose name another kind has since.
@@ -114,6 +196,134 @@ final class DirectoryFuzz {
     }
   }
 
+  private ByteString noise(int length) {
+    final byte[] noise = new byte[length];
+    random.nextBytes(noise);
+    return ByteString.copyFrom(noise);
+  }
+
+  private void put(
+      ServedIndex index, Map<ByteString, ByteString> content, ByteString key, ByteString rest) {
+    carryOut(index, write -> write.put(key, key.concat(rest)));
+    content.put(key, key.concat(rest));
+    values.add(key.concat(rest));
+  }
+
+  /** Writes of a client with numbers: batches, times to live, lost comparisons, ranges. */
+  private final class NumberedWriter implements AutoCloseable {
+    private final Server server;
+    private final ManagedChannel channel;
+    private final IndexGrpc.IndexBlockingStub stub;
+    private final long client;
+    private long number;
+
+    NumberedWriter(Indexes indexes) throws IOException {
+      server = ServerBuilder.forPort(0).addService(new IndexService(indexes)).build().start();
+      channel =
+          ManagedChannelBuilder.forAddress("localhost", server.getPort()).usePlaintext().build();
+      stub = IndexGrpc.newBlockingStub(channel);
+      client = stub.openClient(OpenClientRequest.getDefaultInstance()).getClient();
+    }
+
+    private RequestNumber number(int count) {
+      final RequestNumber.Builder next =
+          RequestNumber.newBuilder().setClient(client).setNumber(number + 1);
+      number += count;
+      return next.setFirstIncomplete(next.getNumber()).build();
+    }
+
+    void write(String name, Map<ByteString, ByteString> content) {
+      final BatchPutRequest.Builder batch = BatchPutRequest.newBuilder().setIndex(name);
+      for (int i = 0; i < BATCH; i++) {
+        final ByteString key = ByteString.copyFromUtf8("user/" + random.nextInt(2 * BATCH));
+        final ByteString value = key.concat(noise(random.nextInt(120)));
+        batch
+            .addEntriesBuilder()
+            .setKey(key)
+            .setValue(value)
+            .setTtlMs(random.nextInt(4) == 0 ? TimeUnit.DAYS.toMillis(1) : 0);
+        content.put(key, value);
+        values.add(value);
+      }
+      stub.batchPut(batch.setNumber(number(BATCH)).build())
+          .getOutcomesList()
+          .forEach(
+              outcome -> {
+                if (outcome.getCode() != 0) {
+                  throw new IllegalStateException("not written: " + outcome);
+                }
+              });
+      final ByteString lost = ByteString.copyFromUtf8("user/lost");
+      final var unused =
+          stub.compareAndSet(
+              CompareAndSetRequest.newBuilder()
+                  .setIndex(name)
+                  .setKey(lost)
+                  .setExpectedVersion(1L << 40)
+                  .setValue(lost)
+                  .setNumber(number(1))
+                  .build());
+      if (name.equals("ordered")) {
+        final ByteString prefix = ByteString.copyFromUtf8("user/1");
+        final var removed =
+            stub.deleteRange(
+                DeleteRangeRequest.newBuilder()
+                    .setIndex(name)
+                    .setRange(KeyRange.newBuilder().setPrefix(prefix))
+                    .setNumber(number(1))
+                    .build());
+        if (removed.getMore()) {
+          throw new IllegalStateException("removed=" + removed.getRemoved());
+        }
+        content.keySet().removeIf(key -> key.startsWith(prefix));
+      }
+    }
+
+    @Override
+    public void close() throws IOException {
+      channel.shutdownNow();
+      server.shutdownNow();
+      try {
+        server.awaitTermination();
+      } catch (InterruptedException e) {
+        throw new IOException(e);
+      }
+    }
+  }
+
+  /** Finds out where the last record of each key stands. */
+  private void findPlaces(Path data) throws IOException {
+    try (OfflineDirectory directory = OfflineDirectory.open(data)) {
+      new JournalSalvage(
+              HostDisk.readOnly(directory.path()),
+              directory.origin(),
+              this::findPlace,
+              this::findPlace)
+          .run();
+    }
+  }
+
+  private void findPlace(JournalRecord record, Supplier<String> where) {
+    if (record.type() == RecordDescriptor.CREATE_INDEX) {
+      names.put(record.index(), record.key().toStringUtf8());
+    }
+    if (record.type() != RecordDescriptor.PUT && record.type() != RecordDescriptor.DELETE) {
+      return;
+    }
+    final String[] place = where.get().split("=| offset=");
+    final Last found = new Last(record.lsn(), new ArrayList<>());
+    last.merge(
+            new Key(record.index(), record.key()),
+            found,
+            (before, now) -> now.lsn() > before.lsn() ? now : before)
+        .places()
+        .add(
+            new Place(
+                Path.of(place[1]).getFileName().toString(),
+                Integer.parseInt(place[2]),
+                RecordDescriptor.aligned(record.length())));
+  }
+
   private static Indexes open(Path data) throws IOException {
     return new Indexes(
         IndexMemory.ofProcess(new IndexMemory.Context().budget(BUDGET).dataDirectory(data)));
@@ -122,23 +332,22 @@ final class DirectoryFuzz {
   /** Writes one entry or removes it: half of the values name their key. */
   private void write(ServedIndex index, Map<ByteString, ByteString> content) {
     final ByteString key = ByteString.copyFromUtf8("key" + random.nextInt(KEYS));
-    final CompletableFuture<Integer> answer = new CompletableFuture<>();
-    final Write write = new Write(done -> answer.complete(done.outcome()));
     if (random.nextInt(4) == 0) {
-      write.delete(key);
+      carryOut(index, write -> write.delete(key));
       content.remove(key);
-    } else {
-      final byte[] noise = new byte[random.nextInt(300)];
-      random.nextBytes(noise);
-      final ByteString value = key.concat(ByteString.copyFrom(noise));
-      write.put(key, value);
-      if (random.nextInt(4) == 0) {
-        write.ttl(TimeUnit.DAYS.toMillis(1));
-      }
-      content.put(key, value);
-      values.add(value);
+      return;
     }
-    if (index.partition(key).submit(write) != 0 || answer.join() != Write.DONE) {
+    final ByteString value = key.concat(noise(random.nextInt(300)));
+    final long ttlMs = random.nextInt(4) == 0 ? TimeUnit.DAYS.toMillis(1) : 0;
+    carryOut(index, write -> write.put(key, value).ttl(ttlMs));
+    content.put(key, value);
+    values.add(value);
+  }
+
+  private static void carryOut(ServedIndex index, UnaryOperator<Write> prepare) {
+    final CompletableFuture<Integer> answer = new CompletableFuture<>();
+    final Write write = prepare.apply(new Write(done -> answer.complete(done.outcome())));
+    if (index.partition(write.key()).submit(write) != 0 || answer.join() != Write.DONE) {
       throw new IllegalStateException("not written: " + write.outcome());
     }
   }
@@ -219,7 +428,7 @@ final class DirectoryFuzz {
     try {
       write(disk, damaged);
       dump(damaged, changed == 1, done);
-      salvage(damaged, salvaged, done);
+      salvage(damaged, salvaged, disk, done);
     } finally {
       delete(damaged);
       delete(salvaged);
@@ -256,31 +465,83 @@ final class DirectoryFuzz {
     return found;
   }
 
-  private void salvage(Path data, Path target, List<String> done) throws IOException {
-    final List<String> report;
+  private void salvage(Path data, Path target, SimulatedDisk disk, List<String> done)
+      throws IOException {
+    final Salvage.Report report;
     try {
       report = Salvage.run(data, target, BUDGET);
     } catch (IOException e) {
       count("salvage refused");
-      if (Files.exists(data.resolve("lock"))) {
+      if (Files.exists(data.resolve("lock")) && !e.getMessage().startsWith("no record is left")) {
         throw new AssertionError("whatever is left is salvaged: " + done, e);
       }
       return;
     }
-    count("salvaged");
+    count(report.isComplete() ? "salvaged all" : "salvaged");
     try (OfflineIndexes indexes = OfflineIndexes.open(target, BUDGET)) {
       if (!indexes.faults().isEmpty() || !indexes.isClean()) {
         throw new AssertionError("not sound: " + indexes.faults() + " " + done);
       }
       for (final OfflineIndexes.Found index : indexes.found()) {
-        indexes.walk(index.name(), entry -> check(entry, done, report));
+        indexes.walk(index.name(), entry -> check(entry, done, report.lines()));
+      }
+      for (final String name : NAMES) {
+        final Map<ByteString, ByteString> found = entries(indexes, name);
+        if (report.isComplete() && !found.equals(model.get(name))) {
+          throw new AssertionError("not all: index=" + name + " " + done + " " + report);
+        }
+      }
+      final Map<Long, Map<ByteString, ByteString>> found = new HashMap<>();
+      for (final Map.Entry<Key, Last> each : last.entrySet()) {
+        final long index = each.getKey().index();
+        final String name = names.get(index);
+        if (NAMES.contains(name)) {
+          if (!found.containsKey(index)) { // by its number if its creation is lost
+            final Map<ByteString, ByteString> named = entries(indexes, name);
+            found.put(index, named.isEmpty() ? entries(indexes, "salvaged-" + index) : named);
+          }
+          check(each.getKey(), each.getValue(), found.get(index), disk, report, done);
+        }
       }
     }
   }
 
+  private void check(
+      Key key,
+      Last record,
+      Map<ByteString, ByteString> found,
+      SimulatedDisk disk,
+      Salvage.Report report,
+      List<String> done) {
+    final boolean isThere = record.places().stream().anyMatch(place -> isIntact(place, disk));
+    final ByteString value = model.get(names.get(key.index())).get(key.key());
+    if (isThere && !Objects.equals(value, found.get(key.key()))) {
+      throw new AssertionError(
+          "not hit, and not found: " + key + " " + record + " " + done + " " + report.lines());
+    }
+    final boolean isNamed =
+        record.places().stream()
+            .anyMatch(place -> report.lines().stream().anyMatch(place::isNamed));
+    if (!isThere && !report.isComplete() && !isNamed) {
+      throw new AssertionError("not named: " + record + " " + done + " " + report.lines());
+    }
+  }
+
+  private boolean isIntact(Place place, SimulatedDisk disk) {
+    if (!disk.names().contains(place.file())) {
+      return false;
+    }
+    final byte[] now = disk.content(place.file());
+    final int end = place.offset() + place.length();
+    return end <= now.length
+        && Arrays.equals(
+            now, place.offset(), end, whole.content(place.file()), place.offset(), end);
+  }
+
   private boolean check(Entry entry, List<String> done, List<String> report) {
     if (!values.contains(entry.getValue()) || !entry.getValue().startsWith(entry.getKey())) {
-      throw new AssertionError("never written: " + entry + " " + done + " " + report);
+      throw new AssertionError(
+          "never written: " + entry.getKey().toStringUtf8() + " " + done + " " + report);
     }
     return true;
   }

@@ -1,8 +1,10 @@
 package dev.ringfetch.index.service;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertNotNull;
 import static org.junit.jupiter.api.Assertions.assertNull;
+import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import com.google.protobuf.ByteString;
@@ -27,12 +29,13 @@ import java.util.zip.ZipOutputStream;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.condition.EnabledIfSystemProperty;
+import org.junit.jupiter.api.function.Executable;
 import org.junit.jupiter.api.io.TempDir;
 
 /**
- * Data directories that earlier versions wrote, and their content: each later version reads them.
- * They stand in {@code src/test/resources/golden}, one archive each. An entry is called after a
- * file and its length, and lacks the zeros at the file's end.
+ * Data directories that earlier versions wrote, and their content: each later version reads those
+ * of its format, and refuses others. They stand in {@code src/test/resources/golden}, one archive
+ * each. An entry is called after a file and its length, and lacks the zeros at the file's end.
  *
  * <p>An archive is never written again. {@code -Dringfetch.golden=FOLDER} writes those of the
  * present version there, for a format that is new.
@@ -44,14 +47,34 @@ class GoldenDirectoryTest {
   @TempDir Path data;
 
   @Test
-  void format1OfTheJournalAlone() throws Exception {
+  void format1IsRefusedByItsNumber() throws Exception {
     unpack("format-1-journal");
+    final Path salvaged = data.resolveSibling("salvaged");
+    for (final Executable reading :
+        List.<Executable>of(
+            () -> open().close(),
+            () -> OfflineIndexes.open(data, 64L << 20).close(),
+            () -> Salvage.run(data, salvaged, 64L << 20))) {
+      final IOException refusal = assertThrows(IOException.class, reading);
+      assertTrue(
+          refusal.getMessage().contains("another version: file=" + data.resolve("checkpoint")),
+          refusal::getMessage);
+      assertTrue(
+          refusal.getMessage().contains("format=1, this version reads format=2"),
+          refusal::getMessage);
+    }
+    assertFalse(Files.exists(salvaged));
+  }
+
+  @Test
+  void format2OfTheJournalAlone() throws Exception {
+    unpack("format-2-journal");
     check(false);
   }
 
   @Test
-  void format1WithASnapshot() throws Exception {
-    unpack("format-1-snapshot");
+  void format2WithASnapshot() throws Exception {
+    unpack("format-2-snapshot");
     assertTrue(Files.exists(data.resolve("snapshot-0000000001")));
     check(true);
     // Without it, the journal has the same.
@@ -182,7 +205,7 @@ class GoldenDirectoryTest {
           Kind.PUT,
           "b");
       indexes.close();
-      pack(folder.resolve(hasSnapshot ? "format-1-snapshot.zip" : "format-1-journal.zip"));
+      pack(folder.resolve(hasSnapshot ? "format-2-snapshot.zip" : "format-2-journal.zip"));
     }
   }
 

@@ -419,7 +419,7 @@ class OfflineIndexesTest {
       }
     }
     final Path salvaged = parent.resolve("salvaged");
-    final List<String> report = Salvage.run(data, salvaged, BUDGET);
+    final List<String> report = Salvage.run(data, salvaged, BUDGET).lines();
     try (OfflineIndexes indexes = OfflineIndexes.open(salvaged, BUDGET)) {
       final Map<ByteString, ByteString> found = content(indexes, "of ORDERED");
       assertFalse(found.containsKey(ending), report.toString());
@@ -454,7 +454,7 @@ class OfflineIndexesTest {
     Files.write(segment, bytes);
     assertThrows(IOException.class, () -> open(data).close());
     final Path salvaged = parent.resolve("salvaged");
-    final List<String> report = Salvage.run(data, salvaged, BUDGET);
+    final List<String> report = Salvage.run(data, salvaged, BUDGET).lines();
     try (OfflineIndexes indexes = OfflineIndexes.open(salvaged, BUDGET)) {
       for (final String name : model.keySet()) {
         assertEquals(model.get(name), content(indexes, name), report.toString());
@@ -474,7 +474,7 @@ class OfflineIndexesTest {
     Files.delete(data.resolve("identity"));
     Files.delete(data.resolve("checkpoint"));
     final Path salvaged = parent.resolve("salvaged");
-    final List<String> report = Salvage.run(data, salvaged, BUDGET);
+    final List<String> report = Salvage.run(data, salvaged, BUDGET).lines();
     assertTrue(report.toString().contains("creation of an index is lost"), report.toString());
     assertTrue(report.toString().contains("missing: file="), report.toString());
     assertTrue(report.toString().contains("no record: file="), report.toString());
@@ -507,7 +507,7 @@ class OfflineIndexesTest {
     Arrays.fill(bytes, begin + 8, end, (byte) 0);
     Files.write(segment, bytes);
     final Path salvaged = parent.resolve("salvaged");
-    final List<String> report = Salvage.run(data, salvaged, BUDGET);
+    final List<String> report = Salvage.run(data, salvaged, BUDGET).lines();
     assertTrue(report.toString().contains("of two indexes"), report.toString());
     try (OfflineIndexes indexes = OfflineIndexes.open(salvaged, BUDGET)) {
       assertEquals(List.of(), indexes.faults());
