@@ -4,6 +4,7 @@ import dev.ringfetch.index.partition.Write;
 import java.lang.System.Logger.Level;
 import java.util.Collection;
 import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
 
 /**
@@ -13,6 +14,9 @@ import java.util.concurrent.atomic.AtomicInteger;
 final class ExpiredMeanwhile {
   private static final System.Logger LOGGER = System.getLogger(ExpiredMeanwhile.class.getName());
 
+  /** Longer than a sync on a busy disk: a start does not wait for one that hangs. */
+  private static final int LIMIT_SECONDS = 60;
+
   private final Collection<ServedIndex> indexes;
 
   ExpiredMeanwhile(Collection<ServedIndex> indexes) {
@@ -21,30 +25,32 @@ final class ExpiredMeanwhile {
 
   /**
    * Waits for the commits of the ticks: one sync for all. Where the journal takes none, as the disk
-   * is full or has failed, the entries stay until it does, and the log has a warning.
+   * is full, has failed, or does not answer within {@value #LIMIT_SECONDS} s, the entries stay until
+   * it does, and the log has a warning.
    */
   void await() {
     final int partitions = indexes.stream().mapToInt(ServedIndex::partitions).sum();
     final CountDownLatch open = new CountDownLatch(partitions);
-    final AtomicInteger failed = new AtomicInteger();
+    final AtomicInteger done = new AtomicInteger();
     for (final ServedIndex index : indexes) {
       index.tick(
           outcome -> {
-            if (outcome != Write.DONE) {
-              failed.incrementAndGet();
+            if (outcome == Write.DONE) {
+              done.incrementAndGet();
             }
             open.countDown();
           });
     }
     try {
-      open.await();
+      final boolean unused = open.await(LIMIT_SECONDS, TimeUnit.SECONDS);
     } catch (InterruptedException e) {
       Thread.currentThread().interrupt();
     }
-    if (failed.get() > 0) {
+    if (done.get() < partitions) {
       LOGGER.log(
           Level.WARNING,
-          "entries whose deadlines have come may be there still: partitions=" + failed.get());
+          "entries whose deadlines have come may be there still: partitions="
+              + (partitions - done.get()));
     }
   }
 }
