@@ -5,7 +5,6 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
-import java.util.Set;
 
 /**
  * A control group of Linux that limits the memory of this process, of version 1 or 2 of these
@@ -27,12 +26,12 @@ record ControlGroup(Path directory, long limit, long used) {
 
     private final String limit;
     private final String usage;
-    private final Set<String> reclaimed;
+    private final String prefix;
 
     Version(String limit, String usage, String prefix) {
       this.limit = limit;
       this.usage = usage;
-      reclaimed = Set.of(prefix + "inactive_file", prefix + "active_file");
+      this.prefix = prefix;
     }
   }
 
@@ -65,8 +64,8 @@ record ControlGroup(Path directory, long limit, long used) {
       throws IOException {
     for (final String line : Files.readAllLines(root.resolve("proc/self/mountinfo"))) {
       final String[] halves = line.split(" - ", 2);
-      final String[] mount = halves[0].split(" ");
-      final String[] source = halves.length == 2 ? halves[1].split(" ") : new String[0];
+      final String[] mount = halves[0].split(" ", -1);
+      final String[] source = halves.length == 2 ? halves[1].split(" ", -1) : new String[0];
       if (mount.length < 5 || source.length < 3 || !isOf(version, source)) {
         continue;
       }
@@ -108,8 +107,9 @@ record ControlGroup(Path directory, long limit, long used) {
   private static long reclaimed(Version version, Path group) throws IOException {
     long bytes = 0;
     for (final String line : Files.readAllLines(group.resolve("memory.stat"))) {
-      final String[] parts = line.split(" ");
-      if (parts.length == 2 && version.reclaimed.contains(parts[0])) {
+      final String[] parts = line.split(" ", -1);
+      if (parts[0].equals(version.prefix + "inactive_file")
+          || parts[0].equals(version.prefix + "active_file")) {
         bytes += number(parts[1]);
       }
     }
