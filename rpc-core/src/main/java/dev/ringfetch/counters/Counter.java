@@ -15,6 +15,8 @@ public enum Counter {
   CHANNEL_CALLS_GRPC(Kind.CHANNEL, "calls.grpc", "calls", Type.TOTAL),
   /** Calls handed to gRPC although a ring could carry their like. */
   CHANNEL_CALLS_FALLBACK(Kind.CHANNEL, "calls.fallback", "calls", Type.TOTAL),
+  /** Calls handed to gRPC because of the channel's load-balancing policy or service config. */
+  CHANNEL_CALLS_KEPT(Kind.CHANNEL, "calls.kept", "calls", Type.TOTAL),
   /** Calls that had begun on a ring that was lost, and began again on gRPC or on the next. */
   CHANNEL_CALLS_REPEATED(Kind.CHANNEL, "calls.repeated", "calls", Type.TOTAL),
   /** Sessions that were opened. */

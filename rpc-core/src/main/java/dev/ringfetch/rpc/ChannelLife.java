@@ -34,6 +34,7 @@ final class ChannelLife {
   private final LongAdder ringCalls = new LongAdder();
   private final LongAdder grpcCalls = new LongAdder();
   private final LongAdder fallbackCalls = new LongAdder();
+  private final LongAdder keptCalls = new LongAdder();
   private final LongAdder repeatedCalls = new LongAdder();
 
   private final ManagedChannel grpc;
@@ -78,6 +79,7 @@ final class ChannelLife {
       case CHANNEL_CALLS_RING -> ringCalls.sum();
       case CHANNEL_CALLS_GRPC -> grpcCalls.sum();
       case CHANNEL_CALLS_FALLBACK -> fallbackCalls.sum();
+      case CHANNEL_CALLS_KEPT -> keptCalls.sum();
       case CHANNEL_CALLS_REPEATED -> repeatedCalls.sum();
       case CHANNEL_SESSIONS_OPENED -> sessions.sessionsOpened();
       case CHANNEL_SESSIONS_REFUSED -> sessions.sessionsRefused();
@@ -91,6 +93,10 @@ final class ChannelLife {
 
   void countFallback() {
     fallbackCalls.increment();
+  }
+
+  void countKeptCall() {
+    keptCalls.increment();
   }
 
   void countRepeatedCall() {

@@ -489,6 +489,11 @@ final class ChannelSessions implements StreamRoom.Sessions, SessionAttempt.Outco
     return reason;
   }
 
+  /** Logs that the channel opens no ring at all. */
+  void logObstacle(String reason) {
+    log(reason);
+  }
+
   private void log(String reason) {
     log(System.Logger.Level.INFO, reason);
   }

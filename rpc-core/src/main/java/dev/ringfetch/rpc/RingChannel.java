@@ -68,6 +68,9 @@ public final class RingChannel extends ManagedChannel {
         ClientInterceptors.intercept(
             globalInterceptors.isEmpty() ? ringsOnly : new Observed(ringsOnly), interceptors);
     this.orphan = context.fabrics().orphans().register(this, life::onCollected);
+    if (obstacle != null) {
+      rings.logObstacle(obstacle());
+    }
   }
 
   /** Returns the value of a counter. */
@@ -200,6 +203,11 @@ public final class RingChannel extends ManagedChannel {
   /** Counts a call over gRPC that a ring could have carried. */
   void countFallback() {
     life.countFallback();
+  }
+
+  /** Counts a call that the channel's policy or service config keeps on gRPC. */
+  void countKeptCall() {
+    life.countKeptCall();
   }
 
   /** Counts a call that had begun on a ring and begins again. */

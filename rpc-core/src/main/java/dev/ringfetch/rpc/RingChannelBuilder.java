@@ -63,8 +63,8 @@ public final class RingChannelBuilder extends ForwardingChannelBuilder2<RingChan
   private boolean requireFabric;
   private long pulseNs; // 0: none
   private long idleTimeoutNs = IdleWatch.DEFAULT_NS;
-  private String policyObstacle;
-  private String configObstacle;
+  private String policy = Balancing.PICK_FIRST;
+  private Map<String, ?> serviceConfig;
 
   private RingChannelBuilder(ManagedChannelBuilder<?> grpc, String target) {
     GrpcVersion.check(); // before what needs it
@@ -332,19 +332,22 @@ public final class RingChannelBuilder extends ForwardingChannelBuilder2<RingChan
     return this;
   }
 
-  /** A policy that may mean several servers keeps the channel's calls on gRPC. */
+  /** A policy other than {@code pick_first} keeps the channel's calls on gRPC; the log says so. */
   @Override
   public RingChannelBuilder defaultLoadBalancingPolicy(String policy) {
     grpc.defaultLoadBalancingPolicy(policy);
-    policyObstacle = "pick_first".equals(policy) ? null : "load-balancing policy " + policy;
+    this.policy = policy;
     return this;
   }
 
-  /** A service config (retries, hedging, policies) keeps the channel's calls on gRPC. */
+  /**
+   * A service config keeps the channel's calls on gRPC, and the log says so, unless it is empty or
+   * has nothing but {@code pick_first}.
+   */
   @Override
   public RingChannelBuilder defaultServiceConfig(Map<String, ?> config) {
     grpc.defaultServiceConfig(config);
-    configObstacle = config == null ? null : "a service config";
+    this.serviceConfig = config;
     return this;
   }
 
@@ -374,10 +377,7 @@ public final class RingChannelBuilder extends ForwardingChannelBuilder2<RingChan
               made,
               globalInterceptors),
           new RingPolicy(
-              requireFabric,
-              idleTimeoutNs,
-              pulseNs,
-              configObstacle == null ? policyObstacle : configObstacle));
+              requireFabric, idleTimeoutNs, pulseNs, Balancing.obstacle(serviceConfig, policy)));
     } catch (RuntimeException | Error e) {
       if (beneath != null) {
         beneath.shutdownNow();

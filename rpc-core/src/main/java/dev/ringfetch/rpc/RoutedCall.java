@@ -70,7 +70,8 @@ final class RoutedCall<ReqT, RespT> extends UnaryClientCall<ReqT, RespT> {
       close(listener, RingChannel.SHUTDOWN);
       return;
     }
-    String obstacle = channel.obstacle();
+    final String channelObstacle = channel.obstacle();
+    String obstacle = channelObstacle;
     final ClientConnection ring = obstacle == null ? channel.ringOrSeek() : null;
     if (ring != null && !keptOffRing) {
       obstacle = RingChannel.obstacle(method(), options(), ring);
@@ -86,6 +87,8 @@ final class RoutedCall<ReqT, RespT> extends UnaryClientCall<ReqT, RespT> {
       }
       if (obstacle == null) {
         channel.countFallback();
+      } else if (channelObstacle != null) {
+        channel.countKeptCall();
       }
       delegate = channel.newGrpcCall(method(), options());
     } else if (obstacle == null) {

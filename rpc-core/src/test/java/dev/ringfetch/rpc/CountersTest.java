@@ -156,6 +156,7 @@ final class CountersTest extends RingFixture {
     }
     assertComesTo(CALLS, Counter.CHANNEL_CALLS_GRPC);
     assertComesTo(CALLS, Counter.SERVER_CALLS_GRPC);
+    assertComesTo(CALLS, Counter.CHANNEL_CALLS_KEPT);
     assertComesTo(0, Counter.CHANNEL_CALLS_FALLBACK);
     assertComesTo(0, Counter.SERVER_CALLS_RING);
   }

@@ -24,7 +24,6 @@ import io.grpc.Status;
 import io.grpc.stub.StreamObserver;
 import java.util.ArrayList;
 import java.util.List;
-import java.util.Map;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.CyclicBarrier;
 import java.util.concurrent.Executor;
@@ -233,25 +232,6 @@ final class RingLifecycleTest extends RingFixture {
     assertEquals(4, running.response().length);
     assertTrue(server.awaitTermination(TransportHarness.TIMEOUT_S, TimeUnit.SECONDS));
     assertTrue(server.isTerminated());
-  }
-
-  @Test
-  void aServiceConfigKeepsCallsOnGrpcWhateverThePolicy() throws Exception {
-    serve(Bytes.digesting());
-    final RingChannel channel =
-        connect(builder().defaultServiceConfig(Map.of()).defaultLoadBalancingPolicy("pick_first"));
-    assertEquals(3, call(channel, 3).length);
-    assertEquals(1, channel.grpcCalls());
-    assertEquals(0, channel.ringCalls());
-    final RingChannel reset =
-        connect(
-            builder()
-                .defaultLoadBalancingPolicy("round_robin")
-                .defaultLoadBalancingPolicy("pick_first")
-                .defaultServiceConfig(Map.of())
-                .defaultServiceConfig(null));
-    assertEquals(3, call(reset, 3).length);
-    assertEquals(1, reset.ringCalls());
   }
 
   @Test

@@ -1,5 +1,6 @@
 package dev.ringfetch.system;
 
+import java.text.MessageFormat;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.logging.Handler;
@@ -7,13 +8,23 @@ import java.util.logging.Level;
 import java.util.logging.LogRecord;
 import java.util.logging.Logger;
 
-/** The warnings of one logger, kept from its parents as long as this is open. Thread-safe. */
+/**
+ * The warnings of one logger, or its lines from another level on, kept from its parents as long as
+ * this is open. Thread-safe.
+ */
 public final class Warnings extends Handler implements AutoCloseable {
   private final Logger logger;
+  private final Level least;
   private final List<LogRecord> records = new ArrayList<>(); // guarded by this
 
   /** Listens from now on. */
   public Warnings(Class<?> owner) {
+    this(owner, Level.WARNING);
+  }
+
+  /** Listens to lines of this level and higher ones from now on. */
+  public Warnings(Class<?> owner, Level least) {
+    this.least = least;
     logger = Logger.getLogger(owner.getName());
     logger.setUseParentHandlers(false);
     logger.addHandler(this);
@@ -21,7 +32,7 @@ public final class Warnings extends Handler implements AutoCloseable {
 
   @Override
   public synchronized void publish(LogRecord line) {
-    if (line.getLevel().intValue() >= Level.WARNING.intValue()) {
+    if (line.getLevel().intValue() >= least.intValue()) {
       records.add(line);
     }
   }
@@ -33,7 +44,13 @@ public final class Warnings extends Handler implements AutoCloseable {
 
   /** The messages of what was logged, in their order. */
   public List<String> messages() {
-    return records().stream().map(LogRecord::getMessage).toList();
+    return records().stream().map(Warnings::text).toList();
+  }
+
+  private static String text(LogRecord line) {
+    return line.getParameters() == null
+        ? line.getMessage()
+        : MessageFormat.format(line.getMessage(), line.getParameters());
   }
 
   @Override
