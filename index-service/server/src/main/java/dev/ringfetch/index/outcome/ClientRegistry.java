@@ -5,6 +5,7 @@ import java.time.Duration;
 import java.util.ArrayDeque;
 import java.util.ArrayList;
 import java.util.Collection;
+import java.util.Iterator;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ConcurrentHashMap;
@@ -248,11 +249,14 @@ public final class ClientRegistry {
     }
   }
 
-  /** Calls this for each client that there is, those included whose record was appended before. */
-  public void forEach(Consumer<NumberedClient> consumer) {
+  /**
+   * A walk over the clients, which may come and go meanwhile: has each that is there throughout,
+   * those included whose record was appended before.
+   */
+  public Iterator<NumberedClient> walk() {
     lock.lock(); // which a client's opening holds until it is there
     try {
-      clients.values().forEach(consumer);
+      return clients.values().iterator(); // of a concurrent map: it misses none that stays
     } finally {
       lock.unlock();
     }

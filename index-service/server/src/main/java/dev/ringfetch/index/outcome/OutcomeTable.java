@@ -2,8 +2,8 @@ package dev.ringfetch.index.outcome;
 
 /**
  * The outcomes that one partition keeps, by client and number: an open hash table with linear
- * probing. Outcomes whose clients do not need them any more are freed a few at a time, whenever one
- * is added.
+ * probing, whose homes are in the order of the hashes. Outcomes whose clients do not need them any
+ * more are freed a few at a time, whenever one is added.
  *
  * <p>The partition's owner only. Nothing is allocated but for growth, and before the first outcome.
  */
@@ -21,7 +21,7 @@ public final class OutcomeTable {
   private static final long LSN_MASK = (1L << KIND_SHIFT) - 1;
 
   private final OutcomeBudget budget;
-  private NumberedClient[] clients = new NumberedClient[0];
+  private NumberedClient[] clients = new NumberedClient[0]; // as many as a power of two, or none
   private long[] numbers = new long[0];
   private long[] outcomes = new long[0]; // LSN, kind and whether positive
   private long[] details = new long[0];
@@ -47,7 +47,7 @@ public final class OutcomeTable {
     if (mask < 0) {
       return NONE;
     }
-    int slot = client.hash(number) & mask;
+    int slot = home(client, number);
     while (clients[slot] != null) {
       if (numbers[slot] == number && clients[slot] == client) {
         return slot;
@@ -55,6 +55,16 @@ public final class OutcomeTable {
       slot = (slot + 1) & mask;
     }
     return NONE;
+  }
+
+  /** Where a search for an outcome begins. */
+  private int home(NumberedClient client, long number) {
+    return client.hash(number) >>> shift();
+  }
+
+  /** Bits of a hash that do not count. */
+  private int shift() {
+    return Integer.numberOfLeadingZeros(clients.length) + 1;
   }
 
   /** Kind of the outcome at a place. */
@@ -117,7 +127,7 @@ public final class OutcomeTable {
       long lsn,
       long detail) {
     final int mask = clients.length - 1;
-    int slot = client.hash(number) & mask;
+    int slot = home(client, number);
     while (clients[slot] != null && (numbers[slot] != number || clients[slot] != client)) {
       slot = (slot + 1) & mask;
     }
@@ -130,13 +140,40 @@ public final class OutcomeTable {
     details[slot] = detail;
   }
 
-  /** Calls this for each outcome that is still needed. */
-  public void forEach(OutcomeSink sink) {
-    for (int i = 0; i < clients.length; i++) {
-      if (clients[i] != null && clients[i].keeps(numbers[i])) {
-        sink.onOutcome(clients[i], numbers[i], kind(i), isPositive(i), lsn(i), details[i]);
-      }
+  /** Takes a walk over the outcomes that are still needed one step on. */
+  public void step(OutcomeWalk walk) {
+    if (clients.length == 0) {
+      walk.next = OutcomeWalk.END;
     }
+    int left = OutcomeWalk.STEP_PLACES;
+    while (!walk.isDone() && left > 0 && walk.outcomes().size() < OutcomeWalk.STEP_OUTCOMES) {
+      final int home = (int) (walk.next >>> shift());
+      left -= 1 + addAll(home, walk);
+      walk.next = (home + 1L) << shift();
+    }
+  }
+
+  /** Adds the outcomes of one home, wherever they stand; returns how many places it looked at. */
+  private int addAll(int home, OutcomeWalk walk) {
+    final int mask = clients.length - 1;
+    int slot = home;
+    int looked = 0;
+    while (clients[slot] != null) {
+      if (home(clients[slot], numbers[slot]) == home && clients[slot].keeps(numbers[slot])) {
+        walk.outcomes()
+            .add(
+                new KeptOutcome(
+                    clients[slot],
+                    numbers[slot],
+                    kind(slot),
+                    isPositive(slot),
+                    lsn(slot),
+                    details[slot]));
+      }
+      slot = (slot + 1) & mask;
+      looked++;
+    }
+    return looked;
   }
 
   /** Drops all outcomes. */
@@ -198,7 +235,7 @@ public final class OutcomeTable {
     int hole = freed;
     int slot = (hole + 1) & mask;
     while (clients[slot] != null) {
-      final int home = clients[slot].hash(numbers[slot]) & mask;
+      final int home = home(clients[slot], numbers[slot]);
       if (((slot - home) & mask) >= ((slot - hole) & mask)) {
         move(slot, hole);
         hole = slot;
@@ -230,7 +267,7 @@ public final class OutcomeTable {
     final int mask = capacity - 1;
     for (int i = 0; i < oldClients.length; i++) {
       if (oldClients[i] != null) {
-        int slot = oldClients[i].hash(oldNumbers[i]) & mask;
+        int slot = home(oldClients[i], oldNumbers[i]);
         while (clients[slot] != null) {
           slot = (slot + 1) & mask;
         }

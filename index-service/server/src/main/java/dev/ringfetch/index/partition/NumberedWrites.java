@@ -1,11 +1,9 @@
 package dev.ringfetch.index.partition;
 
-import dev.ringfetch.index.outcome.KeptOutcome;
 import dev.ringfetch.index.outcome.NumberedClient;
 import dev.ringfetch.index.outcome.OutcomeKind;
 import dev.ringfetch.index.outcome.OutcomeTable;
-import java.util.ArrayList;
-import java.util.List;
+import dev.ringfetch.index.outcome.OutcomeWalk;
 
 /**
  * What a partition's owner does about writes with numbers: finds out whether one was carried out
@@ -58,7 +56,7 @@ final class NumberedWrites {
       case COMPARE_AND_SET -> kind == OutcomeKind.WRITTEN || kind == OutcomeKind.UNCHANGED;
       case DELETE -> kind == OutcomeKind.DELETED || kind == OutcomeKind.UNCHANGED;
       case RANGE_BEGIN, RANGE_DELETE, RANGE_END -> kind == OutcomeKind.RANGE;
-      case READ, SNAPSHOT, BARRIER, WALK, TICK, WATCH, UNWATCH -> false;
+      case READ, SNAPSHOT, BARRIER, WALK, OUTCOME_WALK, TICK, WATCH, UNWATCH -> false;
     };
   }
 
@@ -72,16 +70,9 @@ final class NumberedWrites {
         write.client(), write.number(), kind, write.created(), write.version(), write.detail());
   }
 
-  /** Adds to a barrier all outcomes that are needed, of records before it. */
-  void collect(Write barrier) {
-    if (outcomes.size() == 0) {
-      return;
-    }
-    final List<KeptOutcome> kept = new ArrayList<>();
-    outcomes.forEach(
-        (client, number, kind, isPositive, lsn, detail) ->
-            kept.add(new KeptOutcome(client, number, kind, isPositive, lsn, detail)));
-    barrier.outcomes(kept);
+  /** Takes a walk one step on, over outcomes of records that were appended. */
+  void step(OutcomeWalk walk) {
+    outcomes.step(walk);
   }
 
   /** Drops all outcomes. */

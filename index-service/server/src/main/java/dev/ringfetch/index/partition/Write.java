@@ -1,13 +1,12 @@
 package dev.ringfetch.index.partition;
 
 import com.google.protobuf.ByteString;
-import dev.ringfetch.index.outcome.KeptOutcome;
 import dev.ringfetch.index.outcome.NumberedClient;
 import dev.ringfetch.index.outcome.OutcomeKind;
+import dev.ringfetch.index.outcome.OutcomeWalk;
 import dev.ringfetch.index.store.EntryWalk;
 import dev.ringfetch.index.store.Snapshot;
 import dev.ringfetch.index.v1.Entry;
-import java.util.List;
 
 /**
  * One write of one key, from its request to its answer. While it waits for its commit it is also
@@ -101,6 +100,8 @@ public final class Write {
     BARRIER,
     /** Writes nothing: the owner takes a walk one step on. */
     WALK,
+    /** Writes nothing: the owner takes a walk over outcomes one step on. */
+    OUTCOME_WALK,
     /** Writes no entry: sets the partition's clock forward if a deadline has come. */
     TICK,
     /** Writes nothing: the owner begins to tell a listener the changes. */
@@ -135,7 +136,7 @@ public final class Write {
   private long expectedVersion;
   private Snapshot snapshot;
   private EntryWalk walk;
-  private List<KeptOutcome> outcomes = List.of();
+  private OutcomeWalk outcomeWalk;
   private ChangeListener changes;
   private long ttlMs;
   private boolean keepsDeadline;
@@ -248,6 +249,19 @@ public final class Write {
   public Write walk(EntryWalk stepped) {
     prepare(Kind.WALK, ByteString.EMPTY, ByteString.EMPTY, 0);
     walk = stepped;
+    return this;
+  }
+
+  /**
+   * Prepares a step of a walk over outcomes, which is the owner's until the answer: all records are
+   * committed then whose outcomes the step has.
+   *
+   * @return this.
+   * @throws IllegalStateException if the write is submitted and not answered.
+   */
+  public Write walk(OutcomeWalk stepped) {
+    prepare(Kind.OUTCOME_WALK, ByteString.EMPTY, ByteString.EMPTY, 0);
+    outcomeWalk = stepped;
     return this;
   }
 
@@ -384,7 +398,7 @@ public final class Write {
     removed = 0;
     valueGone = false;
     walk = null;
-    outcomes = List.of();
+    outcomeWalk = null;
     changes = null;
     ttlMs = 0;
     keepsDeadline = false;
@@ -399,6 +413,10 @@ public final class Write {
 
   EntryWalk walk() {
     return walk;
+  }
+
+  OutcomeWalk outcomeWalk() {
+    return outcomeWalk;
   }
 
   Snapshot snapshot() {
@@ -440,15 +458,6 @@ public final class Write {
    */
   public long deadline() {
     return deadline;
-  }
-
-  /** Outcomes that were kept at a barrier. */
-  public List<KeptOutcome> outcomes() {
-    return outcomes;
-  }
-
-  void outcomes(List<KeptOutcome> kept) {
-    outcomes = kept;
   }
 
   /** The partition's clock at a barrier, in milliseconds since 1970; 0 if it was never set. */

@@ -238,12 +238,15 @@ final class WriteCycle {
       case BARRIER -> {
         write.logged(appended);
         write.clock(expiry == null ? 0 : expiry.clock());
-        numbered.collect(write);
         answerAfter(records.last(), write);
       }
       case WALK -> {
         store.step(write.walk());
         answer(write, Write.DONE);
+      }
+      case OUTCOME_WALK -> {
+        numbered.step(write.outcomeWalk());
+        answerAfter(records.last(), write); // of what it may have
       }
       case TICK -> validateTick(write);
       case WATCH, UNWATCH -> {
@@ -328,7 +331,7 @@ final class WriteCycle {
         }
         answerAfter(seen, write);
       }
-      case SNAPSHOT, BARRIER, WALK, TICK, WATCH, UNWATCH ->
+      case SNAPSHOT, BARRIER, WALK, OUTCOME_WALK, TICK, WATCH, UNWATCH ->
           throw new IllegalStateException("kind=" + write.kind());
     }
   }

@@ -28,6 +28,9 @@ import java.util.concurrent.TimeUnit;
 public final class GrpcPeers implements Peers, AutoCloseable {
   static final long RETRY_MILLIS = 50;
 
+  /** The longest answer to this node's calls: the description of a cluster with many groups. */
+  private static final int ANSWER_LIMIT = 8 << 20;
+
   private static final int CLOSE_SECONDS = 2;
 
   /** Between two looks at the processes of nodes, a system call each. */
@@ -113,7 +116,7 @@ public final class GrpcPeers implements Peers, AutoCloseable {
     if (shmDirectory != null) {
       builder.shmDirectory(shmDirectory);
     }
-    return builder.maxInboundMessageSize(ReplicationService.MESSAGE_LIMIT).build();
+    return builder.maxInboundMessageSize(ANSWER_LIMIT).build();
   }
 
   private void start(Route route, Node node) {

@@ -8,6 +8,8 @@ import dev.ringfetch.index.v1.ReplicationGrpc;
 import io.grpc.ManagedChannel;
 import io.grpc.stub.ClientCallStreamObserver;
 import io.grpc.stub.ClientResponseObserver;
+import java.lang.System.Logger;
+import java.lang.System.Logger.Level;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.concurrent.locks.ReentrantLock;
@@ -20,11 +22,16 @@ import java.util.concurrent.locks.ReentrantLock;
  * the stream, which does not wait.
  */
 final class LeaderConnection implements ClientResponseObserver<LeaderMessage, MemberMessage> {
+  private static final Logger LOGGER = System.getLogger(LeaderConnection.class.getName());
+
   /** Bytes that may wait in the stream beyond what it takes at once. */
   static final long WAITING_LIMIT = 16 << 20;
 
   /** A node that answers nothing for so long is tried over another stream. */
   static final long SILENCE_NS = TimeUnit.SECONDS.toNanos(5);
+
+  /** The longest message to a node that does not say: gRPC's own limit. */
+  private static final int MESSAGE_LIMIT_DEFAULT = 4 << 20;
 
   private enum State {
     STARTED,
@@ -38,6 +45,8 @@ final class LeaderConnection implements ClientResponseObserver<LeaderMessage, Me
   private final ReentrantLock lock = new ReentrantLock();
   private ClientCallStreamObserver<LeaderMessage> stream;
   private volatile State state = State.STARTED;
+  private int messageLimit = MESSAGE_LIMIT_DEFAULT; // guarded by lock: the peer's
+  private boolean hasComplained; // guarded by lock
   private long waiting; // guarded by lock: bytes since the stream took all
 
   /** Since when an answer is due, of a clock that never goes back; 0: nothing was sent since. */
@@ -70,17 +79,20 @@ final class LeaderConnection implements ClientResponseObserver<LeaderMessage, Me
     return state == State.CONNECTED;
   }
 
-  /** Sends; false if the stream has ended, or too much waits. */
+  /**
+   * Sends; false if the stream has ended, too much waits, or the message is longer than the node
+   * takes: it would end the stream, and with it what all other groups have under way.
+   */
   boolean send(LeaderMessage message) {
+    final int length = message.getSerializedSize();
     lock.lock();
     try {
-      if (state == State.ENDED) {
+      if (state == State.ENDED || !isTaken(message, length)) {
         return false;
       }
       if (stream.isReady()) {
         waiting = 0;
       } else {
-        final int length = message.getSerializedSize();
         if (waiting > 0 && waiting + length > WAITING_LIMIT) {
           return false;
         }
@@ -96,6 +108,22 @@ final class LeaderConnection implements ClientResponseObserver<LeaderMessage, Me
     } finally {
       lock.unlock();
     }
+  }
+
+  private boolean isTaken(LeaderMessage message, int length) {
+    if (length > messageLimit && !hasComplained) {
+      hasComplained = true;
+      LOGGER.log(
+          Level.ERROR,
+          "a message is longer than the node takes: node={0} group={1} kind={2} length={3}"
+              + " limit={4}",
+          peer.getAddress(),
+          message.getGroup(),
+          message.getKindCase(),
+          length,
+          messageLimit);
+    }
+    return length <= messageLimit;
   }
 
   @Override
@@ -129,6 +157,9 @@ final class LeaderConnection implements ClientResponseObserver<LeaderMessage, Me
           return;
         }
         state = State.CONNECTED;
+        if (answer.getMessageLimit() > 0) {
+          messageLimit = answer.getMessageLimit();
+        }
       } finally {
         lock.unlock();
       }

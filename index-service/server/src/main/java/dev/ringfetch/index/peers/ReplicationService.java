@@ -24,8 +24,11 @@ import java.util.concurrent.ConcurrentHashMap;
  * from this service, by an interceptor or by the network.
  */
 final class ReplicationService implements BindableService, ReplicationGrpc.AsyncService {
-  /** The longest message: a batch of records may have one longest record more than its limit. */
-  static final int MESSAGE_LIMIT = 8 << 20;
+  /**
+   * The longest message that a node takes, which it tells its leaders. Records of at most 64 KiB go
+   * together; one that is longer goes alone, with a key of 1 KiB and a value of 1 MiB at most.
+   */
+  static final int MESSAGE_LIMIT = 2 << 20;
 
   private final Node self;
   private final PeerListener listener;
@@ -126,7 +129,8 @@ final class ReplicationService implements BindableService, ReplicationGrpc.Async
       if (older != null) {
         older.end(Status.ABORTED.withDescription("a newer stream took its place"));
       }
-      answer(MemberMessage.newBuilder().setIntroduction(self).build());
+      answer(
+          MemberMessage.newBuilder().setIntroduction(self).setMessageLimit(MESSAGE_LIMIT).build());
     }
 
     /** Sends; replicas of several groups do. */

@@ -6,10 +6,13 @@ import dev.ringfetch.index.v1.GroupState;
 import dev.ringfetch.index.v1.Member;
 import dev.ringfetch.index.v1.MemberMessage;
 import dev.ringfetch.index.v1.Node;
+import java.lang.System.Logger;
+import java.lang.System.Logger.Level;
 import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.concurrent.TimeUnit;
 import java.util.function.LongPredicate;
 
 /**
@@ -19,6 +22,11 @@ import java.util.function.LongPredicate;
  * <p>The replica's owner only.
  */
 final class Leader {
+  private static final Logger LOGGER = System.getLogger(Leader.class.getName());
+
+  /** The failure in a row at which a node that cannot join is logged, once. */
+  private static final int SAID_FAILURE = 2;
+
   /** Of members' looks in a cycle. */
   private static final int LOOK_POLLS = 100;
 
@@ -274,10 +282,9 @@ final class Leader {
       return;
     }
     if (transfer != null) {
-      if (transfer.isFailed(nowNs)) {
-        failedJoins++;
-        rejoins.failed(transfer.node(), nowNs);
-        endTransfer();
+      final String failure = transfer.failure(nowNs);
+      if (failure != null) {
+        failJoin(failure, nowNs);
       } else {
         transfer.work(nowNs);
       }
@@ -288,6 +295,22 @@ final class Leader {
             new SnapshotTransfer(core, node, group, drive, connected.test(node.getId()), nowNs);
       }
     }
+  }
+
+  private void failJoin(String reason, long nowNs) {
+    failedJoins++;
+    // One failure is nothing unusual: a connection has ended, say. Later ones are counted.
+    if (rejoins.failed(transfer.node(), nowNs) == SAID_FAILURE) {
+      LOGGER.log(
+          Level.WARNING,
+          "a node cannot join an index, and is tried again after pauses that grow up to {0} s:"
+              + " index={1} node={2}: {3}",
+          TimeUnit.NANOSECONDS.toSeconds(Rejoins.LIMIT_NS),
+          group.getIndex(),
+          transfer.node().getAddress(),
+          reason);
+    }
+    endTransfer();
   }
 
   private Node choose(Map<Long, Node> living, long nowNs) {

@@ -7,14 +7,15 @@ import java.util.Map;
 import java.util.concurrent.TimeUnit;
 
 /**
- * How long a leader leaves nodes alone that could not join, or did not stay: one whose disk is full
- * joins as often as it is let, and each time writes wait until it is taken out. The pause doubles
- * each time. A process that starts anew has none.
+ * The pauses of a leader before it tries again with nodes that could not join, or did not stay: one
+ * whose disk is full joins as often as it is let, and each time writes wait until it is taken out;
+ * one that can never join costs a snapshot each time. The pause doubles each time. A process that
+ * starts anew has none.
  *
  * <p>The leader's replica's owner only.
  */
 final class Rejoins {
-  /** A node that could not join is left alone for so long, and one that did not stay at first. */
+  /** The first pause. */
   static final long FIRST_NS = TimeUnit.SECONDS.toNanos(1);
 
   /** The longest pause. */
@@ -28,11 +29,17 @@ final class Rejoins {
     final long incarnation;
     boolean isMember;
     long joinedNs;
+    int failures; // since it was a member
     long pauseNs; // 0: there was none
     long untilNs;
 
     Absence(long incarnation) {
       this.incarnation = incarnation;
+    }
+
+    void pause(long nowNs) {
+      pauseNs = Math.min(LIMIT_NS, Math.max(FIRST_NS, 2 * pauseNs));
+      untilNs = nowNs + pauseNs;
     }
   }
 
@@ -51,13 +58,15 @@ final class Rejoins {
   void joined(Node node, long nowNs) {
     final Absence absence = of(node.getId(), node.getIncarnation());
     absence.isMember = true;
+    absence.failures = 0;
     absence.joinedNs = nowNs;
   }
 
-  /** A node could not join. */
-  void failed(Node node, long nowNs) {
+  /** A node could not join; returns how often that was so since it was a member. */
+  int failed(Node node, long nowNs) {
     final Absence absence = of(node.getId(), node.getIncarnation());
-    absence.untilNs = nowNs + Math.max(FIRST_NS, absence.pauseNs);
+    absence.pause(nowNs);
+    return ++absence.failures;
   }
 
   /** A member was taken out. */
@@ -65,8 +74,12 @@ final class Rejoins {
     final Absence absence = of(member.getNode(), member.getIncarnation());
     final boolean hasStayed = !absence.isMember || nowNs - absence.joinedNs >= STAY_NS;
     absence.isMember = false;
-    absence.pauseNs = hasStayed ? 0 : Math.min(LIMIT_NS, Math.max(FIRST_NS, 2 * absence.pauseNs));
-    absence.untilNs = nowNs + absence.pauseNs;
+    if (hasStayed) {
+      absence.pauseNs = 0;
+      absence.untilNs = nowNs;
+    } else {
+      absence.pause(nowNs);
+    }
   }
 
   /** Whether a node is to be left alone now. */

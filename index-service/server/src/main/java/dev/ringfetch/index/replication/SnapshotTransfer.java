@@ -39,8 +39,8 @@ final class SnapshotTransfer {
   private long begin = -1; // position that the snapshot has at least
   private long end = -1; // position that the node has to apply; -1 before all was sent
   private long heardNs;
-  private long steppedNs; // when the node has got further, or a piece was sent
-  private boolean failed;
+  private long steppedNs; // when a piece was sent or, after all of them, the node has got further
+  private String failure; // null: it has not failed
   private boolean recordsFirst;
   private int pieces;
 
@@ -74,14 +74,32 @@ final class SnapshotTransfer {
     return pieces;
   }
 
-  /** Whether it is to be given up. */
-  boolean isFailed(long nowNs) {
-    return failed
-        || progress.hasFailed()
-        || nowNs - heardNs > SILENCE_NS
-        || (nowNs - steppedNs > STALL_NS && !isReady())
-        || (snapshot != null && snapshot.isFailed())
-        || core.log().bytes() > core.context().limits().tail();
+  /** Why it is to be given up, for people; null if it goes on. */
+  String failure(long nowNs) {
+    if (failure != null) {
+      return failure;
+    }
+    if (progress.hasFailed()) {
+      return "the node has lost what it had";
+    }
+    if (nowNs - heardNs > SILENCE_NS) {
+      return progress.isConnected() ? "the node does not answer" : "the node is not reached";
+    }
+    if (nowNs - steppedNs > STALL_NS && !isReady()) {
+      return "the node gets no further";
+    }
+    if (snapshot != null && snapshot.isFailed()) {
+      return "the index has ended the snapshot";
+    }
+    return core.log().bytes() > core.context().limits().tail()
+        ? "the node takes records more slowly than they come"
+        : null;
+  }
+
+  private void fail(String reason) {
+    if (failure == null) {
+      failure = reason;
+    }
   }
 
   /** Whether the node can become a member: no commit waits for what its disk lacks yet. */
@@ -98,13 +116,19 @@ final class SnapshotTransfer {
   }
 
   void onConnected() {
-    failed |= begin >= 0;
+    loseConnection();
     progress.onConnected();
   }
 
   void onDisconnected() {
-    failed |= begin >= 0; // what was under way is lost
+    loseConnection();
     progress.onDisconnected();
+  }
+
+  private void loseConnection() {
+    if (begin >= 0) { // what was under way is lost
+      fail("the connection has ended");
+    }
   }
 
   void onAnswer(MemberMessage answer, long nowNs) {
@@ -116,7 +140,9 @@ final class SnapshotTransfer {
       progress.answered();
       if (answer.getEpoch() == group.getEstablished().getEpoch()) {
         isAnswered = true;
-        failed |= answer.getGate() > answer.getEpoch();
+        if (answer.getGate() > answer.getEpoch()) {
+          fail("the node obeys a later leader");
+        }
         shared = // a log of this epoch is not resumed in it
             answer.getLogEpoch() == 0 || answer.getLogEpoch() >= answer.getEpoch()
                 ? -1
@@ -127,12 +153,12 @@ final class SnapshotTransfer {
     if (begin >= 0
         && answer.getEpoch() == group.getEstablished().getEpoch()
         && answer.getGate() != answer.getEpoch()) {
-      failed = true;
+      fail("the node has given up what it got, or refuses it");
       return;
     }
     final long before = progress.received() + progress.applied();
     progress.onAnswer(answer, nowNs);
-    if (progress.received() + progress.applied() > before) {
+    if (end >= 0 && progress.received() + progress.applied() > before) {
       steppedNs = nowNs;
     }
   }
@@ -194,7 +220,7 @@ final class SnapshotTransfer {
       }
       if (piece == null) {
         if (snapshot.isFailed()) {
-          failed = true;
+          fail("the index has ended the snapshot");
           return;
         }
         final long position = core.commit(); // all that the snapshot has is committed

@@ -14,6 +14,9 @@ import io.grpc.stub.StreamObserver;
 
 /** The call of a batch of puts: answers it when every put has its outcome. */
 final class BatchPutCall {
+  /** Characters of all descriptions of a response; others are left out, so that it can be sent. */
+  private static final int DESCRIPTIONS_MAX = 1 << 20;
+
   private final BatchPutRequest request;
   private final NumberedClient client; // null: the puts have no numbers
   private final ServedIndex index;
@@ -22,6 +25,8 @@ final class BatchPutCall {
 
   /** Of each entry that breaks a limit, its outcome; null for the others, which are written. */
   private final PutOutcome[] refused;
+
+  private int described; // characters; of the thread that submits, and then of the one that answers
 
   BatchPutCall(
       BatchPutRequest request,
@@ -72,10 +77,12 @@ final class BatchPutCall {
         : outcome(outcomes.status(index, write));
   }
 
-  private static PutOutcome outcome(Status status) {
+  private PutOutcome outcome(Status status) {
+    final String description = String.valueOf(status.getDescription());
+    described += description.length();
     return PutOutcome.newBuilder()
         .setCode(status.getCode().value())
-        .setDescription(String.valueOf(status.getDescription()))
+        .setDescription(described > DESCRIPTIONS_MAX ? "" : description)
         .build();
   }
 }

@@ -190,7 +190,7 @@ final class IndexJournal implements ClientLog, AutoCloseable {
             new IndexSnapshots(
                 journal,
                 () -> indexes.catalog(this),
-                indexes::forEachClient,
+                indexes.clients()::walk,
                 wake,
                 indexes.watches()::progress));
   }

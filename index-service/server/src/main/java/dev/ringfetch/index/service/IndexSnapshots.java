@@ -7,8 +7,8 @@ import dev.ringfetch.index.outcome.NumberedClient;
 import dev.ringfetch.index.partition.CommitLog;
 import java.io.IOException;
 import java.util.ArrayList;
+import java.util.Iterator;
 import java.util.List;
-import java.util.function.Consumer;
 import java.util.function.Supplier;
 
 /**
@@ -17,12 +17,15 @@ import java.util.function.Supplier;
  * <p>Used by one thread at a time.
  */
 final class IndexSnapshots implements SnapshotSource {
+  /** Clients of a step: about 16 KiB of records. */
+  private static final int STEP_CLIENTS = 256;
+
   /** An LSN up to which a log has to be durable. */
   private record Needed(CommitLog log, long lsn) {}
 
   private final Journal journal;
   private final Supplier<CatalogState> catalog;
-  private final Consumer<Consumer<NumberedClient>> clients;
+  private final Supplier<Iterator<NumberedClient>> clients;
   private final Runnable wake;
   private final Runnable removing;
 
@@ -33,6 +36,9 @@ final class IndexSnapshots implements SnapshotSource {
   /** Of the present index; null before it begins. */
   private IndexWalk walk;
 
+  /** Null before all indexes are there. */
+  private Iterator<NumberedClient> client;
+
   private final List<Needed> needed = new ArrayList<>();
   private long neededCatalogLsn;
 
@@ -40,14 +46,14 @@ final class IndexSnapshots implements SnapshotSource {
    * Creates the source.
    *
    * @param catalog gives the state of the catalog
-   * @param clients passes all clients that have numbers
+   * @param clients begins a walk over all clients that have numbers
    * @param wake is run when an owner has answered, on any thread
    * @param removing is run before segments of the journal are removed
    */
   IndexSnapshots(
       Journal journal,
       Supplier<CatalogState> catalog,
-      Consumer<Consumer<NumberedClient>> clients,
+      Supplier<Iterator<NumberedClient>> clients,
       Runnable wake,
       Runnable removing) {
     this.journal = journal;
@@ -63,6 +69,7 @@ final class IndexSnapshots implements SnapshotSource {
     created = 0;
     number = 0;
     walk = null;
+    client = null;
     needed.clear();
     neededCatalogLsn = Long.MAX_VALUE;
   }
@@ -75,8 +82,9 @@ final class IndexSnapshots implements SnapshotSource {
       return Progress.MORE;
     }
     if (number == state.indexes().size()) {
-      // After all outcomes: one that was not kept any more is below what its client says now.
-      addClients(sink);
+      if (addClients(sink)) {
+        return Progress.MORE;
+      }
       // After all walks: an index that ended one has its removal before this.
       neededCatalogLsn = journal.catalogLsn();
       return Progress.DONE;
@@ -84,12 +92,16 @@ final class IndexSnapshots implements SnapshotSource {
     return addOf(state.indexes().get(number), sink);
   }
 
-  private void addClients(SnapshotSink sink) throws IOException {
-    final List<NumberedClient> known = new ArrayList<>();
-    clients.accept(known::add);
-    for (final NumberedClient client : known) {
-      sink.client(client.id(), client.firstIncomplete());
+  /** Adds some clients; returns whether there may be more. */
+  private boolean addClients(SnapshotSink sink) throws IOException {
+    if (client == null) {
+      client = clients.get(); // after all outcomes: one that was not kept is below what it says now
     }
+    for (int i = 0; i < STEP_CLIENTS && client.hasNext(); i++) {
+      final NumberedClient next = client.next();
+      sink.client(next.id(), next.firstIncomplete());
+    }
+    return client.hasNext();
   }
 
   private Progress addOf(ServedIndex index, SnapshotSink sink) throws IOException {

@@ -2,6 +2,7 @@ package dev.ringfetch.index.service;
 
 import dev.ringfetch.index.journal.SnapshotSink;
 import dev.ringfetch.index.outcome.KeptOutcome;
+import dev.ringfetch.index.outcome.OutcomeWalk;
 import dev.ringfetch.index.partition.Write;
 import dev.ringfetch.index.store.EntryWalk;
 import dev.ringfetch.index.v1.Entry;
@@ -9,8 +10,8 @@ import java.io.IOException;
 
 /**
  * The walk of a snapshot through an index, partition after partition. The owner of each takes a
- * barrier, and then a walk in steps, as two kinds of {@link Write}: so a walk sees the store
- * between two writes, and writers wait for one step at most.
+ * barrier, and then walks over the outcomes and over the entries in steps, as kinds of {@link
+ * Write}: so a walk sees the store between two writes, and writers wait for one step at most.
  *
  * <p>Used by one thread at a time.
  */
@@ -45,7 +46,10 @@ final class IndexWalk {
   private final Runnable wake;
   private int partition;
 
-  /** Of the present partition; null before its barrier was answered. */
+  /** Over the outcomes of the present partition; null before its barrier was answered. */
+  private OutcomeWalk outcomes;
+
+  /** Over its entries; null before all outcomes are there. */
   private EntryWalk walk;
 
   /** Null if nothing is asked. */
@@ -81,12 +85,17 @@ final class IndexWalk {
     if (answer.outcome() != Write.DONE) {
       return Step.ENDED;
     }
-    if (walk == null) {
+    if (outcomes == null) {
       sink.partition(number, partition, answer.version(), answer.clock());
-      for (final KeptOutcome outcome : answer.outcomes()) {
+      outcomes = new OutcomeWalk();
+      return Step.MORE;
+    }
+    if (walk == null) {
+      for (final KeptOutcome outcome : outcomes.outcomes()) {
         sink.outcome(number, partition, outcome);
       }
-      walk = new EntryWalk();
+      outcomes.clear();
+      walk = outcomes.isDone() ? new EntryWalk() : null;
       return Step.MORE;
     }
     for (final Entry entry : walk.entries()) {
@@ -95,6 +104,7 @@ final class IndexWalk {
     walk.clear();
     if (walk.isDone()) {
       walk = null;
+      outcomes = null;
       partition++;
     }
     return partition == index.partitions() ? Step.DONE : Step.MORE;
@@ -102,8 +112,10 @@ final class IndexWalk {
 
   private Step ask() {
     final Asked next = new Asked(wake);
-    if (walk == null) {
+    if (outcomes == null) {
       next.write.barrier();
+    } else if (walk == null) {
+      next.write.walk(outcomes);
     } else {
       next.write.walk(walk);
     }

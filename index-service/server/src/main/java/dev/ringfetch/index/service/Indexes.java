@@ -2,7 +2,6 @@ package dev.ringfetch.index.service;
 
 import dev.ringfetch.index.journal.IndexDefinition;
 import dev.ringfetch.index.outcome.ClientRegistry;
-import dev.ringfetch.index.outcome.NumberedClient;
 import dev.ringfetch.index.outcome.OutcomeTable;
 import dev.ringfetch.index.partition.ImmediateLog;
 import dev.ringfetch.index.partition.OwnerContext;
@@ -205,11 +204,6 @@ public final class Indexes implements AutoCloseable {
           .withDescription("recovering: the server reads its journal; try again")
           .asException();
     }
-  }
-
-  /** Passes all clients that have numbers. */
-  void forEachClient(Consumer<NumberedClient> consumer) {
-    clients.forEach(consumer);
   }
 
   /** The indexes that are in the journal now. */

@@ -26,9 +26,9 @@ import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.TreeMap;
+import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.Executor;
 import java.util.function.Supplier;
-import org.agrona.collections.Long2ObjectHashMap;
 
 /**
  * The indexes that the records of a journal say there are: carries the records out, in stores of
@@ -50,7 +50,9 @@ final class JournalReplay implements RecordSink {
   private final ReplayLane[] byKeys;
 
   private final Map<Long, RecoveredIndex> indexes = new TreeMap<>();
-  private final Long2ObjectHashMap<NumberedClient> clients = new Long2ObjectHashMap<>();
+
+  /** Concurrent, as walks over it go on while clients come and go. */
+  private final Map<Long, NumberedClient> clients = new ConcurrentHashMap<>();
 
   /** The index that was looked up last, and its number; null and 0 if none. */
   private RecoveredIndex recent;

@@ -2,7 +2,7 @@ package dev.ringfetch.index.service;
 
 import dev.ringfetch.index.outcome.NumberedClient;
 import java.io.IOException;
-import java.util.List;
+import java.util.Iterator;
 
 /** A snapshot of what a leader has applied; the owners of the partitions take the steps. */
 final class LeaderSnapshot extends PiecewiseSnapshot {
@@ -10,6 +10,7 @@ final class LeaderSnapshot extends PiecewiseSnapshot {
   private final IndexWalk walk;
 
   LeaderSnapshot(ServedIndex index, long group, Runnable wake) {
+    super(wake);
     this.index = index;
     walk = new IndexWalk(index, group, wake);
   }
@@ -20,7 +21,7 @@ final class LeaderSnapshot extends PiecewiseSnapshot {
   }
 
   @Override
-  void clients(List<NumberedClient> to) {
-    index.leadership().clients().forEach(to::add);
+  Iterator<NumberedClient> clients() {
+    return index.leadership().clients().walk();
   }
 }

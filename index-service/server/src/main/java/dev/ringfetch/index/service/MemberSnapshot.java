@@ -2,14 +2,14 @@ package dev.ringfetch.index.service;
 
 import dev.ringfetch.index.outcome.KeptOutcome;
 import dev.ringfetch.index.outcome.NumberedClient;
+import dev.ringfetch.index.outcome.OutcomeWalk;
 import dev.ringfetch.index.store.EntryStore;
 import dev.ringfetch.index.store.EntryWalk;
 import dev.ringfetch.index.store.StoreDamagedException;
 import dev.ringfetch.index.v1.Entry;
 import java.io.IOException;
-import java.util.ArrayList;
 import java.util.Collection;
-import java.util.List;
+import java.util.Iterator;
 import java.util.function.Supplier;
 
 /**
@@ -22,18 +22,22 @@ final class MemberSnapshot extends PiecewiseSnapshot {
   private final Collection<NumberedClient> clients;
   private final Supplier<RecoveredIndex> present;
   private int partition;
-  private EntryWalk walk; // of the present partition; null before it begins
+  private OutcomeWalk outcomes; // of the present partition; null before it begins
+  private EntryWalk walk; // null before all outcomes are there
 
   /**
    * Creates it.
    *
+   * @param clients a walk over them goes on while clients come and go
    * @param present gives another index, or null, when this one is a member's no more
    */
   MemberSnapshot(
       long group,
       RecoveredIndex index,
       Collection<NumberedClient> clients,
-      Supplier<RecoveredIndex> present) {
+      Supplier<RecoveredIndex> present,
+      Runnable wake) {
+    super(wake);
     this.group = group;
     this.index = index;
     this.clients = clients;
@@ -46,18 +50,18 @@ final class MemberSnapshot extends PiecewiseSnapshot {
       return IndexWalk.Step.ENDED;
     }
     final EntryStore store = index.index().partition(partition);
-    if (walk == null) {
-      walk = new EntryWalk();
+    if (outcomes == null) {
+      outcomes = new OutcomeWalk();
       partition(group, partition, index.last(partition), store.expiry().clock());
-      final List<KeptOutcome> outcomes = new ArrayList<>();
-      index
-          .outcomes(partition)
-          .forEach(
-              (client, number, kind, isPositive, lsn, detail) ->
-                  outcomes.add(new KeptOutcome(client, number, kind, isPositive, lsn, detail)));
-      for (final KeptOutcome outcome : outcomes) {
+      return IndexWalk.Step.MORE;
+    }
+    if (walk == null) {
+      index.outcomes(partition).step(outcomes);
+      for (final KeptOutcome outcome : outcomes.outcomes()) {
         outcome(group, partition, outcome);
       }
+      outcomes.clear();
+      walk = outcomes.isDone() ? new EntryWalk() : null;
       return IndexWalk.Step.MORE;
     }
     try {
@@ -71,13 +75,14 @@ final class MemberSnapshot extends PiecewiseSnapshot {
     walk.clear();
     if (walk.isDone()) {
       walk = null;
+      outcomes = null;
       partition++;
     }
     return partition == index.index().partitions() ? IndexWalk.Step.DONE : IndexWalk.Step.MORE;
   }
 
   @Override
-  void clients(List<NumberedClient> to) {
-    to.addAll(clients);
+  Iterator<NumberedClient> clients() {
+    return clients.iterator();
   }
 }

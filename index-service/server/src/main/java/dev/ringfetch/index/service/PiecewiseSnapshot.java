@@ -1,17 +1,27 @@
 package dev.ringfetch.index.service;
 
 import com.google.protobuf.ByteString;
+import com.google.protobuf.UnsafeByteOperations;
 import dev.ringfetch.index.journal.SnapshotRecords;
 import dev.ringfetch.index.outcome.NumberedClient;
 import dev.ringfetch.index.replication.GroupSnapshot;
 import java.io.ByteArrayOutputStream;
 import java.io.IOException;
-import java.util.ArrayList;
-import java.util.List;
+import java.util.ArrayDeque;
+import java.util.Iterator;
 
-/** A snapshot of a group in pieces: its entries with their outcomes, and then its clients. */
+/**
+ * A snapshot of a group in pieces: its outcomes and entries, and then its clients. A piece has at
+ * most {@value #PIECE_LENGTH} bytes, or one record that is longer.
+ */
 abstract class PiecewiseSnapshot extends SnapshotRecords implements GroupSnapshot {
-  private static final int PIECE_LENGTH = 64 << 10;
+  static final int PIECE_LENGTH = 64 << 10;
+
+  /** Steps for one piece, however few records they have: the owner has more to do. */
+  private static final int STEPS = 64;
+
+  /** Clients of a step. */
+  private static final int STEP_CLIENTS = 64;
 
   private enum State {
     WALKING,
@@ -20,58 +30,83 @@ abstract class PiecewiseSnapshot extends SnapshotRecords implements GroupSnapsho
     FAILED
   }
 
+  private final Runnable wake;
   private final ByteArrayOutputStream piece = new ByteArrayOutputStream(PIECE_LENGTH);
+  private final ArrayDeque<ByteString> full = new ArrayDeque<>(); // pieces that are made
   private State state = State.WALKING;
+  private Iterator<NumberedClient> clients; // null before they come
 
-  PiecewiseSnapshot() {
+  /**
+   * Creates it.
+   *
+   * @param wake is run, on any thread, when there may be a next piece
+   */
+  PiecewiseSnapshot(Runnable wake) {
     super(0);
+    this.wake = wake;
   }
 
   /** Takes the walk over the entries one step on. */
   abstract IndexWalk.Step walk() throws IOException;
 
-  /** The clients, after the walk: an outcome that was not kept any more is below what they say. */
-  abstract void clients(List<NumberedClient> to);
-
-  /** Notes that there is nothing to walk over. */
-  final void fail() {
-    state = State.FAILED;
-  }
+  /**
+   * The clients, asked for after the walk: an outcome that was not kept any more is below what they
+   * say. They may come and go meanwhile.
+   */
+  abstract Iterator<NumberedClient> clients();
 
   @Override
   protected final void add(byte[] array, int recordLength) {
+    if (piece.size() > 0 && piece.size() + recordLength > PIECE_LENGTH) {
+      endPiece();
+    }
     piece.write(array, 0, recordLength);
+  }
+
+  private void endPiece() {
+    full.add(UnsafeByteOperations.unsafeWrap(piece.toByteArray()));
+    piece.reset();
   }
 
   @Override
   public final boolean isFull() {
-    return piece.size() >= PIECE_LENGTH;
+    return !full.isEmpty();
   }
 
   @Override
   public final ByteString next() {
-    if (state == State.DONE || state == State.FAILED) {
-      return state == State.DONE ? null : ByteString.EMPTY;
-    }
     try {
-      boolean goesOn = true;
-      while (goesOn && !isFull()) {
+      boolean goesOn = state != State.DONE && state != State.FAILED;
+      for (int left = STEPS; goesOn && full.isEmpty(); left--) {
+        if (left == 0) {
+          wake.run();
+          return ByteString.EMPTY;
+        }
         goesOn = step();
       }
     } catch (IOException e) {
       throw new IllegalStateException(e); // nothing here does that
     }
-    final ByteString next = ByteString.copyFrom(piece.toByteArray());
-    piece.reset();
-    return next;
+    if (state == State.FAILED) {
+      return ByteString.EMPTY;
+    }
+    if (full.isEmpty() && piece.size() > 0) {
+      endPiece();
+    }
+    if (!full.isEmpty()) {
+      return full.poll();
+    }
+    return state == State.DONE ? null : ByteString.EMPTY;
   }
 
   private boolean step() throws IOException {
     if (state == State.CLIENTS) {
-      final List<NumberedClient> clients = new ArrayList<>();
-      clients(clients);
-      for (final NumberedClient client : clients) {
+      for (int i = 0; i < STEP_CLIENTS && clients.hasNext(); i++) {
+        final NumberedClient client = clients.next();
         client(client.id(), client.firstIncomplete());
+      }
+      if (clients.hasNext()) {
+        return true;
       }
       state = State.DONE;
       return false;
@@ -81,7 +116,10 @@ abstract class PiecewiseSnapshot extends SnapshotRecords implements GroupSnapsho
       case WAITING -> {
         return false;
       }
-      case DONE -> state = State.CLIENTS;
+      case DONE -> {
+        clients = clients();
+        state = State.CLIENTS;
+      }
       case ENDED -> {
         state = State.FAILED;
         return false;

@@ -95,6 +95,9 @@ final class RecoveredIndex {
     }
     final OutcomeTable table = outcomes[partition];
     final int place = table.find(client, number);
+    if (place != OutcomeTable.NONE && table.lsn(place) >= outcome.lsn) {
+      return; // a snapshot has the outcome of this record, or of a later one
+    }
     long detail = outcome.detail;
     if (outcome.kind == OutcomeKind.DELETED && detail == 0) {
       detail = place == OutcomeTable.NONE ? 1 : table.detail(place) + 1;

@@ -183,7 +183,7 @@ final class ReplicatedIndex implements GroupStore {
   @Override
   public GroupSnapshot snapshot(Runnable wake) {
     return served == null
-        ? new MemberSnapshot(group, recovered, replay.clients(), () -> recovered)
+        ? new MemberSnapshot(group, recovered, replay.clients(), () -> recovered, wake)
         : new LeaderSnapshot(served, group, wake);
   }
 

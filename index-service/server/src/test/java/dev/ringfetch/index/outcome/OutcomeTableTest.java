@@ -88,12 +88,88 @@ class OutcomeTableTest {
     assertEquals(0, budget.used());
   }
 
+  private static List<KeptOutcome> all(OutcomeTable table) {
+    final List<KeptOutcome> found = new ArrayList<>();
+    final OutcomeWalk walk = new OutcomeWalk();
+    while (!walk.isDone()) {
+      step(table, walk, found);
+    }
+    return found;
+  }
+
+  /** A step, which has a bound. */
+  private static void step(OutcomeTable table, OutcomeWalk walk, List<KeptOutcome> found) {
+    table.step(walk);
+    assertTrue(walk.outcomes().size() < 2 * OutcomeWalk.STEP_OUTCOMES);
+    found.addAll(walk.outcomes());
+    walk.clear();
+  }
+
+  /** Outcomes come, are freed and move between the steps, and the table grows and shrinks. */
+  @Test
+  void aWalkHasEachOutcomeThatIsThereThroughout() {
+    for (int world = 0; world < 30; world++) {
+      walk(new Random(SEED + world));
+    }
+  }
+
+  private static void walk(Random random) {
+    final OutcomeTable table = new OutcomeTable(new OutcomeBudget(1 << 20));
+    final List<NumberedClient> clients = new ArrayList<>();
+    final Map<Key, Long> lsns = new HashMap<>();
+    long lsn = 0;
+    final int begun = 1 + random.nextInt(3_000);
+    final int change = random.nextInt(4_000);
+    final boolean grows = random.nextBoolean();
+    for (int i = 0; i < 40; i++) {
+      clients.add(new NumberedClient(random.nextLong() | 1, 1));
+    }
+    for (int i = 0; i < begun; i++) {
+      keep(table, clients.get(random.nextInt(40)), 1 + i, ++lsn, lsns);
+    }
+    final Map<Key, Long> before = new HashMap<>(lsns);
+    final Map<Key, Long> found = new HashMap<>();
+    final OutcomeWalk walk = new OutcomeWalk();
+    int steps = 0;
+    while (!walk.isDone()) {
+      final List<KeptOutcome> some = new ArrayList<>();
+      step(table, walk, some);
+      some.forEach(one -> found.merge(new Key(one.client(), one.number()), one.lsn(), Math::max));
+      if (++steps > 10) {
+        continue; // as many as there may be without changes
+      }
+      for (int i = 0; i < change; i++) {
+        final NumberedClient client = clients.get(random.nextInt(40));
+        if (grows || random.nextInt(3) == 0) {
+          keep(table, client, 10_000L * steps + i, ++lsn, lsns);
+        } else {
+          client.complete(client.firstIncomplete() + 1 + random.nextInt(200));
+          keep(table, client, client.firstIncomplete(), ++lsn, lsns);
+        }
+      }
+    }
+    before.forEach(
+        (key, kept) -> {
+          if (key.client.keeps(key.number)) {
+            assertTrue(found.getOrDefault(key, 0L) >= kept, "number=" + key.number);
+          }
+        });
+    found.forEach((key, kept) -> assertTrue(kept <= lsns.get(key)));
+  }
+
+  private static void keep(
+      OutcomeTable table, NumberedClient client, long number, long lsn, Map<Key, Long> lsns) {
+    assertTrue(table.reserve());
+    table.keep(client, number, OutcomeKind.WRITTEN, false, lsn, 0);
+    lsns.put(new Key(client, number), lsn);
+  }
+
   private static void compare(OutcomeTable table, Map<Key, Kept> expected) {
     final Map<Key, Kept> found = new HashMap<>();
-    table.forEach(
-        (client, number, kind, isPositive, lsn, detail) ->
-            assertEquals(
-                null, found.put(new Key(client, number), new Kept(kind, isPositive, lsn, detail))));
+    for (final KeptOutcome one : all(table)) {
+      final Kept kept = new Kept(one.kind(), one.isPositive(), one.lsn(), one.detail());
+      assertEquals(null, found.put(new Key(one.client(), one.number()), kept));
+    }
     final Map<Key, Kept> needed = new HashMap<>(expected);
     needed.keySet().removeIf(key -> !key.client.keeps(key.number));
     assertEquals(needed, found);

@@ -8,6 +8,9 @@ import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import com.google.protobuf.ByteString;
+import dev.ringfetch.index.outcome.KeptOutcome;
+import dev.ringfetch.index.outcome.NumberedClient;
+import dev.ringfetch.index.outcome.OutcomeWalk;
 import dev.ringfetch.index.v1.Entry;
 import java.util.ArrayDeque;
 import java.util.ArrayList;
@@ -59,6 +62,23 @@ final class PartitionTest {
     assertEquals(Write.DONE, before.outcome());
     assertEquals(101, barrier.version());
     assertNull(store.read(OTHER));
+  }
+
+  @Test
+  void aWalkOverOutcomesIsAnsweredWhenTheirRecordsAreCommitted() {
+    final NumberedClient client = new NumberedClient(7, 1);
+    submit(write().put(KEY, A).numbered(client, 1));
+    log.commitAll();
+    submit(write().put(KEY, B).numbered(client, 2));
+    final OutcomeWalk walk = new OutcomeWalk();
+    final Write step = submit(write().walk(walk));
+    submit(write().put(OTHER, B).numbered(client, 3));
+    assertFalse(answers.contains(step));
+    log.commit(1);
+    assertTrue(answers.contains(step));
+    assertTrue(walk.isDone());
+    assertEquals(
+        List.of(101L, 102L), walk.outcomes().stream().map(KeptOutcome::lsn).sorted().toList());
   }
 
   @Test

@@ -4,6 +4,7 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import com.google.protobuf.ByteString;
 import dev.ringfetch.index.v1.LeaderMessage;
 import dev.ringfetch.index.v1.MemberMessage;
 import dev.ringfetch.index.v1.Node;
@@ -11,6 +12,8 @@ import dev.ringfetch.index.v1.ReplicationGrpc;
 import dev.ringfetch.rpc.RingServer;
 import dev.ringfetch.rpc.RingServerBuilder;
 import io.grpc.stub.StreamObserver;
+import java.util.Set;
+import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
@@ -113,6 +116,69 @@ final class GrpcPeersTest {
     assertEquals(0, ended.getCount());
     peers.work(nowNs + TimeUnit.MILLISECONDS.toNanos(GrpcPeers.RETRY_MILLIS));
     awaitStreams(2);
+  }
+
+  /** A node that says what it takes, and notes the groups of messages that come. */
+  private static final class Taking implements PeerListener {
+    private final Set<Long> groups = ConcurrentHashMap.newKeySet();
+
+    @Override
+    public void onConnected(long node) {}
+
+    @Override
+    public void onDisconnected(long node) {}
+
+    @Override
+    public boolean isNode(Node leader) {
+      return true;
+    }
+
+    @Override
+    public void onLeaderGone(long leader) {}
+
+    @Override
+    public Runnable onMessage(long leader, LeaderMessage message) {
+      groups.add(message.getGroup());
+      return () -> {};
+    }
+
+    @Override
+    public void onAnswer(long member, MemberMessage answer) {}
+  }
+
+  private static LeaderMessage message(long group, int length) {
+    return LeaderMessage.newBuilder()
+        .setGroup(group)
+        .setSnapshot(ByteString.copyFrom(new byte[length]))
+        .build();
+  }
+
+  /** It would end the stream, and with it what other groups have under way. */
+  @Test
+  void aMessageThatTheNodeDoesNotTakeIsNotSentAndTheOthersAre() throws Exception {
+    final Taking taking = new Taking();
+    final Node node = silent.toBuilder().setId(3).setAddress("").build();
+    try (GrpcPeers member = new GrpcPeers(node, taking, null)) {
+      final RingServer other =
+          RingServerBuilder.forPort(0).addService(member.service()).build().start();
+      try {
+        peers.connect(node.toBuilder().setAddress("localhost:" + other.getPort()).build());
+        while (!peers.send(node.getId(), message(5, 1))) {
+          Thread.sleep(1);
+        }
+        assertFalse(peers.send(node.getId(), message(6, ReplicationService.MESSAGE_LIMIT)));
+        assertFalse(peers.send(node.getId(), message(7, 5 << 20)));
+        assertTrue(peers.send(node.getId(), message(8, ReplicationService.MESSAGE_LIMIT - 100)));
+        while (!taking.groups.contains(8L)) {
+          Thread.sleep(1);
+        }
+        assertEquals(Set.of(5L, 8L), taking.groups);
+        assertEquals(1, ended.getCount(), "the connection has ended");
+      } finally {
+        other.shutdownNow();
+        assertTrue(other.awaitTermination(20, TimeUnit.SECONDS));
+      }
+    }
   }
 
   @Test

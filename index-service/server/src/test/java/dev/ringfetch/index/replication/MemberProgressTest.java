@@ -2,6 +2,7 @@ package dev.ringfetch.index.replication;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertFalse;
+import static org.junit.jupiter.api.Assertions.assertNull;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import com.google.protobuf.ByteString;
@@ -86,7 +87,7 @@ final class MemberProgressTest implements Peers, MemberStore {
     assertEquals(40, member.received());
   }
 
-  /** It answers, and so it lives: there may be no end of that. */
+  /** It answers, and takes records, and so it lives: there may be no end of that. */
   @Test
   void aNodeThatAnswersAndGetsNoFurtherIsGivenUp() {
     final GroupState group =
@@ -100,11 +101,12 @@ final class MemberProgressTest implements Peers, MemberStore {
     while (nowNs + stepNs <= SnapshotTransfer.STALL_NS) {
       transfer.work(nowNs);
       nowNs += stepNs;
-      transfer.onAnswer(answer(0).build(), nowNs);
-      assertFalse(transfer.isFailed(nowNs), "nowNs=" + nowNs);
+      append();
+      transfer.onAnswer(answer(core.log().end()).build(), nowNs);
+      assertNull(transfer.failure(nowNs), "nowNs=" + nowNs);
     }
     assertEquals(1, snapshots);
-    assertTrue(transfer.isFailed(nowNs + 1));
+    assertEquals("the node gets no further", transfer.failure(nowNs + 1));
   }
 
   // The store.

@@ -7,7 +7,7 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 import dev.ringfetch.index.v1.Node;
 import org.junit.jupiter.api.Test;
 
-/** How long a leader waits for whom. */
+/** The pauses before a leader tries again with a node. */
 final class RejoinsTest {
   private static final Node NODE = Node.newBuilder().setId(3).setIncarnation(7).build();
 
@@ -44,16 +44,24 @@ final class RejoinsTest {
     stay(0);
     stay(0);
     rejoins.failed(NODE, nowNs);
-    assertTrue(rejoins.isLeftAlone(NODE, nowNs + 2 * Rejoins.FIRST_NS - 1));
+    assertTrue(rejoins.isLeftAlone(NODE, nowNs + 4 * Rejoins.FIRST_NS - 1));
     assertFalse(rejoins.isLeftAlone(NODE.toBuilder().setIncarnation(8).build(), nowNs));
     rejoins.failed(NODE.toBuilder().setIncarnation(8).build(), nowNs);
     assertFalse(rejoins.isLeftAlone(NODE, nowNs));
   }
 
   @Test
-  void aNodeThatCouldNotJoinIsLeftAloneForAMoment() {
-    rejoins.failed(NODE, nowNs);
-    assertTrue(rejoins.isLeftAlone(NODE, nowNs + Rejoins.FIRST_NS - 1));
+  void aNodeThatCannotJoinIsTriedAgainAfterPausesThatGrow() {
+    long pauseNs = Rejoins.FIRST_NS;
+    for (int failures = 1; failures < 10; failures++) {
+      assertEquals(failures, rejoins.failed(NODE, nowNs));
+      assertTrue(rejoins.isLeftAlone(NODE, nowNs + pauseNs - 1));
+      assertFalse(rejoins.isLeftAlone(NODE, nowNs + pauseNs));
+      nowNs += pauseNs;
+      pauseNs = Math.min(Rejoins.LIMIT_NS, 2 * pauseNs);
+    }
+    assertEquals(0, stay(Rejoins.STAY_NS));
+    assertEquals(1, rejoins.failed(NODE, nowNs)); // it has been a member since
     assertFalse(rejoins.isLeftAlone(NODE, nowNs + Rejoins.FIRST_NS));
   }
 }

@@ -141,6 +141,41 @@ final class ReplicaTest {
     world.settle();
   }
 
+  /** Its leader leads another group, and reaches the node over the same connection. */
+  @Test
+  void aGroupThatANodeCannotJoinLeavesTheOtherGroupsOfTheNodeAlone() {
+    final ReplicationWorld world = new ReplicationWorld(SEED, 3, 3, coverage);
+    for (int i = 0; i < 3; i++) {
+      world.addGroup();
+    }
+    world.startClients(2, 50_000_000);
+    world.time().run(300 * ReplicationWorld.MS);
+    world.leader().store().oversize(true);
+    world.crash(3, true, 100);
+    world.time().run(8_000 * ReplicationWorld.MS);
+    final List<Configuration> before = others(world);
+    before.forEach(other -> assertEquals(3, other.getMembersCount(), world::describe));
+    assertTrue(before.stream().anyMatch(other -> other.getLeader() == 1), before::toString);
+    world.time().run(112_000 * ReplicationWorld.MS);
+    assertEquals(before, others(world));
+    assertEquals(2, world.coordinator().group(world.group()).getEstablished().getMembersCount());
+    assertTrue(coverage.of("messages that are too long") > 0);
+    final long failed = world.leader().replica().status().counts().failedJoins();
+    assertTrue(failed >= 4 && failed <= 8, "failed=" + failed); // pauses grow
+    world.leader().store().oversize(false);
+    world.time().run(60_000 * ReplicationWorld.MS);
+    assertEquals(3, world.coordinator().group(world.group()).getEstablished().getMembersCount());
+    world.settle();
+  }
+
+  private static List<Configuration> others(ReplicationWorld world) {
+    final List<Configuration> others = new ArrayList<>();
+    for (long group = world.group() + 1; group <= world.group() + 3; group++) {
+      others.add(world.coordinator().group(group).getEstablished());
+    }
+    return others;
+  }
+
   @Test
   void nodeThatRestartsAsItJoinsJoinsInTheSameEpoch() {
     final Random seeds = new Random(SEED);

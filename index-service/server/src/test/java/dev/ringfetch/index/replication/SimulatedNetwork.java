@@ -12,6 +12,9 @@ import java.util.Set;
 
 /** Connections between simulated nodes: late, and cut in one direction or both. */
 final class SimulatedNetwork {
+  /** The longest message that a connection takes; a longer one is not sent. */
+  static final int MESSAGE_LIMIT = 64 << 10;
+
   private final SimulatedTime time;
   private final Coverage coverage;
   private final Map<Long, SimulatedNode> nodes;
@@ -167,6 +170,10 @@ final class SimulatedNetwork {
       public boolean send(long node, LeaderMessage message) {
         final Connection connection = connections.get(new Link(self.id(), node));
         if (connection == null || !connection.open || connection.leader != self) {
+          return false;
+        }
+        if (message.getSerializedSize() > MESSAGE_LIMIT) {
+          coverage.count("messages that are too long");
           return false;
         }
         if (connection.underWay > 20 || time.oneIn(300)) {

@@ -18,6 +18,8 @@ import java.util.TreeMap;
 final class SimulatedStore implements GroupStore {
   static final int PARTITIONS = 2;
   private static final int PIECE_LENGTH = 400;
+  private static final ByteString OVERSIZED =
+      ByteString.copyFrom(new byte[SimulatedNetwork.MESSAGE_LIMIT + 1]);
 
   private final ReplicationWorld world;
   private final SimulatedNode node;
@@ -30,6 +32,7 @@ final class SimulatedStore implements GroupStore {
   private boolean cleared;
   private boolean leading;
   private boolean stalls;
+  private boolean oversized;
   private int generation;
 
   SimulatedStore(ReplicationWorld world, SimulatedNode node, long group) {
@@ -197,7 +200,14 @@ final class SimulatedStore implements GroupStore {
 
   @Override
   public GroupSnapshot snapshot(Runnable wake) {
-    return stalls ? new StalledWalk() : new Walk(wake);
+    return oversized || stalls
+        ? new SamePieces(oversized ? OVERSIZED : ByteString.EMPTY)
+        : new Walk(wake);
+  }
+
+  /** Lets snapshots that begin from now on consist of pieces that no node takes, or not. */
+  void oversize(boolean now) {
+    oversized = now;
   }
 
   /** Lets snapshots that begin from now on come to no end, or not. */
@@ -205,11 +215,11 @@ final class SimulatedStore implements GroupStore {
     stalls = now;
   }
 
-  /** A snapshot of which nothing ever comes. */
-  private static final class StalledWalk implements GroupSnapshot {
+  /** A snapshot of the same piece again and again; if it is empty, nothing ever comes. */
+  private record SamePieces(ByteString piece) implements GroupSnapshot {
     @Override
     public ByteString next() {
-      return ByteString.EMPTY;
+      return piece;
     }
 
     @Override

@@ -100,7 +100,7 @@ class IndexSnapshotsTest {
         new IndexSnapshots(
             journal,
             () -> new CatalogState(journal.catalogLsn(), NUMBER, List.copyOf(indexes)),
-            consumer -> clients.forEach(consumer),
+            clients::iterator,
             () -> {},
             () -> removals++);
     snapshots = new SnapshotCycle(journal, disk, snapshotSource, 0);

@@ -16,7 +16,10 @@ import dev.ringfetch.index.v1.Durability;
 import dev.ringfetch.index.v1.GroupState;
 import dev.ringfetch.index.v1.IndexKind;
 import java.util.ArrayList;
+import java.util.HashMap;
 import java.util.List;
+import java.util.Map;
+import java.util.Random;
 import java.util.TreeSet;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -32,7 +35,10 @@ final class MemberSnapshotTest {
   private final ReplicatedIndex member = new ReplicatedIndex(indexes, told -> {}, grant -> {});
   private final ReplicatedIndex other = new ReplicatedIndex(indexes, told -> {}, grant -> {});
   private GroupState state;
+  private final List<JournalRecord> applied = new ArrayList<>();
+  private final Map<Long, long[]> next = new HashMap<>(); // open, first incomplete, number
   private long lsn;
+  private long client = CLIENT; // of the next record with a number
 
   @AfterEach
   void close() {
@@ -61,10 +67,11 @@ final class MemberSnapshotTest {
         .begin(bytes, 0, type, name, value)
         .deadline(deadline)
         .partition(type == RecordDescriptor.OPEN_CLIENT ? 0 : GROUP, 0)
-        .request(request == 0 ? 0 : CLIENT, request)
+        .request(request == 0 ? 0 : client, request)
         .place(5, ++lsn)
         .end();
     member.apply(record);
+    applied.add(record.copy());
   }
 
   private void put(String key) throws Exception {
@@ -165,6 +172,82 @@ final class MemberSnapshotTest {
       assertTrue(text.contains("key=k" + i + " "), "i=" + i);
     }
     assertTrue(text.startsWith("32 lsn=200 "), text.substring(0, 20));
+  }
+
+  /**
+   * Writes with numbers go on, and clients come and go, while pieces are taken. Records that follow
+   * the begin of the snapshot are applied behind it, as a node does that joins.
+   */
+  @ParameterizedTest
+  @EnumSource(names = {"HASH", "ORDERED"})
+  void aNodeThatJoinsHasTheSameOutcomesWhateverIsApplied(IndexKind kind) throws Exception {
+    final Random random = new Random(Long.getLong("ringfetch.seed", 7));
+    begin(kind);
+    for (int i = 0; i < 8_000; i++) {
+      write(random, 300);
+    }
+    final GroupSnapshot snapshot = member.snapshot(() -> {});
+    final int begun = applied.size();
+    final List<ByteString> pieces = new ArrayList<>();
+    for (ByteString piece = snapshot.next(); piece != null; piece = snapshot.next()) {
+      assertTrue(piece.size() <= PiecewiseSnapshot.PIECE_LENGTH, "length=" + piece.size());
+      pieces.add(piece);
+      for (int i = 0; i < 300; i++) {
+        write(random, 310);
+      }
+    }
+    assertTrue(pieces.size() > 5, "pieces=" + pieces.size());
+    restore(pieces);
+    for (final JournalRecord record : applied.subList(begun, applied.size())) {
+      other.apply(record);
+    }
+    assertEquals(
+        new TreeSet<>(text(all(member.snapshot(() -> {})))),
+        new TreeSet<>(text(all(other.snapshot(() -> {})))));
+  }
+
+  /** A record of one of so many clients: it comes, writes, deletes of a range, ends. */
+  private void write(Random random, int clients) throws Exception {
+    client = 1 + random.nextInt(clients);
+    final long[] numbers = next.computeIfAbsent(client, unknown -> new long[] {0, 1, 1});
+    if (numbers[0] == 0) {
+      numbers[0] = 1;
+      apply(RecordDescriptor.OPEN_CLIENT, "", ByteString.EMPTY, 0, 1);
+      return;
+    }
+    final ByteString value = ByteString.copyFromUtf8("v" + lsn);
+    switch (random.nextInt(200)) {
+      case 0 -> {
+        next.remove(client);
+        apply(RecordDescriptor.CLOSE_CLIENT, "", ByteString.EMPTY, 0, 0);
+      }
+      case 1 -> numbers[1] = numbers[2]; // it has all answers
+      default -> {
+        final boolean isRange = random.nextInt(3) == 0; // one number for several deletes
+        final long number = isRange && numbers[2] > numbers[1] ? numbers[2] - 1 : numbers[2]++;
+        apply(
+            isRange ? RecordDescriptor.DELETE : RecordDescriptor.PUT,
+            "k" + random.nextInt(50),
+            isRange ? ByteString.EMPTY : value,
+            0,
+            (number - numbers[1]) << 48 | number);
+      }
+    }
+  }
+
+  @ParameterizedTest
+  @EnumSource(names = {"HASH", "ORDERED"})
+  void anEntryThatIsLongerThanAPieceComesAlone(IndexKind kind) throws Exception {
+    begin(kind);
+    final ByteString large = ByteString.copyFrom(new byte[1 << 20]);
+    for (int i = 0; i < 6; i++) {
+      apply(RecordDescriptor.PUT, "k" + i, i % 2 == 0 ? large : VALUE, 0, 0);
+    }
+    for (final ByteString piece : all(member.snapshot(() -> {}))) {
+      assertTrue(
+          piece.size() <= PiecewiseSnapshot.PIECE_LENGTH || text(List.of(piece)).size() == 1,
+          "length=" + piece.size());
+    }
   }
 
   @ParameterizedTest

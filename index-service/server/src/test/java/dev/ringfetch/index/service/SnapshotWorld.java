@@ -29,6 +29,7 @@ import dev.ringfetch.index.v1.Entry;
 import dev.ringfetch.index.v1.IndexKind;
 import java.io.IOException;
 import java.util.ArrayList;
+import java.util.Collections;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
@@ -211,7 +212,7 @@ final class SnapshotWorld {
     return new IndexSnapshots(
         journal,
         () -> new CatalogState(journal.catalogLsn(), newest, List.copyOf(served.values())),
-        consumer -> {},
+        Collections::emptyIterator,
         () -> {},
         () -> {});
   }
