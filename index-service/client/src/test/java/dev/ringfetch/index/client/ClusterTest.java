@@ -4,18 +4,24 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import com.google.protobuf.ByteString;
 import dev.ringfetch.index.coordinator.Coordinator;
 import dev.ringfetch.index.coordinator.LocalCoordinator;
 import dev.ringfetch.index.service.IndexMemory;
 import dev.ringfetch.index.service.ReplicationPath;
 import dev.ringfetch.index.v1.CreateIndexRequest;
 import dev.ringfetch.index.v1.DescribeClusterResponse;
+import dev.ringfetch.index.v1.DropIndexRequest;
+import dev.ringfetch.index.v1.GetRequest;
 import dev.ringfetch.index.v1.GroupDescription;
 import dev.ringfetch.index.v1.IndexDescription;
+import dev.ringfetch.index.v1.IndexGrpc;
 import dev.ringfetch.index.v1.IndexKind;
 import dev.ringfetch.index.v1.ListIndexesRequest;
 import dev.ringfetch.index.v1.MemberDescription;
+import dev.ringfetch.index.v1.Trailers;
 import io.grpc.Status;
+import io.grpc.StatusRuntimeException;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
@@ -258,6 +264,41 @@ final class ClusterTest {
       assertEquals(
           Status.Code.UNAVAILABLE, assertThrows(IndexException.class, () -> view.get("x")).code());
     }
+  }
+
+  /** Adds a node that has not been told of the index a, which is there. */
+  private ClusterMember late() throws Exception {
+    start(2);
+    try (IndexClient client = connect()) {
+      client.hash("a", Codec.string(), Codec.int64()).put("x", 1L);
+    }
+    add(LaggingCoordinator.before(truth.connect()), ReplicationPath.AUTO);
+    final ClusterMember late = members.get(2);
+    await(DescribeClusterResponse::getCoordinatorReached, late);
+    assertEquals(0, late.describe().getGroupsCount());
+    return late;
+  }
+
+  @Test
+  void aNodeThatLagsBehindTheCoordinatorDoesNotTakeAnIndexForAbsent() throws Exception {
+    final ClusterMember late = late();
+    final GetRequest request =
+        GetRequest.newBuilder().setIndex("a").setKey(ByteString.copyFromUtf8("x")).build();
+    final StatusRuntimeException refusal =
+        assertThrows(
+            StatusRuntimeException.class,
+            () ->
+                IndexGrpc.newBlockingStub(late.channel())
+                    .withDeadlineAfter(20, TimeUnit.SECONDS)
+                    .get(request));
+    assertEquals(Status.Code.FAILED_PRECONDITION, refusal.getStatus().getCode());
+    assertEquals(leader("a").address(), Status.trailersFromThrowable(refusal).get(Trailers.LEADER));
+  }
+
+  @Test
+  void aNodeThatLagsBehindTheCoordinatorDropsAnIndex() throws Exception {
+    final DropIndexRequest request = DropIndexRequest.newBuilder().setIndex("a").build();
+    assertTrue(late().ask(admin -> admin.dropIndex(request)).getExisted());
   }
 
   @Test

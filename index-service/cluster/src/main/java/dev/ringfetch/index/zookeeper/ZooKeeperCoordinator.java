@@ -65,6 +65,9 @@ public final class ZooKeeperCoordinator implements Coordinator {
 
   private final Queue<Ended> ended = new ArrayDeque<>();
 
+  /** Syncs that have ended: answered when what they have found is delivered. */
+  private final Queue<Ended> synced = new ArrayDeque<>();
+
   /** Groups that the listener was told of. */
   private final Set<Long> told = new HashSet<>();
 
@@ -130,6 +133,11 @@ public final class ZooKeeperCoordinator implements Coordinator {
   }
 
   @Override
+  public void sync(Answer answer) {
+    begin(new Sync(requests, answer));
+  }
+
+  @Override
   public int poll(Listener listener) {
     if (closed) {
       return 0;
@@ -155,7 +163,7 @@ public final class ZooKeeperCoordinator implements Coordinator {
     if (takesPart || (isCurrent && announcement.wasAnnounced())) {
       calls += deliverChanges(listener); // with which one that is kept out ends what it leads
     }
-    return calls;
+    return calls + answerSyncs(takesPart);
   }
 
   @Override
@@ -192,6 +200,15 @@ public final class ZooKeeperCoordinator implements Coordinator {
     for (int i = 0; i < count; i++) {
       final Ended next = ended.remove();
       next.answer.onAnswer(next.result, next.state);
+    }
+    return count;
+  }
+
+  private int answerSyncs(boolean isDelivered) {
+    final int count = synced.size();
+    for (int i = 0; i < count; i++) {
+      final Ended next = synced.remove();
+      next.answer.onAnswer(isDelivered ? next.result : Result.UNKNOWN, null);
     }
     return count;
   }
@@ -298,7 +315,7 @@ public final class ZooKeeperCoordinator implements Coordinator {
 
     @Override
     public void end(Request request, Result result, GroupState state) {
-      ended.add(new Ended(request.answer(), result, state));
+      (request instanceof Sync ? synced : ended).add(new Ended(request.answer(), result, state));
       ensemble.wakeUp();
     }
 

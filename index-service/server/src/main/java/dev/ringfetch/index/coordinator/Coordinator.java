@@ -166,6 +166,15 @@ public interface Coordinator extends AutoCloseable {
   void replace(GroupState seen, GroupState first, Answer answer);
 
   /**
+   * Catches up with what the coordinator has: each change of a group that was made before this call
+   * is delivered before the answer, which is DONE. It is UNKNOWN where the coordinator is not
+   * reached.
+   *
+   * @param answer gets no state
+   */
+  void sync(Answer answer);
+
+  /**
    * Delivers what there is.
    *
    * @return number of calls of the listener and of answers

@@ -77,6 +77,7 @@ public final class LocalCoordinator implements Coordinator {
 
   private final Truth truth;
   private final Queue<Ended> ended = new ArrayDeque<>();
+  private final Queue<Answer> syncs = new ArrayDeque<>();
   private final Map<Long, Integer> toldVersions = new HashMap<>();
   private DroppedGroups toldDropped = DroppedGroups.getDefaultInstance();
   private Map<Long, Node> toldNodes = Map.of();
@@ -248,7 +249,14 @@ public final class LocalCoordinator implements Coordinator {
   }
 
   @Override
+  public void sync(Answer answer) {
+    syncs.add(answer);
+    wakeUp.run();
+  }
+
+  @Override
   public int poll(Listener listener) {
+    final int synced = syncs.size(); // later ones see a later state
     final boolean connected;
     final Collection<GroupState> groups;
     final DroppedGroups dropped;
@@ -279,7 +287,10 @@ public final class LocalCoordinator implements Coordinator {
       calls += deliver(groups, listener);
       calls += deliver(dropped, nodes, listener);
     }
-    return calls;
+    for (int i = 0; i < synced; i++) {
+      syncs.remove().onAnswer(connected ? Result.DONE : Result.UNKNOWN, null);
+    }
+    return calls + synced;
   }
 
   private int deliver(Collection<GroupState> groups, Listener listener) {

@@ -53,12 +53,31 @@ final class AcceptedLosses {
         request,
         told,
         () -> {
-          lost(request);
-          final Map<Long, Node> asked = replicas.living();
-          questions.ask(
-              asked.values(),
-              answers -> carryOut(request, told, () -> decide(request, asked, answers, told)));
+          if (replicas.state(request.getIndex()) == null && replicas.isCoordinated()) {
+            coordinator.sync( // this node may not know of the index yet
+                (result, state) ->
+                    carryOut(
+                        request,
+                        told,
+                        () -> {
+                          if (result != Coordinator.Result.DONE) {
+                            throw IndexCreations.noAnswer(request.getIndex());
+                          }
+                          ask(request, told);
+                        }));
+          } else {
+            ask(request, told);
+          }
         });
+  }
+
+  private void ask(RecoverIndexRequest request, LeaderDirectory.Recovered told)
+      throws StatusException {
+    lost(request);
+    final Map<Long, Node> asked = replicas.living();
+    questions.ask(
+        asked.values(),
+        answers -> carryOut(request, told, () -> decide(request, asked, answers, told)));
   }
 
   /** A step on the node's thread. */

@@ -90,6 +90,7 @@ public final class ClusterNode implements LeaderDirectory, AutoCloseable {
   private final Replicas replicas;
   private final GroupLeadership leadership;
   private final IndexCreations creations;
+  private final CoordinatorSyncs syncs;
   private final AcceptedLosses losses;
   private final ClusterDescription description;
   private final StopFiles stops; // null: the node has no data directory
@@ -160,6 +161,7 @@ public final class ClusterNode implements LeaderDirectory, AutoCloseable {
     leadership = new GroupLeadership(self.getId(), this.replicas);
     final NewGroups groups = new NewGroups(this.replicas, memory);
     creations = new IndexCreations(this.replicas, coordinator, groups, replicas, this::execute);
+    syncs = new CoordinatorSyncs(coordinator, this::wake, System::nanoTime);
     losses =
         new AcceptedLosses(
             this.replicas, coordinator, groups, this::execute, new NodeQuestions(peers::channel));
@@ -232,7 +234,10 @@ public final class ClusterNode implements LeaderDirectory, AutoCloseable {
     }
   }
 
-  /** The service by which other nodes reach this one; to be added to the server. */
+  /**
+   * The service by which other nodes reach this one; to be added to a server that takes messages of
+   * 2 MiB.
+   */
   public BindableService service() {
     return peers.service();
   }
@@ -300,6 +305,7 @@ public final class ClusterNode implements LeaderDirectory, AutoCloseable {
           task.run();
         }
         peers.work();
+        syncs.work();
         int done = replicas.work();
         if (handingOver != null && handingOver.isDone()) {
           handedOver.complete(null);
@@ -360,6 +366,11 @@ public final class ClusterNode implements LeaderDirectory, AutoCloseable {
         .withDescription(
             "another node leads the index: index=" + name + " leader=" + node.getAddress())
         .asException(trailers);
+  }
+
+  @Override
+  public void sync(Synced told) {
+    syncs.sync(told);
   }
 
   @Override
@@ -516,6 +527,7 @@ public final class ClusterNode implements LeaderDirectory, AutoCloseable {
     }
     if (!thread.isAlive()) { // else it stands in a step, and ends what it has begun
       creations.close();
+      syncs.close();
     }
     replicas.close();
     peers.close();

@@ -111,6 +111,11 @@ public final class DirectAccessService implements BindableService, DirectAccessG
   public void grant(GrantRequest request, StreamObserver<GrantResponse> responses) {
     try {
       RequestLimits.checkIndexName(request.getIndex());
+      indexes.checkStarted();
+      if (indexes.find(request.getIndex()) == null && indexes.directory() != null) {
+        refuse(request.getIndex(), responses);
+        return;
+      }
       final Caller caller = CALLER.get();
       final GrantResponse response = grant(request, caller);
       final ByteString token = response.getToken();
@@ -130,19 +135,35 @@ public final class DirectAccessService implements BindableService, DirectAccessG
     }
   }
 
+  /** Refuses a grant of an index that this node of a cluster does not lead. */
+  private void refuse(String index, StreamObserver<GrantResponse> responses)
+      throws StatusException {
+    final String name = index.isEmpty() ? Indexes.DEFAULT_NAME : index;
+    indexes.directory().checkElsewhere(name);
+    indexes
+        .directory()
+        .sync(
+            failure -> {
+              try {
+                if (failure != null) {
+                  throw failure;
+                }
+                indexes.directory().checkElsewhere(name);
+                throw notFound(name);
+              } catch (StatusException e) {
+                responses.onError(e);
+              }
+            });
+  }
+
+  private static StatusException notFound(String index) {
+    return Status.NOT_FOUND.withDescription("no such index: index=" + index).asException();
+  }
+
   private GrantResponse grant(GrantRequest request, Caller caller) throws StatusException {
-    indexes.checkStarted();
     final ServedIndex index = indexes.find(request.getIndex());
     if (index == null) {
-      if (indexes.directory() != null) {
-        indexes
-            .directory()
-            .checkElsewhere(
-                request.getIndex().isEmpty() ? Indexes.DEFAULT_NAME : request.getIndex());
-      }
-      throw Status.NOT_FOUND
-          .withDescription("no such index: index=" + request.getIndex())
-          .asException();
+      throw notFound(request.getIndex());
     }
     checkMode(caller);
     checkKind(request, index.kind());

@@ -187,17 +187,33 @@ public final class IndexAdminService implements BindableService, IndexAdminGrpc.
       ListIndexesRequest request, StreamObserver<ListIndexesResponse> responses) {
     try {
       indexes.checkStarted();
-      final ListIndexesResponse.Builder response = ListIndexesResponse.newBuilder();
-      for (final ServedIndex index : indexes.all()) {
-        response.addIndexes(indexes.describe(index));
-      }
-      if (indexes.directory() != null) {
-        response.addAllIndexes(indexes.directory().ledElsewhere());
-      }
-      WriteCall.answer(responses, response.build());
     } catch (StatusException e) {
       responses.onError(e);
+      return;
     }
+    if (indexes.directory() == null) {
+      WriteCall.answer(responses, list().build());
+      return;
+    }
+    indexes
+        .directory()
+        .sync(
+            failure -> {
+              if (failure != null) {
+                responses.onError(failure);
+              } else {
+                WriteCall.answer(
+                    responses, list().addAllIndexes(indexes.directory().ledElsewhere()).build());
+              }
+            });
+  }
+
+  private ListIndexesResponse.Builder list() {
+    final ListIndexesResponse.Builder response = ListIndexesResponse.newBuilder();
+    for (final ServedIndex index : indexes.all()) {
+      response.addIndexes(indexes.describe(index));
+    }
+    return response;
   }
 
   @Override

@@ -168,24 +168,35 @@ final class IndexCreations {
   void drop(String index, LeaderDirectory.Created told) {
     node.execute(
         () -> {
-          final GroupState known = replicas.state(index.isEmpty() ? Indexes.DEFAULT_NAME : index);
           if (!replicas.isCoordinated()) {
             told.onEnd(0, false, noAnswer(index));
             return;
           }
-          if (known == null) {
-            told.onEnd(0, false, null);
-            return;
-          }
-          coordinator.drop(
-              known,
+          coordinator.sync( // this node may not know of the index yet
               (result, state) -> {
                 if (result == Coordinator.Result.DONE) {
-                  told.onEnd(IndexDefinition.of(known).incarnation(), true, null);
+                  dropKnown(index, told);
                 } else {
                   told.onEnd(0, false, noAnswer(index));
                 }
               });
+        });
+  }
+
+  private void dropKnown(String index, LeaderDirectory.Created told) {
+    final GroupState known = replicas.state(index.isEmpty() ? Indexes.DEFAULT_NAME : index);
+    if (known == null) {
+      told.onEnd(0, false, null);
+      return;
+    }
+    coordinator.drop(
+        known,
+        (result, state) -> {
+          if (result == Coordinator.Result.DONE) {
+            told.onEnd(IndexDefinition.of(known).incarnation(), true, null);
+          } else {
+            told.onEnd(0, false, noAnswer(index));
+          }
         });
   }
 

@@ -110,13 +110,20 @@ public final class IndexService implements IndexGrpc.AsyncService, BindableServi
   public void get(GetRequest request, StreamObserver<GetResponse> responses) {
     try {
       RequestLimits.checkKey(request.getKey());
-      final ServedIndex index = indexToRead(request.getIndex());
-      if (index == null) {
-        WriteCall.answer(responses, ABSENT);
-      } else if (index.leadership() == null) {
+      final ServedIndex index = indexes.find(request.getIndex());
+      if (index != null && index.leadership() == null) {
         get(index, request, responses);
       } else {
-        read(request.getIndex(), responses, led -> get(led, request, responses));
+        read(
+            request.getIndex(),
+            responses,
+            led -> {
+              if (led == null) {
+                WriteCall.answer(responses, ABSENT);
+              } else {
+                get(led, request, responses);
+              }
+            });
       }
     } catch (StatusException e) {
       responses.onError(e);
@@ -197,44 +204,54 @@ public final class IndexService implements IndexGrpc.AsyncService, BindableServi
       RequestLimits.checkKey(request.getKey());
       RequestLimits.checkValue(request.getValue());
       RequestLimits.checkTtl(request.getTtlMs());
-      final ServedIndex found = indexToRead(request.getIndex());
-      final NumberedClient client = client(found, request.hasNumber(), request.getNumber(), 1);
-      if (client != null) {
-        numbers.checkIncarnation(request.getNumber(), found);
-      }
-      final ServedIndex index = found != null ? found : indexes.findOrCreate(request.getIndex());
-      submit(
-          index,
-          new Write(new WriteCall<>(index, outcomes, responses, IndexService::written))
-              .put(request.getKey(), request.getValue())
-              .ttl(request.getTtlMs())
-              .numbered(client, request.getNumber().getNumber()));
+      find(request.getIndex(), responses, found -> put(found, request, responses));
     } catch (StatusException e) {
       responses.onError(e);
     }
+  }
+
+  private void put(ServedIndex found, PutRequest request, StreamObserver<PutResponse> responses)
+      throws StatusException {
+    final NumberedClient client = client(found, request.hasNumber(), request.getNumber(), 1);
+    if (client != null) {
+      numbers.checkIncarnation(request.getNumber(), found);
+    }
+    final ServedIndex index = found != null ? found : indexes.findOrCreate(request.getIndex());
+    submit(
+        index,
+        new Write(new WriteCall<>(index, outcomes, responses, IndexService::written))
+            .put(request.getKey(), request.getValue())
+            .ttl(request.getTtlMs())
+            .numbered(client, request.getNumber().getNumber()));
   }
 
   @Override
   public void delete(DeleteRequest request, StreamObserver<DeleteResponse> responses) {
     try {
       RequestLimits.checkKey(request.getKey());
-      ServedIndex index = indexToRead(request.getIndex());
-      final NumberedClient client = client(index, request.hasNumber(), request.getNumber(), 1);
-      if (client != null) {
-        index = numbers.index(request.getNumber(), client, request.getIndex(), index);
-      }
-      if (index == null) {
-        WriteCall.answer(responses, DeleteResponse.getDefaultInstance());
-        return;
-      }
-      submit(
-          index,
-          new Write(new WriteCall<>(index, outcomes, responses, IndexService::deleted))
-              .delete(request.getKey())
-              .numbered(client, request.getNumber().getNumber()));
+      find(request.getIndex(), responses, found -> delete(found, request, responses));
     } catch (StatusException e) {
       responses.onError(e);
     }
+  }
+
+  private void delete(
+      ServedIndex found, DeleteRequest request, StreamObserver<DeleteResponse> responses)
+      throws StatusException {
+    final NumberedClient client = client(found, request.hasNumber(), request.getNumber(), 1);
+    final ServedIndex index =
+        client == null
+            ? found
+            : numbers.index(request.getNumber(), client, request.getIndex(), found);
+    if (index == null) {
+      WriteCall.answer(responses, DeleteResponse.getDefaultInstance());
+      return;
+    }
+    submit(
+        index,
+        new Write(new WriteCall<>(index, outcomes, responses, IndexService::deleted))
+            .delete(request.getKey())
+            .numbered(client, request.getNumber().getNumber()));
   }
 
   @Override
@@ -249,32 +266,40 @@ public final class IndexService implements IndexGrpc.AsyncService, BindableServi
             .withDescription("keep_deadline goes without ttl_ms: ttl_ms=" + request.getTtlMs())
             .asException();
       }
-      final long expected = request.getExpectedVersion();
-      ServedIndex index = indexToRead(request.getIndex());
-      final NumberedClient client = client(index, request.hasNumber(), request.getNumber(), 1);
-      if (client != null) {
-        if (expected == 0) {
-          numbers.checkIncarnation(request.getNumber(), index);
-        } else {
-          index = numbers.index(request.getNumber(), client, request.getIndex(), index);
-        }
-      }
-      if (index == null && expected == 0) {
-        index = indexes.findOrCreate(request.getIndex());
-      }
-      if (index == null) {
-        WriteCall.answer(responses, CompareAndSetResponse.getDefaultInstance());
-        return;
-      }
-      final Write write =
-          new Write(new WriteCall<>(index, outcomes, responses, IndexService::compared))
-              .compareAndSet(request.getKey(), expected, request.getValue())
-              .ttl(request.getTtlMs())
-              .numbered(client, request.getNumber().getNumber());
-      submit(index, request.getKeepDeadline() ? write.keepDeadline() : write);
+      find(request.getIndex(), responses, found -> compareAndSet(found, request, responses));
     } catch (StatusException e) {
       responses.onError(e);
     }
+  }
+
+  private void compareAndSet(
+      ServedIndex found,
+      CompareAndSetRequest request,
+      StreamObserver<CompareAndSetResponse> responses)
+      throws StatusException {
+    final long expected = request.getExpectedVersion();
+    ServedIndex index = found;
+    final NumberedClient client = client(index, request.hasNumber(), request.getNumber(), 1);
+    if (client != null) {
+      if (expected == 0) {
+        numbers.checkIncarnation(request.getNumber(), index);
+      } else {
+        index = numbers.index(request.getNumber(), client, request.getIndex(), index);
+      }
+    }
+    if (index == null && expected == 0) {
+      index = indexes.findOrCreate(request.getIndex());
+    }
+    if (index == null) {
+      WriteCall.answer(responses, CompareAndSetResponse.getDefaultInstance());
+      return;
+    }
+    final Write write =
+        new Write(new WriteCall<>(index, outcomes, responses, IndexService::compared))
+            .compareAndSet(request.getKey(), expected, request.getValue())
+            .ttl(request.getTtlMs())
+            .numbered(client, request.getNumber().getNumber());
+    submit(index, request.getKeepDeadline() ? write.keepDeadline() : write);
   }
 
   private static PutResponse written(ServedIndex index, Write write) {
@@ -310,17 +335,22 @@ public final class IndexService implements IndexGrpc.AsyncService, BindableServi
   public void batchPut(BatchPutRequest request, StreamObserver<BatchPutResponse> responses) {
     try {
       RequestLimits.checkBatch(request.getEntriesCount());
-      final ServedIndex found = indexToRead(request.getIndex());
-      final NumberedClient client =
-          client(found, request.hasNumber(), request.getNumber(), request.getEntriesCount());
-      if (client != null) {
-        numbers.checkIncarnation(request.getNumber(), found);
-      }
-      final ServedIndex index = found != null ? found : indexes.findOrCreate(request.getIndex());
-      new BatchPutCall(request, client, index, outcomes, responses).submit();
+      find(request.getIndex(), responses, found -> batchPut(found, request, responses));
     } catch (StatusException e) {
       responses.onError(e);
     }
+  }
+
+  private void batchPut(
+      ServedIndex found, BatchPutRequest request, StreamObserver<BatchPutResponse> responses)
+      throws StatusException {
+    final NumberedClient client =
+        client(found, request.hasNumber(), request.getNumber(), request.getEntriesCount());
+    if (client != null) {
+      numbers.checkIncarnation(request.getNumber(), found);
+    }
+    final ServedIndex index = found != null ? found : indexes.findOrCreate(request.getIndex());
+    new BatchPutCall(request, client, index, outcomes, responses).submit();
   }
 
   @Override
@@ -334,38 +364,31 @@ public final class IndexService implements IndexGrpc.AsyncService, BindableServi
   }
 
   private void scan(ScanRequest request, StreamObserver<ScanResponse> responses, boolean all) {
-    try {
-      ranges.scan(indexToRead(request.getIndex()), request, responses, all);
-    } catch (StatusException e) {
-      responses.onError(e);
-    }
+    find(request.getIndex(), responses, index -> ranges.scan(index, request, responses, all));
   }
 
   @Override
   public void deleteRange(
       DeleteRangeRequest request, StreamObserver<DeleteRangeResponse> responses) {
-    try {
-      ServedIndex index = indexToRead(request.getIndex());
-      final NumberedClient client = client(index, request.hasNumber(), request.getNumber(), 1);
-      if (client != null) {
-        index = numbers.index(request.getNumber(), client, request.getIndex(), index);
-      }
-      ranges.deleteRange(index, client, request, responses);
-    } catch (StatusException e) {
-      responses.onError(e);
-    }
+    find(
+        request.getIndex(),
+        responses,
+        found -> {
+          final NumberedClient client = client(found, request.hasNumber(), request.getNumber(), 1);
+          final ServedIndex index =
+              client == null
+                  ? found
+                  : numbers.index(request.getNumber(), client, request.getIndex(), found);
+          ranges.deleteRange(index, client, request, responses);
+        });
   }
 
   @Override
   public void count(CountRequest request, StreamObserver<CountResponse> responses) {
-    try {
-      if (Ranges.isAll(request.getRange())) {
-        read(request.getIndex(), responses, index -> count(index, responses));
-      } else {
-        ranges.count(indexToRead(request.getIndex()), request, responses);
-      }
-    } catch (StatusException e) {
-      responses.onError(e);
+    if (Ranges.isAll(request.getRange())) {
+      read(request.getIndex(), responses, index -> count(index, responses));
+    } else {
+      find(request.getIndex(), responses, index -> ranges.count(index, request, responses));
     }
   }
 
@@ -386,48 +409,50 @@ public final class IndexService implements IndexGrpc.AsyncService, BindableServi
 
   @Override
   public void watch(WatchRequest request, StreamObserver<WatchResponse> responses) {
-    try {
-      indexes.watches().watch(indexToRead(request.getIndex()), request, responses);
-    } catch (StatusException e) {
-      responses.onError(e);
-    }
+    find(
+        request.getIndex(), responses, index -> indexes.watches().watch(index, request, responses));
   }
 
   @Override
   public void openClient(OpenClientRequest request, StreamObserver<OpenClientResponse> responses) {
-    try {
-      numbers.open(indexOfClient(request.getIndex()), request, responses);
-    } catch (StatusException e) {
-      responses.onError(e);
-    }
+    findClients(
+        request.getIndex(),
+        responses,
+        found -> {
+          final ServedIndex index =
+              found != null || indexes.directory() == null
+                  ? found
+                  : indexes.findOrCreate(request.getIndex());
+          numbers.open(index, request, responses);
+        });
   }
 
   @Override
   public void closeClient(
       CloseClientRequest request, StreamObserver<CloseClientResponse> responses) {
-    try {
-      numbers.close(
-          indexes.directory() == null ? null : indexToRead(request.getIndex()), request, responses);
-    } catch (StatusException e) {
-      responses.onError(e);
+    findClients(request.getIndex(), responses, index -> numbers.close(index, request, responses));
+  }
+
+  /** Finds the index that has the clients; null where the server is in no cluster. */
+  private void findClients(String name, StreamObserver<?> responses, Reading call) {
+    if (indexes.directory() != null) {
+      find(name, responses, call);
+    } else {
+      carryOut(responses, () -> call.read(null));
     }
   }
 
   @Override
   public void describe(DescribeRequest request, StreamObserver<DescribeResponse> responses) {
-    try {
-      read(
-          request.getIndex(),
-          responses,
-          index ->
-              WriteCall.answer(
-                  responses,
-                  index == null
-                      ? DescribeResponse.getDefaultInstance()
-                      : DescribeResponse.newBuilder().setIndex(indexes.describe(index)).build()));
-    } catch (StatusException e) {
-      responses.onError(e);
-    }
+    read(
+        request.getIndex(),
+        responses,
+        index ->
+            WriteCall.answer(
+                responses,
+                index == null
+                    ? DescribeResponse.getDefaultInstance()
+                    : DescribeResponse.newBuilder().setIndex(indexes.describe(index)).build()));
   }
 
   /**
@@ -442,11 +467,6 @@ public final class IndexService implements IndexGrpc.AsyncService, BindableServi
     return hasNumber ? numbers.client(index, number, writes) : null;
   }
 
-  /** The index of a client that is opened or closed; null where the server is in no cluster. */
-  private ServedIndex indexOfClient(String name) throws StatusException {
-    return indexes.directory() == null ? null : indexToWrite(name);
-  }
-
   /** What a call does with its index, null if there is none. */
   @FunctionalInterface
   private interface Reading {
@@ -458,33 +478,81 @@ public final class IndexService implements IndexGrpc.AsyncService, BindableServi
    *
    * @param reading finds its index again if it has to
    */
-  private void read(String name, StreamObserver<?> responses, Reading reading)
-      throws StatusException {
-    final ServedIndex index = indexToRead(name);
-    if (index == null || index.leadership() == null) {
-      reading.read(index);
-      return;
-    }
-    index
-        .leadership()
-        .barrier()
-        .confirm(
-            leads -> {
-              try {
-                if (!leads) {
-                  throw Outcomes.dropped(index).asException();
-                }
-                reading.read(index);
-              } catch (StatusException e) {
-                responses.onError(e);
-              } catch (RuntimeException | InternalError e) { // else the call would never end
-                responses.onError(
-                    Status.INTERNAL.withDescription("the call failed").withCause(e).asException());
-              }
-            });
+  private void read(String name, StreamObserver<?> responses, Reading reading) {
+    find(
+        name,
+        responses,
+        index -> {
+          if (index == null || index.leadership() == null) {
+            reading.read(index);
+            return;
+          }
+          index
+              .leadership()
+              .barrier()
+              .confirm(
+                  leads ->
+                      carryOut(
+                          responses,
+                          () -> {
+                            if (!leads) {
+                              throw Outcomes.dropped(index).asException();
+                            }
+                            reading.read(index);
+                          }));
+        });
   }
 
-  /** The index of that name, or null if there is none. */
+  /** A part of a call that may end it. */
+  @FunctionalInterface
+  private interface Step {
+    void run() throws StatusException;
+  }
+
+  /** Carries a part of a call out; what it throws ends the call, which would never end else. */
+  private static void carryOut(StreamObserver<?> responses, Step step) {
+    try {
+      step.run();
+    } catch (StatusException e) {
+      responses.onError(e);
+    } catch (RuntimeException | InternalError e) {
+      responses.onError(
+          Status.INTERNAL.withDescription("the call failed").withCause(e).asException());
+    }
+  }
+
+  /**
+   * Finds the index of a call. A node of a cluster that knows of none by that name asks the
+   * coordinator first: the index may have been created a moment ago.
+   */
+  private void find(String name, StreamObserver<?> responses, Reading call) {
+    try {
+      final ServedIndex index = indexToRead(name);
+      final LeaderDirectory directory = indexes.directory();
+      if (index != null || directory == null) {
+        call.read(index);
+        return;
+      }
+      directory.sync(
+          failure ->
+              carryOut(
+                  responses,
+                  () -> {
+                    if (failure != null) {
+                      throw failure;
+                    }
+                    call.read(indexToRead(name));
+                  }));
+    } catch (StatusException e) {
+      responses.onError(e);
+    }
+  }
+
+  /**
+   * The index of that name, or null if there is none, as far as this node knows.
+   *
+   * @throws StatusException if another node leads it, or it is unknown whether there is one
+   */
   private ServedIndex indexToRead(String name) throws StatusException {
     final ServedIndex found = indexes.find(name);
     if (found == null) {
@@ -498,12 +566,6 @@ public final class IndexService implements IndexGrpc.AsyncService, BindableServi
       return started;
     }
     return found;
-  }
-
-  /** The index of that name, new if need be. */
-  private ServedIndex indexToWrite(String name) throws StatusException {
-    final ServedIndex found = indexToRead(name);
-    return found != null ? found : indexes.findOrCreate(name);
   }
 
   private void submit(ServedIndex index, Write write) throws StatusException {

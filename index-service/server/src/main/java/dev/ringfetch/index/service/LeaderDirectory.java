@@ -23,6 +23,14 @@ public interface LeaderDirectory {
   void checkElsewhere(String name) throws StatusException;
 
   /**
+   * Catches up with the coordinator: after that this node knows each index of the cluster that was
+   * there before.
+   *
+   * @param told is told, on any thread, once
+   */
+  void sync(Synced told);
+
+  /**
    * Begins to create an index, unless there is one.
    *
    * @param kind HASH or ORDERED; if unspecified, a new one is ORDERED
@@ -57,6 +65,17 @@ public interface LeaderDirectory {
 
   /** Describes the cluster, as this node sees it. */
   DescribeClusterResponse describe();
+
+  /** Takes the end of a look at the coordinator. */
+  @FunctionalInterface
+  interface Synced {
+    /**
+     * It has ended.
+     *
+     * @param failure null if this node has caught up; else UNAVAILABLE
+     */
+    void onEnd(StatusException failure);
+  }
 
   /** Takes the end of a creation or a removal. */
   @FunctionalInterface

@@ -71,6 +71,15 @@ public abstract class CoordinatorContract {
   }
 
   @Test
+  void whatWasChangedBeforeASyncIsDeliveredBeforeItsAnswer() throws Exception {
+    for (int i = 0; i < 20; i++) {
+      final GroupState created = a.await(Result.DONE, a.create("index" + i, 1));
+      b.await(Result.DONE, b.sync());
+      assertTrue(b.groups().containsKey(created.getGroup()), "i=" + i);
+    }
+  }
+
+  @Test
   void nameOfAnIndexIsTakenOnce() throws Exception {
     final GroupState created = a.await(Result.DONE, a.create("index/with: signs%_-.é", 1));
     assertEquals(created, b.await(Result.CONFLICT, b.create("index/with: signs%_-.é", 2)));

@@ -134,6 +134,13 @@ public final class Party implements Coordinator.Listener {
     return state.hasWon() ? state.getWon().getEpoch() : state.getEstablished().getEpoch();
   }
 
+  /** Asks for what was changed before. */
+  public Answered sync() {
+    final Answered answered = new Answered(this);
+    coordinator.sync(answered);
+    return answered;
+  }
+
   /** Polls once. */
   public void poll() {
     polling = true;

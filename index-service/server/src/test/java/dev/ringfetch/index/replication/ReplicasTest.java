@@ -264,6 +264,9 @@ final class ReplicasTest {
     public void replace(GroupState seen, GroupState first, Answer answer) {}
 
     @Override
+    public void sync(Answer answer) {}
+
+    @Override
     public void wakeUp(Runnable wakeUp) {}
 
     @Override

@@ -306,6 +306,11 @@ final class SimulatedCoordinator {
                   }));
     }
 
+    @Override
+    public void sync(Answer answer) {
+      throw new UnsupportedOperationException("replicas know their groups");
+    }
+
     private void request(long group, java.util.function.Supplier<Result> request, Answer answer) {
       final boolean[] answered = {false};
       final boolean lost = !connected || (loses && time.oneIn(6));

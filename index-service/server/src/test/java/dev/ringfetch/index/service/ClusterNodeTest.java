@@ -102,6 +102,11 @@ final class ClusterNodeTest {
     }
 
     @Override
+    public void sync(Answer answer) {
+      of.sync(answer);
+    }
+
+    @Override
     public int poll(Listener listener) {
       return of.poll(listener);
     }

@@ -16,9 +16,11 @@ import dev.ringfetch.index.partition.ImmediateLog;
 import dev.ringfetch.index.replication.GroupLog;
 import dev.ringfetch.index.replication.GroupStoreException;
 import dev.ringfetch.index.v1.BatchGetRequest;
+import dev.ringfetch.index.v1.CloseClientRequest;
 import dev.ringfetch.index.v1.CompareAndSetRequest;
 import dev.ringfetch.index.v1.CompareAndSetResponse;
 import dev.ringfetch.index.v1.CountRequest;
+import dev.ringfetch.index.v1.DeleteRangeRequest;
 import dev.ringfetch.index.v1.DeleteRequest;
 import dev.ringfetch.index.v1.DeleteResponse;
 import dev.ringfetch.index.v1.DescribeClusterResponse;
@@ -30,13 +32,18 @@ import dev.ringfetch.index.v1.GetResponse;
 import dev.ringfetch.index.v1.GroupState;
 import dev.ringfetch.index.v1.IndexDescription;
 import dev.ringfetch.index.v1.IndexKind;
+import dev.ringfetch.index.v1.KeyRange;
+import dev.ringfetch.index.v1.ListIndexesRequest;
+import dev.ringfetch.index.v1.ListIndexesResponse;
 import dev.ringfetch.index.v1.OpenClientRequest;
 import dev.ringfetch.index.v1.OpenClientResponse;
 import dev.ringfetch.index.v1.PutRequest;
 import dev.ringfetch.index.v1.PutResponse;
 import dev.ringfetch.index.v1.RecoverIndexRequest;
 import dev.ringfetch.index.v1.RequestNumber;
+import dev.ringfetch.index.v1.ScanRequest;
 import dev.ringfetch.index.v1.Trailers;
+import dev.ringfetch.index.v1.WatchRequest;
 import io.grpc.Metadata;
 import io.grpc.Status;
 import io.grpc.StatusException;
@@ -44,6 +51,7 @@ import io.grpc.stub.StreamObserver;
 import java.io.IOException;
 import java.util.ArrayDeque;
 import java.util.ArrayList;
+import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Queue;
@@ -69,14 +77,21 @@ final class LedIndexTest {
   /** Where the index is led, while this node does not. */
   private static final class Elsewhere implements LeaderDirectory {
     private final List<String> created = new ArrayList<>();
+    private final Queue<Synced> synced = new ArrayDeque<>();
+    private boolean knows = true;
 
     @Override
     public void checkElsewhere(String name) throws StatusException {
-      if (name.equals(NAME)) {
+      if (knows && name.equals(NAME)) {
         final Metadata trailers = new Metadata();
         trailers.put(Trailers.LEADER, "other:1");
         throw Status.FAILED_PRECONDITION.asException(trailers);
       }
+    }
+
+    @Override
+    public void sync(Synced told) {
+      synced.add(told);
     }
 
     @Override
@@ -107,7 +122,7 @@ final class LedIndexTest {
 
     @Override
     public List<IndexDescription> ledElsewhere() {
-      return List.of();
+      return knows ? List.of(IndexDescription.newBuilder().setName(NAME).build()) : List.of();
     }
 
     @Override
@@ -340,6 +355,124 @@ final class LedIndexTest {
     }
   }
 
+  /** Calls whose answers say that there is no index, by name, with what says so. */
+  private Map<String, Consumer<Answer<Object>>> askings() {
+    final Map<String, Consumer<Answer<Object>>> askings = new HashMap<>(readings());
+    askings.put(
+        "delete",
+        answer ->
+            service.delete(
+                DeleteRequest.newBuilder().setIndex(NAME).setKey(KEY).build(), passed(answer)));
+    askings.put(
+        "compareAndSet",
+        answer ->
+            service.compareAndSet(
+                CompareAndSetRequest.newBuilder()
+                    .setIndex(NAME)
+                    .setKey(KEY)
+                    .setExpectedVersion(5)
+                    .build(),
+                passed(answer)));
+    askings.put(
+        "scan",
+        answer -> service.scan(ScanRequest.newBuilder().setIndex(NAME).build(), passed(answer)));
+    askings.put(
+        "scanPage",
+        answer ->
+            service.scanPage(ScanRequest.newBuilder().setIndex(NAME).build(), passed(answer)));
+    askings.put(
+        "deleteRange",
+        answer ->
+            service.deleteRange(
+                DeleteRangeRequest.newBuilder().setIndex(NAME).build(), passed(answer)));
+    askings.put(
+        "count of a range",
+        answer ->
+            service.count(
+                CountRequest.newBuilder()
+                    .setIndex(NAME)
+                    .setRange(KeyRange.newBuilder().setStart(KEY))
+                    .build(),
+                passed(answer)));
+    askings.put(
+        "closeClient",
+        answer ->
+            service.closeClient(
+                CloseClientRequest.newBuilder().setIndex(NAME).setClient(5).build(),
+                passed(answer)));
+    askings.put(
+        "watch",
+        answer -> service.watch(WatchRequest.newBuilder().setIndex(NAME).build(), passed(answer)));
+    askings.put(
+        "list",
+        answer ->
+            new IndexAdminService(indexes)
+                .listIndexes(ListIndexesRequest.getDefaultInstance(), passed(answer)));
+    return askings;
+  }
+
+  @Test
+  void aNodeThatDoesNotKnowOfAnIndexAsksTheCoordinatorBeforeItSaysSo() throws Exception {
+    lead(IndexKind.ORDERED);
+    led.follow();
+    askings()
+        .forEach(
+            (name, asking) -> {
+              elsewhere.knows = false;
+              final Answer<Object> answer = new Answer<>();
+              asking.accept(answer);
+              assertFalse(answer.ended, name);
+              elsewhere.knows = true;
+              elsewhere.synced.remove().onEnd(null);
+              if (name.equals("list")) {
+                assertEquals(List.of(NAME), names(answer.response));
+              } else {
+                assertEquals(Status.Code.FAILED_PRECONDITION, answer.code(), name);
+              }
+            });
+  }
+
+  private static List<String> names(Object list) {
+    return ((ListIndexesResponse) list)
+        .getIndexesList().stream().map(IndexDescription::getName).toList();
+  }
+
+  @Test
+  void anIndexThatTheCoordinatorDoesNotHaveIsAnAnswer() throws Exception {
+    lead(IndexKind.ORDERED);
+    led.follow();
+    elsewhere.knows = false;
+    askings()
+        .forEach(
+            (name, asking) -> {
+              final Answer<Object> answer = new Answer<>();
+              asking.accept(answer);
+              assertFalse(answer.ended, name);
+              elsewhere.synced.remove().onEnd(null);
+              assertTrue(answer.ended, name);
+              assertEquals(
+                  name.equals("watch") ? Status.Code.NOT_FOUND : Status.Code.OK,
+                  answer.code(),
+                  name);
+            });
+  }
+
+  @Test
+  void whatTheCoordinatorDoesNotAnswerIsNoAnswer() throws Exception {
+    lead(IndexKind.ORDERED);
+    led.follow();
+    elsewhere.knows = false;
+    askings()
+        .forEach(
+            (name, asking) -> {
+              final Answer<Object> answer = new Answer<>();
+              asking.accept(answer);
+              elsewhere.synced.remove().onEnd(Status.UNAVAILABLE.asException());
+              assertEquals(Status.Code.UNAVAILABLE, answer.code(), name);
+              assertNull(answer.response, name);
+            });
+  }
+
   @Test
   void aWriteToAnUnknownIndexBeginsItsCreation() throws Exception {
     lead(IndexKind.HASH);
@@ -347,6 +480,7 @@ final class LedIndexTest {
         call(
             service::put,
             PutRequest.newBuilder().setIndex("new").setKey(KEY).setValue(VALUE).build());
+    elsewhere.synced.remove().onEnd(null);
     assertEquals(Status.Code.UNAVAILABLE, answer.code());
     assertEquals(List.of("new"), elsewhere.created);
   }

@@ -1,0 +1,98 @@
+package dev.ringfetch.index.zookeeper;
+
+import dev.ringfetch.index.coordinator.Coordinator.Answer;
+import dev.ringfetch.index.coordinator.Coordinator.Result;
+import java.util.Set;
+import java.util.TreeSet;
+import org.apache.zookeeper.KeeperException.Code;
+import org.apache.zookeeper.data.Stat;
+
+/**
+ * A look at all groups that there are now: has ZooKeeper's server catch up first, which may lag
+ * behind, and reads those groups that the view does not know. Changes of the others come by the
+ * watch, and tell of no other index.
+ */
+final class Sync extends Request {
+  private final Set<String> unread = new TreeSet<>();
+  private int attempt;
+
+  Sync(Context context, Answer answer) {
+    super(context, answer);
+  }
+
+  @Override
+  String subject() {
+    return "a look at all groups: path=" + context.paths().groups();
+  }
+
+  @Override
+  void proceed() {
+    attempt++;
+    unread.clear();
+    context.ensemble().sync(context.paths().groups(), inAttempt((code, event) -> list()));
+  }
+
+  private void list() {
+    final String parent = context.paths().groups();
+    context
+        .ensemble()
+        .children(
+            parent,
+            inAttempt(
+                (code, event) -> {
+                  for (final String child : event.getChildren()) {
+                    final String path = parent + '/' + child;
+                    final long group = context.paths().groupAt(path);
+                    if (group != 0 && context.view().group(group) == null) {
+                      unread.add(path);
+                    }
+                  }
+                  Set.copyOf(unread).forEach(this::read);
+                  endIfRead();
+                }));
+  }
+
+  private void read(String path) {
+    context
+        .ensemble()
+        .read(
+            path,
+            inAttempt(
+                (code, event) -> {
+                  if (code == Code.OK) { // else it was dropped since
+                    final Stat stat = event.getStat();
+                    context
+                        .view()
+                        .onGroup(
+                            context.paths().groupAt(path),
+                            event.getData(),
+                            stat.getVersion(),
+                            stat.getMzxid());
+                  }
+                  unread.remove(path);
+                  endIfRead();
+                }));
+  }
+
+  private void endIfRead() {
+    if (unread.isEmpty()) {
+      end(Result.DONE, null);
+    }
+  }
+
+  /** Takes a result unless the attempt is over; one that fails ends the attempt. */
+  private Ensemble.Completion inAttempt(Ensemble.Completion completion) {
+    final int of = attempt;
+    return (code, event) -> {
+      if (of != attempt) {
+        return;
+      }
+      if (code == Code.OK || code == Code.NONODE) {
+        completion.onCompleted(code, event);
+      } else {
+        attempt++;
+        fail(code);
+      }
+    };
+  }
+}
