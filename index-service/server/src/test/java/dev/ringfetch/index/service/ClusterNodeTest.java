@@ -181,7 +181,7 @@ final class ClusterNodeTest {
   private Status.Code introduce(Node self, Node leader) throws Exception {
     final CompletableFuture<Status.Code> answered = new CompletableFuture<>();
     final StreamObserver<LeaderMessage> stream =
-        ((ReplicationGrpc.ReplicationImplBase) node.service())
+        ((ReplicationGrpc.AsyncService) node.service())
             .replicate(
                 new StreamObserver<>() {
                   @Override
