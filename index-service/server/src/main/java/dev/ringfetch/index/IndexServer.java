@@ -48,7 +48,8 @@ import picocli.CommandLine.Spec;
  * memory to direct readers, and ends. Indexes without durability end with it.
  *
  * <p>Exit codes: 1 if it cannot listen, or not use its memory, its data directory or the fabric
- * that an option names, 2 if the command line is wrong, the JVM's own after a signal.
+ * that an option names, or if the data directory is taken from it while it serves, 2 if the command
+ * line is wrong, the JVM's own after a signal.
  */
 @Command(
     name = "index-server",
@@ -71,6 +72,9 @@ public final class IndexServer implements Callable<Integer> {
   private static final int ABORT_SECONDS = 5;
 
   private static final int MAX_PORT = 65_535;
+
+  /** How often a server that need not write looks whether its data directory is still its own. */
+  private static final int OWNER_CHECK_SECONDS = 1;
 
   /** A connection over which nothing comes for so long is probed: its host may have no power. */
   private static final int KEEP_ALIVE_SECONDS = 30;
@@ -131,6 +135,11 @@ public final class IndexServer implements Callable<Integer> {
 
   @Option(names = "--takeover", description = "Use --data of another host, or of another boot.")
   private boolean takeover;
+
+  @Option(
+      names = "--adopt-copy",
+      description = "Use a copy as --data: its indexes get new incarnations.")
+  private boolean adoptCopy;
 
   @Option(
       names = "--direct-reads",
@@ -289,7 +298,7 @@ public final class IndexServer implements Callable<Integer> {
         indexes.close();
       }
     }
-    return serve(builder, indexes, node, reads);
+    return serve(builder, opened, indexes, node, reads);
   }
 
   private ClusterNode join(Indexes indexes) throws IOException {
@@ -337,6 +346,7 @@ public final class IndexServer implements Callable<Integer> {
           .partitions(partitions)
           .dataDirectory(data)
           .takeover(takeover)
+          .adoptCopy(adoptCopy)
           .durability(durability)
           .syncInterval(Duration.ofMillis(syncIntervalMillis))
           .onWritingEnded(this::onWritingEnded)
@@ -353,6 +363,12 @@ public final class IndexServer implements Callable<Integer> {
     if (durability != Durability.MEMORY && data == null) {
       throw new ParameterException(
           spec.commandLine(), "--durability " + durability + " needs --data PATH");
+    }
+    if (adoptCopy && cluster != null) {
+      throw new ParameterException(
+          spec.commandLine(),
+          "--adopt-copy is for a server without --cluster: a node starts on an empty --data, and"
+              + " gets all from the others");
     }
     if (cluster != null && durability == Durability.INTERVAL) {
       throw new ParameterException(
@@ -376,12 +392,18 @@ public final class IndexServer implements Callable<Integer> {
   /**
    * Serves.
    *
+   * @param memory of the indexes
    * @param node of the cluster; null if the server belongs to none
    * @param reads whether there is a journal, which takes time to read: meanwhile health says
    *     NOT_SERVING, and other calls end UNAVAILABLE. Else connections wait for the moment that it
    *     takes.
    */
-  private int serve(RingServerBuilder builder, Indexes indexes, ClusterNode node, boolean reads)
+  private int serve(
+      RingServerBuilder builder,
+      IndexMemory memory,
+      Indexes indexes,
+      ClusterNode node,
+      boolean reads)
       throws InterruptedException {
     addServices(builder, indexes, health);
     if (node != null) {
@@ -436,8 +458,10 @@ public final class IndexServer implements Callable<Integer> {
     }
     final Runnable stop =
         () -> {
-          stop(server, health, indexes, node);
-          indexes.close(); // the gate: direct readers turn away
+          if (lostData(memory) == null) { // else all that is there is another server's
+            stop(server, health, indexes, node);
+            indexes.close(); // the gate: direct readers turn away
+          }
           stopped.countDown();
         };
     Runtime.getRuntime().addShutdownHook(new Thread(stop, "index-server-shutdown"));
@@ -451,7 +475,14 @@ public final class IndexServer implements Callable<Integer> {
     }
     // Not the server's own awaitTermination: the thread that waits there closes the rings, and the
     // JVM waits for no thread but the hook.
-    stopped.await();
+    while (!stopped.await(OWNER_CHECK_SECONDS, TimeUnit.SECONDS)) {
+      final IOException lost = lostData(memory);
+      if (lost != null) {
+        server.shutdownNow();
+        leave(node);
+        return failed("ends, and answers nothing more: " + lost.getMessage());
+      }
+    }
     if (taken != null) {
       return failed(
           "the server at "
@@ -460,6 +491,16 @@ public final class IndexServer implements Callable<Integer> {
               + " start each node on a directory of its own");
     }
     return CommandLine.ExitCode.OK;
+  }
+
+  /** Why the data directory is not this server's any more; null if it is, or there is none. */
+  private static IOException lostData(IndexMemory memory) {
+    try {
+      memory.checkOwned();
+      return null;
+    } catch (IOException e) {
+      return e;
+    }
   }
 
   /** Leads an index of nobody once, while this node does not lead yet. */

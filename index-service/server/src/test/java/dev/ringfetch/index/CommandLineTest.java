@@ -5,6 +5,7 @@ import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import dev.ringfetch.fabric.GatePage;
+import dev.ringfetch.index.data.Claim;
 import dev.ringfetch.index.data.DataDirectory;
 import java.io.PrintWriter;
 import java.io.StringWriter;
@@ -57,7 +58,7 @@ class CommandLineTest {
   void serverThatCannotListenDoesNotMoveTheGate(@TempDir Path data, @TempDir Path shm)
       throws Exception {
     final long incarnation;
-    try (DataDirectory predecessor = DataDirectory.open(data, false)) {
+    try (DataDirectory predecessor = DataDirectory.open(data, Claim.NONE)) {
       incarnation = predecessor.incarnation();
       predecessor.gate().move(incarnation);
     }

@@ -1,5 +1,6 @@
 package dev.ringfetch.index.zookeeper;
 
+import dev.ringfetch.index.coordinator.Coordinator;
 import dev.ringfetch.index.v1.Node;
 import java.lang.System.Logger;
 import java.lang.System.Logger.Level;
@@ -157,19 +158,12 @@ final class Announcement {
           Long.toHexString(self.getId()),
           found.node().getAddress());
       state = State.OFF;
-    } else if (found != null && isElsewhere(found.node())) {
+    } else if (found != null && !same && Coordinator.mayLiveBeside(found.node(), self)) {
       await(found.node());
     } else {
       state = State.CHANGING;
       change(found);
     }
-  }
-
-  /** Whether a process may live beside this one: no two listen at one address of a host. */
-  private boolean isElsewhere(Node found) {
-    return found.getIncarnation() != self.getIncarnation()
-        && !(found.getAddress().equals(self.getAddress())
-            && found.getBootId().equals(self.getBootId()));
   }
 
   private void await(Node other) {

@@ -154,9 +154,7 @@ final class GateRequests implements AutoCloseable {
       domain =
           fabric.connectDomain(
               answer.getDomain().toByteArray(), one.token.toByteArray(), connectNs);
-      reached =
-          GrantedGates.reach(
-              domain, one.member, answer.getSegment().toByteArray(), answer.getPlace(), limitNs);
+      reached = GrantedGates.reach(domain, one.member, answer, limitNs);
       return reached;
     } catch (IOException e) {
       throw notReached(one, e.getMessage(), e);

@@ -5,6 +5,7 @@ import dev.ringfetch.index.layout.GatesDescriptor;
 import dev.ringfetch.index.layout.MemberGates;
 import dev.ringfetch.index.layout.PostedGates;
 import dev.ringfetch.index.v1.GateMember;
+import dev.ringfetch.index.v1.GateResponse;
 import java.io.IOException;
 import java.util.List;
 import java.util.Objects;
@@ -73,15 +74,15 @@ final class GrantedGates implements AutoCloseable {
   /**
    * Reaches the gates of one member in its domain.
    *
-   * @param segment descriptor of the segment with the gates of its groups
-   * @param place of the group among them
+   * @param granted the member's answer: where the gates are, and what they name
    * @param limitNs how long a READ may take, in nanoseconds
    * @throws IOException if they are none, or cannot be looked at, with the reason as its message
    */
-  static Reached reach(
-      RemoteDomain domain, GateMember member, byte[] segment, int place, long limitNs)
+  static Reached reach(RemoteDomain domain, GateMember member, GateResponse granted, long limitNs)
       throws IOException {
-    final int number = domain.attach(segment);
+    final int number = domain.attach(granted.getSegment().toByteArray());
+    final int place = granted.getPlace();
+    final long process = granted.getEpoch() == 0 ? member.getIncarnation() : granted.getEpoch();
     if (domain.length(number) != GatesDescriptor.LENGTH
         || place < 1
         || place > GatesDescriptor.PLACES) {
@@ -95,25 +96,25 @@ final class GrantedGates implements AutoCloseable {
       return new Reached(
           domain,
           new MemberGates.Member(
-              domain.view(RemoteDomain.GATE), member.getIncarnation(), domain.view(number), place),
+              domain.view(RemoteDomain.GATE), process, domain.view(number), place),
           null);
     }
+    final String address = member.getAddress();
     final PostedGates magic =
         new PostedGates(
             GatesDescriptor.MAGIC,
-            List.of(posted(domain, member, number, GatesDescriptor.MAGIC_OFFSET)));
+            List.of(
+                new PostedGates.Member(
+                    address, domain, process, number, GatesDescriptor.MAGIC_OFFSET)));
     magic.post();
     await(magic, limitNs, System.nanoTime() + limitNs);
     if (!magic.wereOpen()) {
       throw new IOException("no gates: " + magic.obstacle());
     }
-    return new Reached(domain, null, posted(domain, member, number, GatesDescriptor.word(place)));
-  }
-
-  private static PostedGates.Member posted(
-      RemoteDomain domain, GateMember member, int segment, int offset) throws IOException {
-    return new PostedGates.Member(
-        member.getAddress(), domain, member.getIncarnation(), segment, offset);
+    return new Reached(
+        domain,
+        null,
+        new PostedGates.Member(address, domain, process, number, GatesDescriptor.word(place)));
   }
 
   /** Waits for a look that was posted, and gives it up when its time is over. */

@@ -28,11 +28,11 @@ public final class MemberGates {
    * The gates of one member, mapped.
    *
    * @param process the page of its process's gate
-   * @param incarnation of the process that is a member
+   * @param processEpoch what that page names while no successor of the process has moved it
    * @param groups the gates of its groups
    * @param place of the group among them
    */
-  public record Member(MemoryRegion process, long incarnation, MemoryRegion groups, int place) {}
+  public record Member(MemoryRegion process, long processEpoch, MemoryRegion groups, int place) {}
 
   /**
    * Creates the looks at all members' gates.
@@ -68,7 +68,7 @@ public final class MemberGates {
 
   private boolean isOpen(Member member) {
     // In this order: a successor moves its predecessor's gate, and then takes its words away.
-    return member.process.getLongAcquire(GateDescriptor.WORD_OFFSET) == member.incarnation
+    return member.process.getLongAcquire(GateDescriptor.WORD_OFFSET) == member.processEpoch
         && member.groups.getLongAcquire(GatesDescriptor.word(member.place)) == epoch;
   }
 

@@ -92,7 +92,7 @@ public final class PostedGates {
 
     private final String name;
     private final RemoteDomain domain;
-    private final long incarnation;
+    private final long processEpoch;
     private final int segment;
     private final int offset;
     private final MemoryRegion words;
@@ -104,16 +104,16 @@ public final class PostedGates {
      * Creates it.
      *
      * @param name for messages
-     * @param incarnation of the process that is a member, which the domain's gate names
+     * @param processEpoch what the domain's gate names while no successor has moved it
      * @param segment with the gates of its groups, attached
      * @param offset of the group's word in it
      * @throws IOException if there is no memory for the words
      */
-    public Member(String name, RemoteDomain domain, long incarnation, int segment, int offset)
+    public Member(String name, RemoteDomain domain, long processEpoch, int segment, int offset)
         throws IOException {
       this.name = name;
       this.domain = domain;
-      this.incarnation = incarnation;
+      this.processEpoch = processEpoch;
       this.segment = segment;
       this.offset = offset;
       words = domain.scratch(WORDS_LENGTH);
@@ -156,7 +156,7 @@ public final class PostedGates {
         case LOOKING, GIVEN_UP -> "the gate of a member was not read in time";
         case FAILED -> "the gate of a member cannot be read";
         case LOOKED ->
-            words.getLongAcquire(PROCESS_OFFSET) != incarnation
+            words.getLongAcquire(PROCESS_OFFSET) != processEpoch
                 ? "a member is another process"
                 : words.getLongAcquire(GROUP_OFFSET) != expected
                     ? "a member obeys the epoch no more"

@@ -15,6 +15,7 @@ import dev.ringfetch.index.layout.MemberGates;
 import dev.ringfetch.index.layout.PostedGates;
 import dev.ringfetch.index.layout.ReadResult;
 import dev.ringfetch.index.v1.GateMember;
+import dev.ringfetch.index.v1.GateResponse;
 import dev.ringfetch.index.v1.KeyRange;
 import dev.ringfetch.index.v1.ScanRequest;
 import java.io.IOException;
@@ -52,8 +53,10 @@ final class PostedGatesTest {
   private static GrantedGates.Reached reach(CardDomain domain, int place, long limitNs)
       throws IOException {
     final GateMember named =
-        GateMember.newBuilder().setAddress("there:1").setIncarnation(PROCESS).build();
-    return GrantedGates.reach(domain, named, new byte[0], place, limitNs);
+        GateMember.newBuilder().setAddress("there:1").setIncarnation(77).build();
+    final GateResponse granted =
+        GateResponse.newBuilder().setPlace(place).setEpoch(PROCESS).build();
+    return GrantedGates.reach(domain, named, granted, limitNs);
   }
 
   /** Opens an index whose leader's gates are mapped, and those of two members are not. */

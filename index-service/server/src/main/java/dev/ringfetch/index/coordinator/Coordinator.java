@@ -67,15 +67,25 @@ public interface Coordinator extends AutoCloseable {
   /**
    * Announces this node, until it withdraws, the coordinator is closed or the process ends.
    *
-   * <p>Where another process is announced as this node, at another address or on another host, this
+   * <p>Where another process {@linkplain #mayLiveBeside elsewhere} is announced as this node, this
    * one waits until that announcement is gone, and nothing is delivered meanwhile: the process may
-   * have been killed a moment ago. A coordinator that can tell that it lives refuses this one. An
-   * earlier process at the same address is replaced at once.
+   * have been killed a moment ago, or runs on a copy of the node's directory, or this one does. A
+   * coordinator that can tell that it lives refuses this one. An earlier process at the same
+   * address is replaced at once.
    *
    * @param taken is told, within {@link #poll}, of the other process if this one is refused;
    *     nothing is delivered then
    */
   void announce(Node self, Consumer<Node> taken);
+
+  /**
+   * Whether a process that is announced may live beside another one of the same node: no two listen
+   * at one address of a host. That both have equal numbers says nothing, as numbers can be copied.
+   */
+  static boolean mayLiveBeside(Node announced, Node self) {
+    return !(announced.getAddress().equals(self.getAddress())
+        && announced.getBootId().equals(self.getBootId()));
+  }
 
   /** As above, of a node whose refusal nobody waits for. */
   default void announce(Node self) {

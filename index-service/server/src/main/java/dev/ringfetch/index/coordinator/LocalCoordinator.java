@@ -82,6 +82,8 @@ public final class LocalCoordinator implements Coordinator {
   private DroppedGroups toldDropped = DroppedGroups.getDefaultInstance();
   private Map<Long, Node> toldNodes = Map.of();
   private Node self;
+  private Node refusedFor; // null: this process takes part
+  private Consumer<Node> taken = other -> {}; // until it is told
   private boolean reachable = true;
   private boolean toldReachable;
   private volatile Runnable wakeUp = () -> {};
@@ -111,13 +113,20 @@ public final class LocalCoordinator implements Coordinator {
     }
   }
 
-  /** Replaces another process of this node at once, as one that has ended. */
+  /** Refuses this process at once where another one lives: its announcement ends with it. */
   @Override
   public void announce(Node self, Consumer<Node> taken) {
     if (this.self != null || self.getId() == 0 || self.getIncarnation() == 0) {
       throw new IllegalArgumentException("node=" + self + " announced=" + this.self);
     }
     synchronized (truth) {
+      final Node there = truth.nodes.get(self.getId());
+      if (there != null && Coordinator.mayLiveBeside(there, self)) {
+        refusedFor = there;
+        this.taken = taken;
+        wakeUp.run();
+        return;
+      }
       this.self = self;
       truth.nodes.put(self.getId(), self);
       truth.tellAll();
@@ -265,7 +274,7 @@ public final class LocalCoordinator implements Coordinator {
       if (!truth.connected.contains(this)) {
         return 0; // closed
       }
-      connected = reachable;
+      connected = reachable && refusedFor == null;
       groups = List.copyOf(truth.groups.values());
       dropped = truth.dropped;
       if (connected && self != null) {
@@ -282,6 +291,10 @@ public final class LocalCoordinator implements Coordinator {
       toldReachable = connected;
       listener.onConnected(connected);
       calls++;
+    }
+    if (refusedFor != null) {
+      taken.accept(refusedFor);
+      taken = other -> {};
     }
     if (connected) {
       calls += deliver(groups, listener);

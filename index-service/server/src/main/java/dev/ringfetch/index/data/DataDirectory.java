@@ -3,6 +3,7 @@ package dev.ringfetch.index.data;
 import dev.ringfetch.fabric.GatePage;
 import dev.ringfetch.fabric.Obstacle;
 import dev.ringfetch.index.disk.HostDisk;
+import dev.ringfetch.index.journal.Journal;
 import java.io.IOException;
 import java.nio.channels.FileChannel;
 import java.nio.channels.FileLock;
@@ -13,6 +14,7 @@ import java.nio.file.LinkOption;
 import java.nio.file.NoSuchFileException;
 import java.nio.file.Path;
 import java.nio.file.StandardOpenOption;
+import java.nio.file.attribute.BasicFileAttributes;
 import java.nio.file.attribute.PosixFilePermissions;
 import java.security.SecureRandom;
 import java.util.ArrayList;
@@ -30,7 +32,8 @@ import java.util.Set;
  * predecessor's memory.
  *
  * <p>The directory belongs to the host, and the boot of it, on which it was served last: a gate in
- * a mapped file closes nothing for readers elsewhere.
+ * a mapped file closes nothing for readers elsewhere. It also belongs to its {@link Place}: a copy
+ * elsewhere is not the directory, as the original may have been served since.
  *
  * <p>May be used from any thread.
  */
@@ -40,6 +43,10 @@ public final class DataDirectory implements AutoCloseable {
   static final String GATE = "gate";
   private static final Path BOOT_ID = Path.of("/proc/sys/kernel/random/boot_id");
   private static final int ID_LENGTH = 16;
+  private static final String BY_TAKEOVER = "--takeover, or takeover(true) in a program";
+  private static final String BY_COPY =
+      "--adopt-copy (adoptCopy(true) in a program) at one start, which gives its indexes new"
+          + " incarnations";
 
   /**
    * Directories that this class has locked. A POSIX lock is dropped as soon as the process closes
@@ -54,25 +61,35 @@ public final class DataDirectory implements AutoCloseable {
   private final FileChannel lock;
   private final Identity identity;
   private final GatePage gate;
-  private boolean closed;
+  private final Path lockPath;
+  private final Object lockKey; // of the file that this process has locked
+  private final Object gateKey;
+  private volatile boolean closed;
 
-  private DataDirectory(Path path, FileChannel lock, Identity identity, GatePage gate) {
+  private DataDirectory(Path path, FileChannel lock, Identity identity, GatePage gate)
+      throws IOException {
     this.path = path;
     this.lock = lock;
     this.identity = identity;
     this.gate = gate;
+    lockPath = path.resolve(LOCK);
+    lockKey = fileKey(lockPath);
+    gateKey = fileKey(gate.path());
+  }
+
+  private static Object fileKey(Path file) throws IOException {
+    return Files.readAttributes(file, BasicFileAttributes.class, LinkOption.NOFOLLOW_LINKS)
+        .fileKey();
   }
 
   /**
    * Opens a directory, or creates it where it is missing, and begins an incarnation.
    *
-   * @param takeover whether a directory may be taken that was served last on another host or before
-   *     this boot. The caller knows that no process there serves or reads it.
-   * @throws IOException when another server owns the directory, it is damaged, or it needs a
-   *     takeover, with the reason as its message.
+   * @throws IOException when another server owns the directory, it is damaged, or it needs another
+   *     claim, with the reason as its message.
    */
-  public static DataDirectory open(Path path, boolean takeover) throws IOException {
-    return open(path, takeover, bootId());
+  public static DataDirectory open(Path path, Claim claim) throws IOException {
+    return open(path, claim, bootId());
   }
 
   /** Names the boot of this host. */
@@ -80,7 +97,7 @@ public final class DataDirectory implements AutoCloseable {
     return Files.readString(BOOT_ID).trim();
   }
 
-  static DataDirectory open(Path path, boolean takeover, String boot) throws IOException {
+  static DataDirectory open(Path path, Claim claim, String boot) throws IOException {
     try {
       Files.createDirectory(
           path, PosixFilePermissions.asFileAttribute(PosixFilePermissions.fromString("rwx------")));
@@ -98,12 +115,17 @@ public final class DataDirectory implements AutoCloseable {
     FileChannel lock = null;
     boolean opened = false;
     try {
+      checkLock(real, claim);
       lock = lock(real);
       final GatePage gate = GatePage.open(real.resolve(GATE));
-      final Identity identity = next(real, takeover, boot, gate);
+      final Identity identity = next(real, claim, boot, gate);
+      if (claim == Claim.COPY) { // before the identity says that this is its place
+        Journal.markCopied(new HostDisk(real), identity.origin());
+      }
       write(identity, real);
+      final DataDirectory directory = new DataDirectory(real, lock, identity, gate);
       opened = true;
-      return new DataDirectory(real, lock, identity, gate);
+      return directory;
     } finally {
       if (!opened) {
         release(real, lock);
@@ -185,24 +207,85 @@ public final class DataDirectory implements AutoCloseable {
     return new IOException("another server owns the directory: data=" + directory);
   }
 
-  private static Identity next(Path directory, boolean takeover, String boot, GatePage gate)
+  /**
+   * Throws if the lock's file was deleted, which is there as long as the directory: then a server
+   * may own the directory whose lock nobody meets any more.
+   */
+  private static void checkLock(Path directory, Claim claim) throws IOException {
+    final Path file = directory.resolve(LOCK);
+    if (claim == Claim.NONE
+        && Files.exists(directory.resolve(IDENTITY), LinkOption.NOFOLLOW_LINKS)
+        && !Files.exists(file, LinkOption.NOFOLLOW_LINKS)) {
+      throw new IOException(
+          "the lock was deleted, so another server may own the directory: make sure that none"
+              + " does, then take it over ("
+              + BY_TAKEOVER
+              + "): file="
+              + file);
+    }
+  }
+
+  private static Identity next(Path directory, Claim claim, String boot, GatePage gate)
       throws IOException {
     final Path file = directory.resolve(IDENTITY);
+    final Place place = Place.of(directory);
     if (!Files.exists(file, LinkOption.NOFOLLOW_LINKS)) {
       if (gate.last() != 0) {
         throw new IOException("was served, but its identity is missing: file=" + file);
       }
-      return new Identity(randomId(), boot, 1);
+      return new Identity(randomId(), boot, place, 1);
     }
     final Identity last = Identity.read(file);
-    if (!last.boot().equals(boot) && !last.boot().equals(Identity.NO_BOOT) && !takeover) {
+    if (claim != Claim.COPY) {
+      checkPlace(directory, last, place);
+      checkMount(directory, claim, last, new Identity(last.id(), boot, place, 1));
+    }
+    return new Identity(last.id(), boot, place, Math.max(last.incarnation(), gate.last()) + 1);
+  }
+
+  private static void checkPlace(Path directory, Identity last, Place now) throws IOException {
+    if (!last.place().equals(Place.NONE) && last.place().inode() != now.inode()) {
       throw new IOException(
-          "was served last on another host, or before this boot: make sure that no process there"
-              + " uses it, then take it over (--takeover, or takeover(true) in a"
-              + " program): data="
+          "this is a copy of a data directory, which was served last as inode="
+              + last.place().inode()
+              + " and is inode="
+              + now.inode()
+              + ": serve the original, as it may have answered writes since; or serve this one in"
+              + " its place with "
+              + BY_COPY
+              + ". A node of a cluster starts on an empty directory, and gets all from the others:"
+              + " data="
               + directory);
     }
-    return new Identity(last.id(), boot, Math.max(last.incarnation(), gate.last()) + 1);
+  }
+
+  private static void checkMount(Path directory, Claim claim, Identity last, Identity now)
+      throws IOException {
+    if (claim == Claim.TAKEOVER || last.boot().equals(Identity.NO_BOOT)) {
+      return;
+    }
+    if (!last.boot().equals(now.boot())) {
+      throw new IOException(
+          "was served last on another host, or before this boot: make sure that no process there"
+              + " uses it, then take it over ("
+              + BY_TAKEOVER
+              + "): data="
+              + directory);
+    }
+    if (!last.place().equals(Place.NONE) && !last.place().equals(now.place())) {
+      throw new IOException(
+          "was served last on another device="
+              + last.place().device()
+              + " than device="
+              + now.place().device()
+              + ": if its file system was mounted anew, and no process uses the directory, take it"
+              + " over ("
+              + BY_TAKEOVER
+              + "); if this is a copy, serve the original, or this one with "
+              + BY_COPY
+              + ": data="
+              + directory);
+    }
   }
 
   private static String randomId() {
@@ -234,6 +317,46 @@ public final class DataDirectory implements AutoCloseable {
   /** The gate, which the owner moves to its {@link #incarnation()} before it serves. */
   public GatePage gate() {
     return gate;
+  }
+
+  /**
+   * Throws if the directory belongs to this process no more: its lock or its gate was deleted or
+   * replaced, so that another server may have begun, or another one has moved the gate. A server
+   * that begins creates the lock before it reads anything else.
+   *
+   * @throws IOException with the reason as its message
+   */
+  public void checkOwned() throws IOException {
+    if (closed) {
+      return;
+    }
+    check(lockPath, lockKey);
+    check(gate.path(), gateKey);
+    if (gate.last() > identity.incarnation()) {
+      throw new IOException("another server has taken the data directory over: data=" + path);
+    }
+  }
+
+  private void check(Path file, Object key) throws IOException {
+    Object now = null;
+    IOException obstacle = null;
+    try {
+      now = fileKey(file);
+    } catch (IOException e) {
+      obstacle = e;
+    }
+    if (!key.equals(now) && !closed) {
+      throw new IOException(
+          (now == null
+                  ? "a file of the data directory is gone"
+                  : "another server has replaced a file")
+              + ", so the directory is this server's no more: file="
+              + file
+              + (obstacle == null || obstacle instanceof NoSuchFileException
+                  ? ""
+                  : ": " + Obstacle.of(obstacle)),
+          obstacle);
+    }
   }
 
   /**

@@ -36,7 +36,7 @@ public record DirectoryCopy(Path path, long origin) {
     final Identity identity = Identity.read(source.resolve(DataDirectory.IDENTITY));
     DataDirectory.createLock(path).close();
     DataDirectory.createGate(path);
-    new Identity(identity.id(), Identity.NO_BOOT, identity.incarnation())
+    new Identity(identity.id(), Identity.NO_BOOT, Place.NONE, identity.incarnation())
         .write(new HostDisk(path), DataDirectory.IDENTITY);
     new HostDisk(path.getParent()).syncDirectory();
   }

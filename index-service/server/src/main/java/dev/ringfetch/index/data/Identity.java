@@ -1,5 +1,6 @@
 package dev.ringfetch.index.data;
 
+import static java.nio.charset.StandardCharsets.ISO_8859_1;
 import static java.nio.charset.StandardCharsets.US_ASCII;
 
 import dev.ringfetch.index.disk.Disk;
@@ -15,30 +16,34 @@ import java.util.regex.Pattern;
 import java.util.zip.CRC32C;
 
 /**
- * The identity of a data directory: a file of five lines of text, which is replaced as a whole.
+ * The identity of a data directory: a file of six lines of text, which is replaced as a whole.
  *
  * <pre>
  *   ringfetch-data 1
  *   id 00112233445566778899aabbccddeeff    random, for the directory's life
  *   boot 2e1c...                           boot id of the host that owns it; none: a copy's
+ *   place 0000000000000801 000000000002c0fe
+ *                                          device and inode of the directory then; 0 0: a copy's
  *   incarnation 000000000000000007         of the server that owned it last
  *   crc32c 0a1b2c3d                        of the lines before
  * </pre>
  *
- * <p>Each one is as long as the one before, but for files of earlier versions, whose incarnation
- * has no zeros in front.
+ * <p>Each one is as long as the one before, but for files of earlier versions, which have no place,
+ * or an incarnation without zeros in front.
  *
  * @param id 128 random bits, in hexadecimal.
  * @param boot boot id of the kernel on which the owner ran.
+ * @param place of the directory when the owner had it.
  * @param incarnation of the owner, positive.
  */
-record Identity(String id, String boot, long incarnation) {
+record Identity(String id, String boot, Place place, long incarnation) {
   /** Instead of a boot id: no server has owned the directory yet. */
   static final String NO_BOOT = "none";
 
   private static final Pattern TEXT =
       Pattern.compile(
           "(ringfetch-data 1\\nid ([0-9a-f]{32})\\nboot ([0-9a-zA-Z-]{1,64})\\n"
+              + "(?:place ([0-9a-f]{16}) ([0-9a-f]{16})\\n)?"
               + "incarnation (0{0,17}[1-9][0-9]{0,17})\\n)crc32c ([0-9a-f]{8})\\n");
   private static final int LENGTH_LIMIT = 4096;
 
@@ -47,11 +52,21 @@ record Identity(String id, String boot, long incarnation) {
     if (Files.size(path) > LENGTH_LIMIT) {
       throw damaged(path);
     }
-    final Matcher matcher = TEXT.matcher(Files.readString(path, US_ASCII));
-    if (!matcher.matches() || !checksum(matcher.group(1)).equals(matcher.group(5))) {
+    // Each byte is a character, so that damage of any kind is named as such.
+    final Matcher matcher = TEXT.matcher(Files.readString(path, ISO_8859_1));
+    if (!matcher.matches() || !checksum(matcher.group(1)).equals(matcher.group(7))) {
       throw damaged(path);
     }
-    return new Identity(matcher.group(2), matcher.group(3), Long.parseLong(matcher.group(4)));
+    final Place place =
+        matcher.group(4) == null
+            ? Place.NONE
+            : new Place(number(matcher.group(4)), number(matcher.group(5)));
+    return new Identity(
+        matcher.group(2), matcher.group(3), place, Long.parseLong(matcher.group(6)));
+  }
+
+  private static long number(String hex) {
+    return Long.parseUnsignedLong(hex, 16);
   }
 
   /** The first 64 bits of the id. */
@@ -82,9 +97,11 @@ record Identity(String id, String boot, long incarnation) {
     final String lines =
         String.format(
             Locale.ROOT,
-            "ringfetch-data 1\nid %s\nboot %s\nincarnation %018d\n",
+            "ringfetch-data 1\nid %s\nboot %s\nplace %016x %016x\nincarnation %018d\n",
             id,
             boot,
+            place.device(),
+            place.inode(),
             incarnation);
     final ByteBuffer text =
         ByteBuffer.wrap((lines + "crc32c " + checksum(lines) + "\n").getBytes(US_ASCII));

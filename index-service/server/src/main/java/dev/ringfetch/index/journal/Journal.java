@@ -62,6 +62,7 @@ public final class Journal {
   private final LongSupplier clock;
   private final SyncListener syncs;
   private final Consumer<IOException> obstacles;
+  private final OwnerCheck owner;
   private final JournalCounts counts = new JournalCounts();
   private final Batch batch = new Batch();
   private final Set<JournalSource> sources = ConcurrentHashMap.newKeySet();
@@ -105,6 +106,17 @@ public final class Journal {
 
   private final SnapshotChoice recoveredFrom;
 
+  /** Checks that the journal's directory still belongs to this process. */
+  @FunctionalInterface
+  public interface OwnerCheck {
+    /**
+     * Returns if it does. What was written before the call is then read by any later owner.
+     *
+     * @throws IOException if it does not, or that cannot be told, with the reason as its message
+     */
+    void check() throws IOException;
+  }
+
   /** Options of a journal. Setters return this. */
   public static final class Context {
     /** Length of a segment unless set. */
@@ -120,6 +132,7 @@ public final class Journal {
     long intervalNs = INTERVAL_DEFAULT.toNanos();
     long origin;
     long epoch;
+    OwnerCheck owner = () -> {};
     ErrorHandler errors = failure -> {};
     LongSupplier clock = System::nanoTime;
     SyncListener syncs = (durationNs, records, bytes) -> {};
@@ -153,6 +166,12 @@ public final class Journal {
     public Context owner(long directoryOrigin, long serverEpoch) {
       origin = directoryOrigin;
       epoch = serverEpoch;
+      return this;
+    }
+
+    /** Sets the check before each write and before each answer; on any thread. */
+    public Context ownerCheck(OwnerCheck check) {
+      owner = check;
       return this;
     }
 
@@ -197,6 +216,7 @@ public final class Journal {
     clock = context.clock;
     syncs = context.syncs;
     obstacles = context.obstacles;
+    owner = context.owner;
     previous = recovered.previous();
     durable = recovered.end();
     clean = recovered.clean();
@@ -226,6 +246,19 @@ public final class Journal {
       }
     }
     return false;
+  }
+
+  /**
+   * Marks the journal of a directory, if it has one, as that of a copy on which no server has
+   * started. Nobody may use the journal meanwhile.
+   */
+  public static void markCopied(Disk disk, long origin) throws IOException {
+    if (disk.list().contains(Checkpoint.NAME)) {
+      try (Checkpoint checkpoint = Checkpoint.open(disk, origin)) {
+        checkpoint.write(checkpoint.durable(), Checkpoint.End.COPIED);
+        checkpoint.sync();
+      }
+    }
   }
 
   /** Sets what is called, on any thread, when {@link #work} is due earlier than it has said. */
@@ -269,6 +302,11 @@ public final class Journal {
   /** LSN up to which the catalog's records are durable. Any thread. */
   public long durableCatalogLsn() {
     return catalog.source().durable();
+  }
+
+  /** Throws if the directory belongs to this process no more. Any thread. */
+  void checkOwner() throws IOException {
+    owner.check();
   }
 
   /** The first 64 bits of the directory's id. */
@@ -543,6 +581,7 @@ public final class Journal {
 
   /** Writes what the listed sources have, and syncs. */
   private void write() throws IOException {
+    owner.check(); // first: an earlier owner changes nothing
     waiting = false;
     behind = false;
     final long end = segments.position() + CYCLE_BYTES;
@@ -567,6 +606,7 @@ public final class Journal {
     take(catalog.source(), Long.MAX_VALUE);
     flush();
     sync();
+    owner.check(); // last: a later owner reads what is answered now
     final List<JournalSource> empty = listed;
     listed = kept;
     kept = empty;

@@ -227,6 +227,7 @@ public final class SnapshotCycle {
 
   /** Ends a snapshot that is not to go on. */
   private void check() throws IOException {
+    journal.checkOwner();
     if (journal.isFailed()) {
       throw new IOException("the journal has failed");
     }
@@ -292,6 +293,7 @@ public final class SnapshotCycle {
       source.removing();
       return 0;
     }
+    journal.checkOwner(); // the file may be a later owner's
     disk.delete(unneeded);
     // Before the next one: what a loss of power leaves has no gaps.
     disk.syncDirectory();

@@ -1,5 +1,6 @@
 package dev.ringfetch.index.replication;
 
+import dev.ringfetch.index.coordinator.Recoveries;
 import dev.ringfetch.index.journal.JournalRecord;
 import dev.ringfetch.index.journal.RecordDescriptor;
 import dev.ringfetch.index.v1.Configuration;
@@ -198,17 +199,34 @@ final class ReplicaCore {
   }
 
   /**
-   * Whether this replica has each record that was acknowledged in a configuration: it is a member;
-   * or stands for one by its disk, or by what a process has left that ended in order.
+   * Whether this replica has each record that was acknowledged in the configuration that counts: it
+   * is a member; or stands for one by its disk, or by what a process has left that ended in order.
    */
-  boolean isComplete(Configuration base) {
-    final long self = context.self().getId();
-    if (countsByDisk()) {
-      return Configurations.hasNode(base, self);
-    }
+  boolean isComplete(GroupState group) {
+    final Configuration base = Configurations.base(group);
     return Configurations.has(base, context.self())
-        || standsIn(base)
-        || (journal != null && base.getLeader() == self);
+        || (isNamed(base) ? !isOlderState(group) : standsIn(base));
+  }
+
+  /** Whether a configuration names this node's directory as one that has all. */
+  private boolean isNamed(Configuration base) {
+    final long self = context.self().getId();
+    return countsByDisk()
+        ? Configurations.hasNode(base, self)
+        : journal != null && base.getLeader() == self;
+  }
+
+  /**
+   * Whether the disk is an older state of the directory that the established configuration names,
+   * or of a copy of it: that directory has the epoch, as it had before the epoch was established.
+   */
+  boolean isOlderState(GroupState group) {
+    final Configuration established = group.getEstablished();
+    return journal != null
+        && gate < established.getEpoch()
+        && isNamed(established)
+        && !Configurations.has(established, context.self())
+        && !Recoveries.isRecovered(established, context.self().getId());
   }
 
   /** Whether the disk has failed. */

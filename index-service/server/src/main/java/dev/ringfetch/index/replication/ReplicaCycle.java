@@ -47,6 +47,7 @@ final class ReplicaCycle {
   private final Map<Long, Node> known = new HashMap<>();
 
   private boolean coordinated;
+  private boolean toldOlderState;
   private GroupState group; // null until one was seen
   private Leader leader; // null unless this replica has won
   private Confirmation refused;
@@ -124,11 +125,14 @@ final class ReplicaCycle {
   }
 
   /**
-   * Whether the records of an earlier process may be void, or count only in an accepted loss:
-   * records may have been given up since then, of which a leader that takes this replica for
-   * another process's successor knows nothing.
+   * Whether the records of an earlier process may be void, or count only in an accepted loss, or
+   * the directory is an older state: records may have been given up since then, of which a leader
+   * that takes this replica for another process's successor knows nothing.
    */
   private boolean isUnsure() {
+    if (core.hasDisk() && core.isRestarted() && (group == null || core.isOlderState(group))) {
+      return true; // leaders may take it for complete
+    }
     return stopRecord.mayCount() && (group == null || (core.isRestarted() && !mayWin()));
   }
 
@@ -243,6 +247,20 @@ final class ReplicaCycle {
     group = state;
     changed = true;
     final Node self = context.self();
+    if (core.isOlderState(state) && !toldOlderState) {
+      toldOlderState = true;
+      context
+          .errors()
+          .onError(
+              new GroupStoreException(
+                  "the data directory is an older state, or a copy, of the one that has the index:"
+                      + " start the node on that, or end it and start it on an empty one: index="
+                      + state.getIndex()
+                      + " epoch="
+                      + core.gate()
+                      + " established="
+                      + state.getEstablished().getEpoch()));
+    }
     if (state.hasEstablished()) {
       leaveUnless(state);
       lookAtStopRecord(state);
@@ -337,7 +355,7 @@ final class ReplicaCycle {
     return (core.state() == ReplicaState.MEMBER
             || core.state() == ReplicaState.WINNING
             || core.state().isLeader())
-        && core.isComplete(Configurations.base(group));
+        && core.isComplete(group);
   }
 
   /** Whether this replica, which may win, is complete by its disk alone: it has restarted since. */

@@ -136,7 +136,7 @@ public final class ClusterNode implements LeaderDirectory, AutoCloseable {
                 memory.hasSuccessors()
                     ? id(memory.origin())
                     : new SecureRandom().nextLong(1, Long.MAX_VALUE))
-            .setIncarnation(memory.epoch())
+            .setIncarnation(memory.process())
             .setDisk(memory.hasSuccessors())
             .setBootId(bootId);
     PeerProcesses.self().ifPresent(node::setProcess);

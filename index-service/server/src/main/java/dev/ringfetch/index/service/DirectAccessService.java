@@ -351,6 +351,7 @@ public final class DirectAccessService implements BindableService, DirectAccessG
             .setDomain(ByteString.copyFrom(shown.domain().descriptor()))
             .setSegment(ByteString.copyFrom(shown.segment().descriptor()))
             .setPlace(place)
+            .setEpoch(indexes.memory().epoch())
             .build();
       } catch (StatusException e) {
         obstacle = e;

@@ -109,6 +109,7 @@ final class IndexJournal implements ClientLog, AutoCloseable {
             new HostDisk(data.path()),
             new Journal.Context()
                 .owner(data.origin(), data.incarnation())
+                .ownerCheck(data::checkOwned)
                 .interval(options.interval().toNanos())
                 .progress(options.progress())
                 .syncs(options.metrics()::onSync, System::nanoTime)

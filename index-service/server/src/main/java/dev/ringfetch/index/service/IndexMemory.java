@@ -9,6 +9,7 @@ import dev.ringfetch.fabric.GateDescriptor;
 import dev.ringfetch.fabric.GatePage;
 import dev.ringfetch.fabric.MemoryRegion;
 import dev.ringfetch.fabric.Obstacle;
+import dev.ringfetch.index.data.Claim;
 import dev.ringfetch.index.data.DataDirectory;
 import dev.ringfetch.index.disk.Disk;
 import dev.ringfetch.index.disk.HostDisk;
@@ -93,8 +94,9 @@ public final class IndexMemory implements AutoCloseable {
   private final HostMemory.Budget budget;
   private final Path directory; // of shared memory; null: index memory is not there
   private final GatePage gate;
-  private final long epoch;
-  private final long origin; // tells epochs of data directories apart
+  private final long process; // drawn at random: a copy's process never has that of the original's
+  private final long epoch; // only grows in a data directory
+  private final long origin;
   private final DataDirectory data; // null: the gate ends with the process
   private final int partitions;
   private final Durability durability;
@@ -140,7 +142,8 @@ public final class IndexMemory implements AutoCloseable {
             },
             context.journalMetrics,
             context.onWritingEnded);
-    this.epoch = data == null ? RANDOM.nextLong(1, Long.MAX_VALUE) : data.incarnation();
+    this.process = RANDOM.nextLong(1, Long.MAX_VALUE);
+    this.epoch = data == null ? process : data.incarnation();
     this.origin = data == null ? 0 : data.origin();
     if (fabrics.isEmpty()) {
       gate = data == null ? GatePage.in(new DirectRegion(GateDescriptor.LENGTH)) : data.gate();
@@ -228,6 +231,7 @@ public final class IndexMemory implements AutoCloseable {
     private final FabricContext fabricContext = new FabricContext();
     private Path dataDirectory;
     private boolean takeover;
+    private boolean adoptCopy;
     private Durability durability = Durability.MEMORY;
     private Duration syncInterval = SYNC_INTERVAL_DEFAULT;
     private long snapshotAfter;
@@ -320,11 +324,22 @@ public final class IndexMemory implements AutoCloseable {
     }
 
     /**
-     * Sets whether a data directory may be taken that was served last on another host, or before
-     * this host rebooted. The caller knows that no process there serves or reads it.
+     * Sets whether a data directory may be taken that was served last on another host, before this
+     * host rebooted, or on another mount of its file system, or whose lock was deleted. The caller
+     * knows that no process serves or reads it.
      */
     public Context takeover(boolean taken) {
       this.takeover = taken;
+      return this;
+    }
+
+    /**
+     * Sets whether the data directory is a copy, or an older state, of one that was served since.
+     * Its indexes get new incarnations at each start with it: watches do not go on with the
+     * original's tokens.
+     */
+    public Context adoptCopy(boolean adopted) {
+      this.adoptCopy = adopted;
       return this;
     }
 
@@ -422,10 +437,14 @@ public final class IndexMemory implements AutoCloseable {
       return opened;
     }
 
+    private Claim claim() {
+      return adoptCopy ? Claim.COPY : takeover ? Claim.TAKEOVER : Claim.NONE;
+    }
+
     /** Opens the data directory, which the caller closes. Returns null where there is none. */
     private DataDirectory openData() throws IOException {
       try {
-        return dataDirectory == null ? null : DataDirectory.open(dataDirectory, takeover);
+        return dataDirectory == null ? null : DataDirectory.open(dataDirectory, claim());
       } catch (FileSystemException e) { // whose message may be a path alone
         throw new IOException(
             "cannot open the data directory: data="
@@ -566,11 +585,25 @@ public final class IndexMemory implements AutoCloseable {
     }
   }
 
+  /**
+   * Throws if the data directory, where there is one, belongs to this process no more: its lock or
+   * its gate was deleted, or another server has taken over. The program is to end then, and to
+   * write nothing there. Writes at level interval or disk are not answered any more.
+   *
+   * @throws IOException with the reason as its message
+   */
+  public void checkOwned() throws IOException {
+    if (data != null) {
+      data.checkOwned();
+    }
+  }
+
   /** Opens the gates of a node's groups, which this closes. Called once at most. */
   NodeGates openGates(long node) {
     nodeGates =
         new NodeGates(
             node,
+            process,
             epoch,
             shared.stream().map(SharedMemory::fabric).toList(),
             data == null ? null : gate);
@@ -692,6 +725,11 @@ public final class IndexMemory implements AutoCloseable {
     return epoch;
   }
 
+  /** The number of this process: positive, drawn at random. */
+  long process() {
+    return process;
+  }
+
   /** The first 64 bits of the data directory's id; 0 without one. */
   long origin() {
     return origin;
@@ -746,11 +784,11 @@ public final class IndexMemory implements AutoCloseable {
   }
 
   /**
-   * The incarnation of an index, as answers name it: differs between all indexes of this epoch, and
-   * from those of others as far as 64 bits go.
+   * The incarnation of an index, as answers name it: differs between all indexes of this process,
+   * and from those of others as far as 64 bits go.
    */
   long incarnation(StoredIndex index) {
-    final long mixed = StoreMemory.mix(StoreMemory.mix(epoch ^ origin) + index.number());
+    final long mixed = StoreMemory.mix(StoreMemory.mix(process) + index.number());
     return mixed == 0 ? 1 : mixed;
   }
 

@@ -28,7 +28,8 @@ final class NodeGates implements AutoCloseable {
   private static final Logger LOGGER = System.getLogger(NodeGates.class.getName());
 
   private final long node;
-  private final long incarnation;
+  private final long process;
+  private final long epoch;
   private final List<Shown> shown = new ArrayList<>();
   private final MemoryRegion words;
 
@@ -47,14 +48,15 @@ final class NodeGates implements AutoCloseable {
    * Creates the gates, all closed.
    *
    * @param node id of the node
-   * @param incarnation of its process
+   * @param process incarnation of the node
+   * @param epoch that the page names when the node serves
    * @param fabrics over which clients read, the preferred one first
-   * @param page of a data directory's gate, which names the incarnation when the node serves; null:
-   *     there is none
+   * @param page of a data directory's gate; null: there is none
    */
-  NodeGates(long node, long incarnation, List<Fabric> fabrics, GatePage page) {
+  NodeGates(long node, long process, long epoch, List<Fabric> fabrics, GatePage page) {
     this.node = node;
-    this.incarnation = incarnation;
+    this.process = process;
+    this.epoch = epoch;
     MemoryRegion first = null;
     for (final Fabric fabric : fabrics) {
       try {
@@ -66,7 +68,7 @@ final class NodeGates implements AutoCloseable {
       }
     }
     if (page == null && first != null) { // the domain has one of its own, which nobody else moves
-      shown.get(0).domain.gate().move(incarnation);
+      shown.get(0).domain.gate().move(epoch);
     }
     words = first == null ? new DirectRegion(GatesDescriptor.LENGTH) : first;
     words.putLongRelease(GatesDescriptor.MAGIC_OFFSET, GatesDescriptor.MAGIC);
@@ -76,7 +78,7 @@ final class NodeGates implements AutoCloseable {
   private DomainContext context(GatePage page) {
     final DomainContext context = new DomainContext().memoryLimit(GatesDescriptor.LENGTH);
     final GatePage same = shown.isEmpty() ? page : shown.get(0).domain.gate();
-    return same == null ? context : context.gate(same, incarnation);
+    return same == null ? context : context.gate(same, epoch);
   }
 
   private static Shown show(Fabric fabric, Domain domain, MemoryRegion first) throws IOException {
@@ -94,8 +96,8 @@ final class NodeGates implements AutoCloseable {
   }
 
   /** Whether these are the gates of a process of a node. */
-  boolean isOf(long otherNode, long otherIncarnation) {
-    return otherNode == node && otherIncarnation == incarnation;
+  boolean isOf(long otherNode, long incarnation) {
+    return otherNode == node && incarnation == process;
   }
 
   /** The domains that show the gates, the preferred one first. */

@@ -222,8 +222,8 @@ final class WatchCalls {
     if (token.incarnation() != index.incarnation() || token.partitions() != index.partitions()) {
       throw Status.ABORTED
           .withDescription(
-              "the token is of another incarnation: the index was dropped, or was in memory alone"
-                  + " and its server has ended; read the entries again: index="
+              "the token is of another incarnation: the index was dropped, was in memory alone and"
+                  + " its server has ended, or is a copy; read the entries again: index="
                   + index.name())
           .asException();
     }

@@ -343,6 +343,31 @@ public abstract class CoordinatorContract {
     assertEquals(Map.of(1L, successor), next.nodes());
   }
 
+  /** The second one runs on a copy of the first one's directory, and has counted as far. */
+  @Test
+  void aProcessElsewhereIsKeptOutWhileAnotherIsAnnounced() throws Exception {
+    final Node first = node(1, 11);
+    a.coordinator().announce(first);
+    b.await("the first", () -> first.equals(b.nodes().get(1L)));
+    for (final long incarnation : new long[] {11, 12}) {
+      final Party copy = party();
+      copy.coordinator()
+          .announce(
+              first.toBuilder().setIncarnation(incarnation).setAddress("host1:2").build(),
+              other -> assertEquals(first, other));
+      copy.await("kept out", () -> !copy.isConnected());
+      final GroupState later = a.await(Result.DONE, a.create("of " + incarnation, 1));
+      b.awaitGroup(later.getGroup(), later.getVersion());
+      copy.poll();
+      assertFalse(copy.groups().containsKey(later.getGroup()));
+      assertEquals(first, b.nodes().get(1L));
+      copy.coordinator().close();
+    }
+    final GroupState last = a.await(Result.DONE, a.create("last", 1));
+    b.awaitGroup(last.getGroup(), last.getVersion());
+    assertEquals(Map.of(1L, first), b.nodes());
+  }
+
   @Test
   void malformedRequestsAreRefused() throws Exception {
     final GroupState seen = established("malformed");

@@ -13,6 +13,7 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 import dev.ringfetch.fabric.GatePage;
 import dev.ringfetch.fabric.GateView;
 import dev.ringfetch.index.disk.DiskFile;
+import dev.ringfetch.index.disk.HostDisk;
 import dev.ringfetch.index.disk.SimulatedDisk;
 import java.io.BufferedReader;
 import java.io.IOException;
@@ -20,6 +21,7 @@ import java.nio.ByteBuffer;
 import java.nio.channels.FileChannel;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.nio.file.StandardCopyOption;
 import java.nio.file.StandardOpenOption;
 import java.nio.file.attribute.PosixFilePermissions;
 import java.util.HexFormat;
@@ -34,6 +36,7 @@ import org.junit.jupiter.api.io.TempDir;
 class DataDirectoryTest {
   private static final String BOOT = "boot-1";
   private static final String ID = "0123456789abcdef0123456789abcdef";
+  private static final Place PLACE = new Place(0x801, 0x2c0fe);
 
   @TempDir Path parent;
 
@@ -45,7 +48,7 @@ class DataDirectoryTest {
   }
 
   private DataDirectory open() throws IOException {
-    return DataDirectory.open(data, false, BOOT);
+    return DataDirectory.open(data, Claim.NONE, BOOT);
   }
 
   private static void assertRefused(String part, IOException refusal) {
@@ -54,7 +57,7 @@ class DataDirectoryTest {
 
   @Test
   void directoryIsCreatedForItsUserAlone() throws IOException {
-    try (DataDirectory directory = DataDirectory.open(data, false)) {
+    try (DataDirectory directory = DataDirectory.open(data, Claim.NONE)) {
       assertEquals(1, directory.incarnation());
       assertTrue(directory.id().matches("[0-9a-f]{32}"), directory::id);
       assertEquals(0, directory.gate().epoch());
@@ -66,8 +69,8 @@ class DataDirectoryTest {
           List.of("gate", "identity", "lock"),
           files.map(file -> file.getFileName().toString()).sorted().toList());
     }
-    try (DataDirectory other = DataDirectory.open(parent.resolve("other"), false);
-        DataDirectory again = DataDirectory.open(data, false)) {
+    try (DataDirectory other = DataDirectory.open(parent.resolve("other"), Claim.NONE);
+        DataDirectory again = DataDirectory.open(data, Claim.NONE)) {
       assertNotEquals(again.id(), other.id());
       assertEquals(2, again.incarnation());
     }
@@ -77,7 +80,7 @@ class DataDirectoryTest {
   private static IOException writeOnAFullDisk(SimulatedDisk disk, long incarnation) {
     disk.full(true);
     try {
-      new Identity(ID, BOOT, incarnation).write(disk, "identity");
+      new Identity(ID, BOOT, PLACE, incarnation).write(disk, "identity");
       return null;
     } catch (IOException e) {
       return e;
@@ -94,7 +97,7 @@ class DataDirectoryTest {
   void identityNeedsNoRoomOnAFullDisk() throws IOException {
     for (final long before : new long[] {2, 9, 99, 999_999_999_999L}) {
       final SimulatedDisk disk = new SimulatedDisk();
-      new Identity(ID, BOOT, before).write(disk, "identity");
+      new Identity(ID, BOOT, PLACE, before).write(disk, "identity");
       assertNull(writeOnAFullDisk(disk, before + 1));
       assertEquals(before + 1, identityOf(disk).incarnation());
       assertEquals(List.of("identity"), disk.names());
@@ -119,7 +122,7 @@ class DataDirectoryTest {
       file.sync();
     }
     disk.syncDirectory();
-    assertEquals(new Identity(ID, BOOT, 2), identityOf(disk));
+    assertEquals(new Identity(ID, BOOT, Place.NONE, 2), identityOf(disk));
     final IOException failure = writeOnAFullDisk(disk, 3);
     assertTrue(failure.getMessage().contains("no space left"), failure::getMessage);
     assertEquals(2, identityOf(disk).incarnation());
@@ -130,10 +133,11 @@ class DataDirectoryTest {
   void aPowerCutInTheMidstLeavesTheOldIdentityOrTheNewOne() throws IOException {
     for (int seed = 0; seed < 50; seed++) {
       final SimulatedDisk disk = new SimulatedDisk();
-      new Identity(ID, BOOT, 2).write(disk, "identity");
+      new Identity(ID, BOOT, PLACE, 2).write(disk, "identity");
       disk.full(true);
       disk.failAfter(5, SimulatedDisk.Fault.IO_ERROR); // the sync of what is written in place
-      assertThrows(IOException.class, () -> new Identity(ID, BOOT, 3).write(disk, "identity"));
+      assertThrows(
+          IOException.class, () -> new Identity(ID, BOOT, PLACE, 3).write(disk, "identity"));
       disk.powerCut(new Random(seed));
       final long incarnation = identityOf(disk).incarnation();
       assertTrue(incarnation == 2 || incarnation == 3, "seed=" + seed + " is " + incarnation);
@@ -159,11 +163,19 @@ class DataDirectoryTest {
     }
     List<String> lines = Files.readAllLines(data.resolve("identity"), US_ASCII);
     assertEquals(
-        List.of("ringfetch-data 1", "id " + id, "boot boot-1", "incarnation 000000000000000001"),
-        lines.subList(0, 4));
-    assertTrue(lines.get(4).matches("crc32c [0-9a-f]{8}"), lines::toString);
-    assertEquals(5, lines.size());
-    assertEquals(new Identity(id, BOOT, 1), Identity.read(data.resolve("identity")));
+        List.of(
+            "ringfetch-data 1",
+            "id " + id,
+            "boot boot-1",
+            String.format(
+                "place %016x %016x",
+                Files.getAttribute(data, "unix:dev"), Files.getAttribute(data, "unix:ino")),
+            "incarnation 000000000000000001"),
+        lines.subList(0, 5));
+    assertTrue(lines.get(5).matches("crc32c [0-9a-f]{8}"), lines::toString);
+    assertEquals(6, lines.size());
+    assertEquals(
+        new Identity(id, BOOT, Place.of(data), 1), Identity.read(data.resolve("identity")));
   }
 
   @Test
@@ -173,7 +185,7 @@ class DataDirectoryTest {
     Path link = Files.createSymbolicLink(parent.resolve("link"), data);
     assertRefused(
         "another server",
-        assertThrows(IOException.class, () -> DataDirectory.open(link, false, BOOT)));
+        assertThrows(IOException.class, () -> DataDirectory.open(link, Claim.NONE, BOOT)));
     assertEquals("another server owns the directory", openElsewhere());
     owner.close();
     owner.close();
@@ -205,7 +217,7 @@ class DataDirectoryTest {
   public static void main(String[] args) {
     try {
       System.out.println(
-          "incarnation=" + DataDirectory.open(Path.of(args[0]), false, BOOT).incarnation());
+          "incarnation=" + DataDirectory.open(Path.of(args[0]), Claim.NONE, BOOT).incarnation());
     } catch (IOException e) {
       System.out.println(e.getMessage().split(":", -1)[0]);
     }
@@ -257,16 +269,86 @@ class DataDirectoryTest {
     byte[] before = Files.readAllBytes(data.resolve("identity"));
     assertRefused(
         "--takeover",
-        assertThrows(IOException.class, () -> DataDirectory.open(data, false, "boot-2")));
+        assertThrows(IOException.class, () -> DataDirectory.open(data, Claim.NONE, "boot-2")));
     assertArrayEquals(before, Files.readAllBytes(data.resolve("identity")));
-    try (DataDirectory taken = DataDirectory.open(data, true, "boot-2")) {
+    try (DataDirectory taken = DataDirectory.open(data, Claim.TAKEOVER, "boot-2")) {
       assertEquals(id, taken.id());
       assertEquals(2, taken.incarnation());
     }
     assertRefused("--takeover", assertThrows(IOException.class, this::open));
-    try (DataDirectory second = DataDirectory.open(data, false, "boot-2")) {
+    try (DataDirectory second = DataDirectory.open(data, Claim.NONE, "boot-2")) {
       assertEquals(3, second.incarnation());
     }
+  }
+
+  private Path copy() throws IOException {
+    final Path copy = Files.createDirectory(parent.resolve("copy"));
+    try (Stream<Path> files = Files.list(data)) {
+      for (Path file : files.toList()) {
+        Files.copy(file, copy.resolve(file.getFileName()), StandardCopyOption.COPY_ATTRIBUTES);
+      }
+    }
+    return copy;
+  }
+
+  @Test
+  void aCopyIsRefusedUnlessItIsAdopted() throws IOException {
+    open().close();
+    final Path copy = copy();
+    for (final Claim claim : List.of(Claim.NONE, Claim.TAKEOVER)) {
+      assertRefused(
+          "--adopt-copy",
+          assertThrows(IOException.class, () -> DataDirectory.open(copy, claim, BOOT)));
+    }
+    try (DataDirectory original = open();
+        DataDirectory adopted = DataDirectory.open(copy, Claim.COPY, "boot-2")) {
+      assertEquals(2, original.incarnation());
+      assertEquals(2, adopted.incarnation());
+    }
+    DataDirectory.open(copy, Claim.NONE, "boot-2").close(); // it is where it was
+  }
+
+  @Test
+  void aMovedDirectoryIsTheSame() throws IOException {
+    open().close();
+    data = Files.move(data, parent.resolve("moved"));
+    try (DataDirectory moved = open()) {
+      assertEquals(2, moved.incarnation());
+    }
+  }
+
+  /** Rewrites the identity as if the directory had been served at another place. */
+  private void servedAt(String boot, Place place) throws IOException {
+    final Identity last = Identity.read(data.resolve("identity"));
+    new Identity(last.id(), boot, place, last.incarnation()).write(new HostDisk(data), "identity");
+  }
+
+  @Test
+  void anotherMountNeedsATakeover() throws IOException {
+    open().close();
+    final Place place = Place.of(data);
+    final Place mounted = new Place(place.device() + 1, place.inode());
+    servedAt(BOOT, mounted);
+    assertRefused("--takeover", assertThrows(IOException.class, this::open));
+    DataDirectory.open(data, Claim.TAKEOVER, BOOT).close();
+    open().close();
+    servedAt("boot-2", mounted); // the number of the device means nothing after a boot
+    DataDirectory.open(data, Claim.TAKEOVER, BOOT).close();
+    servedAt(BOOT, mounted);
+    DataDirectory.open(data, Claim.COPY, BOOT).close();
+    open().close();
+    servedAt(BOOT, Place.NONE); // by an earlier version
+    open().close();
+  }
+
+  @Test
+  void aDirectoryWhoseLockWasDeletedNeedsATakeover() throws IOException {
+    open().close();
+    Files.delete(data.resolve("lock"));
+    assertRefused("lock", assertThrows(IOException.class, this::open));
+    assertFalse(Files.exists(data.resolve("lock")));
+    DataDirectory.open(data, Claim.TAKEOVER, BOOT).close();
+    open().close();
   }
 
   @Test
@@ -289,6 +371,13 @@ class DataDirectoryTest {
       Files.write(file, wrong);
       assertRefused("identity", assertThrows(IOException.class, this::open, "offset=" + i));
     }
+    for (int i = 0; i < right.length; i++) { // no character of any kind of text
+      byte[] wrong = right.clone();
+      wrong[i] ^= (byte) 0x80;
+      Files.write(file, wrong);
+      assertRefused(
+          "file=" + file.toRealPath(), assertThrows(IOException.class, this::open, "offset=" + i));
+    }
     for (byte[] wrong : List.of(new byte[0], new byte[5000], new byte[right.length])) {
       Files.write(file, wrong);
       assertRefused("identity", assertThrows(IOException.class, this::open));
@@ -309,6 +398,7 @@ class DataDirectoryTest {
     Files.createFile(data);
     assertRefused("not a directory", assertThrows(IOException.class, this::open));
     assertThrows(
-        IOException.class, () -> DataDirectory.open(parent.resolve("no/such/parent"), false, BOOT));
+        IOException.class,
+        () -> DataDirectory.open(parent.resolve("no/such/parent"), Claim.NONE, BOOT));
   }
 }

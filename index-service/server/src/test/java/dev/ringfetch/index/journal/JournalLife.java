@@ -28,6 +28,9 @@ final class JournalLife {
   /** What was recovered, by index, in order. */
   final Map<Long, List<Seen>> recovered = new TreeMap<>();
 
+  /** Checks until the directory is another server's. */
+  int ownerChecks = Integer.MAX_VALUE;
+
   long nowNs;
 
   JournalLife(SimulatedDisk disk, long epoch) throws IOException {
@@ -40,6 +43,7 @@ final class JournalLife {
                 .segmentLength(SEGMENT_LENGTH)
                 .interval(INTERVAL_NS)
                 .owner(ORIGIN, epoch)
+                .ownerCheck(this::checkOwner)
                 .syncs((durationNs, records, bytes) -> {}, () -> nowNs)
                 .obstacles(obstacles::add)
                 .errors(errors::add),
@@ -53,6 +57,12 @@ final class JournalLife {
                             record.lsn(),
                             record.key(),
                             record.value())));
+  }
+
+  private void checkOwner() throws IOException {
+    if (ownerChecks-- <= 0) {
+      throw new IOException("another server's");
+    }
   }
 
   /** Records of an index that were recovered. */

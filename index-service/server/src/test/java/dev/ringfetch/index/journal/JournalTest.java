@@ -395,6 +395,26 @@ class JournalTest {
     assertEquals(CommitLog.FAILED, lazy.committed());
   }
 
+  /** The directory is lost before a record is written, and before it is answered. */
+  @Test
+  void aDirectoryThatIsAnotherServersIsNotWrittenAndNothingIsAnswered() throws IOException {
+    for (int checks = 0; checks < 2; checks++) {
+      final SimulatedDisk lost = new SimulatedDisk();
+      final JournalLife life = new JournalLife(lost, 1);
+      life.work();
+      final List<Long> commits = new ArrayList<>();
+      final PartitionLog log = log(life, Durability.DISK, commits);
+      log.append(put(1, 10));
+      life.ownerChecks = checks;
+      life.work();
+      assertTrue(life.journal.isFailed());
+      assertEquals(List.of(CommitLog.FAILED), commits);
+      assertEquals("another server's", life.errors.get(0).getMessage());
+      lost.powerCut(new Random(1));
+      assertEquals(checks, new JournalLife(lost, 2).recovered(7).size());
+    }
+  }
+
   @Test
   void creationsAreThereBeforeWhatFollowsThem() throws IOException {
     final JournalLife life = new JournalLife(disk, 1);

@@ -74,6 +74,21 @@ final class DiskSimulationTest {
     }
   }
 
+  /** The older state leads nothing, and is made whole as any log that was left behind. */
+  @Test
+  void nothingAcknowledgedIsLostWhereAnOlderStateOfADirectoryIsServed() {
+    final long seed = Long.getLong("ringfetch.seed", 20261145);
+    final Coverage coverage = new Coverage();
+    for (int i = 0; i < Math.min(WORLDS, 12); i++) {
+      run(seed + i, coverage, Durability.DISK, true);
+    }
+    System.out.printf("seed=%d %s%n", seed, coverage);
+    if (Long.getLong("ringfetch.seed") == null && WORLDS >= 12) {
+      assertTrue(coverage.of("older states") > 0, coverage::toString);
+      assertTrue(coverage.of("nodes kept out") > 0, coverage::toString);
+    }
+  }
+
   /** A node joins whose disk has room for a part of the snapshot: at the first attempt. */
   @Test
   void aSnapshotIsPacedByTheDiskOfTheNodeThatJoins() {
@@ -143,21 +158,24 @@ final class DiskSimulationTest {
   }
 
   static void run(long seed, Coverage coverage) {
-    run(seed, coverage, Durability.DISK);
+    run(seed, coverage, Durability.DISK, false);
   }
 
   /** The same where only the disk of the leader counts. */
   static void runLeaders(long seed, Coverage coverage) {
-    run(seed, coverage, Durability.LEADER_DISK);
+    run(seed, coverage, Durability.LEADER_DISK, false);
   }
 
-  private static void run(long seed, Coverage coverage, Durability level) {
+  private static void run(long seed, Coverage coverage, Durability level, boolean copiesAreServed) {
     try {
       final Random random = new Random(seed);
       final int nodes = 3 + Math.floorMod(seed, 2); // what Random draws first hardly differs
       final int replicas = 2 + Math.floorMod(seed / 2, 2);
       final ReplicationWorld world =
           new ReplicationWorld(random.nextLong(), nodes, replicas, coverage, level);
+      if (copiesAreServed) {
+        world.serveCopies();
+      }
       world.startClients(1 + random.nextInt(8), 1_000_000 + random.nextInt(3_000_000));
       world.startReaders(6);
       final ReplicationFaults faults = new ReplicationFaults(world, coverage);

@@ -49,6 +49,7 @@ final class ReplicationWorld {
   private final Map<String, String> values = new ConcurrentHashMap<>();
   private final List<Throwable> errors = new ArrayList<>();
   private final Map<Long, SimulatedDirectory> directories = new TreeMap<>();
+  private final Map<Long, SimulatedDirectory> copies = new TreeMap<>(); // older states of them
   private final Map<Long, SimulatedNode> processes = new HashMap<>(); // by incarnation
   private final SimulatedReaders readers;
   private final Map<Long, SimulatedStops> stops = new TreeMap<>();
@@ -64,6 +65,7 @@ final class ReplicationWorld {
   private long lastValue;
   private long lastId = 100;
   private boolean storesFail;
+  private boolean copiesAreServed;
   private boolean hasLost;
   private int clients;
 
@@ -90,6 +92,7 @@ final class ReplicationWorld {
     coordinator = new SimulatedCoordinator(time, coverage);
     coordinator.level = level;
     coordinator.standsFor = this::standsFor;
+    coordinator.hasDirectory = this::hasDirectory;
     network = new SimulatedNetwork(time, coverage, nodes);
     for (long id = 1; id <= nodeCount; id++) {
       start(id);
@@ -191,7 +194,7 @@ final class ReplicationWorld {
         Node.newBuilder()
             .setId(id)
             .setIncarnation(++incarnations)
-            .setAddress("node" + id)
+            .setAddress("node" + id + (isCopy(id) ? " on a copy" : ""))
             .setDisk(true)
             .build();
     final SimulatedDirectory directory =
@@ -322,7 +325,7 @@ final class ReplicationWorld {
     for (final Member member : configuration.getMembersList()) {
       final SimulatedNode node = nodes.get(member.getNode());
       if (member.getNode() != id
-          && node != null
+          && hasDirectory(member)
           && (!node.isAlive()
               || (node.replica() != null
                   && node.replica().status().state() != ReplicaState.NONE))) {
@@ -339,6 +342,7 @@ final class ReplicationWorld {
     }
     nodes.remove(id);
     directories.remove(id);
+    copies.remove(id);
     stops.remove(id);
     coverage.count("lost directories");
     final long other = ++lastId;
@@ -399,8 +403,41 @@ final class ReplicationWorld {
   private void restart(long id) {
     if (nodes.containsKey(id) && !nodes.get(id).isAlive()) {
       coverage.count("restarts");
+      if (copiesAreServed) {
+        copyOrSetBack(id);
+      }
       start(id);
     }
+  }
+
+  /** Has processes that start again find an older state of their directories now and then. */
+  void serveCopies() {
+    copiesAreServed = true;
+  }
+
+  /** Copies the directory of a node that has no process, or puts an older copy in its place. */
+  private void copyOrSetBack(long id) {
+    final SimulatedDirectory copy = copies.get(id);
+    if (isCopy(id)) {
+      return; // once
+    }
+    if (copy == null) {
+      copies.put(id, directories.get(id).copy(incarnations));
+    } else if (survivesWithout(id)) {
+      coverage.count("older states");
+      copy.takePlace(incarnations);
+      directories.put(id, copies.remove(id));
+    }
+  }
+
+  private boolean isCopy(long id) {
+    return directories.containsKey(id) && directories.get(id).isCopy();
+  }
+
+  /** Whether a node has the directory that it had when it was this member. */
+  private boolean hasDirectory(Member member) {
+    final SimulatedDirectory directory = directories.get(member.getNode());
+    return directory != null && directory.isOf(member.getIncarnation());
   }
 
   void pause(long id, long ms) {

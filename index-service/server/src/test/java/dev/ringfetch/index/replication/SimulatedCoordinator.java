@@ -18,6 +18,7 @@ import java.util.Map;
 import java.util.Set;
 import java.util.TreeMap;
 import java.util.function.Consumer;
+import java.util.function.Predicate;
 
 /** The truth of a simulated cluster, and the nodes' sessions, which are late and lose answers. */
 final class SimulatedCoordinator {
@@ -33,6 +34,9 @@ final class SimulatedCoordinator {
 
   /** The level of the group, which says whose directory makes a node complete. */
   Durability level = Durability.MEMORY;
+
+  /** Whether the directory of a member's node is the one that the member had. */
+  Predicate<Member> hasDirectory = member -> true;
 
   /** Whether another process of a node has all that a member had. */
   Standing standsFor = (group, node, member) -> false;
@@ -110,7 +114,9 @@ final class SimulatedCoordinator {
           .allMatch(member -> member.equals(leader) || base.getMembersList().contains(member));
     }
     return level == Durability.DISK
-        ? Configurations.hasNode(base, leader.getNode())
+        ? base.getMembersList().stream()
+            .filter(member -> member.getNode() == leader.getNode())
+            .anyMatch(member -> !before.hasEstablished() || hasDirectory.test(member))
         : base.getMembersList().contains(leader)
             || base.getMembersList().stream()
                 .anyMatch(member -> standsFor.test(before.getGroup(), leader.getNode(), member));
@@ -171,6 +177,7 @@ final class SimulatedCoordinator {
           if (session.self != null && session.self.equals(nodes.get(session.self.getId()))) {
             nodes.remove(session.self.getId());
             sessions.forEach(Session::nodesChanged);
+            sessions.forEach(Session::letIn);
           }
         });
   }
@@ -204,6 +211,7 @@ final class SimulatedCoordinator {
     private Runnable wakeUp = () -> {};
     private Node self;
     private boolean closed;
+    private boolean keptOut; // another process is announced as this node
     private boolean connected = true;
 
     private interface Event {
@@ -213,8 +221,14 @@ final class SimulatedCoordinator {
     @Override
     public void announce(Node node, Consumer<Node> taken) {
       self = node;
-      nodes.put(node.getId(), node);
-      sessions.forEach(Session::nodesChanged);
+      final Node there = nodes.get(node.getId());
+      keptOut = there != null && Coordinator.mayLiveBeside(there, node);
+      if (keptOut) {
+        coverage.count("nodes kept out");
+      } else {
+        nodes.put(node.getId(), node);
+        sessions.forEach(Session::nodesChanged);
+      }
     }
 
     @Override
@@ -234,7 +248,7 @@ final class SimulatedCoordinator {
       connected = again;
       deliver(true, this::connection);
       if (again) {
-        if (self != null && nodes.putIfAbsent(self.getId(), self) == null) {
+        if (self != null && !keptOut && nodes.putIfAbsent(self.getId(), self) == null) {
           sessions.forEach(Session::nodesChanged);
         }
         changed();
@@ -244,17 +258,28 @@ final class SimulatedCoordinator {
     }
 
     private void connection() {
-      if (connected) {
+      final boolean takesPart = connected && !keptOut;
+      if (takesPart) {
         showGroups(); // what there is comes first
       }
-      add(listener -> listener.onConnected(connected));
+      add(listener -> listener.onConnected(takesPart));
+    }
+
+    /** Announces a process that was kept out, once the other one's announcement is gone. */
+    private void letIn() {
+      if (keptOut && !closed && !nodes.containsKey(self.getId())) {
+        keptOut = false;
+        nodes.put(self.getId(), self);
+        deliver(true, this::connection);
+        sessions.forEach(Session::nodesChanged);
+      }
     }
 
     private void deliver(boolean always, Runnable action) {
       time.after(
           time.delayNs(),
           () -> {
-            if (!closed && (connected || always)) {
+            if (!closed && ((connected && !keptOut) || always)) {
               action.run();
             }
           });

@@ -39,6 +39,11 @@ final class SimulatedDirectory {
   /** Whether a start may find its newest snapshot damaged. */
   boolean damagesSnapshots = true;
 
+  /** Incarnations of processes that used another directory, of which this is an older state. */
+  private long otherAfter;
+
+  private long otherUntil;
+
   /** Bytes that may wait for their sync: beyond, there is no room. */
   int room = Integer.MAX_VALUE;
 
@@ -55,6 +60,42 @@ final class SimulatedDirectory {
   SimulatedDirectory(SimulatedTime time, Coverage coverage) {
     this.time = time;
     this.coverage = coverage;
+  }
+
+  /**
+   * A copy of a directory that no process uses.
+   *
+   * @param last incarnation of any process so far
+   */
+  SimulatedDirectory copy(long last) {
+    final SimulatedDirectory copy = new SimulatedDirectory(time, coverage);
+    copy.records.addAll(records);
+    copy.snapshots.addAll(snapshots);
+    copy.first = first;
+    copy.fills = fills;
+    copy.damagesSnapshots = damagesSnapshots;
+    copy.otherAfter = last;
+    copy.otherUntil = last;
+    return copy;
+  }
+
+  /**
+   * Takes the original's place, whose processes have not changed this.
+   *
+   * @param last incarnation of any process so far
+   */
+  void takePlace(long last) {
+    otherUntil = last;
+  }
+
+  /** Whether this took an original's place. */
+  boolean isCopy() {
+    return otherUntil > otherAfter;
+  }
+
+  /** Whether this has what a process of the node has left in its directory. */
+  boolean isOf(long incarnation) {
+    return incarnation <= otherAfter || incarnation > otherUntil;
   }
 
   /**

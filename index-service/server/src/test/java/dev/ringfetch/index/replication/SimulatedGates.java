@@ -66,7 +66,7 @@ final class SimulatedGates implements RemoteDomain {
   PostedGates.Member member() {
     try {
       return new PostedGates.Member(
-          "node " + node.id(), this, words.incarnation(), 0, GatesDescriptor.word(words.place()));
+          "node " + node.id(), this, words.processEpoch(), 0, GatesDescriptor.word(words.place()));
     } catch (IOException e) {
       throw new UncheckedIOException(e);
     }

@@ -6,6 +6,7 @@ import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import com.google.protobuf.ByteString;
+import dev.ringfetch.index.data.Claim;
 import dev.ringfetch.index.data.DataDirectory;
 import dev.ringfetch.index.disk.HostDisk;
 import dev.ringfetch.index.journal.Journal;
@@ -265,7 +266,17 @@ class DurableIndexesTest {
       }
     }
     stop();
-    data = copy;
+    try (Stream<Path> files = Files.list(data)) {
+      for (final Path file : files.filter(Files::isRegularFile).toList()) {
+        Files.delete(file);
+      }
+    }
+    try (Stream<Path> files = Files.list(copy)) {
+      for (final Path file : files.toList()) {
+        Files.move(file, data.resolve(file.getFileName()));
+      }
+    }
+    Files.delete(copy);
     start(Durability.INTERVAL);
   }
 
@@ -293,7 +304,7 @@ class DurableIndexesTest {
   void recordsOfAnIndexWhoseCreationWasLostCountForNoOther() throws Exception {
     start(Durability.MEMORY);
     stop();
-    try (DataDirectory directory = DataDirectory.open(data, false)) {
+    try (DataDirectory directory = DataDirectory.open(data, Claim.NONE)) {
       final Journal journal =
           Journal.open(
               new HostDisk(data),

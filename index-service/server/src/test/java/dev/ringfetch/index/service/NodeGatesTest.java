@@ -29,6 +29,7 @@ import org.junit.jupiter.api.io.TempDir;
 final class NodeGatesTest {
   private static final long NODE = 4;
   private static final long INCARNATION = 77;
+  private static final long EPOCH = 5;
 
   @TempDir Path directory;
 
@@ -39,7 +40,7 @@ final class NodeGatesTest {
   @BeforeEach
   void open() throws IOException {
     fabric = FabricProviders.open("shm", new FabricContext());
-    gates = new NodeGates(NODE, INCARNATION, List.of(fabric), null);
+    gates = new NodeGates(NODE, INCARNATION, EPOCH, List.of(fabric), null);
   }
 
   @AfterEach
@@ -68,7 +69,7 @@ final class NodeGatesTest {
     final GroupGate second = gates.open(2);
     try (RemoteDomain domain = connect()) {
       assertEquals(GatesDescriptor.MAGIC, domain.view(0).getLong(GatesDescriptor.MAGIC_OFFSET));
-      assertEquals(INCARNATION, domain.view(RemoteDomain.GATE).getLong(GateDescriptor.WORD_OFFSET));
+      assertEquals(EPOCH, domain.view(RemoteDomain.GATE).getLong(GateDescriptor.WORD_OFFSET));
       assertEquals(0, word(domain, gates.place(1)));
       first.move(5);
       second.move(6);
@@ -131,7 +132,7 @@ final class NodeGatesTest {
   @Test
   void gateOfADataDirectoryIsThatOfTheProcess() throws IOException {
     try (GatePage page = GatePage.open(directory.resolve("gate"));
-        NodeGates ofDirectory = new NodeGates(NODE, INCARNATION, List.of(fabric), page)) {
+        NodeGates ofDirectory = new NodeGates(NODE, INCARNATION, EPOCH, List.of(fabric), page)) {
       assertEquals(0, page.epoch(), "the node moves it when it serves");
       assertSame(page, ofDirectory.shown().get(0).domain().gate());
     }

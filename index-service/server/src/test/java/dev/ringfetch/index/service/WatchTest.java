@@ -2,6 +2,7 @@ package dev.ringfetch.index.service;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertFalse;
+import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import com.google.protobuf.ByteString;
@@ -52,6 +53,7 @@ class WatchTest {
 
   private final Random random = new Random(Long.getLong("ringfetch.seed", 20261127));
   private final List<WatchStream> watches = new ArrayList<>();
+  private boolean adoptsCopy;
   private Indexes indexes;
   private Server server;
   private ManagedChannel channel;
@@ -65,6 +67,7 @@ class WatchTest {
                 new IndexMemory.Context()
                     .budget(256L << 20)
                     .dataDirectory(data)
+                    .adoptCopy(adoptsCopy)
                     .durability(durability)));
     server =
         ServerBuilder.forPort(0)
@@ -586,5 +589,47 @@ class WatchTest {
       }
       assertEquals(expected, seen);
     }
+  }
+
+  /**
+   * The copy would give versions and positions of its own to what the original goes on to write.
+   */
+  @Test
+  void aTokenOfTheOriginalIsNotOneOfItsCopy(@TempDir Path parent) throws Exception {
+    start(Durability.DISK);
+    put("", key(1), text("1"));
+    stop();
+    final Path original = data;
+    final Path copy = Files.createDirectory(parent.resolve("copy"));
+    try (Stream<Path> files = Files.list(original)) {
+      for (final Path file : files.toList()) {
+        Files.copy(file, copy.resolve(file.getFileName()));
+      }
+    }
+    start(Durability.DISK);
+    final WatchStream watch = watch("");
+    watch.next();
+    final long version = put("", key(2), text("2"));
+    watch.events(1);
+    final ByteString token = watch.token();
+    stop();
+    data = copy;
+    final IOException refusal = assertThrows(IOException.class, () -> start(Durability.DISK));
+    assertTrue(refusal.getMessage().contains("--adopt-copy"), refusal::getMessage);
+    adoptsCopy = true;
+    start(Durability.DISK);
+    assertEquals(Status.Code.ABORTED, watch("", token).refusal().getCode());
+    assertTrue(put("", key(2), text("of the copy")) > version, "a version of the original's");
+    final WatchStream adopted = watch("");
+    final ByteString next = adopted.next().getToken();
+    adoptsCopy = false;
+    restart(Durability.DISK);
+    put("", key(3), text("3"));
+    assertEquals(List.of("PUT key 3=3 created"), texts(watch("", next).events(1)));
+    stop();
+    data = original;
+    start(Durability.DISK);
+    put("", key(4), text("4"));
+    assertEquals(List.of("PUT key 4=4 created"), texts(watch("", token).events(1)));
   }
 }
