@@ -176,7 +176,7 @@ public final class ClusterProcess {
     while (true) {
       missed = state() == State.ENDED ? missed + 1 : 0; // before the log is read
       final boolean ended = missed > 1;
-      final Matcher matcher = line.matcher(Files.readString(log(), StandardCharsets.UTF_8));
+      final Matcher matcher = line.matcher(said());
       if (matcher.find()) {
         address = prefix + matcher.group(1);
         save();
@@ -201,9 +201,14 @@ public final class ClusterProcess {
     }
   }
 
+  /** Its log, in which any byte is legal. */
+  private String said() throws IOException {
+    return new String(Files.readAllBytes(log()), StandardCharsets.UTF_8);
+  }
+
   /** The last of what it said. */
   String lastSaid() throws IOException {
-    final String all = Files.readString(log(), StandardCharsets.UTF_8).strip();
+    final String all = said().strip();
     return all.substring(Math.max(0, all.length() - MOST_SAID));
   }
 

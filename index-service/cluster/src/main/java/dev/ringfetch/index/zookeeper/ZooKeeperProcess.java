@@ -3,6 +3,7 @@ package dev.ringfetch.index.zookeeper;
 import java.io.BufferedReader;
 import java.io.IOException;
 import java.lang.ProcessBuilder.Redirect;
+import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.List;
@@ -106,7 +107,8 @@ public final class ZooKeeperProcess implements AutoCloseable {
   }
 
   private static String lastLines(Path log) throws IOException {
-    final List<String> lines = Files.readAllLines(log);
+    final List<String> lines =
+        Files.readAllLines(log, StandardCharsets.ISO_8859_1); // any byte is legal
     return String.join("\n", lines.subList(Math.max(0, lines.size() - 20), lines.size()));
   }
 

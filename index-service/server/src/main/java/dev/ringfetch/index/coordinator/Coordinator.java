@@ -78,6 +78,11 @@ public interface Coordinator extends AutoCloseable {
    */
   void announce(Node self, Consumer<Node> taken);
 
+  /** As above, of a node whose refusal nobody waits for. */
+  default void announce(Node self) {
+    announce(self, other -> {});
+  }
+
   /**
    * Whether a process that is announced may live beside another one of the same node: no two listen
    * at one address of a host. That both have equal numbers says nothing, as numbers can be copied.
@@ -85,11 +90,6 @@ public interface Coordinator extends AutoCloseable {
   static boolean mayLiveBeside(Node announced, Node self) {
     return !(announced.getAddress().equals(self.getAddress())
         && announced.getBootId().equals(self.getBootId()));
-  }
-
-  /** As above, of a node whose refusal nobody waits for. */
-  default void announce(Node self) {
-    announce(self, other -> {});
   }
 
   /** Ends the announcement for good, if there is one; all else goes on. */
