@@ -169,7 +169,8 @@ class DataDirectoryTest {
             "boot boot-1",
             String.format(
                 "place %016x %016x",
-                Files.getAttribute(data, "unix:dev"), Files.getAttribute(data, "unix:ino")),
+                (Long) Files.getAttribute(data, "unix:dev"),
+                (Long) Files.getAttribute(data, "unix:ino")),
             "incarnation 000000000000000001"),
         lines.subList(0, 5));
     assertTrue(lines.get(5).matches("crc32c [0-9a-f]{8}"), lines::toString);
