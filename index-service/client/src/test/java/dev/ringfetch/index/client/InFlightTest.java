@@ -108,6 +108,7 @@ final class InFlightTest {
   }
 
   /** Its thread may be the one that brings the answers for which it would wait. */
+  @SuppressWarnings("try") // closes before the block ends
   @Test
   void aCallbackNeverWaits() throws Exception {
     final StuckIndex stuck = new StuckIndex();

@@ -25,8 +25,8 @@ final class ExpiredMeanwhile {
 
   /**
    * Waits for the commits of the ticks: one sync for all. Where the journal takes none, as the disk
-   * is full, has failed, or does not answer within {@value #LIMIT_SECONDS} s, the entries stay until
-   * it does, and the log has a warning.
+   * is full, has failed, or does not answer within {@value #LIMIT_SECONDS} s, the entries stay
+   * until it does, and the log has a warning.
    */
   void await() {
     final int partitions = indexes.stream().mapToInt(ServedIndex::partitions).sum();
