@@ -50,6 +50,9 @@ final class ChannelSessions implements StreamRoom.Sessions, SessionAttempt.Outco
   /** How long an attempt waits for the stream of the call that caused it. */
   private static final long FIRST_CALL_NS = 1_000_000_000;
 
+  /** How often calls that wait for a ring look whether a ring could carry them again. */
+  private static final long OBSTACLE_NS = 1_000_000_000;
+
   private static final int MAX_FLUSHES = 3;
 
   private final ChannelContext context;
@@ -265,6 +268,9 @@ final class ChannelSessions implements StreamRoom.Sessions, SessionAttempt.Outco
   }
 
   private synchronized long pauseNs() {
+    if (policy.balancing().obstacle() != null) {
+      return OBSTACLE_NS;
+    }
     return Math.max(backoff.remainingNs(), roomBackoff.remainingNs());
   }
 
@@ -296,6 +302,7 @@ final class ChannelSessions implements StreamRoom.Sessions, SessionAttempt.Outco
     return (connection == null || !connection.isOpen())
         && attempt == null
         && !shutdown
+        && policy.balancing().obstacle() == null
         && backoff.remainingNs() <= 0
         && roomBackoff.remainingNs() <= 0;
   }
@@ -351,6 +358,10 @@ final class ChannelSessions implements StreamRoom.Sessions, SessionAttempt.Outco
 
   /** Why there is no ring. */
   synchronized String reason() {
+    final String general = policy.balancing().obstacle();
+    if (general != null) {
+      return general;
+    }
     final String ended = connection == null ? null : connection.session().endReason();
     return ended == null ? obstacle : ended;
   }
@@ -489,9 +500,27 @@ final class ChannelSessions implements StreamRoom.Sessions, SessionAttempt.Outco
     return reason;
   }
 
-  /** Logs that the channel opens no ring at all. */
-  void logObstacle(String reason) {
-    log(reason);
+  /**
+   * Called when calls are not for a ring, or not any more: says why, and ends the session when its
+   * calls have ended.
+   */
+  void onObstacle() {
+    final String reason = policy.balancing().obstacle();
+    if (reason == null) {
+      return;
+    }
+    final SessionAttempt vain;
+    final String news;
+    synchronized (this) {
+      vain = attempt;
+      news = hasNoRing(reason);
+    }
+    log(news);
+    enterIdle();
+    if (vain != null) {
+      onRefused(vain, reason, Backoff.MAX_NS);
+      vain.stream.abandon();
+    }
   }
 
   private void log(String reason) {
@@ -567,6 +596,8 @@ final class ChannelSessions implements StreamRoom.Sessions, SessionAttempt.Outco
     }
     if (unwanted) {
       session.drain();
+    } else if (policy.balancing().obstacle() != null) { // since it has been asked for
+      final boolean unused = enterIdle(session);
     }
   }
 

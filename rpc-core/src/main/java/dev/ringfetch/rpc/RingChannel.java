@@ -37,7 +37,7 @@ public final class RingChannel extends ManagedChannel {
   private final ClientLimits limits;
   private final boolean requireFabric;
   private final boolean bare; // calls pass nothing but a ring, such as interceptors
-  private final String obstacle;
+  private final Balancing balancing;
   private final Channel intercepted;
   private final BufferAllocator allocator;
 
@@ -46,10 +46,10 @@ public final class RingChannel extends ManagedChannel {
     this.executor = calls.executor();
     this.limits = calls.limits();
     this.requireFabric = policy.isRequired();
-    this.obstacle = policy.obstacle();
+    this.balancing = policy.balancing();
     final List<ClientInterceptor> interceptors = calls.interceptors();
     final List<ClientInterceptor> globalInterceptors = calls.globalInterceptors();
-    this.bare = obstacle == null && interceptors.isEmpty() && globalInterceptors.isEmpty();
+    this.bare = interceptors.isEmpty() && globalInterceptors.isEmpty();
     this.life =
         new ChannelLife(
             context,
@@ -68,9 +68,7 @@ public final class RingChannel extends ManagedChannel {
         ClientInterceptors.intercept(
             globalInterceptors.isEmpty() ? ringsOnly : new Observed(ringsOnly), interceptors);
     this.orphan = context.fabrics().orphans().register(this, life::onCollected);
-    if (obstacle != null) {
-      rings.logObstacle(obstacle());
-    }
+    balancing.onObstacle(rings::onObstacle);
   }
 
   /** Returns the value of a counter. */
@@ -80,13 +78,14 @@ public final class RingChannel extends ManagedChannel {
 
   /** Returns which transport serves the next call, and why. */
   public Transport transport() {
+    final String obstacle = obstacle();
     final ClientConnection ring = obstacle == null ? sessions.open() : null;
     if (ring != null) {
       return new Transport(ring.fabric(), ring.session().describe());
     }
     return new Transport(
         requireFabric ? Transport.NONE : Transport.GRPC,
-        obstacle == null ? sessions.reason() : obstacle());
+        obstacle == null ? sessions.reason() : obstacle);
   }
 
   /** Returns the allocator of buffers that the server reads out of this process's memory. */
@@ -138,7 +137,7 @@ public final class RingChannel extends ManagedChannel {
 
   /** Returns why no ring can carry the channel's calls, or null. */
   String obstacle() {
-    return obstacle == null ? null : obstacle + " is not carried by a ring";
+    return balancing.obstacle();
   }
 
   /** Returns why a ring cannot carry a call, or null. */
@@ -283,7 +282,7 @@ public final class RingChannel extends ManagedChannel {
   @Override
   public ConnectivityState getState(boolean requestConnection) {
     final ConnectivityState state = grpc.getState(requestConnection);
-    if (requestConnection && obstacle == null) {
+    if (requestConnection && obstacle() == null) {
       sessions.current();
     }
     return state;
@@ -361,6 +360,7 @@ public final class RingChannel extends ManagedChannel {
     }
 
     private boolean isForRing(MethodDescriptor<?, ?> method, CallOptions options) {
+      final String obstacle = obstacle();
       final ClientConnection open = obstacle == null ? sessions.open() : null;
       return open == null
           ? obstacle == null && sessions.isWorthAWait()

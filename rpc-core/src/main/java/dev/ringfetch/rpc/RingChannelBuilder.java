@@ -21,6 +21,8 @@ import io.grpc.ManagedChannel;
 import io.grpc.ManagedChannelBuilder;
 import io.grpc.ManagedChannelProvider;
 import io.grpc.MethodDescriptor;
+import io.grpc.NameResolver;
+import io.grpc.NameResolverRegistry;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -63,6 +65,9 @@ public final class RingChannelBuilder extends ForwardingChannelBuilder2<RingChan
   private boolean requireFabric;
   private long pulseNs; // 0: none
   private long idleTimeoutNs = IdleWatch.DEFAULT_NS;
+  private boolean watches = true; // the name resolver of the target
+  private NameResolver.Factory resolvers; // null: those of gRPC's registry
+  private boolean looksUpConfig = true;
   private String policy = Balancing.PICK_FIRST;
   private Map<String, ?> serviceConfig;
 
@@ -121,6 +126,7 @@ public final class RingChannelBuilder extends ForwardingChannelBuilder2<RingChan
   public static RingChannelBuilder over(ManagedChannelBuilder<?> grpc, String target) {
     final RingChannelBuilder builder = new RingChannelBuilder(grpc, target);
     builder.pulseNs = Pulse.INTERVAL_NS; // the given builder may have keepalive set
+    builder.watches = false; // and a resolver of its own
     return builder;
   }
 
@@ -332,7 +338,10 @@ public final class RingChannelBuilder extends ForwardingChannelBuilder2<RingChan
     return this;
   }
 
-  /** A policy other than {@code pick_first} keeps the channel's calls on gRPC; the log says so. */
+  /**
+   * A policy other than {@code pick_first} keeps the channel's calls on gRPC, unless there is only
+   * one address; the log says so.
+   */
   @Override
   public RingChannelBuilder defaultLoadBalancingPolicy(String policy) {
     grpc.defaultLoadBalancingPolicy(policy);
@@ -342,13 +351,46 @@ public final class RingChannelBuilder extends ForwardingChannelBuilder2<RingChan
 
   /**
    * A service config keeps the channel's calls on gRPC, and the log says so, unless it is empty or
-   * has nothing but {@code pick_first}.
+   * names nothing but a policy that leads to one server. That of a name resolver does the same.
    */
   @Override
   public RingChannelBuilder defaultServiceConfig(Map<String, ?> config) {
     grpc.defaultServiceConfig(config);
     this.serviceConfig = config;
     return this;
+  }
+
+  @Override
+  public RingChannelBuilder disableServiceConfigLookUp() {
+    grpc.disableServiceConfigLookUp();
+    looksUpConfig = false;
+    return this;
+  }
+
+  @Override
+  @Deprecated
+  public RingChannelBuilder nameResolverFactory(NameResolver.Factory factory) {
+    grpc.nameResolverFactory(factory);
+    resolvers = factory;
+    return this;
+  }
+
+  /** Creates the balancing of the next channel, and has its name resolver watched if it can be. */
+  @SuppressWarnings("deprecation") // gRPC knows no other way to set a channel's own resolver
+  private Balancing newBalancing() {
+    final String scheme =
+        resolvers != null
+            ? resolvers.getDefaultScheme()
+            : watches ? ResolverWatch.scheme(target) : null;
+    final Balancing made = new Balancing(serviceConfig, policy, scheme != null);
+    if (scheme != null) {
+      final NameResolver.Factory factory =
+          resolvers == null
+              ? NameResolverRegistry.getDefaultRegistry().getProviderForScheme(scheme)
+              : resolvers;
+      grpc.nameResolverFactory(new ResolverWatch(factory, scheme, looksUpConfig, made));
+    }
+    return made;
   }
 
   private ClientInterceptor resolve(ClientInterceptor interceptor) {
@@ -367,6 +409,7 @@ public final class RingChannelBuilder extends ForwardingChannelBuilder2<RingChan
     final SharedFabrics shared = SharedFabrics.acquire(fabrics, fabricContext.copy(), context);
     ManagedChannel beneath = null;
     try {
+      final Balancing balancing = newBalancing();
       beneath = grpc.build();
       return new RingChannel(
           new ChannelContext(beneath, target, shared, context, plaintext),
@@ -376,8 +419,7 @@ public final class RingChannelBuilder extends ForwardingChannelBuilder2<RingChan
               new Codecs(compressors, decompressors),
               made,
               globalInterceptors),
-          new RingPolicy(
-              requireFabric, idleTimeoutNs, pulseNs, Balancing.obstacle(serviceConfig, policy)));
+          new RingPolicy(requireFabric, idleTimeoutNs, pulseNs, balancing));
     } catch (RuntimeException | Error e) {
       if (beneath != null) {
         beneath.shutdownNow();

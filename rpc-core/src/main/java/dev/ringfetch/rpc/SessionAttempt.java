@@ -95,7 +95,13 @@ final class SessionAttempt implements ClientHandshake.Listener, HandshakeStream.
 
   @Override
   public void onConnected() {
-    handshake.start();
+    final String obstacle = policy.balancing().obstacle();
+    if (obstacle == null) {
+      handshake.start();
+    } else { // known only since there is a connection
+      outcomes.onRefused(this, obstacle, Backoff.MAX_NS);
+      stream.abandon();
+    }
   }
 
   @Override

@@ -20,6 +20,7 @@ import io.grpc.stub.ClientCalls;
 import java.util.ArrayList;
 import java.util.Collections;
 import java.util.List;
+import java.util.Map;
 import java.util.concurrent.RejectedExecutionException;
 import java.util.concurrent.TimeUnit;
 import javax.net.ssl.SSLSession;
@@ -125,12 +126,12 @@ final class RingChannelTest {
         harness
             .newChannelBuilder(
                 "localhost:" + harness.server().getPort(), InsecureChannelCredentials.create())
-            .defaultLoadBalancingPolicy("round_robin")
+            .defaultServiceConfig(Map.of("methodConfig", List.of()))
             .build();
     try {
       TransportContract.assertStatus(
           Status.Code.UNIMPLEMENTED,
-          "load-balancing policy round_robin is not carried by a ring",
+          "a service config with methodConfig is not carried by a ring",
           statusOf(channel, CallOptions.DEFAULT));
     } finally {
       channel.shutdown();
