@@ -302,6 +302,7 @@ final class LayeringTest {
   /** What registered messages are written with: as it was in protobuf 3, whole. */
   private static DescribedPredicate<JavaClass> isRuntimeOfAnyVersion() {
     return named("com.google.protobuf.MessageLite")
+        .or(named("com.google.protobuf.MessageLite$Builder"))
         .or(named("com.google.protobuf.CodedOutputStream"));
   }
 
