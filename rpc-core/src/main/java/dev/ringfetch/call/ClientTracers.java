@@ -4,10 +4,11 @@ import io.grpc.Attributes;
 import io.grpc.CallOptions;
 import io.grpc.ClientStreamTracer;
 import io.grpc.Metadata;
+import io.grpc.Status;
 import java.util.List;
 
 /** The tracers of a client's call. */
-final class ClientTracers extends Tracers {
+public final class ClientTracers extends Tracers {
   /** The tracers of a call without any. */
   static final ClientTracers NONE = new ClientTracers(List.of());
 
@@ -26,6 +27,19 @@ final class ClientTracers extends Tracers {
         options.getStreamTracerFactories().stream()
             .map(factory -> factory.newClientStreamTracer(info, headers))
             .toList());
+  }
+
+  /**
+   * Tells the tracers of a call that has ended on this side, before there was a stream for it.
+   *
+   * @param headers of the caller, which do not change.
+   */
+  public static void closed(CallOptions options, Metadata headers, Status status) {
+    if (!options.getStreamTracerFactories().isEmpty()) {
+      final Metadata own = new Metadata();
+      own.merge(headers);
+      of(options, own).closed(status);
+    }
   }
 
   /**

@@ -1,6 +1,7 @@
 package dev.ringfetch.rpc;
 
 import dev.ringfetch.call.ClientConnection;
+import dev.ringfetch.call.ClientTracers;
 import dev.ringfetch.call.UnaryClientCall;
 import dev.ringfetch.session.ClientStream;
 import io.grpc.Attributes;
@@ -67,7 +68,7 @@ final class RoutedCall<ReqT, RespT> extends UnaryClientCall<ReqT, RespT> {
     Objects.requireNonNull(headers, "headers");
     started = true;
     if (channel.isShutdown() && !admitted) {
-      close(listener, RingChannel.SHUTDOWN);
+      tellClosed(listener, RingChannel.SHUTDOWN); // unseen by tracers, as in gRPC
       return;
     }
     final String channelObstacle = channel.obstacle();
@@ -94,7 +95,7 @@ final class RoutedCall<ReqT, RespT> extends UnaryClientCall<ReqT, RespT> {
     } else if (obstacle == null) {
       delegate = WaitingCall.forRing(channel, method(), options(), executor());
     } else {
-      close(listener, Status.UNIMPLEMENTED.withDescription(obstacle));
+      close(listener, headers, Status.UNIMPLEMENTED.withDescription(obstacle));
       return;
     }
     delegate.start(listener, headers);
@@ -115,7 +116,7 @@ final class RoutedCall<ReqT, RespT> extends UnaryClientCall<ReqT, RespT> {
     final ClientCall<ReqT, RespT> streaming = newStreamingCall(ring);
     if (streaming == null) {
       if (channel.requiresFabric()) {
-        close(listener, Status.UNAVAILABLE.withDescription(NO_STREAM));
+        close(listener, headers, Status.UNAVAILABLE.withDescription(NO_STREAM));
       }
       return channel.requiresFabric();
     }
@@ -124,7 +125,12 @@ final class RoutedCall<ReqT, RespT> extends UnaryClientCall<ReqT, RespT> {
     return true;
   }
 
-  private void close(Listener<RespT> listener, Status status) {
+  private void close(Listener<RespT> listener, Metadata headers, Status status) {
+    ClientTracers.closed(options(), headers, status);
+    tellClosed(listener, status);
+  }
+
+  private void tellClosed(Listener<RespT> listener, Status status) {
     delegate = new ClosedCall<>();
     executor().execute(context().wrap(() -> listener.onClose(status, new Metadata())));
   }

@@ -2,6 +2,7 @@ package dev.ringfetch.rpc;
 
 import com.google.errorprone.annotations.concurrent.GuardedBy;
 import dev.ringfetch.call.ClientConnection;
+import dev.ringfetch.call.ClientTracers;
 import dev.ringfetch.call.Deadlines;
 import dev.ringfetch.call.DirectExecutor;
 import io.grpc.Attributes;
@@ -51,7 +52,9 @@ final class WaitingCall<ReqT, RespT> extends ClientCall<ReqT, RespT> {
   @GuardedBy("this")
   private List<Runnable> asked = new ArrayList<>();
 
-  private Listener<RespT> listener; // set once, under this monitor, before the wait begins
+  // set once, under this monitor, before the wait begins
+  private Listener<RespT> listener;
+  private Metadata headers;
 
   @GuardedBy("this")
   private Status endBeforeStart;
@@ -185,6 +188,7 @@ final class WaitingCall<ReqT, RespT> extends ClientCall<ReqT, RespT> {
     final Status end;
     synchronized (this) {
       this.listener = listener;
+      this.headers = headers;
       end = endBeforeStart;
     }
     if (end != null) {
@@ -315,9 +319,13 @@ final class WaitingCall<ReqT, RespT> extends ClientCall<ReqT, RespT> {
       awaiting.cancel(false); // and with it the timer
     }
     try {
-      executor.execute(context.wrap(() -> listener.onClose(status, new Metadata())));
+      ClientTracers.closed(options, headers, status);
     } finally {
-      channel.leave(this);
+      try {
+        executor.execute(context.wrap(() -> listener.onClose(status, new Metadata())));
+      } finally {
+        channel.leave(this);
+      }
     }
   }
 
