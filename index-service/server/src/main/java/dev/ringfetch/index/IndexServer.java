@@ -95,7 +95,7 @@ public final class IndexServer implements Callable<Integer> {
       names = "--memory",
       paramLabel = "BYTES",
       converter = ByteCount.class,
-      description = "Limit of index memory, such as 512M. Default: 1G, or what there is.")
+      description = "Limit of index memory. Default: 1G or what fits.")
   private Long memory;
 
   @Option(
@@ -138,7 +138,7 @@ public final class IndexServer implements Callable<Integer> {
 
   @Option(
       names = "--adopt-copy",
-      description = "Use a copy as --data: its indexes get new incarnations.")
+      description = "Use a copy as --data; its indexes count as new.")
   private boolean adoptCopy;
 
   @Option(
@@ -151,7 +151,8 @@ public final class IndexServer implements Callable<Integer> {
 
   @Option(
       names = "--fabric",
-      paramLabel = "NAME",
+      paramLabel = "NAMES",
+      hideParamSyntax = true,
       split = ",",
       converter = FabricName.class,
       description = "Of rings, the best first: shm, verbs. Default: all.")
@@ -160,7 +161,7 @@ public final class IndexServer implements Callable<Integer> {
   @Option(
       names = "--shm-directory",
       paramLabel = "PATH",
-      description = "Where the files of shared memory are, on both sides. Default: /dev/shm.")
+      description = "Of files in shared memory. Default: /dev/shm.")
   private Path shmDirectory;
 
   @Option(
@@ -204,7 +205,7 @@ public final class IndexServer implements Callable<Integer> {
       names = "--node-timeout",
       paramLabel = "MILLIS",
       defaultValue = "500",
-      description = "Silence after which a node is dead; adapts. Default: ${DEFAULT-VALUE}.")
+      description = "A node silent for so long is dead. Default: ${DEFAULT-VALUE}.")
   private long nodeTimeoutMillis;
 
   private final HealthStatusManager health = new HealthStatusManager();

@@ -52,9 +52,11 @@ class SalvageTest {
 
   @TempDir Path parent;
 
+  /** Opens the indexes of a directory, or of a copy that takes its place. */
   private static Indexes open(Path data) throws IOException {
     return new Indexes(
-        IndexMemory.ofProcess(new IndexMemory.Context().budget(BUDGET).dataDirectory(data)));
+        IndexMemory.ofProcess(
+            new IndexMemory.Context().budget(BUDGET).dataDirectory(data).adoptCopy(true)));
   }
 
   /** Entries in batches, some removed before, between and after two snapshots; and deadlines. */
