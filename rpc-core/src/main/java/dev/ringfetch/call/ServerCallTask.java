@@ -148,6 +148,9 @@ abstract class ServerCallTask<ReqT, RespT> extends EncodedCall<ReqT, RespT>
    * context run here. Never throws, because the caller has other calls to hand over or to serve.
    */
   final void rejected(Throwable e) {
+    if (!hasRun && !takeBegin()) {
+      return; // cancelled before
+    }
     ended = true;
     boolean told = false;
     try {
@@ -161,6 +164,11 @@ abstract class ServerCallTask<ReqT, RespT> extends EncodedCall<ReqT, RespT>
         session.doom(); // nothing else would tell the client
       }
     }
+  }
+
+  /** Takes the task's begin away from it. False if it has begun, or somebody has taken it. */
+  private boolean takeBegin() {
+    return ((int) SIGNALS.getAndBitwiseAnd(this, ~BEGIN) & BEGIN) != 0;
   }
 
   /** Answers, cancels the context, and releases the stream, since the call's task will not. */
@@ -460,6 +468,10 @@ abstract class ServerCallTask<ReqT, RespT> extends EncodedCall<ReqT, RespT>
   @Override
   public final void onCancelled() {
     cancelled = true;
+    if (takeBegin()) { // an executor may have dropped the task; if not, it finds nothing to do
+      session.release(stream);
+      return;
+    }
     final Context.CancellableContext entered = context;
     if (entered != null) { // at once, not after the handler's present work
       try {

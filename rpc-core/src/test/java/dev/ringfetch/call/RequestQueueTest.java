@@ -44,7 +44,11 @@ class RequestQueueTest {
   }
 
   private void request(int calls) {
-    for (int i = 1; i <= calls; i++) {
+    request(1, calls);
+  }
+
+  private void request(int first, int last) {
+    for (int i = first; i <= last; i++) {
       steps.request(i, 0, "");
       answers.addAll(steps.frames());
     }
@@ -97,6 +101,24 @@ class RequestQueueTest {
     steps.rejecting = false;
     steps.request(CALLS + 1, 0, "");
     assertEquals(1, steps.tasks.size(), "the turns of those that were rejected are free again");
+  }
+
+  @Test
+  void placesInAnExecutorThatBeginsNothingAreLostUntilItDoes() {
+    final int first = 2 * RequestQueue.LIMIT + 1;
+    request(1, first);
+    assertEquals(RequestQueue.LIMIT, steps.tasks.size());
+    final long startNs = System.nanoTime();
+    while (steps.tasks.size() == RequestQueue.LIMIT) {
+      assertTrue(System.nanoTime() - startNs < TimeUnit.SECONDS.toNanos(30), "no place is free");
+      answers.addAll(steps.frames());
+    }
+    assertEquals(2 * RequestQueue.LIMIT, steps.tasks.size());
+    steps.runTasks();
+    request(first + 1, CALLS);
+    assertEquals(RequestQueue.LIMIT, steps.tasks.size(), "the others have begun");
+    steps.runTasks();
+    assertAnswered(Status.Code.OK);
   }
 
   @Test
