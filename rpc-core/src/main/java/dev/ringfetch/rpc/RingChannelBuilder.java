@@ -57,7 +57,7 @@ public final class RingChannelBuilder extends ForwardingChannelBuilder2<RingChan
           .bulkQuota(BulkBudget.PROCESS.quota())
           .acrossProxies(Boolean.getBoolean(Endpoints.PROPERTY));
 
-  private Executor executor = DefaultExecutor.INSTANCE;
+  private Executor executor = DefaultExecutor.RETRYING;
   private FabricSelection fabrics = FabricSelection.unlessSet();
   private PlaintextFabrics plaintext = PlaintextFabrics.unlessSet(PlaintextFabrics.CLIENT);
   private CompressorRegistry compressors = CompressorRegistry.getDefaultInstance();
@@ -253,7 +253,7 @@ public final class RingChannelBuilder extends ForwardingChannelBuilder2<RingChan
   @Override
   public RingChannelBuilder executor(Executor executor) {
     grpc.executor(executor);
-    this.executor = executor == null ? DefaultExecutor.INSTANCE : executor;
+    this.executor = executor == null ? DefaultExecutor.RETRYING : executor;
     return this;
   }
 

@@ -23,8 +23,11 @@ import java.util.List;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.Executor;
 import java.util.concurrent.RejectedExecutionException;
+import java.util.concurrent.ThreadFactory;
+import java.util.concurrent.ThreadPoolExecutor;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicReference;
 import org.junit.jupiter.api.Test;
 
@@ -193,6 +196,41 @@ final class RoutedCallTest extends RingFixture {
             }
           });
       assertEquals(List.of(), lost.events());
+    }
+  }
+
+  /** Of the default executor, which has no thread and gets none for a while. */
+  @Test
+  void callsWhoseListenersHaveNoThreadEndWhenThereIsOne() throws Exception {
+    serve(Bytes.digesting(), RingServerBuilder::directExecutor);
+    final RingChannel channel = connect(builder().requireFabric());
+    final ThreadPoolExecutor pool = (ThreadPoolExecutor) DefaultExecutor.INSTANCE;
+    final ThreadFactory threads = pool.getThreadFactory();
+    final long keepAliveNs = pool.getKeepAliveTime(TimeUnit.NANOSECONDS);
+    final AtomicInteger refused = new AtomicInteger();
+    final List<Exchange> calls = new ArrayList<>();
+    pool.setKeepAliveTime(0, TimeUnit.NANOSECONDS);
+    pool.setThreadFactory(
+        task -> {
+          refused.incrementAndGet();
+          throw new OutOfMemoryError("unable to create native thread: as the test wants");
+        });
+    try {
+      await("threads are left", () -> pool.getPoolSize() == 0);
+      for (int i = 0; i < 10; i++) {
+        calls.add(new Exchange(channel).send(new byte[1]));
+      }
+      calls.add(
+          new Exchange(channel, Bytes.method("no.Service/Call"), CallOptions.DEFAULT)
+              .send(new byte[1]));
+      await("a call has found a thread", () -> refused.get() >= calls.size());
+    } finally {
+      pool.setThreadFactory(threads);
+      pool.setKeepAliveTime(keepAliveNs, TimeUnit.NANOSECONDS);
+    }
+    assertEquals(Status.Code.UNIMPLEMENTED, calls.remove(10).await().getCode());
+    for (final Exchange call : calls) {
+      assertEquals(Status.Code.OK, call.await().getCode());
     }
   }
 
