@@ -136,9 +136,7 @@ public final class IndexServer implements Callable<Integer> {
   @Option(names = "--takeover", description = "Use --data of another host, or of another boot.")
   private boolean takeover;
 
-  @Option(
-      names = "--adopt-copy",
-      description = "Use a copy as --data; its indexes count as new.")
+  @Option(names = "--adopt-copy", description = "Use a copy as --data; its indexes count as new.")
   private boolean adoptCopy;
 
   @Option(
