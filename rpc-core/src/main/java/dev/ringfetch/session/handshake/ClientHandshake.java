@@ -161,13 +161,8 @@ public final class ClientHandshake {
                   answer.get(Answer.TOKEN),
                   CONNECT_TIMEOUT_NS,
                   context.replyPolicy() == ReplyPolicy.DATAGRAM);
-      checkMemory(queuePair, geometry);
-      if (!queuePair.capabilities().loadStore()) {
-        geometry.prepare(queuePair.memory()); // of its own, in which the server's words are not
-      }
       final boolean longReads = answer.get(Answer.LONG_READS) != 0;
       session = open(new SessionConnection(queuePair, geometry, longReads, poller));
-      session.serve();
     } catch (IOException | LinkageError e) { // the latter of what the fabric needs of others
       tryOthers(answer.get(Answer.FABRIC), Obstacle.of(e));
       return;
@@ -178,14 +173,22 @@ public final class ClientHandshake {
     listener.onSession(session, answer.get(Answer.FABRIC), answer.get(Answer.METHODS));
   }
 
+  /** Opens a session, or closes the queue pair. */
   private ClientSession open(SessionConnection connection) throws IOException {
+    final QueuePair queuePair = connection.queuePair();
     try {
-      return new ClientSession(connection, context, listener);
+      checkMemory(queuePair, connection.geometry());
+      if (!queuePair.capabilities().loadStore()) {
+        connection.geometry().prepare(queuePair.memory()); // of its own, without the server's words
+      }
+      final ClientSession made = new ClientSession(connection, context, listener);
+      made.serve();
+      return made;
     } catch (UncheckedIOException e) {
-      connection.queuePair().close();
+      queuePair.close();
       throw e.getCause();
-    } catch (LinkageError e) {
-      connection.queuePair().close();
+    } catch (IOException | RuntimeException | Error e) {
+      queuePair.close();
       throw e;
     }
   }
@@ -242,7 +245,6 @@ public final class ClientHandshake {
     if (queuePair.memory().length() < needed
         || (queuePair.capabilities().loadStore()
             && queuePair.capabilities().writeOrder() != WriteOrder.ASCENDING)) {
-      queuePair.close();
       throw new IOException(
           "memory length="
               + queuePair.memory().length()

@@ -4,6 +4,8 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertNotNull;
 import static org.junit.jupiter.api.Assertions.assertNull;
+import static org.junit.jupiter.api.Assertions.assertSame;
+import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 import static org.mockito.ArgumentMatchers.any;
 import static org.mockito.ArgumentMatchers.anyBoolean;
@@ -259,6 +261,14 @@ class ClientHandshakeTest implements ControlStream<OpenRequest>, ClientHandshake
     when(queuePair.scratch(anyInt())).thenThrow(new IOException("no memory"));
     take(answer -> {});
     assertUnreachable("no memory");
+    verify(queuePair).close();
+  }
+
+  @Test
+  void anErrorLeavesNoQueuePairOpen() {
+    final OutOfMemoryError thrown = new OutOfMemoryError("as the test wants");
+    when(queuePair.memory()).thenThrow(thrown);
+    assertSame(thrown, assertThrows(OutOfMemoryError.class, () -> take(answer -> {})));
     verify(queuePair).close();
   }
 
