@@ -26,7 +26,7 @@ public final class PolledSessions {
     tally.set(Counter.POLLER_SESSIONS, all.size());
   }
 
-  /** Removes in constant time: the last session moves into the gap. */
+  /** Removes in constant time: the last session moves into the gap of each list. */
   void remove(PollerEntry entry) {
     final int place = entry.place;
     if (place < all.size() && all.get(place) == entry) {
@@ -57,6 +57,7 @@ public final class PolledSessions {
   void activate(PollerEntry entry) {
     entry.resting = false;
     if (!entry.active) {
+      entry.activePlace = active.size();
       active.add(entry);
       entry.active = true;
       entry.polled(true);
@@ -66,8 +67,14 @@ public final class PolledSessions {
 
   /** Polls a session no longer. */
   void drop(PollerEntry entry) {
-    active.remove(entry);
-    entry.active = false;
+    if (entry.active) {
+      final PollerEntry last = active.remove(active.size() - 1);
+      if (last != entry) {
+        active.set(entry.activePlace, last);
+        last.activePlace = entry.activePlace;
+      }
+      entry.active = false;
+    }
     entry.polled(false);
     tally.set(Counter.POLLER_SESSIONS_POLLED, active.size());
   }

@@ -25,6 +25,7 @@ public final class PollerEntry {
 
   // Used by the poller.
   int place; // among the poller's sessions
+  int activePlace; // among those that it polls
   public boolean active;
   boolean resting; // for so long that the poller may sleep meanwhile
   long lastWorkNs;

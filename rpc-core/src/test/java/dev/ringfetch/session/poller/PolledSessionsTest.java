@@ -5,6 +5,7 @@ import static org.junit.jupiter.api.Assertions.assertSame;
 
 import dev.ringfetch.counters.Kind;
 import dev.ringfetch.counters.Tally;
+import java.util.List;
 import org.junit.jupiter.api.Test;
 
 class PolledSessionsTest {
@@ -36,6 +37,25 @@ class PolledSessionsTest {
     assertEquals(1, sessions.size());
     sessions.remove(other);
     assertEquals(0, sessions.size());
+  }
+
+  @Test
+  void theLastThatIsPolledTakesThePlaceOfTheOneThatIsDropped() {
+    final PollerEntry third = new IdleSession().entry;
+    for (final PollerEntry entry : List.of(one, other, third)) {
+      sessions.activate(entry);
+    }
+    sessions.drop(one);
+    sessions.drop(one);
+    assertEquals(2, sessions.activeCount());
+    assertSame(third, sessions.active(0));
+    sessions.drop(third);
+    assertSame(other, sessions.active(0));
+    sessions.activate(one);
+    sessions.drop(other);
+    assertSame(one, sessions.active(0));
+    sessions.drop(one);
+    assertEquals(0, sessions.activeCount());
   }
 
   @Test
