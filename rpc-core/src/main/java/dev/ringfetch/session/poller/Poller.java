@@ -7,6 +7,7 @@ import dev.ringfetch.counters.Tally;
 import dev.ringfetch.fabric.Doorbell;
 import java.io.IOException;
 import java.util.concurrent.ConcurrentLinkedQueue;
+import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.locks.LockSupport;
 import org.agrona.concurrent.NanoClock;
 import org.jspecify.annotations.Nullable;
@@ -59,6 +60,7 @@ public final class Poller implements Runnable, AutoCloseable {
   private volatile boolean closed;
   private volatile boolean failed;
   private volatile boolean finished;
+  private final AtomicInteger lateChanges = new AtomicInteger(); // since the end, not run yet
 
   /** Creates the poller of a doorbell, which it closes at its end. */
   public Poller(Doorbell doorbell, PollerContext context) {
@@ -138,7 +140,7 @@ public final class Poller implements Runnable, AutoCloseable {
     if (wakeAtNs != AWAKE) {
       doorbell.wakeup();
     } else if (finished) {
-      runChanges(); // nobody else would
+      runChangesAtEnd(); // nobody else would
     }
   }
 
@@ -279,7 +281,7 @@ public final class Poller implements Runnable, AutoCloseable {
     wakeAtNs = AWAKE;
     finished = true;
     try {
-      runChanges();
+      runChangesAtEnd();
       tasks.runAtEnd();
       inline.handOver();
     } finally {
@@ -410,6 +412,23 @@ public final class Poller implements Runnable, AutoCloseable {
       done++;
     }
     return done;
+  }
+
+  /** Runs changes that come after the end: on the first thread, which runs those of others too. */
+  private void runChangesAtEnd() {
+    if (lateChanges.getAndIncrement() != 0) {
+      return;
+    }
+    int seen = 1;
+    do {
+      try {
+        runChanges();
+      } catch (Throwable t) {
+        lateChanges.set(0); // the next one runs what is left
+        throw t;
+      }
+      seen = lateChanges.addAndGet(-seen);
+    } while (seen != 0);
   }
 
   private int serveSessions() throws IOException {
