@@ -202,8 +202,13 @@ final class DomainQueue implements CompletionQueue {
    * @throws IOException when the connection has ended, or ends by that.
    */
   long look(RemoteMemory word) throws IOException {
-    postLook(word);
     long startNs = System.nanoTime();
+    while (!postLook(word)) {
+      if (System.nanoTime() - startNs >= LOOK_LIMIT_NS) {
+        throw new IOException("no room for a request in time: word=" + word);
+      }
+      pause(SPINS); // without the guard; a round trip empties the queue
+    }
     while (System.nanoTime() - startNs < LOOK_LIMIT_NS) {
       enter();
       try {
@@ -222,14 +227,16 @@ final class DomainQueue implements CompletionQueue {
     throw new IOException("no answer in time: word=" + word);
   }
 
-  private void postLook(RemoteMemory word) throws IOException {
+  /** Posts the READ of a look. False if the queue is full. */
+  private boolean postLook(RemoteMemory word) throws IOException {
     enter();
     try {
-      while (open && !hasRoom()) {
-        pause(0); // a round trip empties the queue
-      }
+      boolean room = open && hasRoom();
       if (!open) {
         throw ended();
+      }
+      if (!room) {
+        return false;
       }
       chain
           .next(SendLayout.READ)
@@ -239,6 +246,7 @@ final class DomainQueue implements CompletionQueue {
       lookSucceeded = false;
       chain.link(WorkRequestTally.READ, 0, true);
       handOver();
+      return true;
     } finally {
       leave();
     }
@@ -252,30 +260,40 @@ final class DomainQueue implements CompletionQueue {
   /** Takes no more requests; those that were posted complete, as flushed where they fail. */
   void shut() {
     enter();
-    handOver();
-    open = false;
-    broken = true;
-    leave();
+    try {
+      handOver();
+    } finally {
+      open = false;
+      broken = true;
+      leave();
+    }
   }
 
   /** Ends the use of the device's objects: pending requests complete as flushed. Idempotent. */
   void release() {
     enter();
-    open = false;
-    broken = true;
-    released = true;
-    chain.clear();
-    flush();
-    leave();
+    try {
+      open = false;
+      broken = true;
+      released = true;
+      chain.clear();
+      flush();
+    } finally {
+      leave();
+    }
     WorkRequestTally.DOMAINS.close(tally);
   }
 
   @Override
   public int poll(Handler handler, int limit) {
+    long end;
     enter();
-    reap();
-    long end = completions.completed();
-    leave();
+    try {
+      reap();
+      end = completions.completed();
+    } finally {
+      leave();
+    }
     return completions.handOut(handler, limit, end);
   }
 

@@ -241,10 +241,13 @@ final class SendQueue implements CompletionQueue {
    */
   void giveCredit(long heard) {
     enter();
-    // Where it is not inline, a WRITE that is on its way takes the newer number along.
-    words.putLongRelease(CREDIT_OFFSET, heard);
-    creditOwed = true;
-    leave();
+    try {
+      // Where it is not inline, a WRITE that is on its way takes the newer number along.
+      words.putLongRelease(CREDIT_OFFSET, heard);
+      creditOwed = true;
+    } finally {
+      leave();
+    }
   }
 
   /**
@@ -322,20 +325,27 @@ final class SendQueue implements CompletionQueue {
   /** Ends the use of the device's objects: pending requests complete as flushed. Idempotent. */
   void release() {
     enter();
-    open = false;
-    released = true;
-    chain.clear();
-    flush();
-    leave();
+    try {
+      open = false;
+      released = true;
+      chain.clear();
+      flush();
+    } finally {
+      leave();
+    }
     group.close(tally);
   }
 
   @Override
   public int poll(Handler handler, int limit) {
+    long end;
     enter();
-    reap();
-    long end = completions.completed();
-    leave();
+    try {
+      reap();
+      end = completions.completed();
+    } finally {
+      leave();
+    }
     return completions.handOut(handler, limit, end);
   }
 
@@ -357,8 +367,11 @@ final class SendQueue implements CompletionQueue {
    */
   private void leave() {
     do {
-      payOwed();
-      busy.set(false);
+      try {
+        payOwed();
+      } finally {
+        busy.set(false);
+      }
     } while (ringWanted && busy.compareAndSet(false, true));
   }
 
