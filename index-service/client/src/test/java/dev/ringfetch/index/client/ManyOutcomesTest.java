@@ -60,9 +60,10 @@ final class ManyOutcomesTest {
         .orElse(null);
   }
 
-  private void awaitThree(String index) throws Exception {
+  /** Waits until all nodes that there are are the members. */
+  private void awaitAll(String index) throws Exception {
     final long endNs = System.nanoTime() + TimeUnit.SECONDS.toNanos(60);
-    while (!group(index).getEstablished() || group(index).getMembersCount() < 3) {
+    while (!group(index).getEstablished() || group(index).getMembersCount() != members.size()) {
       assertTrue(System.nanoTime() - endNs < 0, () -> members.get(0).describe().toString());
       Thread.sleep(10);
     }
@@ -72,7 +73,7 @@ final class ManyOutcomesTest {
     final CreateIndexRequest request =
         CreateIndexRequest.newBuilder().setIndex(index).setKind(IndexKind.ORDERED).build();
     members.get(0).ask(admin -> admin.createIndex(request));
-    awaitThree(index);
+    awaitAll(index);
   }
 
   private static IndexGrpc.IndexBlockingStub stub(ClusterMember member) {
@@ -117,8 +118,8 @@ final class ManyOutcomesTest {
     members.remove(gone);
     gone.close();
     start();
-    awaitThree("other");
-    awaitThree(MANY);
+    awaitAll("other");
+    awaitAll(MANY);
 
     // The node that has joined has them all.
     final List<ClusterMember> first = List.copyOf(members);
@@ -127,6 +128,7 @@ final class ManyOutcomesTest {
       if (member != joined) {
         members.remove(member);
         member.close();
+        awaitAll(MANY); // else the last one may have been taken out by the one before
       }
     }
     final long endNs = System.nanoTime() + TimeUnit.SECONDS.toNanos(60);
