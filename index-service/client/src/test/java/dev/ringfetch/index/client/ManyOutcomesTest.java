@@ -12,13 +12,16 @@ import dev.ringfetch.index.v1.CreateIndexRequest;
 import dev.ringfetch.index.v1.GroupDescription;
 import dev.ringfetch.index.v1.IndexGrpc;
 import dev.ringfetch.index.v1.IndexKind;
+import dev.ringfetch.index.v1.MemberDescription;
 import dev.ringfetch.index.v1.OpenClientRequest;
 import dev.ringfetch.index.v1.PutEntry;
 import dev.ringfetch.index.v1.PutOutcome;
 import dev.ringfetch.index.v1.RequestNumber;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Set;
 import java.util.concurrent.TimeUnit;
+import java.util.stream.Collectors;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
@@ -63,10 +66,20 @@ final class ManyOutcomesTest {
   /** Waits until all nodes that there are are the members. */
   private void awaitAll(String index) throws Exception {
     final long endNs = System.nanoTime() + TimeUnit.SECONDS.toNanos(60);
-    while (!group(index).getEstablished() || group(index).getMembersCount() != members.size()) {
+    while (!group(index).getEstablished() || !nodes(group(index)).equals(nodes())) {
       assertTrue(System.nanoTime() - endNs < 0, () -> members.get(0).describe().toString());
       Thread.sleep(10);
     }
+  }
+
+  private static Set<Long> nodes(GroupDescription group) {
+    return group.getMembersList().stream()
+        .map(MemberDescription::getNode)
+        .collect(Collectors.toSet());
+  }
+
+  private Set<Long> nodes() {
+    return members.stream().map(member -> member.describe().getNode()).collect(Collectors.toSet());
   }
 
   private void create(String index) throws Exception {
