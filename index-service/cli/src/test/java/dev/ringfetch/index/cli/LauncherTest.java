@@ -64,9 +64,9 @@ final class LauncherTest {
   }
 
   @Test
-  void aUserChoosesTheCollector() throws Exception {
+  void aUserChoosesTheCollectorAndWhatTheJvmLogs() throws Exception {
     final Outcome help =
-        bash(Map.of("JAVA_TOOL_OPTIONS", "-XX:+UseParallelGC"), "RUN index scan --help");
+        bash(Map.of("JAVA_TOOL_OPTIONS", "-XX:+UseParallelGC -Xlog:gc"), "RUN index scan --help");
     assertTrue(help.done().startsWith("Usage: examples/run index scan"), help::toString);
   }
 
