@@ -32,6 +32,7 @@ final class CsvEntryReader implements EntryReader {
 
   private static final int BASE64 = 2;
   private static final int DEADLINE = 3;
+  private static final int NONE = -1;
 
   private final String file;
   private final Fields fields;
@@ -41,7 +42,8 @@ final class CsvEntryReader implements EntryReader {
   private final int keyColumn;
   private final int valueColumn;
   private final int width; // columns
-  private final boolean dumped;
+  private final int base64Column; // NONE unless dump has written the file
+  private final int deadlineColumn; // the same
   private CSVRecord pending; // the first, if it is no header
   private long brokenLine; // of which the rest is skipped
 
@@ -92,13 +94,22 @@ final class CsvEntryReader implements EntryReader {
       pending = first;
     }
     width = first == null ? 0 : first.size();
+    if (!header && width > BASE64 && (fields.key() == null || fields.value() == null)) {
+      throw failure(
+          1,
+          "without a header, --key and --value are the numbers of two of the "
+              + width
+              + " columns");
+    }
     keyColumn = column("--key", fields.key(), names, 1);
     valueColumn = column("--value", fields.value(), names, 2);
-    dumped =
+    final boolean dumped =
         keyColumn == 0
             && valueColumn == 1
-            && width > BASE64
-            && names.equals(DUMPED.subList(0, Math.min(width, DUMPED.size())));
+            && names.size() > BASE64
+            && names.subList(0, BASE64 + 1).equals(DUMPED.subList(0, BASE64 + 1));
+    base64Column = dumped ? BASE64 : NONE;
+    deadlineColumn = dumped && names.indexOf(DUMPED.get(DEADLINE)) == DEADLINE ? DEADLINE : NONE;
   }
 
   private CSVRecord firstRecord() throws IOException {
@@ -223,7 +234,7 @@ final class CsvEntryReader implements EntryReader {
               + width);
     }
     try {
-      final String base64 = ofDump(record, BASE64);
+      final String base64 = optional(record, base64Column);
       if (!base64.isEmpty() && !base64.matches("key|value|key value")) {
         throw new IllegalArgumentException(
             "column base64 names key, value or both, not '" + Printable.shorten(base64) + "'");
@@ -232,15 +243,15 @@ final class CsvEntryReader implements EntryReader {
           line,
           cell("key", record.get(keyColumn), fields.keyType(), base64),
           cell("value", record.get(valueColumn), fields.valueType(), base64),
-          EntryReader.deadline(ofDump(record, DEADLINE)));
+          EntryReader.deadline(optional(record, deadlineColumn)));
     } catch (IllegalArgumentException e) {
       return Line.bad(line, e.getMessage());
     }
   }
 
-  /** A column that dumps have; empty if this is none. */
-  private String ofDump(CSVRecord record, int column) {
-    return dumped && record.size() > column ? record.get(column) : "";
+  /** A cell; empty if there is no such column, or the record is shorter. */
+  private static String optional(CSVRecord record, int column) {
+    return column != NONE && record.size() > column ? record.get(column) : "";
   }
 
   private static ByteString cell(String what, String cell, DataType type, String base64) {

@@ -1,16 +1,12 @@
 package dev.ringfetch.index.cli;
 
 import java.io.BufferedInputStream;
-import java.io.EOFException;
 import java.io.FilterInputStream;
 import java.io.IOException;
 import java.io.InputStream;
-import java.nio.file.FileSystemException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.Arrays;
-import java.util.zip.GZIPInputStream;
-import java.util.zip.ZipException;
 
 /**
  * A file of entries that is read, or standard input: decompresses gzip, finds out the format, and
@@ -50,36 +46,13 @@ final class EntryFile implements AutoCloseable {
     }
   }
 
-  /** A compressed stream of which several may follow each other; failures have its name. */
-  private static final class Gzip extends GZIPInputStream {
-    private final String name;
-
-    Gzip(String name, InputStream in) throws IOException {
-      super(in, BUFFER);
-      this.name = name;
-    }
-
-    @Override
-    public int read(byte[] bytes, int offset, int length) throws IOException {
-      try {
-        return super.read(bytes, offset, length);
-      } catch (EOFException e) {
-        throw new FileSystemException(name, null, "the gzip data ends in the midst");
-      } catch (ZipException e) {
-        throw new FileSystemException(name, null, "the gzip data is damaged: " + e.getMessage());
-      }
-    }
-  }
-
   private EntryFile(String name, long size, InputStream in) throws IOException {
     this.name = name;
     this.size = size;
     this.counted = new Counted(in);
     final BufferedInputStream raw = new BufferedInputStream(counted, BUFFER);
     this.in =
-        beginsWith(GZIP, raw)
-            ? new BufferedInputStream(new Gzip(name, untilEnd(raw)), BUFFER)
-            : raw;
+        beginsWith(GZIP, raw) ? new BufferedInputStream(new GzipInput(name, raw), BUFFER) : raw;
     if (beginsWith(BYTE_ORDER_MARK, this.in)) {
       this.in.skipNBytes(BYTE_ORDER_MARK.length);
     }
@@ -90,19 +63,6 @@ final class EntryFile implements AutoCloseable {
     final boolean found = Arrays.equals(begin, in.readNBytes(begin.length));
     in.reset();
     return found;
-  }
-
-  /** The same stream, where more is available until its end: a pipe's next part may come late. */
-  private static InputStream untilEnd(BufferedInputStream in) {
-    return new FilterInputStream(in) {
-      @Override
-      public int available() throws IOException {
-        in.mark(1);
-        final boolean more = in.read() >= 0;
-        in.reset();
-        return more ? 1 : 0;
-      }
-    };
   }
 
   /** Opens a file, or standard input. */

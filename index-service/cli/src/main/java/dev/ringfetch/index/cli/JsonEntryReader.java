@@ -36,8 +36,8 @@ final class JsonEntryReader implements EntryReader {
     this.in = new BufferedInputStream(in, 1 << 16);
     this.fields = fields;
     this.keyName = fields.key() == null ? "key" : fields.key();
-    this.dumped = fields.key() == null && fields.value() == null;
     this.valueName = fields.value() == null ? "value" : fields.value();
+    this.dumped = keyName.equals("key") && valueName.equals("value");
   }
 
   @Override

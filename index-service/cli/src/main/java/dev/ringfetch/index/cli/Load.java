@@ -8,10 +8,10 @@ import dev.ringfetch.index.client.IndexException;
 import java.io.IOException;
 import java.io.InterruptedIOException;
 import java.time.Duration;
-import java.util.ArrayList;
+import java.util.HashMap;
 import java.util.LinkedHashMap;
-import java.util.List;
 import java.util.Map;
+import java.util.Set;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionException;
 
@@ -20,8 +20,8 @@ import java.util.concurrent.CompletionException;
  * lines with the same key are written in their order. Bad lines are reported and left out. Where
  * the input has nothing more for now, a pipe for example, what was read is written at once.
  *
- * <p>Where the server refuses entries, the batch is read back, which names the lines. Used by one
- * thread.
+ * <p>Where the server refuses some of the entries that went together, these are read back, or
+ * written one by one, which names the lines. Used by one thread.
  */
 final class Load {
   private static final int BATCH_ENTRIES = 500;
@@ -45,7 +45,11 @@ final class Load {
     private final Map<ByteString, Line> lines = new LinkedHashMap<>();
     private long read; // lines, of which some may have the same key
     private long bytes;
-    private CompletableFuture<Void> outcome;
+
+    /** The writes of entries that go alone, by their keys. The others go together. */
+    private final Map<ByteString, CompletableFuture<Long>> alone = new LinkedHashMap<>();
+
+    private CompletableFuture<Void> together;
 
     void add(Line line) {
       lines.remove(line.key()); // the last one is the last one to be written
@@ -58,17 +62,29 @@ final class Load {
       return read >= BATCH_ENTRIES || bytes >= BATCH_BYTES;
     }
 
+    /** The entries of the lines that go together. */
     Map<ByteString, ByteString> entries() {
       final Map<ByteString, ByteString> entries = new LinkedHashMap<>();
-      lines.forEach((key, line) -> entries.put(key, line.value()));
+      for (final Line line : lines.values()) {
+        if (!alone.containsKey(line.key())) {
+          entries.put(line.key(), line.value());
+        }
+      }
       return entries;
+    }
+
+    boolean isDone() {
+      return together.isDone() && alone.values().stream().allMatch(CompletableFuture::isDone);
+    }
+
+    long lastLine() {
+      return lines.values().stream().mapToLong(Line::number).max().orElse(0);
     }
 
     /** The lines in words. */
     String text() {
       final long first = lines.values().stream().mapToLong(Line::number).min().orElse(0);
-      final long last = lines.values().stream().mapToLong(Line::number).max().orElse(0);
-      return "lines " + first + " to " + last;
+      return "lines " + first + " to " + lastLine();
     }
   }
 
@@ -147,7 +163,7 @@ final class Load {
 
   /** Whether no batch is on its way. */
   private boolean isIdle() {
-    return sent == null || sent.outcome.isDone();
+    return sent == null || sent.isDone();
   }
 
   /** The next line. If there is none for an error, those before it are written. */
@@ -190,25 +206,22 @@ final class Load {
     if (filling.read > 0) {
       sent = filling;
       filling = new Batch();
-      sent.outcome = ttl == null ? put(sent) : index.putAll(sent.entries(), ttl);
+      for (final Line line : sent.lines.values()) {
+        if (ttl == null && line.deadline().isPresent()) {
+          sent.alone.put(line.key(), put(line));
+        }
+      }
+      final Map<ByteString, ByteString> entries = sent.entries();
+      sent.together = ttl == null ? index.putAll(entries) : index.putAll(entries, ttl);
     }
   }
 
-  /** Writes the entries that have deadlines one by one, each for the time that is left of it. */
-  private CompletableFuture<Void> put(Batch batch) {
-    final Map<ByteString, ByteString> entries = new LinkedHashMap<>();
-    final List<CompletableFuture<?>> outcomes = new ArrayList<>();
-    for (final Line line : batch.lines.values()) {
-      if (line.deadline().isEmpty()) {
-        entries.put(line.key(), line.value());
-      } else {
-        outcomes.add(index.put(line.key(), line.value(), line.timeLeft()));
-      }
+  /** Writes one entry, for the time that is left of it if it has a deadline. */
+  private CompletableFuture<Long> put(Line line) {
+    if (ttl == null && line.deadline().isEmpty()) {
+      return index.put(line.key(), line.value());
     }
-    if (!entries.isEmpty()) {
-      outcomes.add(index.putAll(entries));
-    }
-    return CompletableFuture.allOf(outcomes.toArray(CompletableFuture[]::new));
+    return index.put(line.key(), line.value(), ttl == null ? line.timeLeft() : ttl);
   }
 
   private void await() {
@@ -217,9 +230,77 @@ final class Load {
     }
     final Batch batch = sent;
     sent = null;
+    final Map<ByteString, IndexException> refusals = refusals(batch);
+    loaded += batch.read - refusals.size();
+    IndexException full = null;
+    for (final Line line : batch.lines.values()) {
+      final IndexException refused = refusals.get(line.key());
+      if (refused != null) {
+        full = refused instanceof FullException ? refused : full;
+        report(line, reason(refused));
+      }
+    }
+    if (full != null) {
+      throw new CommandFailure(
+          ExitCode.FAILED,
+          file.name()
+              + ": gave up at line "
+              + batch.lastLine()
+              + ": the server is at a limit: "
+              + reason(full),
+          full);
+    }
+  }
+
+  private static String reason(IndexException refused) {
+    return refused.description().replaceFirst("; this is the first of .*", "");
+  }
+
+  /** Waits for the answers of a batch; returns the keys that are not written, and why. */
+  private Map<ByteString, IndexException> refusals(Batch batch) {
+    final Map<ByteString, IndexException> refusals = new HashMap<>();
+    final IndexException some = refusal(batch, batch.together);
+    if (some instanceof FullException) { // to write again needs memory, which there is not
+      final Map<ByteString, ByteString> entries = batch.entries();
+      final Map<ByteString, ByteString> written = readBack(batch, entries.keySet());
+      entries.forEach(
+          (key, value) -> {
+            if (!value.equals(written.get(key))) {
+              refusals.put(key, some);
+            }
+          });
+    } else if (some != null) { // entries of before may have the same values, but not the deadlines
+      for (final ByteString key : batch.entries().keySet()) {
+        batch.alone.put(key, put(batch.lines.get(key)));
+      }
+    }
+    batch.alone.forEach(
+        (key, outcome) -> {
+          final IndexException refused = refusal(batch, outcome);
+          if (refused != null) {
+            refusals.put(key, refused);
+          }
+        });
+    return refusals;
+  }
+
+  private Map<ByteString, ByteString> readBack(Batch batch, Set<ByteString> keys) {
     try {
-      batch.outcome.join();
-      loaded += batch.read;
+      return index.getAll(keys).join();
+    } catch (CompletionException e) {
+      throw e.getCause() instanceof IndexException failure ? lost(batch, failure) : e;
+    }
+  }
+
+  /**
+   * The refusal of entries; null if they are written.
+   *
+   * @throws CommandFailure if the server is lost.
+   */
+  private IndexException refusal(Batch batch, CompletableFuture<?> outcome) {
+    try {
+      outcome.join();
+      return null;
     } catch (CompletionException e) {
       if (!(e.getCause() instanceof IndexException refused)) {
         throw e;
@@ -227,7 +308,7 @@ final class Load {
       if (refused.isOutcomeUnknown() || !isOfEntries(refused)) {
         throw lost(batch, refused);
       }
-      readBack(batch, refused);
+      return refused;
     }
   }
 
@@ -238,33 +319,6 @@ final class Load {
       case INVALID_ARGUMENT -> true;
       default -> false;
     };
-  }
-
-  /** Finds out which lines of a batch are written; gives up where the server is at a limit. */
-  private void readBack(Batch batch, IndexException refused) {
-    final Map<ByteString, ByteString> written;
-    try {
-      written = index.getAll(batch.lines.keySet()).join();
-    } catch (CompletionException e) {
-      throw e.getCause() instanceof IndexException failure ? lost(batch, failure) : e;
-    }
-    final String reason = refused.description().replaceFirst("; this is the first of .*", "");
-    long last = 0;
-    long refusals = 0;
-    for (final Line line : batch.lines.values()) {
-      last = Math.max(last, line.number());
-      if (!line.value().equals(written.get(line.key()))) {
-        refusals++;
-        report(line, reason);
-      }
-    }
-    loaded += batch.read - refusals;
-    if (refused instanceof FullException) {
-      throw new CommandFailure(
-          ExitCode.FAILED,
-          file.name() + ": gave up at line " + last + ": the server is at a limit: " + reason,
-          refused);
-    }
   }
 
   /** The failure of a load whose server is lost: it says from where on to load again. */

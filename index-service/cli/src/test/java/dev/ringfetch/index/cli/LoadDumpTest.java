@@ -24,6 +24,8 @@ import java.util.Arrays;
 import java.util.HashMap;
 import java.util.Map;
 import java.util.Random;
+import java.util.stream.Stream;
+import java.util.zip.CRC32;
 import java.util.zip.GZIPInputStream;
 import java.util.zip.GZIPOutputStream;
 import org.junit.jupiter.api.AfterAll;
@@ -360,6 +362,126 @@ final class LoadDumpTest {
     final byte[] whole = Files.readAllBytes(named);
     final Path cut = Files.write(directory.resolve("cut.gz"), Arrays.copyOf(whole, 30));
     run("load", "-i", "gz4", cut.toString()).fails(1, "cut.gz: the gzip data ends in the midst");
+  }
+
+  private static byte[] bytes(byte[]... parts) {
+    return Arrays.stream(parts)
+        .map(ByteString::copyFrom)
+        .reduce(ByteString.EMPTY, ByteString::concat)
+        .toByteArray();
+  }
+
+  /** The same with a byte changed; an index below 0 counts from the end. */
+  private static byte[] changed(byte[] bytes, int index) {
+    final byte[] changed = bytes.clone();
+    changed[index < 0 ? bytes.length + index : index] ^= 0x55;
+    return changed;
+  }
+
+  @Test
+  void damagedGzipDataIsAnErrorAfterWhatIsBeforeIt() throws IOException {
+    final byte[] first = gzip("key,value\na,1\n");
+    final byte[] second = gzip("b,2\n");
+    final Map<byte[], String> damaged =
+        Map.of(
+            bytes(first, "b,2\n".getBytes(StandardCharsets.UTF_8)),
+            "other bytes are behind the gzip data",
+            bytes(first, changed(second, 1)),
+            "other bytes are behind the gzip data",
+            bytes(first, changed(second, 2)),
+            "the gzip data is damaged: unknown compression",
+            bytes(first, changed(second, -8)),
+            "the gzip data is damaged: checksum",
+            bytes(first, changed(second, -1)),
+            "the gzip data is damaged: length",
+            bytes(first, Arrays.copyOf(second, 5)),
+            "the gzip data ends in the midst");
+    for (final Map.Entry<byte[], String> each : damaged.entrySet()) {
+      run("drop", "damaged");
+      run("create", "damaged").done();
+      final Path file = Files.write(directory.resolve("damaged.gz"), each.getKey());
+      final Outcome loaded = run("load", "-i", "damaged", file.toString());
+      loaded.fails(ExitCode.FAILED, "damaged.gz: " + each.getValue());
+      assertTrue(loaded.out().startsWith("loaded "), loaded.out());
+      run("get", "-i", "damaged", "a").prints("1");
+    }
+    final Path begin = Files.write(directory.resolve("begin.gz"), Arrays.copyOf(first, 2));
+    run("load", "-i", "damaged", begin.toString())
+        .fails(ExitCode.FAILED, "begin.gz: the gzip data ends in the midst");
+  }
+
+  @Test
+  void allPartsOfAGzipHeaderAreRead() throws IOException {
+    final byte[] content = gzip("key,value\na,1\n");
+    final byte[] header = Arrays.copyOf(content, 10);
+    header[3] = 2 + 4 + 8 + 16; // checksum, extra field, file name, comment
+    final byte[] named =
+        bytes(header, new byte[] {3, 0, 'x', 'y', 'z', 'f', 'i', 'l', 'e', 0, 'c', 0});
+    final CRC32 sum = new CRC32();
+    sum.update(named);
+    final byte[] whole =
+        bytes(
+            named,
+            new byte[] {(byte) sum.getValue(), (byte) (sum.getValue() >> 8)},
+            Arrays.copyOfRange(content, 10, content.length));
+    final Path file = Files.write(directory.resolve("header.gz"), whole);
+    run("load", "-i", "header", file.toString()).done();
+    run("scan", "-i", "header").prints("a  1");
+    Files.write(file, changed(whole, 12));
+    run("load", "-i", "header", file.toString())
+        .fails(ExitCode.FAILED, "header.gz: the gzip data is damaged: checksum of a header");
+  }
+
+  @Test
+  void aRefusedDeadlineIsABadLineAlsoWhereTheValueIsThereAlready() {
+    final String dump = "key,value,base64,deadline\na,1,,%s\nb,2,,\nc,3,,%s\n";
+    server.pipe(dump.replace("%s", ""), "load", "-i", "far", "-").done();
+    final String far = Instant.now().plus(Duration.ofDays(3651)).toString();
+    final String near = Instant.now().plus(Duration.ofMillis(300)).toString();
+    final Outcome loaded =
+        server.pipe(String.format(dump, far, near), "load", "-i", "far", "-", "--json");
+    assertEquals(ExitCode.FAILED, loaded.code(), loaded::toString);
+    loaded.says("stdin:2: ttl is too long", "3650 days");
+    assertEquals(1, loaded.err().lines().count(), loaded.err());
+    assertTrue(loaded.out().contains("\"bad\":1,"), loaded.out());
+    final Outcome all =
+        server.pipe(dump.replace("%s", ""), "load", "-i", "far", "-", "--ttl=3651d", "--json");
+    all.says("stdin:2: ttl is", "stdin:3: ttl is", "stdin:4: ttl is");
+    assertTrue(all.out().contains("\"loaded\":0,\"bad\":3,"), all.out());
+  }
+
+  @Test
+  void aColumnThatSomebodyAddedToADumpChangesNothing() {
+    final String end = Instant.now().plus(Duration.ofDays(1)).toString();
+    final String csv = "key,value,base64,deadline,note\na,MQ==,value," + end + ",x\n";
+    for (final String[] options : new String[][] {{}, {"--key=key"}, {"--key=1", "--value=2"}}) {
+      run("drop", "added");
+      final String[] args = {"load", "-i", "added", "-"};
+      server
+          .pipe(
+              csv,
+              Stream.concat(Arrays.stream(args), Arrays.stream(options)).toArray(String[]::new))
+          .done();
+      final String found = run("get", "-i", "added", "a", "--json").done();
+      assertTrue(found.contains("\"value\":\"1\""), found);
+      assertTrue(found.contains("\"deadline\":"), found);
+    }
+    server.pipe("key,value,base64,note\nb,Mg==,value,x\n", "load", "-i", "added", "-").done();
+    run("get", "-i", "added", "b").prints("2");
+    server
+        .pipe(
+            "{\"key\":\"c\",\"value\":\"3\",\"deadline\":\"" + end + "\"}\n",
+            "load",
+            "-i",
+            "added",
+            "-",
+            "--key=key",
+            "--value=value")
+        .done();
+    assertTrue(run("get", "-i", "added", "c", "--json").done().contains("\"deadline\":"));
+    server
+        .pipe("k,v1,v2\n", "load", "-i", "added", "-", "--no-header", "--key=1")
+        .fails(ExitCode.FAILED, "stdin:1: ", "--key and --value", "3 columns");
   }
 
   @Test

@@ -16,7 +16,7 @@ record Outcome(int code, String out, String err) {
 
   /** Fails unless the command was successful; returns what it printed. */
   String done() {
-    assertEquals(ExitCode.OK, code, err);
+    assertEquals(ExitCode.OK, code, this::toString);
     return out;
   }
 
