@@ -34,6 +34,11 @@ final class BackupCommand extends ClientCommand {
   }
 
   @Override
+  boolean isChanging() {
+    return true;
+  }
+
+  @Override
   int run(Connection connection, Output out) throws IOException {
     final SnapshotResponse snapshot = connection.snapshot();
     final Backup backup = Backup.of(data, target);

@@ -27,6 +27,11 @@ abstract class ClientCommand implements Callable<Integer> {
   /** Checks and translates operands before there is a connection: throws on misuse. */
   void check() {}
 
+  /** Whether the command's work is a change, or a file, and the output only says what was done. */
+  boolean isChanging() {
+    return false;
+  }
+
   /** Whether the operands need no server, so {@link #runOffline} is called, without one. */
   boolean isOffline() {
     return false;
@@ -43,14 +48,14 @@ abstract class ClientCommand implements Callable<Integer> {
     final Output out = new Output(stdio().out());
     if (isOffline()) {
       final int code = runOffline(out);
-      out.complete();
+      out.complete(isChanging());
       return stop().isRequested() ? ExitCode.INTERRUPTED : code;
     }
     final Connection connection = session.connect(server);
     boolean done = false;
     try {
       final int code = run(connection, out);
-      out.complete();
+      out.complete(isChanging());
       done = true;
       return stop().isRequested() ? ExitCode.INTERRUPTED : code;
     } finally {

@@ -60,10 +60,12 @@ final class Connection implements AutoCloseable {
     server = options.server();
     shmDirectory = options.shmDirectory();
     timeout = options.timeout();
-    final IndexClientBuilder channels = IndexClient.builder().target(server);
     try {
+      final IndexClientBuilder channels = IndexClient.builder().target(server);
       channel =
           (shmDirectory == null ? channels : channels.shmDirectory(shmDirectory)).buildChannel();
+    } catch (IllegalArgumentException e) { // of an address, which only the client reads
+      throw CommandFailure.misuse(e.getMessage());
     } catch (IllegalStateException e) { // of a coordinator that does not say which nodes there are
       throw new CommandFailure(ExitCode.UNREACHABLE, e.getMessage());
     }

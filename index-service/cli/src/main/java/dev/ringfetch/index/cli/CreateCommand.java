@@ -63,6 +63,11 @@ final class CreateCommand extends ClientCommand {
   }
 
   @Override
+  boolean isChanging() {
+    return true;
+  }
+
+  @Override
   int run(Connection connection, Output out) {
     final String name = index.required();
     connection

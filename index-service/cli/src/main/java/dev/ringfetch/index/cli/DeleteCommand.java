@@ -50,6 +50,11 @@ final class DeleteCommand extends ClientCommand {
   }
 
   @Override
+  boolean isChanging() {
+    return true;
+  }
+
+  @Override
   int run(Connection connection, Output out) {
     return encoded.isEmpty() ? removeRange(connection, out) : removeKeys(connection, out);
   }

@@ -26,6 +26,11 @@ final class DropCommand extends ClientCommand {
   }
 
   @Override
+  boolean isChanging() {
+    return true;
+  }
+
+  @Override
   int run(Connection connection, Output out) {
     final String name = index.required();
     final String entries = entries(connection, name);

@@ -85,6 +85,11 @@ final class DumpCommand extends ClientCommand {
   }
 
   @Override
+  boolean isChanging() {
+    return !file.equals("-");
+  }
+
+  @Override
   boolean isOffline() {
     return directory != null;
   }

@@ -27,6 +27,9 @@ record FailureReport(int exitCode, String line) {
   private static final List<String> NO_LEADER =
       List.of("the index has no leader now", "no node leads the index", "the coordinator ");
 
+  /** The client's own limit of operations, not one of the server. */
+  private static final String OWN_LIMIT = "maxInFlight=";
+
   private static final String LOOK =
       "; '" + IndexProgram.NAME + " cluster' shows nodes and members";
 
@@ -126,7 +129,11 @@ record FailureReport(int exitCode, String line) {
                   + outcome
                   + (isCluster(server) ? LOOK : ""));
       case RESOURCE_EXHAUSTED ->
-          new FailureReport(ExitCode.FAILED, "the server is at a limit: " + description + outcome);
+          new FailureReport(
+              ExitCode.FAILED,
+              (description.contains(OWN_LIMIT) ? "" : "the server is at a limit: ")
+                  + description
+                  + outcome);
       default -> new FailureReport(ExitCode.FAILED, text(status.getCode(), reason) + outcome);
     };
   }

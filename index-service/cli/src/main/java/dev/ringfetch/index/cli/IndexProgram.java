@@ -98,8 +98,12 @@ public final class IndexProgram implements Runnable {
       // What the libraries log, such as that there is no ring to a server elsewhere.
       LogManager.getLogManager().getLogger("").setLevel(Level.OFF);
     }
-    final int code = run(stdio, stop, args);
-    stop.ended();
+    final int code;
+    try {
+      code = run(stdio, stop, args);
+    } finally {
+      stop.ended(); // also after an Error: the process does not wait for a command that is gone
+    }
     System.exit(code);
   }
 
@@ -129,7 +133,13 @@ public final class IndexProgram implements Runnable {
                   + " --help)");
       return ExitCode.MISUSE;
     }
-    return commandLine(session, args).execute(args);
+    try {
+      return commandLine(session, args).execute(args);
+    } catch (OutOfMemoryError e) {
+      final FailureReport report = FailureReport.of(e, null, "");
+      session.stdio().note(NAME + ": " + report.line());
+      return report.exitCode();
+    }
   }
 
   /**

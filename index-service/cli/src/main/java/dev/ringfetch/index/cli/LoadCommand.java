@@ -86,6 +86,11 @@ final class LoadCommand extends ClientCommand {
   }
 
   @Override
+  boolean isChanging() {
+    return true;
+  }
+
+  @Override
   int run(Connection connection, Output out) throws IOException {
     try (EntryFile entries = EntryFile.open(file, session())) {
       final EntryReader reader = reader(entries);

@@ -42,11 +42,16 @@ abstract class OfflineCommand implements Callable<Integer> {
   /** Runs the command; returns the exit code. */
   abstract int run(Output out) throws IOException;
 
+  /** Whether the command's work is a directory, and the output only says what was done. */
+  boolean isChanging() {
+    return false;
+  }
+
   @Override
   public final Integer call() throws IOException {
     final Output out = new Output(session.stdio().out());
     final int code = run(out);
-    out.complete();
+    out.complete(isChanging());
     return session.stop().isRequested() ? ExitCode.INTERRUPTED : code;
   }
 

@@ -147,17 +147,18 @@ final class Output {
   }
 
   /**
-   * Writes what is buffered, at the end of a command that has done its work.
+   * Writes what is buffered, at the end of a command.
    *
-   * @throws CommandFailure that says so, if the output cannot be written; if its reader is gone,
-   *     {@link UncheckedIOException}.
+   * @param changed whether the command's work is a change, and the output only says that it is done
+   * @throws CommandFailure that says so, if the output of a change cannot be written
+   * @throws UncheckedIOException if the output is the work, or its reader is gone
    */
-  void complete() {
+  void complete(boolean changed) {
     try {
       flush();
     } catch (UncheckedIOException e) {
       final FailureReport report = FailureReport.of(e, null, "");
-      if (report.exitCode() == ExitCode.BROKEN_PIPE) {
+      if (!changed || report.exitCode() == ExitCode.BROKEN_PIPE) {
         throw e;
       }
       throw new CommandFailure(

@@ -58,6 +58,11 @@ final class PutCommand extends ClientCommand {
   }
 
   @Override
+  boolean isChanging() {
+    return true;
+  }
+
+  @Override
   int run(Connection connection, Output out) throws IOException {
     if (file != null) {
       valueBytes = readFile();

@@ -44,6 +44,11 @@ final class RecoverCommand extends ClientCommand {
   }
 
   @Override
+  boolean isChanging() {
+    return true;
+  }
+
+  @Override
   boolean isOffline() {
     return true; // it has connections of its own, to each node
   }

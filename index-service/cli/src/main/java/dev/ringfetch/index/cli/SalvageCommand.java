@@ -27,6 +27,11 @@ final class SalvageCommand extends OfflineCommand {
   }
 
   @Override
+  boolean isChanging() {
+    return true;
+  }
+
+  @Override
   int run(Output out) throws IOException {
     final Salvage.Report report = Salvage.run(damaged, target, memory());
     for (final String line : report.lines()) {

@@ -11,6 +11,11 @@ final class SnapshotCommand extends ClientCommand {
   }
 
   @Override
+  boolean isChanging() {
+    return true;
+  }
+
+  @Override
   int run(Connection connection, Output out) {
     final SnapshotResponse taken = connection.snapshot();
     if (isJson()) {

@@ -90,7 +90,7 @@ final class StopSignal {
         () -> {
           try {
             done.complete(read.read());
-          } catch (IOException | RuntimeException e) {
+          } catch (Throwable e) { // also an Error: the command waits for it
             done.completeExceptionally(e);
           }
         });
@@ -105,6 +105,9 @@ final class StopSignal {
       throw new InterruptedIOException();
     } catch (ExecutionException e) {
       if (e.getCause() instanceof IOException failure) {
+        throw failure;
+      }
+      if (e.getCause() instanceof Error failure) {
         throw failure;
       }
       throw new IllegalStateException(e.getCause());

@@ -5,6 +5,7 @@ import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.grpc.Server;
+import io.grpc.Status;
 import io.grpc.netty.NettyServerBuilder;
 import java.io.ByteArrayInputStream;
 import java.io.IOException;
@@ -22,8 +23,11 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.locks.LockSupport;
+import java.util.zip.GZIPOutputStream;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
 
 /** Servers that are not there, are something else, are full, or end; readers that go. */
 final class TroubleTest {
@@ -66,11 +70,15 @@ final class TroubleTest {
 
   @Test
   void aCoordinatorThatDoesNotAnswerIsNamed() throws IOException {
-    for (final String[] command : new String[][] {{"cluster"}, {"cluster", "recover"}}) {
+    for (final String[] command :
+        new String[][] {
+          {"cluster", "--timeout=300ms"}, {"cluster", "recover", "--timeout=300ms"}
+        }) {
       new Invocation("zk://localhost:1/x")
           .run(command)
           .fails(ExitCode.UNREACHABLE, "the coordinator does not say", "zk://localhost:1/x");
     }
+    new Invocation("zk://localhost:abc/x").run("get", "k").fails(ExitCode.MISUSE, "localhost:abc");
   }
 
   @Test
@@ -125,7 +133,7 @@ final class TroubleTest {
         answer(other, text);
         final int port = other.getLocalPort();
         new Invocation("localhost:" + port)
-            .run("get", "a")
+            .run("get", "a", "--timeout=60s")
             .fails(ExitCode.UNREACHABLE, "localhost:" + port, "--server");
       }
     }
@@ -182,9 +190,17 @@ final class TroubleTest {
   void aServerThatEndsInTheMidstEndsTheLoadWithTheLinesInDoubt() throws Exception {
     final TestServer server = TestServer.start(directory, TestServer.MEMORY);
     final Endless input = new Endless();
-    final Invocation load = new Invocation(server.target()).shm(directory).input(input);
+    final Invocation load = new Invocation(server.target()).input(input);
     final CompletableFuture<Outcome> outcome =
-        CompletableFuture.supplyAsync(() -> load.run("load", "-i", "endless", "-"));
+        CompletableFuture.supplyAsync(
+            () ->
+                load.run(
+                    "load",
+                    "-i",
+                    "endless",
+                    "-",
+                    "--timeout=10s", // for which the client tries to reach the server again
+                    "--shm-directory=" + directory));
     input.read.get(60, TimeUnit.SECONDS);
     server.close();
     final Outcome lost = outcome.get(60, TimeUnit.SECONDS);
@@ -211,14 +227,16 @@ final class TroubleTest {
     }
   }
 
-  @Test
-  void whatTricklesInIsWrittenAtOnce() throws Exception {
-    final PipedOutputStream source = new PipedOutputStream();
+  @ParameterizedTest
+  @ValueSource(booleans = {false, true})
+  void whatTricklesInIsWrittenAtOnce(boolean compressed) throws Exception {
+    final PipedOutputStream pipe = new PipedOutputStream();
     try (TestServer server = TestServer.start(directory, TestServer.MEMORY)) {
       final Invocation load =
-          new Invocation(server.target()).shm(directory).input(new PipedInputStream(source));
+          new Invocation(server.target()).shm(directory).input(new PipedInputStream(pipe));
       final CompletableFuture<Outcome> outcome =
           CompletableFuture.supplyAsync(() -> load.run("load", "-i", "slow", "-"));
+      final OutputStream source = compressed ? new GZIPOutputStream(pipe, true) : pipe;
       source.write("{\"key\":\"a\",\"value\":1}\n".getBytes(StandardCharsets.US_ASCII));
       source.flush();
       for (int i = 0; i < 200 && server.run("get", "-i", "slow", "a").code() != 0; i++) {
@@ -306,6 +324,56 @@ final class TroubleTest {
       assertEquals(ExitCode.BROKEN_PIPE, unread.code());
       assertEquals("", unread.err());
     }
+  }
+
+  @Test
+  void theOutputThatIsTheWorkIsNotDoneWhereItCannotBeWritten() throws IOException {
+    try (TestServer server = TestServer.start(directory, TestServer.MEMORY)) {
+      server.run("put", "-i", "x", "k", "v").done();
+      for (final String command : new String[] {"get -i x k", "list", "dump -i x"}) {
+        final Gone full = new Gone("No space left on device");
+        full.left = 0;
+        final Outcome outcome =
+            new Invocation(server.target())
+                .shm(directory)
+                .output(full)
+                .run(command.split(" ", -1))
+                .fails(ExitCode.FAILED, "No space left on device");
+        assertFalse(outcome.err().contains("done"), outcome.err());
+      }
+    }
+  }
+
+  @Test
+  void anErrorOfTheInputEndsTheCommand() throws IOException {
+    try (TestServer server = TestServer.start(directory, TestServer.MEMORY)) {
+      new Invocation(server.target())
+          .shm(directory)
+          .input(
+              new InputStream() {
+                @Override
+                public int read() {
+                  throw new OutOfMemoryError("of a test");
+                }
+              })
+          .run("put", "k", "--file=-")
+          .fails(ExitCode.FAILED, "out of memory");
+    }
+  }
+
+  @Test
+  void theClientsOwnLimitIsNotThatOfTheServer() {
+    final String own = "as many operations are under way as may be: maxInFlight=1";
+    assertEquals(own, limit(own));
+    assertEquals("the server is at a limit: memory is full", limit("memory is full"));
+  }
+
+  private static String limit(String description) {
+    return FailureReport.of(
+            Status.RESOURCE_EXHAUSTED.withDescription(description).asRuntimeException(),
+            "localhost:1",
+            "5 s")
+        .line();
   }
 
   /** Runs commands that wait for input, which never comes, and stops them once they read. */
