@@ -21,9 +21,9 @@ import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicLong;
 
 /**
- * The refusal of requests whose bytes are no message of their method: the call ends
- * INVALID_ARGUMENT. gRPC's server alone ends it UNKNOWN instead, and logs an exception as of an
- * error in the application, which any client can cause as often as it likes.
+ * The guard of a service against requests that cannot be parsed: the call ends INVALID_ARGUMENT.
+ * gRPC's server alone ends it UNKNOWN instead, and logs an exception as of an error in the
+ * application, which any client can cause as often as it likes.
  *
  * <p>Refused requests are counted; the log has one line a minute for each service at most.
  *

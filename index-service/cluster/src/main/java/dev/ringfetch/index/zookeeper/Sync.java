@@ -40,6 +40,10 @@ final class Sync extends Request {
             parent,
             inAttempt(
                 (code, event) -> {
+                  if (code != Code.OK) { // none of the cluster's nodes removes this path
+                    fail(code);
+                    return;
+                  }
                   for (final String child : event.getChildren()) {
                     final String path = parent + '/' + child;
                     final long group = context.paths().groupAt(path);

@@ -24,6 +24,7 @@ import java.util.concurrent.Executor;
 final class AcceptedLosses {
   private final Replicas replicas;
   private final Coordinator coordinator;
+  private final CatchUp catchUp;
   private final NewGroups groups;
   private final Executor node;
   private final NodeQuestions questions;
@@ -37,11 +38,13 @@ final class AcceptedLosses {
   AcceptedLosses(
       Replicas replicas,
       Coordinator coordinator,
+      CatchUp catchUp,
       NewGroups groups,
       Executor node,
       NodeQuestions questions) {
     this.replicas = replicas;
     this.coordinator = coordinator;
+    this.catchUp = catchUp;
     this.groups = groups;
     this.node = node;
     this.questions = questions;
@@ -49,26 +52,19 @@ final class AcceptedLosses {
 
   /** As {@link LeaderDirectory#recover}. */
   void recover(RecoverIndexRequest request, LeaderDirectory.Recovered told) {
-    carryOut(
-        request,
-        told,
-        () -> {
-          if (replicas.state(request.getIndex()) == null && replicas.isCoordinated()) {
-            coordinator.sync( // this node may not know of the index yet
-                (result, state) ->
-                    carryOut(
-                        request,
-                        told,
-                        () -> {
-                          if (result != Coordinator.Result.DONE) {
-                            throw IndexCreations.noAnswer(request.getIndex());
-                          }
-                          ask(request, told);
-                        }));
-          } else {
-            ask(request, told);
-          }
-        });
+    CatchUp.whenKnown(
+        catchUp,
+        () -> known(request),
+        group -> carryOut(told, () -> ask(request, told)),
+        failure -> told.onEnd(null, failure));
+  }
+
+  /** The group as this node knows it; null if it may not know of it yet. */
+  private GroupState known(RecoverIndexRequest request) throws StatusException {
+    if (!replicas.isCoordinated()) {
+      throw IndexCreations.noAnswer(request.getIndex());
+    }
+    return replicas.state(request.getIndex());
   }
 
   private void ask(RecoverIndexRequest request, LeaderDirectory.Recovered told)
@@ -76,35 +72,17 @@ final class AcceptedLosses {
     lost(request);
     final Map<Long, Node> asked = replicas.living();
     questions.ask(
-        asked.values(),
-        answers -> carryOut(request, told, () -> decide(request, asked, answers, told)));
+        asked.values(), answers -> carryOut(told, () -> decide(request, asked, answers, told)));
   }
 
-  /** A step on the node's thread. */
-  private interface Step {
-    void run() throws StatusException;
-  }
-
-  private void carryOut(RecoverIndexRequest request, LeaderDirectory.Recovered told, Step step) {
-    node.execute(
-        () -> {
-          try {
-            step.run();
-          } catch (StatusException e) {
-            told.onEnd(null, e);
-          } catch (RuntimeException e) {
-            told.onEnd(null, IndexCreations.noAnswer(request.getIndex()));
-            throw e;
-          }
-        });
+  /** Carries a step out on the node's thread. */
+  private void carryOut(LeaderDirectory.Recovered told, CatchUp.Step step) {
+    node.execute(() -> CatchUp.carryOut(step, failure -> told.onEnd(null, failure)));
   }
 
   /** The group, which is lost as far as this node knows. */
   private GroupState lost(RecoverIndexRequest request) throws StatusException {
-    final GroupState seen = replicas.state(request.getIndex());
-    if (!replicas.isCoordinated()) {
-      throw IndexCreations.noAnswer(request.getIndex());
-    }
+    final GroupState seen = known(request);
     LostGroups.check(seen, request, replicas.living());
     return seen;
   }

@@ -100,6 +100,7 @@ public final class ClusterNode implements LeaderDirectory, AutoCloseable {
   private ReplicationPath path; // null: not chosen
   private FabricMemory memory; // null: none
   private final BackgroundThreads connector = new BackgroundThreads("index-memory-connector");
+  private final BackgroundThreads synced = new BackgroundThreads("index-catch-up");
   private final BackgroundThreads remover = new BackgroundThreads("index-stop-remover");
   private volatile boolean closed;
   private boolean isHandedOver; // of the thread that ends the node
@@ -160,11 +161,17 @@ public final class ClusterNode implements LeaderDirectory, AutoCloseable {
     this.replicas = new Replicas(context);
     leadership = new GroupLeadership(self.getId(), this.replicas);
     final NewGroups groups = new NewGroups(this.replicas, memory);
-    creations = new IndexCreations(this.replicas, coordinator, groups, replicas, this::execute);
-    syncs = new CoordinatorSyncs(coordinator, this::wake, System::nanoTime);
+    syncs = new CoordinatorSyncs(coordinator, this::wake, System::nanoTime, synced);
+    creations =
+        new IndexCreations(this.replicas, coordinator, syncs, groups, replicas, this::execute);
     losses =
         new AcceptedLosses(
-            this.replicas, coordinator, groups, this::execute, new NodeQuestions(peers::channel));
+            this.replicas,
+            coordinator,
+            syncs,
+            groups,
+            this::execute,
+            new NodeQuestions(peers::channel));
     description = new ClusterDescription(self.getId(), this.replicas, memory, stops);
     coordinator.wakeUp(this::wake);
     indexes.join(this);
@@ -293,7 +300,17 @@ public final class ClusterNode implements LeaderDirectory, AutoCloseable {
     try {
       cycle();
     } finally {
+      endCalls();
       ended.complete(null);
+    }
+  }
+
+  /** Answers the calls that wait for this thread, which does no more for them. */
+  private void endCalls() {
+    try {
+      creations.close();
+    } finally {
+      syncs.close();
     }
   }
 
@@ -525,9 +542,8 @@ public final class ClusterNode implements LeaderDirectory, AutoCloseable {
     } catch (InterruptedException e) {
       Thread.currentThread().interrupt();
     }
-    if (!thread.isAlive()) { // else it stands in a step, and ends what it has begun
-      creations.close();
-      syncs.close();
+    if (thread.getState() == Thread.State.NEW) { // else it does so itself, after its last step
+      endCalls();
     }
     replicas.close();
     peers.close();
@@ -535,6 +551,7 @@ public final class ClusterNode implements LeaderDirectory, AutoCloseable {
       memory.close();
     }
     connector.close();
+    synced.close();
     remover.close();
     coordinator.close();
   }

@@ -2,103 +2,143 @@ package dev.ringfetch.index.service;
 
 import dev.ringfetch.index.coordinator.Coordinator;
 import io.grpc.Status;
-import java.util.ArrayList;
-import java.util.List;
+import io.grpc.StatusException;
+import java.lang.System.Logger;
+import java.lang.System.Logger.Level;
+import java.util.ArrayDeque;
 import java.util.Queue;
 import java.util.concurrent.ConcurrentLinkedQueue;
+import java.util.concurrent.Executor;
+import java.util.concurrent.RejectedExecutionException;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicInteger;
 import java.util.function.LongSupplier;
 
 /**
- * The looks of a node at the coordinator for calls that need to know what is there now. Those that
- * come while a look is under way share the next one: what was changed before they came may have
- * escaped the one under way.
+ * The shared catch-up requests of a node to the coordinator. Calls that come while a request is
+ * under way share the next one: what was changed before they came may have escaped the one under
+ * way.
  *
- * <p>Calls come on any threads; the node's thread looks.
+ * <p>Calls come on any threads; the node's thread sends the requests. The calls go on on the
+ * threads of an executor, as they are not the node's work, and are many at times.
  */
-final class CoordinatorSyncs {
+final class CoordinatorSyncs implements CatchUp {
   /** A call waits so long: clients that send again choose another node meanwhile. */
   static final long LIMIT_NS = TimeUnit.SECONDS.toNanos(5);
 
+  /** The most calls that wait, as many as writes of a partition: further ones are refused. */
+  static final int MAX_WAITING = ServedIndex.QUEUE_CAPACITY;
+
+  private static final Logger LOGGER = System.getLogger(CoordinatorSyncs.class.getName());
+
   /** A call that waits. */
-  private static final class Waiting {
-    final LeaderDirectory.Synced told;
-    final long endNs;
-    boolean isTold; // of the node's thread
-
-    Waiting(LeaderDirectory.Synced told, long endNs) {
-      this.told = told;
-      this.endNs = endNs;
-    }
-
-    void tell(Status failure) {
-      if (!isTold) {
-        isTold = true;
-        told.onEnd(failure == null ? null : failure.asException());
-      }
-    }
-  }
+  private record Waiting(Synced told, long endNs) {}
 
   private final Coordinator coordinator;
   private final Runnable wake;
   private final LongSupplier clock;
+  private final Executor calls;
+
+  /** Calls that wait for their request, or after it for the executor. */
+  private final AtomicInteger count = new AtomicInteger();
+
+  /** Calls that wait for the next request. */
   private final Queue<Waiting> asked = new ConcurrentLinkedQueue<>();
+
   private volatile boolean closed;
 
   // Of the node's thread.
-  private final List<Waiting> waiting = new ArrayList<>();
+
+  /** Calls that wait for the request under way. */
+  private final Queue<Waiting> waiting = new ArrayDeque<>();
+
   private boolean isLooking;
 
   /**
    * Creates it.
    *
-   * @param wake has the node's thread work soon
+   * @param wake wakes the node's thread
    * @param clock in nanoseconds
+   * @param calls carries out what the calls do after the catch-up
    */
-  CoordinatorSyncs(Coordinator coordinator, Runnable wake, LongSupplier clock) {
+  CoordinatorSyncs(Coordinator coordinator, Runnable wake, LongSupplier clock, Executor calls) {
     this.coordinator = coordinator;
     this.wake = wake;
     this.clock = clock;
+    this.calls = calls;
   }
 
-  /** As {@link LeaderDirectory#sync}. */
-  void sync(LeaderDirectory.Synced told) {
+  @Override
+  public void sync(Synced told) {
+    if (count.incrementAndGet() > MAX_WAITING) {
+      count.decrementAndGet();
+      told.onEnd(
+          Outcomes.overloaded("too many calls wait for the coordinator: limit=" + MAX_WAITING)
+              .asException());
+      return;
+    }
     asked.add(new Waiting(told, clock.getAsLong() + LIMIT_NS));
     if (closed) { // perhaps since the last look at those that wait
-      refuseAsked();
+      tellAll(asked, ended());
     } else {
       wake.run();
     }
   }
 
-  /** Begins the next look if one is due, and refuses calls that have waited too long. */
+  /** Sends the next request if one is due, and refuses calls that have waited too long. */
   void work() {
     if (!isLooking && !asked.isEmpty()) {
-      final List<Waiting> these = new ArrayList<>();
       for (Waiting next = asked.poll(); next != null; next = asked.poll()) {
-        these.add(next);
+        waiting.add(next);
       }
-      waiting.addAll(these);
       isLooking = true;
-      coordinator.sync((result, state) -> onAnswer(these, result));
+      try {
+        coordinator.sync((result, state) -> onAnswer(result));
+      } catch (RuntimeException e) { // no answer comes
+        onAnswer(Coordinator.Result.UNKNOWN);
+        throw e;
+      }
     }
     final long nowNs = clock.getAsLong();
-    while (!asked.isEmpty() && nowNs - asked.peek().endNs >= 0) {
-      asked.poll().tell(unanswered());
-    }
-    waiting.removeIf(
-        one -> {
-          if (nowNs - one.endNs >= 0) {
-            one.tell(unanswered());
-          }
-          return one.isTold;
-        });
+    refuseLate(waiting, nowNs);
+    refuseLate(asked, nowNs);
   }
 
-  private void onAnswer(List<Waiting> these, Coordinator.Result result) {
+  /** Refuses the calls whose time is up. They wait in the order in which they came. */
+  private void refuseLate(Queue<Waiting> queue, long nowNs) {
+    while (!queue.isEmpty() && nowNs - queue.peek().endNs >= 0) {
+      tell(queue.remove(), unanswered());
+    }
+  }
+
+  private void onAnswer(Coordinator.Result result) {
     isLooking = false;
-    these.forEach(one -> one.tell(result == Coordinator.Result.DONE ? null : unanswered()));
-    waiting.removeAll(these);
+    tellAll(waiting, result == Coordinator.Result.DONE ? null : unanswered());
+  }
+
+  private void tellAll(Queue<Waiting> queue, Status failure) {
+    for (Waiting next = queue.poll(); next != null; next = queue.poll()) {
+      tell(next, failure);
+    }
+  }
+
+  private void tell(Waiting call, Status failure) {
+    final StatusException told = failure == null ? null : failure.asException();
+    try {
+      calls.execute(() -> goOn(call, told));
+    } catch (RejectedExecutionException | OutOfMemoryError e) { // it ends, or has no thread
+      goOn(call, told);
+    }
+  }
+
+  private void goOn(Waiting call, StatusException failure) {
+    try {
+      call.told.onEnd(failure);
+    } catch (RuntimeException | Error e) { // other calls wait behind this one
+      LOGGER.log(Level.ERROR, "a call has failed that waited for the coordinator", e);
+    } finally {
+      count.decrementAndGet();
+    }
   }
 
   private static Status unanswered() {
@@ -106,17 +146,14 @@ final class CoordinatorSyncs {
         "the coordinator does not answer, so it is unknown which indexes there are; send again");
   }
 
-  private void refuseAsked() {
-    for (Waiting next = asked.poll(); next != null; next = asked.poll()) {
-      next.tell(Status.UNAVAILABLE.withDescription("the node ends"));
-    }
+  private static Status ended() {
+    return Status.UNAVAILABLE.withDescription("the node ends");
   }
 
-  /** Refuses all calls that wait, and later ones. The node's thread has ended. */
+  /** Refuses all calls that wait, and later ones. On the node's thread, at its end. */
   void close() {
     closed = true;
-    waiting.forEach(one -> one.tell(Status.UNAVAILABLE.withDescription("the node ends")));
-    waiting.clear();
-    refuseAsked();
+    tellAll(waiting, ended());
+    tellAll(asked, ended());
   }
 }

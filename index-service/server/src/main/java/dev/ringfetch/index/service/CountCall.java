@@ -1,7 +1,6 @@
 package dev.ringfetch.index.service;
 
 import dev.ringfetch.index.v1.CountResponse;
-import io.grpc.stub.StreamObserver;
 
 /** The call that counts the entries of a range. */
 final class CountCall extends RangeCall<CountResponse> {
@@ -10,8 +9,8 @@ final class CountCall extends RangeCall<CountResponse> {
 
   private long count;
 
-  CountCall(RangeCalls.Range range, StreamObserver<CountResponse> responses, RangeCalls calls) {
-    super(range, responses, calls);
+  CountCall(RangeCalls.Range range, CallSignals<CountResponse> signals, RangeCalls calls) {
+    super(range, signals, calls);
   }
 
   @Override

@@ -6,7 +6,6 @@ import dev.ringfetch.index.partition.Write;
 import dev.ringfetch.index.v1.DeleteRangeRequest;
 import dev.ringfetch.index.v1.DeleteRangeResponse;
 import io.grpc.Status;
-import io.grpc.stub.StreamObserver;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.atomic.AtomicInteger;
@@ -61,9 +60,9 @@ final class DeleteRangeCall extends RangeCall<DeleteRangeResponse> {
       RangeCalls.Range range,
       NumberedClient client,
       DeleteRangeRequest request,
-      StreamObserver<DeleteRangeResponse> responses,
+      CallSignals<DeleteRangeResponse> signals,
       RangeCalls calls) {
-    super(range, responses, calls);
+    super(range, signals, calls);
     this.client = client;
     number = request.getNumber().getNumber();
     final long most = request.getLimit(); // unsigned; 0: as many as one call may

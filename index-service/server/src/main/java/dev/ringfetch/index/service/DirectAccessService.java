@@ -136,24 +136,18 @@ public final class DirectAccessService implements BindableService, DirectAccessG
   }
 
   /** Refuses a grant of an index that this node of a cluster does not lead. */
-  private void refuse(String index, StreamObserver<GrantResponse> responses)
-      throws StatusException {
+  private void refuse(String index, StreamObserver<GrantResponse> responses) {
     final String name = index.isEmpty() ? Indexes.DEFAULT_NAME : index;
-    indexes.directory().checkElsewhere(name);
-    indexes
-        .directory()
-        .sync(
-            failure -> {
-              try {
-                if (failure != null) {
-                  throw failure;
-                }
-                indexes.directory().checkElsewhere(name);
-                throw notFound(name);
-              } catch (StatusException e) {
-                responses.onError(e);
-              }
-            });
+    CatchUp.whenKnown(
+        indexes.directory(),
+        () -> {
+          indexes.directory().checkElsewhere(name);
+          return null;
+        },
+        none -> {
+          throw notFound(name);
+        },
+        responses::onError);
   }
 
   private static StatusException notFound(String index) {

@@ -197,15 +197,11 @@ public final class IndexAdminService implements BindableService, IndexAdminGrpc.
     }
     indexes
         .directory()
-        .sync(
-            failure -> {
-              if (failure != null) {
-                responses.onError(failure);
-              } else {
+        .afterSync(
+            () ->
                 WriteCall.answer(
-                    responses, list().addAllIndexes(indexes.directory().ledElsewhere()).build());
-              }
-            });
+                    responses, list().addAllIndexes(indexes.directory().ledElsewhere()).build()),
+            responses::onError);
   }
 
   private ListIndexesResponse.Builder list() {

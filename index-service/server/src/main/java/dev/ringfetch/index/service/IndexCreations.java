@@ -10,11 +10,13 @@ import dev.ringfetch.index.v1.Node;
 import io.grpc.Status;
 import io.grpc.StatusException;
 import java.util.ArrayList;
+import java.util.Iterator;
 import java.util.List;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.Executor;
 import java.util.concurrent.TimeUnit;
+import java.util.function.Consumer;
 
 /**
  * The creations and removals of a cluster's indexes that are requested of one node. A creation ends
@@ -28,6 +30,7 @@ final class IndexCreations {
 
   private final Replicas replicas;
   private final Coordinator coordinator;
+  private final CatchUp catchUp;
   private final NewGroups groups;
   private final int replicaCount;
   private final Executor node;
@@ -53,11 +56,13 @@ final class IndexCreations {
   IndexCreations(
       Replicas replicas,
       Coordinator coordinator,
+      CatchUp catchUp,
       NewGroups groups,
       int replicaCount,
       Executor node) {
     this.replicas = replicas;
     this.coordinator = coordinator;
+    this.catchUp = catchUp;
     this.groups = groups;
     this.replicaCount = replicaCount;
     this.node = node;
@@ -166,21 +171,13 @@ final class IndexCreations {
 
   /** As {@link LeaderDirectory#drop}. */
   void drop(String index, LeaderDirectory.Created told) {
-    node.execute(
-        () -> {
-          if (!replicas.isCoordinated()) {
-            told.onEnd(0, false, noAnswer(index));
-            return;
-          }
-          coordinator.sync( // this node may not know of the index yet
-              (result, state) -> {
-                if (result == Coordinator.Result.DONE) {
-                  dropKnown(index, told);
-                } else {
-                  told.onEnd(0, false, noAnswer(index));
-                }
-              });
-        });
+    final Consumer<StatusException> failed = failure -> told.onEnd(0, false, failure);
+    if (!replicas.isCoordinated()) {
+      failed.accept(noAnswer(index));
+      return;
+    }
+    catchUp.afterSync( // this node may not know of the index yet
+        () -> node.execute(() -> CatchUp.carryOut(() -> dropKnown(index, told), failed)), failed);
   }
 
   private void dropKnown(String index, LeaderDirectory.Created told) {
@@ -232,19 +229,18 @@ final class IndexCreations {
       return;
     }
     final long nowNs = System.nanoTime();
-    waiting.removeIf(
-        request -> {
-          final GroupState group = replicas.state(request.wanted.name());
-          if (group != null && serves(group)) {
-            tellCreated(request, group);
-            return true;
-          }
-          if (nowNs - request.endNs >= 0) {
-            request.told.onEnd(0, false, noAnswer(request.wanted.name()));
-            return true;
-          }
-          return false;
-        });
+    final Iterator<Request> each = waiting.iterator();
+    while (each.hasNext()) {
+      final Request request = each.next();
+      final GroupState group = replicas.state(request.wanted.name());
+      if (group != null && serves(group)) {
+        each.remove(); // first: a listener that throws is not told again
+        tellCreated(request, group);
+      } else if (nowNs - request.endNs >= 0) {
+        each.remove();
+        request.told.onEnd(0, false, noAnswer(request.wanted.name()));
+      }
+    }
   }
 
   /** The end of a request that the coordinator has not answered, or the nodes have not. */
@@ -256,7 +252,7 @@ final class IndexCreations {
         .asException();
   }
 
-  /** Gives the creations up that wait. The node's thread has ended. */
+  /** Gives the creations up that wait. On the node's thread, at its end. */
   void close() {
     waiting.forEach(request -> request.told.onEnd(0, false, noAnswer(request.wanted.name())));
     waiting.clear();

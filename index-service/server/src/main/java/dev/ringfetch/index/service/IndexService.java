@@ -111,7 +111,7 @@ public final class IndexService implements IndexGrpc.AsyncService, BindableServi
     try {
       RequestLimits.checkKey(request.getKey());
       final ServedIndex index = indexes.find(request.getIndex());
-      if (index != null && index.leadership() == null) {
+      if (needsNoBarrier(index)) {
         get(index, request, responses);
       } else {
         read(
@@ -162,20 +162,25 @@ public final class IndexService implements IndexGrpc.AsyncService, BindableServi
       for (int i = 0; i < count; i++) {
         RequestLimits.checkKey(request.getKeys(i));
       }
-      read(
-          request.getIndex(),
-          responses,
-          index ->
-              new ReadCall<>(
-                      request.getKeysList(),
-                      () -> indexToRead(request.getIndex()),
-                      outcomes,
-                      responses,
-                      IndexService::gotAll)
-                  .start());
+      if (needsNoBarrier(indexes.find(request.getIndex()))) {
+        readAll(request, responses);
+      } else {
+        read(request.getIndex(), responses, index -> readAll(request, responses));
+      }
     } catch (StatusException e) {
       responses.onError(e);
     }
+  }
+
+  private void readAll(BatchGetRequest request, StreamObserver<BatchGetResponse> responses)
+      throws StatusException {
+    new ReadCall<>(
+            request.getKeysList(),
+            () -> indexToRead(request.getIndex()),
+            outcomes,
+            responses,
+            IndexService::gotAll)
+        .start();
   }
 
   private static BatchGetResponse gotAll(ReadCall<BatchGetResponse> call) throws StatusException {
@@ -204,7 +209,12 @@ public final class IndexService implements IndexGrpc.AsyncService, BindableServi
       RequestLimits.checkKey(request.getKey());
       RequestLimits.checkValue(request.getValue());
       RequestLimits.checkTtl(request.getTtlMs());
-      find(request.getIndex(), responses, found -> put(found, request, responses));
+      final ServedIndex found = indexes.find(request.getIndex());
+      if (found != null) {
+        put(found, request, responses);
+      } else {
+        whenKnown(request.getIndex(), responses, known -> put(known, request, responses));
+      }
     } catch (StatusException e) {
       responses.onError(e);
     }
@@ -229,7 +239,12 @@ public final class IndexService implements IndexGrpc.AsyncService, BindableServi
   public void delete(DeleteRequest request, StreamObserver<DeleteResponse> responses) {
     try {
       RequestLimits.checkKey(request.getKey());
-      find(request.getIndex(), responses, found -> delete(found, request, responses));
+      final ServedIndex found = indexes.find(request.getIndex());
+      if (found != null) {
+        delete(found, request, responses);
+      } else {
+        whenKnown(request.getIndex(), responses, known -> delete(known, request, responses));
+      }
     } catch (StatusException e) {
       responses.onError(e);
     }
@@ -266,7 +281,12 @@ public final class IndexService implements IndexGrpc.AsyncService, BindableServi
             .withDescription("keep_deadline goes without ttl_ms: ttl_ms=" + request.getTtlMs())
             .asException();
       }
-      find(request.getIndex(), responses, found -> compareAndSet(found, request, responses));
+      final ServedIndex found = indexes.find(request.getIndex());
+      if (found != null) {
+        compareAndSet(found, request, responses);
+      } else {
+        whenKnown(request.getIndex(), responses, known -> compareAndSet(known, request, responses));
+      }
     } catch (StatusException e) {
       responses.onError(e);
     }
@@ -335,7 +355,12 @@ public final class IndexService implements IndexGrpc.AsyncService, BindableServi
   public void batchPut(BatchPutRequest request, StreamObserver<BatchPutResponse> responses) {
     try {
       RequestLimits.checkBatch(request.getEntriesCount());
-      find(request.getIndex(), responses, found -> batchPut(found, request, responses));
+      final ServedIndex found = indexes.find(request.getIndex());
+      if (found != null) {
+        batchPut(found, request, responses);
+      } else {
+        whenKnown(request.getIndex(), responses, known -> batchPut(known, request, responses));
+      }
     } catch (StatusException e) {
       responses.onError(e);
     }
@@ -364,13 +389,15 @@ public final class IndexService implements IndexGrpc.AsyncService, BindableServi
   }
 
   private void scan(ScanRequest request, StreamObserver<ScanResponse> responses, boolean all) {
-    find(request.getIndex(), responses, index -> ranges.scan(index, request, responses, all));
+    final CallSignals<ScanResponse> signals = new CallSignals<>(responses);
+    whenKnown(request.getIndex(), responses, index -> ranges.scan(index, request, signals, all));
   }
 
   @Override
   public void deleteRange(
       DeleteRangeRequest request, StreamObserver<DeleteRangeResponse> responses) {
-    find(
+    final CallSignals<DeleteRangeResponse> signals = new CallSignals<>(responses);
+    whenKnown(
         request.getIndex(),
         responses,
         found -> {
@@ -379,7 +406,7 @@ public final class IndexService implements IndexGrpc.AsyncService, BindableServi
               client == null
                   ? found
                   : numbers.index(request.getNumber(), client, request.getIndex(), found);
-          ranges.deleteRange(index, client, request, responses);
+          ranges.deleteRange(index, client, request, signals);
         });
   }
 
@@ -388,7 +415,8 @@ public final class IndexService implements IndexGrpc.AsyncService, BindableServi
     if (Ranges.isAll(request.getRange())) {
       read(request.getIndex(), responses, index -> count(index, responses));
     } else {
-      find(request.getIndex(), responses, index -> ranges.count(index, request, responses));
+      final CallSignals<CountResponse> signals = new CallSignals<>(responses);
+      whenKnown(request.getIndex(), responses, index -> ranges.count(index, request, signals));
     }
   }
 
@@ -409,8 +437,9 @@ public final class IndexService implements IndexGrpc.AsyncService, BindableServi
 
   @Override
   public void watch(WatchRequest request, StreamObserver<WatchResponse> responses) {
-    find(
-        request.getIndex(), responses, index -> indexes.watches().watch(index, request, responses));
+    final CallSignals<WatchResponse> signals = new CallSignals<>(responses);
+    whenKnown(
+        request.getIndex(), responses, index -> indexes.watches().watch(index, request, signals));
   }
 
   @Override
@@ -434,11 +463,12 @@ public final class IndexService implements IndexGrpc.AsyncService, BindableServi
   }
 
   /** Finds the index that has the clients; null where the server is in no cluster. */
-  private void findClients(String name, StreamObserver<?> responses, Reading call) {
+  private void findClients(
+      String name, StreamObserver<?> responses, CatchUp.Use<ServedIndex> call) {
     if (indexes.directory() != null) {
-      find(name, responses, call);
+      whenKnown(name, responses, call);
     } else {
-      carryOut(responses, () -> call.read(null));
+      CatchUp.carryOut(() -> call.take(null), responses::onError);
     }
   }
 
@@ -467,10 +497,9 @@ public final class IndexService implements IndexGrpc.AsyncService, BindableServi
     return hasNumber ? numbers.client(index, number, writes) : null;
   }
 
-  /** What a call does with its index, null if there is none. */
-  @FunctionalInterface
-  private interface Reading {
-    void read(ServedIndex index) throws StatusException;
+  /** True if a read of this index may look at the store at once; calls look here first. */
+  private static boolean needsNoBarrier(ServedIndex index) {
+    return index != null && index.leadership() == null;
   }
 
   /**
@@ -478,13 +507,13 @@ public final class IndexService implements IndexGrpc.AsyncService, BindableServi
    *
    * @param reading finds its index again if it has to
    */
-  private void read(String name, StreamObserver<?> responses, Reading reading) {
-    find(
+  private void read(String name, StreamObserver<?> responses, CatchUp.Use<ServedIndex> reading) {
+    whenKnown(
         name,
         responses,
         index -> {
           if (index == null || index.leadership() == null) {
-            reading.read(index);
+            reading.take(index);
             return;
           }
           index
@@ -492,60 +521,24 @@ public final class IndexService implements IndexGrpc.AsyncService, BindableServi
               .barrier()
               .confirm(
                   leads ->
-                      carryOut(
-                          responses,
+                      CatchUp.carryOut(
                           () -> {
                             if (!leads) {
                               throw Outcomes.dropped(index).asException();
                             }
-                            reading.read(index);
-                          }));
+                            reading.take(index);
+                          },
+                          responses::onError));
         });
   }
 
-  /** A part of a call that may end it. */
-  @FunctionalInterface
-  private interface Step {
-    void run() throws StatusException;
-  }
-
-  /** Carries a part of a call out; what it throws ends the call, which would never end else. */
-  private static void carryOut(StreamObserver<?> responses, Step step) {
-    try {
-      step.run();
-    } catch (StatusException e) {
-      responses.onError(e);
-    } catch (RuntimeException | InternalError e) {
-      responses.onError(
-          Status.INTERNAL.withDescription("the call failed").withCause(e).asException());
-    }
-  }
-
   /**
-   * Finds the index of a call. A node of a cluster that knows of none by that name asks the
-   * coordinator first: the index may have been created a moment ago.
+   * Finds the index of a call, null if there is none. A node of a cluster that knows of none by
+   * that name asks the coordinator first: the index may have been created a moment ago. Calls that
+   * are made often look for their index themselves first, without an object for the rest of them.
    */
-  private void find(String name, StreamObserver<?> responses, Reading call) {
-    try {
-      final ServedIndex index = indexToRead(name);
-      final LeaderDirectory directory = indexes.directory();
-      if (index != null || directory == null) {
-        call.read(index);
-        return;
-      }
-      directory.sync(
-          failure ->
-              carryOut(
-                  responses,
-                  () -> {
-                    if (failure != null) {
-                      throw failure;
-                    }
-                    call.read(indexToRead(name));
-                  }));
-    } catch (StatusException e) {
-      responses.onError(e);
-    }
+  private void whenKnown(String name, StreamObserver<?> responses, CatchUp.Use<ServedIndex> call) {
+    CatchUp.whenKnown(indexes.directory(), () -> indexToRead(name), call, responses::onError);
   }
 
   /**

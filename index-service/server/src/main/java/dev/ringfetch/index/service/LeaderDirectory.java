@@ -14,21 +14,13 @@ import java.util.List;
  *
  * <p>Safe for use by many threads.
  */
-public interface LeaderDirectory {
+public interface LeaderDirectory extends CatchUp {
   /**
    * Refuses a call for an index that this node does not lead: with FAILED_PRECONDITION and the
    * leader's address, or with UNAVAILABLE while there is no leader. Does nothing if the cluster has
    * no such index, as far as this node knows.
    */
   void checkElsewhere(String name) throws StatusException;
-
-  /**
-   * Catches up with the coordinator: after that this node knows each index of the cluster that was
-   * there before.
-   *
-   * @param told is told, on any thread, once
-   */
-  void sync(Synced told);
 
   /**
    * Begins to create an index, unless there is one.
@@ -65,17 +57,6 @@ public interface LeaderDirectory {
 
   /** Describes the cluster, as this node sees it. */
   DescribeClusterResponse describe();
-
-  /** Takes the end of a look at the coordinator. */
-  @FunctionalInterface
-  interface Synced {
-    /**
-     * It has ended.
-     *
-     * @param failure null if this node has caught up; else UNAVAILABLE
-     */
-    void onEnd(StatusException failure);
-  }
 
   /** Takes the end of a creation or a removal. */
   @FunctionalInterface

@@ -8,15 +8,15 @@ import dev.ringfetch.index.layout.ScanCursor;
 import dev.ringfetch.index.partition.Write;
 import io.grpc.Status;
 import io.grpc.stub.ServerCallStreamObserver;
-import io.grpc.stub.StreamObserver;
 import java.util.Arrays;
 import java.util.concurrent.RejectedExecutionException;
 import java.util.concurrent.atomic.AtomicInteger;
 
 /**
  * A call that reads a range of an ordered index, in steps: each reads entries until the call has
- * enough for the moment. The first step is the caller's thread's, later ones are a thread's for all
- * such calls, in turn, so that none holds a transport's thread for long, or keeps another waiting.
+ * enough for the moment. The caller's thread takes the first step; a few threads for all such calls
+ * take the later ones, in turn, so that no call holds a transport's thread for long, or keeps
+ * another waiting.
  *
  * <p>Where a reader cannot decide, because the owner is at the same place, the owner reads, and the
  * call goes on after that.
@@ -49,6 +49,7 @@ abstract class RangeCall<T> implements EntrySink {
   final ServedIndex index;
   final ScanCursor cursor;
   final ServerCallStreamObserver<T> responses;
+  private final CallSignals<T> signals;
   final RangeCalls calls;
 
   /** Calls of drive that the thread which takes steps has not looked at. */
@@ -56,7 +57,6 @@ abstract class RangeCall<T> implements EntrySink {
 
   private Next next = Next.STEP;
   private boolean hasEnded;
-  private volatile boolean cancelled;
 
   /** Whether the call waits until it is known that this node leads the index. */
   private volatile boolean unconfirmed;
@@ -71,10 +71,11 @@ abstract class RangeCall<T> implements EntrySink {
   private int passed; // in this step
 
   /** Creates a call, which {@link #start} begins. */
-  RangeCall(RangeCalls.Range range, StreamObserver<T> responses, RangeCalls calls) {
+  RangeCall(RangeCalls.Range range, CallSignals<T> signals, RangeCalls calls) {
     this.index = range.index();
     this.cursor = range.cursor();
-    this.responses = (ServerCallStreamObserver<T>) responses;
+    this.signals = signals;
+    this.responses = signals.responses();
     this.calls = calls;
   }
 
@@ -84,9 +85,9 @@ abstract class RangeCall<T> implements EntrySink {
     return ByteString.copyFrom(key);
   }
 
-  /** Begins, within the method that serves the call. */
+  /** Begins. */
   final void start() {
-    responses.setOnCancelHandler(this::cancel);
+    signals.handler(this::drive);
     if (index.leadership() == null) {
       drive();
     } else {
@@ -99,11 +100,6 @@ abstract class RangeCall<T> implements EntrySink {
     deposed = !leads;
     unconfirmed = false;
     driveLater(); // not here: others wait for the same answer
-  }
-
-  private void cancel() {
-    cancelled = true;
-    drive();
   }
 
   /** Called before each step: whether to take it, to wait for {@link #drive}, or to end. */
@@ -156,7 +152,7 @@ abstract class RangeCall<T> implements EntrySink {
     if (next == Next.END || asking) {
       return;
     }
-    if (cancelled) {
+    if (signals.isCancelled()) {
       next = Next.END;
       return;
     }
@@ -176,7 +172,7 @@ abstract class RangeCall<T> implements EntrySink {
     }
   }
 
-  /** Goes on, on the thread for such calls. */
+  /** Goes on, on one of the threads for such calls. */
   final void driveLater() {
     try {
       calls.executor().execute(this::drive);

@@ -11,7 +11,6 @@ import dev.ringfetch.index.v1.ScanRequest;
 import dev.ringfetch.index.v1.ScanResponse;
 import io.grpc.Status;
 import io.grpc.StatusException;
-import io.grpc.stub.StreamObserver;
 import java.util.concurrent.Executor;
 import java.util.concurrent.atomic.AtomicInteger;
 
@@ -55,8 +54,7 @@ final class RangeCalls {
    * @param index null if there is none
    * @param all whether all pages are answers, not the first alone
    */
-  void scan(
-      ServedIndex index, ScanRequest request, StreamObserver<ScanResponse> responses, boolean all)
+  void scan(ServedIndex index, ScanRequest request, CallSignals<ScanResponse> signals, boolean all)
       throws StatusException {
     checkOrdered(index);
     final ScanCursor cursor =
@@ -67,23 +65,23 @@ final class RangeCalls {
             index == null ? 0 : index.incarnation());
     if (index == null) {
       if (!all) {
-        responses.onNext(ScanResponse.getDefaultInstance());
+        signals.responses().onNext(ScanResponse.getDefaultInstance());
       }
-      responses.onCompleted();
+      signals.responses().onCompleted();
     } else if (request.getSnapshot()) {
-      beginSnapshot();
-      new SnapshotScanCall(new Range(index, cursor), request, responses, this, all).start();
+      new SnapshotScanCall(new Range(index, cursor), request, signals, this, all).start();
     } else {
-      new ScanCall(new Range(index, cursor), request, responses, this, all).start();
+      new ScanCall(new Range(index, cursor), request, signals, this, all).start();
     }
   }
 
-  private void beginSnapshot() throws StatusException {
-    if (snapshots.incrementAndGet() > MAX_SNAPSHOTS) {
+  /** Counts a scan of a snapshot that begins; false if there are too many. */
+  boolean beginSnapshot() {
+    final boolean hasRoom = snapshots.incrementAndGet() <= MAX_SNAPSHOTS;
+    if (!hasRoom) {
       snapshots.decrementAndGet();
-      throw Outcomes.overloaded("too many scans of snapshots: limit=" + MAX_SNAPSHOTS)
-          .asException();
     }
+    return hasRoom;
   }
 
   /** Notes the end of a scan of a snapshot. */
@@ -101,26 +99,26 @@ final class RangeCalls {
       ServedIndex index,
       NumberedClient client,
       DeleteRangeRequest request,
-      StreamObserver<DeleteRangeResponse> responses)
+      CallSignals<DeleteRangeResponse> signals)
       throws StatusException {
     checkOrdered(index);
     final ScanCursor cursor = Ranges.cursor(request.getRange(), false);
     if (index == null) {
-      WriteCall.answer(responses, DeleteRangeResponse.getDefaultInstance());
+      WriteCall.answer(signals.responses(), DeleteRangeResponse.getDefaultInstance());
     } else {
-      new DeleteRangeCall(new Range(index, cursor), client, request, responses, this).start();
+      new DeleteRangeCall(new Range(index, cursor), client, request, signals, this).start();
     }
   }
 
   /** Counts the entries of a range; the index is null if there is none. */
-  void count(ServedIndex index, CountRequest request, StreamObserver<CountResponse> responses)
+  void count(ServedIndex index, CountRequest request, CallSignals<CountResponse> signals)
       throws StatusException {
     checkOrdered(index);
     final ScanCursor cursor = Ranges.cursor(request.getRange(), false);
     if (index == null) {
-      WriteCall.answer(responses, CountResponse.getDefaultInstance());
+      WriteCall.answer(signals.responses(), CountResponse.getDefaultInstance());
     } else {
-      new CountCall(new Range(index, cursor), responses, this).start();
+      new CountCall(new Range(index, cursor), signals, this).start();
     }
   }
 

@@ -3,7 +3,6 @@ package dev.ringfetch.index.service;
 import com.google.protobuf.ByteString;
 import dev.ringfetch.index.v1.ScanRequest;
 import dev.ringfetch.index.v1.ScanResponse;
-import io.grpc.stub.StreamObserver;
 
 /** The call of a scan: answers with pages until the range ends, or with the first page alone. */
 final class ScanCall extends RangeCall<ScanResponse> {
@@ -18,15 +17,12 @@ final class ScanCall extends RangeCall<ScanResponse> {
   ScanCall(
       RangeCalls.Range range,
       ScanRequest request,
-      StreamObserver<ScanResponse> responses,
+      CallSignals<ScanResponse> signals,
       RangeCalls calls,
       boolean all) {
-    super(range, responses, calls);
+    super(range, signals, calls);
     this.page = new Page(request);
     this.all = all;
-    if (all) {
-      this.responses.setOnReadyHandler(this::drive);
-    }
   }
 
   @Override

@@ -7,7 +7,6 @@ import dev.ringfetch.index.v1.Entry;
 import dev.ringfetch.index.v1.ScanRequest;
 import dev.ringfetch.index.v1.ScanResponse;
 import io.grpc.Status;
-import io.grpc.stub.StreamObserver;
 import java.util.ArrayDeque;
 import java.util.NavigableMap;
 import java.util.TreeMap;
@@ -35,6 +34,9 @@ final class SnapshotScanCall extends RangeCall<ScanResponse> {
 
   private volatile boolean begun;
 
+  /** Whether the call is one of the scans of snapshots that are counted. */
+  private boolean isCounted;
+
   /** Where the step begins: as the cursor's place. */
   private ByteString from;
 
@@ -57,23 +59,27 @@ final class SnapshotScanCall extends RangeCall<ScanResponse> {
   SnapshotScanCall(
       RangeCalls.Range range,
       ScanRequest request,
-      StreamObserver<ScanResponse> responses,
+      CallSignals<ScanResponse> signals,
       RangeCalls calls,
       boolean all) {
-    super(range, responses, calls);
+    super(range, signals, calls);
     this.page = new Page(request);
     this.all = all;
     keysOnly = request.getKeysOnly();
     start = Ranges.start(request.getRange());
     end = Ranges.end(request.getRange());
     from = cursor.place();
-    if (all) {
-      this.responses.setOnReadyHandler(this::drive);
-    }
   }
 
   @Override
   Next ready() {
+    if (!isCounted) {
+      isCounted = calls.beginSnapshot();
+      if (!isCounted) {
+        return fail(
+            Outcomes.overloaded("too many scans of snapshots: limit=" + RangeCalls.MAX_SNAPSHOTS));
+      }
+    }
     if (beginning == null) {
       beginning = new Write(write -> begun()).snapshot(snapshot);
       final int refused = index.partition(ByteString.EMPTY).submit(beginning);
@@ -179,6 +185,8 @@ final class SnapshotScanCall extends RangeCall<ScanResponse> {
   @Override
   void ended() {
     snapshot.close();
-    calls.endSnapshot();
+    if (isCounted) {
+      calls.endSnapshot();
+    }
   }
 }

@@ -32,7 +32,7 @@ final class WatchCall {
 
   private static final System.Logger LOGGER = System.getLogger(WatchCall.class.getName());
 
-  /** Who has the call; only the thread that has it changes the state. */
+  /** The owner of the call: only that thread changes the state. */
   private enum State {
     /** The thread of watches, until the owners of partitions have answered. */
     OPENING,
@@ -40,7 +40,7 @@ final class WatchCall {
     OPEN,
     /** The thread that reads the journal, until its turn ends. */
     READING,
-    /** Nobody: the call was answered, or cancelled. */
+    /** No owner: the call was answered, or cancelled. */
     ENDED
   }
 
@@ -60,13 +60,13 @@ final class WatchCall {
   private final WatchCalls calls;
   private final IndexFeeds feeds;
   private final Subject subject;
+  private final CallSignals<WatchResponse> signals;
   private final ServerCallStreamObserver<WatchResponse> responses;
 
   /** Partitions whose owner has not answered, and one for the thread that opens. */
   private final AtomicInteger opening = new AtomicInteger(1);
 
   private final AtomicReference<Status> failure = new AtomicReference<>();
-  private volatile boolean cancelled;
 
   private volatile State state = State.OPENING;
 
@@ -81,24 +81,17 @@ final class WatchCall {
   private long sentNs;
 
   WatchCall(
-      WatchCalls calls,
-      IndexFeeds feeds,
-      Subject subject,
-      ServerCallStreamObserver<WatchResponse> responses) {
+      WatchCalls calls, IndexFeeds feeds, Subject subject, CallSignals<WatchResponse> signals) {
     this.calls = calls;
     this.feeds = feeds;
     this.subject = subject;
-    this.responses = responses;
+    this.signals = signals;
+    this.responses = signals.responses();
   }
 
-  /** Begins, within the method that serves the call. */
+  /** Begins. */
   void open() {
-    responses.setOnCancelHandler(
-        () -> {
-          cancelled = true;
-          feeds.wake();
-        });
-    responses.setOnReadyHandler(feeds::wake);
+    signals.handler(feeds::wake);
     for (int i = 0; i < feeds.index().partitions(); i++) {
       if (subject.includes(i)) {
         opening.incrementAndGet();
@@ -138,13 +131,13 @@ final class WatchCall {
     if (state == State.OPEN) {
       if (ending != null) {
         end(ending);
-      } else if (!cancelled && responses.isReady() && cursor.isBehind()) {
+      } else if (!signals.isCancelled() && responses.isReady() && cursor.isBehind()) {
         readLater();
       } else {
         turn();
       }
     }
-    if (cancelled && (state == State.OPENING || state == State.OPEN)) {
+    if (signals.isCancelled() && (state == State.OPENING || state == State.OPEN)) {
       ended();
     }
   }
@@ -228,7 +221,10 @@ final class WatchCall {
     final Status trouble = calls.trouble(feeds.index());
     WatchCursor.State step = WatchCursor.State.MORE;
     int turns = TURN;
-    while (step == WatchCursor.State.MORE && turns > 0 && !cancelled && responses.isReady()) {
+    while (step == WatchCursor.State.MORE
+        && turns > 0
+        && !signals.isCancelled()
+        && responses.isReady()) {
       turns--;
       step = cursor.step(subject.batch());
       if (!subject.batch().isEmpty() || isSilent()) {
@@ -258,7 +254,7 @@ final class WatchCall {
 
   /** Sends the token, whether or not it is due, if the client takes it. */
   void progress() {
-    if (state == State.OPEN && !cancelled && responses.isReady()) {
+    if (state == State.OPEN && !signals.isCancelled() && responses.isReady()) {
       send();
     }
   }

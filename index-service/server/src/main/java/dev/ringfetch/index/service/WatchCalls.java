@@ -13,8 +13,6 @@ import dev.ringfetch.index.watch.RingBudget;
 import dev.ringfetch.index.watch.WatchToken;
 import io.grpc.Status;
 import io.grpc.StatusException;
-import io.grpc.stub.ServerCallStreamObserver;
-import io.grpc.stub.StreamObserver;
 import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.List;
@@ -129,7 +127,7 @@ final class WatchCalls {
    *
    * @param index null if there is none
    */
-  void watch(ServedIndex index, WatchRequest request, StreamObserver<WatchResponse> responses)
+  void watch(ServedIndex index, WatchRequest request, CallSignals<WatchResponse> signals)
       throws StatusException {
     if (index == null) {
       throw Status.NOT_FOUND
@@ -146,16 +144,22 @@ final class WatchCalls {
           .withDescription("too many watches: limit=" + MAX_WATCHES + " a server")
           .asException();
     }
+    final IndexFeeds of;
     final WatchCall call;
     synchronized (this) {
-      final IndexFeeds of =
+      of =
           feeds.computeIfAbsent(
               index, unused -> new IndexFeeds(index, journal(index), budget, drive.executor()));
-      call = new WatchCall(this, of, subject, (ServerCallStreamObserver<WatchResponse>) responses);
+      call = new WatchCall(this, of, subject, signals);
       of.calls().add(call);
       final long unused = of.idleSince(nowNs());
     }
-    call.open();
+    try {
+      call.open();
+    } catch (RuntimeException | Error e) {
+      left(of, call); // it would be counted for ever
+      throw e;
+    }
     tickLater();
   }
 

@@ -20,6 +20,7 @@ import dev.ringfetch.index.v1.Introduction;
 import dev.ringfetch.index.v1.LeaderMessage;
 import dev.ringfetch.index.v1.MemberMessage;
 import dev.ringfetch.index.v1.Node;
+import dev.ringfetch.index.v1.RecoverIndexRequest;
 import dev.ringfetch.index.v1.ReplicationGrpc;
 import io.grpc.Status;
 import io.grpc.StatusException;
@@ -55,6 +56,8 @@ final class ClusterNodeTest {
   private static final class Counted implements Coordinator {
     private final Coordinator of;
     private final AtomicInteger creations = new AtomicInteger();
+    private final AtomicInteger syncs = new AtomicInteger();
+    private volatile boolean answersSyncs = true;
 
     Counted(Coordinator of) {
       this.of = of;
@@ -103,7 +106,10 @@ final class ClusterNodeTest {
 
     @Override
     public void sync(Answer answer) {
-      of.sync(answer);
+      syncs.incrementAndGet();
+      if (answersSyncs) {
+        of.sync(answer);
+      }
     }
 
     @Override
@@ -146,6 +152,36 @@ final class ClusterNodeTest {
   }
 
   /** Else clients read on what an earlier process on its directory has left. */
+  @Test
+  void theEndOfANodeAnswersTheDropsAndRecoveriesThatShareACatchUp() throws Exception {
+    start();
+    coordinator.answersSyncs = false;
+    final List<CompletableFuture<StatusException>> ended = new ArrayList<>();
+    for (int i = 0; i < 3; i++) {
+      final CompletableFuture<StatusException> dropped = new CompletableFuture<>();
+      node.drop("absent", (incarnation, done, failure) -> dropped.complete(failure));
+      ended.add(dropped);
+      final CompletableFuture<StatusException> recovered = new CompletableFuture<>();
+      node.recover(
+          RecoverIndexRequest.newBuilder().setIndex("absent").build(),
+          (response, failure) -> recovered.complete(failure));
+      ended.add(recovered);
+    }
+    node.close();
+    for (final CompletableFuture<StatusException> each : ended) {
+      assertEquals(Status.Code.UNAVAILABLE, each.get(30, TimeUnit.SECONDS).getStatus().getCode());
+    }
+    assertTrue(coordinator.syncs.get() <= 1, "syncs=" + coordinator.syncs); // the others waited
+  }
+
+  @Test
+  void aNodeThatEndsBeforeItsStartAnswersCallsThatWait() throws Exception {
+    final CompletableFuture<StatusException> ended = new CompletableFuture<>();
+    node.sync(ended::complete);
+    node.close();
+    assertEquals(Status.Code.UNAVAILABLE, ended.get(30, TimeUnit.SECONDS).getStatus().getCode());
+  }
+
   @Test
   void aNodeTakesNoPartBeforeItsIndexesServe() throws Exception {
     assertThrows(

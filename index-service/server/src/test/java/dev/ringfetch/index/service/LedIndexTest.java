@@ -20,7 +20,9 @@ import dev.ringfetch.index.v1.CloseClientRequest;
 import dev.ringfetch.index.v1.CompareAndSetRequest;
 import dev.ringfetch.index.v1.CompareAndSetResponse;
 import dev.ringfetch.index.v1.CountRequest;
+import dev.ringfetch.index.v1.CountResponse;
 import dev.ringfetch.index.v1.DeleteRangeRequest;
+import dev.ringfetch.index.v1.DeleteRangeResponse;
 import dev.ringfetch.index.v1.DeleteRequest;
 import dev.ringfetch.index.v1.DeleteResponse;
 import dev.ringfetch.index.v1.DescribeClusterResponse;
@@ -31,6 +33,7 @@ import dev.ringfetch.index.v1.GetRequest;
 import dev.ringfetch.index.v1.GetResponse;
 import dev.ringfetch.index.v1.GroupState;
 import dev.ringfetch.index.v1.IndexDescription;
+import dev.ringfetch.index.v1.IndexGrpc;
 import dev.ringfetch.index.v1.IndexKind;
 import dev.ringfetch.index.v1.KeyRange;
 import dev.ringfetch.index.v1.ListIndexesRequest;
@@ -42,20 +45,33 @@ import dev.ringfetch.index.v1.PutResponse;
 import dev.ringfetch.index.v1.RecoverIndexRequest;
 import dev.ringfetch.index.v1.RequestNumber;
 import dev.ringfetch.index.v1.ScanRequest;
+import dev.ringfetch.index.v1.ScanResponse;
 import dev.ringfetch.index.v1.Trailers;
 import dev.ringfetch.index.v1.WatchRequest;
+import io.grpc.ManagedChannel;
+import io.grpc.ManagedChannelBuilder;
 import io.grpc.Metadata;
+import io.grpc.Server;
+import io.grpc.ServerBuilder;
 import io.grpc.Status;
 import io.grpc.StatusException;
+import io.grpc.stub.ServerCallStreamObserver;
 import io.grpc.stub.StreamObserver;
 import java.io.IOException;
 import java.util.ArrayDeque;
 import java.util.ArrayList;
 import java.util.HashMap;
+import java.util.Iterator;
 import java.util.List;
 import java.util.Map;
 import java.util.Queue;
+import java.util.concurrent.BlockingQueue;
 import java.util.concurrent.CopyOnWriteArrayList;
+import java.util.concurrent.ExecutorService;
+import java.util.concurrent.Executors;
+import java.util.concurrent.Future;
+import java.util.concurrent.LinkedBlockingQueue;
+import java.util.concurrent.TimeUnit;
 import java.util.function.BiConsumer;
 import java.util.function.Consumer;
 import org.junit.jupiter.api.Test;
@@ -72,13 +88,25 @@ final class LedIndexTest {
   private final List<GroupLog.Ended> appended = new CopyOnWriteArrayList<>();
   private final Indexes indexes = Indexes.unrecovered(IndexMemory.ofProcess(64L << 20));
   private final IndexService service = new IndexService(indexes);
-  private final ReplicatedIndex led = new ReplicatedIndex(indexes, asked::add, grant -> {});
+  private boolean confirms; // at once
+  private final ReplicatedIndex led =
+      new ReplicatedIndex(
+          indexes,
+          told -> {
+            if (confirms) {
+              told.onConfirmed(true);
+            } else {
+              asked.add(told);
+            }
+          },
+          grant -> {});
 
   /** Where the index is led, while this node does not. */
   private static final class Elsewhere implements LeaderDirectory {
     private final List<String> created = new ArrayList<>();
-    private final Queue<Synced> synced = new ArrayDeque<>();
-    private boolean knows = true;
+    private final BlockingQueue<Synced> synced = new LinkedBlockingQueue<>();
+    private volatile boolean knows = true;
+    private boolean fails;
 
     @Override
     public void checkElsewhere(String name) throws StatusException {
@@ -122,6 +150,9 @@ final class LedIndexTest {
 
     @Override
     public List<IndexDescription> ledElsewhere() {
+      if (fails) {
+        throw new IllegalStateException("a failure of a test");
+      }
       return knows ? List.of(IndexDescription.newBuilder().setName(NAME).build()) : List.of();
     }
 
@@ -153,8 +184,16 @@ final class LedIndexTest {
 
   /** Leads; there is an entry with a deadline, unless that is 0. */
   private void lead(IndexKind kind, long deadlineMs) throws Exception {
+    serve();
+    beginToLead(kind, deadlineMs);
+  }
+
+  private void serve() throws Exception {
     indexes.join(elsewhere);
     indexes.recoverAndServe();
+  }
+
+  private void beginToLead(IndexKind kind, long deadlineMs) throws Exception {
     final GroupState state =
         GroupState.newBuilder()
             .setGroup(7)
@@ -202,10 +241,38 @@ final class LedIndexTest {
   }
 
   /** What came of a call. */
-  private static final class Answer<T> implements StreamObserver<T> {
+  private static final class Answer<T> extends ServerCallStreamObserver<T> {
     private T response;
     private Throwable failure;
     private boolean ended;
+
+    @Override
+    public boolean isCancelled() {
+      return false;
+    }
+
+    @Override
+    public void setOnCancelHandler(Runnable handler) {}
+
+    @Override
+    public void setOnReadyHandler(Runnable handler) {}
+
+    @Override
+    public boolean isReady() {
+      return true;
+    }
+
+    @Override
+    public void setCompression(String compression) {}
+
+    @Override
+    public void disableAutoInboundFlowControl() {}
+
+    @Override
+    public void request(int count) {}
+
+    @Override
+    public void setMessageCompression(boolean enable) {}
 
     @Override
     public void onNext(T next) {
@@ -471,6 +538,85 @@ final class LedIndexTest {
               assertEquals(Status.Code.UNAVAILABLE, answer.code(), name);
               assertNull(answer.response, name);
             });
+  }
+
+  @Test
+  void aStepThatFailsAfterTheCatchUpEndsItsCall() throws Exception {
+    serve();
+    elsewhere.fails = true;
+    final Answer<ListIndexesResponse> list =
+        call(new IndexAdminService(indexes)::listIndexes, ListIndexesRequest.getDefaultInstance());
+    elsewhere.synced.remove().onEnd(null);
+    assertEquals(Status.Code.INTERNAL, list.code());
+  }
+
+  /** The catch-up that a call waits for at the server whose only thread this is. */
+  private LeaderDirectory.Synced awaited(ExecutorService thread) throws Exception {
+    final LeaderDirectory.Synced told = elsewhere.synced.poll(30, TimeUnit.SECONDS);
+    assertNotNull(told, "the call does not wait");
+    thread.submit(() -> {}).get(30, TimeUnit.SECONDS); // the service's method has returned
+    return told;
+  }
+
+  @Test
+  void callsThatHaveWaitedForTheCoordinatorGoOnAsOthersDo() throws Exception {
+    serve();
+    confirms = true;
+    elsewhere.knows = false;
+    final ExecutorService thread = Executors.newSingleThreadExecutor();
+    final Server server =
+        ServerBuilder.forPort(0).executor(thread).addService(service).build().start();
+    final ManagedChannel channel =
+        ManagedChannelBuilder.forAddress("localhost", server.getPort()).usePlaintext().build();
+    try {
+      final IndexGrpc.IndexBlockingStub stub =
+          IndexGrpc.newBlockingStub(channel).withDeadlineAfter(50, TimeUnit.SECONDS);
+      final IndexGrpc.IndexFutureStub futures =
+          IndexGrpc.newFutureStub(channel).withDeadlineAfter(50, TimeUnit.SECONDS);
+      final List<LeaderDirectory.Synced> told = new ArrayList<>();
+      final WatchRequest watchRequest = WatchRequest.newBuilder().setIndex(NAME).build();
+      final WatchStream watch = new WatchStream(channel, watchRequest);
+      told.add(awaited(thread));
+      final WatchStream cancelled = new WatchStream(channel, watchRequest);
+      told.add(awaited(thread));
+      cancelled.cancel();
+      final ScanRequest.Builder request = ScanRequest.newBuilder().setIndex(NAME);
+      final Iterator<ScanResponse> scan = stub.scan(request.build());
+      told.add(awaited(thread));
+      final Iterator<ScanResponse> snapshot = stub.scan(request.setSnapshot(true).build());
+      told.add(awaited(thread));
+      final KeyRange range = KeyRange.newBuilder().setStart(KEY).build();
+      final Future<CountResponse> count =
+          futures.count(CountRequest.newBuilder().setIndex(NAME).setRange(range).build());
+      told.add(awaited(thread));
+      final Future<DeleteRangeResponse> removal =
+          futures.deleteRange(DeleteRangeRequest.newBuilder().setIndex(NAME).build());
+      final LeaderDirectory.Synced removalTold = awaited(thread);
+
+      beginToLead(IndexKind.ORDERED, 0);
+      assertEquals(Status.Code.OK, put(null).code());
+      for (final LeaderDirectory.Synced next : told) {
+        next.onEnd(null);
+      }
+      watch.next();
+      assertEquals(KEY, scan.next().getEntries(0).getKey());
+      assertFalse(scan.hasNext());
+      assertEquals(KEY, snapshot.next().getEntries(0).getKey());
+      assertFalse(snapshot.hasNext());
+      assertEquals(1, count.get(30, TimeUnit.SECONDS).getEntries());
+      removalTold.onEnd(null);
+      assertEquals(1, removal.get(30, TimeUnit.SECONDS).getRemoved());
+      watch.cancel();
+      final long endNs = System.nanoTime() + TimeUnit.SECONDS.toNanos(30);
+      while (indexes.watches().open() != 0) {
+        assertTrue(System.nanoTime() - endNs < 0, "a watch that was cancelled stays");
+        Thread.yield();
+      }
+    } finally {
+      channel.shutdownNow();
+      server.shutdownNow();
+      thread.shutdown();
+    }
   }
 
   @Test
