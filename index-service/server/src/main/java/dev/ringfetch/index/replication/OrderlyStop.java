@@ -17,6 +17,7 @@ import org.agrona.ErrorHandler;
  * meanwhile. A duty cycle of any one thread, which waits for the disk.
  */
 public final class OrderlyStop {
+  private final Replicas replicas;
   private final StopRecords records;
   private final Runnable wake;
   private final ErrorHandler errors;
@@ -32,6 +33,7 @@ public final class OrderlyStop {
    * @param errors is told which group has no record, and why
    */
   public OrderlyStop(Replicas replicas, StopRecords records, Runnable wake, ErrorHandler errors) {
+    this.replicas = replicas;
     this.records = records;
     this.wake = wake;
     this.errors = errors;
@@ -90,6 +92,9 @@ public final class OrderlyStop {
       throw new IOException(copy.failure());
     } else if (copy.isDone()) {
       if (writer != null) {
+        if (!replicas.claimStopRecord(replica.group())) {
+          return false; // until the disk has removed that of an earlier process
+        }
         writer.finish();
         written++;
       }

@@ -248,7 +248,6 @@ public final class Replicas implements AutoCloseable {
     synchronized (replicas) { // none is created later
       isEnding = true;
     }
-    stopRecords.onNodeEnds();
     replicas.values().forEach(Replica::onNodeEnds);
   }
 
@@ -272,6 +271,16 @@ public final class Replicas implements AutoCloseable {
     beginEnd();
     replicas.values().forEach(Replica::onHandOverEnds);
     return List.copyOf(replicas.values());
+  }
+
+  /**
+   * This process writes the record of its stop for a group: it is not removed any more. On any
+   * thread.
+   *
+   * @return false if that of an earlier process is being removed: ask again
+   */
+  boolean claimStopRecord(long group) {
+    return stopRecords.claim(group);
   }
 
   /**

@@ -16,10 +16,10 @@ import org.agrona.ErrorHandler;
 
 /**
  * The removal of the records of orderly stops that count nowhere any more: each that was there at
- * the start at most once, never one that this process writes. Where it fails, it is tried again
- * after a while, and the groups wait.
+ * the start at most once, never one that this process {@linkplain #claim writes}. Where it fails,
+ * it is tried again after a while, and the groups wait.
  *
- * <p>Of the thread that works.
+ * <p>Of the thread that works, but for claims.
  */
 final class StopRecordRemoval {
   /** After a removal that failed, the next one waits so long. */
@@ -30,11 +30,12 @@ final class StopRecordRemoval {
   private final LongSupplier clock;
   private final Removers removers;
   private final ErrorHandler errors;
+
+  // Guarded by this.
   private final Set<Long> left = new HashSet<>(); // by earlier processes
   private final Set<Long> due = new HashSet<>(); // some of those
   private Set<Long> removing = Set.of(); // some of those
   private CompletableFuture<Void> removal; // of those; null: none is under way
-  private boolean nodeEnds;
   private boolean isLate;
   private long notBeforeNs; // if late
 
@@ -69,7 +70,7 @@ final class StopRecordRemoval {
   }
 
   /** The record of a group is to be removed, if there is one. */
-  void remove(long group) {
+  synchronized void remove(long group) {
     if (left.contains(group)) {
       due.add(group);
     }
@@ -85,8 +86,7 @@ final class StopRecordRemoval {
    */
   void onGroup(GroupState state, Replica replica, Map<Long, Node> living) {
     final Configuration established = state.getEstablished();
-    if (!nodeEnds
-        && state.hasEstablished()
+    if (state.hasEstablished()
         && (replica == null || !replica.mayHaveStopRecord())
         && (!Configurations.hasNode(established, self.getId())
             || Configurations.has(established, self))
@@ -95,38 +95,31 @@ final class StopRecordRemoval {
     }
   }
 
-  /** Records are written from now on: only those go whose replica, or the coordinator, says so. */
-  void onNodeEnds() {
-    nodeEnds = true;
+  /**
+   * This process is about to give its own record of a group the name: from now on that name is not
+   * removed any more. On any thread.
+   *
+   * @return false if the earlier record is being removed, which may take the name at any moment
+   */
+  synchronized boolean claim(long group) {
+    if (removal != null && !removal.isDone() && removing.contains(group)) {
+      return false;
+    }
+    left.remove(group);
+    due.remove(group);
+    return true;
   }
 
   /**
-   * Has all removed that are due, unless that has just failed, and tells the replicas of those that
-   * are gone.
+   * Begins the removal of due records, unless that has just failed, and tells the replicas of those
+   * that are gone.
    *
    * @param replicas finds the replica of a group; null: there is none
    * @return number of records that are gone
    */
   int work(LongFunction<Replica> replicas) {
-    if (removal == null && !due.isEmpty() && !(isLate && clock.getAsLong() - notBeforeNs < 0)) {
-      begin();
-    }
-    if (removal == null || !removal.isDone()) {
-      return 0;
-    }
-    final Set<Long> gone = removing;
-    final Throwable failure = removal.handle((done, thrown) -> thrown).join();
-    removal = null;
-    isLate = failure != null;
-    if (isLate) {
-      notBeforeNs = clock.getAsLong() + RETRY_NS;
-      errors.onError(
-          new IOException(
-              "what an earlier process has left is not removed yet: groups=" + gone, failure));
-      return 0;
-    }
-    left.removeAll(gone);
-    due.removeAll(gone);
+    begin();
+    final Set<Long> gone = end();
     for (final long group : gone) {
       final Replica replica = replicas.apply(group);
       if (replica != null) {
@@ -137,15 +130,41 @@ final class StopRecordRemoval {
   }
 
   private void begin() {
-    final Set<Long> groups = Set.copyOf(due);
+    final Set<Long> groups;
     final CompletableFuture<Void> begun = new CompletableFuture<>();
-    removing = groups;
-    removal = begun;
+    synchronized (this) {
+      if (removal != null || due.isEmpty() || (isLate && clock.getAsLong() - notBeforeNs < 0)) {
+        return;
+      }
+      groups = Set.copyOf(due);
+      removing = groups;
+      removal = begun;
+    }
     try {
       removers.background().execute(() -> remove(groups, begun));
     } catch (RejectedExecutionException e) { // the node ends
       begun.completeExceptionally(e);
     }
+  }
+
+  /** Takes the result of a removal; returns the groups whose records are gone. */
+  private synchronized Set<Long> end() {
+    if (removal == null || !removal.isDone()) {
+      return Set.of();
+    }
+    final Throwable failure = removal.handle((done, thrown) -> thrown).join();
+    removal = null;
+    isLate = failure != null;
+    if (isLate) {
+      notBeforeNs = clock.getAsLong() + RETRY_NS;
+      errors.onError(
+          new IOException(
+              "what an earlier process has left is not removed yet: groups=" + removing, failure));
+      return Set.of();
+    }
+    left.removeAll(removing);
+    due.removeAll(removing);
+    return removing;
   }
 
   private void remove(Set<Long> groups, CompletableFuture<Void> begun) {
@@ -154,6 +173,9 @@ final class StopRecordRemoval {
       begun.complete(null);
     } catch (IOException | RuntimeException e) {
       begun.completeExceptionally(e);
+    } catch (Error e) { // the end of the node waits for this
+      begun.completeExceptionally(e);
+      throw e;
     }
     removers.alarm().run();
   }

@@ -6,7 +6,7 @@ import java.util.Set;
 /**
  * Where a node keeps what it has of groups in memory when its process ends in order, and finds it
  * at the next start: one record of each group. Records are written by one thread at a time, and
- * removed by one, also at the same time.
+ * removed by one, also at the same time, but not that of the same group.
  */
 public interface StopRecords {
   /** A record that is written. It takes the place of an earlier one when it is finished. */

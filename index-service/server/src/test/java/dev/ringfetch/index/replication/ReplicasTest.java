@@ -471,17 +471,25 @@ final class ReplicasTest {
     }
   }
 
-  /** They may be new ones of this process. */
   @Test
-  void recordsOfReplicasThatHadNoneStayOnceTheNodeEnds() {
+  void recordsOfThisProcessStay() {
     final KeptStops stops = new KeptStops();
-    stops.groups.add(2L);
+    stops.groups.addAll(List.of(2L, 3L));
     final ToldCoordinator coordinator = new ToldCoordinator();
-    try (Replicas restarted = withRecords(stops, coordinator, List.of(0L))) {
+    final ArrayDeque<Runnable> onDisk = new ArrayDeque<>();
+    try (Replicas restarted = withRecords(stops, coordinator, List.of(0L), onDisk::add)) {
       restarted.endInOrder();
       coordinator.groups = List.of(established(2, SELF, LEADER));
       restarted.work();
-      assertEquals(Set.of(2L), stops.groups);
+      assertFalse(restarted.claimStopRecord(2)); // it goes this moment
+      assertTrue(restarted.claimStopRecord(3));
+      coordinator.groups = List.of(established(3, SELF, LEADER));
+      onDisk.remove().run();
+      assertTrue(restarted.claimStopRecord(2));
+      restarted.work();
+      restarted.work();
+      assertEquals(Set.of(3L), stops.groups);
+      assertEquals(0, onDisk.size());
     }
   }
 

@@ -58,6 +58,7 @@ final class SimulatedNode {
   /** Begins to work. */
   void start() {
     page.move(node.getIncarnation()); // first: clients of an earlier process turn away
+    stops.start();
     session.announce(node);
     session.wakeUp(this::alarm);
     final Replicas.StoreFactory stores = group -> new SimulatedStore(world, this, group.getGroup());
@@ -115,7 +116,8 @@ final class SimulatedNode {
 
   /** Carries a task out after the time of a disk. */
   private void onDisk(Runnable task) {
-    final int delayNs = world.time().random().nextInt(world.time().oneIn(2) ? 20_000_000 : 200_000);
+    final int slowNs = stops.damages.isEmpty() ? 20_000_000 : 2_000_000_000;
+    final int delayNs = world.time().random().nextInt(world.time().oneIn(2) ? slowNs : 200_000);
     world.time().after(delayNs, () -> run(task));
   }
 

@@ -9,6 +9,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Set;
 import java.util.TreeMap;
+import java.util.TreeSet;
 import java.util.function.Consumer;
 
 /** What processes of a simulated node have left as they ended in order. */
@@ -16,12 +17,17 @@ final class SimulatedStops implements StopRecords {
   private final long node;
   private final Coverage coverage;
   private final Map<Long, List<byte[]>> records = new TreeMap<>();
+  private final Set<Long> damaged = new TreeSet<>(); // groups whose record cannot be read
+  private final Set<Long> own = new TreeSet<>(); // groups whose record the process has written
 
   /** Removals fail so many times. */
   int failures;
 
   /** The disk is full after so many pieces more, until it has been once; negative: never. */
   int room = -1;
+
+  /** Each process finds damaged records of these groups, and the disk is slow to remove them. */
+  Set<Long> damages = Set.of();
 
   SimulatedStops(long node, Coverage coverage) {
     this.node = node;
@@ -50,6 +56,8 @@ final class SimulatedStops implements StopRecords {
       public void finish() throws IOException {
         write();
         records.put(group, pieces);
+        damaged.remove(group);
+        own.add(group);
         coverage.count("records of stops");
       }
 
@@ -62,7 +70,9 @@ final class SimulatedStops implements StopRecords {
 
   @Override
   public Set<Long> groups() {
-    return Set.copyOf(records.keySet());
+    final Set<Long> groups = new TreeSet<>(records.keySet());
+    groups.addAll(damaged);
+    return groups;
   }
 
   @Override
@@ -72,10 +82,22 @@ final class SimulatedStops implements StopRecords {
       throw new IOException("the disk does not answer");
     }
     for (final long group : groups) {
+      if (own.contains(group)) {
+        throw new AssertionError("a record of the process itself goes: group=" + group);
+      }
+      if (damaged.remove(group)) {
+        coverage.count("removed records with damage");
+      }
       if (records.remove(group) != null) {
         coverage.count("removed records of stops");
       }
     }
+  }
+
+  /** A process begins: what is there is of earlier ones. */
+  void start() {
+    own.clear();
+    damages.stream().filter(group -> !records.containsKey(group)).forEach(damaged::add);
   }
 
   boolean has(long group) {

@@ -6,6 +6,7 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import java.util.List;
 import java.util.Random;
+import java.util.Set;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
 
@@ -32,6 +33,7 @@ final class StopSimulationTest {
     "records of stops",
     "records without room",
     "removed records of stops",
+    "removed records with damage",
     "starts from records of stops",
     "stops of all nodes",
     "withdrawn announcements",
@@ -107,6 +109,9 @@ final class StopSimulationTest {
           new ReplicationWorld(random.nextLong(), nodes, replicas, coverage);
       for (int groups = 1; groups < 1 + Math.floorMod(seed / 15, 3); groups++) {
         world.addGroup();
+      }
+      if (Math.floorMod(seed / 7, 3) == 0) {
+        world.nodes().values().forEach(node -> node.stops().damages = Set.of(world.group()));
       }
       world.startClients(1 + random.nextInt(8), 1_000_000 + random.nextInt(3_000_000));
       final ReplicationFaults faults = new ReplicationFaults(world, coverage);
