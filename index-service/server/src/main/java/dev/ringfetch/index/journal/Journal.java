@@ -678,6 +678,12 @@ public final class Journal {
       return segments.isNextReady() ? Long.MAX_VALUE : retryNs - nowNs;
     }
     try {
+      owner.check(); // what is in the way of the next segment may be a later owner's
+    } catch (IOException e) {
+      fail(e);
+      return Long.MAX_VALUE;
+    }
+    try {
       retrying = false;
       if (segments.prepare()) {
         return 0;

@@ -228,7 +228,7 @@ public final class JournalSalvage {
     }
     for (final SegmentFile segment : segments) {
       if (segment.end() > begin || segment.base() < 0) {
-        read(segment, Math.max(SegmentDescriptor.BATCH_OFFSET, begin - segment.base()));
+        read(segment, begin);
       }
     }
     for (final Gap gap : open) {
@@ -246,14 +246,20 @@ public final class JournalSalvage {
     }
   }
 
+  /** Reads what a segment has from a position on; all of it if nothing says where it stands. */
   private void read(SegmentFile segment, long begin) throws IOException {
     try (DiskFile file = disk.open(segment.name())) {
       final Scan scan = new Scan(segment.name(), file, origin, segment.base());
       if (segment.base() < 0) {
         scan.findBase();
       }
-      scan.run(begin, sink);
-      if (scan.found > 0 && headless.contains(segment.name())) { // else it was never used
+      scan.run(
+          scan.base < 0
+              ? SegmentDescriptor.BATCH_OFFSET
+              : Math.max(SegmentDescriptor.BATCH_OFFSET, begin - scan.base),
+          sink);
+      final boolean isUsed = scan.found > 0 || segment.base() < 0; // as far as one can know
+      if (isUsed && headless.contains(segment.name())) {
         gaps.add("no header of a segment: file=" + disk.describe(segment.name()));
       }
     } catch (SinkFailure e) {

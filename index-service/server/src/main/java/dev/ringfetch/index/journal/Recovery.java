@@ -69,7 +69,8 @@ final class Recovery {
   }
 
   static Journal open(Disk disk, Journal.Context context, RecordSink sink) throws IOException {
-    final SegmentWriter writer = new SegmentWriter(disk, context.origin, context.segmentLength);
+    final SegmentWriter writer =
+        new SegmentWriter(disk, context.origin, context.segmentLength, context.owner);
     final boolean isNew = !disk.list().contains(Checkpoint.NAME);
     if (isNew) {
       removeUnfinishedBegin(disk);

@@ -25,6 +25,7 @@ final class SegmentWriter implements AutoCloseable {
   private final Disk disk;
   private final long origin;
   private final int length;
+  private final Journal.OwnerCheck owner;
   private final ByteBuffer zeros = ByteBuffer.allocateDirect(STEP_LENGTH);
   private final JournalRoom room = new JournalRoom();
 
@@ -42,11 +43,13 @@ final class SegmentWriter implements AutoCloseable {
    * Creates a writer, still without a segment.
    *
    * @param length of the segments that it creates
+   * @param owner checks before a file is removed whose name a later owner may have given
    */
-  SegmentWriter(Disk disk, long origin, int length) {
+  SegmentWriter(Disk disk, long origin, int length, Journal.OwnerCheck owner) {
     this.disk = disk;
     this.origin = origin;
     this.length = length;
+    this.owner = owner;
   }
 
   /** Creates the first segment of an empty journal. */
@@ -159,6 +162,7 @@ final class SegmentWriter implements AutoCloseable {
     next = null;
     if (failed != null) {
       failed.close();
+      owner.check();
       disk.delete(SegmentDescriptor.name(number + 1)); // it may take the room that is missing
     }
   }

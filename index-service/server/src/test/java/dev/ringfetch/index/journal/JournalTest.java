@@ -1,5 +1,6 @@
 package dev.ringfetch.index.journal;
 
+import static org.junit.jupiter.api.Assertions.assertArrayEquals;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertNotNull;
@@ -412,6 +413,35 @@ class JournalTest {
       assertEquals("another server's", life.errors.get(0).getMessage());
       lost.powerCut(new Random(1));
       assertEquals(checks, new JournalLife(lost, 2).recovered(7).size());
+    }
+  }
+
+  /** The successor has the same name for its next segment. */
+  @Test
+  void theSegmentOfALaterOwnerStays() throws IOException {
+    final String next = SegmentDescriptor.name(2);
+    final byte[] theirs = {1, 2, 3};
+    for (int checks = 0; checks < 2; checks++) {
+      final SimulatedDisk lost = new SimulatedDisk();
+      final JournalLife life = new JournalLife(lost, 1);
+      assertFalse(lost.names().contains(next));
+      life.ownerChecks = checks;
+      if (checks > 0) { // it takes the directory as this one finds no room
+        lost.onNextWrite(
+            () -> {
+              lost.content(next, theirs);
+              lost.full(true);
+            });
+      } else {
+        lost.content(next, theirs);
+      }
+      life.work();
+      lost.full(false);
+      life.nowNs += 60_000_000_000L;
+      life.work();
+      assertTrue(life.journal.isFailed());
+      assertEquals("another server's", life.errors.get(0).getMessage());
+      assertArrayEquals(theirs, lost.content(next));
     }
   }
 

@@ -357,6 +357,26 @@ class SalvageTest {
     assertSame(model, salvage(data, false, "no header"));
   }
 
+  /** The older ones were trimmed, and the disk had no room for a next one. */
+  @Test
+  void theOnlySegmentIsReadBehindASnapshotWithoutItsHeader() throws IOException {
+    final Path data = data();
+    zero(data.resolve(SEGMENT), 0, 4096);
+    Files.delete(data.resolve("journal-0000000002"));
+    Files.move(data.resolve(SEGMENT), data.resolve("journal-0000000007"));
+    assertSame(model, salvage(data, false, "no header"));
+  }
+
+  @Test
+  void aSegmentIsNamedOfWhichNothingIsLeftBehindASnapshot() throws IOException {
+    final Path data = data();
+    zero(data.resolve(SEGMENT), 0, used + 4096);
+    Files.delete(data.resolve("journal-0000000002"));
+    Files.move(data.resolve(SEGMENT), data.resolve("journal-0000000007"));
+    final Map<ByteString, Entry> found = salvage(data, false, "no header", "synced up to");
+    assertTrue(found.size() > KEYS / 2, "the snapshot is there: found=" + found.size());
+  }
+
   @Test
   void whereNothingIsLeftNothingIsWritten() throws IOException {
     final Path data = data();
