@@ -203,8 +203,9 @@ public final class IndexServer implements Callable<Integer> {
       names = "--node-timeout",
       paramLabel = "MILLIS",
       defaultValue = "500",
+      converter = NodeTimeout.class,
       description = "A node silent for so long is dead. Default: ${DEFAULT-VALUE}.")
-  private long nodeTimeoutMillis;
+  private Duration nodeTimeout;
 
   private final HealthStatusManager health = new HealthStatusManager();
   private volatile boolean writingEnded;
@@ -301,31 +302,24 @@ public final class IndexServer implements Callable<Integer> {
   }
 
   private ClusterNode join(Indexes indexes) throws IOException {
+    final ClusterNode node;
     try {
-      return new ClusterNode(
+      node =
+          new ClusterNode(
               indexes,
               CoordinatorProvider.of(cluster),
               replicas,
               DataDirectory.bootId(),
-              shmDirectory)
-          .nodeTimeout(nodeTimeout())
-          .replication(replication, memoryFabrics());
+              shmDirectory);
     } catch (IllegalArgumentException e) {
       throw new ParameterException(spec.commandLine(), "--cluster: " + e.getMessage(), e);
     }
-  }
-
-  private Duration nodeTimeout() {
-    if (nodeTimeoutMillis < ClusterNode.NODE_TIMEOUT_MIN_MS) {
-      throw new ParameterException(
-          spec.commandLine(),
-          "--node-timeout: '"
-              + nodeTimeoutMillis
-              + "' is less than "
-              + ClusterNode.NODE_TIMEOUT_MIN_MS
-              + " ms");
+    try {
+      return node.nodeTimeout(nodeTimeout).replication(replication, memoryFabrics());
+    } catch (IOException e) {
+      node.close();
+      throw e;
     }
-    return Duration.ofMillis(nodeTimeoutMillis);
   }
 
   /** Those of the fabrics that are to be used over which memory is shown, the best first. */

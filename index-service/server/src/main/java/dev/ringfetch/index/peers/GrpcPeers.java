@@ -2,6 +2,7 @@ package dev.ringfetch.index.peers;
 
 import dev.ringfetch.index.replication.PeerMemory;
 import dev.ringfetch.index.replication.Peers;
+import dev.ringfetch.index.replication.Replicas;
 import dev.ringfetch.index.v1.LeaderMessage;
 import dev.ringfetch.index.v1.MemberMessage;
 import dev.ringfetch.index.v1.Node;
@@ -11,6 +12,7 @@ import io.grpc.ManagedChannel;
 import io.grpc.Status;
 import io.grpc.stub.StreamObserver;
 import java.nio.file.Path;
+import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
@@ -39,6 +41,9 @@ public final class GrpcPeers implements Peers, AutoCloseable {
   /** A process that does no work for so long was stopped, or starved. */
   private static final long STOOD_NS = TimeUnit.SECONDS.toNanos(1);
 
+  /** A stream is silent after so many node timeouts: replicas miss its node before. */
+  private static final int TIMEOUTS = Replicas.NODE_TIMEOUTS_MOST + 2;
+
   private final Node self;
   private final PeerListener listener;
   private final Path shmDirectory; // null: the default
@@ -46,6 +51,7 @@ public final class GrpcPeers implements Peers, AutoCloseable {
   private final PeerProcesses processes;
   private final ReplicationService service;
   private volatile PeerMemory memory = PeerMemory.NONE;
+  private long silenceNs = TIMEOUTS * Replicas.NODE_TIMEOUT_DEFAULT.toNanos();
   private volatile boolean closed;
   private long workedNs = System.nanoTime(); // of the thread that works
   private long lookedNs = workedNs - LOOK_NS; // at processes
@@ -79,6 +85,16 @@ public final class GrpcPeers implements Peers, AutoCloseable {
   /** Sets the memory by which nodes reach each other, before anything is connected. */
   public void memory(PeerMemory shared) {
     memory = shared;
+  }
+
+  /** Sets the node timeout that replicas have, before anything is connected. */
+  public void nodeTimeout(Duration timeout) {
+    silenceNs = TIMEOUTS * timeout.toNanos();
+  }
+
+  /** A node that answers nothing for so long is tried over another stream. */
+  long silenceNs() {
+    return silenceNs;
   }
 
   @Override
@@ -149,7 +165,7 @@ public final class GrpcPeers implements Peers, AutoCloseable {
     for (final Route route : routes.values()) {
       if (stood) {
         route.connection.excuse(nowNs);
-      } else if (route.connection.isSilent(nowNs)) {
+      } else if (route.connection.isSilent(nowNs, silenceNs)) {
         route.connection.close("the node does not answer");
       }
       if (route.isDown && nowNs - route.retryNs >= 0) {

@@ -10,7 +10,6 @@ import io.grpc.stub.ClientCallStreamObserver;
 import io.grpc.stub.ClientResponseObserver;
 import java.lang.System.Logger;
 import java.lang.System.Logger.Level;
-import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.concurrent.locks.ReentrantLock;
 
@@ -27,12 +26,6 @@ final class LeaderConnection implements ClientResponseObserver<LeaderMessage, Me
   /** Bytes that may wait in the stream beyond what it takes at once. */
   static final long WAITING_LIMIT = 16 << 20;
 
-  /** A node that answers nothing for so long is tried over another stream. */
-  static final long SILENCE_NS = TimeUnit.SECONDS.toNanos(5);
-
-  /** The longest message to a node that does not say: gRPC's own limit. */
-  private static final int MESSAGE_LIMIT_DEFAULT = 4 << 20;
-
   private enum State {
     STARTED,
     CONNECTED,
@@ -45,7 +38,7 @@ final class LeaderConnection implements ClientResponseObserver<LeaderMessage, Me
   private final ReentrantLock lock = new ReentrantLock();
   private ClientCallStreamObserver<LeaderMessage> stream;
   private volatile State state = State.STARTED;
-  private int messageLimit = MESSAGE_LIMIT_DEFAULT; // guarded by lock: the peer's
+  private int messageLimit = Integer.MAX_VALUE; // guarded by lock: until the peer says its own
   private boolean hasComplained; // guarded by lock
   private long waiting; // guarded by lock: bytes since the stream took all
 
@@ -131,10 +124,14 @@ final class LeaderConnection implements ClientResponseObserver<LeaderMessage, Me
     stream = requests;
   }
 
-  /** Whether the node has answered nothing for long, although each message is answered. */
-  boolean isSilent(long nowNs) {
+  /**
+   * Whether the node has answered nothing for long, although each message is answered.
+   *
+   * @param limitNs after so long it is to be tried over another stream
+   */
+  boolean isSilent(long nowNs, long limitNs) {
     final long sinceNs = dueSinceNs.get();
-    return sinceNs != 0 && state != State.ENDED && nowNs - sinceNs > SILENCE_NS;
+    return sinceNs != 0 && state != State.ENDED && nowNs - sinceNs > limitNs;
   }
 
   /** Counts a time in which this process did nothing as no silence of the node. */
@@ -157,9 +154,7 @@ final class LeaderConnection implements ClientResponseObserver<LeaderMessage, Me
           return;
         }
         state = State.CONNECTED;
-        if (answer.getMessageLimit() > 0) {
-          messageLimit = answer.getMessageLimit();
-        }
+        messageLimit = answer.getMessageLimit();
       } finally {
         lock.unlock();
       }

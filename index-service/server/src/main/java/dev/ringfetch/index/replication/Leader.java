@@ -375,10 +375,13 @@ final class Leader {
     return kept;
   }
 
-  /** Counts a time in which this replica did nothing as no silence of the members. */
+  /** Counts a time in which this replica did nothing as no silence of others. */
   void excuse(long nowNs, long stoodNs) {
     ownDurableNs = Math.min(nowNs, ownDurableNs + stoodNs);
     members.values().forEach(member -> member.excuse(nowNs, stoodNs));
+    if (transfer != null) {
+      transfer.excuse(nowNs, stoodNs);
+    }
   }
 
   /** Whether the leader's disk lacks records, and has got none for so long that it must be full. */

@@ -36,6 +36,16 @@ public final class Replicas implements AutoCloseable {
   /** The shortest node timeout. */
   public static final int NODE_TIMEOUT_MIN_MS = 200;
 
+  /** The longest one: others wait for a leader that is gone several times as long. */
+  public static final int NODE_TIMEOUT_MAX_MS = 60_000;
+
+  /** The node timeout unless one is set. */
+  public static final Duration NODE_TIMEOUT_DEFAULT =
+      Duration.ofNanos(ReplicaContext.Limits.NODE_TIMEOUT_DEFAULT_NS);
+
+  /** A replica waits for a node so many node timeouts at most, where messages come late. */
+  public static final int NODE_TIMEOUTS_MOST = Silence.MOST;
+
   /** How often {@link #work} is to be called at least. */
   public static final int PERIOD_MS = 10;
 
@@ -160,10 +170,12 @@ public final class Replicas implements AutoCloseable {
      * Sets the time without a message after which a node is taken for dead, 500 ms unless set. It
      * grows by itself, up to {@value Silence#MOST} times, where messages come late.
      *
-     * @param timeout at least {@value #NODE_TIMEOUT_MIN_MS} ms: four heartbeats
+     * @param timeout {@value #NODE_TIMEOUT_MIN_MS} ms, which are four heartbeats, to {@value
+     *     #NODE_TIMEOUT_MAX_MS} ms
      */
     public Context nodeTimeout(Duration timeout) {
-      if (timeout.toMillis() < NODE_TIMEOUT_MIN_MS) {
+      if (timeout.compareTo(Duration.ofMillis(NODE_TIMEOUT_MIN_MS)) < 0
+          || timeout.compareTo(Duration.ofMillis(NODE_TIMEOUT_MAX_MS)) > 0) {
         throw new IllegalArgumentException("timeout=" + timeout);
       }
       limits =

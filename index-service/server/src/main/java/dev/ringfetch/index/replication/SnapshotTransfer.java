@@ -20,8 +20,8 @@ final class SnapshotTransfer {
   /** A node that lacks no more records is caught up: they are sent within an epoch's change. */
   private static final long LAG_LIMIT = 4096;
 
-  /** After so long without an answer the node is given up. */
-  private static final long SILENCE_NS = TimeUnit.SECONDS.toNanos(2);
+  /** After so many node timeouts without an answer the node is given up: it has to be reached. */
+  private static final int TIMEOUTS = 4;
 
   /** After so long without a step forward it is given up, although the node answers. */
   static final long STALL_NS = TimeUnit.SECONDS.toNanos(10);
@@ -31,6 +31,7 @@ final class SnapshotTransfer {
   private final GroupState group;
   private final Runnable drive;
   private final MemberProgress progress;
+  private final Silence silence;
   private GroupSnapshot snapshot; // null: the node was not told, or needs none
   private boolean isAsked; // what it has
   private boolean isAnswered;
@@ -38,7 +39,6 @@ final class SnapshotTransfer {
   private ByteString piece; // could not be sent
   private long begin = -1; // position that the snapshot has at least
   private long end = -1; // position that the node has to apply; -1 before all was sent
-  private long heardNs;
   private long steppedNs; // when a piece was sent or, after all of them, the node has got further
   private String failure; // null: it has not failed
   private boolean recordsFirst;
@@ -55,7 +55,7 @@ final class SnapshotTransfer {
     this.node = node;
     this.group = group;
     this.drive = drive;
-    heardNs = nowNs;
+    silence = new Silence(TIMEOUTS * core.context().limits().nodeTimeoutNs(), nowNs);
     steppedNs = nowNs;
     progress =
         new MemberProgress(core, node.getId(), group.getEstablished().getEpoch(), connected, nowNs);
@@ -82,7 +82,7 @@ final class SnapshotTransfer {
     if (progress.hasFailed()) {
       return "the node has lost what it had";
     }
-    if (nowNs - heardNs > SILENCE_NS) {
+    if (silence.isOver(nowNs)) {
       return progress.isConnected() ? "the node does not answer" : "the node is not reached";
     }
     if (nowNs - steppedNs > STALL_NS && !isReady()) {
@@ -115,6 +115,13 @@ final class SnapshotTransfer {
     return begin < 0 ? Long.MAX_VALUE : progress.received();
   }
 
+  /** Counts a time in which the leader did nothing as no silence of the node, nor a stall. */
+  void excuse(long nowNs, long stoodNs) {
+    silence.excuse(nowNs, stoodNs);
+    steppedNs = Math.min(nowNs, steppedNs + stoodNs);
+    progress.excuse(nowNs, stoodNs);
+  }
+
   void onConnected() {
     loseConnection();
     progress.onConnected();
@@ -132,7 +139,7 @@ final class SnapshotTransfer {
   }
 
   void onAnswer(MemberMessage answer, long nowNs) {
-    heardNs = nowNs;
+    silence.heard(nowNs);
     if (begin < 0 && answer.getUnasked()) {
       return;
     }
@@ -219,8 +226,7 @@ final class SnapshotTransfer {
         piece = snapshot.next();
       }
       if (piece == null) {
-        if (snapshot.isFailed()) {
-          fail("the index has ended the snapshot");
+        if (snapshot.isFailed()) { // as failure() says
           return;
         }
         final long position = core.commit(); // all that the snapshot has is committed

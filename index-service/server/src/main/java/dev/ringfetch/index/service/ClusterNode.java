@@ -60,7 +60,6 @@ public final class ClusterNode implements LeaderDirectory, AutoCloseable {
   public static final int REPLICAS_DEFAULT = 3;
 
   /** The shortest node timeout. */
-  public static final int NODE_TIMEOUT_MIN_MS = Replicas.NODE_TIMEOUT_MIN_MS;
 
   /** The most nodes that a request may name. */
   static final int REPLICAS_MAX = 64;
@@ -230,6 +229,7 @@ public final class ClusterNode implements LeaderDirectory, AutoCloseable {
    */
   public ClusterNode nodeTimeout(Duration timeout) {
     context.nodeTimeout(timeout);
+    peers.nodeTimeout(timeout);
     return this;
   }
 

@@ -5,6 +5,7 @@ import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import com.google.protobuf.ByteString;
+import dev.ringfetch.index.replication.Replicas;
 import dev.ringfetch.index.v1.LeaderMessage;
 import dev.ringfetch.index.v1.MemberMessage;
 import dev.ringfetch.index.v1.Node;
@@ -12,6 +13,7 @@ import dev.ringfetch.index.v1.ReplicationGrpc;
 import dev.ringfetch.rpc.RingServer;
 import dev.ringfetch.rpc.RingServerBuilder;
 import io.grpc.stub.StreamObserver;
+import java.time.Duration;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.CountDownLatch;
@@ -26,8 +28,6 @@ import org.junit.jupiter.api.Timeout;
 @Timeout(60)
 final class GrpcPeersTest {
   private static final Node SELF = Node.newBuilder().setId(1).setIncarnation(11).build();
-  private static final long STEP_NS = LeaderConnection.SILENCE_NS / 10;
-
   private final AtomicInteger streams = new AtomicInteger();
   private final CountDownLatch ended = new CountDownLatch(1);
   private final GrpcPeers peers = new GrpcPeers(SELF, new Arrivals(), null);
@@ -110,12 +110,32 @@ final class GrpcPeersTest {
     long nowNs = System.nanoTime();
     peers.work(nowNs);
     for (int i = 0; i < 20 && ended.getCount() > 0; i++) {
-      nowNs += STEP_NS;
+      nowNs += peers.silenceNs() / 10;
       peers.work(nowNs);
     }
     assertEquals(0, ended.getCount());
     peers.work(nowNs + TimeUnit.MILLISECONDS.toNanos(GrpcPeers.RETRY_MILLIS));
     awaitStreams(2);
+  }
+
+  /** A stream that ends is the node's end for replicas, which are to wait as long as they say. */
+  @Test
+  void aStreamIsWaitedForLongerThanReplicasWaitForItsNode() throws Exception {
+    final Duration timeout = Duration.ofMillis(Replicas.NODE_TIMEOUT_MAX_MS);
+    peers.nodeTimeout(timeout);
+    peers.connect(silent);
+    awaitStreams(1);
+    final long beginNs = System.nanoTime();
+    final long stepNs = TimeUnit.MILLISECONDS.toNanos(500);
+    final long waitNs = Replicas.NODE_TIMEOUTS_MOST * timeout.toNanos();
+    for (long ns = 0; ns <= waitNs; ns += stepNs) {
+      peers.work(beginNs + ns);
+      assertEquals(1, ended.getCount(), "s=" + ns / 1e9);
+    }
+    for (long ns = waitNs; ended.getCount() > 0 && ns < 2 * waitNs; ns += stepNs) {
+      peers.work(beginNs + ns);
+    }
+    assertEquals(0, ended.getCount());
   }
 
   /** A node that says what it takes, and notes the groups of messages that come. */
@@ -187,8 +207,8 @@ final class GrpcPeersTest {
     awaitStreams(1);
     final long nowNs = System.nanoTime();
     peers.work(nowNs);
-    peers.work(nowNs + 3 * LeaderConnection.SILENCE_NS);
-    peers.work(nowNs + 3 * LeaderConnection.SILENCE_NS + 1);
+    peers.work(nowNs + 3 * peers.silenceNs());
+    peers.work(nowNs + 3 * peers.silenceNs() + 1);
     assertEquals(1, ended.getCount());
     assertFalse(peers.send(silent.getId(), LeaderMessage.getDefaultInstance()));
   }

@@ -2,6 +2,7 @@ package dev.ringfetch.index.replication;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertFalse;
+import static org.junit.jupiter.api.Assertions.assertNotNull;
 import static org.junit.jupiter.api.Assertions.assertNull;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
@@ -107,6 +108,23 @@ final class MemberProgressTest implements Peers, MemberStore {
     }
     assertEquals(1, snapshots);
     assertEquals("the node gets no further", transfer.failure(nowNs + 1));
+  }
+
+  /** It would be given up at once, and asked again ever more rarely. */
+  @Test
+  void aTimeInWhichTheLeaderStoodStillIsNoSilenceOfANodeThatJoins() {
+    final GroupState group =
+        GroupState.newBuilder()
+            .setGroup(GROUP)
+            .setEstablished(Configuration.newBuilder().setEpoch(EPOCH))
+            .build();
+    final SnapshotTransfer transfer = new SnapshotTransfer(core, MEMBER, group, () -> {}, true, 0);
+    final long stoodNs = 2 * SnapshotTransfer.STALL_NS;
+    transfer.excuse(stoodNs, stoodNs);
+    assertNull(transfer.failure(stoodNs));
+    final long limitNs = Silence.MOST * 2_000_000_000L; // as such times may come to the node, too
+    assertNull(transfer.failure(stoodNs + SnapshotTransfer.STALL_NS));
+    assertNotNull(transfer.failure(stoodNs + limitNs + 1));
   }
 
   // The store.
