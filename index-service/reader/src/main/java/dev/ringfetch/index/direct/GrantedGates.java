@@ -82,7 +82,7 @@ final class GrantedGates implements AutoCloseable {
       throws IOException {
     final int number = domain.attach(granted.getSegment().toByteArray());
     final int place = granted.getPlace();
-    final long process = granted.getEpoch() == 0 ? member.getIncarnation() : granted.getEpoch();
+    final long process = granted.getEpoch();
     if (domain.length(number) != GatesDescriptor.LENGTH
         || place < 1
         || place > GatesDescriptor.PLACES) {

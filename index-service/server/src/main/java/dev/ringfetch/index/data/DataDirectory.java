@@ -58,24 +58,28 @@ public final class DataDirectory implements AutoCloseable {
   private static final List<FileChannel> HELD_ELSEWHERE = new ArrayList<>();
 
   private final Path path;
-  private final FileChannel lock;
+  private final Lock lock;
   private final Identity identity;
   private final GatePage gate;
   private final Path lockPath;
-  private final Object lockKey; // of the file that this process has locked
   private final Object gateKey;
   private volatile boolean closed;
 
-  private DataDirectory(Path path, FileChannel lock, Identity identity, GatePage gate)
-      throws IOException {
+  private DataDirectory(Path path, Lock lock, Identity identity, GatePage gate) throws IOException {
     this.path = path;
     this.lock = lock;
     this.identity = identity;
     this.gate = gate;
     lockPath = path.resolve(LOCK);
-    lockKey = fileKey(lockPath);
     gateKey = fileKey(gate.path());
   }
+
+  /**
+   * The lock that this process has.
+   *
+   * @param key of the file that it has locked, whatever is at its path later
+   */
+  record Lock(FileChannel channel, Object key) {}
 
   private static Object fileKey(Path file) throws IOException {
     return Files.readAttributes(file, BasicFileAttributes.class, LinkOption.NOFOLLOW_LINKS)
@@ -112,7 +116,7 @@ public final class DataDirectory implements AutoCloseable {
     }
     final Path real = path.toRealPath();
     hold(real);
-    FileChannel lock = null;
+    Lock lock = null;
     boolean opened = false;
     try {
       checkLock(real, claim);
@@ -128,7 +132,7 @@ public final class DataDirectory implements AutoCloseable {
       return directory;
     } finally {
       if (!opened) {
-        release(real, lock);
+        release(real, lock == null ? null : lock.channel());
       }
     }
   }
@@ -167,12 +171,15 @@ public final class DataDirectory implements AutoCloseable {
     }
   }
 
-  /** Opens the file of the lock, which is created where it is missing. */
-  static FileChannel createLock(Path directory) throws IOException {
-    return FileChannel.open(
-        directory.resolve(LOCK),
-        Set.of(StandardOpenOption.CREATE, StandardOpenOption.WRITE, LinkOption.NOFOLLOW_LINKS),
-        PosixFilePermissions.asFileAttribute(PosixFilePermissions.fromString("rw-------")));
+  /** Creates the file of the lock where it is missing. */
+  static void createLock(Path directory) throws IOException {
+    try {
+      Files.createFile(
+          directory.resolve(LOCK),
+          PosixFilePermissions.asFileAttribute(PosixFilePermissions.fromString("rw-------")));
+    } catch (FileAlreadyExistsException e) {
+      // It is left as it is: closing a descriptor of it would drop its lock.
+    }
   }
 
   /** Creates a gate that was never opened. */
@@ -180,12 +187,18 @@ public final class DataDirectory implements AutoCloseable {
     GatePage.open(directory.resolve(GATE)); // its mapping goes with the object
   }
 
-  private static FileChannel lock(Path directory) throws IOException {
-    final FileChannel channel = createLock(directory);
-    FileLock held = null;
+  /** Locks a directory; throws if another server has it, or replaces the lock meanwhile. */
+  static Lock lock(Path directory) throws IOException {
+    final Path file = directory.resolve(LOCK);
+    createLock(directory);
+    final Object key = fileKey(file);
+    final FileChannel channel =
+        FileChannel.open(file, StandardOpenOption.WRITE, LinkOption.NOFOLLOW_LINKS);
+    boolean isOwn = false;
     boolean isElsewhere = false;
     try {
-      held = channel.tryLock();
+      final FileLock held = channel.tryLock();
+      isOwn = held != null && key.equals(fileKey(file));
     } catch (OverlappingFileLockException e) {
       isElsewhere = true;
     } finally {
@@ -193,14 +206,14 @@ public final class DataDirectory implements AutoCloseable {
         synchronized (HELD) {
           HELD_ELSEWHERE.add(channel);
         }
-      } else if (held == null) {
+      } else if (!isOwn) {
         channel.close();
       }
     }
-    if (held == null) {
+    if (!isOwn) {
       throw inUse(directory);
     }
-    return channel;
+    return new Lock(channel, key);
   }
 
   static IOException inUse(Path directory) {
@@ -238,7 +251,7 @@ public final class DataDirectory implements AutoCloseable {
     final Identity last = Identity.read(file);
     if (claim != Claim.COPY) {
       checkPlace(directory, last, place);
-      checkMount(directory, claim, last, new Identity(last.id(), boot, place, 1));
+      checkMount(directory, claim, last, boot, place);
     }
     return new Identity(last.id(), boot, place, Math.max(last.incarnation(), gate.last()) + 1);
   }
@@ -259,12 +272,12 @@ public final class DataDirectory implements AutoCloseable {
     }
   }
 
-  private static void checkMount(Path directory, Claim claim, Identity last, Identity now)
-      throws IOException {
+  private static void checkMount(
+      Path directory, Claim claim, Identity last, String boot, Place place) throws IOException {
     if (claim == Claim.TAKEOVER || last.boot().equals(Identity.NO_BOOT)) {
       return;
     }
-    if (!last.boot().equals(now.boot())) {
+    if (!last.boot().equals(boot)) {
       throw new IOException(
           "was served last on another host, or before this boot: make sure that no process there"
               + " uses it, then take it over ("
@@ -272,12 +285,12 @@ public final class DataDirectory implements AutoCloseable {
               + "): data="
               + directory);
     }
-    if (!last.place().equals(Place.NONE) && !last.place().equals(now.place())) {
+    if (!last.place().equals(Place.NONE) && !last.place().equals(place)) {
       throw new IOException(
           "was served last on another device="
               + last.place().device()
               + " than device="
-              + now.place().device()
+              + place.device()
               + ": if its file system was mounted anew, and no process uses the directory, take it"
               + " over ("
               + BY_TAKEOVER
@@ -330,7 +343,7 @@ public final class DataDirectory implements AutoCloseable {
     if (closed) {
       return;
     }
-    check(lockPath, lockKey);
+    check(lockPath, lock.key());
     check(gate.path(), gateKey);
     if (gate.last() > identity.incarnation()) {
       throw new IOException("another server has taken the data directory over: data=" + path);
@@ -372,7 +385,7 @@ public final class DataDirectory implements AutoCloseable {
     if (gate.epoch() == identity.incarnation()) {
       gate.close();
     }
-    release(path, lock);
+    release(path, lock.channel());
   }
 
   @Override

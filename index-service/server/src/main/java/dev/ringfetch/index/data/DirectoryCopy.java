@@ -34,7 +34,7 @@ public record DirectoryCopy(Path path, long origin) {
   /** Completes the copy, whose journal is there: from now on a server starts on it. */
   public void complete(Path source) throws IOException {
     final Identity identity = Identity.read(source.resolve(DataDirectory.IDENTITY));
-    DataDirectory.createLock(path).close();
+    DataDirectory.createLock(path);
     DataDirectory.createGate(path);
     new Identity(identity.id(), Identity.NO_BOOT, Place.NONE, identity.incarnation())
         .write(new HostDisk(path), DataDirectory.IDENTITY);

@@ -238,8 +238,7 @@ public final class RecordDescriptor {
   }
 
   /**
-   * What the checksum of a record in a batch differs by, as exclusive or, from that of the same
-   * record elsewhere.
+   * The salt of a record's checksum in a batch: exclusive-or with the plain checksum.
    *
    * @param origin that the batch has in its header
    * @param position of the record: that of its batch, and its offset there

@@ -299,7 +299,7 @@ public final class Write {
   }
 
   /**
-   * Has the entry that the prepared compare-and-set writes end when the one that it replaces would.
+   * Keeps the deadline of the replaced entry, for the prepared compare-and-set.
    *
    * @return this.
    * @throws IllegalStateException if no compare-and-set is prepared, or it has a time to live.

@@ -94,6 +94,7 @@ public final class IndexMemory implements AutoCloseable {
   private final HostMemory.Budget budget;
   private final Path directory; // of shared memory; null: index memory is not there
   private final GatePage gate;
+  private boolean hasTakenOver; // guarded by this
   private final long process; // drawn at random: a copy's process never has that of the original's
   private final long epoch; // only grows in a data directory
   private final long origin;
@@ -763,12 +764,13 @@ public final class IndexMemory implements AutoCloseable {
     store.serve();
   }
 
-  /** Does so, but for the begin of readers; false if it was done before. */
+  /** Moves the gate and sweeps the predecessor's memory; false if that was done before. */
   private synchronized boolean takeOver() {
-    if (gate.epoch() == epoch) {
+    if (hasTakenOver) {
       return false;
     }
     gate.move(epoch);
+    hasTakenOver = true;
     shared.forEach(memory -> memory.fabric().sweep());
     return true;
   }
@@ -869,8 +871,11 @@ public final class IndexMemory implements AutoCloseable {
       recoveryGivenUp = true; // without effect if it has ended
       earlyRecovery.end();
     }
-    if (gate.epoch() == epoch) { // not a predecessor's, which may still be read
-      gate.close();
+    synchronized (this) {
+      hasTakenOver = true; // or never will
+      if (gate.epoch() == epoch) { // not a predecessor's, which may still be read
+        gate.close();
+      }
     }
     time.close();
     growth.close();

@@ -23,6 +23,7 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.nio.file.StandardCopyOption;
 import java.nio.file.StandardOpenOption;
+import java.nio.file.attribute.BasicFileAttributes;
 import java.nio.file.attribute.PosixFilePermissions;
 import java.util.HexFormat;
 import java.util.List;
@@ -338,8 +339,28 @@ class DataDirectoryTest {
     servedAt(BOOT, mounted);
     DataDirectory.open(data, Claim.COPY, BOOT).close();
     open().close();
-    servedAt(BOOT, Place.NONE); // by an earlier version
+    servedAt(BOOT, Place.NONE); // as of format 1
     open().close();
+  }
+
+  /** As while a slow disk notes the identity. */
+  @Test
+  void theLockThatCountsIsTheOneThatWasTaken() throws IOException {
+    open().close();
+    final Path file = data.resolve("lock");
+    final DataDirectory.Lock lock = DataDirectory.lock(data);
+    try {
+      assertEquals(key(file), lock.key());
+      Files.move(file, data.resolve("old"));
+      Files.createFile(file);
+      assertNotEquals(key(file), lock.key());
+    } finally {
+      lock.channel().close();
+    }
+  }
+
+  private static Object key(Path file) throws IOException {
+    return Files.readAttributes(file, BasicFileAttributes.class).fileKey();
   }
 
   @Test

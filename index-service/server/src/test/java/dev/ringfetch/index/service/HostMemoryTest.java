@@ -6,6 +6,7 @@ import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import com.google.protobuf.ByteString;
+import dev.ringfetch.fabric.GatePage;
 import dev.ringfetch.index.LocalServer;
 import dev.ringfetch.index.v1.Durability;
 import dev.ringfetch.index.v1.IndexGrpc;
@@ -124,6 +125,39 @@ class HostMemoryTest {
     assertTrue(budget().reason().contains("a host of 512 MiB"), () -> budget().reason());
   }
 
+  /** Writes until there is no room; returns what the last one ended with. */
+  private static StatusRuntimeException fill(LocalServer server) {
+    final IndexGrpc.IndexBlockingStub stub = IndexGrpc.newBlockingStub(server.channel());
+    final StatusRuntimeException full =
+        assertThrows(
+            StatusRuntimeException.class,
+            () -> {
+              for (int i = 0; i < 64; i++) {
+                stub.put(
+                    PutRequest.newBuilder()
+                        .setKey(ByteString.copyFromUtf8("key" + i))
+                        .setValue(ByteString.copyFrom(new byte[1 << 20]))
+                        .build());
+              }
+            });
+    assertEquals(Status.Code.RESOURCE_EXHAUSTED, full.getStatus().getCode());
+    return full;
+  }
+
+  /** It has taken over when it began to serve, and moves the gate no more. */
+  @Test
+  void aShortageIsNamedAlsoOnceASuccessorHasBegun(@TempDir Path data) throws Exception {
+    group("", Long.toString(256 * MIB), 5 * MIB, 0);
+    final IndexMemory.Context context =
+        new IndexMemory.Context().host(memory()).budget(1L << 30).dataDirectory(data);
+    try (LocalServer server = LocalServer.start(IndexMemory.ofProcess(context))) {
+      GatePage.open(data.resolve("gate")).move(99);
+      group("", Long.toString(256 * MIB), 140 * MIB, 0);
+      final StatusRuntimeException full = fill(server);
+      assertTrue(full.getMessage().contains("limit=256 MiB used=140 MiB"), full::getMessage);
+    }
+  }
+
   @Test
   void writesEndBeforeTheContainerIsFullAndAStartSaysWhy(@TempDir Path data) throws Exception {
     group("", Long.toString(256 * MIB), 5 * MIB, 0);
@@ -135,20 +169,7 @@ class HostMemoryTest {
             .durability(Durability.DISK);
     try (LocalServer server = LocalServer.start(IndexMemory.ofProcess(context))) {
       group("", Long.toString(256 * MIB), 140 * MIB, 0);
-      final IndexGrpc.IndexBlockingStub stub = IndexGrpc.newBlockingStub(server.channel());
-      final StatusRuntimeException full =
-          assertThrows(
-              StatusRuntimeException.class,
-              () -> {
-                for (int i = 0; i < 64; i++) {
-                  stub.put(
-                      PutRequest.newBuilder()
-                          .setKey(ByteString.copyFromUtf8("key" + i))
-                          .setValue(ByteString.copyFrom(new byte[1 << 20]))
-                          .build());
-                }
-              });
-      assertEquals(Status.Code.RESOURCE_EXHAUSTED, full.getStatus().getCode());
+      final StatusRuntimeException full = fill(server);
       assertTrue(full.getMessage().contains("limit=256 MiB used=140 MiB"), full::getMessage);
       assertTrue(full.getMessage().contains("(-Xmx)"), full::getMessage);
     }
