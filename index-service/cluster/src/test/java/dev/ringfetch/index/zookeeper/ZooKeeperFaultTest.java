@@ -278,6 +278,17 @@ final class ZooKeeperFaultTest {
     }
   }
 
+  @Test
+  void aListOfGroupsThatIsGoneFailsEachLook() throws Exception {
+    try (CuratorFramework client =
+        CuratorFrameworkFactory.newClient(zooKeeper.address(), new RetryOneTime(100))) {
+      client.start();
+      client.delete().deletingChildrenIfNeeded().forPath("/ringfetch/" + cluster + "/groups");
+    }
+    other.await(Result.UNKNOWN, other.sync());
+    other.await(Result.UNKNOWN, other.sync());
+  }
+
   /** A node of an older version announces what its command line has. */
   @Test
   void nodesAtAddressesThatCannotBeAreLeftOutForServersAndClients() throws Exception {
