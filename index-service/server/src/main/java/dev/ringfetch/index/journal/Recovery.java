@@ -19,6 +19,8 @@ import java.util.function.Supplier;
  * is cut off, with all that follows, and filled with zeros again, so that it never comes back.
  */
 final class Recovery {
+  private static final int CHUNK = 64 << 10;
+
   /**
    * What was recovered.
    *
@@ -129,11 +131,25 @@ final class Recovery {
       bytes += ends.get(i).zerosFrom(begin) - begin;
     }
     for (final String name : unfinished) {
-      try (DiskFile file = disk.open(name)) {
-        bytes += file.length();
-      }
+      bytes += lengthWithoutZeros(name);
     }
     return bytes;
+  }
+
+  /** The bytes of a file up to the last that is not 0; 0 for a segment that was being prepared. */
+  private long lengthWithoutZeros(String name) throws IOException {
+    final byte[] bytes = new byte[CHUNK];
+    long length = 0;
+    try (DiskFile file = disk.open(name)) {
+      int read;
+      for (long position = 0; position < file.length(); position += read) {
+        read = file.read(position, ByteBuffer.wrap(bytes));
+        for (int i = read; i > 0 && length <= position; i--) {
+          length = bytes[i - 1] == 0 ? length : position + i;
+        }
+      }
+    }
+    return length;
   }
 
   /** What is wrong and does not keep a server from starting. */

@@ -256,6 +256,14 @@ class SalvageTest {
     assertSame(model, salvage(data, false, "one of its two slots"));
   }
 
+  /** As where a server ends in order while it prepares the next segment. */
+  @Test
+  void aSegmentThatWasBeingPreparedIsNoneThatIsMissing() throws IOException {
+    final Path data = data();
+    Files.write(data.resolve("journal-0000000002"), new byte[1 << 20]);
+    assertSame(model, salvage(data, true, "wrote entries=" + model.size()));
+  }
+
   /** A last batch that is damaged looks like one that was being written. */
   @Test
   void unfinishedBytesMayBeDamage() throws IOException {
