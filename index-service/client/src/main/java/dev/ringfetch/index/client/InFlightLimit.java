@@ -8,21 +8,48 @@ import java.util.concurrent.TimeUnit;
 /**
  * The limit of a client's operations that are under way by calls. Application threads wait for a
  * permit, in order, no longer than the deadline of their operation. A thread of the client that
- * runs a callback never waits: the answers that would release permits may need it.
+ * runs a callback never waits: the answers that would release permits may need it. It goes before
+ * the threads that wait.
  *
  * <p>An operation keeps its permit until it ends, and gives it back before the application learns
- * of the end. Safe for use by many threads.
+ * of the end. The callback of an operation that has ended may always begin another one, also if a
+ * waiting thread has got the permit meanwhile: then one more than the limit is under way for each
+ * thread that runs such a callback. Safe for use by many threads.
  */
 final class InFlightLimit {
-  /** Whether the thread runs a callback of a client. */
-  private static final ThreadLocal<Boolean> IN_CALLBACK = ThreadLocal.withInitial(() -> false);
+  private static final ThreadLocal<Callbacks> CALLBACKS = ThreadLocal.withInitial(Callbacks::new);
 
   private final int limit;
-  private final Semaphore permits;
+  private final Permits permits;
 
   InFlightLimit(int limit) {
     this.limit = limit;
-    permits = new Semaphore(limit, true);
+    permits = new Permits(limit);
+  }
+
+  /** The callbacks that a thread runs. */
+  private static final class Callbacks {
+    private int depth;
+
+    /** The limit that an operation has given its permit back to; null: none, or it was used. */
+    private InFlightLimit released;
+
+    boolean isEmpty() {
+      return depth == 0;
+    }
+  }
+
+  /** Permits that are given in order, of which fewer than none may be left. */
+  private static final class Permits extends Semaphore {
+    private static final long serialVersionUID = 1;
+
+    Permits(int count) {
+      super(count, true);
+    }
+
+    void takeBeyondLimit() {
+      reducePermits(1);
+    }
   }
 
   /**
@@ -34,7 +61,8 @@ final class InFlightLimit {
     if (run.hasPermit()) {
       return;
     }
-    if (!takeNow() && !await(run)) {
+    final Callbacks callbacks = CALLBACKS.get();
+    if (!(callbacks.isEmpty() ? takeInOrder(run) : takeNow(callbacks))) {
       throw run.failure(
           Status.RESOURCE_EXHAUSTED.withDescription(
               StatusTexts.OVERLOADED
@@ -46,14 +74,25 @@ final class InFlightLimit {
     run.permitted(this);
   }
 
-  /** Takes a permit that nobody waits for. */
-  private boolean takeNow() {
-    return !permits.hasQueuedThreads() && permits.tryAcquire();
+  /** Takes a permit for a callback. */
+  private boolean takeNow(Callbacks callbacks) {
+    final boolean isSuccessor = callbacks.released == this;
+    if (isSuccessor) {
+      callbacks.released = null;
+    }
+    if (permits.tryAcquire()) {
+      return true;
+    }
+    if (isSuccessor) {
+      permits.takeBeyondLimit();
+    }
+    return isSuccessor;
   }
 
-  private boolean await(OperationRun run) {
-    if (IN_CALLBACK.get()) {
-      return false;
+  /** Takes a permit after the threads that wait already. */
+  private boolean takeInOrder(OperationRun run) {
+    if (!permits.hasQueuedThreads() && permits.tryAcquire()) {
+      return true;
     }
     try {
       return permits.tryAcquire(Math.max(0, run.leftNs()), TimeUnit.NANOSECONDS);
@@ -66,16 +105,22 @@ final class InFlightLimit {
 
   void release() {
     permits.release();
+    final Callbacks callbacks = CALLBACKS.get();
+    if (!callbacks.isEmpty()) {
+      callbacks.released = this;
+    }
   }
 
   /** Runs a callback. */
   static void callBack(Runnable callback) {
-    final boolean before = IN_CALLBACK.get();
-    IN_CALLBACK.set(true);
+    final Callbacks callbacks = CALLBACKS.get();
+    callbacks.depth++;
     try {
       callback.run();
     } finally {
-      IN_CALLBACK.set(before);
+      if (--callbacks.depth == 0) {
+        callbacks.released = null;
+      }
     }
   }
 }

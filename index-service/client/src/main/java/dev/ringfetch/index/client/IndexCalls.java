@@ -96,18 +96,18 @@ final class IndexCalls {
 
   /** Makes a call and waits for its answer. */
   <Q, R> R call(OperationRun run, Call<Q, R> call) {
-    Status reason = null;
+    final FailedAttempts failed = new FailedAttempts(run, !call.repeatable());
     while (true) {
       final Status status;
       try {
-        return attempt(run, call, options(reason));
+        return attempt(run, call, options(call, failed));
       } catch (StatusRuntimeException e) {
         status = e.getStatus();
       }
-      final boolean pauses = reason != null || Failures.isOverloaded(status);
-      reason = clearer(reason, status);
+      final boolean pauses = !failed.isEmpty() || Failures.isOverloaded(status);
+      failed.add(status);
       if (!isRepeated(run, call, status)) {
-        throw run.failure(reason, !call.repeatable() && run.mayBeSent());
+        throw failed.failure();
       }
       if (pauses) {
         pause(run);
@@ -115,9 +115,14 @@ final class IndexCalls {
     }
   }
 
-  /** Options of an attempt: but for the first one it waits for the server. */
-  private static CallOptions options(Status reason) {
-    return reason == null ? CallOptions.DEFAULT : CallOptions.DEFAULT.withWaitForReady();
+  /**
+   * Options of an attempt: but for the first one it waits for the server if it may be made twice. A
+   * channel to a cluster sends an attempt that waits to one node after the other.
+   */
+  private static CallOptions options(Call<?, ?> call, FailedAttempts failed) {
+    return failed.isEmpty() || !call.repeatable()
+        ? CallOptions.DEFAULT
+        : CallOptions.DEFAULT.withWaitForReady();
   }
 
   /** Waits between two attempts, less long if the thread is interrupted. */
@@ -138,12 +143,13 @@ final class IndexCalls {
     if (obstacle != null) {
       throw obstacle.asRuntimeException();
     }
-    final SentMark mark = mark(run, call);
+    final SentMark mark = mark(run, call, options);
     final R answer;
     try {
       answer = attempt(call, before(run, options, mark));
     } catch (StatusRuntimeException e) {
-      throw failed(run, call, mark, e.getStatus()).asRuntimeException();
+      failed(run, mark, e.getStatus());
+      throw e;
     }
     onAnswer(run);
     return answer;
@@ -155,28 +161,29 @@ final class IndexCalls {
         run.leftNs() > 0
             ? EntryLimits.ofRequest(call.request())
             : Status.DEADLINE_EXCEEDED.withDescription("the deadline has passed");
-    if (obstacle == null) {
-      return null;
+    if (obstacle != null) {
+      run.mayBeSent(false);
     }
-    run.mayBeSent(false);
-    return Failures.unsent(obstacle);
+    return obstacle;
   }
 
-  /** The mark of a write that may find no connection; null if the call goes without. */
-  private SentMark mark(OperationRun run, Call<?, ?> call) {
-    final boolean isMarked = !call.repeatable() && (!connected || run.leftNs() < MARKED_BELOW_NS);
+  /**
+   * The mark of a write that may find no connection, or that waits: it may be sent to several nodes
+   * of a cluster, and its status is that of the last one. Null if the call goes without.
+   */
+  private SentMark mark(OperationRun run, Call<?, ?> call, CallOptions options) {
+    final boolean isMarked =
+        !call.repeatable()
+            && (!connected || options.isWaitForReady() || run.leftNs() < MARKED_BELOW_NS);
     return isMarked ? new SentMark() : null;
   }
 
-  /** Notes the end of an attempt, and returns its status with what is known of it. */
-  private Status failed(OperationRun run, Call<?, ?> call, SentMark mark, Status status) {
+  /** Notes the end of an attempt, and whether it may have been sent. */
+  private void failed(OperationRun run, SentMark mark, Status status) {
     if (Failures.isLost(status) || status.getCode() == Status.Code.DEADLINE_EXCEEDED) {
       connected = false;
     }
-    final boolean mayBeSent =
-        !Failures.wasNotConnected(status) && (mark == null || mark.mayBeSent());
-    run.mayBeSent(mayBeSent);
-    return mayBeSent || call.repeatable() ? status : Failures.unsent(status);
+    run.mayBeSent(mark == null ? !Failures.wasNotConnected(status) : mark.mayBeSent());
   }
 
   /** Makes a call once, with a deadline among its options, and waits for its answer. */
@@ -235,11 +242,6 @@ final class IndexCalls {
         && run.leftNs() > 0;
   }
 
-  /** Of a call that waited in vain, the status before says why; null: it was the first attempt. */
-  private static Status clearer(Status before, Status last) {
-    return before != null && last.getCode() == Status.Code.DEADLINE_EXCEEDED ? before : last;
-  }
-
   /**
    * Makes a call and returns at once.
    *
@@ -258,28 +260,38 @@ final class IndexCalls {
       Call<Q, R> call,
       Consumer<R> onAnswer,
       Consumer<IndexException> onFailure) {
-    send(future, call, new Continuation<>(onAnswer, onFailure), null);
+    send(
+        future,
+        call,
+        new Continuation<>(onAnswer, onFailure),
+        new FailedAttempts(future.run(), !call.repeatable()));
   }
 
   /** What follows a call. */
   private record Continuation<R>(Consumer<R> onAnswer, Consumer<IndexException> onFailure) {}
 
   private <Q, R> void send(
-      CallFuture<?> future, Call<Q, R> call, Continuation<R> then, Status before) {
+      CallFuture<?> future, Call<Q, R> call, Continuation<R> then, FailedAttempts failed) {
     final OperationRun run = future.run();
+    if (future.isAbandoned()) { // what waits for this call, too, learns of its end
+      then.onFailure.accept(
+          run.failure(Status.CANCELLED.withDescription("the future has ended"), false));
+      return;
+    }
     start(
         future,
         call,
-        options(before),
+        options(call, failed),
         then.onAnswer,
         status -> {
-          final Status reason = clearer(before, status);
+          final boolean pauses = !failed.isEmpty() || Failures.isOverloaded(status);
+          failed.add(status);
           if (future.isDone() || !isRepeated(run, call, status)) {
-            then.onFailure.accept(run.failure(reason, !call.repeatable() && run.mayBeSent()));
-          } else if (before != null || Failures.isOverloaded(status)) {
-            later(future, () -> send(future, call, then, reason));
+            then.onFailure.accept(failed.failure());
+          } else if (pauses) {
+            later(future, () -> send(future, call, then, failed));
           } else {
-            send(future, call, then, reason);
+            send(future, call, then, failed);
           }
         });
   }
@@ -312,7 +324,7 @@ final class IndexCalls {
       onFailure.accept(obstacle);
       return;
     }
-    final SentMark mark = mark(run, call);
+    final SentMark mark = mark(run, call, options);
     final Channel used = channel;
     final ClientCall<Q, R> next = used.newCall(call.method(), before(run, options, mark));
     final StreamObserver<R> observer =
@@ -329,7 +341,8 @@ final class IndexCalls {
             if (!future.isDone() && follows(used, Status.trailersFromThrowable(failure))) {
               callBack(future, () -> start(future, call, options, onAnswer, onFailure));
             } else {
-              final Status status = failed(run, call, mark, Status.fromThrowable(failure));
+              final Status status = Status.fromThrowable(failure);
+              failed(run, mark, status);
               callBack(future, () -> onFailure.accept(status));
             }
           }

@@ -24,6 +24,7 @@ final class NumberedWrite<Q, R> {
 
   private final OperationRun run;
   private final Call<Q, R> call;
+  private final FailedAttempts failed;
 
   /** Tells which incarnation the index has. */
   private final KnownIndex known;
@@ -35,13 +36,12 @@ final class NumberedWrite<Q, R> {
   private int attempts;
   private int renumberings;
   private long sentNs;
-  private Status reason; // of the last attempt that did not just wait
-  private boolean mayBeDone;
 
   NumberedWrite(OperationRun run, Call<Q, R> call, KnownIndex known) {
     this.run = run;
     this.call = call;
     this.known = known;
+    failed = new FailedAttempts(run, true);
   }
 
   /** The index that it writes to. */
@@ -90,8 +90,15 @@ final class NumberedWrite<Q, R> {
   Status answered(R answer) {
     numbers.window().renewed(sentNs);
     final Status failure = call.numbering().failure(answer);
-    mayBeDone |= failure != null; // other writes of the batch are
+    if (failure != null) {
+      failed.done(); // other writes of the batch are
+    }
     return failure;
+  }
+
+  /** Notes that an attempt failed that nothing follows. */
+  void failedLast(Status status) {
+    failed.add(status);
   }
 
   /** Decides what follows an attempt that failed. */
@@ -102,13 +109,10 @@ final class NumberedWrite<Q, R> {
       return Next.RENUMBER;
     }
     run.endGrace();
-    mayBeDone |= Failures.mayBeCarriedOut(status) && run.mayBeSent();
-    final boolean isOverloaded = Failures.isOverloaded(status);
-    if (reason == null
-        || (status.getCode() != Status.Code.DEADLINE_EXCEEDED && !(isOverloaded && mayBeDone))) {
-      reason = status;
-    }
-    return (Failures.isLost(status) || isOverloaded) && run.leftNs() > 0 ? Next.REPEAT : Next.FAIL;
+    failed.add(status);
+    return (Failures.isLost(status) || Failures.isOverloaded(status)) && run.leftNs() > 0
+        ? Next.REPEAT
+        : Next.FAIL;
   }
 
   /** The window of the numbers that the server does not know; the write has none then. */
@@ -121,9 +125,10 @@ final class NumberedWrite<Q, R> {
 
   /** The failure after the last attempt. */
   IndexException failure() {
+    final Status reason = failed.reason();
     return attempts > 1 && Failures.isGone(reason)
         ? new OutcomeGoneException(run.subject(), run.described(reason), numbers.first())
-        : run.failureOfAll(reason, mayBeDone);
+        : failed.failure();
   }
 
   /** Notes that nobody sends the write any more. Idempotent. */

@@ -59,6 +59,7 @@ final class RepeatedWrites {
    * @param known the index that it is about.
    */
   <Q, R> R call(OperationRun run, Call<Q, R> call, KnownIndex known) {
+    calls.admit(run); // before others wait for the number that it asks for
     if (!isNumbered(call, known)) {
       return callOnce(run, call, known);
     }
@@ -293,7 +294,7 @@ final class RepeatedWrites {
   }
 
   private static NumberedWrite.Next end(NumberedWrite<?, ?> write, Status status) {
-    write.failed(status);
+    write.failedLast(status);
     return NumberedWrite.Next.FAIL;
   }
 

@@ -48,22 +48,25 @@ final class ScanDelivery<T> implements SnapshotStream.Receiver {
 
   @Override
   public void onPage(SnapshotStream stream, ScanResponse page) {
-    try {
-      deliver(page);
+    IndexCalls.callBack(future, () -> deliver(page));
+    if (future.isAbandoned()) {
+      stream.cancel("the scan has ended: the consumer has failed, or the future is done");
+    } else {
       stream.request();
-    } catch (RuntimeException | Error e) { // of the consumer, for example
-      future.fail(e);
-      stream.cancel("the consumer has failed");
     }
   }
 
   @Override
   public void onEnd(Status status) {
-    if (status.isOk()) {
-      future.succeed(delivered);
-    } else {
-      future.fail(future.run().failure(status, false));
-    }
+    IndexCalls.callBack(
+        future,
+        () -> {
+          if (status.isOk()) {
+            future.succeed(delivered);
+          } else {
+            future.fail(future.run().failure(status, false));
+          }
+        });
   }
 
   private void deliver(ScanResponse page) {

@@ -21,14 +21,14 @@ import java.util.concurrent.TimeUnit;
  * the watch has not done with.
  *
  * <p>The server sends something each second. The call is given up for lost if the client has asked
- * for more, and nothing has come at {@value #SILENCE_CHECKS} checks, one a second. A check that
- * comes late, as this process stood still, counts once: what the server has sent meanwhile is taken
- * before the next one.
+ * for more, and nothing has come at more than {@value #SILENCE_CHECKS} checks in a row, one a
+ * second. A check that comes late, as this process stood still, counts once: what the server has
+ * sent meanwhile is taken before the next one. No check counts while the watch hears of a response.
  *
  * <p>Safe for use by many threads; has none of its own.
  */
 final class WatchConnection {
-  /** Checks that may find the server silent. */
+  /** Checks in a row that may find the server silent; at the next one the call is given up. */
   static final int SILENCE_CHECKS = 5;
 
   static final long CHECK_NS = TimeUnit.SECONDS.toNanos(1);
@@ -102,6 +102,8 @@ final class WatchConnection {
     final long beginNs = threads.nowNs();
     boolean isStarted;
     int asked;
+    boolean hasReceived;
+    boolean notifies; // the watch hears of a response on the thread that has brought it
 
     Attempt() {
       // On the pool: what comes is heard also while all threads of the application are busy.
@@ -192,6 +194,8 @@ final class WatchConnection {
         return; // given up
       }
       request = request.toBuilder().setToken(response.getToken()).build();
+      from.hasReceived = true;
+      from.notifies = true;
       silentChecks = 0;
       away = false;
       if (changes) {
@@ -207,7 +211,10 @@ final class WatchConnection {
     if (!changes) {
       from.call.request(1);
     }
-    onEvent.run();
+    onEvent.run(); // may take long, if the executor of the application runs tasks inline
+    synchronized (this) {
+      from.notifies = false;
+    }
   }
 
   /** Takes the next response; null if none waits. After one with changes, {@link #done} follows. */
@@ -242,7 +249,7 @@ final class WatchConnection {
         return;
       }
       step();
-      silentChecks = checked.asked == 0 ? 0 : silentChecks + 1;
+      silentChecks = checked.asked == 0 || checked.notifies ? 0 : silentChecks + 1;
       if (silentChecks <= SILENCE_CHECKS) {
         threads.after(CHECK_NS, () -> check(checked));
         return;
@@ -272,7 +279,7 @@ final class WatchConnection {
       away = true;
       if (isResumed(status) && awayNs < options.outageLimitNs()) {
         state = State.PAUSING;
-        if (from != null && steppedNs - from.beginNs > PAUSE_MAX_NS) {
+        if (from != null && from.hasReceived && steppedNs - from.beginNs > PAUSE_MAX_NS) {
           backoff.reset(); // it went well for long
         }
         threads.after(backoff.nextNs(), this::call);

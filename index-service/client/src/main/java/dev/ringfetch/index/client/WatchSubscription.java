@@ -60,25 +60,51 @@ public final class WatchSubscription<K, V> implements AutoCloseable {
   /** Notes an event; begins the delivery unless it is due, or under way: one runs at a time. */
   private void deliverLater() {
     if (events.getAndIncrement() == 0) {
-      threads.run(this::deliver);
+      threads.run(() -> takeTurn(null));
     }
   }
 
-  /** Gives the listener all that has come. */
-  private void deliver() {
-    int seen;
+  /** One task of the delivery. */
+  private static final class Turn {
+    final Thread thread = Thread.currentThread();
+    boolean isRunning = true; // used by the thread alone, as is the other one
+    boolean goesOn;
+  }
+
+  /**
+   * Delivers one response. More of them are a task of their own each, behind those of other watches
+   * that the executor has got meanwhile; a loop if the executor runs tasks inline.
+   *
+   * @param before the turn that has made this task; null if it is the first one
+   */
+  private void takeTurn(Turn before) {
+    if (before != null && before.thread == Thread.currentThread() && before.isRunning) {
+      before.goesOn = true;
+      return;
+    }
+    final Turn turn = new Turn();
     do {
-      seen = events.get();
-      WatchResponse response = connection.poll();
-      while (response != null) {
-        deliver(response);
-        response = connection.poll();
+      turn.goesOn = false;
+      if (deliverNext()) {
+        threads.run(() -> takeTurn(turn));
       }
-      final IndexException failure = connection.end();
-      if (failure != null) {
-        end(failure);
-      }
-    } while (events.addAndGet(-seen) != 0);
+    } while (turn.goesOn);
+    turn.isRunning = false;
+  }
+
+  /** Gives the listener what has come next; false if it was all. */
+  private boolean deliverNext() {
+    final int seen = events.get();
+    final WatchResponse response = connection.poll();
+    if (response != null) {
+      deliver(response);
+      return true;
+    }
+    final IndexException failure = connection.end();
+    if (failure != null) {
+      end(failure);
+    }
+    return events.addAndGet(-seen) != 0;
   }
 
   private void deliver(WatchResponse response) {

@@ -39,6 +39,7 @@ import org.junit.jupiter.api.io.TempDir;
 final class FailureTest {
   private static final Duration SHORT = Duration.ofMillis(150);
   private static final Duration LONGER = Duration.ofMillis(800); // for several steps
+  private static final Duration FIRST = Duration.ofSeconds(5); // beside other programs
   private static final long LIMIT_SECONDS = 30;
 
   /** Codes of calls that end with their client. */
@@ -171,8 +172,9 @@ final class FailureTest {
     try (IndexClient other =
         IndexClient.builder().target("localhost:" + port).deadline(LONGER).build()) {
       final HashIndex<String, String> wrong = other.hash("a", Codec.string(), Codec.string());
+      final HashIndex<String, String> first = wrong.deadline(FIRST); // loads classes, too
       final UnavailableException read =
-          assertThrows(UnavailableException.class, () -> wrong.get("a"));
+          assertThrows(UnavailableException.class, () -> first.get("a"));
       assertTrue(read.getMessage().contains("localhost"), read.getMessage());
       final UnavailableException write =
           assertThrows(UnavailableException.class, () -> wrong.put("a", "b"));
@@ -360,6 +362,7 @@ final class FailureTest {
   @Test
   void updatesThatAlwaysLoseEndWithTheDeadline() {
     stuck.answering = true;
+    assertEquals(Optional.empty(), index.get("a")); // connects
     final HashIndex<String, String> brief = index.deadline(LONGER);
     final DeadlineException e =
         assertThrows(DeadlineException.class, () -> brief.update("a", value -> "b"));

@@ -8,9 +8,14 @@ import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import dev.ringfetch.index.client.UnreliableWrites.Fate;
+import dev.ringfetch.index.v1.CreateIndexRequest;
+import dev.ringfetch.index.v1.CreateIndexResponse;
+import dev.ringfetch.index.v1.OpenClientRequest;
+import dev.ringfetch.index.v1.OpenClientResponse;
 import dev.ringfetch.rpc.RingChannelBuilder;
 import io.grpc.ManagedChannel;
 import io.grpc.Status;
+import io.grpc.stub.StreamObserver;
 import java.io.IOException;
 import java.nio.file.Path;
 import java.time.Duration;
@@ -144,6 +149,70 @@ final class InFlightTest {
       assertFalse(all.isDone());
       client.close();
       assertThrows(CompletionException.class, all::join);
+    }
+  }
+
+  /** The threads that wait do not keep a callback from the room of its own operation. */
+  @Test
+  void aCallbackFindsRoomWhileCallersWait() throws Exception {
+    final int writes = 5_000;
+    try (TestServer server = TestServer.start(directory);
+        IndexClient client = server.builder().maxInFlight(4).build()) {
+      final OrderedIndex<Long, Long> index = client.ordered("many", Codec.int64(), Codec.int64());
+      final List<CompletableFuture<Long>> all = new ArrayList<>();
+      for (long i = 0; i < writes; i++) {
+        final long next = i + writes;
+        all.add(index.async().put(i, i).thenCompose(version -> index.async().put(next, version)));
+      }
+      CompletableFuture.allOf(all.toArray(new CompletableFuture<?>[0])).get(60, TimeUnit.SECONDS);
+      assertEquals(2 * writes, index.count());
+    }
+  }
+
+  /** The one write has the only permit; the other one must not open first and wait for it then. */
+  @Test
+  void aWriteThatAsksForANumberHasItsTurn() throws Exception {
+    final TreeIndex tree =
+        new TreeIndex() {
+          @Override
+          public void openClient(
+              OpenClientRequest request, StreamObserver<OpenClientResponse> responses) {
+            answer(
+                responses,
+                OpenClientResponse.newBuilder().setClient(7).setLeaseMs(600_000).build());
+          }
+        };
+    final CountDownLatch asked = new CountDownLatch(1);
+    final CountDownLatch answers = new CountDownLatch(1);
+    final TreeAdmin admin =
+        new TreeAdmin() {
+          @Override
+          public void createIndex(
+              CreateIndexRequest request, StreamObserver<CreateIndexResponse> responses) {
+            asked.countDown();
+            try {
+              answers.await();
+            } catch (InterruptedException e) {
+              Thread.currentThread().interrupt();
+            }
+            super.createIndex(request, responses);
+          }
+        };
+    try (TestServer server = TestServer.startWith(directory, tree, admin);
+        IndexClient client =
+            server.builder().deadline(Duration.ofMinutes(5)).maxInFlight(1).build()) {
+      final HashIndex<String, String> index = view(client);
+      final CompletableFuture<Long> put = index.async().put("a", "1");
+      asked.await();
+      final CompletableFuture<Boolean> removed = new CompletableFuture<>();
+      final Thread waiting = new Thread(() -> removed.complete(index.remove("a")));
+      waiting.start();
+      while (waiting.getState() != Thread.State.TIMED_WAITING) {
+        Thread.onSpinWait(); // the test's timeout ends it
+      }
+      answers.countDown();
+      put.get(60, TimeUnit.SECONDS);
+      assertTrue(removed.get(60, TimeUnit.SECONDS));
     }
   }
 

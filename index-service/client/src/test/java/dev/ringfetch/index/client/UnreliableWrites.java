@@ -31,7 +31,9 @@ final class UnreliableWrites implements ClientInterceptor {
     SENT_TWICE,
     /** It is carried out, and the answer is lost. */
     ANSWER_LOST,
-    /** Both. */
+    /** It is carried out, and its deadline passes before the answer comes. */
+    ANSWER_LATE,
+    /** It is sent twice, and the answer is lost. */
     TWICE_AND_LOST,
     /** It stays on its way. */
     SILENT,
@@ -87,6 +89,10 @@ final class UnreliableWrites implements ClientInterceptor {
                   return;
                 }
                 final boolean lost = fate == Fate.ANSWER_LOST || fate == Fate.TWICE_AND_LOST;
+                if (status.isOk() && fate == Fate.ANSWER_LATE) {
+                  super.onClose(Status.DEADLINE_EXCEEDED.withDescription("late"), trailers);
+                  return;
+                }
                 if (status.isOk() && lost) {
                   onLost.run();
                   super.onClose(Status.UNAVAILABLE.withDescription("lost"), trailers);

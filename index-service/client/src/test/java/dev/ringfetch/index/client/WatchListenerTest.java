@@ -88,7 +88,7 @@ final class WatchListenerTest {
   }
 
   /** A listener that stays in its first call until it is let go. */
-  private static final class SlowRecorder extends Recorder {
+  private static class SlowRecorder extends Recorder {
     final CountDownLatch entered = new CountDownLatch(1);
     final CountDownLatch leaves = new CountDownLatch(1);
 
@@ -389,6 +389,88 @@ final class WatchListenerTest {
       executor.shutdownNow();
     }
     assertEquals(List.of("of the application"), listener.callers.stream().distinct().toList());
+  }
+
+  /** Then the listener runs on the thread that brings what the server sends. */
+  @Test
+  void aSlowListenerOfAnInlineExecutorIsNoSilentServer() throws Exception {
+    final ManualThreads inline = new ManualThreads(Runnable::run);
+    final SlowRecorder slow = new SlowRecorder();
+    final FakeWatches fake =
+        new FakeWatches() {
+          @Override
+          void answer(int call, WatchRequest request, StreamObserver<WatchResponse> responses) {
+            responses.onNext(response("2", 1, 2));
+            responses.onNext(response("4", 3, 4));
+          }
+        };
+    try (TestServer server = TestServer.startWith(directory, fake);
+        IndexClient client = server.builder().threads(inline).build();
+        WatchSubscription<String, Long> watch = tree(client).watch(WatchOptions.fromNow(), slow)) {
+      slow.entered.await();
+      for (int i = 0; i < 20; i++) {
+        inline.advance(SECOND_NS);
+      }
+      assertEquals(1, fake.calls.get());
+      slow.leaves.countDown();
+      await(() -> watch.token().toStringUtf8().equals("4"));
+      assertEquals(1, fake.calls.get());
+    }
+    assertEquals(List.of(1L, 2L, 3L, 4L), slow.versions);
+    assertEquals(List.of(), slow.faults);
+  }
+
+  /** Its second response comes after what other watches have got before. */
+  @Test
+  void aBusyWatchLeavesTheExecutorToOthers() throws Exception {
+    final ExecutorService executor = Executors.newSingleThreadExecutor();
+    final List<String> order = Collections.synchronizedList(new ArrayList<>());
+    final SlowRecorder busy =
+        new SlowRecorder() {
+          @Override
+          void changed(long version) {
+            super.changed(version);
+            order.add("busy " + version);
+          }
+        };
+    final Recorder other =
+        new Recorder() {
+          @Override
+          void changed(long version) {
+            order.add("other " + version);
+          }
+        };
+    final Received received = new Received();
+    final FakeWatches fake =
+        new FakeWatches() {
+          @Override
+          void answer(int call, WatchRequest request, StreamObserver<WatchResponse> responses) {
+            responses.onNext(response("1", 1));
+            if (call == 1) {
+              responses.onNext(response("2", 2));
+            }
+          }
+        };
+    try (TestServer server = TestServer.startWith(directory, fake)) {
+      final ManagedChannel channel = channel(server, received);
+      try (IndexClient client = server.builder(channel).executor(executor).build();
+          WatchSubscription<String, Long> first =
+              tree(client).watch(WatchOptions.fromNow(), busy)) {
+        busy.entered.await();
+        await(() -> received.messages.get() == 2);
+        try (WatchSubscription<String, Long> second =
+            tree(client).watch(WatchOptions.fromNow(), other)) {
+          await(() -> received.messages.get() == 3);
+          busy.leaves.countDown();
+          await(() -> !first.token().isEmpty() && !second.token().isEmpty() && order.size() == 3);
+        }
+      } finally {
+        channel.shutdownNow();
+      }
+    } finally {
+      executor.shutdownNow();
+    }
+    assertEquals(List.of("busy 1", "other 1", "busy 2"), order);
   }
 
   @Test
