@@ -24,7 +24,8 @@ import java.util.function.Function;
  *
  * <p>The future is returned at once, unless {@link IndexClientBuilder#maxInFlight} operations are
  * under way: then the caller waits for a turn, at most until the deadline. A callback on a thread
- * of the channel never waits so: without a turn its future fails with {@link OverloadedException}.
+ * of the channel never waits so: it may begin one operation in place of the one that has ended.
+ * Beyond that, without a turn, its future fails with {@link OverloadedException}.
  *
  * <p>Futures complete on a thread of the channel, which stages that take long, or wait for another
  * answer, must leave: give those an executor. To cancel a future cancels its call; a write may be

@@ -10,9 +10,8 @@ import java.util.concurrent.atomic.AtomicInteger;
 
 /**
  * The threads of a client: the executor for the application's code, and a pool of daemon threads,
- * shared by all clients, for the client's own steps, which never wait. So neither code of the
- * application that blocks keeps a client from its steps, nor does either run on the JVM's timer
- * thread or its common pool.
+ * shared by all clients, for the client's own steps, which never wait. Code of the application that
+ * blocks does not delay these steps. Neither runs on the JVM's timer thread or on its common pool.
  *
  * <p>Safe for use by many threads.
  */

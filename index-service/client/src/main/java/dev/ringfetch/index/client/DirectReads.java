@@ -85,8 +85,8 @@ final class DirectReads implements AutoCloseable {
   }
 
   /**
-   * Takes a reader, which the caller gives back; null if all are in use. Where it opens one, the
-   * deadline of the run begins anew: what that has to load, and to wait for, is no part of a read.
+   * Takes a reader, which the caller gives back; null if all are in use. Opening a reader does not
+   * count against the deadline of the run.
    */
   Reader borrow(OperationRun run) {
     final int home = home();

@@ -15,7 +15,7 @@ final class EntryLimits {
 
   private EntryLimits() {}
 
-  /** The status of a key that no entry has; null if one can have it. */
+  /** INVALID_ARGUMENT if the key is empty or too long; null if it is legal. */
   static Status ofKey(ByteString key) {
     if (key.isEmpty()) {
       return Status.INVALID_ARGUMENT.withDescription("key is empty");
@@ -23,12 +23,12 @@ final class EntryLimits {
     return of("key", key.size(), BlockDescriptor.MAX_KEY_LENGTH);
   }
 
-  /** The status of a value that no entry has; null if one can have it. */
+  /** INVALID_ARGUMENT if the value is too long; null if it is legal. */
   static Status ofValue(ByteString value) {
     return of("value", value.size(), BlockDescriptor.MAX_VALUE_LENGTH);
   }
 
-  /** The status of a request that no server takes; null if one does. */
+  /** INVALID_ARGUMENT if the request is longer than a server takes; null if it is legal. */
   static Status ofRequest(Object request) {
     return request instanceof MessageLite message // which keeps its size, for the transport
         ? of("request", message.getSerializedSize(), MAX_REQUEST_LENGTH)

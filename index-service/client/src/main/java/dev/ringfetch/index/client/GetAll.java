@@ -83,7 +83,7 @@ final class GetAll<K, V> {
     done++;
   }
 
-  /** Throws if one of the keys is none that an entry can have. */
+  /** Throws if one of the keys is not a legal key. */
   void check() {
     for (final ByteString key : encoded) {
       final Status limit = EntryLimits.ofKey(key);

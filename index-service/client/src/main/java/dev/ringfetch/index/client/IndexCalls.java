@@ -20,8 +20,8 @@ import java.util.function.Consumer;
  * The calls of a client: each has a deadline, and ends in an answer or an {@link IndexException}.
  *
  * <p>A call that changes nothing is repeated as long as its deadline lasts if it finds no server or
- * loses it: at once, then after pauses that grow. So is one that the server was too busy for, and a
- * write that was not sent. Another write is never repeated here: {@link RepeatedWrites} does that.
+ * loses it: at once, then after pauses that grow. A call that the server was too busy for is
+ * repeated, too, and so is a write that was not sent. {@link RepeatedWrites} repeats other writes.
  * Safe for use by many threads; has no thread of its own.
  */
 final class IndexCalls {

@@ -91,6 +91,10 @@ public final class IndexClientBuilder {
    * pools of daemon threads, which grow as it blocks. A task that the executor refuses runs on such
    * a pool, too. With a channel of the caller's, what follows an answer runs where the channel runs
    * it.
+   *
+   * <p>The answers of asynchronous operations arrive on the executor, too: it needs more threads
+   * than callbacks that wait at the same time. On a single thread, a callback that waits for a
+   * future waits for ever; blocking operations of the client need no thread of the executor.
    */
   public IndexClientBuilder executor(Executor executor) {
     this.executor = Objects.requireNonNull(executor, "executor");
@@ -118,8 +122,9 @@ public final class IndexClientBuilder {
    * Sets how many operations of the client may be under way by calls, {@link
    * #MAX_IN_FLIGHT_DEFAULT} unless set. At the limit, threads of the application wait for a turn,
    * in order and no longer than the deadline of their operation; an operation without a turn was
-   * not sent, and fails with {@link OverloadedException}. So does at once one that is begun in a
-   * callback on a thread of the client. Direct reads, watches and snapshots do not count.
+   * not sent, and fails with {@link OverloadedException}. A callback on a thread of the client
+   * never waits: it may begin one operation in place of the one that has ended, and another one
+   * fails at once if there is no room. Direct reads, watches and snapshots do not count.
    *
    * @throws IllegalArgumentException unless it is positive
    */

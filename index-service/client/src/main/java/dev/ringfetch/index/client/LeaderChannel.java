@@ -27,14 +27,14 @@ import java.util.function.Function;
  *
  * <p>A node that does not lead the index refuses the call and names the leader, and the call goes
  * there. A call that waits for ready is made again, at one node after the other, as long as it ends
- * UNAVAILABLE and its deadline lasts, after pauses that grow; others end so, and the next call
- * tries another node. So does a unary call to a leader that does not answer while {@linkplain
- * SilentLeaders another node leads}.
+ * UNAVAILABLE and its deadline lasts, after pauses that grow, whether it was sent or not. Another
+ * call ends UNAVAILABLE, and the next call tries another node. A unary call to a leader that does
+ * not answer counts as UNAVAILABLE once {@linkplain SilentLeaders another node leads}.
  *
  * <p>A call with a {@link NodeAddress} goes to that node, and to no other. Requests have one
- * message. Safe for use by many threads; has no thread of its own: pauses end on the client's pool,
- * and a call that ends without one of its channel's threads ends on the executor of the client, if
- * it has none itself.
+ * message. Safe for use by many threads; has no thread of its own. Pauses end on the client's pool.
+ * The end of a call that no node has ended is delivered on the executor of the call, or else on the
+ * executor of the client.
  */
 final class LeaderChannel extends ManagedChannel {
   /** Nodes that may refuse a call, one after the other: more than elections in its time. */

@@ -96,7 +96,7 @@ final class OperationRun {
     }
   }
 
-  /** Throws if the bytes of a key or a value are none that an entry can have. */
+  /** Throws if there is a status: the key or the value that it is about is not legal. */
   void check(Status limit) {
     if (limit != null) {
       throw failure(limit, false);

@@ -14,7 +14,8 @@ import com.google.protobuf.ByteString;
  *   <li>{@link #onEnd} is called once, and is the last call; it is not called where the application
  *       has closed the watch.
  *   <li>A listener may take its time, wait for other operations of the client, and close the watch
- *       or the client. While it runs, the server sends at most two more responses, and nothing is
+ *       or the client. To wait for a future it needs an executor with another thread, to which the
+ *       answer comes. While it runs, the server sends at most two more responses, and nothing is
  *       lost, until the changes that wait there exceed the server's limit: then the watch ends as
  *       {@link FullException}. It never passes for a silent server.
  *   <li>If it throws, the watch ends as INTERNAL, with what was thrown as the cause.

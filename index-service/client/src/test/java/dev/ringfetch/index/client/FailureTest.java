@@ -37,7 +37,7 @@ import org.junit.jupiter.api.io.TempDir;
 
 /** Every wait ends: servers that do not answer, callers that stop waiting, clients that close. */
 final class FailureTest {
-  private static final Duration SHORT = Duration.ofMillis(150);
+  private static final Duration SHORT = Duration.ofMillis(400);
   private static final Duration LONGER = Duration.ofMillis(800); // for several steps
   private static final Duration FIRST = Duration.ofSeconds(5); // beside other programs
   private static final long LIMIT_SECONDS = 30;

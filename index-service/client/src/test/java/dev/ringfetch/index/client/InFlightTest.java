@@ -10,6 +10,8 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 import dev.ringfetch.index.client.UnreliableWrites.Fate;
 import dev.ringfetch.index.v1.CreateIndexRequest;
 import dev.ringfetch.index.v1.CreateIndexResponse;
+import dev.ringfetch.index.v1.GetRequest;
+import dev.ringfetch.index.v1.GetResponse;
 import dev.ringfetch.index.v1.OpenClientRequest;
 import dev.ringfetch.index.v1.OpenClientResponse;
 import dev.ringfetch.rpc.RingChannelBuilder;
@@ -149,6 +151,36 @@ final class InFlightTest {
       assertFalse(all.isDone());
       client.close();
       assertThrows(CompletionException.class, all::join);
+    }
+  }
+
+  /** It runs on a thread of the channel, too. */
+  @Test
+  void aConsumerOfASnapshotNeverWaits() throws Exception {
+    final CountDownLatch stuck = new CountDownLatch(1);
+    final TreeIndex tree =
+        new TreeIndex() {
+          @Override
+          public void get(GetRequest request, StreamObserver<GetResponse> responses) {
+            stuck.countDown(); // and there is no answer
+          }
+        };
+    try (TestServer server = TestServer.startWith(directory, tree, new TreeAdmin());
+        IndexClient client =
+            server.builder().deadline(Duration.ofMinutes(5)).maxInFlight(1).build()) {
+      final OrderedIndex<Long, Long> index = client.ordered("tree", Codec.int64(), Codec.int64());
+      index.put(1L, 1L);
+      final CompletableFuture<Optional<Long>> first = index.async().get(1L);
+      stuck.await();
+      final List<CompletableFuture<Long>> refused = new ArrayList<>();
+      final long seen =
+          index
+              .async()
+              .forEach(index.scan().snapshot(), entry -> refused.add(index.async().put(2L, 2L)))
+              .get(60, TimeUnit.SECONDS);
+      assertEquals(1, seen);
+      isUnsent(overloaded(refused.get(0)), "maxInFlight=1");
+      assertFalse(first.isDone());
     }
   }
 
