@@ -58,6 +58,7 @@ final class IndexServerProcess implements AutoCloseable {
       throw new IllegalStateException("no port in what the index server says: " + line);
     }
     process.readLine(); // the fabric of its rings
+    process.readLine(); // the limit of its memory
     return new IndexServerProcess(process, host, Integer.parseInt(port.group(1)));
   }
 
