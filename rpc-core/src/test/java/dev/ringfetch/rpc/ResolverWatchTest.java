@@ -13,6 +13,7 @@ import io.grpc.NameResolverRegistry;
 import io.grpc.Server;
 import io.grpc.StatusRuntimeException;
 import io.grpc.stub.ServerCalls;
+import java.net.InetAddress;
 import java.net.InetSocketAddress;
 import java.net.URI;
 import java.nio.file.Path;
@@ -275,7 +276,10 @@ final class ResolverWatchTest {
                 .setAddresses(
                     servers.stream()
                         .limit(addresses)
-                        .map(server -> new InetSocketAddress("127.0.0.1", server.getPort()))
+                        .map(
+                            server ->
+                                new InetSocketAddress(
+                                    InetAddress.getLoopbackAddress(), server.getPort()))
                         .map(EquivalentAddressGroup::new)
                         .toList());
         if (config != null) {

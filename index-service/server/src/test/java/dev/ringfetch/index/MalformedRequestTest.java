@@ -256,7 +256,7 @@ class MalformedRequestTest {
       assertTrue(texts.size() <= count, texts::toString);
       assertTrue(
           lines.stream()
-              .allMatch(line -> line.getLevel() == Level.WARNING && line.getThrown() == null),
+              .allMatch(line -> line.getLevel().equals(Level.WARNING) && line.getThrown() == null),
           texts::toString);
     }
 

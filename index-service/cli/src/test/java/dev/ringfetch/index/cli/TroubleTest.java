@@ -355,6 +355,11 @@ final class TroubleTest {
                 public int read() {
                   throw new OutOfMemoryError("of a test");
                 }
+
+                @Override
+                public int read(byte[] bytes, int offset, int length) {
+                  return read();
+                }
               })
           .run("put", "k", "--file=-")
           .fails(ExitCode.FAILED, "out of memory");
@@ -392,6 +397,11 @@ final class TroubleTest {
                 while (true) {
                   LockSupport.park();
                 }
+              }
+
+              @Override
+              public int read(byte[] bytes, int offset, int length) {
+                return read();
               }
             });
     final Invocation invocation =
