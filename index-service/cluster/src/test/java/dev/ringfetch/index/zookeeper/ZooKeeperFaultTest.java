@@ -300,7 +300,7 @@ final class ZooKeeperFaultTest {
         CuratorFrameworkFactory.newClient(zooKeeper.address(), new RetryOneTime(100))) {
       client.start();
       for (int i = 0; i < addresses.size(); i++) {
-        final long id = 100 + i;
+        final long id = 100L + i;
         client
             .create()
             .forPath(

@@ -177,7 +177,7 @@ class ClockJumpsTest {
 
     private void put() {
       final ByteString key = ByteString.copyFromUtf8("key " + random.nextInt(KEYS));
-      final long ttl = 1 + random.nextInt(random.nextBoolean() ? 300 : 100_000);
+      final long ttl = 1L + random.nextInt(random.nextBoolean() ? 300 : 100_000);
       final Write put = new Write(answer -> {}).put(key, ByteString.EMPTY).ttl(ttl);
       assertEquals(0, partition.submit(put));
       assertEquals(Write.DONE, put.outcome());

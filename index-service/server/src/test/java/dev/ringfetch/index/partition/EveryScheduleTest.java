@@ -287,7 +287,8 @@ final class EveryScheduleTest {
               UNWATCH,
               RANGE_BEGIN,
               RANGE_DELETE,
-              RANGE_END ->
+              RANGE_END,
+              OUTCOME_WALK ->
               throw new AssertionError(write.kind());
         }
         if (lsn != 0) {

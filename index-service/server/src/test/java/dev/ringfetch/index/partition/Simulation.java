@@ -402,7 +402,16 @@ final class Simulation {
           check(
               Objects.equals(before, write.entry()),
               op + " read " + write.entry() + ", not " + before);
-      case SNAPSHOT, BARRIER, WALK, TICK, WATCH, UNWATCH, RANGE_BEGIN, RANGE_DELETE, RANGE_END ->
+      case SNAPSHOT,
+          BARRIER,
+          WALK,
+          TICK,
+          WATCH,
+          UNWATCH,
+          RANGE_BEGIN,
+          RANGE_DELETE,
+          RANGE_END,
+          OUTCOME_WALK ->
           throw new AssertionError(write.kind());
     }
   }

@@ -310,7 +310,7 @@ final class DirectoryFuzz {
     if (record.type() != RecordDescriptor.PUT && record.type() != RecordDescriptor.DELETE) {
       return;
     }
-    final String[] place = where.get().split("=| offset=");
+    final String[] place = where.get().split("=| offset=", -1);
     final Last found = new Last(record.lsn(), new ArrayList<>());
     last.merge(
             new Key(record.index(), record.key()),

@@ -102,8 +102,10 @@ class HostMemoryTest {
     write("proc/self/cgroup", "9:name=systemd:/\n4:cpu,memory:/docker/0815\n0::/\n");
     write(
         "proc/self/mountinfo",
-        "34 30 0:31 /docker/0815 /sys/fs/cgroup/memory rw shared:7 - cgroup cgroup rw,memory,cpu\n"
-            + "35 30 0:32 / /sys/fs/cgroup/pids rw - cgroup cgroup rw,pids\n");
+        """
+        34 30 0:31 /docker/0815 /sys/fs/cgroup/memory rw shared:7 - cgroup cgroup rw,memory,cpu
+        35 30 0:32 / /sys/fs/cgroup/pids rw - cgroup cgroup rw,pids
+        """);
     final String directory = "sys/fs/cgroup/memory/";
     write(directory + "memory.limit_in_bytes", 512 * MIB + "\n");
     write(directory + "memory.usage_in_bytes", 400 * MIB + "\n");

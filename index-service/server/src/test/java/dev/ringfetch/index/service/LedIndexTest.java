@@ -551,8 +551,8 @@ final class LedIndexTest {
   }
 
   /** The catch-up that a call waits for at the server whose only thread this is. */
-  private LeaderDirectory.Synced awaited(ExecutorService thread) throws Exception {
-    final LeaderDirectory.Synced told = elsewhere.synced.poll(30, TimeUnit.SECONDS);
+  private CatchUp.Synced awaited(ExecutorService thread) throws Exception {
+    final CatchUp.Synced told = elsewhere.synced.poll(30, TimeUnit.SECONDS);
     assertNotNull(told, "the call does not wait");
     thread.submit(() -> {}).get(30, TimeUnit.SECONDS); // the service's method has returned
     return told;
@@ -573,7 +573,7 @@ final class LedIndexTest {
           IndexGrpc.newBlockingStub(channel).withDeadlineAfter(50, TimeUnit.SECONDS);
       final IndexGrpc.IndexFutureStub futures =
           IndexGrpc.newFutureStub(channel).withDeadlineAfter(50, TimeUnit.SECONDS);
-      final List<LeaderDirectory.Synced> told = new ArrayList<>();
+      final List<CatchUp.Synced> told = new ArrayList<>();
       final WatchRequest watchRequest = WatchRequest.newBuilder().setIndex(NAME).build();
       final WatchStream watch = new WatchStream(channel, watchRequest);
       told.add(awaited(thread));
@@ -591,11 +591,11 @@ final class LedIndexTest {
       told.add(awaited(thread));
       final Future<DeleteRangeResponse> removal =
           futures.deleteRange(DeleteRangeRequest.newBuilder().setIndex(NAME).build());
-      final LeaderDirectory.Synced removalTold = awaited(thread);
+      final CatchUp.Synced removalTold = awaited(thread);
 
       beginToLead(IndexKind.ORDERED, 0);
       assertEquals(Status.Code.OK, put(null).code());
-      for (final LeaderDirectory.Synced next : told) {
+      for (final CatchUp.Synced next : told) {
         next.onEnd(null);
       }
       watch.next();
@@ -610,7 +610,7 @@ final class LedIndexTest {
       final long endNs = System.nanoTime() + TimeUnit.SECONDS.toNanos(30);
       while (indexes.watches().open() != 0) {
         assertTrue(System.nanoTime() - endNs < 0, "a watch that was cancelled stays");
-        Thread.yield();
+        Thread.sleep(1);
       }
     } finally {
       channel.shutdownNow();

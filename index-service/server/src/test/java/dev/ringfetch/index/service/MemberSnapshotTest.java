@@ -208,7 +208,7 @@ final class MemberSnapshotTest {
 
   /** A record of one of so many clients: it comes, writes, deletes of a range, ends. */
   private void write(Random random, int clients) throws Exception {
-    client = 1 + random.nextInt(clients);
+    client = 1L + random.nextInt(clients);
     final long[] numbers = next.computeIfAbsent(client, unknown -> new long[] {0, 1, 1});
     if (numbers[0] == 0) {
       numbers[0] = 1;

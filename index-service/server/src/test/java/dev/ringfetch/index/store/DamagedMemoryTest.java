@@ -111,7 +111,16 @@ class DamagedMemoryTest {
             assertEquals(before, write.entry());
           }
         }
-        case SNAPSHOT, BARRIER, WALK, TICK, WATCH, UNWATCH, RANGE_BEGIN, RANGE_DELETE, RANGE_END ->
+        case SNAPSHOT,
+            BARRIER,
+            WALK,
+            TICK,
+            WATCH,
+            UNWATCH,
+            RANGE_BEGIN,
+            RANGE_DELETE,
+            RANGE_END,
+            OUTCOME_WALK ->
             throw new AssertionError(write.kind());
       }
       if (write.kind() == Write.Kind.DELETE) {
