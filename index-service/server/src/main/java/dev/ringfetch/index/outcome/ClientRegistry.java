@@ -164,12 +164,14 @@ public final class ClientRegistry {
         return TOO_MANY;
       }
       client = new NumberedClient(draw(), 1);
-      if (log != null && !log.opened(client.id(), 1, () -> opened.accept(client))) {
-        return LOG_FULL;
-      }
-      add(client);
+      add(client); // first: its writes may come as soon as the record is durable
       if (log != null) {
-        return 0;
+        if (log.opened(client.id(), 1, () -> opened.accept(client))) {
+          return 0;
+        }
+        clients.remove(client.id());
+        order.removeLast();
+        return LOG_FULL;
       }
     } finally {
       lock.unlock();

@@ -71,6 +71,15 @@ class ClientRegistryTest {
     assertNotNull(registry.find(opened.get(1).id()));
   }
 
+  /** Its first write may come before the thread that opens it goes on. */
+  @Test
+  void aClientIsThereOnceItsRecordIsDurable() throws Exception {
+    final ClientRegistry registry = registry(2);
+    registry.record(new Log());
+    assertEquals(0, registry.open(0, client -> assertSame(client, registry.find(client.id()))));
+    assertEquals(1, registry.count());
+  }
+
   @Test
   void aLogHasTheClientsThatThereAre() throws Exception {
     final ClientRegistry registry = registry(100);
