@@ -67,6 +67,11 @@ final class WatchStream {
     return (WatchResponse) next;
   }
 
+  /** Whether nothing has come that was not taken. */
+  boolean isEmpty() {
+    return arrived.isEmpty();
+  }
+
   /** The next so many changes, however many responses it takes. */
   List<WatchEvent> events(int count) {
     final List<WatchEvent> events = new ArrayList<>();

@@ -389,6 +389,7 @@ class WatchTest {
     put("", key(3), text("3"));
     assertEquals(List.of("PUT key 3=3 created"), texts(live.events(1)));
     assertEquals(3, index.count(CountRequest.getDefaultInstance()).getEntries());
+    assertTrue(behind.isEmpty(), "it has read the journal on another thread");
     disk.countDown();
     assertEquals(
         List.of("PUT key 1=1 created", "PUT key 2=2 created", "PUT key 3=3 created"),
