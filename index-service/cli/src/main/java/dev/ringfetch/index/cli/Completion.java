@@ -14,7 +14,7 @@ import picocli.CommandLine.Model.CommandSpec;
 
 /** The completion of a shell's lines: commands, options, and names of indexes and nodes. */
 final class Completion implements Completer {
-  /** What the shell itself reads. */
+  /** The words that the shell itself reads. */
   private static final List<String> WORDS = List.of("help", "exit", "quit");
 
   private final CommandSpec commands;

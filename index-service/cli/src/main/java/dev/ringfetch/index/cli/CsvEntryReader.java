@@ -211,7 +211,7 @@ final class CsvEntryReader implements EntryReader {
     }
   }
 
-  /** What is wrong with the CSV; throws where the input cannot be read. */
+  /** The text of a fault in the CSV; throws where the input cannot be read. */
   private static String reason(UncheckedIOException e) throws IOException {
     if (!(e.getCause() instanceof CSVException)) {
       throw e.getCause();

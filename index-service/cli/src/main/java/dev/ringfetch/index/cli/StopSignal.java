@@ -18,7 +18,7 @@ final class StopSignal {
   /** How long the command may take to end. */
   private static final int WAIT_SECONDS = 7;
 
-  /** What waits for input. */
+  /** A read that waits for input. */
   @FunctionalInterface
   interface Read<T> {
     T read() throws IOException;

@@ -23,7 +23,7 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 import picocli.CommandLine;
 
-/** What the shell offers at a tab. */
+/** Tests of the completions that the shell offers at a tab. */
 final class CompletionTest {
   @TempDir static Path directory;
 

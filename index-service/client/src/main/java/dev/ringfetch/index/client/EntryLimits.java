@@ -10,7 +10,7 @@ import io.grpc.Status;
  * transport refuses what is far beyond them, and names a limit of its own.
  */
 final class EntryLimits {
-  /** What a server takes as one message unless set otherwise; no request of entries is so long. */
+  /** The default limit of a message to a server; no request of entries is longer. */
   private static final int MAX_REQUEST_LENGTH = 4 << 20;
 
   private EntryLimits() {}

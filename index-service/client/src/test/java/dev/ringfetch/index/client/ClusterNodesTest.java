@@ -9,7 +9,7 @@ import java.util.List;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 
-/** What a client learns about nodes from other nodes, which may be of older versions. */
+/** Tests of the addresses that nodes tell a client of other nodes. */
 class ClusterNodesTest {
   private static final String SEED = "localhost:1";
   private static final String OTHER = "[::1]:2";

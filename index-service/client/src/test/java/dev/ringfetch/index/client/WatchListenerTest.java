@@ -34,7 +34,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 
-/** What a listener of a watch may rely on, and what it may do. */
+/** Tests of the contract of a listener of a watch. */
 @Timeout(60)
 final class WatchListenerTest {
   private static final long SECOND_NS = TimeUnit.SECONDS.toNanos(1);
