@@ -134,7 +134,8 @@ final class LeaderChannel extends ManagedChannel {
     private Q message;
     private int refusals;
     private final Set<String> alive = new HashSet<>(); // nodes that have refused the call
-    private String lost; // the last node that did not answer; null: each did
+    private final Set<String> lost = new HashSet<>(); // nodes that did not answer it last
+    private String named; // the leader that a node has named last; null: none has named one
     private boolean hurries; // the last attempt came without a pause
     private final long beginNs = System.nanoTime();
 
@@ -269,37 +270,39 @@ final class LeaderChannel extends ManagedChannel {
         refused(attempt, leader, trailers.get(Trailers.NODES));
         return;
       }
-      if (Failures.isLost(status) || status.getCode() == Status.Code.DEADLINE_EXCEEDED) {
+      final boolean isLate = status.getCode() == Status.Code.DEADLINE_EXCEEDED;
+      final boolean isLost = Failures.isLost(status);
+      if (isLost || isLate) {
         nodes.lost(attempt.index, attempt.address);
       }
-      if (!attempt.isAnswered() && Failures.isLost(status) && waits()) {
-        hurries = !hurries && (lost == null || lost.equals(attempt.address)); // on to the next one
-        lost = trailers.containsKey(Trailers.NODES) ? lost : attempt.address; // else it lives
+      if (isLost && !attempt.isAnswered() && waits()) {
+        hurries = !hurries && (lost.isEmpty() || lost.contains(attempt.address)); // to the next
+        if (!trailers.containsKey(Trailers.NODES)) { // else it lives
+          lost.add(attempt.address);
+        }
         again(hurries ? 0 : nextPauseNs());
         return;
       }
+      final boolean isWithoutLeader =
+          isLate ? lost.contains(named) : isLost && !alive.contains(attempt.address);
       listener.onClose(
-          Failures.isLost(status) && isForLeader && !attempt.isAnswered()
-              ? withoutLeader(attempt, Failures.clear(status))
+          isWithoutLeader && isForLeader && !attempt.isAnswered() && !alive.isEmpty()
+              ? withoutLeader(attempt.index)
               : Failures.clear(status),
           trailers);
     }
 
-    /** The status of a call that has ended UNAVAILABLE, with what other nodes have said. */
-    private Status withoutLeader(Attempt<R> attempt, Status status) {
-      if (alive.isEmpty() || alive.contains(attempt.address)) {
-        return status; // no node has answered, or one that says why
-      }
-      final int known = nodes.addresses().size();
-      return status.withDescription(
+    /** The status of a call that no leader has taken, with what the nodes have said. */
+    private Status withoutLeader(String index) {
+      return Status.UNAVAILABLE.withDescription(
           "no node leads the index now: index="
-              + attempt.index
+              + index
               + ", "
               + alive.size()
               + " of "
-              + known
-              + " nodes answer, the leader that they name does not: "
-              + attempt.address);
+              + nodes.addresses().size()
+              + " nodes answer, the leader named last is "
+              + named);
     }
 
     /**
@@ -309,7 +312,9 @@ final class LeaderChannel extends ManagedChannel {
     private void refused(Attempt<R> attempt, String leader, String living) {
       refusals++;
       alive.add(attempt.address);
-      final boolean isLost = leader.equals(lost); // which the node has not noticed yet
+      lost.remove(attempt.address);
+      named = leader;
+      final boolean isLost = lost.contains(leader); // which the node has not noticed yet
       if (isLost) {
         nodes.lost(attempt.index, attempt.address);
       } else {
@@ -318,10 +323,7 @@ final class LeaderChannel extends ManagedChannel {
       nodes.learn(living);
       if (refusals > MOST_REFUSALS && !waits()) {
         nodes.forgetLeader(attempt.index);
-        listener.onClose(
-            Status.UNAVAILABLE.withDescription(
-                "no node leads the index: index=" + attempt.index + " named last=" + leader),
-            new Metadata());
+        listener.onClose(withoutLeader(attempt.index), new Metadata());
         return;
       }
       final boolean isElsewhere = !isLost && !leader.equals(attempt.address);
