@@ -225,7 +225,7 @@ final class ChannelSessions implements StreamRoom.Sessions, SessionAttempt.Outco
   private void flush() {
     final ClientCall<OpenRequest, OpenResponse> call =
         context
-            .grpc()
+            .control()
             .newCall(
                 SessionService.OPEN, CallOptions.DEFAULT.withExecutor(DefaultExecutor.RETRYING));
     call.start(new ClientCall.Listener<>() {}, new Metadata());

@@ -6,6 +6,7 @@ import dev.ringfetch.call.DirectExecutor;
 import dev.ringfetch.fabric.FabricContext;
 import dev.ringfetch.fabric.FabricProvider;
 import dev.ringfetch.session.SessionContext;
+import io.grpc.BinaryLog;
 import io.grpc.CallOptions;
 import io.grpc.Channel;
 import io.grpc.ChannelCredentials;
@@ -68,6 +69,8 @@ public final class RingChannelBuilder extends ForwardingChannelBuilder2<RingChan
   private boolean watches = true; // the name resolver of the target
   private NameResolver.Factory resolvers; // null: those of gRPC's registry
   private boolean looksUpConfig = true;
+  private boolean ownsLog = true; // the binary log of the gRPC builder
+  private BinaryLog binaryLog; // null: none
   private String policy = Balancing.PICK_FIRST;
   private Map<String, ?> serviceConfig;
 
@@ -118,7 +121,8 @@ public final class RingChannelBuilder extends ForwardingChannelBuilder2<RingChan
   /**
    * A channel over a gRPC channel that another builder creates. Call credentials that are bundled
    * with that one's credentials do not reach calls on a ring: give those to {@link
-   * #newChannelBuilder}.
+   * #newChannelBuilder}. Interceptors of that builder, such as those of an agent, see the streams
+   * of sessions, too, unless {@link #setBinaryLog} is called, perhaps with null.
    *
    * @param grpc builder of the gRPC channel; this builder owns it from here on.
    * @param target name of the target for log lines.
@@ -127,6 +131,7 @@ public final class RingChannelBuilder extends ForwardingChannelBuilder2<RingChan
     final RingChannelBuilder builder = new RingChannelBuilder(grpc, target);
     builder.pulseNs = Pulse.INTERVAL_NS; // the given builder may have keepalive set
     builder.watches = false; // and a resolver of its own
+    builder.ownsLog = false;
     return builder;
   }
 
@@ -367,6 +372,14 @@ public final class RingChannelBuilder extends ForwardingChannelBuilder2<RingChan
     return this;
   }
 
+  /** Calls on a ring do not appear in the log. */
+  @Override
+  public RingChannelBuilder setBinaryLog(BinaryLog log) {
+    binaryLog = log;
+    ownsLog = true;
+    return this;
+  }
+
   @Override
   @Deprecated
   public RingChannelBuilder nameResolverFactory(NameResolver.Factory factory) {
@@ -410,9 +423,16 @@ public final class RingChannelBuilder extends ForwardingChannelBuilder2<RingChan
     ManagedChannel beneath = null;
     try {
       final Balancing balancing = newBalancing();
+      final ControlChannel control = ownsLog ? ControlChannel.within(grpc, binaryLog) : null;
       beneath = grpc.build();
       return new RingChannel(
-          new ChannelContext(beneath, target, shared, context, plaintext),
+          new ChannelContext(
+              beneath,
+              control == null ? beneath : control.of(beneath),
+              target,
+              shared,
+              context,
+              plaintext),
           new ChannelCalls(
               executor,
               new ClientLimits(context.maxInboundLength(), context.maxMetadataLength()),

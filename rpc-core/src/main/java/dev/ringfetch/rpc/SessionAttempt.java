@@ -85,7 +85,7 @@ final class SessionAttempt implements ClientHandshake.Listener, HandshakeStream.
 
   void start() {
     try {
-      stream.start(context.grpc(), policy.pulseNs());
+      stream.start(context.control(), policy.pulseNs());
     } catch (Error e) { // for want of memory, perhaps of that for its deadline
       outcomes.onRefused(this, "handshake: " + e, Backoff.MAX_NS);
       stream.abandon(); // it may have begun
