@@ -27,6 +27,7 @@ import picocli.CommandLine.ParseResult;
       SessionsBench.class,
       ClientsBench.class,
       LoadBench.class,
+      BusyBench.class,
       BulkBench.class,
       IndexBench.class,
       JournalBench.class,

@@ -45,6 +45,16 @@ record Pinning(List<Integer> clients, List<Integer> servers, String obstacle) {
         : none("no taskset (Debian: apt-get install util-linux)");
   }
 
+  /** Clients and servers on one core; none where this machine allows no pinning. */
+  static Pinning ofOneCore() throws IOException {
+    final Pinning halves = ofMachine();
+    if (halves.obstacle != null) {
+      return halves;
+    }
+    final List<Integer> first = halves.clients.subList(0, 1);
+    return new Pinning(first, first, null);
+  }
+
   /** The cores of a list as Linux writes it: 0-3,8. */
   static List<Integer> cores(String list) {
     final List<Integer> cores = new ArrayList<>();

@@ -27,6 +27,9 @@ public final class Connection {
   @Option(names = "--transport", required = true, description = "${COMPLETION-CANDIDATES}.")
   private Side side;
 
+  @Option(names = "--fallback", description = "Make calls over gRPC while there is no ring.")
+  private boolean fallback;
+
   @Option(names = "--direct", description = "Use a direct executor.")
   private boolean direct;
 
@@ -66,7 +69,10 @@ public final class Connection {
   }
 
   private RingChannelBuilder ring() {
-    final RingChannelBuilder builder = RingChannelBuilder.forTarget(target).requireFabric();
+    final RingChannelBuilder builder = RingChannelBuilder.forTarget(target);
+    if (!fallback) {
+      builder.requireFabric();
+    }
     rings.apply(builder);
     return builder;
   }
