@@ -26,6 +26,7 @@ import java.util.concurrent.TimeUnit;
 import java.util.function.IntFunction;
 import javax.net.ssl.SSLPeerUnverifiedException;
 import javax.net.ssl.SSLSession;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
@@ -49,6 +50,7 @@ class DropInTest {
     assertEquals(thrice(RING), run(List.of("-D" + GrpcBuilders.PROPERTY + "=true"), null));
   }
 
+  @Tag("slow")
   @Test
   void variableGivesRings() throws Exception {
     assertEquals(RING, run(List.of(ONE), "true"));
@@ -59,6 +61,7 @@ class DropInTest {
     assertEquals(thrice(NO_RING), run(List.of(), null));
   }
 
+  @Tag("slow")
   @Test
   void propertyCountsBeforeTheVariable() throws Exception {
     assertEquals(NO_RING, run(List.of(ONE, "-D" + GrpcBuilders.PROPERTY + "=false"), "true"));

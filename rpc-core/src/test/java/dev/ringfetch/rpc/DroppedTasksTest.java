@@ -8,11 +8,11 @@ import java.util.concurrent.SynchronousQueue;
 import java.util.concurrent.ThreadPoolExecutor;
 import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.AfterEach;
-import org.junit.jupiter.params.ParameterizedTest;
-import org.junit.jupiter.params.provider.ValueSource;
+import org.junit.jupiter.api.Test;
 
 /** Executors of servers that drop tasks without a word. */
 final class DroppedTasksTest extends RingFixture {
+  private static final int BURSTS = 3;
   private static final int BURST = 90; // more than a session hands over
   private static final int STREAMS = 100;
 
@@ -31,12 +31,11 @@ final class DroppedTasksTest extends RingFixture {
   }
 
   /** The calls of the burst may end as they like; later ones are served. */
-  @ParameterizedTest
-  @ValueSource(ints = {1, 3})
-  void aBurstHurtsItsOwnCallsOnly(int bursts) throws Exception {
+  @Test
+  void burstsHurtTheirOwnCallsOnly() throws Exception {
     serve(Served.digesting(), builder -> builder.executor(executor).maxStreams(STREAMS));
     final RingChannel channel = connect(builder().requireFabric());
-    for (int b = 0; b < bursts; b++) {
+    for (int b = 0; b < BURSTS; b++) {
       final List<Exchange> calls = new ArrayList<>();
       for (int i = 0; i < BURST; i++) {
         calls.add(

@@ -26,6 +26,7 @@ import org.junit.jupiter.api.Timeout;
  */
 @Timeout(120)
 final class GlobalInterceptorTest {
+  @Tag("slow")
   @Test
   void orderIsTheSameOverRingAndGrpc() throws Exception {
     final String grpc = run("grpc");

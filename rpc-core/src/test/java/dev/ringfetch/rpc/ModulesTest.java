@@ -14,6 +14,7 @@ import java.util.stream.Collectors;
 import java.util.stream.Stream;
 import javax.tools.ToolProvider;
 import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
@@ -169,6 +170,7 @@ class ModulesTest {
   }
 
   /** Neither java.management, java.naming nor jdk.unsupported, which those use that we stand on. */
+  @Tag("slow")
   @Test
   void noOtherModuleOfTheJdkIsNeeded(@TempDir Path directory) throws Exception {
     assertEquals("server shm\nshm", onClassPath(directory, "java.base,java.logging,jdk.net"));

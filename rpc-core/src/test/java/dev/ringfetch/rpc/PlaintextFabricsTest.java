@@ -14,6 +14,7 @@ import java.time.Duration;
 import java.util.List;
 import java.util.concurrent.CompletionException;
 import java.util.concurrent.TimeUnit;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
@@ -41,6 +42,7 @@ final class PlaintextFabricsTest {
     assertEquals(SecurityLevel.NONE, PlaintextFabrics.level("verbs", PRIVATE));
   }
 
+  @Tag("slow")
   @Test
   void aSecondFabricServesWhereBothSidesAllowIt() throws Exception {
     final Path services = Files.createDirectories(directory.resolve("META-INF/services"));

@@ -14,10 +14,12 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
 /** Two applications in one JVM, each with Ringfetch and gRPC in a class loader of its own. */
 final class UndeployedTest extends RingFixture {
+  @Tag("slow")
   @Test
   void oneThatIsStoppedIsCollectedAndHurtsNoOther() throws Exception {
     final RingServer living = serve(Bytes.digesting());

@@ -54,6 +54,7 @@ class ReplyPolicyTest {
     return rate(ReplyPolicy.FETCH, card, processNs) / rate(ReplyPolicy.PUSH, card, processNs);
   }
 
+  @Tag("slow")
   @Test
   void ratesOfServersThatAnswerAtOnce() {
     final Result fetch = run(ReplyPolicy.FETCH, CARD, 0);
@@ -68,6 +69,7 @@ class ReplyPolicyTest {
   }
 
   /** Three process times with each card in a hunt, else one with one and another with the other. */
+  @Tag("slow")
   @Test
   void mostlyTheFirstReadFindsTheAnswer() {
     for (final NicModel card : List.of(CARD, TWICE)) {

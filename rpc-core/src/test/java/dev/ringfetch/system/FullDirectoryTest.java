@@ -18,6 +18,7 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.nio.file.StandardOpenOption;
 import java.util.List;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
@@ -31,6 +32,7 @@ class FullDirectoryTest {
   @TempDir(factory = ShmTempDirFactory.class)
   Path directory;
 
+  @Tag("slow")
   @Test
   void openRingsGoOnAndNewOnesWait() throws Exception {
     NoMemoryTest.assumeMounts(directory);

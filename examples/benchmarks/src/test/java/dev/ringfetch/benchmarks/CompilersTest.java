@@ -5,9 +5,11 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import java.io.IOException;
 import java.util.List;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
 final class CompilersTest {
+  @Tag("slow")
   @Test
   void haveWorkWhereJvmsStartAndNoneWithoutAny() throws IOException {
     final Compilers compilers = new Compilers();

@@ -43,6 +43,7 @@ final class IndexBenchTest {
   }
 
   /** Rivals have processes of their own, each of which takes a second to start. */
+  @Tag("slow")
   @Test
   @ResourceLock(Resources.SYSTEM_OUT)
   void eachRowOfTheIndexIsPrintedForScripts(@TempDir Path directory) throws IOException {

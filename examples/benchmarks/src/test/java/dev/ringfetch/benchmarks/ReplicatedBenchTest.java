@@ -90,6 +90,7 @@ final class ReplicatedBenchTest {
     return expected;
   }
 
+  @Tag("slow")
   @Test
   @ResourceLock(Resources.SYSTEM_OUT)
   void eachRowOfAnIndexIsPrintedForScripts() throws IOException {

@@ -20,6 +20,7 @@ import java.util.stream.Stream;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.DynamicTest;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.TestFactory;
 import org.junit.jupiter.api.Timeout;
@@ -108,6 +109,7 @@ class ProgramsTest {
     return List.of("-Dringfetch.dropin=true", "-Dringfetch.shm.directory=" + directory);
   }
 
+  @Tag("slow")
   @Test
   void stressClientTakesTheRing() throws Exception {
     final Path logging = Files.createFile(directory.resolve("logging.properties"));

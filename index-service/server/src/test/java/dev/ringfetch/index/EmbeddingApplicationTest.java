@@ -14,6 +14,7 @@ import java.util.stream.Collectors;
 import java.util.stream.Stream;
 import javax.tools.ToolProvider;
 import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
@@ -147,6 +148,7 @@ class EmbeddingApplicationTest {
             "ringfetch.application/ringfetch.application.Main"));
   }
 
+  @Tag("slow")
   @Test
   void readsDirectlyOnTheClassPath() throws Exception {
     assertEquals(

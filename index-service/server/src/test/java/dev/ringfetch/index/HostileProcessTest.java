@@ -142,6 +142,7 @@ class HostileProcessTest {
     assertServes();
   }
 
+  @Tag("slow")
   @Test
   void truncatedSegmentsEndReadsOfTheirIndexOnly() throws Exception {
     try (DirectReader reader = openReader(OTHER)) {

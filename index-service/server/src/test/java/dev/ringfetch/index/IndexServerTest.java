@@ -65,6 +65,7 @@ class IndexServerTest {
     }
   }
 
+  @Tag("slow")
   @Test
   void servesRingsInTheDirectoryThatItIsTold(@TempDir Path shm) throws Exception {
     try (ServerProcess server = ServerProcess.start("--port=0", "--shm-directory=" + shm)) {

@@ -76,6 +76,7 @@ class LostDirectoryTest {
     }
   }
 
+  @Tag("slow")
   @Test
   void aDeletedLockLetsNoSecondServerInAndEndsTheFirst() throws Exception {
     final ServerProcess first = start("--durability=disk");

@@ -22,6 +22,7 @@ import java.util.List;
 import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
@@ -74,6 +75,7 @@ class ShortMemoryTest {
                 .toArray(String[]::new));
   }
 
+  @Tag("slow")
   @Test
   void successorGivesUpTheMemoryOfAKilledServerWhenItNeedsTheRoom() throws Exception {
     try (DirectReader reader =
@@ -123,6 +125,7 @@ class ShortMemoryTest {
   }
 
   /** The words are those of what is short, which is not the limit of index memory. */
+  @Tag("slow")
   @Test
   void startWithoutRoomSaysWhatIsShort() throws Exception {
     server.close();

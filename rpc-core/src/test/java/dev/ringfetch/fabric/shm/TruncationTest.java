@@ -16,6 +16,7 @@ import java.util.ArrayList;
 import java.util.HexFormat;
 import java.util.List;
 import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -55,6 +56,7 @@ class TruncationTest {
     return closeLater(ShmChild.start(flags, directory, task));
   }
 
+  @Tag("slow")
   @ParameterizedTest
   @CsvSource({
     "-XX:+TieredCompilation, 20000",

@@ -8,10 +8,12 @@ import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.List;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
 final class AeronProcessTest {
   /** The processes check each answer themselves, and say so by failing. */
+  @Tag("slow")
   @Test
   void callsAreAnsweredInEachRoundAndNothingIsLeftBehind() throws IOException {
     final Path directory;

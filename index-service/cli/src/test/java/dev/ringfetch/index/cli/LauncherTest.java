@@ -14,6 +14,7 @@ import java.util.Map;
 import java.util.concurrent.TimeUnit;
 import java.util.stream.Collectors;
 import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
@@ -70,6 +71,7 @@ final class LauncherTest {
     assertTrue(help.done().startsWith("Usage: examples/run index scan"), help::toString);
   }
 
+  @Tag("slow")
   @Test
   void anArchiveThatDoesNotFitIsPassedOverInSilence() throws Exception {
     final String archives = root.resolve("index-service/cli/target/classes-").toString();
@@ -84,6 +86,7 @@ final class LauncherTest {
     assertEquals("", help.err());
   }
 
+  @Tag("slow")
   @Test
   void namesAreReadInALocaleThatIsNotInstalled() throws Exception {
     final Outcome refused =

@@ -24,6 +24,7 @@ import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.locks.LockSupport;
 import java.util.zip.GZIPOutputStream;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -186,6 +187,7 @@ final class TroubleTest {
     }
   }
 
+  @Tag("slow")
   @Test
   void aServerThatEndsInTheMidstEndsTheLoadWithTheLinesInDoubt() throws Exception {
     final TestServer server = TestServer.start(directory, TestServer.MEMORY);

@@ -28,6 +28,7 @@ import java.util.concurrent.TimeUnit;
 import java.util.function.Function;
 import java.util.function.Predicate;
 import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
@@ -217,6 +218,7 @@ final class DiskClusterTest {
     return text.length();
   }
 
+  @Tag("slow")
   @Test
   void disksOfLeaderAndMembersAreBounded() throws Exception {
     start("a", "b", "c");

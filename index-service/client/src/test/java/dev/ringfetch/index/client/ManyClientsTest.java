@@ -60,6 +60,7 @@ final class ManyClientsTest {
     }
   }
 
+  @Tag("slow")
   @Test
   void hundredsLeaveNoThreadAndNoDescriptor() throws Exception {
     run(200);

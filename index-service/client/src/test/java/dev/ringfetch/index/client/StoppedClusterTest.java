@@ -199,6 +199,7 @@ final class StoppedClusterTest {
     }
   }
 
+  @Tag("slow")
   @Test
   void entriesAreThereAfterAllNodesHaveEndedInOrder() throws Exception {
     start("a", "b", "c");

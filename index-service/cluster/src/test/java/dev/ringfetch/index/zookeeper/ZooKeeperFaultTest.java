@@ -421,6 +421,7 @@ final class ZooKeeperFaultTest {
     assertEquals(serving, party.awaitGroup(won.getGroup(), serving.getVersion()));
   }
 
+  @Tag("slow")
   @Test
   void everyAnswerIsTrueUnderRandomCuts() throws Exception {
     checkAnswers(12);

@@ -7,7 +7,9 @@ import org.junit.jupiter.api.Test;
 
 /** Random lives of a journal on a simulated disk: see {@link JournalWorld}. */
 class JournalSimulationTest {
-  private static final int WORLDS = Integer.getInteger("ringfetch.worlds", 60);
+  private static final int WORLDS =
+      Integer.getInteger(
+          "ringfetch.worlds", Integer.getInteger("ringfetch.hunt", 0) == 0 ? 20 : 60);
 
   private final JournalWorld.Coverage seen = new JournalWorld.Coverage();
 

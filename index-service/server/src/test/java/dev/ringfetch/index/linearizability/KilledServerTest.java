@@ -67,6 +67,7 @@ final class KilledServerTest {
   }
 
   /** The clients are threads of this process. */
+  @Tag("slow")
   @Test
   void oneKillUnderThreads() throws Exception {
     check(1, Threads::new);

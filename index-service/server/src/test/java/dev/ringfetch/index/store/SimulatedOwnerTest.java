@@ -25,7 +25,9 @@ import org.junit.jupiter.params.provider.ValueSource;
  */
 class SimulatedOwnerTest {
   private static final long SEED = Long.getLong("ringfetch.seed", 26);
-  private static final int WORLDS = Integer.getInteger("ringfetch.worlds", 60);
+  private static final int WORLDS =
+      Integer.getInteger(
+          "ringfetch.worlds", Integer.getInteger("ringfetch.hunt", 0) == 0 ? 25 : 60);
 
   /** A world in which a reader comes between the copy of a group and the moment it goes live. */
   private static final long RARE = 3_000_102;

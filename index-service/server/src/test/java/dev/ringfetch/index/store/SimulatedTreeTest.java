@@ -24,7 +24,8 @@ import org.junit.jupiter.params.provider.ValueSource;
  */
 class SimulatedTreeTest {
   private static final long SEED = Long.getLong("ringfetch.seed", 26);
-  private static final int WORLDS = Integer.getInteger("ringfetch.worlds", 16);
+  private static final int WORLDS =
+      Integer.getInteger("ringfetch.worlds", Integer.getInteger("ringfetch.hunt", 0) == 0 ? 8 : 16);
   private static final int READS_AFTER_END = 5;
   private static final int KEYS = 300;
 
