@@ -1,5 +1,6 @@
 package dev.ringfetch.rpc;
 
+import com.google.errorprone.annotations.concurrent.GuardedBy;
 import dev.ringfetch.counters.Counters;
 import dev.ringfetch.fabric.FabricContext;
 import dev.ringfetch.session.SessionContext;
@@ -18,28 +19,39 @@ final class SharedFabrics {
 
   private final Key key;
   private final Cleaner orphans = Cleaner.create(); // its thread ends with the last channel's
-  private final Fabrics fabrics;
+  private volatile Fabrics fabrics; // null until a user has opened them
+
+  @GuardedBy("SHARED")
   private int users;
 
-  private SharedFabrics(Key key, Fabrics fabrics) {
+  private SharedFabrics(Key key) {
     this.key = key;
-    this.fabrics = fabrics;
   }
 
+  /** Returns the fabrics, and opens them if no other channel has; called by {@code build()}. */
   static SharedFabrics acquire(
       FabricSelection selection, FabricContext fabricContext, SessionContext sessionContext) {
     final Key key = new Key(selection, fabricContext.directory(), sessionContext.spinNs());
+    final SharedFabrics shared;
     synchronized (SHARED) {
-      final SharedFabrics shared =
-          SHARED.computeIfAbsent(
-              key,
-              absent ->
-                  new SharedFabrics(
-                      key,
-                      new Fabrics(
-                          selection, fabricContext, sessionContext, 1, "ringfetch-client")));
+      shared = SHARED.computeIfAbsent(key, SharedFabrics::new);
       shared.users++;
-      return shared;
+    }
+    try {
+      shared.open(fabricContext, sessionContext);
+    } catch (RuntimeException | Error e) {
+      shared.release();
+      throw e;
+    }
+    return shared;
+  }
+
+  /**
+   * Opens the fabrics. It takes long: only channels that share these fabrics wait for each other.
+   */
+  private synchronized void open(FabricContext fabricContext, SessionContext sessionContext) {
+    if (fabrics == null) {
+      fabrics = new Fabrics(key.selection, fabricContext, sessionContext, 1, "ringfetch-client");
     }
   }
 
@@ -64,7 +76,10 @@ final class SharedFabrics {
       }
       SHARED.remove(key);
     }
-    fabrics.close();
+    final Fabrics opened = fabrics;
+    if (opened != null) { // the last user may have failed to open them
+      opened.close();
+    }
   }
 
   private record Key(FabricSelection selection, Path directory, long spinNs) {

@@ -17,8 +17,8 @@ import io.grpc.stub.StreamObserver;
 import java.io.IOException;
 import java.nio.file.Path;
 import java.time.Duration;
-import java.util.ArrayList;
 import java.util.List;
+import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.TimeUnit;
 import java.util.function.BooleanSupplier;
 import java.util.function.UnaryOperator;
@@ -31,7 +31,7 @@ abstract class RingFixture {
 
   @TempDir Path directory;
 
-  private final List<RingChannel> channels = new ArrayList<>();
+  private final List<RingChannel> channels = new CopyOnWriteArrayList<>();
   private Server server;
 
   @AfterEach

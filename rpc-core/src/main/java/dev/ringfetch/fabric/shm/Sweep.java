@@ -13,10 +13,10 @@ import java.nio.file.NoSuchFileException;
 import java.nio.file.Path;
 import java.nio.file.StandardOpenOption;
 import java.util.ArrayList;
-import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
+import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.locks.ReentrantLock;
 
 /**
@@ -27,30 +27,34 @@ import java.util.concurrent.locks.ReentrantLock;
 final class Sweep {
   private static final Logger LOGGER = System.getLogger(Sweep.class.getName());
 
-  /** One sweep at a time in this process: two would conflict in the lock table of the JVM. */
-  private static final ReentrantLock SWEEPING = new ReentrantLock();
+  /** One sweep of a root at a time: two would conflict in the lock table of the JVM. */
+  private static final Map<Path, ReentrantLock> SWEEPING = new ConcurrentHashMap<>();
 
   /**
    * Lock files without a sign of life that this JVM has turned out to have locked through another
    * class loader. Their channels stay open for good, since closing one would drop that lock.
    */
-  private static final Map<String, FileChannel> HELD_ELSEWHERE_IN_JVM = new HashMap<>();
+  private static final Map<String, FileChannel> HELD_ELSEWHERE_IN_JVM = new ConcurrentHashMap<>();
 
   private Sweep() {}
 
   /** Sweeps a root that has been checked to be this user's, or does nothing where there is none. */
   static void run(Path root) {
-    SWEEPING.lock();
-    try (DirectoryStream<Path> entries = Files.newDirectoryStream(root)) {
-      for (Path entry : entries) {
-        sweepEntry(root, entry.getFileName().toString());
+    try {
+      ReentrantLock sweeping =
+          SWEEPING.computeIfAbsent(root.toRealPath(), absent -> new ReentrantLock());
+      sweeping.lock();
+      try (DirectoryStream<Path> entries = Files.newDirectoryStream(root)) {
+        for (Path entry : entries) {
+          sweepEntry(root, entry.getFileName().toString());
+        }
+      } finally {
+        sweeping.unlock();
       }
     } catch (NoSuchFileException e) {
       LOGGER.log(Level.DEBUG, "nothing to sweep: there is no {0}", root);
     } catch (IOException | DirectoryIteratorException e) {
       LOGGER.log(Level.WARNING, "cannot sweep " + root, e);
-    } finally {
-      SWEEPING.unlock();
     }
   }
 
