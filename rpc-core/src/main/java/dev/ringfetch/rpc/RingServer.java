@@ -12,6 +12,7 @@ import io.grpc.ServerServiceDefinition;
 import java.io.IOException;
 import java.net.SocketAddress;
 import java.util.List;
+import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.LongAdder;
@@ -32,6 +33,7 @@ public final class RingServer extends Server {
   private final int pollers;
   private final LongAdder grpcCalls;
   private final AtomicBoolean ending = new AtomicBoolean();
+  private final CountDownLatch ended = new CountDownLatch(1);
   private volatile boolean open; // there are fabrics, and they are not closed
 
   @GuardedBy("this")
@@ -107,15 +109,13 @@ public final class RingServer extends Server {
       }
       synchronized (this) {
         starting = false;
+        notifyAll();
       }
     }
     synchronized (this) {
       if (!fabricsClosed) {
         subject = opened.counters().add(Kind.SERVER, "port " + grpc.getPort(), this::count);
       }
-    }
-    if (ending.get()) { // a shutdown that came meanwhile may have found no fabrics to close
-      closeFabricsWhenTerminated();
     }
     return this;
   }
@@ -143,11 +143,12 @@ public final class RingServer extends Server {
     return endpoint.sessionCount();
   }
 
-  /**
-   * Closes the fabrics. A second caller waits for the first, so that all is closed when it returns.
-   */
-  private synchronized void closeFabrics() {
-    if (!fabricsClosed && fabrics != null) {
+  /** Closes the fabrics, also those that a start is about to open. */
+  private synchronized void closeFabrics() throws InterruptedException {
+    while (starting) {
+      wait();
+    }
+    if (fabrics != null) {
       fabricsClosed = true;
       fabrics.counters().remove(subject);
       try {
@@ -200,26 +201,27 @@ public final class RingServer extends Server {
     return this;
   }
 
-  /** Closes the fabrics at the end, even if no thread waits for it, as in gRPC's server. */
+  /**
+   * Closes the fabrics at the end, even if no thread waits for it, as in gRPC's server. In a thread
+   * of its own: a poller that is stuck in the application's code delays it, but no thread that
+   * awaits the termination for a limited time.
+   */
   private void closeFabricsAtTheEnd() {
     if (ending.compareAndSet(false, true)) {
-      closeFabricsWhenTerminated();
+      DefaultExecutor.RETRYING.execute(this::end);
     }
   }
 
-  private void closeFabricsWhenTerminated() {
-    final Thread waiter =
-        new Thread(
-            () -> {
-              try {
-                awaitTermination();
-              } catch (InterruptedException e) {
-                Thread.currentThread().interrupt(); // nobody does
-              }
-            },
-            "ringfetch-server-end");
-    waiter.setDaemon(true);
-    waiter.start();
+  private void end() {
+    try {
+      grpc.awaitTermination();
+      endpoint.awaitIdle(Long.MAX_VALUE);
+      closeFabrics();
+    } catch (InterruptedException e) {
+      Thread.currentThread().interrupt(); // no thread does
+    } finally {
+      ended.countDown();
+    }
   }
 
   @Override
@@ -238,21 +240,11 @@ public final class RingServer extends Server {
 
   @Override
   public boolean awaitTermination(long timeout, TimeUnit unit) throws InterruptedException {
-    final long start = System.nanoTime();
-    final long timeoutNs = unit.toNanos(timeout);
-    final boolean terminated =
-        grpc.awaitTermination(timeout, unit)
-            && endpoint.awaitIdle(timeoutNs - (System.nanoTime() - start));
-    if (terminated) {
-      closeFabrics();
-    }
-    return terminated;
+    return ended.await(timeout, unit);
   }
 
   @Override
   public void awaitTermination() throws InterruptedException {
-    grpc.awaitTermination();
-    endpoint.awaitIdle(Long.MAX_VALUE);
-    closeFabrics();
+    ended.await();
   }
 }

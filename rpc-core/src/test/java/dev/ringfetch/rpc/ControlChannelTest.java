@@ -16,6 +16,7 @@ import io.grpc.MethodDescriptor;
 import io.grpc.ServerMethodDefinition;
 import java.util.List;
 import java.util.concurrent.CopyOnWriteArrayList;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
@@ -52,6 +53,7 @@ final class ControlChannelTest extends RingFixture {
   }
 
   /** In a process of its own: interceptors for all channels can be registered once. */
+  @Tag("slow")
   @Test
   void interceptorsOfTheProcessSeeNoStreamOfASession() throws Exception {
     assertEquals(

@@ -1,12 +1,18 @@
 package dev.ringfetch.rpc;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
+import static org.mockito.ArgumentMatchers.any;
+import static org.mockito.Mockito.doAnswer;
+import static org.mockito.Mockito.mock;
+import static org.mockito.Mockito.when;
 
 import dev.ringfetch.fabric.Fabric;
 import dev.ringfetch.fabric.FabricContext;
 import dev.ringfetch.fabric.FabricProvider;
+import dev.ringfetch.fabric.HeapDoorbell;
 import dev.ringfetch.fabric.shm.ShmProvider;
 import io.grpc.Server;
 import io.grpc.ServerBuilder;
@@ -15,12 +21,14 @@ import java.net.ServerSocket;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.List;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
 
-/** What a start that fails leaves: a server that can be started again, and nothing else. */
+/** Starts and ends of servers: a start that fails leaves a server that can be started again. */
 final class ServerStartTest extends RingFixture {
   @Test
   void startsOnAPortThatHasBecomeFree() throws Exception {
@@ -66,6 +74,45 @@ final class ServerStartTest extends RingFixture {
         assertThrows(IllegalStateException.class, plain::start).getMessage(),
         assertThrows(IllegalStateException.class, ended::start).getMessage());
     assertTrue(ended.awaitTermination(TransportHarness.TIMEOUT_S, TimeUnit.SECONDS));
+  }
+
+  @Test
+  void awaitTerminationKeepsItsTimeWhileAFabricCloses() throws Exception {
+    final CountDownLatch closing = new CountDownLatch(1);
+    final CountDownLatch closes = new CountDownLatch(1);
+    final Fabric fabric = mock(Fabric.class);
+    when(fabric.openDoorbell()).thenReturn(new HeapDoorbell());
+    doAnswer(
+            call -> {
+              closing.countDown();
+              closes.await();
+              return null;
+            })
+        .when(fabric)
+        .close();
+    final FabricProvider provider = mock(FabricProvider.class);
+    when(provider.name()).thenReturn("shm");
+    when(provider.open(any())).thenReturn(fabric);
+    final RingServer server =
+        server(RingServerBuilder.forPort(0).providers(List.of(provider))).start().shutdown();
+    try {
+      assertTrue(closing.await(TransportHarness.TIMEOUT_S, TimeUnit.SECONDS));
+      final CompletableFuture<Boolean> early = new CompletableFuture<>();
+      DefaultExecutor.RETRYING.execute(
+          () -> {
+            try {
+              early.complete(server.awaitTermination(1, TimeUnit.MILLISECONDS));
+            } catch (InterruptedException e) {
+              early.completeExceptionally(e);
+            }
+          });
+      assertFalse(early.get(TransportHarness.TIMEOUT_S, TimeUnit.SECONDS));
+      assertFalse(server.isTerminated());
+    } finally {
+      closes.countDown();
+    }
+    assertTrue(server.awaitTermination(TransportHarness.TIMEOUT_S, TimeUnit.SECONDS));
+    assertTrue(server.isTerminated());
   }
 
   private RingServer server(RingServerBuilder builder) {

@@ -12,11 +12,15 @@ import dev.ringfetch.session.poller.Poller;
 import java.io.IOException;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
 
 /** An opened fabric with the pollers that serve its sessions, each in daemon threads. */
 public final class PolledFabric implements AutoCloseable {
-  private static final long CLOSE_TIMEOUT_MS = 5_000;
+  /**
+   * Limit of the wait for the ends of all pollers together, one of which may be stuck in a task.
+   */
+  private static final long CLOSE_TIMEOUT_NS = TimeUnit.SECONDS.toNanos(5);
 
   private final Fabric fabric;
   private final Counters counters;
@@ -124,10 +128,11 @@ public final class PolledFabric implements AutoCloseable {
   @Override
   public void close() {
     pollers.forEach(Poller::close);
+    final long startNs = System.nanoTime();
     boolean interrupted = false;
     for (final Poller poller : driven) {
       try {
-        poller.awaitEnd(CLOSE_TIMEOUT_MS);
+        poller.awaitEnd(CLOSE_TIMEOUT_NS - (System.nanoTime() - startNs));
       } catch (InterruptedException e) {
         interrupted = true;
       }

@@ -308,10 +308,10 @@ public final class Poller implements Runnable, AutoCloseable {
    * Waits until this poller and its threads have ended, except for threads that are stuck in a
    * task. Returns at once on the driver, and in its tasks.
    *
-   * @param timeoutMs timeout for each thread, in milliseconds; 0 does not mean forever.
+   * @param timeoutNs timeout for all threads together, in nanoseconds; 0 and less: no wait.
    */
-  public void awaitEnd(long timeoutMs) throws InterruptedException {
-    threads.awaitEnd(timeoutMs);
+  public void awaitEnd(long timeoutNs) throws InterruptedException {
+    threads.awaitEnd(timeoutNs);
   }
 
   private void endFaulted(InternalError fault) {

@@ -84,18 +84,16 @@ final class PollerThreads implements BackupHost {
   }
 
   /** See {@link Poller#awaitEnd}. */
-  void awaitEnd(long timeoutMs) throws InterruptedException {
-    if (token.isMine() || lease.isMine() || !end.await(timeoutMs, TimeUnit.MILLISECONDS)) {
+  void awaitEnd(long timeoutNs) throws InterruptedException {
+    final long startNs = System.nanoTime();
+    if (token.isMine() || lease.isMine() || !end.await(timeoutNs, TimeUnit.NANOSECONDS)) {
       return;
     }
-    join(token.holder(), timeoutMs);
-    join(forInline.thread(), timeoutMs);
-    join(forTasks.thread(), timeoutMs);
-  }
-
-  private static void join(Thread thread, long timeoutMs) throws InterruptedException {
-    if (thread != null) {
-      TimeUnit.MILLISECONDS.timedJoin(thread, timeoutMs);
+    for (final Thread thread :
+        new Thread[] {token.holder(), forInline.thread(), forTasks.thread()}) {
+      if (thread != null) {
+        TimeUnit.NANOSECONDS.timedJoin(thread, timeoutNs - (System.nanoTime() - startNs));
+      }
     }
   }
 }

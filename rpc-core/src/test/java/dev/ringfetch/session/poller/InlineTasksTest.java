@@ -345,7 +345,7 @@ class InlineTasksTest {
       assertTrue(ran.await(TIMEOUT_S, TimeUnit.SECONDS));
     }
     run.close();
-    run.awaitEnd(TimeUnit.SECONDS.toMillis(TIMEOUT_S));
+    run.awaitEnd(TimeUnit.SECONDS.toNanos(TIMEOUT_S));
     done.removeIf(line -> !line.startsWith("poller"));
     assertEquals(turns, done.size());
     assertTrue(run.tally().get(Counter.POLLER_TAKEOVERS) > 0);

@@ -44,7 +44,7 @@ class TaskBackupTest {
   void end() throws InterruptedException {
     over.countDown();
     poller.close();
-    poller.awaitEnd(TimeUnit.SECONDS.toMillis(TIMEOUT_S));
+    poller.awaitEnd(TimeUnit.SECONDS.toNanos(TIMEOUT_S));
   }
 
   private static void await(CountDownLatch latch) {
@@ -228,7 +228,7 @@ class TaskBackupTest {
         new Thread(
             () -> {
               try {
-                poller.awaitEnd(TimeUnit.SECONDS.toMillis(TIMEOUT_S));
+                poller.awaitEnd(TimeUnit.SECONDS.toNanos(TIMEOUT_S));
                 ended.countDown();
               } catch (InterruptedException e) {
                 throw new AssertionError(e);
@@ -249,7 +249,7 @@ class TaskBackupTest {
           poller.close();
           Thread.currentThread().interrupt(); // it would not wait
           try {
-            poller.awaitEnd(TimeUnit.SECONDS.toMillis(TIMEOUT_S));
+            poller.awaitEnd(TimeUnit.SECONDS.toNanos(TIMEOUT_S));
             returned.complete(Thread.interrupted());
           } catch (InterruptedException e) {
             returned.completeExceptionally(e);
