@@ -61,7 +61,7 @@ abstract class AnsweringCall<ReqT, RespT> extends ServerCallTask<ReqT, RespT> {
       ServerSession session,
       ServerStream stream,
       ServerMethodDefinition<ReqT, RespT> method,
-      HandlerRecord record) {
+      TaskRecord record) {
     super(acceptor, session, stream, method, record);
   }
 

@@ -64,8 +64,8 @@ public final class CallAcceptor implements ServerSession.Acceptor {
     return (flags & NAMED) == 0 && id < methods.size() ? methods.get(id) : null;
   }
 
-  private HandlerRecord record(int flags, int id) {
-    final List<HandlerRecord> records = server.records();
+  private TaskRecord record(int flags, int id) {
+    final List<TaskRecord> records = server.records();
     return (flags & NAMED) == 0 && id < records.size() ? records.get(id) : null;
   }
 
@@ -73,7 +73,7 @@ public final class CallAcceptor implements ServerSession.Acceptor {
       ServerSession session,
       ServerStream stream,
       ServerMethodDefinition<ReqT, RespT> method,
-      HandlerRecord record) {
+      TaskRecord record) {
     final boolean unary =
         stream.flow() == null
             && server.tracerFactories().isEmpty()

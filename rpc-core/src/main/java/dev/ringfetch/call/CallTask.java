@@ -1,9 +1,11 @@
 package dev.ringfetch.call;
 
-import dev.ringfetch.session.poller.Poller;
+import dev.ringfetch.session.ClientSession;
+import dev.ringfetch.session.poller.InlineTask;
 import dev.ringfetch.timer.DeadlineTimer;
 import io.grpc.ClientCall;
 import io.grpc.Context;
+import io.grpc.MethodDescriptor;
 import java.lang.invoke.MethodHandles;
 import java.lang.invoke.VarHandle;
 import java.util.concurrent.Executor;
@@ -11,10 +13,13 @@ import java.util.concurrent.Future;
 
 /**
  * A client call as its own task: a thread that has an event for the listener signals, and the
- * call's executor runs {@link #deliver} in the call's context, never twice at a time. It is a
- * superclass instead of a separate object, so that a call allocates nothing for it.
+ * call's executor runs {@link #deliver} in the call's context, never twice at a time. Where the
+ * executor is a {@link CallbackExecutor}, the poller's thread runs it instead if the method's
+ * {@link TaskRecord} allows that. It is a superclass instead of a separate object, so that a call
+ * allocates nothing for it.
  */
-abstract class CallTask<ReqT, RespT> extends ClientCall<ReqT, RespT> implements Runnable {
+abstract class CallTask<ReqT, RespT> extends ClientCall<ReqT, RespT>
+    implements InlineTask, Runnable {
   private static final VarHandle SIGNALS;
 
   static {
@@ -25,14 +30,25 @@ abstract class CallTask<ReqT, RespT> extends ClientCall<ReqT, RespT> implements 
     }
   }
 
-  /** Signal: the task is queued in the executor, or runs. */
+  /** Signal: the task is queued in the executor or at the poller, or runs. */
   private static final int RUNNING = 1;
 
   /** Signal: there is something to deliver. */
   private static final int DELIVER = 2;
 
+  private static final long NO_TURN = Long.MAX_VALUE;
+
+  final MethodDescriptor<ReqT, RespT> method;
   private final Executor executor;
   private final Context context = Context.current();
+
+  // Owned by the task.
+  private TaskRecord record; // null: it has not been offered to a poller
+  private InlineTask nextInLine;
+  private long turnEndNs; // NO_TURN in the executor, 0 before the first message of a turn
+  private int messages; // delivered in this run
+
+  private int inlineParts = 1; // of the last run in the poller's thread; owned by the poller
 
   private Context.CancellationListener contextListener;
   private Future<?> timer;
@@ -40,7 +56,8 @@ abstract class CallTask<ReqT, RespT> extends ClientCall<ReqT, RespT> implements 
   @SuppressWarnings("unused") // through SIGNALS
   private volatile int signals;
 
-  CallTask(Executor executor) {
+  CallTask(MethodDescriptor<ReqT, RespT> method, Executor executor) {
+    this.method = method;
     this.executor = executor;
   }
 
@@ -63,14 +80,30 @@ abstract class CallTask<ReqT, RespT> extends ClientCall<ReqT, RespT> implements 
    */
   abstract boolean onRejected(Throwable e);
 
-  /** The poller that runs the call if its executor is direct; null when the call has no session. */
-  abstract Poller poller();
+  /** The session that the call is on; null when it has none. */
+  abstract ClientSession session();
 
   /** Schedules {@link #deliver}. Exceptions of the executor are not thrown on. */
   final void signal() {
-    if (((int) SIGNALS.getAndBitwiseOr(this, RUNNING | DELIVER) & RUNNING) != 0) {
-      return;
+    if (((int) SIGNALS.getAndBitwiseOr(this, RUNNING | DELIVER) & RUNNING) == 0 && !offer()) {
+      handOver();
     }
+  }
+
+  /** Queues the task on the poller, if this is the poller's thread and the method is trusted. */
+  private boolean offer() {
+    final ClientSession session = session();
+    if (session == null || !(executor instanceof CallbackExecutor ours)) {
+      return false;
+    }
+    if (record == null) {
+      record = ours.record(method);
+    }
+    return record.isTrusted() && session.offer(this);
+  }
+
+  @Override
+  public final void handOver() {
     boolean again;
     do {
       try {
@@ -87,26 +120,96 @@ abstract class CallTask<ReqT, RespT> extends ClientCall<ReqT, RespT> implements 
   }
 
   private void execute() {
-    final Poller poller = executor == DirectExecutor.INSTANCE ? poller() : null;
-    if (poller == null) {
+    final ClientSession session = executor == DirectExecutor.INSTANCE ? session() : null;
+    if (session == null) {
       executor.execute(this);
     } else {
-      poller.execute(this);
+      session.poller().execute(this);
     }
   }
 
   @Override
   public final void run() {
+    final TaskRecord timed = record; // as long as this thread owns the task
+    if (timed == null || timed.isTrusted()) {
+      deliverSignalled(NO_TURN);
+      return;
+    }
+    final ClientSession session = session();
+    final long startNs = session.nanoTime();
+    final int parts = deliverSignalled(NO_TURN);
+    timed.ranElsewhere((session.nanoTime() - startNs) / parts);
+  }
+
+  @Override
+  public final void runInline() {
+    deliverSignalled(0);
+  }
+
+  /**
+   * Delivers until there is nothing left, or the turn is over: then the executor continues.
+   *
+   * @param endNs initial value of {@link #turnEndNs}.
+   * @return in how many parts, at least 1: the messages, each of which has callbacks of its own.
+   */
+  private int deliverSignalled(long endNs) {
+    int parts;
+    boolean over = false;
     final Context before = context.attach();
     try {
+      turnEndNs = endNs;
+      messages = 0;
       do {
-        while (((int) SIGNALS.getAndBitwiseAnd(this, RUNNING) & DELIVER) != 0) {
+        while (!over && ((int) SIGNALS.getAndBitwiseAnd(this, RUNNING) & DELIVER) != 0) {
           deliver();
+          over = isTurnOver();
         }
-      } while (!SIGNALS.compareAndSet(this, RUNNING, 0));
+        parts = Math.max(1, messages); // first: another thread may own the task afterwards
+        if (endNs != NO_TURN) {
+          inlineParts = parts;
+        }
+      } while (!over && !SIGNALS.compareAndSet(this, RUNNING, 0));
     } finally {
       context.detach(before);
     }
+    if (over) {
+      SIGNALS.getAndBitwiseOr(this, DELIVER);
+      handOver();
+    }
+    return parts;
+  }
+
+  /** Counts a message that was delivered. */
+  final void onDelivered() {
+    messages++;
+    if (turnEndNs == 0) {
+      turnEndNs = session().nanoTime() + InlineTask.BUDGET_NS;
+    }
+  }
+
+  /** True when the poller's thread has delivered for so long that others have their turn. */
+  final boolean isTurnOver() {
+    return messages > 0 && turnEndNs != NO_TURN && session().nanoTime() - turnEndNs >= 0;
+  }
+
+  @Override
+  public final InlineTask nextInLine() {
+    return nextInLine;
+  }
+
+  @Override
+  public final void nextInLine(InlineTask next) {
+    nextInLine = next;
+  }
+
+  @Override
+  public final void ranInline(long durationNs) {
+    record.ranInline(durationNs / inlineParts);
+  }
+
+  @Override
+  public final void overran(boolean waits) {
+    record.overran(waits);
   }
 
   /** Listens to the context until {@link #stopWatching}; costs nothing for one that never ends. */

@@ -1,6 +1,6 @@
 package dev.ringfetch.call;
 
-import dev.ringfetch.session.poller.Poller;
+import dev.ringfetch.session.ClientSession;
 import io.grpc.Attributes;
 import io.grpc.CallOptions;
 import io.grpc.Compressor;
@@ -28,7 +28,6 @@ abstract class OutgoingCall<ReqT, RespT> extends CallTask<ReqT, RespT> {
     }
   }
 
-  final MethodDescriptor<ReqT, RespT> method;
   final CallOptions options;
 
   ClientConnection connection;
@@ -43,8 +42,7 @@ abstract class OutgoingCall<ReqT, RespT> extends CallTask<ReqT, RespT> {
   private volatile int requested;
 
   OutgoingCall(MethodDescriptor<ReqT, RespT> method, CallOptions options, Executor executor) {
-    super(executor);
-    this.method = method;
+    super(method, executor);
     this.options = options;
   }
 
@@ -194,8 +192,8 @@ abstract class OutgoingCall<ReqT, RespT> extends CallTask<ReqT, RespT> {
   }
 
   @Override
-  final Poller poller() {
-    return connection == null ? null : connection.session().poller();
+  final ClientSession session() {
+    return connection == null ? null : connection.session();
   }
 
   @Override

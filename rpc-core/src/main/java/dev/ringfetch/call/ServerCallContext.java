@@ -20,7 +20,7 @@ public final class ServerCallContext {
   private final List<ServerMethodDefinition<?, ?>> methods;
   private final HandlerRegistry registry;
   private final Executor executor;
-  private final List<HandlerRecord> records = new ArrayList<>();
+  private final List<TaskRecord> records = new ArrayList<>();
   private ServerCallExecutorSupplier executorSupplier;
   private Codecs codecs = Codecs.DEFAULT;
   private ServerLimits limits = ServerLimits.DEFAULT;
@@ -48,13 +48,13 @@ public final class ServerCallContext {
   }
 
   /** Allows calls to run on the poller's thread, with a record of each method's earlier calls. */
-  public ServerCallContext inlineHandlers(Supplier<HandlerRecord> newRecord) {
+  public ServerCallContext inlineHandlers(Supplier<TaskRecord> newRecord) {
     methods.forEach(method -> records.add(newRecord.get()));
     return this;
   }
 
   /** One record for each of the methods; none when no call may run on the poller's thread. */
-  List<HandlerRecord> records() {
+  List<TaskRecord> records() {
     return records;
   }
 

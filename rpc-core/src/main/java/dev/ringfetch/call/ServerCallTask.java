@@ -21,7 +21,7 @@ import java.util.concurrent.TimeoutException;
  * A server's call as its own task: a thread that has an event for the handler signals, and the
  * server's executor runs the task, never twice at a time. Nothing else of a call runs on the
  * poller's thread, unless the executor is {@link DirectExecutor}, or the method's {@link
- * HandlerRecord} allows the task's first run there, which is most often the only one.
+ * TaskRecord} allows the task's first run there, which is most often the only one.
  */
 abstract class ServerCallTask<ReqT, RespT> extends EncodedCall<ReqT, RespT>
     implements ServerStream.Listener, InlineTask, Runnable {
@@ -53,7 +53,7 @@ abstract class ServerCallTask<ReqT, RespT> extends EncodedCall<ReqT, RespT>
 
   ServerMethodDefinition<ReqT, RespT> method;
   Listener<ReqT> listener;
-  private final HandlerRecord record; // null: the call never runs in the poller's thread
+  private final TaskRecord record; // null: the call never runs in the poller's thread
   private volatile Context.CancellableContext context;
   private CallExecutor own; // null while the server's executor runs the call
   private InlineTask nextInLine;
@@ -72,7 +72,7 @@ abstract class ServerCallTask<ReqT, RespT> extends EncodedCall<ReqT, RespT>
       ServerSession session,
       ServerStream stream,
       ServerMethodDefinition<ReqT, RespT> method,
-      HandlerRecord record) {
+      TaskRecord record) {
     super(acceptor);
     this.session = session;
     this.stream = stream;

@@ -317,7 +317,7 @@ public final class StreamingClientCall<ReqT, RespT> extends OutgoingCall<ReqT, R
       }
       Unit unit;
       while ((unit = flow.peek()) != null) {
-        if (!deliver(unit)) {
+        if (!deliver(unit) || isTurnOver()) {
           return;
         }
       }
@@ -380,6 +380,7 @@ public final class StreamingClientCall<ReqT, RespT> extends OutgoingCall<ReqT, R
         return false;
       }
       countMessage();
+      onDelivered();
       if (!deliverMessage(unit)) {
         return false;
       }

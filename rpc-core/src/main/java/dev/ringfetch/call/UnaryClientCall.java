@@ -119,7 +119,7 @@ public class UnaryClientCall<ReqT, RespT> extends UnaryRequest<ReqT, RespT> {
         // Delivered by the poller, as other deadlines are: the timer's thread must not run user
         // code.
         startTimer(
-            () -> poller().execute(() -> fail(OPEN, exceeded())),
+            () -> session().poller().execute(() -> fail(OPEN, exceeded())),
             deadline.timeRemaining(TimeUnit.NANOSECONDS));
       }
     }

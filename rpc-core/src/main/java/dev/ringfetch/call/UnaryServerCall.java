@@ -29,7 +29,7 @@ final class UnaryServerCall<ReqT, RespT> extends AnsweringCall<ReqT, RespT> {
       ServerSession session,
       ServerStream stream,
       ServerMethodDefinition<ReqT, RespT> method,
-      HandlerRecord record) {
+      TaskRecord record) {
     super(acceptor, session, stream, method, record);
   }
 

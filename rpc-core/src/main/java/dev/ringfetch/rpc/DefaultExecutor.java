@@ -1,5 +1,6 @@
 package dev.ringfetch.rpc;
 
+import dev.ringfetch.timer.DaemonThreads;
 import dev.ringfetch.timer.DeadlineTimer;
 import java.util.concurrent.Executor;
 import java.util.concurrent.ExecutorService;
@@ -26,11 +27,7 @@ final class DefaultExecutor {
           LINGER_S,
           TimeUnit.SECONDS,
           new SynchronousQueue<>(),
-          task -> {
-            final Thread thread = new Thread(task, "ringfetch-executor-" + COUNT.getAndIncrement());
-            thread.setDaemon(true);
-            return thread;
-          });
+          task -> DaemonThreads.create(task, "ringfetch-executor-" + COUNT.getAndIncrement()));
 
   /** The same pool, for Ringfetch's own tasks. */
   static final Executor RETRYING = new RetryingExecutor(INSTANCE);

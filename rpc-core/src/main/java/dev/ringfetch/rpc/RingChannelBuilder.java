@@ -1,8 +1,10 @@
 package dev.ringfetch.rpc;
 
+import dev.ringfetch.call.CallbackExecutor;
 import dev.ringfetch.call.ClientLimits;
 import dev.ringfetch.call.Codecs;
 import dev.ringfetch.call.DirectExecutor;
+import dev.ringfetch.call.TaskRecord;
 import dev.ringfetch.fabric.FabricContext;
 import dev.ringfetch.fabric.FabricProvider;
 import dev.ringfetch.session.SessionContext;
@@ -58,7 +60,9 @@ public final class RingChannelBuilder extends ForwardingChannelBuilder2<RingChan
           .bulkQuota(BulkBudget.PROCESS.quota())
           .acrossProxies(Boolean.getBoolean(Endpoints.PROPERTY));
 
-  private Executor executor = DefaultExecutor.RETRYING;
+  private Executor executor; // null: the default
+  private int inlineAfter = TaskRecord.RUNS_DEFAULT;
+  private long inlineNs = TaskRecord.SHORT_NS_DEFAULT;
   private FabricSelection fabrics = FabricSelection.unlessSet();
   private PlaintextFabrics plaintext = PlaintextFabrics.unlessSet(PlaintextFabrics.CLIENT);
   private CompressorRegistry compressors = CompressorRegistry.getDefaultInstance();
@@ -255,11 +259,37 @@ public final class RingChannelBuilder extends ForwardingChannelBuilder2<RingChan
     return this;
   }
 
+  /**
+   * Sets the executor of callbacks. Unless set, the thread that polls for all channels runs
+   * callbacks that have proven short, and a cached pool of daemon threads the others; a callback
+   * that takes long all the same delays other calls by some tenths of a millisecond. docs/adr/0051
+   * says more.
+   */
   @Override
   public RingChannelBuilder executor(Executor executor) {
     grpc.executor(executor);
-    this.executor = executor == null ? DefaultExecutor.RETRYING : executor;
+    this.executor = executor;
     return this;
+  }
+
+  /**
+   * For tests: the polling thread runs callbacks after so many runs of at most so many nanoseconds,
+   * and from so many in a millisecond.
+   */
+  RingChannelBuilder inlineCallbacks(int afterRuns, long shortNs, int perMs) {
+    this.inlineAfter = afterRuns;
+    this.inlineNs = shortNs;
+    sessionContext.inlinePerMs(perMs);
+    return this;
+  }
+
+  private Executor callbackExecutor(SessionContext context) {
+    final int runs = inlineAfter;
+    final long shortNs = inlineNs;
+    return executor != null
+        ? executor
+        : new CallbackExecutor(
+            DefaultExecutor.RETRYING, () -> new TaskRecord(context.clock(), runs, shortNs));
   }
 
   /**
@@ -434,7 +464,7 @@ public final class RingChannelBuilder extends ForwardingChannelBuilder2<RingChan
               context,
               plaintext),
           new ChannelCalls(
-              executor,
+              callbackExecutor(context),
               new ClientLimits(context.maxInboundLength(), context.maxMetadataLength()),
               new Codecs(compressors, decompressors),
               made,

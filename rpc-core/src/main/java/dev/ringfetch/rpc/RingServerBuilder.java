@@ -2,9 +2,9 @@ package dev.ringfetch.rpc;
 
 import dev.ringfetch.call.Codecs;
 import dev.ringfetch.call.DirectExecutor;
-import dev.ringfetch.call.HandlerRecord;
 import dev.ringfetch.call.ServerCallContext;
 import dev.ringfetch.call.ServerLimits;
+import dev.ringfetch.call.TaskRecord;
 import dev.ringfetch.fabric.FabricContext;
 import dev.ringfetch.fabric.FabricProvider;
 import dev.ringfetch.session.SessionContext;
@@ -61,8 +61,8 @@ public final class RingServerBuilder extends ForwardingServerBuilder<RingServerB
   private HandlerRegistry fallback = new EmptyRegistry();
   private Executor executor = DefaultExecutor.INSTANCE;
   private boolean inlineHandlers = true;
-  private int inlineAfter = HandlerRecord.RUNS_DEFAULT;
-  private long inlineNs = HandlerRecord.SHORT_NS_DEFAULT;
+  private int inlineAfter = TaskRecord.RUNS_DEFAULT;
+  private long inlineNs = TaskRecord.SHORT_NS_DEFAULT;
   private FabricSelection fabrics = FabricSelection.unlessSet();
   private PlaintextFabrics plaintext = PlaintextFabrics.unlessSet(PlaintextFabrics.SERVER);
   private ServerCallExecutorSupplier executorSupplier;
@@ -417,7 +417,7 @@ public final class RingServerBuilder extends ForwardingServerBuilder<RingServerB
     if (inlineHandlers && executor == DefaultExecutor.INSTANCE && executorSupplier == null) {
       final int runs = inlineAfter;
       final long shortNs = inlineNs;
-      calls.inlineHandlers(() -> new HandlerRecord(context.clock(), runs, shortNs));
+      calls.inlineHandlers(() -> new TaskRecord(context.clock(), runs, shortNs));
     }
     final SessionEndpoint endpoint = new SessionEndpoint(calls, context, plaintext, maxSessions);
     endpoint.rules(rules);

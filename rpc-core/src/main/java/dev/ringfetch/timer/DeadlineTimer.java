@@ -19,22 +19,12 @@ public final class DeadlineTimer {
 
   private static ScheduledThreadPoolExecutor newTimer() {
     final ScheduledThreadPoolExecutor timer =
-        new ScheduledThreadPoolExecutor(1, DeadlineTimer::newThread);
+        new ScheduledThreadPoolExecutor(
+            1, task -> DaemonThreads.create(task, "ringfetch-deadlines"));
     timer.setKeepAliveTime(LINGER_S, TimeUnit.SECONDS);
     timer.allowCoreThreadTimeOut(true);
     timer.setRemoveOnCancelPolicy(true);
     return timer;
-  }
-
-  /**
-   * Creates the thread, without the context of the thread that happens to need it first, or of its
-   * application.
-   */
-  private static Thread newThread(Runnable task) {
-    final Thread thread = new Thread(null, task, "ringfetch-deadlines", 0, false);
-    thread.setDaemon(true);
-    thread.setContextClassLoader(DeadlineTimer.class.getClassLoader());
-    return thread;
   }
 
   /** Runs a task after a time, unless the future is cancelled before. The task must not block. */

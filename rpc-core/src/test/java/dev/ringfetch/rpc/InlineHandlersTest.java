@@ -1,6 +1,6 @@
 package dev.ringfetch.rpc;
 
-import static dev.ringfetch.call.HandlerRecord.SHORT_NS_DEFAULT;
+import static dev.ringfetch.call.TaskRecord.SHORT_NS_DEFAULT;
 import static org.junit.jupiter.api.Assertions.assertArrayEquals;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertFalse;

@@ -90,7 +90,8 @@ final class LayeringTest {
 
   @ArchTest
   static final ArchRule handshakeOpensSessions =
-      usesOnly(HANDSHAKE, SESSION, REMOTE, CARRIER, POLLER, RING, FABRIC, COUNTERS, PROTOCOL);
+      usesOnly(
+          HANDSHAKE, SESSION, REMOTE, CARRIER, POLLER, RING, FABRIC, COUNTERS, PROTOCOL, TIMER);
 
   @ArchTest
   static final ArchRule sessionUsesWhatIsBelow =

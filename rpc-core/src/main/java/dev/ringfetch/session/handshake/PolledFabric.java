@@ -9,6 +9,7 @@ import dev.ringfetch.fabric.FabricContext;
 import dev.ringfetch.fabric.FabricProvider;
 import dev.ringfetch.session.SessionContext;
 import dev.ringfetch.session.poller.Poller;
+import dev.ringfetch.timer.DaemonThreads;
 import java.io.IOException;
 import java.util.ArrayList;
 import java.util.List;
@@ -60,8 +61,7 @@ public final class PolledFabric implements AutoCloseable {
     try {
       for (int i = 0; i < pollers; i++) {
         final Poller poller = opened.newPoller(sessionContext);
-        final Thread thread = new Thread(poller, threadName + "-" + i);
-        thread.setDaemon(true);
+        final Thread thread = DaemonThreads.create(poller, threadName + "-" + i);
         opened.pollers.add(poller);
         opened.subjects.add(
             opened.counters.add(Kind.POLLER, thread.getName(), poller.tally()::get));

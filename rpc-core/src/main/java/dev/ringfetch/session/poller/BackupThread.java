@@ -1,5 +1,6 @@
 package dev.ringfetch.session.poller;
 
+import dev.ringfetch.timer.DaemonThreads;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicReference;
 import java.util.concurrent.locks.LockSupport;
@@ -101,8 +102,7 @@ final class BackupThread {
   private boolean start() {
     Thread next = null;
     try {
-      next = new Thread(host::standBy, host.name() + infix + started.incrementAndGet());
-      next.setDaemon(true);
+      next = DaemonThreads.create(host::standBy, host.name() + infix + started.incrementAndGet());
       if (thread.compareAndSet(null, next)) {
         next.start();
       } // otherwise a thread has come back

@@ -10,6 +10,9 @@ import org.jspecify.annotations.Nullable;
  * of memory, its call would never end.
  */
 public interface InlineTask {
+  /** After this time of tasks the sessions are served again, in nanoseconds. */
+  long BUDGET_NS = 50_000;
+
   /**
    * Runs on the calling thread, which owns nothing, not even the poller: another thread takes that
    * over if this takes long.

@@ -20,9 +20,6 @@ final class InlineTasks implements Patience {
   /** Result of {@link #run} on a thread that has lost the poller. */
   static final int LOST = -1;
 
-  /** After this time the sessions are served again, even if there are tasks left. */
-  static final long BUDGET_NS = 50_000;
-
   private final PollerLease lease;
   private final NanoClock clock;
   private final Tally tally;
@@ -109,7 +106,7 @@ final class InlineTasks implements Patience {
     final long startNs = clock.nanoTime();
     long nowNs = startNs;
     int done = 0;
-    while (first != null && nowNs - startNs < BUDGET_NS) {
+    while (first != null && nowNs - startNs < InlineTask.BUDGET_NS) {
       final InlineTask task = next();
       tally.add(Counter.POLLER_CALLS_INLINE, 1);
       if (!runLent(task, nowNs)) {

@@ -96,7 +96,7 @@ public final class Tasks {
           final long nowNs = clock.nanoTime();
           if (done == BUDGET_MASK + 1) {
             startNs = nowNs;
-          } else if (nowNs - startNs >= InlineTasks.BUDGET_NS) {
+          } else if (nowNs - startNs >= InlineTask.BUDGET_NS) {
             break;
           }
         }

@@ -6,16 +6,17 @@ import java.lang.invoke.VarHandle;
 import org.agrona.concurrent.NanoClock;
 
 /**
- * The record of how long a method's handler keeps its thread: decides whether its calls are short
- * enough to run on the poller's thread. This is measured, not declared: short runs in the executor
- * earn the trust, runs on the poller's thread keep or lose it. Thread-safe.
+ * The record of how long a method's handler, or the callbacks of its calls, keep their thread:
+ * decides whether they are short enough to run on the poller's thread. This is measured, not
+ * declared: short runs in the executor earn the trust, runs on the poller's thread keep or lose it.
+ * Thread-safe.
  *
  * <p>A short run adds 1 to the count, a longer one subtracts {@value #PENALTY}, so that the count
  * grows only where less than one run in {@value #PENALTY} is longer. Each time the trust is lost,
  * twice as many short runs are needed to earn it again; each quarter of a second since then halves
  * that number again.
  */
-public final class HandlerRecord {
+public final class TaskRecord {
   /** Longest run that is short, in nanoseconds: about what a hand-over costs both threads. */
   public static final long SHORT_NS_DEFAULT = 10_000;
 
@@ -41,7 +42,7 @@ public final class HandlerRecord {
 
   static {
     try {
-      COUNT = MethodHandles.lookup().findVarHandle(HandlerRecord.class, "count", int.class);
+      COUNT = MethodHandles.lookup().findVarHandle(TaskRecord.class, "count", int.class);
     } catch (ReflectiveOperationException e) {
       throw new ExceptionInInitializerError(e);
     }
@@ -72,7 +73,7 @@ public final class HandlerRecord {
    *     with it.
    * @param shortNs longest run that is short, in nanoseconds.
    */
-  public HandlerRecord(NanoClock clock, int runs, long shortNs) {
+  public TaskRecord(NanoClock clock, int runs, long shortNs) {
     this.clock = clock;
     this.runs = runs;
     this.shortNs = shortNs;
@@ -109,7 +110,7 @@ public final class HandlerRecord {
   /**
    * Counts a run that still keeps the poller's thread, so that the backup thread polls.
    *
-   * @param waits whether the handler was found waiting: that is its own behaviour, not chance.
+   * @param waits whether its thread was found waiting: that is its own behaviour, not chance.
    */
   void overran(boolean waits) {
     lose(waits ? Integer.MAX_VALUE : LONG_PENALTY);

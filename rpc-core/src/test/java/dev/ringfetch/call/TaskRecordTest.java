@@ -1,11 +1,11 @@
 package dev.ringfetch.call;
 
-import static dev.ringfetch.call.HandlerRecord.LONG;
-import static dev.ringfetch.call.HandlerRecord.LONG_PENALTY;
-import static dev.ringfetch.call.HandlerRecord.MAX_CREDIT;
-import static dev.ringfetch.call.HandlerRecord.PENALTY;
-import static dev.ringfetch.call.HandlerRecord.RUNS_DEFAULT;
-import static dev.ringfetch.call.HandlerRecord.SHORT_NS_DEFAULT;
+import static dev.ringfetch.call.TaskRecord.LONG;
+import static dev.ringfetch.call.TaskRecord.LONG_PENALTY;
+import static dev.ringfetch.call.TaskRecord.MAX_CREDIT;
+import static dev.ringfetch.call.TaskRecord.PENALTY;
+import static dev.ringfetch.call.TaskRecord.RUNS_DEFAULT;
+import static dev.ringfetch.call.TaskRecord.SHORT_NS_DEFAULT;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertTrue;
@@ -14,13 +14,12 @@ import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.Test;
 
 /** By what a method earns that its calls run in the poller's thread, and loses it. */
-class HandlerRecordTest {
+class TaskRecordTest {
   private static final long SHORT_NS = SHORT_NS_DEFAULT;
   private static final long LONG_NS = LONG * SHORT_NS;
 
   private long nowNs = -7;
-  private final HandlerRecord record =
-      new HandlerRecord(() -> nowNs, RUNS_DEFAULT, SHORT_NS_DEFAULT);
+  private final TaskRecord record = new TaskRecord(() -> nowNs, RUNS_DEFAULT, SHORT_NS_DEFAULT);
 
   private void runElsewhere(int runs, long durationNs) {
     for (int i = 0; i < runs; i++) {
@@ -119,7 +118,7 @@ class HandlerRecordTest {
       record.overran(true);
       needed = Math.min(2 * needed, RUNS_DEFAULT << 10);
     }
-    nowNs += 4 * HandlerRecord.HALVING_NS;
+    nowNs += 4 * TaskRecord.HALVING_NS;
     runsToTrust();
     record.overran(true);
     assertEquals(RUNS_DEFAULT << (10 - 4 + 1), runsToTrust());
