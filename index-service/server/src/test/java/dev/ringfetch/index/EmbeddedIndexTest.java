@@ -12,6 +12,7 @@ import dev.ringfetch.index.direct.DirectReader;
 import dev.ringfetch.index.direct.DirectValue;
 import dev.ringfetch.index.service.DirectAccessService;
 import dev.ringfetch.index.service.IndexMemory;
+import dev.ringfetch.index.service.IndexServices;
 import dev.ringfetch.index.service.Indexes;
 import dev.ringfetch.index.v1.IndexAdminGrpc;
 import dev.ringfetch.index.v1.IndexGrpc;
@@ -177,7 +178,10 @@ class EmbeddedIndexTest {
 
     Served(Indexes indexes, DirectAccessService.Mode mode) throws IOException {
       this.indexes = indexes;
-      server = indexes.addTo(RingServerBuilder.forPort(0).fabrics(), mode).build().start();
+      server =
+          IndexServices.addTo(RingServerBuilder.forPort(0).fabrics(), indexes, mode)
+              .build()
+              .start();
       channel =
           ManagedChannelBuilder.forAddress("localhost", server.getPort()).usePlaintext().build();
     }

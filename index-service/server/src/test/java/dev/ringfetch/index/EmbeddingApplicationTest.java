@@ -44,7 +44,7 @@ class EmbeddingApplicationTest {
       """;
 
   private static final String PROGRAM =
-      """
+"""
       package ringfetch.application;
 
       import com.google.protobuf.ByteString;
@@ -52,7 +52,8 @@ class EmbeddingApplicationTest {
       import dev.ringfetch.index.direct.DirectReader;
       import dev.ringfetch.index.direct.DirectValue;
       import dev.ringfetch.index.service.IndexMemory;
-      import dev.ringfetch.index.service.Indexes;
+      import dev.ringfetch.index.service.IndexServices;
+import dev.ringfetch.index.service.Indexes;
       import dev.ringfetch.index.v1.IndexGrpc;
       import dev.ringfetch.index.v1.PutRequest;
       import dev.ringfetch.rpc.RingServer;
@@ -72,7 +73,7 @@ class EmbeddingApplicationTest {
                   .dataDirectory(Path.of(args[1]));
           try (Indexes indexes = new Indexes(IndexMemory.shared(memory))) {
             RingServer server =
-                indexes.addTo(RingServerBuilder.forPort(0).shmDirectory(shm)).build().start();
+                IndexServices.addTo(RingServerBuilder.forPort(0).shmDirectory(shm), indexes).build().start();
             try {
               ManagedChannel channel =
                   ManagedChannelBuilder.forAddress("localhost", server.getPort())
@@ -102,7 +103,7 @@ class EmbeddingApplicationTest {
           }
         }
       }
-      """;
+""";
 
   @TempDir static Path module;
 

@@ -2,7 +2,20 @@ package dev.ringfetch.index.service;
 
 import dev.ringfetch.index.coordinator.Coordinator;
 import dev.ringfetch.index.direct.NodeAddress;
+import dev.ringfetch.index.grant.NodeGates;
+import dev.ringfetch.index.host.BackgroundThreads;
 import dev.ringfetch.index.journal.IndexDefinition;
+import dev.ringfetch.index.node.AcceptedLosses;
+import dev.ringfetch.index.node.ClusterDescription;
+import dev.ringfetch.index.node.CoordinatorContact;
+import dev.ringfetch.index.node.CoordinatorSyncs;
+import dev.ringfetch.index.node.GroupLeadership;
+import dev.ringfetch.index.node.IndexCreations;
+import dev.ringfetch.index.node.LeaderDirectory;
+import dev.ringfetch.index.node.LostGroups;
+import dev.ringfetch.index.node.NewGroups;
+import dev.ringfetch.index.node.NodeQuestions;
+import dev.ringfetch.index.node.StopFiles;
 import dev.ringfetch.index.peers.FabricMemory;
 import dev.ringfetch.index.peers.GrpcPeers;
 import dev.ringfetch.index.peers.PeerListener;
@@ -55,15 +68,11 @@ import org.agrona.concurrent.IdleStrategy;
  *
  * <p>Safe for use by many threads.
  */
-public final class ClusterNode implements LeaderDirectory, AutoCloseable {
+public final class ClusterNode implements AutoCloseable {
   /** Nodes that have each index, unless set. */
   public static final int REPLICAS_DEFAULT = 3;
 
   /** The shortest node timeout. */
-
-  /** The most nodes that a request may name. */
-  static final int REPLICAS_MAX = 64;
-
   private static final Logger LOGGER = System.getLogger(ClusterNode.class.getName());
 
   /** How long the thread sleeps while nothing wakes it. */
@@ -95,6 +104,7 @@ public final class ClusterNode implements LeaderDirectory, AutoCloseable {
   private final StopFiles stops; // null: the node has no data directory
   private final Queue<Runnable> tasks = new ConcurrentLinkedQueue<>();
   private final Thread thread = new Thread(this::run, "index-cluster");
+  private final LeaderDirectory directory = new Directory();
   private final Path shmDirectory; // null: the default
   private ReplicationPath path; // null: not chosen
   private FabricMemory memory; // null: none
@@ -159,7 +169,7 @@ public final class ClusterNode implements LeaderDirectory, AutoCloseable {
         .errors(ClusterNode::onError);
     this.replicas = new Replicas(context);
     leadership = new GroupLeadership(self.getId(), this.replicas);
-    final NewGroups groups = new NewGroups(this.replicas, memory);
+    final NewGroups groups = new NewGroups(this.replicas, memory.durability(), memory.partitions());
     syncs = new CoordinatorSyncs(coordinator, this::wake, System::nanoTime, synced);
     creations =
         new IndexCreations(this.replicas, coordinator, syncs, groups, replicas, this::execute);
@@ -171,9 +181,9 @@ public final class ClusterNode implements LeaderDirectory, AutoCloseable {
             groups,
             this::execute,
             new NodeQuestions(peers::channel));
-    description = new ClusterDescription(self.getId(), this.replicas, memory, stops);
+    description = new ClusterDescription(self.getId(), this.replicas, memory::openJournal, stops);
     coordinator.wakeUp(this::wake);
-    indexes.join(this);
+    indexes.join(directory);
     thread.setDaemon(true);
   }
 
@@ -352,81 +362,8 @@ public final class ClusterNode implements LeaderDirectory, AutoCloseable {
     } while (!woken && replicas.look() && System.nanoTime() - beginNs < TICK_NS);
   }
 
-  @Override
-  public void checkElsewhere(String name) throws StatusException {
-    final GroupState group = replicas.state(name);
-    if (group == null) {
-      if (!replicas.isCoordinated()) {
-        throw Status.UNAVAILABLE
-            .withDescription(
-                "the coordinator is not reached, so it is unknown whether there is such an index:"
-                    + " index="
-                    + name)
-            .asException();
-      }
-      return;
-    }
-    final Map<Long, Node> living = replicas.living();
-    final Node node = LostGroups.leader(group, living);
-    final Node next = LostGroups.next(group, living);
-    final Metadata trailers = new Metadata();
-    trailers.put(Trailers.NODES, String.join(",", addresses()));
-    if (next != null) {
-      trailers.put(Trailers.LEADER, next.getAddress()); // this node perhaps, in a moment
-    }
-    if (node == null || node.getId() == self.getId()) {
-      throw Status.UNAVAILABLE
-          .withDescription(LostGroups.withoutLeader(group, living))
-          .asException(trailers);
-    }
-    throw Status.FAILED_PRECONDITION
-        .withDescription(
-            "another node leads the index: index=" + name + " leader=" + node.getAddress())
-        .asException(trailers);
-  }
-
-  @Override
-  public void sync(Synced told) {
-    syncs.sync(told);
-  }
-
-  @Override
-  public List<String> addresses() {
-    return replicas.living().values().stream().map(Node::getAddress).sorted().toList();
-  }
-
-  @Override
-  public void create(
-      String index, IndexKind kind, Durability durability, int count, Created created) {
-    creations.create(index, kind, durability, count, created);
-  }
-
-  @Override
-  public void createForWrite(String index) {
-    creations.createForWrite(index);
-  }
-
-  @Override
-  public void drop(String index, Created dropped) {
-    creations.drop(index, dropped);
-  }
-
-  @Override
-  public void recover(RecoverIndexRequest request, Recovered recovered) {
-    losses.recover(request, recovered);
-  }
-
-  @Override
-  public DescribeClusterResponse describe() {
-    return description.describe();
-  }
-
-  @Override
-  public List<IndexDescription> ledElsewhere() {
-    return replicas.states().stream()
-        .filter(group -> indexes.find(group.getIndex()) == null)
-        .map(group -> indexes.describeElsewhere(group.getIndex(), IndexDefinition.of(group)))
-        .toList();
+  LeaderDirectory directory() {
+    return directory;
   }
 
   /**
@@ -586,6 +523,86 @@ public final class ClusterNode implements LeaderDirectory, AutoCloseable {
     @Override
     public void onAnswer(long member, MemberMessage answer) {
       replicas.onAnswer(member, answer);
+    }
+  }
+
+  /** Answers calls for indexes that other nodes lead. */
+  private final class Directory implements LeaderDirectory {
+    @Override
+    public void checkElsewhere(String name) throws StatusException {
+      final GroupState group = replicas.state(name);
+      if (group == null) {
+        if (!replicas.isCoordinated()) {
+          throw Status.UNAVAILABLE
+              .withDescription(
+                  "the coordinator is not reached, so it is unknown whether there is such an index:"
+                      + " index="
+                      + name)
+              .asException();
+        }
+        return;
+      }
+      final Map<Long, Node> living = replicas.living();
+      final Node node = LostGroups.leader(group, living);
+      final Node next = LostGroups.next(group, living);
+      final Metadata trailers = new Metadata();
+      trailers.put(Trailers.NODES, String.join(",", addresses()));
+      if (next != null) {
+        trailers.put(Trailers.LEADER, next.getAddress()); // this node perhaps, in a moment
+      }
+      if (node == null || node.getId() == self.getId()) {
+        throw Status.UNAVAILABLE
+            .withDescription(LostGroups.withoutLeader(group, living))
+            .asException(trailers);
+      }
+      throw Status.FAILED_PRECONDITION
+          .withDescription(
+              "another node leads the index: index=" + name + " leader=" + node.getAddress())
+          .asException(trailers);
+    }
+
+    @Override
+    public void sync(Synced told) {
+      syncs.sync(told);
+    }
+
+    @Override
+    public List<String> addresses() {
+      return replicas.living().values().stream().map(Node::getAddress).sorted().toList();
+    }
+
+    @Override
+    public void create(
+        String index, IndexKind kind, Durability durability, int count, Created created) {
+      creations.create(index, kind, durability, count, created);
+    }
+
+    @Override
+    public void createForWrite(String index) {
+      creations.createForWrite(index);
+    }
+
+    @Override
+    public void drop(String index, Created dropped) {
+      creations.drop(index, dropped);
+    }
+
+    @Override
+    public void recover(RecoverIndexRequest request, Recovered recovered) {
+      losses.recover(request, recovered);
+    }
+
+    @Override
+    public DescribeClusterResponse describe() {
+      return description.describe();
+    }
+
+    @Override
+    public List<IndexDescription> ledElsewhere() {
+      return replicas.states().stream()
+          .filter(group -> indexes.find(group.getIndex()) == null)
+          .map(group -> indexes.describeElsewhere(group.getIndex(), IndexDefinition.of(group)))
+          .toList();
     }
   }
 }

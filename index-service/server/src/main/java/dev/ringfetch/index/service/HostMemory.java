@@ -19,6 +19,12 @@ import java.util.function.LongSupplier;
  * <p>Safe for use by many threads; each question reads the system's files again.
  */
 public class HostMemory {
+  /** See {@link IndexMemory#BUDGET_DEFAULT}. */
+  static final long BUDGET_DEFAULT = 1L << 30;
+
+  /** See {@link IndexMemory#BUDGET_MIN}. */
+  static final long BUDGET_MIN = 16L << 20;
+
   private static final Logger LOGGER = System.getLogger(HostMemory.class.getName());
 
   /** What a server's JVM takes beside heap and direct buffers: some 60 MB with gRPC and Netty. */
@@ -65,15 +71,15 @@ public class HostMemory {
   }
 
   /**
-   * The limit of index memory that nobody has set: {@link IndexMemory#BUDGET_DEFAULT}, or what the
-   * smallest container, or the host, leaves beside the JVM, or three quarters of the file system
-   * with shared memory, which rings need, too.
+   * The limit of index memory that nobody has set: {@link #BUDGET_DEFAULT}, or what the smallest
+   * container, or the host, leaves beside the JVM, or three quarters of the file system with shared
+   * memory, which rings need, too.
    *
    * @param directory of shared memory; null: index memory is not there
    */
   final Budget budget(Path directory) {
     final String beside = ", beside a heap of up to " + mebibytes(heapLimit);
-    Budget least = new Budget(IndexMemory.BUDGET_DEFAULT, "the default");
+    Budget least = new Budget(BUDGET_DEFAULT, "the default");
     for (final ControlGroup each : ControlGroup.around(root)) {
       least = less(least, besideJvm(each.limit()), "a container of " + each + beside);
     }
@@ -99,7 +105,7 @@ public class HostMemory {
     if (bytes >= least.bytes) {
       return least;
     }
-    final long rounded = Math.max(IndexMemory.BUDGET_MIN, bytes - Math.floorMod(bytes, STEP));
+    final long rounded = Math.max(BUDGET_MIN, bytes - Math.floorMod(bytes, STEP));
     return new Budget(rounded, "the default for " + reason);
   }
 
@@ -121,8 +127,8 @@ public class HostMemory {
             + mebibytes(free)
             + " of "
             + mebibytes(length(directory))
-            + "; make it larger (docker: --shm-size), or name another (--shm-directory). Memory of a"
-            + " killed server stays there until a server starts on the same --data";
+            + "; make it larger (docker: --shm-size), or name another (--shm-directory). Memory of"
+            + " a killed server stays there until a server starts on the same --data";
       }
     }
     final long heapToCome = Math.max(0, heapLimit - heap.getAsLong());

@@ -1,6 +1,11 @@
 package dev.ringfetch.index.service;
 
+import dev.ringfetch.index.call.Outcomes;
+import dev.ringfetch.index.call.RequestLimits;
+import dev.ringfetch.index.call.WriteCall;
+import dev.ringfetch.index.host.ServedIndex;
 import dev.ringfetch.index.journal.SnapshotCycle;
+import dev.ringfetch.index.node.LeaderDirectory;
 import dev.ringfetch.index.v1.CreateIndexRequest;
 import dev.ringfetch.index.v1.CreateIndexResponse;
 import dev.ringfetch.index.v1.DescribeClusterRequest;
@@ -75,7 +80,8 @@ public final class IndexAdminService implements BindableService, IndexAdminGrpc.
   }
 
   private void created(Indexes.Creation creation, StreamObserver<CreateIndexResponse> responses) {
-    if (creation.index().durability() != Durability.MEMORY && indexes.memory().isJournalFailed()) {
+    if (creation.index().durability() != Durability.MEMORY
+        && indexes.memory().statuses().isJournalFailed()) {
       responses.onError(Outcomes.unknown().asException());
       return;
     }
@@ -98,13 +104,13 @@ public final class IndexAdminService implements BindableService, IndexAdminGrpc.
   }
 
   private static void checkReplicas(int replicas) throws StatusException {
-    if (replicas < 0 || replicas > ClusterNode.REPLICAS_MAX) { // unsigned
+    if (replicas < 0 || replicas > LeaderDirectory.REPLICAS_MAX) { // unsigned
       throw Status.INVALID_ARGUMENT
           .withDescription(
               "too many: replicas="
                   + Integer.toUnsignedString(replicas)
                   + " limit="
-                  + ClusterNode.REPLICAS_MAX)
+                  + LeaderDirectory.REPLICAS_MAX)
           .asException();
     }
   }
@@ -147,7 +153,8 @@ public final class IndexAdminService implements BindableService, IndexAdminGrpc.
   }
 
   private void dropped(ServedIndex dropped, StreamObserver<DropIndexResponse> responses) {
-    if (dropped.durability() != Durability.MEMORY && indexes.memory().isJournalFailed()) {
+    if (dropped.durability() != Durability.MEMORY
+        && indexes.memory().statuses().isJournalFailed()) {
       responses.onError(Outcomes.unknown().asException());
       return;
     }

@@ -2,6 +2,9 @@ package dev.ringfetch.index.service;
 
 import dev.ringfetch.index.data.DataDirectory;
 import dev.ringfetch.index.disk.HostDisk;
+import dev.ringfetch.index.host.CatalogState;
+import dev.ringfetch.index.host.ServedIndex;
+import dev.ringfetch.index.journal.CatalogEntry;
 import dev.ringfetch.index.journal.CopiedLog;
 import dev.ringfetch.index.journal.Journal;
 import dev.ringfetch.index.journal.JournalCounts;
@@ -17,6 +20,10 @@ import dev.ringfetch.index.outcome.ClientLog;
 import dev.ringfetch.index.outcome.NumberedClient;
 import dev.ringfetch.index.outcome.OutcomeBudget;
 import dev.ringfetch.index.partition.CommitLog;
+import dev.ringfetch.index.replay.JournalReplay;
+import dev.ringfetch.index.replay.RecoveredIndex;
+import dev.ringfetch.index.replay.ReplayThreads;
+import dev.ringfetch.index.snapshot.IndexSnapshots;
 import dev.ringfetch.index.store.StoreMemory;
 import dev.ringfetch.index.v1.JournalDescription;
 import java.io.IOException;
@@ -28,9 +35,11 @@ import java.security.SecureRandom;
 import java.time.Duration;
 import java.util.Collection;
 import java.util.Comparator;
+import java.util.Iterator;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.function.Function;
+import java.util.function.Supplier;
 
 /**
  * The journal of a server's indexes, in its data directory, with the thread that drives it, and the
@@ -184,16 +193,16 @@ final class IndexJournal implements ClientLog, AutoCloseable {
       JournalMetrics metrics,
       Runnable onFailure) {}
 
-  /** Begins to take snapshots of the indexes; without effect if it has. One thread at a time. */
-  void startSnapshots(Indexes indexes) {
-    startSnapshots(
-        wake ->
-            new IndexSnapshots(
-                journal,
-                () -> indexes.catalog(this),
-                indexes.clients()::walk,
-                wake,
-                indexes.watches()::progress));
+  /**
+   * Begins to take snapshots of indexes; without effect if it has. One thread at a time.
+   *
+   * @param catalog gives the indexes that are in the journal now
+   * @param walk begins a walk over all clients that have numbers
+   * @param removing is run before segments of the journal are removed
+   */
+  void startSnapshots(
+      Supplier<CatalogState> catalog, Supplier<Iterator<NumberedClient>> walk, Runnable removing) {
+    startSnapshots(wake -> new IndexSnapshots(journal, catalog, walk, wake, removing));
   }
 
   /**
@@ -216,6 +225,10 @@ final class IndexJournal implements ClientLog, AutoCloseable {
     if (driven != null) {
       driven.wake();
     }
+  }
+
+  Journal journal() {
+    return journal;
   }
 
   /** Asks for a snapshot of all that was answered before. */
@@ -369,11 +382,6 @@ final class IndexJournal implements ClientLog, AutoCloseable {
         .setRecoveryNs(recovery.durationNs())
         .setRecoveredRecords(recovery.records())
         .build();
-  }
-
-  /** For how long the journal cannot grow, in milliseconds; 0 if it can. */
-  long obstacleMillis() {
-    return journal.obstacleNs() / 1_000_000;
   }
 
   /** The reader of what was written, of the thread on which watches read it. */

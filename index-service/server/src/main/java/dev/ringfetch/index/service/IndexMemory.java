@@ -9,20 +9,26 @@ import dev.ringfetch.fabric.GateDescriptor;
 import dev.ringfetch.fabric.GatePage;
 import dev.ringfetch.fabric.MemoryRegion;
 import dev.ringfetch.fabric.Obstacle;
+import dev.ringfetch.index.call.Outcomes;
 import dev.ringfetch.index.data.Claim;
 import dev.ringfetch.index.data.DataDirectory;
 import dev.ringfetch.index.disk.Disk;
 import dev.ringfetch.index.disk.HostDisk;
+import dev.ringfetch.index.grant.NodeGates;
+import dev.ringfetch.index.host.BackgroundThreads;
+import dev.ringfetch.index.host.ServerTime;
+import dev.ringfetch.index.host.SharedMemory;
 import dev.ringfetch.index.journal.Journal;
 import dev.ringfetch.index.journal.RecordSink;
 import dev.ringfetch.index.outcome.OutcomeBudget;
 import dev.ringfetch.index.partition.Handover;
 import dev.ringfetch.index.partition.TimeSource;
+import dev.ringfetch.index.replay.MemoryTooSmallException;
+import dev.ringfetch.index.replay.ParallelStep;
 import dev.ringfetch.index.store.StoreMemory;
 import dev.ringfetch.index.store.StoredIndex;
 import dev.ringfetch.index.v1.DescribeServerResponse;
 import dev.ringfetch.index.v1.Durability;
-import io.grpc.Status;
 import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.lang.System.Logger;
@@ -53,10 +59,10 @@ public final class IndexMemory implements AutoCloseable {
   private static final Logger LOGGER = System.getLogger(IndexMemory.class.getName());
 
   /** The most bytes of index memory unless set; where the host or the container has less, fewer. */
-  public static final long BUDGET_DEFAULT = 1L << 30;
+  public static final long BUDGET_DEFAULT = HostMemory.BUDGET_DEFAULT;
 
   /** The fewest bytes of index memory: room for the default index and a few longest entries. */
-  public static final long BUDGET_MIN = 16L << 20;
+  public static final long BUDGET_MIN = HostMemory.BUDGET_MIN;
 
   /** Partitions of an index unless set. */
   public static final int PARTITIONS_DEFAULT = 16;
@@ -104,6 +110,7 @@ public final class IndexMemory implements AutoCloseable {
   private final IndexJournal.Options journalOptions;
   private final OutcomeBudget outcomes = new OutcomeBudget(OutcomeBudget.SLOTS_DEFAULT);
   private final StoreMemory store;
+  private final Outcomes statuses;
   private ParallelStep earlyRecovery; // null: none has begun
   private volatile boolean recoveryGivenUp;
   private RecordSink groups; // takes the journal's records; null: it has those of indexes
@@ -167,6 +174,7 @@ public final class IndexMemory implements AutoCloseable {
                   .gate(gate.region(), GateDescriptor.WORD_OFFSET)
                   .incarnation(epoch)
                   .seed(RANDOM.nextLong()));
+      statuses = new Outcomes(store, budget.reason(), data, outcomes, this::openJournal);
       opened = true;
     } finally {
       if (!opened) {
@@ -582,7 +590,7 @@ public final class IndexMemory implements AutoCloseable {
       }
     } catch (MemoryTooSmallException e) {
       throw new IOException(
-          "the journal does not fit: index memory " + fullness() + ": data=" + data, e);
+          "the journal does not fit: index memory " + statuses.fullness() + ": data=" + data, e);
     }
   }
 
@@ -682,9 +690,19 @@ public final class IndexMemory implements AutoCloseable {
     return store;
   }
 
+  /** The statuses of writes that were not carried out. */
+  Outcomes statuses() {
+    return statuses;
+  }
+
   /** The journal, or null if no index has needed one yet. */
   IndexJournal journal() {
     return journal;
+  }
+
+  Journal openJournal() {
+    final IndexJournal opened = journal;
+    return opened == null ? null : opened.journal();
   }
 
   /** Bounds the outcomes of writes with numbers. */
@@ -794,48 +812,6 @@ public final class IndexMemory implements AutoCloseable {
     return mixed == 0 ? 1 : mixed;
   }
 
-  /** The status of a write that finds no memory. */
-  Status full() {
-    return Status.RESOURCE_EXHAUSTED
-        .withDescription("index memory " + fullness() + "; deletes make room")
-        .withCause(isGrowthFailed() ? store.growthFailure() : null);
-  }
-
-  private boolean isGrowthFailed() {
-    return store.growthFailure() != null && !store.isAtLimit();
-  }
-
-  /** Why there is no more memory, as the end of a sentence. */
-  private String fullness() {
-    if (isGrowthFailed()) {
-      return "cannot grow: "
-          + store.growthFailure().getMessage()
-          + "; used="
-          + store.usedBytes()
-          + " bytes, limit="
-          + budget.bytes();
-    }
-    return "is full: limit="
-        + budget.bytes()
-        + " bytes, which --memory sets"
-        + (budget.reason().isEmpty() ? "" : " (" + budget.reason() + ")");
-  }
-
-  /** The status of a write that finds no room in the journal. */
-  Status journalFull() {
-    final IOException obstacle = journal.obstacle();
-    return Status.RESOURCE_EXHAUSTED.withDescription(
-        "the journal has no room left: data="
-            + data
-            + (obstacle == null ? "" : ": " + obstacle.getMessage())
-            + "; it takes writes again when there is room");
-  }
-
-  /** Whether nothing is written to the disk any more. */
-  boolean isJournalFailed() {
-    return journal != null && journal.failure() != null;
-  }
-
   /** What operators look at. */
   DescribeServerResponse describe() {
     final DescribeServerResponse.Builder description =
@@ -853,12 +829,6 @@ public final class IndexMemory implements AutoCloseable {
       }
     }
     return description.build();
-  }
-
-  /** Why nothing is written any more, as the end of a sentence. */
-  String journalFailure() {
-    final IOException failure = journal == null ? null : journal.failure();
-    return failure == null ? "" : ": data=" + data + ": " + failure.getMessage();
   }
 
   /**

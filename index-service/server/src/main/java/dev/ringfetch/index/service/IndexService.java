@@ -2,6 +2,16 @@ package dev.ringfetch.index.service;
 
 import com.google.protobuf.ByteString;
 import com.google.protobuf.CodedOutputStream;
+import dev.ringfetch.index.call.BatchPutCall;
+import dev.ringfetch.index.call.CallSignals;
+import dev.ringfetch.index.call.Outcomes;
+import dev.ringfetch.index.call.RangeCalls;
+import dev.ringfetch.index.call.Ranges;
+import dev.ringfetch.index.call.ReadCall;
+import dev.ringfetch.index.call.RequestLimits;
+import dev.ringfetch.index.call.WriteCall;
+import dev.ringfetch.index.host.ServedIndex;
+import dev.ringfetch.index.node.CatchUp;
 import dev.ringfetch.index.outcome.NumberedClient;
 import dev.ringfetch.index.partition.Write;
 import dev.ringfetch.index.v1.BatchGetRequest;
@@ -74,12 +84,6 @@ import java.util.List;
  * threads of a transport.
  */
 public final class IndexService implements IndexGrpc.AsyncService, BindableService {
-  /**
-   * Longest answer to a batch, serialized. A longer one would only fail at the client, after all of
-   * it was built and sent; without any bound, a batch could ask for more than a message can hold.
-   */
-  static final int MAX_ANSWER_BYTES = 4 * 1024 * 1024;
-
   private static final int INCARNATION_BYTES =
       CodedOutputStream.computeFixed64Size(BatchGetResponse.INCARNATION_FIELD_NUMBER, 0);
 
@@ -93,7 +97,7 @@ public final class IndexService implements IndexGrpc.AsyncService, BindableServi
   /** Serves these indexes, which others may use at the same time. */
   public IndexService(Indexes indexes) {
     this.indexes = indexes;
-    this.outcomes = new Outcomes(indexes.memory());
+    this.outcomes = indexes.memory().statuses();
     this.ranges = new RangeCalls(outcomes, indexes.memory().scanners());
     this.numbers = new RequestNumbers(indexes);
   }
@@ -195,8 +199,8 @@ public final class IndexService implements IndexGrpc.AsyncService, BindableServi
           entry == null ? ABSENT : GetResponse.newBuilder().setEntry(entry).build();
       // The messages remember their sizes, so this is work that serializing them saves.
       size += CodedOutputStream.computeMessageSize(BatchGetResponse.ANSWERS_FIELD_NUMBER, answer);
-      if (size > MAX_ANSWER_BYTES) {
-        throw answerTooLong(i, call.count());
+      if (size > ReadCall.MAX_ANSWER_BYTES) {
+        throw ReadCall.answerTooLong(i, call.count());
       }
       response.addAnswers(answer);
     }
@@ -566,12 +570,5 @@ public final class IndexService implements IndexGrpc.AsyncService, BindableServi
     if (refused != 0) {
       throw outcomes.status(index, refused).asException();
     }
-  }
-
-  static StatusException answerTooLong(int fitting, int count) {
-    final String description = "answer is too long: limit=" + MAX_ANSWER_BYTES + " bytes";
-    return Status.RESOURCE_EXHAUSTED
-        .withDescription(description + ", room for " + fitting + " of " + count + " entries")
-        .asException();
   }
 }

@@ -1,10 +1,17 @@
 package dev.ringfetch.index.service;
 
+import dev.ringfetch.index.call.WatchCalls;
+import dev.ringfetch.index.host.CatalogState;
+import dev.ringfetch.index.host.ExpiredMeanwhile;
+import dev.ringfetch.index.host.ServedIndex;
+import dev.ringfetch.index.journal.CatalogEntry;
 import dev.ringfetch.index.journal.IndexDefinition;
+import dev.ringfetch.index.node.LeaderDirectory;
 import dev.ringfetch.index.outcome.ClientRegistry;
 import dev.ringfetch.index.outcome.OutcomeTable;
 import dev.ringfetch.index.partition.ImmediateLog;
 import dev.ringfetch.index.partition.OwnerContext;
+import dev.ringfetch.index.replay.RecoveredIndex;
 import dev.ringfetch.index.store.HashIndex;
 import dev.ringfetch.index.store.OrderedIndex;
 import dev.ringfetch.index.store.StoreDamagedException;
@@ -14,7 +21,6 @@ import dev.ringfetch.index.v1.Durability;
 import dev.ringfetch.index.v1.IndexDescription;
 import dev.ringfetch.index.v1.IndexGrpc;
 import dev.ringfetch.index.v1.IndexKind;
-import dev.ringfetch.rpc.RingServerBuilder;
 import io.grpc.ServerCallHandler;
 import io.grpc.ServerMethodDefinition;
 import io.grpc.ServerServiceDefinition;
@@ -40,10 +46,10 @@ import java.util.function.Consumer;
  */
 public final class Indexes implements AutoCloseable {
   /** Name of the index that the empty name stands for. */
-  public static final String DEFAULT_NAME = "default";
+  public static final String DEFAULT_NAME = ServedIndex.DEFAULT_NAME;
 
   /** The most indexes that there can be, the default one included. */
-  public static final int MAX_INDEXES = 1024;
+  public static final int MAX_INDEXES = ServedIndex.MAX_INDEXES;
 
   private static final System.Logger LOGGER = System.getLogger(Indexes.class.getName());
 
@@ -103,7 +109,12 @@ public final class Indexes implements AutoCloseable {
             memory.handover(),
             memory.time(),
             partition -> new OutcomeTable(memory.outcomes()));
-    watches = new WatchCalls(memory);
+    watches =
+        new WatchCalls(
+            memory.statuses(),
+            () -> memory.journal().reader(),
+            memory.watcher(),
+            memory.historian());
     if (start == Start.LATER) {
       return;
     }
@@ -129,7 +140,7 @@ public final class Indexes implements AutoCloseable {
       createAbsent(DEFAULT_NAME, IndexKind.HASH, memory.durability());
     }
     if (memory.journal() != null && directory == null) {
-      memory.journal().startSnapshots(this);
+      startSnapshots();
     }
   }
 
@@ -211,6 +222,11 @@ public final class Indexes implements AutoCloseable {
     return journal.catalog(indexes.values());
   }
 
+  private void startSnapshots() {
+    final IndexJournal journal = memory.journal();
+    journal.startSnapshots(() -> catalog(journal), clients::walk, watches::progress);
+  }
+
   private void recover() {
     final IndexJournal journal = memory.journal();
     if (journal != null && directory == null) {
@@ -245,24 +261,6 @@ public final class Indexes implements AutoCloseable {
   public void serve() {
     new ExpiredMeanwhile(all()).await();
     memory.serve();
-  }
-
-  /**
-   * Adds the services of these indexes to a server with rings: Index, IndexAdmin and DirectAccess,
-   * which grants direct reads unless calls pass interceptors. The caller ends the server first, and
-   * then closes the indexes.
-   *
-   * @return the builder.
-   */
-  public RingServerBuilder addTo(RingServerBuilder builder) {
-    return addTo(builder, DirectAccessService.Mode.UNLESS_INTERCEPTED);
-  }
-
-  /** As {@link #addTo(RingServerBuilder)}, with direct reads granted in this mode. */
-  public RingServerBuilder addTo(RingServerBuilder builder, DirectAccessService.Mode mode) {
-    builder.addService(new IndexService(this)).addService(new IndexAdminService(this));
-    DirectAccessService.addTo(builder, this, mode);
-    return builder;
   }
 
   /** The calls that watch these indexes. */
@@ -399,12 +397,12 @@ public final class Indexes implements AutoCloseable {
     try {
       if (chosen != Durability.MEMORY) {
         createJournal();
-        memory.journal().startSnapshots(this);
+        startSnapshots();
         checkWriting();
       }
       final ServedIndex created = createAbsent(name.isEmpty() ? DEFAULT_NAME : name, kind, chosen);
       if (created == null) {
-        throw memory.journalFull().asException();
+        throw memory.statuses().journalFull().asException();
       }
       return new Creation(created, true);
     } catch (IOException e) {
@@ -413,7 +411,7 @@ public final class Indexes implements AutoCloseable {
           .withCause(e)
           .asException();
     } catch (StoreFullException e) {
-      throw memory.full().asException();
+      throw memory.statuses().memoryFull().asException();
     } catch (StoreDamagedException e) {
       throw Status.DATA_LOSS
           .withDescription("index memory was changed or taken away by another process; try again")
@@ -429,7 +427,7 @@ public final class Indexes implements AutoCloseable {
       try {
         clients.record(memory.journal());
       } catch (ClientRegistry.LogFullException e) {
-        throw memory.journalFull().withCause(e).asException();
+        throw memory.statuses().journalFull().withCause(e).asException();
       }
     }
   }
@@ -498,7 +496,7 @@ public final class Indexes implements AutoCloseable {
       if (dropped.durability() == Durability.MEMORY) {
         recorded.run();
       } else if (!memory.journal().drop(dropped.entry(), recorded)) {
-        throw memory.journalFull().asException();
+        throw memory.statuses().journalFull().asException();
       }
       // First: what a call sees under this name later, no direct read may precede.
       dropped.closeToReaders();
@@ -509,8 +507,8 @@ public final class Indexes implements AutoCloseable {
   }
 
   private void checkWriting() throws StatusException {
-    if (memory.isJournalFailed()) {
-      throw Outcomes.stopped(memory).asException();
+    if (memory.statuses().isJournalFailed()) {
+      throw memory.statuses().stopped().asException();
     }
   }
 

@@ -1,7 +1,11 @@
 package dev.ringfetch.index.service;
 
+import dev.ringfetch.index.journal.CatalogEntry;
 import dev.ringfetch.index.journal.IndexDefinition;
 import dev.ringfetch.index.journal.JournalRecord;
+import dev.ringfetch.index.replay.JournalReplay;
+import dev.ringfetch.index.replay.MemoryTooSmallException;
+import dev.ringfetch.index.replay.RecoveredIndex;
 import dev.ringfetch.index.replication.GroupLog;
 import dev.ringfetch.index.replication.GroupSnapshot;
 import dev.ringfetch.index.replication.GroupStore;

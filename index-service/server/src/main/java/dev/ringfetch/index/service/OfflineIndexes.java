@@ -4,6 +4,7 @@ import dev.ringfetch.index.data.OfflineDirectory;
 import dev.ringfetch.index.disk.HostDisk;
 import dev.ringfetch.index.journal.Journal;
 import dev.ringfetch.index.journal.JournalInspection;
+import dev.ringfetch.index.replay.RecoveredIndex;
 import dev.ringfetch.index.store.EntryStore;
 import dev.ringfetch.index.store.EntryWalk;
 import dev.ringfetch.index.v1.Durability;

@@ -1,6 +1,9 @@
 package dev.ringfetch.index.service;
 
 import dev.ringfetch.index.disk.Disk;
+import dev.ringfetch.index.node.StopFiles;
+import dev.ringfetch.index.replay.MemoryTooSmallException;
+import dev.ringfetch.index.replay.RecoveredIndex;
 import dev.ringfetch.index.replication.GroupRecovery;
 import dev.ringfetch.index.replication.GroupStoreException;
 import java.io.IOException;

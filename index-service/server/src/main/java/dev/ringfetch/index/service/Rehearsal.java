@@ -2,6 +2,7 @@ package dev.ringfetch.index.service;
 
 import com.google.protobuf.ByteString;
 import dev.ringfetch.index.coordinator.LocalCoordinator;
+import dev.ringfetch.index.host.ServedIndex;
 import dev.ringfetch.index.journal.IndexDefinition;
 import dev.ringfetch.index.partition.Write;
 import dev.ringfetch.index.replication.Peers;

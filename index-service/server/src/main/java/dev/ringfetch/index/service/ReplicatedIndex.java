@@ -1,14 +1,21 @@
 package dev.ringfetch.index.service;
 
+import dev.ringfetch.index.host.Leadership;
+import dev.ringfetch.index.host.ServedIndex;
+import dev.ringfetch.index.journal.CatalogEntry;
 import dev.ringfetch.index.journal.IndexDefinition;
 import dev.ringfetch.index.journal.JournalRecord;
 import dev.ringfetch.index.journal.RecordDescriptor;
 import dev.ringfetch.index.outcome.ClientLog;
 import dev.ringfetch.index.outcome.ClientRegistry;
+import dev.ringfetch.index.replay.JournalReplay;
+import dev.ringfetch.index.replay.RecoveredIndex;
 import dev.ringfetch.index.replication.GroupLog;
 import dev.ringfetch.index.replication.GroupSnapshot;
 import dev.ringfetch.index.replication.GroupStore;
 import dev.ringfetch.index.replication.GroupStoreException;
+import dev.ringfetch.index.snapshot.LeaderSnapshot;
+import dev.ringfetch.index.snapshot.MemberSnapshot;
 import dev.ringfetch.index.store.StoreFullException;
 import dev.ringfetch.index.v1.GroupState;
 import dev.ringfetch.index.watch.ChangeRing;

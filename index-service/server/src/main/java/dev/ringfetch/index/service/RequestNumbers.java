@@ -1,5 +1,8 @@
 package dev.ringfetch.index.service;
 
+import dev.ringfetch.index.call.Outcomes;
+import dev.ringfetch.index.call.WriteCall;
+import dev.ringfetch.index.host.ServedIndex;
 import dev.ringfetch.index.outcome.ClientRegistry;
 import dev.ringfetch.index.outcome.NumberedClient;
 import dev.ringfetch.index.v1.CloseClientRequest;
@@ -53,7 +56,7 @@ final class RequestNumbers {
       throw Outcomes.dropped(index).asException();
     }
     if (refused == ClientRegistry.LOG_FULL) {
-      throw indexes.memory().journalFull().asException();
+      throw indexes.memory().statuses().journalFull().asException();
     }
     if (refused == ClientRegistry.TOO_MANY) {
       throw Status.RESOURCE_EXHAUSTED
@@ -73,8 +76,8 @@ final class RequestNumbers {
       responses.onError(Outcomes.dropped(index).asException());
       return;
     }
-    if (indexes.memory().isJournalFailed()) {
-      responses.onError(Outcomes.stopped(indexes.memory()).asException());
+    if (indexes.memory().statuses().isJournalFailed()) {
+      responses.onError(indexes.memory().statuses().stopped().asException());
       return;
     }
     WriteCall.answer(
@@ -121,7 +124,7 @@ final class RequestNumbers {
     }
     if (index == null && indexes.directory() != null) { // a client is of an index
       if (request.getIncarnation() == 0) { // it was not sent before
-        throw gone(request.getClient(), number).asException();
+        throw Outcomes.gone(request.getClient(), number).asException();
       }
       throw Status.UNAVAILABLE
           .withDescription("this node does not know of the index; send again")
@@ -130,11 +133,11 @@ final class RequestNumbers {
     final ClientRegistry clients = clients(index);
     final NumberedClient client = clients.find(request.getClient());
     if (client == null) {
-      throw gone(request.getClient(), number).asException();
+      throw Outcomes.gone(request.getClient(), number).asException();
     }
     client.complete(first);
     if (!client.keeps(number)) {
-      throw gone(client.id(), number).asException();
+      throw Outcomes.gone(client.id(), number).asException();
     }
     return client;
   }
@@ -178,15 +181,5 @@ final class RequestNumbers {
                   + request.getNumber())
           .asException();
     }
-  }
-
-  /** The status of a write whose outcome is not kept. */
-  static Status gone(long client, long number) {
-    return Status.FAILED_PRECONDITION.withDescription(
-        StatusTexts.OUTCOME_GONE
-            + ": the write was complete, or the client's number has ended: client="
-            + Long.toUnsignedString(client)
-            + " number="
-            + number);
   }
 }

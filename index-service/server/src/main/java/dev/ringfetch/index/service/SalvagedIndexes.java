@@ -1,6 +1,7 @@
 package dev.ringfetch.index.service;
 
 import com.google.protobuf.ByteString;
+import dev.ringfetch.index.journal.CatalogEntry;
 import dev.ringfetch.index.journal.IndexDefinition;
 import dev.ringfetch.index.journal.Journal;
 import dev.ringfetch.index.journal.JournalRecord;

@@ -1,5 +1,5 @@
 /**
- * Internal: the services of the index server (calls, administration, direct access), and what they
- * serve from: the indexes by name, their memory and gate, the data directory.
+ * The index service, for a server of an application's own: its gRPC services, its indexes by name
+ * and their memory, the node of a cluster, and the offline tools of a data directory.
  */
 package dev.ringfetch.index.service;

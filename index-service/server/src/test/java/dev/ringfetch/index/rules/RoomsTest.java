@@ -41,16 +41,33 @@ final class RoomsTest {
           Map.entry(
               "service",
               Set.of(
+                  "call",
                   "coordinator",
                   "data",
                   "disk",
+                  "grant",
+                  "host",
                   "journal",
+                  "node",
                   "outcome",
                   "partition",
                   "peers",
+                  "replay",
                   "replication",
+                  "snapshot",
                   "store",
                   "watch")),
+          Map.entry(
+              "node",
+              Set.of("call", "coordinator", "disk", "host", "journal", "replication", "store")),
+          Map.entry(
+              "call", Set.of("data", "host", "journal", "outcome", "partition", "store", "watch")),
+          Map.entry(
+              "snapshot",
+              Set.of("host", "journal", "outcome", "partition", "replay", "replication", "store")),
+          Map.entry("grant", Set.of("replication")),
+          Map.entry("host", Set.of("journal", "outcome", "partition", "store")),
+          Map.entry("replay", Set.of("journal", "outcome", "store")),
           Map.entry("peers", Set.of("replication")),
           Map.entry("replication", Set.of("coordinator", "journal", "partition")),
           Map.entry("coordinator", Set.of()),
@@ -65,7 +82,7 @@ final class RoomsTest {
   private static final int CYCLE_LIMIT = 8;
 
   /** The numbers of classes of the cycles that are larger. */
-  private static final List<Integer> LARGER_CYCLES = List.of(20, 17);
+  private static final List<Integer> LARGER_CYCLES = List.of(17);
 
   private static final int LINES_LIMIT = 500;
 
@@ -80,10 +97,10 @@ final class RoomsTest {
           Map.entry("partition/WriteCycle.java", 626),
           Map.entry("replication/ReplicaCycle.java", 816),
           Map.entry("replication/Replicas.java", 602),
-          Map.entry("service/ClusterNode.java", 591),
-          Map.entry("service/IndexMemory.java", 897),
-          Map.entry("service/IndexService.java", 577),
-          Map.entry("service/Indexes.java", 570));
+          Map.entry("service/ClusterNode.java", 608),
+          Map.entry("service/IndexMemory.java", 867),
+          Map.entry("service/IndexService.java", 574),
+          Map.entry("service/Indexes.java", 568));
 
   private final JavaClasses classes = new ClassFileImporter().importPath(Path.of("target/classes"));
 

@@ -1,6 +1,7 @@
 package dev.ringfetch.index.service;
 
 import com.google.protobuf.ByteString;
+import dev.ringfetch.index.host.ServedIndex;
 import dev.ringfetch.index.layout.ReadResult;
 import dev.ringfetch.index.partition.Write;
 import dev.ringfetch.index.v1.Entry;

@@ -142,12 +142,13 @@ final class ClusterNodeTest {
 
   private StatusException create(String name, int replicas) throws Exception {
     final CompletableFuture<StatusException> ended = new CompletableFuture<>();
-    node.create(
-        name,
-        IndexKind.INDEX_KIND_UNSPECIFIED,
-        Durability.DURABILITY_UNSPECIFIED,
-        replicas,
-        (incarnation, done, failure) -> ended.complete(failure));
+    node.directory()
+        .create(
+            name,
+            IndexKind.INDEX_KIND_UNSPECIFIED,
+            Durability.DURABILITY_UNSPECIFIED,
+            replicas,
+            (incarnation, done, failure) -> ended.complete(failure));
     return ended.get(20, TimeUnit.SECONDS);
   }
 
@@ -159,12 +160,13 @@ final class ClusterNodeTest {
     final List<CompletableFuture<StatusException>> ended = new ArrayList<>();
     for (int i = 0; i < 3; i++) {
       final CompletableFuture<StatusException> dropped = new CompletableFuture<>();
-      node.drop("absent", (incarnation, done, failure) -> dropped.complete(failure));
+      node.directory().drop("absent", (incarnation, done, failure) -> dropped.complete(failure));
       ended.add(dropped);
       final CompletableFuture<StatusException> recovered = new CompletableFuture<>();
-      node.recover(
-          RecoverIndexRequest.newBuilder().setIndex("absent").build(),
-          (response, failure) -> recovered.complete(failure));
+      node.directory()
+          .recover(
+              RecoverIndexRequest.newBuilder().setIndex("absent").build(),
+              (response, failure) -> recovered.complete(failure));
       ended.add(recovered);
     }
     node.close();
@@ -177,7 +179,7 @@ final class ClusterNodeTest {
   @Test
   void aNodeThatEndsBeforeItsStartAnswersCallsThatWait() throws Exception {
     final CompletableFuture<StatusException> ended = new CompletableFuture<>();
-    node.sync(ended::complete);
+    node.directory().sync(ended::complete);
     node.close();
     assertEquals(Status.Code.UNAVAILABLE, ended.get(30, TimeUnit.SECONDS).getStatus().getCode());
   }
@@ -192,7 +194,7 @@ final class ClusterNodeTest {
   @Test
   void writesToAnAbsentIndexShareOneCreation() throws Exception {
     for (int i = 0; i < 5; i++) {
-      node.createForWrite("a"); // before the node works
+      node.directory().createForWrite("a"); // before the node works
     }
     start();
     assertNull(create("a"));
@@ -207,7 +209,7 @@ final class ClusterNodeTest {
     assertNull(create("of the request", 2));
     assertEquals(
         Map.of("of the server", 1, "of the request", 2),
-        node.describe().getGroupsList().stream()
+        node.directory().describe().getGroupsList().stream()
             .collect(Collectors.toMap(GroupDescription::getIndex, GroupDescription::getReplicas)));
   }
 

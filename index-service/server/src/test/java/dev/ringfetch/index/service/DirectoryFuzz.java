@@ -4,6 +4,7 @@ import com.google.protobuf.ByteString;
 import dev.ringfetch.index.data.OfflineDirectory;
 import dev.ringfetch.index.disk.HostDisk;
 import dev.ringfetch.index.disk.SimulatedDisk;
+import dev.ringfetch.index.host.ServedIndex;
 import dev.ringfetch.index.journal.FileChanges;
 import dev.ringfetch.index.journal.JournalRecord;
 import dev.ringfetch.index.journal.JournalSalvage;

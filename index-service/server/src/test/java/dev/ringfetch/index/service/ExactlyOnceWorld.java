@@ -19,6 +19,8 @@ import dev.ringfetch.index.partition.OwnerContext;
 import dev.ringfetch.index.partition.Partition;
 import dev.ringfetch.index.partition.TimeSource;
 import dev.ringfetch.index.partition.Write;
+import dev.ringfetch.index.replay.JournalReplay;
+import dev.ringfetch.index.replay.RecoveredIndex;
 import dev.ringfetch.index.store.StoreMemory;
 import dev.ringfetch.index.v1.Durability;
 import dev.ringfetch.index.v1.IndexKind;

@@ -7,6 +7,7 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import com.google.common.util.concurrent.Uninterruptibles;
 import com.google.protobuf.ByteString;
+import dev.ringfetch.index.host.ServerTime;
 import dev.ringfetch.index.v1.BatchGetRequest;
 import dev.ringfetch.index.v1.BatchPutRequest;
 import dev.ringfetch.index.v1.BatchPutResponse;

@@ -4,6 +4,7 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import com.google.protobuf.ByteString;
+import dev.ringfetch.index.host.ServedIndex;
 import dev.ringfetch.index.layout.ReadResult;
 import dev.ringfetch.index.partition.Write;
 import dev.ringfetch.index.v1.Durability;
@@ -80,7 +81,8 @@ class ExpiryStormTest {
       removedMs = removedMs == 0 ? System.currentTimeMillis() : removedMs;
       Arrays.sort(ns);
       System.out.printf(
-          "%s: absent after %d ms, removed after %d ms; puts in us: p50=%d p99=%d p99.9=%d max=%d%n",
+          "%s: absent after %d ms, removed after %d ms; puts in us: p50=%d p99=%d p99.9=%d"
+              + " max=%d%n",
           kind,
           absentMs - fromMs,
           removedMs - fromMs,

@@ -12,6 +12,7 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import com.google.protobuf.ByteString;
 import dev.ringfetch.fabric.GatePage;
+import dev.ringfetch.index.host.ServedIndex;
 import dev.ringfetch.index.layout.ReadResult;
 import dev.ringfetch.index.v1.Durability;
 import dev.ringfetch.index.v1.IndexKind;

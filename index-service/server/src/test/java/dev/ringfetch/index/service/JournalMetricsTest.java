@@ -4,6 +4,7 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import com.google.protobuf.ByteString;
+import dev.ringfetch.index.host.ServedIndex;
 import dev.ringfetch.index.partition.Write;
 import dev.ringfetch.index.v1.DescribeServerResponse;
 import dev.ringfetch.index.v1.Durability;

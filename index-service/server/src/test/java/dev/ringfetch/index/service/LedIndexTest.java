@@ -8,9 +8,12 @@ import static org.junit.jupiter.api.Assertions.assertNull;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import com.google.protobuf.ByteString;
+import dev.ringfetch.index.host.Leadership;
 import dev.ringfetch.index.journal.IndexDefinition;
 import dev.ringfetch.index.journal.JournalRecord;
 import dev.ringfetch.index.journal.SnapshotRecords;
+import dev.ringfetch.index.node.CatchUp;
+import dev.ringfetch.index.node.LeaderDirectory;
 import dev.ringfetch.index.partition.CommitLog;
 import dev.ringfetch.index.partition.ImmediateLog;
 import dev.ringfetch.index.replication.GroupLog;

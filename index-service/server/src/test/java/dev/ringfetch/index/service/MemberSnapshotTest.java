@@ -12,6 +12,7 @@ import dev.ringfetch.index.partition.CommitLog;
 import dev.ringfetch.index.partition.ImmediateLog;
 import dev.ringfetch.index.replication.GroupLog;
 import dev.ringfetch.index.replication.GroupSnapshot;
+import dev.ringfetch.index.snapshot.PiecewiseSnapshot;
 import dev.ringfetch.index.v1.Durability;
 import dev.ringfetch.index.v1.GroupState;
 import dev.ringfetch.index.v1.IndexKind;

@@ -8,6 +8,7 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import com.google.protobuf.ByteString;
 import dev.ringfetch.index.data.OfflineDirectory;
+import dev.ringfetch.index.host.ServedIndex;
 import dev.ringfetch.index.journal.SnapshotCycle;
 import dev.ringfetch.index.partition.Write;
 import dev.ringfetch.index.v1.Durability;

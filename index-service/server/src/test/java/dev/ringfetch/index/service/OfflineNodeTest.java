@@ -9,6 +9,7 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import com.google.protobuf.ByteString;
 import dev.ringfetch.index.coordinator.LocalCoordinator;
+import dev.ringfetch.index.host.ServedIndex;
 import dev.ringfetch.index.journal.SnapshotCycle;
 import dev.ringfetch.index.partition.Write;
 import dev.ringfetch.index.v1.Durability;
@@ -76,7 +77,8 @@ final class OfflineNodeTest {
 
     void create(String name, IndexKind kind, Durability level) throws Exception {
       final CompletableFuture<StatusException> ended = new CompletableFuture<>();
-      node.create(name, kind, level, 0, (incarnation, done, failure) -> ended.complete(failure));
+      node.directory()
+          .create(name, kind, level, 0, (incarnation, done, failure) -> ended.complete(failure));
       assertNull(ended.get(20, TimeUnit.SECONDS));
       model.put(name, new TreeMap<>(ByteString.unsignedLexicographicalComparator()));
     }
@@ -89,7 +91,7 @@ final class OfflineNodeTest {
 
     void drop(String name) throws Exception {
       final CompletableFuture<StatusException> ended = new CompletableFuture<>();
-      node.drop(name, (incarnation, done, failure) -> ended.complete(failure));
+      node.directory().drop(name, (incarnation, done, failure) -> ended.complete(failure));
       assertNull(ended.get(20, TimeUnit.SECONDS));
       model.remove(name);
     }
@@ -265,12 +267,14 @@ final class OfflineNodeTest {
     final Path data = written(false);
     try (Life life = new Life(data, new LocalCoordinator.Truth())) {
       final CompletableFuture<StatusException> ended = new CompletableFuture<>();
-      life.node.create(
-          "other",
-          IndexKind.HASH,
-          Durability.DISK,
-          0,
-          (incarnation, done, failure) -> ended.complete(failure));
+      life.node
+          .directory()
+          .create(
+              "other",
+              IndexKind.HASH,
+              Durability.DISK,
+              0,
+              (incarnation, done, failure) -> ended.complete(failure));
       final StatusException refusal = ended.get(20, TimeUnit.SECONDS);
       assertEquals(Status.Code.FAILED_PRECONDITION, refusal.getStatus().getCode());
     }

@@ -7,6 +7,7 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import com.google.protobuf.ByteString;
 import dev.ringfetch.fabric.MemoryRegion;
+import dev.ringfetch.index.host.ServedIndex;
 import dev.ringfetch.index.layout.GroupDescriptor;
 import dev.ringfetch.index.layout.ReadResult;
 import dev.ringfetch.index.layout.RootDescriptor;

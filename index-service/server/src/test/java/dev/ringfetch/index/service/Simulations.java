@@ -2,6 +2,7 @@ package dev.ringfetch.index.service;
 
 import dev.ringfetch.index.disk.SimulatedDisk;
 import dev.ringfetch.index.journal.JournalWorld;
+import dev.ringfetch.index.snapshot.SnapshotWorld;
 import java.util.List;
 import java.util.Map;
 import java.util.TreeMap;

@@ -6,6 +6,7 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import com.google.protobuf.ByteString;
 import dev.ringfetch.index.LocalServer;
+import dev.ringfetch.index.call.RangeCalls;
 import dev.ringfetch.index.v1.BatchPutRequest;
 import dev.ringfetch.index.v1.DeleteRangeRequest;
 import dev.ringfetch.index.v1.Entry;

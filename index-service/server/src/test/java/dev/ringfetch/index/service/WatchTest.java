@@ -6,6 +6,8 @@ import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import com.google.protobuf.ByteString;
+import dev.ringfetch.index.call.WatchCall;
+import dev.ringfetch.index.call.WatchCalls;
 import dev.ringfetch.index.v1.CompareAndSetRequest;
 import dev.ringfetch.index.v1.CountRequest;
 import dev.ringfetch.index.v1.CreateIndexRequest;

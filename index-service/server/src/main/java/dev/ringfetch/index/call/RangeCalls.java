@@ -1,0 +1,143 @@
+package dev.ringfetch.index.call;
+
+import dev.ringfetch.index.host.ServedIndex;
+import dev.ringfetch.index.layout.ScanCursor;
+import dev.ringfetch.index.outcome.NumberedClient;
+import dev.ringfetch.index.v1.CountRequest;
+import dev.ringfetch.index.v1.CountResponse;
+import dev.ringfetch.index.v1.DeleteRangeRequest;
+import dev.ringfetch.index.v1.DeleteRangeResponse;
+import dev.ringfetch.index.v1.IndexKind;
+import dev.ringfetch.index.v1.ScanRequest;
+import dev.ringfetch.index.v1.ScanResponse;
+import io.grpc.Status;
+import io.grpc.StatusException;
+import java.util.concurrent.Executor;
+import java.util.concurrent.atomic.AtomicInteger;
+
+/**
+ * The calls of an Index service for ranges of ordered indexes. Checks requests and begins the
+ * calls; an index that is not there has no entries.
+ *
+ * <p>Safe for use by many threads.
+ */
+public final class RangeCalls {
+  /** The most scans of snapshots at a time. */
+  public static final int MAX_SNAPSHOTS = 16;
+
+  private final Outcomes outcomes;
+  private final Executor executor;
+
+  /** Scans of snapshots that are under way. */
+  private final AtomicInteger snapshots = new AtomicInteger();
+
+  /**
+   * Creates the calls.
+   *
+   * @param executor takes the steps of a call after its first
+   */
+  public RangeCalls(Outcomes outcomes, Executor executor) {
+    this.outcomes = outcomes;
+    this.executor = executor;
+  }
+
+  Outcomes outcomes() {
+    return outcomes;
+  }
+
+  Executor executor() {
+    return executor;
+  }
+
+  /**
+   * Scans.
+   *
+   * @param index null if there is none
+   * @param all whether all pages are answers, not the first alone
+   */
+  public void scan(
+      ServedIndex index, ScanRequest request, CallSignals<ScanResponse> signals, boolean all)
+      throws StatusException {
+    checkOrdered(index);
+    final ScanCursor cursor =
+        Ranges.cursor(
+            request.getRange(),
+            request.getReverse(),
+            request.getPageToken(),
+            index == null ? 0 : index.incarnation());
+    if (index == null) {
+      if (!all) {
+        signals.responses().onNext(ScanResponse.getDefaultInstance());
+      }
+      signals.responses().onCompleted();
+    } else if (request.getSnapshot()) {
+      new SnapshotScanCall(new Range(index, cursor), request, signals, this, all).start();
+    } else {
+      new ScanCall(new Range(index, cursor), request, signals, this, all).start();
+    }
+  }
+
+  /** Counts a scan of a snapshot that begins; false if there are too many. */
+  boolean beginSnapshot() {
+    final boolean hasRoom = snapshots.incrementAndGet() <= MAX_SNAPSHOTS;
+    if (!hasRoom) {
+      snapshots.decrementAndGet();
+    }
+    return hasRoom;
+  }
+
+  /** Notes the end of a scan of a snapshot. */
+  void endSnapshot() {
+    snapshots.decrementAndGet();
+  }
+
+  /**
+   * Removes the entries of a range.
+   *
+   * @param index null if there is none
+   * @param client null if the request has no number
+   */
+  public void deleteRange(
+      ServedIndex index,
+      NumberedClient client,
+      DeleteRangeRequest request,
+      CallSignals<DeleteRangeResponse> signals)
+      throws StatusException {
+    checkOrdered(index);
+    final ScanCursor cursor = Ranges.cursor(request.getRange(), false);
+    if (index == null) {
+      WriteCall.answer(signals.responses(), DeleteRangeResponse.getDefaultInstance());
+    } else {
+      new DeleteRangeCall(new Range(index, cursor), client, request, signals, this).start();
+    }
+  }
+
+  /** Counts the entries of a range; the index is null if there is none. */
+  public void count(ServedIndex index, CountRequest request, CallSignals<CountResponse> signals)
+      throws StatusException {
+    checkOrdered(index);
+    final ScanCursor cursor = Ranges.cursor(request.getRange(), false);
+    if (index == null) {
+      WriteCall.answer(signals.responses(), CountResponse.getDefaultInstance());
+    } else {
+      new CountCall(new Range(index, cursor), signals, this).start();
+    }
+  }
+
+  private static void checkOrdered(ServedIndex index) throws StatusException {
+    if (index != null && index.kind() != IndexKind.ORDERED) {
+      throw Status.FAILED_PRECONDITION
+          .withDescription(
+              "keys of this index have no order: index="
+                  + index.name()
+                  + " kind="
+                  + index.kind()
+                  + "; create one of kind "
+                  + IndexKind.ORDERED)
+          .asException();
+    }
+  }
+
+  /** Keys of an index that are still to be read. */
+  record Range(ServedIndex index, ScanCursor cursor) {}
+}

@@ -1,0 +1,90 @@
+package dev.ringfetch.index.call;
+
+import com.google.protobuf.ByteString;
+import dev.ringfetch.index.layout.BlockDescriptor;
+import dev.ringfetch.index.layout.KeyBounds;
+import dev.ringfetch.index.v1.KeyRange;
+import io.grpc.Status;
+import io.grpc.StatusException;
+import java.nio.charset.StandardCharsets;
+
+/** Limits of the parts of a request. The checks throw INVALID_ARGUMENT. */
+public final class RequestLimits {
+  /** Longest index name, in bytes of its UTF-8 form. */
+  static final int MAX_INDEX_NAME_BYTES = 255;
+
+  /** Longest key. */
+  static final int MAX_KEY_BYTES = BlockDescriptor.MAX_KEY_LENGTH;
+
+  /** Longest value. */
+  static final int MAX_VALUE_BYTES = BlockDescriptor.MAX_VALUE_LENGTH;
+
+  /** The most keys in one batch. */
+  static final int MAX_BATCH_KEYS = 10_000;
+
+  /** Longest time that the deadline of an entry may be ahead, in milliseconds: 3650 days. */
+  static final long MAX_TTL_MS = 3650L * 24 * 60 * 60 * 1000;
+
+  private RequestLimits() {}
+
+  public static void checkIndexName(String name) throws StatusException {
+    final int size = name.getBytes(StandardCharsets.UTF_8).length;
+    if (size > MAX_INDEX_NAME_BYTES) {
+      throw tooLong("index name", size, MAX_INDEX_NAME_BYTES);
+    }
+  }
+
+  public static void checkKey(ByteString key) throws StatusException {
+    if (key.isEmpty()) {
+      throw invalid("key is empty");
+    }
+    if (key.size() > MAX_KEY_BYTES) {
+      throw tooLong("key", key.size(), MAX_KEY_BYTES);
+    }
+  }
+
+  /** Checks the bounds of a range, each of which may be empty. */
+  static void checkRange(KeyRange range) throws StatusException {
+    checkBound("start", range.getStart(), KeyBounds.MAX_LENGTH);
+    checkBound("end", range.getEnd(), KeyBounds.MAX_LENGTH);
+    checkBound("prefix", range.getPrefix(), MAX_KEY_BYTES);
+  }
+
+  private static void checkBound(String name, ByteString bound, int limit) throws StatusException {
+    if (bound.size() > limit) {
+      throw tooLong(name, bound.size(), limit);
+    }
+  }
+
+  public static void checkValue(ByteString value) throws StatusException {
+    if (value.size() > MAX_VALUE_BYTES) {
+      throw tooLong("value", value.size(), MAX_VALUE_BYTES);
+    }
+  }
+
+  /** Checks a time to live, which is an unsigned number. */
+  public static void checkTtl(long millis) throws StatusException {
+    if (Long.compareUnsigned(millis, MAX_TTL_MS) > 0) {
+      throw invalid(
+          "ttl is too long: ttl_ms="
+              + Long.toUnsignedString(millis)
+              + " limit="
+              + MAX_TTL_MS
+              + " ms, 3650 days");
+    }
+  }
+
+  public static void checkBatch(int keys) throws StatusException {
+    if (keys > MAX_BATCH_KEYS) {
+      throw invalid("too many keys: count=" + keys + " limit=" + MAX_BATCH_KEYS);
+    }
+  }
+
+  private static StatusException tooLong(String what, int size, int limit) {
+    return invalid(what + " is too long: size=" + size + " limit=" + limit + " bytes");
+  }
+
+  private static StatusException invalid(String description) {
+    return Status.INVALID_ARGUMENT.withDescription(description).asException();
+  }
+}

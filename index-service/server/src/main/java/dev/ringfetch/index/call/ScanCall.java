@@ -1,0 +1,67 @@
+package dev.ringfetch.index.call;
+
+import com.google.protobuf.ByteString;
+import dev.ringfetch.index.v1.ScanRequest;
+import dev.ringfetch.index.v1.ScanResponse;
+
+/** The call of a scan: answers with pages until the range ends, or with the first page alone. */
+final class ScanCall extends RangeCall<ScanResponse> {
+  private final Page page;
+  private final boolean all;
+
+  /**
+   * Creates the call.
+   *
+   * @param all whether all pages are answers, as fast as the client takes them
+   */
+  ScanCall(
+      RangeCalls.Range range,
+      ScanRequest request,
+      CallSignals<ScanResponse> signals,
+      RangeCalls calls,
+      boolean all) {
+    super(range, signals, calls);
+    this.page = new Page(request);
+    this.all = all;
+  }
+
+  @Override
+  Next ready() {
+    return !all || responses.isReady() ? Next.STEP : Next.WAIT;
+  }
+
+  @Override
+  public boolean take(
+      byte[] array, int keyOffset, int keyLength, int valueLength, long version, long deadline) {
+    return page.take(array, keyOffset, keyLength, valueLength, version, deadline);
+  }
+
+  @Override
+  public int room() {
+    return page.room();
+  }
+
+  @Override
+  Next stepped(boolean isEnd) {
+    if (!isEnd && page.isEmpty()) { // entries have passed by that are absent
+      return Next.STEP;
+    }
+    final ByteString token =
+        isEnd
+            ? ByteString.EMPTY
+            : Ranges.token(cursor.isReverse(), cursor.place(), index.incarnation());
+    if (!all) {
+      WriteCall.answer(responses, page.finish(index, token));
+      return Next.END;
+    }
+    final boolean isLast = isEnd || page.isLast();
+    if (!page.isEmpty()) {
+      responses.onNext(page.finish(index, token));
+    }
+    if (isLast) {
+      responses.onCompleted();
+      return Next.END;
+    }
+    return Next.STEP;
+  }
+}

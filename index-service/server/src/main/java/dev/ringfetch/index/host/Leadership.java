@@ -1,0 +1,44 @@
+package dev.ringfetch.index.host;
+
+import dev.ringfetch.index.outcome.ClientRegistry;
+import dev.ringfetch.index.v1.GrantResponse;
+import io.grpc.StatusException;
+
+/**
+ * What the leader of a replicated index has besides its entries: how reads find out that it leads
+ * still, and which clients have numbers.
+ *
+ * @param barrier confirms reads
+ * @param clients those of this index
+ * @param gates at which direct readers look
+ */
+public record Leadership(Barrier barrier, ClientRegistry clients, Gates gates) {
+  /** Confirms that this node leads the index. */
+  @FunctionalInterface
+  public interface Barrier {
+    /**
+     * Asks all members whether they still obey this leader. A read that begins after a yes gives
+     * what was current at some moment since the question.
+     */
+    void confirm(Told told);
+  }
+
+  /** Says at which gates those look that read the leader's memory. */
+  @FunctionalInterface
+  public interface Gates {
+    /**
+     * Adds the group, its epoch and its members to a grant.
+     *
+     * @throws StatusException FAILED_PRECONDITION if this node does not lead an established epoch
+     *     now, or a member's address is not known
+     */
+    void describe(GrantResponse.Builder grant) throws StatusException;
+  }
+
+  /** Takes the answer. */
+  @FunctionalInterface
+  public interface Told {
+    /** On any thread, once: whether this node led after it was asked. */
+    void onConfirmed(boolean leads);
+  }
+}

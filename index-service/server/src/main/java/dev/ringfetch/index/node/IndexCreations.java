@@ -1,0 +1,261 @@
+package dev.ringfetch.index.node;
+
+import dev.ringfetch.index.coordinator.Coordinator;
+import dev.ringfetch.index.host.ServedIndex;
+import dev.ringfetch.index.journal.IndexDefinition;
+import dev.ringfetch.index.replication.Replicas;
+import dev.ringfetch.index.v1.Durability;
+import dev.ringfetch.index.v1.GroupState;
+import dev.ringfetch.index.v1.IndexKind;
+import dev.ringfetch.index.v1.Node;
+import io.grpc.Status;
+import io.grpc.StatusException;
+import java.util.ArrayList;
+import java.util.Iterator;
+import java.util.List;
+import java.util.Set;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.Executor;
+import java.util.concurrent.TimeUnit;
+import java.util.function.Consumer;
+
+/**
+ * The creations and removals of a cluster's indexes that are requested of one node. A creation ends
+ * when the index's group serves somewhere, or when too much time has passed.
+ *
+ * <p>Requests come on any threads; the node's thread carries them out.
+ */
+public final class IndexCreations {
+  /** How long a creation or removal may take before it is given up. */
+  private static final long REQUEST_LIMIT_NS = TimeUnit.SECONDS.toNanos(10);
+
+  private final Replicas replicas;
+  private final Coordinator coordinator;
+  private final CatchUp catchUp;
+  private final NewGroups groups;
+  private final int replicaCount;
+  private final Executor node;
+
+  /** Names of indexes that are created for writes. */
+  private final Set<String> createdForWrites = ConcurrentHashMap.newKeySet();
+
+  // Of the node's thread.
+
+  /** Creations whose groups do not serve yet. */
+  private final List<Request> waiting = new ArrayList<>();
+
+  /** A creation that waits until the group serves. */
+  private record Request(
+      NewGroups.Wanted wanted, boolean done, LeaderDirectory.Created told, long endNs) {}
+
+  /**
+   * Creates it.
+   *
+   * @param replicaCount nodes that an index is to have, unless its creation says
+   * @param node runs tasks on the node's thread
+   */
+  public IndexCreations(
+      Replicas replicas,
+      Coordinator coordinator,
+      CatchUp catchUp,
+      NewGroups groups,
+      int replicaCount,
+      Executor node) {
+    this.replicas = replicas;
+    this.coordinator = coordinator;
+    this.catchUp = catchUp;
+    this.groups = groups;
+    this.replicaCount = replicaCount;
+    this.node = node;
+  }
+
+  /** As {@link LeaderDirectory#create}. */
+  public void create(
+      String index,
+      IndexKind kind,
+      Durability durability,
+      int count,
+      LeaderDirectory.Created told) {
+    final String name = index.isEmpty() ? ServedIndex.DEFAULT_NAME : index;
+    node.execute(
+        () -> {
+          try {
+            begin(
+                new NewGroups.Wanted(name, kind, durability, count == 0 ? replicaCount : count),
+                told);
+          } catch (RuntimeException e) {
+            told.onEnd(0, false, noAnswer(name));
+            throw e;
+          }
+        });
+  }
+
+  /** As {@link LeaderDirectory#createForWrite}. */
+  public void createForWrite(String index) {
+    if (createdForWrites.add(index)) {
+      create(
+          index,
+          IndexKind.INDEX_KIND_UNSPECIFIED,
+          Durability.DURABILITY_UNSPECIFIED,
+          0,
+          (incarnation, created, failure) -> createdForWrites.remove(index));
+    }
+  }
+
+  private void begin(NewGroups.Wanted wanted, LeaderDirectory.Created told) {
+    final String index = wanted.name();
+    final GroupState known = replicas.state(index);
+    final long endNs = System.nanoTime() + REQUEST_LIMIT_NS;
+    if (known != null) {
+      await(new Request(wanted, false, told, endNs), known);
+      return;
+    }
+    if (replicas.states().size() >= ServedIndex.MAX_INDEXES) {
+      told.onEnd(
+          0,
+          false,
+          Status.RESOURCE_EXHAUSTED
+              .withDescription("too many indexes: limit=" + ServedIndex.MAX_INDEXES + " a cluster")
+              .asException());
+      return;
+    }
+    final long aside = replicas.putAsideNumber();
+    if (aside != 0) {
+      told.onEnd(
+          0,
+          false,
+          Status.FAILED_PRECONDITION
+              .withDescription(
+                  "the coordinator has never had what this node's disk has, and would give its"
+                      + " numbers to other indexes: restore the coordinator's data, or move the"
+                      + " node's data directory away: group="
+                      + aside)
+              .asException());
+      return;
+    }
+    final Durability durability = groups.durability(wanted.durability());
+    final List<Node> able = groups.able(durability);
+    if (able.isEmpty() && !replicas.living().isEmpty()) {
+      told.onEnd(
+          0,
+          false,
+          Status.FAILED_PRECONDITION
+              .withDescription("no node has a data directory: durability=" + durability)
+              .asException());
+      return;
+    }
+    final List<Node> chosen = Placement.choose(able, index, wanted.replicas());
+    if (chosen.isEmpty()) {
+      told.onEnd(0, false, noAnswer(index));
+      return;
+    }
+    coordinator.create(
+        groups.first(
+            new NewGroups.Wanted(index, wanted.kind(), durability, wanted.replicas()), chosen),
+        (result, state) -> {
+          if (state == null) {
+            told.onEnd(0, false, noAnswer(index));
+          } else {
+            final boolean done = result == Coordinator.Result.DONE;
+            await(new Request(wanted, done, told, endNs), state);
+          }
+        });
+  }
+
+  private void await(Request request, GroupState state) {
+    if (serves(state)) {
+      tellCreated(request, state);
+    } else {
+      waiting.add(request);
+    }
+  }
+
+  /** As {@link LeaderDirectory#drop}. */
+  public void drop(String index, LeaderDirectory.Created told) {
+    final Consumer<StatusException> failed = failure -> told.onEnd(0, false, failure);
+    if (!replicas.isCoordinated()) {
+      failed.accept(noAnswer(index));
+      return;
+    }
+    catchUp.afterSync( // this node may not know of the index yet
+        () -> node.execute(() -> CatchUp.carryOut(() -> dropKnown(index, told), failed)), failed);
+  }
+
+  private void dropKnown(String index, LeaderDirectory.Created told) {
+    final GroupState known = replicas.state(index.isEmpty() ? ServedIndex.DEFAULT_NAME : index);
+    if (known == null) {
+      told.onEnd(0, false, null);
+      return;
+    }
+    coordinator.drop(
+        known,
+        (result, state) -> {
+          if (result == Coordinator.Result.DONE) {
+            told.onEnd(IndexDefinition.of(known).incarnation(), true, null);
+          } else {
+            told.onEnd(0, false, noAnswer(index));
+          }
+        });
+  }
+
+  private static boolean serves(GroupState group) {
+    return group.hasEstablished() && !group.hasWon();
+  }
+
+  private static void tellCreated(Request request, GroupState state) {
+    final IndexDefinition definition = IndexDefinition.of(state);
+    final NewGroups.Wanted wanted = request.wanted;
+    String difference = null;
+    if (wanted.kind() != IndexKind.INDEX_KIND_UNSPECIFIED && wanted.kind() != definition.kind()) {
+      difference = "is of another kind: kind=" + definition.kind();
+    } else if (wanted.durability() != Durability.DURABILITY_UNSPECIFIED
+        && wanted.durability() != definition.durability()) {
+      difference = "has another durability: durability=" + definition.durability();
+    }
+    if (difference != null) {
+      request.told.onEnd(
+          0,
+          false,
+          Status.ALREADY_EXISTS
+              .withDescription("the index " + difference + " index=" + wanted.name())
+              .asException());
+    } else {
+      request.told.onEnd(definition.incarnation(), request.done, null);
+    }
+  }
+
+  /** Ends the creations whose groups serve now, or that took too long; of the node's thread. */
+  public void tellWaiting() {
+    if (waiting.isEmpty()) {
+      return;
+    }
+    final long nowNs = System.nanoTime();
+    final Iterator<Request> each = waiting.iterator();
+    while (each.hasNext()) {
+      final Request request = each.next();
+      final GroupState group = replicas.state(request.wanted.name());
+      if (group != null && serves(group)) {
+        each.remove(); // first: a listener that throws is not told again
+        tellCreated(request, group);
+      } else if (nowNs - request.endNs >= 0) {
+        each.remove();
+        request.told.onEnd(0, false, noAnswer(request.wanted.name()));
+      }
+    }
+  }
+
+  /** The end of a request that the coordinator has not answered, or the nodes have not. */
+  static StatusException noAnswer(String index) {
+    return Status.UNAVAILABLE
+        .withDescription(
+            "the coordinator or the nodes do not answer; whether it was done is unknown: index="
+                + index)
+        .asException();
+  }
+
+  /** Gives the creations up that wait. On the node's thread, at its end. */
+  public void close() {
+    waiting.forEach(request -> request.told.onEnd(0, false, noAnswer(request.wanted.name())));
+    waiting.clear();
+  }
+}

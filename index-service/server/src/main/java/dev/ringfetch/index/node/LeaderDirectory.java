@@ -1,0 +1,88 @@
+package dev.ringfetch.index.node;
+
+import dev.ringfetch.index.v1.DescribeClusterResponse;
+import dev.ringfetch.index.v1.Durability;
+import dev.ringfetch.index.v1.IndexDescription;
+import dev.ringfetch.index.v1.IndexKind;
+import dev.ringfetch.index.v1.RecoverIndexRequest;
+import dev.ringfetch.index.v1.RecoverIndexResponse;
+import io.grpc.StatusException;
+import java.util.List;
+
+/**
+ * The directory of a cluster's indexes: says of those that this node does not lead where to call.
+ *
+ * <p>Safe for use by many threads.
+ */
+public interface LeaderDirectory extends CatchUp {
+  /** The most nodes that a request may name. */
+  int REPLICAS_MAX = 64;
+
+  /**
+   * Refuses a call for an index that this node does not lead: with FAILED_PRECONDITION and the
+   * leader's address, or with UNAVAILABLE while there is no leader. Does nothing if the cluster has
+   * no such index, as far as this node knows.
+   */
+  void checkElsewhere(String name) throws StatusException;
+
+  /**
+   * Begins to create an index, unless there is one.
+   *
+   * @param kind HASH or ORDERED; if unspecified, a new one is ORDERED
+   * @param durability MEMORY or DISK; if unspecified, a new one has this node's default
+   * @param replicas nodes that a new one is to have; 0: this node's default
+   * @param created is told, on any thread, once: null if the index serves somewhere, else why not
+   */
+  void create(String name, IndexKind kind, Durability durability, int replicas, Created created);
+
+  /**
+   * Begins to create an index for a write that does not wait for it. Does nothing while an earlier
+   * such creation is under way.
+   */
+  void createForWrite(String name);
+
+  /** Drops an index; as {@link #create}. */
+  void drop(String name, Created dropped);
+
+  /**
+   * Has an index go on of which no node lives that has all, or looks what would become of it. Does
+   * not wait until the index serves.
+   *
+   * @param recovered is told, on any thread, once
+   */
+  void recover(RecoverIndexRequest request, Recovered recovered);
+
+  /** Addresses of the nodes that live: host and port. */
+  List<String> addresses();
+
+  /** The cluster's indexes that other nodes lead, as {@link IndexDescription#getLedElsewhere}. */
+  List<IndexDescription> ledElsewhere();
+
+  /** Describes the cluster, as this node sees it. */
+  DescribeClusterResponse describe();
+
+  /** Takes the end of a creation or a removal. */
+  @FunctionalInterface
+  interface Created {
+    /**
+     * It has ended.
+     *
+     * @param incarnation of the index; 0 if there was none to be dropped
+     * @param done whether this call has done it; else there was one already
+     * @param failure null if it has not failed
+     */
+    void onEnd(long incarnation, boolean done, StatusException failure);
+  }
+
+  /** Takes the end of a recovery, or of a look. */
+  @FunctionalInterface
+  interface Recovered {
+    /**
+     * It has ended.
+     *
+     * @param response null if it has failed
+     * @param failure null if it has not failed
+     */
+    void onEnd(RecoverIndexResponse response, StatusException failure);
+  }
+}

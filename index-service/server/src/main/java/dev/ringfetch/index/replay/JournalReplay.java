@@ -1,0 +1,397 @@
+package dev.ringfetch.index.replay;
+
+import dev.ringfetch.index.journal.CatalogEntry;
+import dev.ringfetch.index.journal.IndexDefinition;
+import dev.ringfetch.index.journal.Journal;
+import dev.ringfetch.index.journal.JournalRecord;
+import dev.ringfetch.index.journal.OutcomeDescriptor;
+import dev.ringfetch.index.journal.RecordDescriptor;
+import dev.ringfetch.index.journal.RecordSink;
+import dev.ringfetch.index.journal.SnapshotDescriptor;
+import dev.ringfetch.index.outcome.NumberedClient;
+import dev.ringfetch.index.outcome.OutcomeBudget;
+import dev.ringfetch.index.outcome.OutcomeKind;
+import dev.ringfetch.index.store.EntryStore;
+import dev.ringfetch.index.store.HashIndex;
+import dev.ringfetch.index.store.OrderedIndex;
+import dev.ringfetch.index.store.StoreDamagedException;
+import dev.ringfetch.index.store.StoreFullException;
+import dev.ringfetch.index.store.StoreMemory;
+import dev.ringfetch.index.store.StoredIndex;
+import dev.ringfetch.index.v1.IndexKind;
+import java.io.IOException;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.Collection;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.TreeMap;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.Executor;
+import java.util.function.Supplier;
+
+/**
+ * The indexes that the records of a journal say there are: carries the records out, in stores of
+ * their own. No reader may be let in meanwhile. Stores are complete after {@link #onEnd}.
+ *
+ * <p>Used by one thread at a time.
+ */
+public final class JournalReplay implements RecordSink {
+  /** A record that waits for the creation of its index, and where it stands. */
+  private record Early(JournalRecord record, String place) {}
+
+  private final StoreMemory memory;
+  private final OutcomeBudget budget;
+
+  /** The ways into stores: those of partitions of hash indexes, and of all in a snapshot. */
+  private final ReplayLane[] inOrder;
+
+  /** The same of ordered indexes, whose records come in no order. */
+  private final ReplayLane[] byKeys;
+
+  private final Map<Long, RecoveredIndex> indexes = new TreeMap<>();
+
+  /** Concurrent, as walks over it go on while clients come and go. */
+  private final Map<Long, NumberedClient> clients = new ConcurrentHashMap<>();
+
+  /** The index that was looked up last, and its number; null and 0 if none. */
+  private RecoveredIndex recent;
+
+  private long recentNumber;
+
+  /**
+   * Records that came before the creation of their index, which stands behind them and is synced
+   * with them, or was lost; by the number of the index.
+   */
+  private final Map<Long, List<Early>> early = new HashMap<>();
+
+  private long newest;
+  private long records;
+
+  /** Number of entries of each index in the snapshot, by its number. */
+  private Map<Long, Long> expected = Map.of();
+
+  /** LSN up to which the catalog's records are in the snapshot; 0 without one. */
+  private long catalogBegin;
+
+  /** Creates a replay that gets no record. */
+  public static JournalReplay ofNothing() {
+    return new JournalReplay(null, null, Runnable::run, 0);
+  }
+
+  /** Creates a replay that carries out each record at once, on the calling thread. */
+  public static JournalReplay atOnce(StoreMemory memory, OutcomeBudget budget) {
+    return new JournalReplay(memory, budget, Runnable::run, 0);
+  }
+
+  /** Creates a replay on the calling thread alone. */
+  public JournalReplay(StoreMemory memory, OutcomeBudget budget) {
+    this(memory, budget, Runnable::run, 1);
+  }
+
+  /**
+   * Creates a replay.
+   *
+   * @param executor changes stores, beside the calling thread
+   * @param lanes partitions that are changed beside each other; 0: none waits for another record
+   */
+  public JournalReplay(StoreMemory memory, OutcomeBudget budget, Executor executor, int lanes) {
+    this.memory = memory;
+    this.budget = budget;
+    inOrder = new ReplayLane[lanes];
+    byKeys = new ReplayLane[lanes];
+    Arrays.setAll(inOrder, i -> new ReplayLane(executor, false));
+    Arrays.setAll(byKeys, i -> new ReplayLane(executor, true));
+  }
+
+  /** The clients that there are after the last record. */
+  public Collection<NumberedClient> clients() {
+    return clients.values();
+  }
+
+  /** The indexes that there are after the last record. */
+  public Collection<RecoveredIndex> indexes() {
+    return indexes.values();
+  }
+
+  /** The largest number of an index so far, also of one whose creation was lost. */
+  public long newest() {
+    return Math.max(newest, early.keySet().stream().mapToLong(number -> number).max().orElse(0));
+  }
+
+  /** Number of records. */
+  public long records() {
+    return records;
+  }
+
+  @Override
+  public void onRecord(JournalRecord record, Supplier<String> place) throws IOException {
+    records++;
+    try {
+      if (!isInSnapshot(record)) {
+        carryOut(record, place);
+      }
+    } catch (StoreFullException | StoreDamagedException e) {
+      throw failed(e);
+    }
+  }
+
+  @Override
+  public void onSnapshot(Map<Long, Long> entries) {
+    expected = entries;
+  }
+
+  @Override
+  public void onSnapshotRecord(JournalRecord record, Supplier<String> place) throws IOException {
+    records++;
+    try {
+      restore(record, place);
+    } catch (StoreFullException | StoreDamagedException e) {
+      throw failed(e);
+    }
+  }
+
+  @Override
+  public void onEnd() throws IOException {
+    try {
+      drain();
+    } catch (StoreFullException | StoreDamagedException e) {
+      throw failed(e);
+    }
+  }
+
+  private void drain() throws IOException {
+    for (int i = 0; i < inOrder.length; i++) {
+      inOrder[i].drain();
+      byKeys[i].drain();
+    }
+  }
+
+  /**
+   * Adds a record to the one of some lanes that has all of its partition; without, carries it out.
+   */
+  private static void add(ReplayLane[] lanes, EntryStore store, JournalRecord record)
+      throws IOException {
+    if (lanes.length == 0) {
+      EntryReplay.apply(store, record);
+    } else {
+      lanes[(int) Math.floorMod(record.index() + record.partition(), (long) lanes.length)].add(
+          store, record);
+    }
+  }
+
+  private static IOException failed(RuntimeException cause) {
+    return cause instanceof StoreFullException
+        ? new MemoryTooSmallException(cause)
+        : new IOException("index memory was changed or taken away by another process", cause);
+  }
+
+  /** The index of a number, or null if there is none. */
+  private RecoveredIndex index(long number) {
+    if (recent == null || number != recentNumber) {
+      recent = indexes.get(number);
+      recentNumber = number;
+    }
+    return recent;
+  }
+
+  /** Whether a record of the catalog is one that the snapshot has the effect of. */
+  private boolean isInSnapshot(JournalRecord record) {
+    return record.type() >= RecordDescriptor.CREATE_INDEX && record.lsn() <= catalogBegin;
+  }
+
+  private void restore(JournalRecord record, Supplier<String> place) throws IOException {
+    final RecoveredIndex index = index(record.index());
+    switch (record.type()) {
+      case RecordDescriptor.CREATE_INDEX -> {
+        create(record, place);
+        index(record.index()).index().expect(expected.getOrDefault(record.index(), 0L));
+      }
+      case RecordDescriptor.PARTITION -> {
+        if (index == null || !index.begin(record.partition(), record.lsn())) {
+          throw new IOException("not a partition that can be: " + place.get() + " " + record);
+        }
+        index.restored(record.partition()).expiry().advance(record.number());
+      }
+      case RecordDescriptor.PUT -> {
+        final EntryStore store = index == null ? null : index.restored(record.partition());
+        if (store == null) {
+          throw new IOException("not an entry that can be: " + place.get() + " " + record);
+        }
+        add(inOrder, store, record);
+      }
+      case RecordDescriptor.OUTCOME -> {
+        final OutcomeKind kind = OutcomeDescriptor.kind(record.value());
+        if (index == null || index.restored(record.partition()) == null || kind == null) {
+          throw new IOException("not an outcome that can be: " + place.get() + " " + record);
+        }
+        index.keep(
+            record.partition(),
+            client(record.client()), // it may have come behind the begin of the snapshot
+            record.request(),
+            new RecoveredIndex.Outcome(
+                kind,
+                (record.flags() & RecordDescriptor.POSITIVE) != 0,
+                record.lsn(),
+                OutcomeDescriptor.detail(record.value())));
+      }
+      case RecordDescriptor.OPEN_CLIENT -> client(record.client()).complete(record.request());
+      case RecordDescriptor.SNAPSHOT_END -> {
+        drain();
+        newest = Math.max(newest, SnapshotDescriptor.newestIndex(record));
+        catalogBegin = record.lsn();
+      }
+      default -> throw unknown(record, place);
+    }
+  }
+
+  /** Gives all indexes other incarnations, and skips: they are of a copy. */
+  public void restore(long salt) {
+    indexes.values().forEach(index -> index.restore(salt));
+    skip();
+  }
+
+  /** Skips the LSNs of all partitions that may be lost. */
+  public void skip() {
+    indexes.values().forEach(index -> index.skip(Journal.LOST_LIMIT));
+  }
+
+  private NumberedClient client(long id) {
+    NumberedClient client = clients.get(id);
+    if (client == null) {
+      client = new NumberedClient(id, 1);
+      clients.put(id, client);
+    }
+    return client;
+  }
+
+  private static IOException unknown(JournalRecord record, Supplier<String> place) {
+    return new IOException(
+        (RecordDescriptor.isOfGroup(record.type())
+                ? "of a node of a cluster, which alone reads it: "
+                : "unknown, of a newer version: ")
+            + place.get()
+            + " type="
+            + record.type());
+  }
+
+  private void carryOut(JournalRecord record, Supplier<String> place) throws IOException {
+    switch (record.type()) {
+      case RecordDescriptor.SKIP -> skip();
+      case RecordDescriptor.RESTORE -> restore(record.number());
+      case RecordDescriptor.CREATE_INDEX -> create(record, place);
+      case RecordDescriptor.DROP_INDEX -> {
+        drain();
+        drop(record.index());
+      }
+      case RecordDescriptor.PUT,
+          RecordDescriptor.DELETE,
+          RecordDescriptor.TICK,
+          RecordDescriptor.OUTCOME ->
+          write(record, place);
+      case RecordDescriptor.OPEN_CLIENT -> client(record.client()).complete(record.request());
+      case RecordDescriptor.CLOSE_CLIENT -> close(record.client());
+      default -> throw unknown(record, place);
+    }
+  }
+
+  private void create(JournalRecord record, Supplier<String> place) throws IOException {
+    final IndexDefinition definition = IndexDefinition.decoded(record.value());
+    if (definition == null || record.index() <= newest) {
+      throw new IOException(
+          "not a creation that can be: " + place.get() + " index=" + record.index());
+    }
+    create(new CatalogEntry(record.index(), record.key().toStringUtf8(), definition));
+    for (final Early waiting : early.getOrDefault(newest, List.of())) {
+      apply(indexes.get(newest), waiting.record(), waiting::place);
+    }
+    // Creations come in the order of their numbers: what is left of earlier ones was lost, with
+    // the puts that came before, none of which was answered after a sync.
+    early.keySet().removeIf(number -> number <= newest);
+  }
+
+  /** Creates an index, empty, whose number is larger than all before. */
+  public RecoveredIndex create(CatalogEntry entry) {
+    newest = entry.number();
+    final RecoveredIndex created = new RecoveredIndex(entry, create(entry.definition()), budget);
+    indexes.put(newest, created);
+    return created;
+  }
+
+  private StoredIndex create(IndexDefinition definition) {
+    return definition.kind() == IndexKind.HASH
+        ? new HashIndex(memory, definition.partitions(), definition.seed())
+        : new OrderedIndex(memory);
+  }
+
+  private void drop(long index) {
+    final RecoveredIndex dropped = indexes.remove(index);
+    recent = null;
+    if (dropped != null) {
+      dropped.drop();
+    }
+  }
+
+  private void close(long client) {
+    final NumberedClient closed = clients.remove(client);
+    if (closed != null) {
+      closed.complete(Long.MAX_VALUE); // tables drop its outcomes
+    }
+  }
+
+  private void write(JournalRecord record, Supplier<String> place) throws IOException {
+    final RecoveredIndex index = index(record.index());
+    if (index != null) {
+      apply(index, record, place);
+    } else if (record.index() > newest) {
+      early
+          .computeIfAbsent(record.index(), unused -> new ArrayList<>())
+          .add(new Early(record.copy(), place.get()));
+    } // else it was dropped, and its writers ended a little later
+  }
+
+  private void apply(RecoveredIndex index, JournalRecord record, Supplier<String> place)
+      throws IOException {
+    final int partition = record.partition();
+    if (index.has(partition, record.lsn())) {
+      return; // the snapshot has its effect, or that of a later one
+    }
+    final EntryStore store = index.advance(partition, record.lsn());
+    if (store == null || (isOutcome(record) && OutcomeDescriptor.kind(record.value()) == null)) {
+      throw new IOException(
+          "not a record that can be: "
+              + place.get()
+              + " partition="
+              + partition
+              + " lsn="
+              + record.lsn());
+    }
+    final NumberedClient client = record.client() == 0 ? null : clients.get(record.client());
+    if (client != null) { // else it has none, or one that is closed
+      index.keep(partition, client, record.request(), outcome(record));
+    }
+    if (!isOutcome(record)) {
+      final boolean isOrdered = index.index() instanceof OrderedIndex;
+      add(isOrdered ? byKeys : inOrder, store, record);
+    }
+  }
+
+  private static boolean isOutcome(JournalRecord record) {
+    return record.type() == RecordDescriptor.OUTCOME;
+  }
+
+  private static RecoveredIndex.Outcome outcome(JournalRecord record) {
+    final boolean isPositive = (record.flags() & RecordDescriptor.POSITIVE) != 0;
+    if (isOutcome(record)) {
+      return new RecoveredIndex.Outcome(
+          OutcomeDescriptor.kind(record.value()),
+          isPositive,
+          record.lsn(),
+          OutcomeDescriptor.detail(record.value()));
+    }
+    final OutcomeKind kind =
+        record.type() == RecordDescriptor.DELETE ? OutcomeKind.DELETED : OutcomeKind.WRITTEN;
+    return new RecoveredIndex.Outcome(kind, isPositive, record.lsn(), 0);
+  }
+}
