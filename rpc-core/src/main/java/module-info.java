@@ -11,6 +11,7 @@ module dev.ringfetch.rpc {
   requires static micrometer.core;
   requires static org.jspecify;
   requires io.grpc.stub;
+  requires java.management;
   requires jdk.net;
   requires org.agrona;
 

@@ -2,6 +2,7 @@ package dev.ringfetch.call;
 
 import dev.ringfetch.session.ClientSession;
 import dev.ringfetch.session.poller.InlineTask;
+import dev.ringfetch.session.poller.ProcessorTime;
 import dev.ringfetch.timer.DeadlineTimer;
 import io.grpc.ClientCall;
 import io.grpc.Context;
@@ -137,8 +138,10 @@ abstract class CallTask<ReqT, RespT> extends ClientCall<ReqT, RespT>
     }
     final ClientSession session = session();
     final long startNs = session.nanoTime();
+    final long processorNs = timed.isDoubtful() ? ProcessorTime.nowNs() : ProcessorTime.UNKNOWN;
     final int parts = deliverSignalled(NO_TURN);
-    timed.ranElsewhere((session.nanoTime() - startNs) / parts);
+    final long durationNs = session.nanoTime() - startNs;
+    timed.ranElsewhere(durationNs, ProcessorTime.sinceNs(processorNs, durationNs), parts);
   }
 
   @Override
@@ -203,8 +206,13 @@ abstract class CallTask<ReqT, RespT> extends ClientCall<ReqT, RespT>
   }
 
   @Override
-  public final void ranInline(long durationNs) {
-    record.ranInline(durationNs / inlineParts);
+  public final boolean isDoubtful() {
+    return record.isDoubtful();
+  }
+
+  @Override
+  public final void ranInline(long durationNs, long processorNs) {
+    record.ranInline(durationNs, processorNs, inlineParts);
   }
 
   @Override

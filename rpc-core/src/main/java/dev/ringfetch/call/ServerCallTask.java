@@ -3,6 +3,7 @@ package dev.ringfetch.call;
 import dev.ringfetch.session.ServerSession;
 import dev.ringfetch.session.ServerStream;
 import dev.ringfetch.session.poller.InlineTask;
+import dev.ringfetch.session.poller.ProcessorTime;
 import io.grpc.Context;
 import io.grpc.Deadline;
 import io.grpc.Metadata;
@@ -216,8 +217,13 @@ abstract class ServerCallTask<ReqT, RespT> extends EncodedCall<ReqT, RespT>
   }
 
   @Override
-  public final void ranInline(long durationNs) {
-    record.ranInline(durationNs);
+  public final boolean isDoubtful() {
+    return record.isDoubtful();
+  }
+
+  @Override
+  public final void ranInline(long durationNs, long processorNs) {
+    record.ranInline(durationNs, processorNs, 1);
   }
 
   @Override
@@ -238,10 +244,12 @@ abstract class ServerCallTask<ReqT, RespT> extends EncodedCall<ReqT, RespT>
       return;
     }
     final long startNs = session.nanoTime();
+    final long processorNs = record.isDoubtful() ? ProcessorTime.nowNs() : ProcessorTime.UNKNOWN;
     try {
       serve();
     } finally {
-      record.ranElsewhere(session.nanoTime() - startNs);
+      final long durationNs = session.nanoTime() - startNs;
+      record.ranElsewhere(durationNs, ProcessorTime.sinceNs(processorNs, durationNs), 1);
     }
   }
 

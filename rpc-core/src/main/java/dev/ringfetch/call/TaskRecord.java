@@ -1,6 +1,7 @@
 package dev.ringfetch.call;
 
 import com.google.errorprone.annotations.concurrent.GuardedBy;
+import dev.ringfetch.session.poller.ProcessorTime;
 import java.lang.invoke.MethodHandles;
 import java.lang.invoke.VarHandle;
 import org.agrona.concurrent.NanoClock;
@@ -12,9 +13,15 @@ import org.agrona.concurrent.NanoClock;
  * Thread-safe.
  *
  * <p>A short run adds 1 to the count, a longer one subtracts {@value #PENALTY}, so that the count
- * grows only where less than one run in {@value #PENALTY} is longer. Each time the trust is lost,
- * twice as many short runs are needed to earn it again; each quarter of a second since then halves
- * that number again.
+ * grows only where less than one run in {@value #PENALTY} is longer. Long is a run by the clock and
+ * by the processor time of its thread. One that is long by the clock alone subtracts {@value
+ * #STALL_PENALTY}: its thread had no processor, which happens to all methods of a busy machine now
+ * and then, or it waited, which a method that waits does each time. Processor time costs too much
+ * to read it always: after a run that was long by the clock, {@value #DOUBTS} are measured, and
+ * that one itself counts as long by the clock alone.
+ *
+ * <p>Each time the trust is lost, twice as many short runs are needed to earn it again; each
+ * quarter of a second since then halves that number again.
  */
 public final class TaskRecord {
   /** Longest run that is short, in nanoseconds: about what a hand-over costs both threads. */
@@ -24,6 +31,12 @@ public final class TaskRecord {
   static final int LONG = 5;
 
   static final int PENALTY = 32;
+
+  /** Subtracted for a run that was long by the clock, and short or unknown by processor time. */
+  static final int STALL_PENALTY = PENALTY / 4;
+
+  /** Runs that are measured by processor time, too, after one that was long by the clock. */
+  static final int DOUBTS = 2 * PENALTY;
 
   /**
    * Two such runs within a few hundred lose the trust; a single one may be caused by the system.
@@ -53,6 +66,8 @@ public final class TaskRecord {
   private final long shortNs;
 
   private volatile boolean trusted;
+
+  private volatile int doubts; // of several threads at once, some may count once
 
   /** Without trust: progress towards it. With trust: the penalties that may still be lost. */
   @SuppressWarnings("unused") // through COUNT
@@ -86,25 +101,52 @@ public final class TaskRecord {
     return trusted;
   }
 
-  /** Counts a run in the executor, with the time that it kept its thread. */
-  void ranElsewhere(long durationNs) {
+  /** True when the processor time of the next run in the poller is to be measured. */
+  boolean isDoubtful() {
+    return doubts > 0;
+  }
+
+  /**
+   * Counts a run in the executor.
+   *
+   * @param durationNs for which it kept its thread.
+   * @param processorNs for which its thread has computed, or {@link ProcessorTime#UNKNOWN}.
+   * @param parts of the run: it is as long as one of them, on average.
+   */
+  void ranElsewhere(long durationNs, long processorNs, int parts) {
     if (trusted) {
       return; // from other calls that were handed over before
     }
-    if (durationNs > shortNs) {
-      penalize(PENALTY, 0);
+    if (isLong(durationNs / parts)) {
+      penalize(processorNs / parts > shortNs ? PENALTY : STALL_PENALTY, 0);
     } else if ((int) COUNT.getAndAdd(this, 1) + 1 >= needed) {
       trust();
     }
   }
 
-  /** Counts a run on the poller's thread, with the time that it kept the thread. */
-  void ranInline(long durationNs) {
-    if (durationNs > shortNs) {
-      lose(durationNs > LONG * shortNs ? LONG_PENALTY : PENALTY);
+  /** Counts a run on the poller's thread, as {@link #ranElsewhere} does. */
+  void ranInline(long durationNs, long processorNs, int parts) {
+    if (isLong(durationNs / parts)) {
+      final long computedNs = processorNs / parts;
+      lose(
+          computedNs <= shortNs
+              ? STALL_PENALTY
+              : computedNs > LONG * shortNs ? LONG_PENALTY : PENALTY);
     } else if (count < MAX_CREDIT && trusted) {
       COUNT.getAndAdd(this, 1);
     }
+  }
+
+  private boolean isLong(long durationNs) {
+    if (durationNs > shortNs) {
+      doubts = DOUBTS;
+      return true;
+    }
+    final int left = doubts;
+    if (left > 0) {
+      doubts = left - 1;
+    }
+    return false;
   }
 
   /**
@@ -113,7 +155,8 @@ public final class TaskRecord {
    * @param waits whether its thread was found waiting: that is its own behaviour, not chance.
    */
   void overran(boolean waits) {
-    lose(waits ? Integer.MAX_VALUE : LONG_PENALTY);
+    doubts = DOUBTS; // the next one's time is known
+    lose(waits ? Integer.MAX_VALUE : PENALTY);
   }
 
   private void lose(int penalty) {

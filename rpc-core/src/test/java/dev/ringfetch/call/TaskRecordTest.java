@@ -1,15 +1,18 @@
 package dev.ringfetch.call;
 
+import static dev.ringfetch.call.TaskRecord.DOUBTS;
 import static dev.ringfetch.call.TaskRecord.LONG;
 import static dev.ringfetch.call.TaskRecord.LONG_PENALTY;
 import static dev.ringfetch.call.TaskRecord.MAX_CREDIT;
 import static dev.ringfetch.call.TaskRecord.PENALTY;
 import static dev.ringfetch.call.TaskRecord.RUNS_DEFAULT;
 import static dev.ringfetch.call.TaskRecord.SHORT_NS_DEFAULT;
+import static dev.ringfetch.call.TaskRecord.STALL_PENALTY;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import dev.ringfetch.session.poller.ProcessorTime;
 import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.Test;
 
@@ -23,13 +26,13 @@ class TaskRecordTest {
 
   private void runElsewhere(int runs, long durationNs) {
     for (int i = 0; i < runs; i++) {
-      record.ranElsewhere(durationNs);
+      record.ranElsewhere(durationNs, durationNs, 1);
     }
   }
 
   private void runInline(int runs, long durationNs) {
     for (int i = 0; i < runs; i++) {
-      record.ranInline(durationNs);
+      record.ranInline(durationNs, durationNs, 1);
     }
   }
 
@@ -37,7 +40,7 @@ class TaskRecordTest {
   private int runsToTrust() {
     int runs = 0;
     while (!record.isTrusted()) {
-      record.ranElsewhere(SHORT_NS);
+      record.ranElsewhere(SHORT_NS, SHORT_NS, 1);
       runs++;
     }
     return runs;
@@ -102,12 +105,57 @@ class TaskRecordTest {
   }
 
   @Test
-  void slowRunIsForgivenOnce() {
+  void runsThatAreSlowForTheBackupThreadAreForgivenSomeTimes() {
     runsToTrust();
-    record.overran(false);
+    for (int i = 0; i < MAX_CREDIT / PENALTY; i++) {
+      record.overran(false);
+    }
     assertTrue(record.isTrusted());
     record.overran(false);
     assertFalse(record.isTrusted());
+  }
+
+  /** A thread loses its processor now and then on a busy machine. */
+  @Test
+  void runsWithoutAProcessorAreForgiven() {
+    for (int i = 0; i < RUNS_DEFAULT; i++) {
+      record.ranElsewhere(LONG_NS, SHORT_NS, 1);
+      runElsewhere(2 * STALL_PENALTY, SHORT_NS);
+    }
+    assertTrue(record.isTrusted());
+    for (int i = 0; i < 10_000; i++) {
+      record.ranInline(1_000 * LONG_NS, i % 2 == 0 ? SHORT_NS : ProcessorTime.UNKNOWN, 1);
+      runInline(2 * STALL_PENALTY, SHORT_NS);
+    }
+    assertTrue(record.isTrusted());
+  }
+
+  @Test
+  void methodThatWaitsEachTimeIsNotTrusted() {
+    for (int i = 0; i < 10_000; i++) {
+      record.ranElsewhere(SHORT_NS + 1, 1, 1);
+    }
+    assertEquals(RUNS_DEFAULT, runsToTrust());
+    for (int i = 0; i < MAX_CREDIT / STALL_PENALTY; i++) {
+      record.ranInline(SHORT_NS + 1, 1, 1);
+    }
+    assertTrue(record.isTrusted());
+    record.ranInline(SHORT_NS + 1, 1, 1);
+    assertFalse(record.isTrusted());
+  }
+
+  @Test
+  void processorTimeIsMeasuredForAWhileAfterALongRun() {
+    runsToTrust();
+    assertFalse(record.isDoubtful());
+    record.ranInline(SHORT_NS + 1, ProcessorTime.UNKNOWN, 1);
+    for (int i = 0; i < DOUBTS; i++) {
+      assertTrue(record.isDoubtful());
+      runInline(1, SHORT_NS);
+    }
+    assertFalse(record.isDoubtful());
+    record.overran(false);
+    assertTrue(record.isDoubtful());
   }
 
   @Test
@@ -143,5 +191,21 @@ class TaskRecordTest {
     record.overran(true);
     runInline(RUNS_DEFAULT, SHORT_NS);
     assertEquals(2 * RUNS_DEFAULT, runsToTrust());
+  }
+
+  /** Of a stream, whose messages were delivered one after the other. */
+  @Test
+  void runOfManyPartsIsAsLongAsOneOfThem() {
+    for (int i = 0; i < RUNS_DEFAULT; i++) {
+      record.ranElsewhere(5 * SHORT_NS, 5 * SHORT_NS, 5);
+    }
+    assertTrue(record.isTrusted());
+    for (int i = 0; i < MAX_CREDIT; i++) {
+      record.ranInline(7 * LONG_NS, 7 * SHORT_NS, 70);
+    }
+    assertTrue(record.isTrusted());
+    record.ranInline(100 * LONG_NS + 100, 100 * LONG_NS + 100, 100);
+    record.ranInline(100 * LONG_NS + 100, 100 * LONG_NS + 100, 100);
+    assertFalse(record.isTrusted());
   }
 }

@@ -25,8 +25,15 @@ public interface InlineTask {
    */
   void handOver();
 
-  /** Called when it has run inline, and the thread still has the poller. */
-  void ranInline(long durationNs);
+  /** True when the processor time of its run is to be measured, because earlier ones were long. */
+  boolean isDoubtful();
+
+  /**
+   * Called when it has run inline, and the thread still has the poller, or it was doubtful.
+   *
+   * @param processorNs time that it has computed, or {@link ProcessorTime#UNKNOWN}.
+   */
+  void ranInline(long durationNs, long processorNs);
 
   /**
    * Called on the backup thread that has taken the poller over, because the task runs inline for

@@ -109,12 +109,16 @@ final class InlineTasks implements Patience {
     while (first != null && nowNs - startNs < InlineTask.BUDGET_NS) {
       final InlineTask task = next();
       tally.add(Counter.POLLER_CALLS_INLINE, 1);
-      if (!runLent(task, nowNs)) {
-        return LOST;
-      }
+      final long processorNs = task.isDoubtful() ? ProcessorTime.nowNs() : ProcessorTime.UNKNOWN;
+      final boolean lost = !runLent(task, nowNs);
       Thread.interrupted(); // meant for the task, not for the poller
       final long endNs = clock.nanoTime();
-      task.ranInline(endNs - nowNs);
+      if (!lost || processorNs != ProcessorTime.UNKNOWN) {
+        task.ranInline(endNs - nowNs, ProcessorTime.sinceNs(processorNs, endNs - nowNs));
+      }
+      if (lost) {
+        return LOST;
+      }
       nowNs = endNs;
       done++;
     }

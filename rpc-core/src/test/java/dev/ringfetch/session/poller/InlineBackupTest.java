@@ -71,7 +71,7 @@ class InlineBackupTest {
     }
 
     @Override
-    public void ranInline(long durationNs) {}
+    public void ranInline(long durationNs, long processorNs) {}
 
     @Override
     public void overran(boolean waits) {

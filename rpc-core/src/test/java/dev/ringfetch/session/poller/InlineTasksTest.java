@@ -58,7 +58,7 @@ class InlineTasksTest {
     }
 
     @Override
-    public void ranInline(long durationNs) {
+    public void ranInline(long durationNs, long processorNs) {
       done.add(name + " took " + durationNs);
     }
 

@@ -5,6 +5,11 @@ public abstract class LinkedTask implements InlineTask {
   private InlineTask next;
 
   @Override
+  public boolean isDoubtful() {
+    return false;
+  }
+
+  @Override
   public final InlineTask nextInLine() {
     return next;
   }

@@ -300,7 +300,7 @@ class TaskBackupTest {
     public void handOver() {}
 
     @Override
-    public void ranInline(long durationNs) {}
+    public void ranInline(long durationNs, long processorNs) {}
 
     @Override
     public void overran(boolean waits) {
