@@ -6,8 +6,8 @@ import dev.ringfetch.index.journal.IndexDefinition;
 import dev.ringfetch.index.journal.JournalRecord;
 import dev.ringfetch.index.journal.RecordDescriptor;
 import dev.ringfetch.index.replication.GroupRecovery;
+import dev.ringfetch.index.replication.GroupStore;
 import dev.ringfetch.index.replication.GroupStoreException;
-import dev.ringfetch.index.replication.Replicas;
 import dev.ringfetch.index.replication.StopRecords;
 import dev.ringfetch.index.replication.StopRecovery;
 import dev.ringfetch.index.v1.Durability;
@@ -141,7 +141,7 @@ public final class StopFiles implements StopRecords {
    * @param errors is told of the others, with which no group goes on
    */
   public void read(
-      long node, Replicas.StoreFactory stores, Consumer<GroupRecovery> found, ErrorHandler errors)
+      long node, GroupStore.Factory stores, Consumer<GroupRecovery> found, ErrorHandler errors)
       throws IOException {
     for (final String name : list()) {
       if (name.startsWith(PREFIX) && name.endsWith(UNFINISHED_SUFFIX)) {
@@ -153,7 +153,7 @@ public final class StopFiles implements StopRecords {
 
   /** Reads all that there are, and changes nothing; else as {@link #read}. */
   public void readAll(
-      long node, Replicas.StoreFactory stores, Consumer<GroupRecovery> found, ErrorHandler errors)
+      long node, GroupStore.Factory stores, Consumer<GroupRecovery> found, ErrorHandler errors)
       throws IOException {
     for (final String name : list()) {
       if (group(name) > 0) {

@@ -17,7 +17,7 @@ import java.util.List;
  */
 public final class GroupRecovery {
   private final long group;
-  private final Replicas.StoreFactory stores;
+  private final GroupStore.Factory stores;
   private RecordLog log; // null: a replica has it
   private RecordLog.Cursor applying;
   private GroupState state; // null: none has begun
@@ -40,11 +40,11 @@ public final class GroupRecovery {
    *
    * @param stores creates what the records are applied to
    */
-  public GroupRecovery(long group, Replicas.StoreFactory stores) {
+  public GroupRecovery(long group, GroupStore.Factory stores) {
     this(group, stores, ReplicaContext.Limits.DEFAULT.waiting());
   }
 
-  GroupRecovery(long group, Replicas.StoreFactory stores, int waiting) {
+  GroupRecovery(long group, GroupStore.Factory stores, int waiting) {
     this.group = group;
     this.stores = stores;
     log = new RecordLog(waiting);

@@ -10,6 +10,13 @@ import dev.ringfetch.index.v1.GroupState;
  * and append to the {@link GroupLog}. Each method is called by the replica's owner, and none waits.
  */
 public interface GroupStore {
+  /** Creates the store of a group. */
+  @FunctionalInterface
+  interface Factory {
+    /** Creates the store, which is cleared before it is used. */
+    GroupStore create(GroupState group);
+  }
+
   /**
    * Gives up all that there is, as a snapshot comes or the group is new.
    *

@@ -21,8 +21,7 @@ final class MemberProgress {
   /** The most messages without an answer while which records are sent; later ones make batches. */
   static final int WINDOW = 4;
 
-  /** A leader sends something at least so often. */
-  static final long HEARTBEAT_NS = 50_000_000;
+  private static final long HEARTBEAT_NS = ReplicaContext.Limits.HEARTBEAT_NS;
 
   /** A disk that takes nothing for so long is full: longer than a sync on a busy one. */
   static final long DISK_NS = 5_000_000_000L;

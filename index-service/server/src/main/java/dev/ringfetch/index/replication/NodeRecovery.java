@@ -17,7 +17,7 @@ import org.agrona.ErrorHandler;
  * <p>Used by one thread at a time.
  */
 public final class NodeRecovery implements RecordSink {
-  private final Replicas.StoreFactory stores;
+  private final GroupStore.Factory stores;
   private final ErrorHandler errors;
   private final int waiting;
   private final Map<Long, GroupRecovery> groups = new TreeMap<>();
@@ -28,11 +28,11 @@ public final class NodeRecovery implements RecordSink {
    *
    * @param errors is told of groups whose records are given up
    */
-  public NodeRecovery(Replicas.StoreFactory stores, ErrorHandler errors) {
+  public NodeRecovery(GroupStore.Factory stores, ErrorHandler errors) {
     this(stores, errors, ReplicaContext.Limits.DEFAULT.waiting());
   }
 
-  NodeRecovery(Replicas.StoreFactory stores, ErrorHandler errors, int waiting) {
+  NodeRecovery(GroupStore.Factory stores, ErrorHandler errors, int waiting) {
     this.stores = stores;
     this.errors = errors;
     this.waiting = waiting;

@@ -90,8 +90,11 @@ record ReplicaContext(
     /** Several times what comes between two cycles of a member, and the longest record. */
     static final int MEMORY_DEFAULT = 4 << 20;
 
+    /** A leader sends something at least so often. */
+    static final long HEARTBEAT_NS = 50_000_000;
+
     /** Ten heartbeats: several may be late. */
-    static final long NODE_TIMEOUT_DEFAULT_NS = 10 * MemberProgress.HEARTBEAT_NS;
+    static final long NODE_TIMEOUT_DEFAULT_NS = 10 * HEARTBEAT_NS;
 
     /** About a tenth of a second of a fast network, and what comes during a snapshot. */
     static final Limits DEFAULT = new Limits(16 << 20, 64 << 20, MEMORY_DEFAULT);

@@ -521,7 +521,7 @@ final class ReplicaCycle {
    * stopped, or had no processor, and what came meanwhile is not read yet.
    */
   private void excuse(long nowNs) {
-    final long stoodNs = nowNs - workedNs - MemberProgress.HEARTBEAT_NS;
+    final long stoodNs = nowNs - workedNs - ReplicaContext.Limits.HEARTBEAT_NS;
     workedNs = nowNs;
     if (stoodNs > 0) {
       silence.excuse(nowNs, stoodNs);
@@ -751,7 +751,7 @@ final class ReplicaCycle {
         changed
             || core.state() != stateSeen
             || transfer != transferSeen
-            || nowNs - shownNs >= MemberProgress.HEARTBEAT_NS;
+            || nowNs - shownNs >= ReplicaContext.Limits.HEARTBEAT_NS;
     if (taken) {
       changed = false;
       stateSeen = core.state();

@@ -66,19 +66,12 @@ public final class Replicas implements AutoCloseable {
   private final Map<Long, Node> connections = new HashMap<>();
   private final Coordinator.Listener listener = new Events();
 
-  /** Creates what the records of a group are applied to. */
-  @FunctionalInterface
-  public interface StoreFactory {
-    /** Creates the store, which is cleared before it is used. */
-    GroupStore create(GroupState group);
-  }
-
   /** What the replicas of a node work with. Setters return this. */
   public static final class Context {
     private Node self;
     private Coordinator coordinator;
     private Peers peers;
-    private StoreFactory stores;
+    private GroupStore.Factory stores;
     private LongFunction<GroupDisk> disks;
     private LongFunction<GroupGate> gates = group -> GroupGate.NONE;
     private StopRecords stops;
@@ -111,7 +104,7 @@ public final class Replicas implements AutoCloseable {
     }
 
     /** Sets what creates the stores. */
-    public Context stores(StoreFactory factory) {
+    public Context stores(GroupStore.Factory factory) {
       stores = factory;
       return this;
     }

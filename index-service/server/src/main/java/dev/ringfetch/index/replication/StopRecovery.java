@@ -24,11 +24,11 @@ public final class StopRecovery {
    * @param node whose record it is
    * @param stores creates what the records are applied to
    */
-  public StopRecovery(long number, long node, Replicas.StoreFactory stores) {
+  public StopRecovery(long number, long node, GroupStore.Factory stores) {
     this(number, node, stores, ReplicaContext.Limits.DEFAULT.waiting());
   }
 
-  StopRecovery(long number, long node, Replicas.StoreFactory stores, int waiting) {
+  StopRecovery(long number, long node, GroupStore.Factory stores, int waiting) {
     this.node = node;
     group = new GroupRecovery(number, stores, waiting);
   }

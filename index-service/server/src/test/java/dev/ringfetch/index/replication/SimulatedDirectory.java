@@ -233,7 +233,7 @@ final class SimulatedDirectory {
   }
 
   /** Reads what is there. */
-  NodeRecovery recover(Replicas.StoreFactory stores, int waiting) {
+  NodeRecovery recover(GroupStore.Factory stores, int waiting) {
     final NodeRecovery recovery =
         new NodeRecovery(
             stores,

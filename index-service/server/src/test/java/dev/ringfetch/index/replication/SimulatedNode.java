@@ -61,7 +61,7 @@ final class SimulatedNode {
     stops.start();
     session.announce(node);
     session.wakeUp(this::alarm);
-    final Replicas.StoreFactory stores = group -> new SimulatedStore(world, this, group.getGroup());
+    final GroupStore.Factory stores = group -> new SimulatedStore(world, this, group.getGroup());
     replicas =
         new Replicas(
             new Replicas.Context()

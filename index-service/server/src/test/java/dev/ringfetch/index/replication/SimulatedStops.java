@@ -137,7 +137,7 @@ final class SimulatedStops implements StopRecords {
   }
 
   /** Reads all that is there. */
-  void recover(Replicas.StoreFactory stores, int waiting, Consumer<GroupRecovery> found) {
+  void recover(GroupStore.Factory stores, int waiting, Consumer<GroupRecovery> found) {
     for (final Map.Entry<Long, List<byte[]>> one : records.entrySet()) {
       final StopRecovery recovery = new StopRecovery(one.getKey(), node, stores, waiting);
       final JournalRecord record = new JournalRecord();
