@@ -1,16 +1,18 @@
 package dev.ringfetch.index.client;
 
-/** The way that a view's reads take. */
+/** The route of a view's reads: by calls, or out of the index's memory. */
 public enum Access {
   /** By calls, which the server answers. */
   RPC,
   /**
-   * Out of the memory of the index, without the server's processor, where the server grants that;
-   * by calls where not, and where memory alone cannot decide. Both ways answer the same.
+   * Out of the memory of the index, without the server's processor, if the server grants that.
+   * Reads go by calls if the server does not, or if memory alone cannot decide. Both routes give
+   * the same answers.
    *
    * <p>A view's first reads open readers, one for each thread that reads at the same time, up to 8.
-   * That waits for the server's grant, for up to half of a call's deadline, and is no part of it: a
-   * read that gets no grant in that time goes by a call, with the whole deadline.
+   * Opening waits for the server's grant for up to half of a call's deadline; the wait does not
+   * count against the deadline. A read without a grant after that time goes by a call, with the
+   * whole deadline.
    */
   DIRECT
 }

@@ -250,7 +250,7 @@ public class AsyncIndex<K, V> {
                                 new CompareAndSetResult<>(response.getApplied(), entry)))));
   }
 
-  /** Goes on with the entry after a comparison; read now if the one in its way is gone. */
+  /** Continues with the entry after a comparison; reads it now if the conflicting entry is gone. */
   private void after(
       CallFuture<?> future,
       K key,

@@ -5,7 +5,7 @@ import io.grpc.MethodDescriptor;
 import io.grpc.Status;
 
 /**
- * A unary call that is to be made.
+ * A unary call to make.
  *
  * @param repeatable whether it may be made twice: it changes nothing, or the second one changes
  *     nothing more.
@@ -13,7 +13,7 @@ import io.grpc.Status;
  */
 record Call<Q, R>(
     MethodDescriptor<Q, R> method, Q request, boolean repeatable, Numbering<Q, R> numbering) {
-  /** How the writes of a request get their numbers. */
+  /** The assignment of numbers to the writes of a request. */
   interface Numbering<Q, R> {
     /** The request with the number of its first write. */
     Q numbered(Q request, RequestNumber first);
@@ -43,8 +43,8 @@ record Call<Q, R>(
   }
 
   /**
-   * The answer of a write that creates no index, at a moment at which there is none: that of the
-   * server. Such a write is never sent: it could not be repeated, as it has no incarnation to name.
+   * The server's answer to a write that creates no index, if there is no index. The client does not
+   * send such a write: it has no incarnation to name, so it could not be repeated.
    */
   R withoutIndex() {
     final var prototype = (MethodDescriptor.PrototypeMarshaller<R>) method.getResponseMarshaller();

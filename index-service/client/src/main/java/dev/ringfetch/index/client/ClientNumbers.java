@@ -9,20 +9,20 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
 
 /**
- * The numbers under which a client's writes to an index go: opens one at the server at the first
- * write, another one where the server does not know it any more, or too many writes are under way,
- * and renews its lease when half of that may be over. Safe for use by many threads; has no thread
- * of its own.
+ * The source of the numbers of a client's writes to one index. Opens a client at the server at the
+ * first write, and another one if the server has forgotten it, or if too many writes are under way.
+ * Renews the client's lease once half of it may be over. Safe for use by many threads; has no
+ * thread of its own.
  *
- * <p>One operation opens; the others wait for it, each until its own deadline, and open themselves
- * if it has failed.
+ * <p>One operation opens the client; the others wait for it, each until its own deadline, and open
+ * one themselves if it has failed.
  */
 final class ClientNumbers {
   private final String index;
   private ClientWindow current; // guarded by this; null: none is open
   private CompletableFuture<Void> opening; // guarded by this; null: nobody opens
 
-  /** Whether the server was found to be an older one, which gives no numbers. */
+  /** True once the server has turned out to be an older one, which gives no numbers. */
   private volatile boolean unsupported;
 
   /** Creates the numbers of the writes to an index. */
@@ -30,7 +30,7 @@ final class ClientNumbers {
     this.index = index;
   }
 
-  /** What an operation that finds no number has to do. */
+  /** The opening of a client: one operation makes the call, the others wait for its end. */
   static final class Opening {
     private final String index;
     private final boolean isOwn;
@@ -45,12 +45,12 @@ final class ClientNumbers {
       this.client = client;
     }
 
-    /** Whether the operation makes the {@link #call}, and tells its end. Else it waits. */
+    /** True if the operation makes the {@link #call} and reports its end; false if it waits. */
     boolean isOwn() {
       return isOwn;
     }
 
-    /** Is completed when the operation is to look again. */
+    /** The future that completes when the operation shall look for numbers again. */
     CompletableFuture<Void> ended() {
       return ended;
     }
@@ -68,7 +68,7 @@ final class ClientNumbers {
     return unsupported;
   }
 
-  /** Notes that the server is not there: the next one may be a newer one. */
+  /** Notes that the server was lost: its successor may be of a newer version. */
   void lost() {
     unsupported = false;
   }

@@ -1,22 +1,22 @@
 package dev.ringfetch.index.client;
 
 /**
- * The numbers of writes under one number of a client: gives them out, and knows the first one that
- * is under way, below which the server keeps no outcomes. Safe for use by many threads.
+ * The window of write numbers of one client at the server: assigns them, and knows the lowest one
+ * under way; the server drops the outcomes below it. Safe for use by many threads.
  */
 final class ClientWindow {
-  /** Numbers are less than so many above the first one that is under way: the server's limit. */
+  /** Limit of the distance between a number and the lowest one under way: the server's limit. */
   static final int LENGTH = 1 << 16;
 
   /**
-   * Some numbers in a row.
+   * Consecutive numbers.
    *
-   * @param window that they are of
-   * @param first of them
+   * @param window that assigned them
+   * @param first the lowest one
    * @param count how many there are
    */
   record Numbers(ClientWindow window, long first, int count) {
-    /** Notes that nobody sends these writes any more. Called once. */
+    /** Notes that these writes are not sent any more. Called once. */
     void complete() {
       window.complete(first, count);
     }
@@ -35,7 +35,7 @@ final class ClientWindow {
    * Creates the window of a new client.
    *
    * @param client its number, as the server gave it
-   * @param leaseNs how long the server keeps it
+   * @param leaseNs how long the server keeps the client
    * @param renewedNs when the lease began at the earliest
    */
   ClientWindow(long client, long leaseNs, long renewedNs) {
@@ -48,14 +48,14 @@ final class ClientWindow {
     return client;
   }
 
-  /** Notes that the server has answered what was sent at this time. */
+  /** Notes that the server has answered a request that was sent at this time. */
   void renewed(long sentNs) {
     if (sentNs - renewedNs > 0) {
       renewedNs = sentNs;
     }
   }
 
-  /** Whether half of the lease may be over, so that it is to be renewed before the next write. */
+  /** True if half of the lease may be over: it must be renewed before the next write. */
   boolean isStale(long nowNs) {
     return nowNs - renewedNs > leaseNs / 2;
   }

@@ -17,23 +17,23 @@ import java.util.function.Function;
  * The nodes of a cluster, as a client knows them: their addresses, a channel to each, and which one
  * leads which index.
  *
- * <p>Nodes say which nodes there are: the addresses of others are forgotten, but for those that the
- * application named. From the first call on all channels are connected, so that a call goes on at
- * another node at once. Safe for use by many threads.
+ * <p>The nodes report the members of the cluster; addresses that they do not report are forgotten,
+ * except for those that the application named. From the first call on all channels are connected,
+ * so that a call can move to another node at once. Safe for use by many threads.
  */
 final class ClusterNodes {
   private static final System.Logger LOGGER = System.getLogger(ClusterNodes.class.getName());
 
-  /** Addresses that are complained about at most. */
+  /** Limit of the addresses that are logged as unusable. */
   private static final int UNUSABLE_MAX = 1000;
 
-  /** What the client began with, which it keeps: a node may know of few others. */
+  /** Addresses that the application named. They are never forgotten: a node may know few others. */
   private final Set<String> seeds;
 
   private final Function<String, ManagedChannel> connect;
   private final Map<String, ManagedChannel> channels = new ConcurrentHashMap<>();
 
-  /** Those that were named first come first; never empty. */
+  /** All known addresses, the seeds first; never empty. */
   private final List<String> addresses = new CopyOnWriteArrayList<>();
 
   /** Channels to forgotten addresses, whose calls have not ended. */
@@ -75,7 +75,7 @@ final class ClusterNodes {
         });
   }
 
-  /** Connects all channels, now and whenever a connection has ended. */
+  /** Connects all channels, now and after the end of each connection. */
   void connect() {
     if (connects) {
       return;
@@ -89,7 +89,10 @@ final class ClusterNodes {
     channels.values().forEach(ClusterNodes::keepConnected);
   }
 
-  /** One that cannot be connected tries again by itself, after pauses that grow. */
+  /**
+   * Connects a channel again when it is idle; gRPC itself retries a failed connection, with
+   * back-off.
+   */
   private static void keepConnected(ManagedChannel channel) {
     final ConnectivityState state = channel.getState(true);
     if (state != ConnectivityState.SHUTDOWN) {
@@ -103,8 +106,8 @@ final class ClusterNodes {
   }
 
   /**
-   * Learns the addresses of all nodes, with commas between; null or empty: they are not known. One
-   * that cannot be is left out. Connections to others end with their calls.
+   * Learns the addresses of all nodes, separated by commas; null or empty if they are unknown.
+   * Leaves out unusable addresses. Connections to other nodes end with their calls.
    */
   synchronized void learn(String nodes) {
     if (nodes == null || nodes.isEmpty()) {
@@ -125,7 +128,7 @@ final class ClusterNodes {
     leaving.removeIf(ManagedChannel::isTerminated);
   }
 
-  /** Whether there is a channel to an address, or can be; says once where there cannot. */
+  /** True if there is a channel to an address, or one can be made; logs once per address if not. */
   private boolean isUsable(String address) {
     try {
       channel(address);
@@ -157,8 +160,8 @@ final class ClusterNodes {
   }
 
   /**
-   * Notes which node leads an index, which may have come back a moment ago; without effect where no
-   * channel can be made to it.
+   * Notes the leader of an index, a node that may have come back a moment ago. Without effect if
+   * the address is unusable.
    */
   void lead(String index, String address) {
     if (!isUsable(address)) {
@@ -172,9 +175,7 @@ final class ClusterNodes {
     }
   }
 
-  /**
-   * Where a call for an index goes: to its leader if that is known, else to one after the other.
-   */
+  /** The address for the next call for an index: its leader's if known, else the nodes' in turn. */
   String addressOf(String index) {
     final String leader = leaders.get(index);
     return leader != null ? leader : inTurn(turn.get());

@@ -12,8 +12,8 @@ import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicReferenceArray;
 
 /**
- * The readers of one index's memory, each of which one thread uses at a time. Opened when they are
- * needed, up to a limit: a thread that finds none goes by a call. Safe for use by many threads.
+ * The readers of one index's memory, each of which one thread uses at a time. Opened on demand, up
+ * to a limit; a thread that finds none free makes a call. Safe for use by many threads.
  */
 final class DirectReads implements AutoCloseable {
   /** The most readers of an index: each has a grant, and a server's connection has 64 of them. */
@@ -48,8 +48,8 @@ final class DirectReads implements AutoCloseable {
     }
 
     /**
-     * Whether to read with it. If not, it has waited for its first grant in vain, and the read goes
-     * by a call.
+     * True if the reader can be used. If false, it did not get its first grant in time, and the
+     * read goes by a call.
      */
     boolean isReady() {
       return used || reader.isDirect();

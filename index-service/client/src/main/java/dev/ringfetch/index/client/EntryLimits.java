@@ -6,8 +6,9 @@ import dev.ringfetch.index.layout.BlockDescriptor;
 import io.grpc.Status;
 
 /**
- * The limits of keys, values and requests that every server has, checked before anything is sent: a
- * transport refuses what is far beyond them, and names a limit of its own.
+ * The limits of keys, values and requests that every server has, checked before anything is sent,
+ * so that the error names them: a transport refuses a request far beyond them with an error about
+ * its own limit.
  */
 final class EntryLimits {
   /** The default limit of a message to a server; no request of entries is longer. */

@@ -3,8 +3,8 @@ package dev.ringfetch.index.client;
 import io.grpc.Status;
 
 /**
- * The failed attempts of one call: keeps the status that says best why the call failed, and whether
- * an attempt may have been sent, or carried out. Used by one thread at a time.
+ * The failed attempts of one call: keeps the status that explains the failure best, and whether an
+ * attempt may have been sent or carried out. Used by one thread at a time.
  */
 final class FailedAttempts {
   private final OperationRun run;
@@ -33,9 +33,9 @@ final class FailedAttempts {
   }
 
   /**
-   * Notes how the last attempt of the run has ended. An attempt that just waited says less than
-   * those before it. "Overloaded" says that nothing was done: it is not the reason of a write that
-   * may have been carried out by another attempt.
+   * Notes how the last attempt of the run has ended. The status of an attempt that only waited
+   * explains less than an earlier one. "Overloaded" means that nothing was done, so it is no reason
+   * for a write that another attempt may have carried out.
    */
   void add(Status status) {
     final boolean isDonePerhaps = isWriting && run.mayBeSent() && Failures.mayBeCarriedOut(status);

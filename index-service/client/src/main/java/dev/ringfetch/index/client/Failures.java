@@ -7,15 +7,15 @@ import java.net.ConnectException;
 import java.net.UnknownHostException;
 import java.nio.channels.UnresolvedAddressException;
 
-/** The exceptions that statuses of calls become. */
+/** The translation of statuses of calls to exceptions. */
 final class Failures {
-  /** In gRPC's description of a message that is longer than its receiver takes. */
+  /** Part of gRPC's description of a message that is longer than its receiver accepts. */
   private static final String MESSAGE_TOO_LONG = "exceeds maximum size";
 
   private Failures() {}
 
   /**
-   * The exception of a call that has ended so.
+   * The exception of a call that has ended with this status.
    *
    * @param writing whether the call would have changed something.
    */
@@ -25,7 +25,7 @@ final class Failures {
         : known(subject, status, writing && mayBeCarriedOut(status));
   }
 
-  /** The exception of such a status, where it is known whether a write may be carried out. */
+  /** Same, if the caller knows whether a write may be carried out. */
   static IndexException known(Subject subject, Status ended, boolean unknown) {
     final Status status = clear(ended);
     return switch (status.getCode()) {
@@ -39,7 +39,9 @@ final class Failures {
     };
   }
 
-  /** The status with the code that says what a transport means by another one. */
+  /**
+   * The status with the code that names the cause; transports report some causes by another code.
+   */
   static Status clear(Status status) {
     if (isLost(status) && status.getCode() != Status.Code.UNAVAILABLE) {
       return Status.UNAVAILABLE
@@ -60,7 +62,7 @@ final class Failures {
         (description == null ? "" : description + "; ") + "it was not sent");
   }
 
-  /** Whether a request or an answer was longer than its receiver takes. */
+  /** Whether a request or an answer was longer than its receiver accepts. */
   static boolean isMessageTooLong(Status status) {
     return status.getDescription() != null
         && status.getDescription().contains(MESSAGE_TOO_LONG)
@@ -68,7 +70,7 @@ final class Failures {
             || status.getCode() == Status.Code.INVALID_ARGUMENT); // as this client calls it
   }
 
-  /** Whether nothing was done, and the same call may succeed a moment later. */
+  /** Whether the server did nothing, and the same call may succeed a moment later. */
   static boolean isOverloaded(Status status) {
     return status.getCode() == Status.Code.RESOURCE_EXHAUSTED
         && status.getDescription() != null
@@ -81,11 +83,11 @@ final class Failures {
         subject, Status.INTERNAL.withDescription(description).withCause(cause), false);
   }
 
-  /** Whether the server is not there, or the connection broke: another attempt may succeed. */
+  /** Whether the server was not reached, or the connection broke: another attempt may succeed. */
   static boolean isLost(Status status) {
     return switch (status.getCode()) {
       case UNAVAILABLE -> true;
-      // A status with a cause is of this side: of a connection that closed under the call.
+      // A status with a cause comes from this side: the connection closed during the call.
       case UNKNOWN -> status.getCause() instanceof IOException;
       default -> false;
     };
@@ -98,7 +100,7 @@ final class Failures {
         && status.getDescription().startsWith(StatusTexts.OUTCOME_GONE);
   }
 
-  /** Whether a write may have been carried out although its call has ended so. */
+  /** Whether a write may have been carried out although its call has ended with this status. */
   static boolean mayBeCarriedOut(Status status) {
     return switch (status.getCode()) {
       case INVALID_ARGUMENT,
@@ -116,7 +118,7 @@ final class Failures {
     };
   }
 
-  /** Whether there was no connection that the call could have gone over. */
+  /** Whether the call failed for lack of a connection. */
   static boolean wasNotConnected(Status status) {
     for (Throwable t = status.getCause(); t != null; t = t.getCause()) {
       if (t instanceof ConnectException

@@ -13,14 +13,14 @@ import java.util.List;
 import java.util.Map;
 
 /**
- * The steps of a read of many keys: one batch each, with fewer keys where the answer to a batch is
- * longer than a server answers. Used by one thread at a time.
+ * The steps of a read of many keys: one batch each. A batch whose answer is longer than a server's
+ * limit is halved. Used by one thread at a time.
  */
 final class GetAll<K, V> {
   /** The most keys of a batch. */
   static final int BATCH_KEYS = 1_000;
 
-  /** Bytes of keys that end a batch: a server takes requests of 4 MiB unless set otherwise. */
+  /** Bytes of keys that end a batch: a server accepts requests of 4 MiB by default. */
   static final int BATCH_BYTES = 1 << 20;
 
   private final IndexRequests<K, V> requests;
@@ -75,7 +75,7 @@ final class GetAll<K, V> {
     }
   }
 
-  /** Takes the next key as present or absent, out of an answer without a call. */
+  /** Notes the next key as present or absent, as a reader of memory found it. */
   void answered(boolean present, ByteString value) {
     if (present) {
       found.put(keys.get(done), requests.value(subject, value));

@@ -14,8 +14,8 @@ public final class HashIndex<K, V> extends KeyedIndex<K, V> {
   }
 
   /**
-   * The same view with reads that go this way; {@link Access#RPC} unless set. Reads of {@link
-   * #async} go by calls in either case.
+   * The same view with this route of reads; default {@link Access#RPC}. Reads of {@link #async} go
+   * by calls in either case.
    */
   public HashIndex<K, V> access(Access access) {
     return new HashIndex<>(view(), access, directs());

@@ -4,8 +4,9 @@ import com.google.protobuf.ByteString;
 import io.grpc.Status;
 
 /**
- * The end of a watch whose next changes the server keeps no more. The application reads the entries
- * again, and watches from the {@link #oldestToken}, or from now. Its status is OUT_OF_RANGE.
+ * The end of a watch whose next changes the server no longer keeps. The application reads the
+ * entries again, and watches from the {@link #oldestToken}, or from now. Its status is
+ * OUT_OF_RANGE.
  */
 public final class HistoryGoneException extends IndexException {
   private static final long serialVersionUID = 1;

@@ -31,7 +31,10 @@ final class InFlightLimit {
   private static final class Callbacks {
     private int depth;
 
-    /** The limit that an operation has given its permit back to; null: none, or it was used. */
+    /**
+     * The limit that an operation has returned its permit to; null if there is none, or it was
+     * used.
+     */
     private InFlightLimit released;
 
     boolean isEmpty() {
@@ -39,7 +42,7 @@ final class InFlightLimit {
     }
   }
 
-  /** Permits that are given in order, of which fewer than none may be left. */
+  /** Permits in the order of the requests; their number may become negative. */
   private static final class Permits extends Semaphore {
     private static final long serialVersionUID = 1;
 

@@ -19,10 +19,10 @@ import java.util.function.Consumer;
 /**
  * The calls of a client: each has a deadline, and ends in an answer or an {@link IndexException}.
  *
- * <p>A call that changes nothing is repeated as long as its deadline lasts if it finds no server or
- * loses it: at once, then after pauses that grow. A call that the server was too busy for is
- * repeated, too, and so is a write that was not sent. {@link RepeatedWrites} repeats other writes.
- * Safe for use by many threads; has no thread of its own.
+ * <p>A call that changes nothing is repeated until its deadline if the server is not reached or is
+ * lost: at once, then after growing pauses. So are a call that an overloaded server refused, and a
+ * write that was not sent. {@link RepeatedWrites} repeats other writes. Safe for use by many
+ * threads; has no thread of its own.
  */
 final class IndexCalls {
   private enum State {
@@ -31,12 +31,12 @@ final class IndexCalls {
   }
 
   /**
-   * A call with less time than this is marked, so that it is known whether it was sent: connections
-   * carry unmarked calls a little faster, and most answers come in less.
+   * Calls with less time left than this get a {@link SentMark}, which tells whether they were sent.
+   * Others go without: connections carry unmarked calls a little faster.
    */
   private static final long MARKED_BELOW_NS = TimeUnit.MILLISECONDS.toNanos(1);
 
-  /** The server, or once a node of a cluster has named another one, all of that cluster's. */
+  /** The channel to the server; to all nodes once a node of a cluster has named another one. */
   private volatile Channel channel;
 
   private final LeaderChannel cluster; // null: the channel is the caller's
@@ -56,7 +56,7 @@ final class IndexCalls {
    * @param cluster the channel to nodes of a cluster that the server may belong to; null if there
    *     is none
    * @param inFlight the limit of operations that are under way
-   * @param graceNs what calls may take in addition until one was answered, in nanoseconds.
+   * @param graceNs additional time of calls until the first one is answered, in nanoseconds.
    */
   IndexCalls(
       Channel channel,
@@ -116,8 +116,8 @@ final class IndexCalls {
   }
 
   /**
-   * Options of an attempt: but for the first one it waits for the server if it may be made twice. A
-   * channel to a cluster sends an attempt that waits to one node after the other.
+   * Options of an attempt. Each attempt but the first one waits for the server if the call may be
+   * made twice. A channel to a cluster sends an attempt that waits to one node after the other.
    */
   private static CallOptions options(Call<?, ?> call, FailedAttempts failed) {
     return failed.isEmpty() || !call.repeatable()
@@ -155,7 +155,7 @@ final class IndexCalls {
     return answer;
   }
 
-  /** The status of a call that cannot be sent; null if it can. */
+  /** The reason why a call cannot be sent; null if it can. */
   private static Status obstacle(OperationRun run, Call<?, ?> call) {
     final Status obstacle =
         run.leftNs() > 0
@@ -168,8 +168,9 @@ final class IndexCalls {
   }
 
   /**
-   * The mark of a write that may find no connection, or that waits: it may be sent to several nodes
-   * of a cluster, and its status is that of the last one. Null if the call goes without.
+   * The mark of a write that may find no connection, or that waits for ready; null for other calls.
+   * A write that waits may be sent to several nodes of a cluster, and has the status of the last
+   * one.
    */
   private SentMark mark(OperationRun run, Call<?, ?> call, CallOptions options) {
     final boolean isMarked =
@@ -186,7 +187,7 @@ final class IndexCalls {
     run.mayBeSent(mark == null ? !Failures.wasNotConnected(status) : mark.mayBeSent());
   }
 
-  /** Makes a call once, with a deadline among its options, and waits for its answer. */
+  /** Makes a call once and waits for its answer. The options have a deadline. */
   <Q, R> R attempt(Call<Q, R> call, CallOptions options) {
     final Channel used = channel;
     try {
@@ -200,8 +201,8 @@ final class IndexCalls {
   }
 
   /**
-   * Whether a call was refused as the server is a node of a cluster that does not lead the index:
-   * it is to be made again, as all later ones, over the channel to the leaders.
+   * True if the server refused a call because it is a node of a cluster that does not lead the
+   * index. This call and all later ones then go over the channel to the leaders.
    */
   private boolean follows(Channel used, Metadata trailers) {
     if (cluster == null || used == cluster || trailers == null) {
@@ -214,7 +215,7 @@ final class IndexCalls {
     return refused;
   }
 
-  /** After the first answer of all, the operation goes on as any other: the client is set up. */
+  /** Ends the grace at the first answer: from now on the operation has the usual deadline. */
   private void onAnswer(OperationRun run) {
     if (!answered) {
       run.endGrace();
@@ -231,9 +232,7 @@ final class IndexCalls {
     return mark == null ? limited : limited.withStreamTracerFactory(mark);
   }
 
-  /**
-   * Whether a call is made again. The grace is for connecting, not for a server that is not there.
-   */
+  /** Whether a call is made again. The grace covers connecting, not a missing server. */
   private boolean isRepeated(OperationRun run, Call<?, ?> call, Status status) {
     run.endGrace();
     final boolean isSafe = call.repeatable() || !run.mayBeSent();
@@ -245,16 +244,16 @@ final class IndexCalls {
   /**
    * Makes a call and returns at once.
    *
-   * @param future fails with the call, or with what onAnswer throws. If it is done, nothing more is
-   *     sent for it.
-   * @param onAnswer gets the answer on a thread of the channel; completes the future, or makes the
-   *     next call.
+   * @param future fails if the call fails or onAnswer throws. Once it is done, nothing more is sent
+   *     for it.
+   * @param onAnswer receives the answer on a thread of the channel; completes the future, or makes
+   *     the next call.
    */
   <Q, R> void send(CallFuture<?> future, Call<Q, R> call, Consumer<R> onAnswer) {
     send(future, call, onAnswer, future::fail);
   }
 
-  /** As above; onFailure gets the failure instead of the future. */
+  /** Same; reports the failure to onFailure instead of to the future. */
   <Q, R> void send(
       CallFuture<?> future,
       Call<Q, R> call,
@@ -267,7 +266,7 @@ final class IndexCalls {
         new FailedAttempts(future.run(), !call.repeatable()));
   }
 
-  /** What follows a call. */
+  /** The continuations of a call: one for its answer, one for its failure. */
   private record Continuation<R>(Consumer<R> onAnswer, Consumer<IndexException> onFailure) {}
 
   private <Q, R> void send(
@@ -296,12 +295,12 @@ final class IndexCalls {
         });
   }
 
-  /** Takes the next step of an operation after a pause. */
+  /** Runs the next step of an operation after a pause. */
   void later(CallFuture<?> future, Runnable step) {
     threads.after(future.run().pauseNs(), () -> resume(future, step));
   }
 
-  /** Takes a step of an operation where the application's code may run: it may end the future. */
+  /** Runs a step that may end the future, on a thread for the application's code. */
   void resume(CallFuture<?> future, Runnable step) {
     threads.run(() -> callBack(future, step));
   }
@@ -309,7 +308,7 @@ final class IndexCalls {
   /**
    * Makes a call once, and returns at once.
    *
-   * @param future fails with what the others throw; to cancel it cancels the call.
+   * @param future fails if a callback throws; cancelling it cancels the call.
    */
   <Q, R> void start(
       CallFuture<?> future,
@@ -357,7 +356,7 @@ final class IndexCalls {
     future.follow(next);
   }
 
-  /** Learns which nodes there are: if any, the server is one of a cluster. */
+  /** Learns the nodes of the cluster; if there are any, the server is one of them. */
   void learn(List<String> nodes) {
     if (cluster != null && !nodes.isEmpty()) {
       cluster.nodes().learn(String.join(",", nodes));
@@ -365,12 +364,12 @@ final class IndexCalls {
     }
   }
 
-  /** Runs a step of an operation on a thread of the client; what it throws fails the future. */
+  /** Runs a step of an operation on a thread of the client; its exception fails the future. */
   static void callBack(CallFuture<?> future, Runnable step) {
     InFlightLimit.callBack(() -> proceed(future, step));
   }
 
-  /** Runs a step of an operation; what it throws fails the future. */
+  /** Runs a step of an operation; its exception fails the future. */
   static void proceed(CallFuture<?> future, Runnable step) {
     try {
       step.run();
@@ -380,8 +379,8 @@ final class IndexCalls {
   }
 
   /**
-   * Creates a call of a streaming method, which the caller starts, and {@link #leave}s at its end.
-   * It ends with the client.
+   * Creates a call of a streaming method. The caller starts it, and calls {@link #leave} at its
+   * end. Closing the client cancels it.
    */
   <Q, R> ClientCall<Q, R> newStream(Call<Q, R> call, CallOptions options) {
     final Channel used = cluster == null ? channel : cluster; // it has the same connections

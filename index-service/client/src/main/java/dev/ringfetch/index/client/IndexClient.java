@@ -25,8 +25,8 @@ import java.util.concurrent.TimeUnit;
  * }
  * }</pre>
  *
- * <p>Calls go over a ring where one connects client and server, and over gRPC otherwise. A client
- * connects at its first operation, and again whenever it has to. Safe for use by many threads; one
+ * <p>Calls go over a ring if one connects client and server, and over gRPC otherwise. A client
+ * connects at its first operation, and reconnects by itself. Safe for use by many threads; one
  * client serves a whole application.
  */
 public final class IndexClient implements AutoCloseable {

@@ -15,10 +15,9 @@ public final class IndexClientBuilder {
   public static final Duration DEADLINE_DEFAULT = Duration.ofSeconds(1);
 
   /**
-   * What calls may take in addition, unless a deadline is set, until the first one is answered: it
-   * waits for classes to be loaded, and for the connection, which took 5 seconds beside 22 threads
-   * that ran on 2 processors. The operation that gets the first answer goes on from there as any
-   * other does.
+   * Additional time of calls until the first one is answered, if no deadline is set here. The first
+   * call waits for class loading and for the connection; that took 5 seconds beside 22 busy threads
+   * on 2 processors. From the first answer on, the usual deadline holds.
    */
   public static final Duration FIRST_CALL_GRACE = Duration.ofSeconds(9);
 
@@ -44,10 +43,10 @@ public final class IndexClientBuilder {
 
   /**
    * Sets the server, as {@code host:port} or another target of gRPC. It may be a node of a cluster:
-   * the client finds the leader of each index, and follows it. Several nodes, with commas between,
-   * are better, as one may be away. Or it is the cluster's coordinator, {@code
-   * zk://HOST:PORT[,HOST:PORT]/CLUSTER}, which says when the client is built which nodes there are;
-   * that needs {@code ringfetch-index-cluster} on the class path.
+   * the client finds the leader of each index, and follows it. Several nodes, separated by commas,
+   * are better, as one may be down. The target may also be the cluster's coordinator, {@code
+   * zk://HOST:PORT[,HOST:PORT]/CLUSTER}: the client asks it for the nodes when it is built. That
+   * needs {@code ringfetch-index-cluster} on the class path.
    */
   public IndexClientBuilder target(String target) {
     this.target = Objects.requireNonNull(target, "target");
@@ -70,8 +69,8 @@ public final class IndexClientBuilder {
   }
 
   /**
-   * Sets how long a call may take, {@link #DEADLINE_DEFAULT} unless set here or at a view. If set
-   * here, it holds from the first call on, without {@link #FIRST_CALL_GRACE}.
+   * Sets how long a call may take. Default {@link #DEADLINE_DEFAULT}; a view can set its own. A
+   * deadline that is set here holds from the first call on, without {@link #FIRST_CALL_GRACE}.
    */
   public IndexClientBuilder deadline(Duration deadline) {
     View.checkDeadline(deadline);
@@ -79,7 +78,7 @@ public final class IndexClientBuilder {
     return this;
   }
 
-  /** Sets what measures operations: nothing unless set, see {@link MicrometerMetrics}. */
+  /** Sets the receiver of measurements. Default: none; see {@link MicrometerMetrics}. */
   public IndexClientBuilder metrics(ClientMetrics metrics) {
     this.metrics = Objects.requireNonNull(metrics, "metrics");
     return this;
@@ -87,14 +86,14 @@ public final class IndexClientBuilder {
 
   /**
    * Sets the executor for the application's code: listeners of watches, functions of asynchronous
-   * updates, consumers of asynchronous scans, and what depends on futures. Unless set, it runs on
-   * pools of daemon threads, which grow as it blocks. A task that the executor refuses runs on such
-   * a pool, too. With a channel of the caller's, what follows an answer runs where the channel runs
-   * it.
+   * updates, consumers of asynchronous scans, and dependents of futures. By default, this code runs
+   * on pools of daemon threads, which grow when it blocks. A task that the executor refuses runs on
+   * such a pool, too. With a channel of the caller's, callbacks of answers run on the channel's own
+   * executor.
    *
    * <p>The answers of asynchronous operations arrive on the executor, too: it needs more threads
-   * than callbacks that wait at the same time. On a single thread, a callback that waits for a
-   * future waits for ever; blocking operations of the client need no thread of the executor.
+   * than there are callbacks that wait at the same time. On a single thread, a callback that waits
+   * for a future never ends; blocking operations of the client need no thread of the executor.
    */
   public IndexClientBuilder executor(Executor executor) {
     this.executor = Objects.requireNonNull(executor, "executor");
@@ -108,10 +107,10 @@ public final class IndexClientBuilder {
   }
 
   /**
-   * Sets whether writes have numbers, by which the server carries each out once, however often it
-   * is sent: then a write that ends UNAVAILABLE is repeated as long as its deadline lasts, also at
-   * the next server on the same data. They have unless set to false: a write is never repeated
-   * then, nor where the server is an older one.
+   * Sets whether writes have numbers. Default true: the server carries out a numbered write once,
+   * however often it is sent, so the client repeats a write that ends UNAVAILABLE until its
+   * deadline, also at the next server on the same data. If false, or if the server is too old for
+   * numbers, a failed write is not repeated.
    */
   public IndexClientBuilder exactlyOnce(boolean numbered) {
     this.exactlyOnce = numbered;
@@ -119,12 +118,12 @@ public final class IndexClientBuilder {
   }
 
   /**
-   * Sets how many operations of the client may be under way by calls, {@link
-   * #MAX_IN_FLIGHT_DEFAULT} unless set. At the limit, threads of the application wait for a turn,
-   * in order and no longer than the deadline of their operation; an operation without a turn was
-   * not sent, and fails with {@link OverloadedException}. A callback on a thread of the client
-   * never waits: it may begin one operation in place of the one that has ended, and another one
-   * fails at once if there is no room. Direct reads, watches and snapshots do not count.
+   * Sets the limit of the client's operations that are under way by calls. Default {@link
+   * #MAX_IN_FLIGHT_DEFAULT}. At the limit, threads of the application wait for a permit, in order
+   * and no longer than the deadline of their operation. An operation that gets no permit is not
+   * sent, and fails with {@link OverloadedException}. A callback on a thread of the client never
+   * waits: it may begin one operation in place of the one that has ended; further ones fail at once
+   * at the limit. Direct reads, watches and snapshots do not count.
    *
    * @throws IllegalArgumentException unless it is positive
    */
@@ -136,15 +135,15 @@ public final class IndexClientBuilder {
     return this;
   }
 
-  /** Sets the directory of shared memory, where the server has another than {@code /dev/shm}. */
+  /** Sets the directory of shared memory. Default {@code /dev/shm}; must be the server's. */
   public IndexClientBuilder shmDirectory(Path directory) {
     this.shmDirectory = Objects.requireNonNull(directory, "directory");
     return this;
   }
 
   /**
-   * Builds a client. It does not wait for a connection: the first operation does. Where the target
-   * is a coordinator, it waits for that one's answer, for up to 10 seconds.
+   * Builds a client. Does not wait for a connection: the first operation does. If the target is a
+   * coordinator, waits up to 10 seconds for its answer.
    *
    * @throws IllegalStateException if there is neither a target nor a channel, or both, or a channel
    *     with credentials; or the coordinator names no node.
@@ -179,9 +178,9 @@ public final class IndexClientBuilder {
   }
 
   /**
-   * Builds the channel of a target alone, which sends each call of the index's services to the
-   * leader of its index where the target is a cluster: for calls that a client has no method for.
-   * It can be {@link #channel} of a client. The caller closes it.
+   * Builds the channel of a target, without a client: for calls that a client has no method for. If
+   * the target is a cluster, the channel sends each call of the index's services to the leader of
+   * its index. It can be the {@link #channel} of a client. The caller closes it.
    *
    * @throws IllegalStateException if there is no target, or its coordinator names no node
    */

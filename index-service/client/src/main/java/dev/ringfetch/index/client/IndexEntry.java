@@ -4,10 +4,10 @@ import java.time.Instant;
 import java.util.Optional;
 
 /**
- * A key with what is stored under it.
+ * A key with its value, version and deadline.
  *
- * @param version differs with every write of the key, and only grows as long as the index exists:
- *     what {@link KeyedIndex#compareAndSet} expects. Unsigned, never 0.
+ * @param version of the entry: each write of the key has a greater one as long as the index exists.
+ *     {@link KeyedIndex#compareAndSet} compares it. Unsigned, never 0.
  * @param deadline when the entry ends, by the server's clock; empty if never.
  */
 public record IndexEntry<K, V>(K key, V value, long version, Optional<Instant> deadline) {

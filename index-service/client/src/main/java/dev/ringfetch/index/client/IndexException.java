@@ -7,7 +7,7 @@ import io.grpc.Status;
  * description of the server, which says which limit was reached. Absence and a lost comparison are
  * answers, not failures.
  *
- * <p>Subclasses are for failures after which a caller acts differently.
+ * <p>Subclasses exist for failures that callers handle differently.
  */
 public class IndexException extends RuntimeException {
   private static final long serialVersionUID = 1;
@@ -71,7 +71,7 @@ public class IndexException extends RuntimeException {
     return code;
   }
 
-  /** What the server, or the transport, says; may be empty. */
+  /** The description given by the server or the transport; may be empty. */
   public String description() {
     return description;
   }
@@ -81,7 +81,7 @@ public class IndexException extends RuntimeException {
     return messageTooLong;
   }
 
-  /** Whether the server was not there, or the connection broke. */
+  /** Whether the server was not reached, or the connection broke. */
   boolean isLost() {
     return lost;
   }

@@ -21,21 +21,22 @@ import java.util.function.Function;
 import java.util.function.LongFunction;
 
 /**
- * A typed view of an index: reads and writes entries by their keys, and waits for each answer. What
- * {@link HashIndex} and {@link OrderedIndex} have in common.
+ * A typed view of an index: reads and writes entries by their keys, and waits for each answer. The
+ * base of {@link HashIndex} and {@link OrderedIndex}.
  *
- * <p>Operations on one key are atomic. One that has begun after another one has returned sees it.
- * Each call to the server has the view's deadline, 1 second unless set; {@link #getAll}, {@link
- * #putAll} and operations on ranges make several calls if need be. An operation that finds no
- * server, or loses it, waits for one as long as its deadline lasts. A write is carried out once all
- * the same, see {@link IndexClientBuilder#exactlyOnce}; if nobody can tell any more whether it was,
- * it fails with {@link OutcomeGoneException}. Where {@link IndexClientBuilder#maxInFlight} other
- * operations are under way it waits for its turn, and fails with {@link OverloadedException} if it
- * gets none.
+ * <p>Operations on one key are atomic and linearizable: an operation sees every write that returned
+ * before it began. Each call to the server has the view's deadline, 1 second by default; {@link
+ * #getAll}, {@link #putAll} and operations on ranges may make several calls. An operation that
+ * finds no server, or loses it, waits for one until its deadline. A write is carried out once all
+ * the same, see {@link IndexClientBuilder#exactlyOnce}; if the server can no longer tell whether it
+ * was, the write fails with {@link OutcomeGoneException}. While {@link
+ * IndexClientBuilder#maxInFlight} other operations are under way, an operation waits for a permit,
+ * and fails with {@link OverloadedException} if it gets none in time.
  *
- * <p>All operations throw {@link IndexException} where a call fails, with CANCELLED if the thread
- * is interrupted, which it stays, and {@link IllegalStateException} after the client was closed.
- * They pass on what codecs throw for keys and values that they cannot encode. Nulls are refused.
+ * <p>All operations throw {@link IndexException} if a call fails, with CANCELLED if the thread is
+ * interrupted (it stays interrupted), and {@link IllegalStateException} after the client was
+ * closed. They pass on exceptions of codecs for keys and values that cannot be encoded. Nulls are
+ * refused.
  *
  * <p>A view costs little and is never closed. Immutable; safe for use by many threads.
  *
@@ -72,7 +73,7 @@ public abstract class KeyedIndex<K, V> {
     return directs;
   }
 
-  /** The way that reads go. */
+  /** The route of reads. */
   public Access access() {
     return access;
   }
@@ -132,7 +133,7 @@ public abstract class KeyedIndex<K, V> {
 
   /**
    * The values of several keys, in the order of the keys, without those that are absent. Each is
-   * read on its own: others may be written between two of them.
+   * read on its own: writes may come between two of them.
    */
   public Map<K, V> getAll(Collection<? extends K> keys) {
     final GetAll<K, V> steps =
@@ -162,7 +163,7 @@ public abstract class KeyedIndex<K, V> {
     }
   }
 
-  /** Reads a batch with a reader of memory. False if it is to be read by calls. */
+  /** Reads a batch with a reader of memory. False if it must be read by calls. */
   private boolean getDirectly(OperationRun run, GetAll<K, V> steps) {
     final DirectReads.Reader reader = direct.borrow(run);
     if (reader == null) {
@@ -196,8 +197,8 @@ public abstract class KeyedIndex<K, V> {
   }
 
   /**
-   * Writes a value, whether or not there was one. It stays until it is removed, also where there
-   * was one with a deadline.
+   * Writes a value, whether or not there was one. It stays until it is removed, even if it replaces
+   * an entry with a deadline.
    *
    * @return the version of the entry.
    */
@@ -206,10 +207,10 @@ public abstract class KeyedIndex<K, V> {
   }
 
   /**
-   * Writes a value that is there for a time, whether or not there was one.
+   * Writes a value with a time to live, whether or not there was one.
    *
    * @param ttl from the write on, at most 3650 days, rounded up to milliseconds. After it the key
-   *     is absent, for reads of all kinds at the same moment: at most 10 ms and the time of one
+   *     is absent, for all kinds of reads at the same moment, which comes at most 10 ms and one
    *     sync later by the server's clock.
    * @return the version of the entry.
    * @throws IllegalArgumentException unless the time is longer than 0.
@@ -243,7 +244,7 @@ public abstract class KeyedIndex<K, V> {
   }
 
   /**
-   * Writes a value that is there for a time, if there is none.
+   * Writes a value with a time to live, if there is none.
    *
    * @param ttl as of {@link #put(Object, Object, Duration)}.
    * @return whether it was written.
@@ -264,16 +265,16 @@ public abstract class KeyedIndex<K, V> {
   /**
    * Writes many values, each on its own, in batches.
    *
-   * @throws IndexException where entries are not written. If the server has refused some, it names
-   *     how many, and the first; all others are written. If a call has failed, it names how many
-   *     were written before; those of that call may be, and later ones are not.
+   * @throws IndexException if entries were not written. If the server refused some, it names their
+   *     number and the first one; all others were written. If a call failed, it names the number of
+   *     entries written before; those of that call may have been written, later ones were not.
    */
   public void putAll(Map<? extends K, ? extends V> entries) {
     putAll(entries, TimeToLive.NONE);
   }
 
   /**
-   * Writes many values that are there for a time, as {@link #putAll(Map)} does.
+   * Writes many values with a time to live, as {@link #putAll(Map)} does.
    *
    * @param ttl as of {@link #put(Object, Object, Duration)}.
    */
@@ -315,7 +316,7 @@ public abstract class KeyedIndex<K, V> {
   }
 
   /**
-   * Writes a value if the entry has a known version. It stays until it is removed, also where the
+   * Writes a value if the entry has the expected version. It stays until it is removed, even if the
    * entry had a deadline.
    *
    * @param expectedVersion of an {@link IndexEntry}; 0: the key must be absent.
@@ -325,7 +326,7 @@ public abstract class KeyedIndex<K, V> {
   }
 
   /**
-   * Writes a value that is there for a time, if the entry has a known version.
+   * Writes a value with a time to live, if the entry has the expected version.
    *
    * @param expectedVersion of an {@link IndexEntry}; 0: the key must be absent.
    * @param ttl as of {@link #put(Object, Object, Duration)}.
@@ -350,7 +351,7 @@ public abstract class KeyedIndex<K, V> {
         });
   }
 
-  /** The entry after a comparison; read now if the one that was in its way is gone. */
+  /** The entry after a comparison; reads it now if the conflicting entry is gone. */
   private Optional<IndexEntry<K, V>> after(
       OperationRun run, K key, ByteString encoded, CompareAndSetResponse response) {
     return response.getValueGone()
@@ -371,9 +372,8 @@ public abstract class KeyedIndex<K, V> {
   }
 
   /**
-   * Replaces a value by one computed of it, as often as others write in between; all in all no
-   * longer than the deadline. The entry ends when the one before would have ended: its deadline is
-   * kept. A new entry stays until it is removed.
+   * Replaces a value by one computed from it, and retries if others write in between, until the
+   * deadline. The entry keeps its own deadline. A new entry stays until it is removed.
    *
    * @param function gets the present value, empty if there is none, and returns the new one, never
    *     null. It may be called several times.
@@ -384,8 +384,8 @@ public abstract class KeyedIndex<K, V> {
   }
 
   /**
-   * Replaces a value by one computed of it, as {@link #update(Object, Function)} does, which is
-   * there for a time from the write on, whatever deadline the entry had before.
+   * Replaces a value by one computed from it, as {@link #update(Object, Function)} does. The new
+   * value has this time to live from its write on; the entry's former deadline does not matter.
    *
    * @param ttl as of {@link #put(Object, Object, Duration)}.
    * @return the value that was written.
@@ -421,7 +421,7 @@ public abstract class KeyedIndex<K, V> {
         });
   }
 
-  /** Counts the entries, at some moment of the call. */
+  /** Counts the entries, as of some moment during the call. */
   public long count() {
     return count(null);
   }
@@ -437,8 +437,8 @@ public abstract class KeyedIndex<K, V> {
   }
 
   /**
-   * Watches the changes of all keys. Waits until the server has begun, so what is written after
-   * this has returned comes.
+   * Watches the changes of all keys. Waits until the server has begun, so all changes after the
+   * return of this method come.
    *
    * @throws IndexException with NOT_FOUND if there is no such index.
    */

@@ -10,16 +10,16 @@ import dev.ringfetch.index.v1.IndexKind;
 import io.grpc.Status;
 
 /**
- * What a client knows about an index: whether it exists, in the kind that its views want. A server
- * creates an index that is written to in a kind of its own choice, so a view creates it first.
+ * A client's knowledge of an index: whether it exists in the kind that its views need. A write to a
+ * missing index would make the server choose the kind, so a view creates it first.
  *
- * <p>Every answer says which incarnation it is of. When that changes, or the server was not there,
- * the next write creates the index again. Safe for use by many threads.
+ * <p>Every answer says which incarnation it is of. If that changes, or if the server was lost, the
+ * next write creates the index again. Safe for use by many threads.
  */
 final class KnownIndex {
   private final String name;
   private final IndexKind kind;
-  private volatile long incarnation; // 0: it may not exist
+  private volatile long incarnation; // 0 if it may not exist
   private volatile long latest; // in an answer; 0: there was none
 
   KnownIndex(String name, IndexKind kind) {
@@ -82,7 +82,7 @@ final class KnownIndex {
         null);
   }
 
-  /** The call that finds out which incarnation there is; its answer goes to {@link #answered}. */
+  /** The call that asks for the present incarnation; its answer goes to {@link #answered}. */
   Call<DescribeRequest, DescribeResponse> describe() {
     return Call.reading(
         IndexGrpc.getDescribeMethod(), DescribeRequest.newBuilder().setIndex(name).build());

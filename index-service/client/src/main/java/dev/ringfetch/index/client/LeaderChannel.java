@@ -26,25 +26,28 @@ import java.util.function.Function;
  * learns from the nodes themselves.
  *
  * <p>A node that does not lead the index refuses the call and names the leader, and the call goes
- * there. A call that waits for ready is made again, at one node after the other, as long as it ends
- * UNAVAILABLE and its deadline lasts, after pauses that grow, whether it was sent or not. Another
- * call ends UNAVAILABLE, and the next call tries another node. A unary call to a leader that does
- * not answer counts as UNAVAILABLE once {@linkplain SilentLeaders another node leads}.
+ * there. A call that waits for ready and ends UNAVAILABLE is made again at the next node, after
+ * growing pauses, until its deadline, whether it was sent or not. A call that does not wait ends
+ * UNAVAILABLE, and the next call tries another node. A unary call to a leader that does not answer
+ * counts as UNAVAILABLE once {@linkplain SilentLeaders another node leads}.
  *
  * <p>A call with a {@link NodeAddress} goes to that node, and to no other. Requests have one
  * message. Safe for use by many threads; has no thread of its own. Pauses end on the client's pool.
- * The end of a call that no node has ended is delivered on the executor of the call, or else on the
- * executor of the client.
+ * The end of a call that no node has ended is delivered on the executor of the call, by default on
+ * that of the client.
  */
 final class LeaderChannel extends ManagedChannel {
-  /** Nodes that may refuse a call, one after the other: more than elections in its time. */
+  /** Limit of consecutive refusals of a call: more than there are elections in its time. */
   private static final int MOST_REFUSALS = 16;
 
   private static final long PAUSE_MIN_NS = TimeUnit.MILLISECONDS.toNanos(10);
 
   private static final long PAUSE_MAX_NS = TimeUnit.MILLISECONDS.toNanos(250);
 
-  /** A call waits for so small a part of its time in vain after a fail-over. */
+  /**
+   * Divisor of the time since the call began: a pause is this part of it, so little time is lost
+   * after a fail-over.
+   */
   private static final int PAUSE_PART = 8;
 
   private final ClusterNodes nodes;
@@ -64,7 +67,7 @@ final class LeaderChannel extends ManagedChannel {
     this.threads = threads;
   }
 
-  /** What is known of the nodes. */
+  /** The nodes of the cluster. */
   ClusterNodes nodes() {
     return nodes;
   }
@@ -195,7 +198,7 @@ final class LeaderChannel extends ManagedChannel {
       }
     }
 
-    /** Makes an attempt. What it throws, whichever thread this is, ends the call. */
+    /** Makes an attempt. An exception ends the call, on any thread. */
     private void go() {
       final Status ended;
       synchronized (this) {
@@ -252,7 +255,7 @@ final class LeaderChannel extends ManagedChannel {
       next.halfClose();
     }
 
-    /** Runs what a channel would run, where it would: a caller may wait for tasks there. */
+    /** Runs a task on the executor that a channel would use: a caller may wait for tasks there. */
     private void execute(Runnable task) {
       final Executor executor = options.getExecutor();
       if (executor == null) {
@@ -292,7 +295,7 @@ final class LeaderChannel extends ManagedChannel {
           trailers);
     }
 
-    /** The status of a call that no leader has taken, with what the nodes have said. */
+    /** The status of a call that no leader has accepted, with the answers of the nodes. */
     private Status withoutLeader(String index) {
       return Status.UNAVAILABLE.withDescription(
           "no node leads the index now: index="
@@ -306,8 +309,8 @@ final class LeaderChannel extends ManagedChannel {
     }
 
     /**
-     * Goes to the leader that a node has named, later if that is itself; or on to the next node if
-     * that one was lost.
+     * Makes the next attempt at the leader that a node has named: after a pause if that node named
+     * itself, and at the next node if the named leader was lost.
      */
     private void refused(Attempt<R> attempt, String leader, String living) {
       refusals++;
@@ -330,7 +333,7 @@ final class LeaderChannel extends ManagedChannel {
       again(refusals <= 2 && isElsewhere ? 0 : nextPauseNs());
     }
 
-    /** Whether the call is made again when a node is lost. */
+    /** Whether the call is made again after the loss of a node. */
     private boolean waits() {
       return options.isWaitForReady()
           && !nodes.isClosed()
@@ -338,7 +341,10 @@ final class LeaderChannel extends ManagedChannel {
           && options.getDeadline().timeRemaining(TimeUnit.NANOSECONDS) > PAUSE_MIN_NS;
     }
 
-    /** Longer each time, give or take a half; another attempt comes before the deadline. */
+    /**
+     * The next pause: a part of the time since the call began, randomised by a half, and short
+     * enough for another attempt before the deadline.
+     */
     private long nextPauseNs() {
       final long partNs = (System.nanoTime() - beginNs) / PAUSE_PART;
       final long pauseNs = Math.max(PAUSE_MIN_NS, Math.min(PAUSE_MAX_NS, partNs));
@@ -361,7 +367,7 @@ final class LeaderChannel extends ManagedChannel {
     }
   }
 
-  /** One attempt of a call at a node, and what comes of it. */
+  /** One attempt of a call at a node: receives its answer, and reports its end to the call. */
   private final class Attempt<R> extends SilentLeaders.Attempt {
     private final RoutedCall<?, R> call;
     private final ClientCall<?, R> sent;
@@ -377,7 +383,7 @@ final class LeaderChannel extends ManagedChannel {
       return stage.get() == Stage.OPEN || isAnswered();
     }
 
-    /** Ends it, as it could not be made; false if it has ended already. */
+    /** Ends an attempt that could not be made; false if it has ended already. */
     boolean fail() {
       silent.ended(this);
       return stage.compareAndSet(Stage.OPEN, Stage.CLOSED);
@@ -439,15 +445,15 @@ final class LeaderChannel extends ManagedChannel {
     }
   }
 
-  /** What became of an attempt. */
+  /** The stage of an attempt. */
   private enum Stage {
-    /** It waits for an answer. */
+    /** The attempt waits for an answer. */
     OPEN,
     /** A message has come. */
     ANSWERED,
-    /** It has ended without one. */
+    /** The attempt has ended without a message. */
     CLOSED,
-    /** The call is made at another node: what may still come of this one is dropped. */
+    /** The call is made at another node; later events of this attempt are dropped. */
     SUPERSEDED
   }
 }

@@ -19,8 +19,8 @@ import java.util.concurrent.atomic.AtomicReferenceArray;
  *   <li>counter {@value #ROUTES}, with tags {@code index} and {@code route}: rpc or direct.
  * </ul>
  *
- * <p>An application without this class needs no Micrometer on its class path. Thread-safe; may
- * serve several clients.
+ * <p>An application that does not use this class needs no Micrometer on its class path.
+ * Thread-safe; may serve several clients.
  */
 @SuppressWarnings("exports") // an application that binds meters requires Micrometer itself
 public final class MicrometerMetrics implements ClientMetrics {

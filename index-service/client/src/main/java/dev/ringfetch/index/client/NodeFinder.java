@@ -21,8 +21,9 @@ public interface NodeFinder {
    * @param address such as {@code zk://host:port,host:port/cluster}
    * @param limit how long to wait at most
    * @return host and port of each
-   * @throws IOException if no answer comes in time, or the thread is interrupted, which it stays
-   * @throws IllegalArgumentException if the address is none that can be
+   * @throws IOException if no answer comes in time, or the thread is interrupted (it stays
+   *     interrupted)
+   * @throws IllegalArgumentException if the address is malformed
    */
   List<String> find(URI address, Duration limit) throws IOException;
 
@@ -30,8 +31,8 @@ public interface NodeFinder {
    * The addresses of a target, as of {@link IndexClientBuilder#target}; a coordinator is asked now.
    *
    * @param limit how long the coordinator may take
-   * @return one at least: host and port of each
-   * @throws IllegalArgumentException if the target is none that can be
+   * @return at least one: host and port of each
+   * @throws IllegalArgumentException if the target is malformed
    * @throws IllegalStateException if nothing on the class path knows the coordinator, if it does
    *     not answer, or no node lives
    */

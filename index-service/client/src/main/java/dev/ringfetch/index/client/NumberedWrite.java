@@ -5,31 +5,31 @@ import io.grpc.CallOptions;
 import io.grpc.Status;
 
 /**
- * A write on its way to its answer: has its numbers, and decides after each attempt that failed
- * what follows. Used by one thread at a time.
+ * A write with its numbers: decides after each failed attempt how to continue. Used by one thread
+ * at a time.
  */
 final class NumberedWrite<Q, R> {
-  /** What follows an attempt. */
+  /** The decision after a failed attempt. */
   enum Next {
-    /** Another one, with the same numbers. */
+    /** Another attempt, with the same numbers. */
     REPEAT,
-    /** Another one, with other numbers: it was never carried out. */
+    /** Another attempt, with other numbers: the write was never carried out. */
     RENUMBER,
-    /** None: the write has failed. */
+    /** No attempt: the write has failed. */
     FAIL
   }
 
-  /** How often a write gets other numbers: clients that are closed one after the other. */
+  /** Limit of changes of a write's numbers, one for each client that was closed meanwhile. */
   private static final int RENUMBERINGS = 3;
 
   private final OperationRun run;
   private final Call<Q, R> call;
   private final FailedAttempts failed;
 
-  /** Tells which incarnation the index has. */
+  /** The index, with its present incarnation. */
   private final KnownIndex known;
 
-  /** That the index had before the first attempt. */
+  /** Incarnation of the index before the first attempt. */
   private long incarnation;
 
   private ClientWindow.Numbers numbers; // null: none yet, or complete
@@ -81,12 +81,12 @@ final class NumberedWrite<Q, R> {
             .build());
   }
 
-  /** Options of the next attempt: but for the first one it waits for the server. */
+  /** Options of the next attempt; each but the first one waits for the server. */
   CallOptions options() {
     return attempts <= 1 ? CallOptions.DEFAULT : CallOptions.DEFAULT.withWaitForReady();
   }
 
-  /** Takes an answer; returns its failure if the call is to be made again, else null. */
+  /** Processes an answer; returns its failure if the call must be made again, else null. */
   Status answered(R answer) {
     numbers.window().renewed(sentNs);
     final Status failure = call.numbering().failure(answer);
@@ -96,7 +96,7 @@ final class NumberedWrite<Q, R> {
     return failure;
   }
 
-  /** Notes that an attempt failed that nothing follows. */
+  /** Notes that the last attempt failed. */
   void failedLast(Status status) {
     failed.add(status);
   }
@@ -115,7 +115,7 @@ final class NumberedWrite<Q, R> {
         : Next.FAIL;
   }
 
-  /** The window of the numbers that the server does not know; the write has none then. */
+  /** Gives up the numbers, which the server does not know, and returns their window. */
   ClientWindow giveUpNumbers() {
     final ClientWindow window = numbers.window();
     attempts = 0;
@@ -131,7 +131,7 @@ final class NumberedWrite<Q, R> {
         : failed.failure();
   }
 
-  /** Notes that nobody sends the write any more. Idempotent. */
+  /** Notes that the write is not sent any more. Idempotent. */
   void end() {
     if (numbers != null) {
       final ClientWindow.Numbers ended = numbers;

@@ -41,7 +41,7 @@ public enum Operation {
     this.label = name().toLowerCase(Locale.ROOT);
   }
 
-  /** Whether it changes entries: then it is repeated by itself only if it has a number. */
+  /** Whether it changes entries: the client repeats such an operation only if it has a number. */
   public boolean isWriting() {
     return writing;
   }

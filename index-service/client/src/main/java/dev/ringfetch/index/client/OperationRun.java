@@ -5,8 +5,8 @@ import java.util.concurrent.TimeUnit;
 import java.util.function.Supplier;
 
 /**
- * One run of an operation: has its deadline, and measures it at its end. Used by one thread at a
- * time.
+ * One run of an operation: keeps its deadline, and reports its duration and status at its end. Used
+ * by one thread at a time.
  */
 final class OperationRun {
   private static final long FIRST_PAUSE_NS = TimeUnit.MILLISECONDS.toNanos(10);
@@ -48,13 +48,13 @@ final class OperationRun {
     return deadlineNs - System.nanoTime();
   }
 
-  /** Begins the deadline anew: for the next of several calls, or once the client is set up. */
+  /** Starts the deadline again: for the next of several calls, or after the client's set-up. */
   void extend() {
     deadlineNs = System.nanoTime() + timeoutNs + graceNs;
     pauses = null;
   }
 
-  /** Takes the grace back: what follows has the timeout alone. */
+  /** Ends the grace: later calls have the timeout alone. */
   void endGrace() {
     deadlineNs -= graceNs;
     graceNs = 0;
@@ -122,12 +122,12 @@ final class OperationRun {
     return Failures.of(subject, described(status), writing);
   }
 
-  /** The exception of several calls of this run, with what is known of the outcome. */
+  /** The exception of several calls of this run, with the outcome as the caller knows it. */
   IndexException failureOfAll(Status status, boolean outcomeUnknown) {
     return Failures.known(subject, described(status), outcomeUnknown);
   }
 
-  /** The status with what the steps before have done. */
+  /** The status with the progress of the steps before appended. */
   Status described(Status status) {
     return progress.isEmpty() ? status : status.augmentDescription(progress);
   }

@@ -8,8 +8,8 @@ package dev.ringfetch.index.client;
  */
 public interface OrderedCodec<T> extends Codec<T> {
   /**
-   * Length in bytes of what this codec encodes, if it is always the same; 0 otherwise. Components
-   * of a fixed length need no terminator in a composite key.
+   * Length in bytes of all encoded objects if it is the same for all; 0 otherwise. Components of a
+   * fixed length need no terminator in a composite key.
    */
   default int fixedLength() {
     return 0;

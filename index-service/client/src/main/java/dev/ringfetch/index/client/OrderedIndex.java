@@ -23,8 +23,8 @@ public final class OrderedIndex<K, V> extends KeyedIndex<K, V> {
   }
 
   /**
-   * The same view with reads of keys and scans that go this way; {@link Access#RPC} unless set.
-   * Reads of {@link #async}, counts and snapshots go by calls in either case.
+   * The same view with this route of reads of keys and scans; default {@link Access#RPC}. Reads of
+   * {@link #async}, counts and snapshots go by calls in either case.
    */
   public OrderedIndex<K, V> access(Access access) {
     return new OrderedIndex<>(view(), keys, access, directs());

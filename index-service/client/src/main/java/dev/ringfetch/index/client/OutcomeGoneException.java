@@ -3,10 +3,10 @@ package dev.ringfetch.index.client;
 import io.grpc.Status;
 
 /**
- * The failure of a write that was sent more than once, and whose outcome the server does not have
- * any more: it may have been carried out once, or not at all. That happens where the server has
- * lost the index, which is kept in memory alone, or its number of the client, or where another
- * client has dropped the index. Its status is FAILED_PRECONDITION.
+ * The failure of a write that was sent more than once, and whose outcome the server has lost: it
+ * was carried out once, or not at all. That happens if the server has lost an index that is kept in
+ * memory alone, or the client's number, or if another client has dropped the index. Its status is
+ * FAILED_PRECONDITION.
  */
 public final class OutcomeGoneException extends IndexException {
   private static final long serialVersionUID = 1;

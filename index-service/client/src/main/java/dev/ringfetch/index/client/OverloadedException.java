@@ -7,11 +7,11 @@ import io.grpc.Status;
  * client, whose limit is {@link IndexClientBuilder#maxInFlight}, or at the server, until the
  * deadline. The same operation may succeed a moment later. Its status is RESOURCE_EXHAUSTED.
  *
- * <p>A blocking operation fails so, and a future of an asynchronous one, if it got no turn before
- * its deadline; on a thread of the client, where a callback runs, it fails at once instead of
- * waiting. A {@code putAll} and a {@code deleteRange} make several calls: the earlier ones may have
- * been carried out, and the text says how many entries they have written or removed. A batch of
- * which the server has written a part has an unknown outcome.
+ * <p>Operations, blocking or asynchronous, fail with it if they get no permit before their
+ * deadline. On a thread of the client, which runs callbacks, they fail at once instead of waiting.
+ * A {@code putAll} and a {@code deleteRange} make several calls: the earlier ones may have been
+ * carried out, and the text says how many entries they have written or removed. A batch of which
+ * the server has written a part has an unknown outcome.
  */
 public final class OverloadedException extends IndexException {
   private static final long serialVersionUID = 1;

@@ -6,8 +6,8 @@ import dev.ringfetch.index.v1.ScanRequest;
 import dev.ringfetch.index.v1.ScanResponse;
 
 /**
- * The calls for the pages of a scan: each says where the one before has ended. Between them the
- * server keeps nothing. Used by one thread at a time.
+ * The calls for the pages of a scan: each says where the one before has ended, so the server keeps
+ * no state between them. Used by one thread at a time.
  */
 final class PageCalls {
   private final Subject subject;

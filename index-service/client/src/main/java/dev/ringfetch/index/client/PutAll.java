@@ -20,7 +20,7 @@ final class PutAll<K, V> {
   /** The most entries of a batch. */
   static final int BATCH_ENTRIES = 1_000;
 
-  /** Bytes that end a batch; with a last entry of 1 MiB it is still shorter than 4 MiB. */
+  /** Bytes that end a batch; a last entry of 1 MiB still leaves it below a server's 4 MiB. */
   static final int BATCH_BYTES = 1 << 20;
 
   private final IndexRequests<K, V> requests;
@@ -83,7 +83,7 @@ final class PutAll<K, V> {
       return request.toBuilder().setNumber(first).build();
     }
 
-    /** The server ends, or has too much to do, and has written a part. */
+    /** The status of a server that is stopping or overloaded and has written only a part. */
     @Override
     public Status failure(BatchPutResponse answer) {
       for (final PutOutcome outcome : answer.getOutcomesList()) {

@@ -16,10 +16,9 @@ import java.util.concurrent.TimeoutException;
 import java.util.function.Consumer;
 
 /**
- * The writes of a client: gives them numbers, by which the server carries each out once, and
- * repeats one that has ended UNAVAILABLE, or that the server was too busy for, after growing
- * pauses, as long as its deadline lasts. With an older server, which gives no numbers, writes are
- * never repeated.
+ * The writes of a client: numbers them, so that the server carries each out once, and repeats a
+ * write that ended UNAVAILABLE or that an overloaded server refused, after growing pauses until its
+ * deadline. With an older server, which gives no numbers, writes are never repeated.
  *
  * <p>Safe for use by many threads; has no thread of its own.
  */
@@ -29,7 +28,10 @@ final class RepeatedWrites {
 
   private final IndexCalls calls;
 
-  /** Of each index, by its name: in a cluster each has a leader of its own, which gives them. */
+  /**
+   * Numbers by the name of the index: in a cluster each index has its own leader, which assigns
+   * them.
+   */
   private final Map<String, ClientNumbers> numbers = new ConcurrentHashMap<>();
 
   private final boolean exactlyOnce;
@@ -59,7 +61,7 @@ final class RepeatedWrites {
    * @param known the index that it is about.
    */
   <Q, R> R call(OperationRun run, Call<Q, R> call, KnownIndex known) {
-    calls.admit(run); // before others wait for the number that it asks for
+    calls.admit(run); // before others wait for the number that it requests
     if (!isNumbered(call, known)) {
       return callOnce(run, call, known);
     }
@@ -96,7 +98,7 @@ final class RepeatedWrites {
     }
   }
 
-  /** Makes an attempt; returns null if there is to be another one. */
+  /** Makes an attempt; returns null if another one must follow. */
   private <Q, R> R attempt(NumberedWrite<Q, R> write) {
     Status failure;
     try {
@@ -124,7 +126,7 @@ final class RepeatedWrites {
     }
   }
 
-  /** Takes numbers for a write unless it has them; false if it goes without. */
+  /** Takes numbers for a write that has none; false if writes go without numbers. */
   private boolean takeNumbers(NumberedWrite<?, ?> write) {
     final ClientNumbers of = of(write.known());
     while (!write.hasNumbers()) {
@@ -186,11 +188,11 @@ final class RepeatedWrites {
         "while a number for the client was asked for; it was not sent");
   }
 
-  /** What follows a write that does not wait. */
+  /** The continuation of an asynchronous write. */
   private record Continuation<R>(
       CallFuture<?> future, Consumer<R> onAnswer, Consumer<IndexException> onFailure) {}
 
-  /** Makes a call and returns at once; else as {@link #call} and {@link IndexCalls#send}. */
+  /** Makes a call and returns at once; otherwise like {@link #call} and {@link IndexCalls#send}. */
   <Q, R> void send(
       CallFuture<?> future,
       Call<Q, R> call,
@@ -218,7 +220,7 @@ final class RepeatedWrites {
         });
   }
 
-  /** Goes on: takes numbers if the write has none, and makes an attempt. */
+  /** Takes numbers if the write has none, and makes an attempt. */
   private <Q, R> void send(NumberedWrite<Q, R> write, Call<Q, R> call, Continuation<R> then) {
     if (then.future.isAbandoned()) {
       write.end();
@@ -239,7 +241,7 @@ final class RepeatedWrites {
     attempt(write, call, then);
   }
 
-  /** Finds out which incarnation the index has, and goes on. */
+  /** Asks for the incarnation of the index, then continues. */
   private <Q, R> void describe(NumberedWrite<Q, R> write, Call<Q, R> call, Continuation<R> then) {
     calls.send(
         then.future,

@@ -17,18 +17,18 @@ import java.util.stream.StreamSupport;
  * A read of a range of an {@link OrderedIndex}, which begins with {@link #iterator}, {@link
  * #stream} or {@link #toList}, each time anew.
  *
- * <p>Each key that is there from the beginning to the end comes once, and no key twice; one that is
- * written or removed meanwhile may come or not. Pages are fetched one by one as they are needed,
- * each with the view's deadline; those of a {@link Access#DIRECT} view come out of the index's
- * memory where the server grants that. Between two of them, the server keeps nothing, unless the
- * scan is a {@link #snapshot}: then close the iterator or stream.
+ * <p>A key that exists during the whole scan comes once; a key that is written or removed meanwhile
+ * may come or not; no key comes twice. Pages are fetched on demand, each with the view's deadline;
+ * those of a {@link Access#DIRECT} view come out of the index's memory if the server grants that.
+ * The server keeps no state between two pages. A {@link #snapshot} is the exception: close its
+ * iterator or stream.
  *
  * <p>Immutable: each setting returns another scan. Safe for use by many threads.
  *
  * @param <T> entries or keys.
  */
 public final class Scan<T> implements Iterable<T> {
-  /** How long a snapshot lasts unless set. */
+  /** Default lifetime of a snapshot. */
   public static final Duration SNAPSHOT_LIFETIME_DEFAULT = Duration.ofMinutes(1);
 
   private final View<?, ?> view;
@@ -36,7 +36,7 @@ public final class Scan<T> implements Iterable<T> {
   private final BiFunction<Subject, Entry, T> decoder;
   private final Options options;
 
-  /** What to read, and how long a snapshot lasts. */
+  /** The request of the first page, and the lifetime of a snapshot. */
   record Options(ScanRequest request, long lifetimeNs) {}
 
   private Scan(
@@ -72,7 +72,7 @@ public final class Scan<T> implements Iterable<T> {
     return with(options.request.toBuilder().setReverse(true));
   }
 
-  /** At most so many, at least 1. */
+  /** Limits the scan to this number of entries, at least 1. */
   public Scan<T> limit(long most) {
     if (most < 1) {
       throw new IllegalArgumentException("limit=" + most + " is not positive");
@@ -80,7 +80,10 @@ public final class Scan<T> implements Iterable<T> {
     return with(options.request.toBuilder().setLimit(most));
   }
 
-  /** Entries of a page, at least 1; the server chooses unless set, and may take fewer. */
+  /**
+   * Sets the number of entries of a page, at least 1. By default the server chooses it; it may
+   * always send fewer.
+   */
   public Scan<T> pageSize(int entries) {
     if (entries < 1) {
       throw new IllegalArgumentException("pageSize=" + entries + " is not positive");
@@ -89,10 +92,10 @@ public final class Scan<T> implements Iterable<T> {
   }
 
   /**
-   * All entries as they are at the begin, for up to {@link #SNAPSHOT_LIFETIME_DEFAULT}. The server
-   * keeps the snapshot until the scan has ended or is closed. Unlike another scan, it is not
-   * repeated by itself where no server is there, and it goes by calls in a {@link Access#DIRECT}
-   * view as well: what writes have replaced since its begin is known to the server alone.
+   * Reads all entries as of the begin of the scan, for up to {@link #SNAPSHOT_LIFETIME_DEFAULT}.
+   * The server keeps the snapshot until the scan has ended or is closed. Unlike other scans, it is
+   * not repeated after the loss of the server, and it goes by calls in a {@link Access#DIRECT} view
+   * as well: only the server has the entries that were replaced since the begin.
    */
   public Scan<T> snapshot() {
     return with(options.request.toBuilder().setSnapshot(true));
@@ -142,9 +145,9 @@ public final class Scan<T> implements Iterable<T> {
   }
 
   /**
-   * Reads all without waiting.
+   * Reads the range without waiting.
    *
-   * @param consumer gets each, in order, one at a time, on threads of the channel.
+   * @param consumer receives each entry or key, in order, one at a time, on threads of the channel.
    * @return the number of those that the consumer got.
    */
   CallFuture<Long> forEachAsync(Consumer<? super T> consumer) {

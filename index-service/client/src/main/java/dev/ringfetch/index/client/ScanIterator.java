@@ -8,7 +8,7 @@ import java.util.function.Function;
 
 /**
  * An iterator over a range that fetches the next page when it needs one. Its methods throw {@link
- * IndexException} where that fails, after which it has nothing more. Used by one thread at a time.
+ * IndexException} if that fails; the iterator is at its end then. Used by one thread at a time.
  */
 public final class ScanIterator<T> implements Iterator<T>, AutoCloseable {
   private final Pages pages;

@@ -4,8 +4,8 @@ import io.grpc.ClientStreamTracer;
 import io.grpc.Metadata;
 
 /**
- * The mark of a call that was handed to a connection: without it, the server certainly did not get
- * the call. Safe for use by many threads.
+ * The mark of a call that was given to a connection: the server certainly did not get a call
+ * without it. Safe for use by many threads.
  */
 final class SentMark extends ClientStreamTracer.Factory {
   private volatile boolean traced;

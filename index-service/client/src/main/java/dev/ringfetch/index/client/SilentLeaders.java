@@ -21,16 +21,16 @@ import java.util.function.Function;
 import java.util.function.Supplier;
 
 /**
- * The watch over attempts that get no answer: a leader that stands still, or is cut off, ends no
- * connection. After {@value #PATIENCE_MS} ms without an answer the other nodes are asked; if one of
- * them leads the index, the attempt is superseded, and made there. If none does, the attempt goes
- * on, as a call may take long, and they are asked again, after pauses that grow from {@value
- * #PAUSE_MIN_MS} to {@value #PAUSE_MAX_MS} ms, for as long as some attempt at the silent node lacks
- * its answer. A node is asked again only after it has answered, or its time was over.
+ * The supervisor of attempts without an answer: connections to a leader that is suspended or cut
+ * off do not end. After {@value #PATIENCE_MS} ms without an answer it asks the other nodes. If one
+ * of them leads the index, it moves the attempt there. If none does, the attempt goes on, as a call
+ * may take long; the supervisor asks again, after pauses that grow from {@value #PAUSE_MIN_MS} to
+ * {@value #PAUSE_MAX_MS} ms, as long as an attempt at the silent node has no answer. It asks a node
+ * again only after the node has answered or the question has timed out.
  *
- * <p>One check every {@value #CHECK_MS} ms for all attempts together, and only while there are
- * some. An attempt's silence is counted in checks, so a pause of this process is none. Safe for use
- * by many threads; checks are made on the client's pool.
+ * <p>One check every {@value #CHECK_MS} ms serves all attempts, and runs only while there are
+ * attempts. It counts an attempt's silence in checks, so that pauses of this process do not count.
+ * Safe for use by many threads; checks are made on the client's pool.
  */
 final class SilentLeaders {
   static final int PATIENCE_MS = 500;
@@ -44,10 +44,10 @@ final class SilentLeaders {
   private final Set<Attempt> attempts = ConcurrentHashMap.newKeySet();
   private final AtomicBoolean checking = new AtomicBoolean();
 
-  /** Nodes that are asked now. */
+  /** Nodes with a question under way. */
   private final Set<String> asked = ConcurrentHashMap.newKeySet();
 
-  /** Nodes that do not answer, by address. Of the check. */
+  /** The silent nodes, by address. Used by the check alone. */
   private final Map<String, Questions> silent = new HashMap<>();
 
   /** A call that was sent to a node. */
@@ -69,13 +69,13 @@ final class SilentLeaders {
       checks++;
     }
 
-    /** The first check may come right behind the begin. */
+    /** True after enough checks; the first one may come right after the attempt began. */
     private boolean isLate() {
       return checks > PATIENCE_MS / CHECK_MS;
     }
   }
 
-  /** When to ask because of a silent node. Of the check. */
+  /** The times of the questions about one silent node. Used by the check alone. */
   private final class Questions {
     private final Backoff backoff =
         new Backoff(
@@ -107,7 +107,7 @@ final class SilentLeaders {
     this.threads = threads;
   }
 
-  /** An attempt begins. */
+  /** Notes that an attempt begins. */
   void began(Attempt attempt) {
     attempts.add(attempt);
     if (!checking.get() && checking.compareAndSet(false, true)) {
@@ -115,7 +115,7 @@ final class SilentLeaders {
     }
   }
 
-  /** An attempt has ended, or its answer has come. Idempotent. */
+  /** Notes that an attempt has ended, or was answered. Idempotent. */
   void ended(Attempt attempt) {
     attempts.remove(attempt);
   }
@@ -150,7 +150,7 @@ final class SilentLeaders {
     }
   }
 
-  /** Asks a node what it leads, unless it is asked already. */
+  /** Asks a node for the indexes that it leads, unless a question is under way. */
   private void ask(String address) {
     if (!asked.add(address)) {
       return;

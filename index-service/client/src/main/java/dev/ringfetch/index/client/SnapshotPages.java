@@ -6,7 +6,7 @@ import java.util.concurrent.BlockingQueue;
 import java.util.concurrent.LinkedBlockingQueue;
 import java.util.concurrent.TimeUnit;
 
-/** The pages of a scan that is a snapshot; the next one comes while one is read. */
+/** The pages of a snapshot scan; the next page arrives while the present one is read. */
 final class SnapshotPages implements Pages, SnapshotStream.Receiver {
   private enum State {
     NEW,

@@ -9,10 +9,7 @@ import io.grpc.Metadata;
 import io.grpc.Status;
 import java.util.concurrent.TimeUnit;
 
-/**
- * The call of a scan that is a snapshot: one stream, of which the server sends a page only when it
- * is asked to.
- */
+/** The call of a snapshot scan: one stream, on which the server sends a page per request. */
 final class SnapshotStream {
   private final IndexCalls calls;
   private final ClientCall<ScanRequest, ScanResponse> call;
@@ -22,7 +19,10 @@ final class SnapshotStream {
     this.call = call;
   }
 
-  /** Gets what a stream brings, on threads of the channel, one at a time. */
+  /**
+   * A receiver of the pages and the end of a stream; called on threads of the channel, one call at
+   * a time.
+   */
   interface Receiver {
     /** Called with each page. */
     void onPage(SnapshotStream stream, ScanResponse page);

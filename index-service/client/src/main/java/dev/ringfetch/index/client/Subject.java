@@ -3,10 +3,10 @@ package dev.ringfetch.index.client;
 import com.google.protobuf.ByteString;
 
 /**
- * What an operation is about.
+ * The subject of an operation, for messages and metrics.
  *
  * @param index name of the index.
- * @param key the encoded key; null where the operation is about several, or none.
+ * @param key the encoded key; null if the operation has several keys, or none.
  */
 record Subject(Operation operation, String index, ByteString key) {
   @Override

@@ -17,7 +17,7 @@ record Targets(List<String> addresses, boolean areNodes) {
   /** How long the coordinator may take to say which nodes there are. */
   static final Duration FIND_LIMIT = Duration.ofSeconds(10);
 
-  /** The scheme of clusters, also where nothing is on the class path that knows it. */
+  /** The scheme of clusters, even if no finder for it is on the class path. */
   private static final String ZOOKEEPER = "zk";
 
   /** Without the brackets that an IPv6 address needs before a port. */
@@ -26,10 +26,10 @@ record Targets(List<String> addresses, boolean areNodes) {
   private static final String SEPARATOR = "://";
 
   /**
-   * The addresses of a target: a server, several nodes with commas between, or a cluster by its
-   * coordinator, which is asked then.
+   * The addresses of a target: a server, several nodes separated by commas, or a cluster's
+   * coordinator, which this method asks for the nodes.
    *
-   * @throws IllegalArgumentException if the target is none that can be
+   * @throws IllegalArgumentException if the target is malformed
    * @throws IllegalStateException if nothing on the class path knows the coordinator, if it does
    *     not answer, or no node lives
    */

@@ -3,18 +3,18 @@ package dev.ringfetch.index.client;
 import java.time.Duration;
 import java.util.Objects;
 
-/** How long an entry is there after its write, as requests say it: in milliseconds, 0 for ever. */
+/** The time to live of an entry in requests: milliseconds from its write on; 0 means for ever. */
 final class TimeToLive {
   /** The entry stays until it is removed. */
   static final long NONE = 0;
 
-  /** The entry ends when the one that it replaces would; in requests, a field of its own. */
+  /** The entry keeps the deadline of the one that it replaces; requests have a field for this. */
   static final long KEPT = -1;
 
   private TimeToLive() {}
 
   /**
-   * The milliseconds of a duration, rounded up. Whether it is too long, the server says.
+   * The milliseconds of a duration, rounded up. The server checks the upper limit.
    *
    * @throws IllegalArgumentException unless it is longer than 0.
    */

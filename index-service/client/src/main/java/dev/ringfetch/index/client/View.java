@@ -6,10 +6,10 @@ import java.util.function.Consumer;
 import java.util.function.ToLongFunction;
 
 /**
- * What the blocking and the asynchronous view of an index share. Immutable.
+ * The common part of the blocking and the asynchronous view of an index. Immutable.
  *
- * @param calls makes calls that change nothing.
- * @param writes makes those that do.
+ * @param calls makes the calls that read.
+ * @param writes makes the calls that write.
  * @param timeoutNs how long a call may take, in nanoseconds.
  */
 record View<K, V>(
@@ -33,13 +33,13 @@ record View<K, V>(
     return response;
   }
 
-  /** Makes a call, and returns at once; the answer's incarnation is noted before what follows. */
+  /** Makes a call and returns at once; notes the answer's incarnation before the callback runs. */
   <Q, R> void send(
       CallFuture<?> future, Call<Q, R> call, ToLongFunction<R> incarnation, Consumer<R> then) {
     send(future, call, incarnation, then, future::fail);
   }
 
-  /** As above; onFailure gets the failure instead of the future. */
+  /** Same; reports the failure to onFailure instead of to the future. */
   <Q, R> void send(
       CallFuture<?> future,
       Call<Q, R> call,

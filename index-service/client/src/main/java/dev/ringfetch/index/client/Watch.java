@@ -23,9 +23,9 @@ import java.util.concurrent.TimeUnit;
  * }</pre>
  *
  * <p>Each change that is committed after the begin comes once; those of one key come in the order
- * of their versions, those of different keys in no order. When the connection or the server is
- * gone, the watch goes on by itself from where it was, as soon as there is a server again. It ends,
- * never silently, with an exception of {@link #next}:
+ * of their versions, those of different keys in no order. After the loss of the connection or the
+ * server, the watch resumes where it was as soon as a server is back. It never ends silently;
+ * {@link #next} throws
  *
  * <ul>
  *   <li>{@link HistoryGoneException} if the server no longer has the next changes: read the entries
@@ -102,10 +102,10 @@ public final class Watch<K, V> implements AutoCloseable {
   /**
    * Takes the next change, and waits for it.
    *
-   * @param timeout how long to wait at most; zero: not at all.
+   * @param timeout how long to wait at most; zero for no wait.
    * @return empty if none came in time.
-   * @throws IndexException at the end of the watch, each time; and with CANCELLED if the thread is
-   *     interrupted, which it stays.
+   * @throws IndexException after the end of the watch, on every call; with CANCELLED if the thread
+   *     is interrupted (it stays interrupted).
    * @throws IllegalStateException if the watch was closed.
    */
   public Optional<IndexChange<K, V>> next(Duration timeout) {
@@ -162,8 +162,8 @@ public final class Watch<K, V> implements AutoCloseable {
   }
 
   /**
-   * The place of the watch, for {@link WatchOptions#from}: behind changes that were taken. Changes
-   * that came with later ones in one response come again.
+   * The position of the watch, for {@link WatchOptions#from}: after the changes that were taken.
+   * Changes that share a response with later ones come again.
    */
   public ByteString token() {
     return token;

@@ -12,20 +12,19 @@ import java.util.ArrayDeque;
 import java.util.concurrent.TimeUnit;
 
 /**
- * The calls of one watch, one after another, and the responses that they have brought: when the
- * server or the connection to it is gone, the next call goes on from the last token, after a pause
- * that doubles from attempt to attempt.
+ * The calls of one watch, one after another, and their queued responses. After the loss of the
+ * server or the connection, the next call resumes at the last token, after a pause that doubles
+ * from attempt to attempt.
  *
- * <p>The watch takes responses from a queue, at its own pace: no thread of the channel waits for
- * it. The connection asks the server for no more than {@value #WINDOW} responses with changes that
- * the watch has not done with.
+ * <p>The watch takes responses from a queue at its own pace; no thread of the channel waits for it.
+ * At most {@value #WINDOW} responses with changes are requested or unprocessed at any time.
  *
  * <p>The server sends something each second. The call is given up for lost if the client has asked
  * for more, and nothing has come at more than {@value #SILENCE_CHECKS} checks in a row, one a
  * second. A check that comes late, as this process stood still, counts once: what the server has
  * sent meanwhile is taken before the next one. No check counts while the watch hears of a response.
  *
- * <p>Safe for use by many threads; has none of its own.
+ * <p>Safe for use by many threads; has no thread of its own.
  */
 final class WatchConnection {
   /** Checks in a row that may find the server silent; at the next one the call is given up. */
@@ -35,13 +34,13 @@ final class WatchConnection {
   static final long PAUSE_MIN_NS = TimeUnit.MILLISECONDS.toNanos(50);
   static final long PAUSE_MAX_NS = TimeUnit.SECONDS.toNanos(5);
 
-  /** The most that one step of an outage counts: longer ones are pauses of this process. */
+  /** Limit of the time that one step adds to an outage: longer steps are pauses of this process. */
   private static final long STEP_MAX_NS = PAUSE_MAX_NS + CHECK_NS;
 
   private static final Metadata.Key<byte[]> OLDEST_TOKEN =
       Metadata.Key.of("ringfetch-oldest-token-bin", Metadata.BINARY_BYTE_MARSHALLER);
 
-  /** Responses with changes that are asked for ahead. */
+  /** Responses with changes that are requested ahead. */
   static final int WINDOW = 2;
 
   private enum State {
@@ -66,7 +65,7 @@ final class WatchConnection {
   private RuntimeException refusal; // why there is no attempt
   private final Backoff backoff = new Backoff(PAUSE_MIN_NS, PAUSE_MAX_NS);
 
-  /** Responses that wait; of those without changes, in a row, the last one alone. */
+  /** Queued responses; of consecutive ones without changes, only the last one. */
   private final ArrayDeque<WatchResponse> responses = new ArrayDeque<>();
 
   private int untaken; // responses with changes: they wait, or the watch uses them
@@ -227,7 +226,7 @@ final class WatchConnection {
     return responses.isEmpty() ? end : null;
   }
 
-  /** Notes that the watch has done with the changes of a response: another one may come. */
+  /** Notes that the watch has processed a response with changes, and requests another one. */
   void done() {
     final Attempt present;
     synchronized (this) {
@@ -263,7 +262,7 @@ final class WatchConnection {
     checked.call.cancel("the server was silent", null);
   }
 
-  /** Counts the time since the last step, for as long as the server is away. */
+  /** Adds the time since the last step to the outage, while the server is away. */
   private void step() {
     final long nowNs = threads.nowNs();
     awayNs = away ? awayNs + Math.min(nowNs - steppedNs, STEP_MAX_NS) : 0;
@@ -292,8 +291,8 @@ final class WatchConnection {
   }
 
   /**
-   * Whether another call may go on. The server ends no watch in order; a server that ends at once
-   * cancels its streams, and so does this, but then nobody asks.
+   * Whether another call may resume the watch after this status. A server never ends a watch with
+   * OK; one that stops at once cancels its streams.
    */
   private boolean isResumed(Status status) {
     return !calls.isClosed()
@@ -314,7 +313,7 @@ final class WatchConnection {
         false);
   }
 
-  /** Ends the watch: no more responses come. Waits for nothing. Idempotent. */
+  /** Ends the watch: no more responses come. Does not wait. Idempotent. */
   void close() {
     final Attempt last;
     synchronized (this) {

@@ -7,18 +7,18 @@ import com.google.protobuf.ByteString;
  *
  * <ul>
  *   <li>Its methods are called one at a time, each after the one before has returned, on the
- *       {@linkplain IndexClientBuilder#executor executor} of the client: threads change, but what
- *       one call has written the next one sees.
- *   <li>Changes of one key come in the order of their versions, each once, also where the watch
- *       goes on at another server. The token never goes back.
- *   <li>{@link #onEnd} is called once, and is the last call; it is not called where the application
+ *       {@linkplain IndexClientBuilder#executor executor} of the client: threads change, but each
+ *       call sees the writes of the calls before it.
+ *   <li>Changes of one key come in the order of their versions, each once, even if the watch
+ *       resumes at another server. The token never goes back.
+ *   <li>{@link #onEnd} is called once, and is the last call; it is not called if the application
  *       has closed the watch.
- *   <li>A listener may take its time, wait for other operations of the client, and close the watch
- *       or the client. To wait for a future it needs an executor with another thread, to which the
- *       answer comes. While it runs, the server sends at most two more responses, and nothing is
- *       lost, until the changes that wait there exceed the server's limit: then the watch ends as
- *       {@link FullException}. It never passes for a silent server.
- *   <li>If it throws, the watch ends as INTERNAL, with what was thrown as the cause.
+ *   <li>A listener may run for long, wait for other operations of the client, and close the watch
+ *       or the client. To wait for a future it needs an executor with another thread, which
+ *       delivers the answer. While it runs, the server sends at most two more responses and keeps
+ *       further changes. If those exceed the server's limit, the watch ends with {@link
+ *       FullException}. A slow listener is never mistaken for a silent server.
+ *   <li>If it throws, the watch ends with INTERNAL, and the exception as its cause.
  * </ul>
  */
 public interface WatchListener<K, V> {
@@ -35,7 +35,7 @@ public interface WatchListener<K, V> {
   /**
    * Called at the end.
    *
-   * @param failure a {@link HistoryGoneException} where changes would be missing.
+   * @param failure a {@link HistoryGoneException} if changes would be missing.
    */
   void onEnd(IndexException failure);
 }

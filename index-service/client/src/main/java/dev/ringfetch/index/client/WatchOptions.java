@@ -3,9 +3,12 @@ package dev.ringfetch.index.client;
 import com.google.protobuf.ByteString;
 import java.time.Duration;
 
-/** Where a watch begins, and what it brings. Immutable: each setting returns other options. */
+/**
+ * The options of a watch: its first change, and whether changes have values. Immutable: each
+ * setting returns other options.
+ */
 public final class WatchOptions {
-  /** How long the server may be away unless set. */
+  /** Default of {@link #outageLimit}. */
   public static final Duration OUTAGE_LIMIT_DEFAULT = Duration.ofMinutes(1);
 
   private final ByteString token;
@@ -24,7 +27,7 @@ public final class WatchOptions {
   }
 
   /**
-   * Changes after those that another watch has brought.
+   * Changes after those that another watch has delivered.
    *
    * @param token of {@link Watch#token}, of a watch of the same keys or of more.
    */
@@ -41,8 +44,8 @@ public final class WatchOptions {
   }
 
   /**
-   * Sets how long the server may be away before the watch ends as UNAVAILABLE; {@link
-   * #OUTAGE_LIMIT_DEFAULT} unless set.
+   * Sets how long the server may be away before the watch ends with UNAVAILABLE. Default {@link
+   * #OUTAGE_LIMIT_DEFAULT}.
    */
   public WatchOptions outageLimit(Duration limit) {
     return new WatchOptions(token, keysOnly, View.checkDeadline(limit));

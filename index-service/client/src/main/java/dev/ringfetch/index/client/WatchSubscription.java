@@ -9,8 +9,8 @@ import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicReference;
 
 /**
- * A watch whose changes go to a listener; otherwise as {@link Watch}. It begins when the server
- * answers; until then, and while the server is away, the listener hears nothing.
+ * A watch that delivers changes to a listener; otherwise like {@link Watch}. It begins when the
+ * server answers; until then, and while the server is away, the listener is not called.
  *
  * <p>Safe for use by many threads.
  */
@@ -32,7 +32,10 @@ public final class WatchSubscription<K, V> implements AutoCloseable {
   private final ClientThreads threads;
   private final AtomicReference<State> state = new AtomicReference<>(State.OPEN);
 
-  /** Events that the delivery has not looked at; more than 0 while it is due, or under way. */
+  /**
+   * Number of events that the delivery has not processed; above 0 while a delivery is due or under
+   * way.
+   */
   private final AtomicInteger events = new AtomicInteger();
 
   private volatile ByteString token;
@@ -72,10 +75,10 @@ public final class WatchSubscription<K, V> implements AutoCloseable {
   }
 
   /**
-   * Delivers one response. More of them are a task of their own each, behind those of other watches
-   * that the executor has got meanwhile; a loop if the executor runs tasks inline.
+   * Delivers one response. Each further one is a task of its own, queued behind tasks of other
+   * watches; an executor that runs tasks inline makes this a loop.
    *
-   * @param before the turn that has made this task; null if it is the first one
+   * @param before the turn that submitted this task; null for the first one
    */
   private void takeTurn(Turn before) {
     if (before != null && before.thread == Thread.currentThread() && before.isRunning) {
@@ -92,7 +95,7 @@ public final class WatchSubscription<K, V> implements AutoCloseable {
     turn.isRunning = false;
   }
 
-  /** Gives the listener what has come next; false if it was all. */
+  /** Delivers the next event to the listener; false if there is none. */
   private boolean deliverNext() {
     final int seen = events.get();
     final WatchResponse response = connection.poll();
@@ -143,14 +146,17 @@ public final class WatchSubscription<K, V> implements AutoCloseable {
     }
   }
 
-  /** The place behind the changes that the listener has got; empty if the server has not begun. */
+  /**
+   * The position after the changes that the listener has received; empty if the watch has not
+   * begun.
+   */
   public ByteString token() {
     return token;
   }
 
   /**
-   * Ends the watch: the listener gets at most the change that is on its way, and is not told of the
-   * end. Waits for nothing, so the listener itself may close it. Idempotent.
+   * Ends the watch: the listener gets at most the change that is being delivered, and no call at
+   * the end. Does not wait, so the listener itself may close it. Idempotent.
    */
   @Override
   public void close() {
