@@ -6,7 +6,9 @@ import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.Spec;
 
-/** A command that talks to a server: gets a connection and an output, and returns an exit code. */
+/**
+ * A command that talks to a server: receives a connection and an output, and returns an exit code.
+ */
 abstract class ClientCommand implements Callable<Integer> {
   private final Session session;
 
@@ -18,26 +20,26 @@ abstract class ClientCommand implements Callable<Integer> {
   }
 
   /**
-   * Runs the command. The caller flushes the output, also where this throws.
+   * Runs the command. The caller flushes the output, even if this method throws.
    *
    * @return the exit code.
    */
   abstract int run(Connection connection, Output out) throws Exception;
 
-  /** Checks and translates operands before there is a connection: throws on misuse. */
+  /** Checks and translates the operands before the connection is made; throws on misuse. */
   void check() {}
 
-  /** Whether the command's work is a change, or a file, and the output only says what was done. */
+  /** True if the command's result is a change or a file, and its output only reports it. */
   boolean isChanging() {
     return false;
   }
 
-  /** Whether the operands need no server, so {@link #runOffline} is called, without one. */
+  /** True if the operands need no server: then {@link #runOffline} is called. */
   boolean isOffline() {
     return false;
   }
 
-  /** Runs the command without a server; else as {@link #run}. */
+  /** Runs the command without a server; otherwise like {@link #run}. */
   int runOffline(Output out) throws Exception {
     throw new IllegalStateException("offline=" + isOffline());
   }
@@ -69,12 +71,15 @@ abstract class ClientCommand implements Callable<Integer> {
     }
   }
 
-  /** What came before the failure is right; the failure is what the user hears about. */
+  /**
+   * Flushes the output of a failed command: lines before the failure are valid. Failures of the
+   * flush are not reported, but the command's.
+   */
   private static void flushWhatThereIs(Output out) {
     try {
       out.flush();
     } catch (UncheckedIOException e) {
-      // Its reader is gone, or the disk is full: most likely that is the failure.
+      // The reader is gone or the disk is full: most likely the command failed for the same reason.
     }
   }
 
@@ -98,17 +103,17 @@ abstract class ClientCommand implements Callable<Integer> {
     return server.isJson();
   }
 
-  /** The name of the command, as the user calls it. */
+  /** The name of the command on the command line. */
   final String name() {
     return spec.qualifiedName();
   }
 
-  /** The width at which lines for a person are cut; 0 where no person reads. */
+  /** The width at which lines are cut; 0 if the output is no terminal. */
   final int width() {
     return stdio().terminals().output() ? stdio().columns() : 0;
   }
 
-  /** Prints a line for a person, and nothing where a script reads JSON. */
+  /** Prints a line of text; nothing if the output is JSON. */
   final void say(Output out, String line) {
     if (!isJson()) {
       out.line(line);
@@ -116,7 +121,7 @@ abstract class ClientCommand implements Callable<Integer> {
   }
 
   /**
-   * Asks the person at the terminal; where none sits there, the answer is yes.
+   * Asks the user at the terminal; without a terminal the answer is yes.
    *
    * @throws CommandFailure if the answer is not yes.
    */

@@ -9,7 +9,7 @@ import java.util.stream.Collectors;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Option;
 
-/** The command that shows the nodes of a cluster, and who leads and has which index. */
+/** The command that shows the nodes of a cluster, and the leader and the members of each index. */
 @Command(
     name = "cluster",
     description = {

@@ -25,8 +25,8 @@ import java.util.concurrent.Future;
 import java.util.concurrent.TimeUnit;
 
 /**
- * The questions to the nodes of a cluster about itself: asks those that it knows, and those that
- * these name, over gRPC alone, so that it sees nodes as other hosts do. Used by one thread.
+ * The questions to the nodes of a cluster about the cluster: asks the given nodes and the nodes
+ * that they name. Uses gRPC alone, so that it sees nodes as other hosts do. Used by one thread.
  */
 public final class ClusterQuestions implements AutoCloseable {
   private static final long END_SECONDS = 2;
@@ -47,7 +47,7 @@ public final class ClusterQuestions implements AutoCloseable {
   }
 
   /**
-   * Asks all nodes that are known or get known, and waits for their answers.
+   * Asks all nodes, also those that answers name, and waits for the answers.
    *
    * @throws StatusRuntimeException with UNAVAILABLE if no node answers, with FAILED_PRECONDITION if
    *     a server belongs to no cluster
@@ -56,7 +56,7 @@ public final class ClusterQuestions implements AutoCloseable {
     return ClusterView.of(answers());
   }
 
-  /** The answers of all nodes, by their addresses; else as {@link #ask}. */
+  /** The answers of all nodes, by their addresses; otherwise like {@link #ask}. */
   Map<String, Optional<DescribeClusterResponse>> answers() {
     final Map<String, Optional<DescribeClusterResponse>> answers = new LinkedHashMap<>();
     final Set<Long> answered = new HashSet<>();
@@ -80,7 +80,7 @@ public final class ClusterQuestions implements AutoCloseable {
   }
 
   /**
-   * Has an index go on without what is lost, or looks at it.
+   * Asks a node to recover an index without its lost records, or to report on it.
    *
    * @param address of a node that answers
    */

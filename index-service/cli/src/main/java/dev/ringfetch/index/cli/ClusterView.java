@@ -14,8 +14,8 @@ import java.util.OptionalLong;
 import java.util.TreeMap;
 
 /**
- * A view of a cluster: what its nodes answered at about the same time, put together. Of each index
- * the newest configuration counts that any node knows; what members lack is known to leaders alone.
+ * A view of a cluster, merged from its nodes' answers of about the same time. Each index has the
+ * newest configuration that any node knows; the lag of members comes from their leaders.
  *
  * @param nodes by their addresses
  * @param indexes by their names
@@ -31,7 +31,7 @@ public record ClusterView(List<NodeView> nodes, List<IndexView> indexes) {
    * @param address host and port
    * @param answers whether the node answered
    * @param coordinated whether the node reaches the coordinator, by its own answer
-   * @param disk what is wrong with its disk, by its own answer
+   * @param disk the state of its disk, by its own answer
    */
   public record NodeView(
       long id, String address, boolean answers, boolean coordinated, DiskView disk) {
@@ -42,15 +42,15 @@ public record ClusterView(List<NodeView> nodes, List<IndexView> indexes) {
   }
 
   /**
-   * Why a node's disk takes no more.
+   * The state of a node's disk.
    *
-   * @param obstacle empty: it does, as far as is known
-   * @param millis for how long; 0: not known
+   * @param obstacle why the disk accepts no more data; empty if it does, or if unknown
+   * @param millis for how long; 0 if unknown
    */
   public record DiskView(String obstacle, long millis) {
     static final DiskView NONE = new DiskView("", 0);
 
-    /** Whether the node has said that its disk is full, or refuses writes. */
+    /** Whether the node has reported that its disk is full or refuses writes. */
     public boolean refuses() {
       return !obstacle.isEmpty();
     }
@@ -59,10 +59,10 @@ public record ClusterView(List<NodeView> nodes, List<IndexView> indexes) {
   /**
    * A member of an index other than the leader.
    *
-   * @param address of its node, or the node's number in hexadecimal where no address is known
-   * @param lag records that it lacks; empty if the leader did not say
-   * @param replicatedBy how records get there: {@code rpc}, or {@code one-sided} and the fabric;
-   *     empty if the leader did not say
+   * @param address of its node, or the node's number in hexadecimal if the address is unknown
+   * @param lag records that it lacks; empty if the leader did not report it
+   * @param replicatedBy the transport of its records: {@code rpc}, or {@code one-sided} and the
+   *     fabric; empty if the leader did not report it
    */
   public record MemberView(String address, OptionalLong lag, String replicatedBy) {}
 
@@ -71,10 +71,10 @@ public record ClusterView(List<NodeView> nodes, List<IndexView> indexes) {
    *
    * @param leader address of the leader
    * @param served whether the leader answered that it leads, in a configuration that serves
-   * @param lost whether no node lives that has all, as far as the nodes know
-   * @param replicas members that there should be, the leader included
+   * @param lost whether no live node has all records, as far as the nodes know
+   * @param replicas wanted number of members, the leader included
    * @param followers the other members
-   * @param joining addresses of nodes that get a snapshot
+   * @param joining addresses of nodes that receive a snapshot
    */
   public record IndexView(
       String index,
@@ -91,16 +91,16 @@ public record ClusterView(List<NodeView> nodes, List<IndexView> indexes) {
       return followers.size() + 1;
     }
 
-    /** Whether it is served, and has the members that it should have. */
+    /** Whether it is served and has the wanted number of members. */
     public boolean isComplete() {
       return served && members() >= replicas;
     }
   }
 
   /**
-   * Puts answers together.
+   * Merges answers.
    *
-   * @param answers of nodes, by their addresses; empty ones of nodes that did not answer
+   * @param answers of nodes, by their addresses; empty for nodes that did not answer
    */
   static ClusterView of(Map<String, Optional<DescribeClusterResponse>> answers) {
     final Collection<DescribeClusterResponse> given =
@@ -132,7 +132,10 @@ public record ClusterView(List<NodeView> nodes, List<IndexView> indexes) {
     return new ClusterView(List.copyOf(nodes.values()), List.copyOf(indexes.values()));
   }
 
-  /** Of the nodes that live, by nodes that reach the coordinator; of no other if there is one. */
+  /**
+   * Addresses of live nodes by their ids, from the answers of nodes that reach the coordinator;
+   * from all answers if none does.
+   */
   private static Map<Long, String> addresses(Collection<DescribeClusterResponse> answers) {
     final boolean anyReaches = answers.stream().anyMatch(each -> each.getCoordinatorReached());
     final Map<Long, String> addresses = new TreeMap<>();
@@ -212,7 +215,7 @@ public record ClusterView(List<NodeView> nodes, List<IndexView> indexes) {
     return addresses.getOrDefault(node, "node " + Long.toHexString(node));
   }
 
-  /** What is known of an index; empty if no node knows it. */
+  /** The view of an index; empty if no node knows the index. */
   public Optional<IndexView> index(String name) {
     return indexes.stream().filter(index -> index.index().equals(name)).findFirst();
   }

@@ -19,7 +19,7 @@ final class Completion implements Completer {
 
   private final CommandSpec commands;
 
-  /** Creates it; the session is a shell by now. */
+  /** Creates it for a session that is a shell. */
   Completion(Session session) {
     commands = IndexProgram.commandLine(session).getCommandSpec();
     WORDS.forEach(word -> commands.addSubcommand(word, CommandSpec.create()));
@@ -41,7 +41,7 @@ final class Completion implements Completer {
     }
   }
 
-  /** The names that an argument can have: those that the server of the shell states now. */
+  /** The candidates for an argument: names that the shell's server reports at the moment. */
   abstract static class Names implements Iterable<String> {
     final Session session;
 
@@ -57,7 +57,7 @@ final class Completion implements Completer {
       try {
         return session.shellServer().map(this::ask).orElse(List.of()).iterator();
       } catch (StatusRuntimeException | CommandFailure e) {
-        return List.<String>of().iterator(); // the command that is typed will say what is wrong
+        return List.<String>of().iterator(); // the command itself will report the failure
       }
     }
   }

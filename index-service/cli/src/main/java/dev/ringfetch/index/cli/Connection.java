@@ -39,14 +39,14 @@ import java.util.concurrent.atomic.AtomicLong;
 import java.util.function.Function;
 
 /**
- * A connection to an index server: the client library, and the calls about indexes that it has not.
- * Those fail at once where no server is there, so each command begins with one of them.
+ * A connection to an index server: the client library, and the administrative calls that it lacks.
+ * Those fail at once if the server is not reachable, so each command begins with one of them.
  */
 final class Connection implements AutoCloseable {
   private static final int SNAPSHOT_SECONDS = 3600;
   private static final int END_SECONDS = 2;
 
-  /** How long a node of several may take to answer before another one is asked: at first. */
+  /** First limit of the time after which another node of several is asked. */
   private static final long PATIENCE_NS = TimeUnit.MILLISECONDS.toNanos(500);
 
   private final String server;
@@ -66,7 +66,7 @@ final class Connection implements AutoCloseable {
           (shmDirectory == null ? channels : channels.shmDirectory(shmDirectory)).buildChannel();
     } catch (IllegalArgumentException e) { // of an address, which only the client reads
       throw CommandFailure.misuse(e.getMessage());
-    } catch (IllegalStateException e) { // of a coordinator that does not say which nodes there are
+    } catch (IllegalStateException e) { // of a coordinator that does not name the nodes
       throw new CommandFailure(ExitCode.UNREACHABLE, e.getMessage());
     }
     final ClientMetrics metrics =
@@ -80,13 +80,13 @@ final class Connection implements AutoCloseable {
     client = (shmDirectory == null ? clients : clients.shmDirectory(shmDirectory)).build();
   }
 
-  /** Whether a command with these options can use it; sets their timeout. */
+  /** Whether a command with these options can use this connection; if so, adopts their timeout. */
   boolean isOf(ServerOptions options) {
     timeout = options.timeout();
     return server.equals(options.server()) && Objects.equals(shmDirectory, options.shmDirectory());
   }
 
-  /** What is there of an index; empty if it does not exist. */
+  /** The description of an index; empty if the index does not exist. */
   Optional<IndexDescription> describe(String index) {
     return describe(index, timeout.toNanos());
   }
@@ -98,7 +98,7 @@ final class Connection implements AutoCloseable {
     return response.hasIndex() ? Optional.of(response.getIndex()) : Optional.empty();
   }
 
-  /** An index that has to exist. */
+  /** The description of an index; throws if the index does not exist. */
   IndexDescription require(String index) {
     return describe(index)
         .orElseThrow(
@@ -114,7 +114,7 @@ final class Connection implements AutoCloseable {
                         + " list' shows what there is, create makes one"));
   }
 
-  /** An index that has to exist and to have an order. */
+  /** The ordered view of an index; throws if the index does not exist or has no order. */
   OrderedIndex<ByteString, ByteString> requireOrdered(String index, String need) {
     if (require(index).getKind() != IndexKind.ORDERED) {
       throw new CommandFailure(
@@ -130,7 +130,7 @@ final class Connection implements AutoCloseable {
     return ordered(index);
   }
 
-  /** All indexes; those that other nodes lead with as many entries as these say. */
+  /** The descriptions of all indexes; the numbers of entries come from the leaders. */
   List<IndexDescription> list() {
     final long endNs = System.nanoTime() + timeout.toNanos();
     return ofAnyNode(stub -> stub.listIndexes(ListIndexesRequest.getDefaultInstance()))
@@ -141,11 +141,11 @@ final class Connection implements AutoCloseable {
         .toList();
   }
 
-  /** Asks the leader, unless the time is over; it may not answer now. */
+  /** Asks the leader for the number of entries, unless the time is over; it may not answer. */
   private IndexDescription counted(IndexDescription index, long endNs) {
     final long leftNs = endNs - System.nanoTime();
     if (leftNs <= 0) {
-      return index; // whose entries the tables do not state
+      return index; // without a number of entries
     }
     try {
       return describe(index.getName(), leftNs)
@@ -160,7 +160,7 @@ final class Connection implements AutoCloseable {
     }
   }
 
-  /** The state of the server; empty if it is too old to say. */
+  /** The state of the server; empty if the server is too old to report it. */
   Optional<DescribeServerResponse> describeServer() {
     try {
       return Optional.of(
@@ -173,7 +173,7 @@ final class Connection implements AutoCloseable {
     }
   }
 
-  /** Has the server take a snapshot, which may take longer than other calls. */
+  /** Makes the server take a snapshot, which may take longer than other calls. */
   SnapshotResponse snapshot() {
     return IndexAdminGrpc.newBlockingStub(channel)
         .withDeadlineAfter(SNAPSHOT_SECONDS, TimeUnit.SECONDS)
@@ -188,7 +188,7 @@ final class Connection implements AutoCloseable {
   /**
    * Creates an index, as above.
    *
-   * @param replicas nodes of a cluster that are to have it; 0: what the server is set to
+   * @param replicas wanted number of members in a cluster; 0 for the server's default
    */
   boolean create(String index, IndexKind kind, Durability durability, int replicas) {
     return limited(IndexAdminGrpc.newBlockingStub(channel))
@@ -216,7 +216,7 @@ final class Connection implements AutoCloseable {
     return ordered ? ordered(index) : hash(index);
   }
 
-  /** The view of an index that does not wait, by the index's kind. */
+  /** The asynchronous view of an index by its kind. */
   AsyncIndex<ByteString, ByteString> async(String index, boolean ordered) {
     return ordered ? ordered(index).async() : hash(index).async();
   }
@@ -234,14 +234,14 @@ final class Connection implements AutoCloseable {
     return client.drop(index);
   }
 
-  /** Reads of the client so far that calls have answered, wholly or in part. */
+  /** Reads of the client so far that went by calls, wholly or in part. */
   long callReads() {
     return callReads.get();
   }
 
   /**
-   * Makes a call that each node answers for itself. The channel goes on to another node after one
-   * that has not answered in time; it is given longer each time, and the whole timeout at last.
+   * Makes a call that any node can answer. After each attempt without an answer in time, the
+   * channel tries another node; the limit grows with each attempt, up to the whole timeout.
    */
   private <R> R ofAnyNode(Function<IndexAdminBlockingStub, R> call) {
     final long endNs = System.nanoTime() + timeout.toNanos();
@@ -261,7 +261,10 @@ final class Connection implements AutoCloseable {
     }
   }
 
-  /** With the timeout. Of several nodes, one after the other is tried until one serves the call. */
+  /**
+   * The stub with the timeout. Of several nodes, it tries one after the other until one serves the
+   * call.
+   */
   private <S extends AbstractStub<S>> S limited(S stub) {
     return limited(stub, timeout.toNanos());
   }

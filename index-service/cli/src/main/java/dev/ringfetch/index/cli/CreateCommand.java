@@ -12,7 +12,7 @@ import picocli.CommandLine.Option;
 /** The command that creates an index. */
 @Command(name = "create", description = "Create an index. One that is there already is no error.")
 final class CreateCommand extends ClientCommand {
-  /** The kinds that can be created. */
+  /** The kinds of indexes that can be created. */
   enum Kind {
     ORDERED(IndexKind.ORDERED),
     HASH(IndexKind.HASH);

@@ -18,15 +18,15 @@ import org.apache.commons.csv.CSVParser;
 import org.apache.commons.csv.CSVRecord;
 
 /**
- * The reader of CSV. A record that is no CSV is a bad line, and the next line goes on.
+ * The reader of CSV. A malformed record is a bad line; reading resumes at the next line.
  *
- * <p>The parser works on bytes, each a character of Latin-1: so what is no UTF-8 is a bad cell, not
- * the end of the file. All that the parser looks for is ASCII.
+ * <p>The parser works on bytes, each as a character of Latin-1: so malformed UTF-8 is a bad cell,
+ * not the end of the file. All characters with a meaning to the parser are ASCII.
  */
 final class CsvEntryReader implements EntryReader {
   /**
-   * What {@link CsvEntryWriter} writes first: the third column says what is base64, the last one,
-   * which older dumps have not, when the entry ends.
+   * The header that {@link CsvEntryWriter} writes. The third column says which of key and value are
+   * base64. The last one has the deadline of the entry; older dumps lack it.
    */
   static final List<String> DUMPED = List.of("key", "value", "base64", "deadline");
 
@@ -42,12 +42,12 @@ final class CsvEntryReader implements EntryReader {
   private final int keyColumn;
   private final int valueColumn;
   private final int width; // columns
-  private final int base64Column; // NONE unless dump has written the file
+  private final int base64Column; // NONE if the file is no dump
   private final int deadlineColumn; // the same
-  private CSVRecord pending; // the first, if it is no header
-  private long brokenLine; // of which the rest is skipped
+  private CSVRecord pending; // the first record, if it is no header
+  private long brokenLine; // its rest is skipped
 
-  /** The characters since the last record began: a quote that is never closed is found out. */
+  /** A limit of the characters of a record, which detects a quote that is never closed. */
   private static final class Limit extends FilterReader {
     private long left = LINE_MAX;
 
@@ -211,7 +211,7 @@ final class CsvEntryReader implements EntryReader {
     }
   }
 
-  /** The text of a fault in the CSV; throws where the input cannot be read. */
+  /** The text of an error in the CSV; throws if the input cannot be read. */
   private static String reason(UncheckedIOException e) throws IOException {
     if (!(e.getCause() instanceof CSVException)) {
       throw e.getCause();

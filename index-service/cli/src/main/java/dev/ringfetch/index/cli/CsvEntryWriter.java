@@ -10,8 +10,8 @@ import org.apache.commons.csv.CSVPrinter;
 import org.apache.commons.csv.QuoteMode;
 
 /**
- * The writer of CSV: key, value, what of both is base64 because it is no text of its type, and the
- * deadline.
+ * The writer of CSV: key, value, the names of those that are base64 (bytes that are no text of the
+ * type), and the deadline.
  */
 final class CsvEntryWriter implements EntryWriter {
   private final CSVPrinter printer;

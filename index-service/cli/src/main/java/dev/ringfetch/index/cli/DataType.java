@@ -47,18 +47,18 @@ enum DataType {
   /**
    * The bytes of a text.
    *
-   * @throws IllegalArgumentException if the text is none of this type.
+   * @throws IllegalArgumentException if the text is not of this type.
    */
   ByteString parse(String text) {
     return form.parse(text);
   }
 
-  /** The text of these bytes, of which {@link #parse} makes the same bytes; empty if none is. */
+  /** The text that {@link #parse} translates to these bytes; empty if there is none. */
   Optional<String> print(ByteString bytes) {
     return form.print(bytes);
   }
 
-  /** The text of these bytes for a person: hex digits where they are not of this type. */
+  /** The text of these bytes for display: hex digits if they are not of this type. */
   String show(ByteString bytes) {
     return print(bytes).orElseGet(() -> "0x" + hex(bytes));
   }

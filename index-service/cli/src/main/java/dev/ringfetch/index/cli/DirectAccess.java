@@ -20,17 +20,17 @@ enum DirectAccess {
     return direct ? MEMORY : CALLS;
   }
 
-  /** The view of an index whose reads go so. */
+  /** The view of an index with this route of reads. */
   KeyedIndex<ByteString, ByteString> view(Connection connection, String index, boolean ordered) {
     return ordered ? view(connection.ordered(index)) : connection.hash(index).access(access);
   }
 
-  /** The same view, with reads that go so. */
+  /** The same view with this route of reads. */
   OrderedIndex<ByteString, ByteString> view(OrderedIndex<ByteString, ByteString> index) {
     return index.access(access);
   }
 
-  /** Says so if reads that were to be direct were not. */
+  /** Prints a note if reads that should have been direct went by calls. */
   static void noteCalls(Connection connection, Stdio stdio) {
     if (connection.callReads() > 0) {
       stdio.note(

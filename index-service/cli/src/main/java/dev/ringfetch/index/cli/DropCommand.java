@@ -46,7 +46,10 @@ final class DropCommand extends ClientCommand {
     return ExitCode.OK;
   }
 
-  /** How many entries there are; an index whose nodes have all died can be dropped all the same. */
+  /**
+   * The number of entries in words. An index without live nodes has no number, and can be dropped
+   * all the same.
+   */
   private static String entries(Connection connection, String name) {
     try {
       return "about " + Printable.entries(connection.require(name).getEntries());

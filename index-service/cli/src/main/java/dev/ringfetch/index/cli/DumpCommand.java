@@ -32,8 +32,8 @@ final class DumpCommand extends ClientCommand {
   /** How long a snapshot may be read. */
   static final Duration SNAPSHOT_LIFETIME = Duration.ofMinutes(30);
 
-  /** Bytes of index memory for a data directory's indexes. */
-  private static final long MEMORY = 64L << 30; // taken as it is needed
+  /** Limit of index memory for the indexes of a data directory. */
+  private static final long MEMORY = 64L << 30; // allocated on demand
 
   private static final int BUFFER = 1 << 16;
   private static final int PROGRESS_ENTRIES = 1_000;
@@ -49,7 +49,7 @@ final class DumpCommand extends ClientCommand {
   @Parameters(index = "1", arity = "0..1", hidden = true)
   private String second;
 
-  /** Null: the entries are a server's. */
+  /** The data directory to read; null to read from a server. */
   private Path directory;
 
   @Option(
@@ -136,7 +136,7 @@ final class DumpCommand extends ClientCommand {
     return dump(writer -> write(entries, view, writer), out);
   }
 
-  /** Entries on their way to a file. */
+  /** The source of the entries of a dump. */
   @FunctionalInterface
   private interface Entries {
     /** Writes all; returns their number. */
@@ -162,7 +162,7 @@ final class DumpCommand extends ClientCommand {
     return ExitCode.OK;
   }
 
-  /** Writes beside the file, and moves it there when all is written. */
+  /** Writes to a temporary file, and renames it when all entries are written. */
   private long writeFile(Entries entries) throws IOException {
     final Path target = Path.of(file);
     if (Files.exists(target) && !Files.isRegularFile(target)) {

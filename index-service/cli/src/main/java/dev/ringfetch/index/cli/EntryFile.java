@@ -9,8 +9,8 @@ import java.nio.file.Path;
 import java.util.Arrays;
 
 /**
- * A file of entries that is read, or standard input: decompresses gzip, finds out the format, and
- * counts the bytes that were read. Used by one thread.
+ * A file of entries, or standard input: decompresses gzip, detects the format, and counts the bytes
+ * read. Used by one thread.
  */
 final class EntryFile implements AutoCloseable {
   private static final int SNIFFED = 4096;
@@ -23,7 +23,7 @@ final class EntryFile implements AutoCloseable {
   private final Counted counted;
   private final BufferedInputStream in;
 
-  /** A stream that counts what is read of it. */
+  /** A stream that counts the bytes read. */
   private static final class Counted extends FilterInputStream {
     private long count;
 
@@ -94,7 +94,7 @@ final class EntryFile implements AutoCloseable {
     return in;
   }
 
-  /** Whether there is nothing more for now, but there may be later. */
+  /** True if no input is available now, but more may come. */
   boolean isDry() throws IOException {
     return size < 0 && in.available() == 0;
   }

@@ -10,7 +10,7 @@ import java.util.Optional;
 
 /** A reader of the entries of a file, one by one. Used by one thread. */
 interface EntryReader {
-  /** What the name of a JSON field ends with, and a column is called, if there is base64 in it. */
+  /** Suffix of the names of JSON fields in base64. */
   String BASE64_SUFFIX = "_base64";
 
   /** The shortest time to live. */
@@ -23,7 +23,7 @@ interface EntryReader {
   int LINE_MAX = 8 << 20;
 
   /**
-   * Which fields, or columns, have key and value, and of which types they are.
+   * The fields, or columns, of key and value, and their types.
    *
    * @param key name of the field, or number of the column.
    * @param value the same.
@@ -31,10 +31,10 @@ interface EntryReader {
   record Fields(String key, String value, DataType keyType, DataType valueType) {}
 
   /**
-   * An entry of a file, or what is wrong with the line.
+   * A line of a file: an entry, or the reason why it is none.
    *
-   * @param number of the line in the file at which it begins, from 1 on.
-   * @param deadline when the entry ends; empty: never.
+   * @param number of its first line in the file, from 1 on.
+   * @param deadline when the entry ends; empty for never.
    * @param problem null if there is an entry.
    */
   record Line(
@@ -44,7 +44,7 @@ interface EntryReader {
       return new Line(number, null, null, Optional.empty(), problem);
     }
 
-    /** A line with an entry, if a server takes such ones. */
+    /** A line with an entry; a bad line if key or value exceed a server's limits. */
     static Line of(long number, ByteString key, ByteString value, Optional<Instant> deadline) {
       TypeOptions.checkKey(key);
       TypeOptions.checkValue(value);
@@ -70,11 +70,11 @@ interface EntryReader {
   /**
    * The next entry or bad line; null at the end.
    *
-   * @throws CommandFailure where the rest of the file cannot be read either.
+   * @throws CommandFailure if the rest of the file cannot be read.
    */
   Line next() throws IOException;
 
-  /** The deadline of an entry; empty if the text is. */
+  /** The deadline of an entry; empty if the text is empty. */
   static Optional<Instant> deadline(String text) {
     try {
       return text.isEmpty() ? Optional.empty() : Optional.of(Instant.parse(text));

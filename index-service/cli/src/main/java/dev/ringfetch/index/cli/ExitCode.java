@@ -2,7 +2,7 @@ package dev.ringfetch.index.cli;
 
 /** The exit codes of the command line, which scripts can rely on. */
 final class ExitCode {
-  /** All was done. */
+  /** The command succeeded. */
   static final int OK = 0;
 
   /** The command failed, or a part of it: bad lines of a file, full memory, a file's error. */
@@ -14,7 +14,7 @@ final class ExitCode {
   /** There is no such key, or no such index. */
   static final int NOT_FOUND = 3;
 
-  /** No index server is there, or it did not answer in time. */
+  /** The index server is not reachable, or did not answer in time. */
   static final int UNREACHABLE = 4;
 
   /** A signal interrupted the command: 128 and the number of SIGINT. */

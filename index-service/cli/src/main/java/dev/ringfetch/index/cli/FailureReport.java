@@ -14,29 +14,30 @@ import java.util.List;
 import java.util.Locale;
 
 /**
- * The report of a failure to the user: an exit code, and a line that says what was wrong and what
- * to do.
+ * The report of a failure to the user: an exit code, and a line with the cause and the remedy.
  *
- * @param line empty if nothing is to be said.
+ * @param line empty if nothing is printed.
  */
 record FailureReport(int exitCode, String line) {
-  /** How a server begins that is there, but whose disk has failed. */
+  /** Begin of the message of a server that runs, but whose disk has failed. */
   private static final String WRITING_ENDED = "the server takes no writes any more";
 
-  /** Nodes of a cluster say this while they are reached. */
+  /**
+   * Parts of the messages of cluster nodes that are reachable, but have no leader for the index.
+   */
   private static final List<String> NO_LEADER =
       List.of("the index has no leader now", "no node leads the index", "the coordinator ");
 
-  /** The client's own limit of operations, not one of the server. */
+  /** Part of messages about the client's own limit of operations. */
   private static final String OWN_LIMIT = "maxInFlight=";
 
   private static final String LOOK =
       "; '" + IndexProgram.NAME + " cluster' shows nodes and members";
 
   /**
-   * The report of what a command has thrown.
+   * The report of a command's exception.
    *
-   * @param server that it talked to; null if none.
+   * @param server that the command talked to; null if none.
    * @param timeout of its calls, for the text.
    */
   static FailureReport of(Throwable failure, String server, String timeout) {
@@ -146,7 +147,7 @@ record FailureReport(int exitCode, String line) {
     return code.name().toLowerCase(Locale.ROOT).replace('_', ' ') + ": " + reason;
   }
 
-  /** What lies at the bottom of a failure, as the system says it. */
+  /** The root cause of a failure, in the words of the operating system. */
   private static String reason(Status status, String description) {
     Throwable cause = status.getCause();
     while (cause != null && cause.getCause() != null) {
@@ -159,7 +160,7 @@ record FailureReport(int exitCode, String line) {
             .replaceFirst("^\\w+\\(\\.\\.\\) failed with error\\(-\\d+\\): ", "");
   }
 
-  /** Whether this is of a peer that speaks HTTP/1 or something else. */
+  /** Whether the text means that the peer does not speak HTTP/2. */
   private static boolean speaksOther(String text) {
     final String lower = text.toLowerCase(Locale.ROOT);
     return lower.contains("http/2")

@@ -11,12 +11,12 @@ enum FileFormat {
 
   private static final String GZIP = ".gz";
 
-  /** Whether a name's ending says that the file is compressed. */
+  /** Whether the file name has the extension of compressed files. */
   static boolean isGzip(String name) {
     return name.toLowerCase(Locale.ROOT).endsWith(GZIP);
   }
 
-  /** Whether a name's ending says that tabs are between the columns. */
+  /** Whether the file name has the extension of tab-separated files. */
   static boolean isTabbed(String name) {
     return plain(name).endsWith(".tsv");
   }
@@ -26,7 +26,7 @@ enum FileFormat {
     return isGzip(name) ? lower.substring(0, lower.length() - GZIP.length()) : lower;
   }
 
-  /** The format that a name's ending says; null where it says none. */
+  /** The format by the extension of a file name; null if it has none that is known. */
   static FileFormat ofName(String name) {
     final String lower = plain(name);
     if (lower.endsWith(".csv") || isTabbed(name)) {

@@ -8,10 +8,10 @@ import java.util.zip.DataFormatException;
 import java.util.zip.Inflater;
 
 /**
- * The content of gzip data (RFC 1952): of one member, or of several, one behind the other. Failures
- * have the name of the input.
+ * The content of gzip data (RFC 1952): one member, or several in a row. Exceptions name the input.
  *
- * <p>{@link java.util.zip.GZIPInputStream} takes a damaged header of a later member for the end.
+ * <p>{@link java.util.zip.GZIPInputStream} is not used because it treats a damaged header of a
+ * later member as the end.
  */
 final class GzipInput extends InputStream {
   private static final int BUFFER = 1 << 16;
@@ -179,8 +179,8 @@ final class GzipInput extends InputStream {
   }
 
   /**
-   * 0 where the next read may have to wait for the input, and at the end of a member, behind which
-   * it may fail: streams that read ahead drop what they have read so far where a read fails.
+   * Returns 0 if the next read may wait for the input, and at the end of a member, after which the
+   * read may fail: streams that read ahead lose data that they have read if a later read fails.
    */
   @Override
   public int available() throws IOException {

@@ -3,7 +3,7 @@ package dev.ringfetch.index.cli;
 import picocli.CommandLine.Option;
 import picocli.CommandLine.Parameters;
 
-/** The name of the index that a command is about: an operand, or an option as elsewhere. */
+/** The name of a command's index: an operand, or the option that other commands have. */
 final class IndexName {
   @Parameters(
       index = "0",

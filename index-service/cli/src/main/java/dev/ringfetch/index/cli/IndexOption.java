@@ -14,7 +14,7 @@ final class IndexOption {
       description = "Name of the index; RINGFETCH_INDEX, or default.")
   private String name;
 
-  /** The name; that of the session where none was given. */
+  /** The name; by default that of the session. */
   String name(Session session) {
     final String used = name == null ? session.defaultOf(INDEX) : name;
     if (used.isEmpty()) {

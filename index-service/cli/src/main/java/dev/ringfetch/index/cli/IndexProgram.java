@@ -28,8 +28,8 @@ import picocli.CommandLine.Spec;
 import picocli.CommandLine.UnmatchedArgumentException;
 
 /**
- * The program of the index's command line. An error is one line on stderr; {@link ExitCode} has the
- * codes.
+ * The command-line program of the index service. An error is one line on stderr; {@link ExitCode}
+ * has the codes.
  */
 @Command(
     name = "index",
@@ -43,7 +43,7 @@ import picocli.CommandLine.UnmatchedArgumentException;
       "4 no server or no answer, 130 interrupted, 141 the output's reader is gone."
     })
 public final class IndexProgram implements Runnable {
-  /** The name by which the user calls the program. */
+  /** The name of the program on the command line. */
   static final String NAME = System.getProperty("ringfetch.program", "index");
 
   private static final String SERVE = "serve";
@@ -95,14 +95,14 @@ public final class IndexProgram implements Runnable {
     final StopSignal stop = StopSignal.ofProcess();
     final Stdio stdio = Stdio.ofProcess();
     if (args.length > 0 && !args[0].equals(SERVE) && !isTraced(stdio, List.of(args))) {
-      // What the libraries log, such as that there is no ring to a server elsewhere.
+      // Silences the libraries, which would log, for example, that a remote server has no ring.
       LogManager.getLogManager().getLogger("").setLevel(Level.OFF);
     }
     final int code;
     try {
       code = run(stdio, stop, args);
     } finally {
-      stop.ended(); // also after an Error: the process does not wait for a command that is gone
+      stop.ended(); // also after an Error: the process must not wait for the command
     }
     System.exit(code);
   }
@@ -143,8 +143,8 @@ public final class IndexProgram implements Runnable {
   }
 
   /**
-   * Whether a text has the character that stands for bytes which are none: of another encoding than
-   * that of the locale. Two such names, paths or keys may look the same.
+   * Whether a text has the replacement character, which the JVM puts for bytes that are malformed
+   * in the locale's encoding. Two different names, paths or keys may then look the same.
    */
   private static boolean isLost(String text) {
     return text.indexOf('\uFFFD') >= 0;
@@ -168,7 +168,10 @@ public final class IndexProgram implements Runnable {
     }
   }
 
-  /** Creates what commands name by its class; what completes names asks the session's server. */
+  /**
+   * The factory of objects that commands name by their class; completion of names asks the
+   * session's server.
+   */
   static IFactory factory(Session session) {
     return new IFactory() {
       @Override
@@ -183,14 +186,14 @@ public final class IndexProgram implements Runnable {
     };
   }
 
-  /** The program with its commands, or with that one alone which the arguments name. */
+  /** The program with all commands, or only with the command that the arguments name. */
   static CommandLine commandLine(Session session, String... args) {
     final Stdio stdio = session.stdio();
     final CommandLine program = new CommandLine(new IndexProgram(session)).setCommandName(NAME);
     final boolean one = args.length > 0 && COMMANDS.containsKey(args[0]);
     COMMANDS.forEach(
         (name, command) -> {
-          // To read the options of all takes longer than most commands run.
+          // Reading the options of all commands takes longer than most commands run.
           if ((!one || name.equals(args[0])) && (session.isShell() || !name.equals(USE))) {
             addCommand(program, name, command.apply(session), session);
           }
@@ -207,7 +210,7 @@ public final class IndexProgram implements Runnable {
             (failure, line, parsed) -> onFailure(failure, line, parsed, session));
   }
 
-  /** Without a command: prints what there is. */
+  /** Prints the usage: no command was given. */
   @Override
   public void run() {
     if (!session.isShell()) {
@@ -216,7 +219,7 @@ public final class IndexProgram implements Runnable {
     }
   }
 
-  /** The default of the server, which the environment or the shell sets. */
+  /** The defaults of options that the environment or the shell sets. */
   private record Defaults(Session session) implements IDefaultValueProvider {
     @Override
     public String defaultValue(ArgSpec argument) {

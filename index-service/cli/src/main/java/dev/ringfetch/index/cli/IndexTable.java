@@ -18,17 +18,17 @@ final class IndexTable {
     return index.getDurability().name().toLowerCase(Locale.ROOT).replace('_', '-');
   }
 
-  /** The number of entries; a dash if no leader says it. */
+  /** The number of entries; a dash if no leader has reported it. */
   static String entries(IndexDescription index) {
     return index.getLedElsewhere() ? "-" : Printable.number(index.getEntries());
   }
 
-  /** The memory of the server, of which each description knows. */
+  /** The memory of the server, as any description of an index has it. */
   static String memory(IndexDescription any) {
     return Printable.bytes(any.getMemoryUsed()) + " of " + Printable.bytes(any.getMemoryLimit());
   }
 
-  /** Prints the indexes in lines. */
+  /** Prints the indexes as a table. */
   static void print(List<IndexDescription> indexes, Output out, int width) {
     final TextTable table = new TextTable("llrr").row("INDEX", "KIND", "ENTRIES", "PARTITIONS");
     for (final IndexDescription index : indexes) {
@@ -41,7 +41,7 @@ final class IndexTable {
     table.print(out, width);
   }
 
-  /** Begins a line of JSON about an index, which the caller ends. */
+  /** Begins a line of JSON about an index; the caller ends it. */
   static Output.Json json(IndexDescription index, Output out) {
     final Output.Json line =
         out.object()

@@ -12,7 +12,7 @@ import java.nio.file.Path;
 
 /**
  * The input of a command: a file, a pipe, a terminal. Reads end at the signal to stop, with {@link
- * InterruptedIOException}; other failures have its name. Unbuffered.
+ * InterruptedIOException}; other exceptions name the input. Unbuffered.
  */
 final class Input extends FilterInputStream {
   /** The operand that stands for standard input. */
@@ -33,8 +33,8 @@ final class Input extends FilterInputStream {
     if (Files.isDirectory(path)) {
       throw new CommandFailure(ExitCode.FAILED, file + ": is a directory, not a file");
     }
-    path.getFileSystem().provider().checkAccess(path, AccessMode.READ); // whose failures say more
-    // A stream of java.nio asks a pipe for its position.
+    path.getFileSystem().provider().checkAccess(path, AccessMode.READ); // names the reason
+    // Not a stream of java.nio: it would ask a pipe for its position.
     return new Input(file, stop.await(() -> new FileInputStream(file)), stop);
   }
 

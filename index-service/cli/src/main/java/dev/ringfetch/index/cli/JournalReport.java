@@ -9,7 +9,7 @@ import java.util.Locale;
 final class JournalReport {
   private JournalReport() {}
 
-  /** Prints the state of a server that keeps indexes on disk; nothing of another. */
+  /** Prints the state of a server that keeps indexes on disk; nothing for other servers. */
   static void print(DescribeServerResponse server, boolean json, Output out) {
     if (!server.hasJournal()) {
       return;

@@ -16,8 +16,8 @@ import java.time.Instant;
 import java.util.Optional;
 
 /**
- * The reader of JSON lines. A string is taken as its text, a number or a boolean as it is written,
- * an object or an array as its JSON. A line that is no such object is a bad line.
+ * The reader of JSON lines. A string stands for its text, a number or a boolean for its characters
+ * in the file, an object or an array for its JSON. A line that is no JSON object is a bad line.
  */
 final class JsonEntryReader implements EntryReader {
   private static final JsonFactory JSON = new JsonFactory();
@@ -27,7 +27,7 @@ final class JsonEntryReader implements EntryReader {
   private final Fields fields;
   private final String keyName;
   private final String valueName;
-  private final boolean dumped; // as dump writes it, so the deadline has its field
+  private final boolean dumped; // true if a dump wrote the file: it has a field for the deadline
   private final ByteArrayOutputStream line = new ByteArrayOutputStream();
   private long number;
 

@@ -16,12 +16,12 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionException;
 
 /**
- * The writing of a file's entries in batches: while one is on its way, the next one is read. Two
- * lines with the same key are written in their order. Bad lines are reported and left out. Where
- * the input has nothing more for now, a pipe for example, what was read is written at once.
+ * The writer of a file's entries to an index, in batches: it reads the next batch while one is
+ * being written. Lines with the same key are written in their order. Bad lines are reported and
+ * skipped. If the input pauses, as a pipe may, the lines so far are written at once.
  *
- * <p>Where the server refuses some of the entries that went together, these are read back, or
- * written one by one, which names the lines. Used by one thread.
+ * <p>If the server refuses some entries of a batch, their lines are found by reading entries back,
+ * or by writing them one by one. Used by one thread.
  */
 final class Load {
   private static final int BATCH_ENTRIES = 500;
@@ -43,16 +43,16 @@ final class Load {
   /** Entries with the last line of each. */
   private static final class Batch {
     private final Map<ByteString, Line> lines = new LinkedHashMap<>();
-    private long read; // lines, of which some may have the same key
+    private long read; // number of lines; some may have the same key
     private long bytes;
 
-    /** The writes of entries that go alone, by their keys. The others go together. */
+    /** The single writes of this batch, by their keys. The other entries go together. */
     private final Map<ByteString, CompletableFuture<Long>> alone = new LinkedHashMap<>();
 
     private CompletableFuture<Void> together;
 
     void add(Line line) {
-      lines.remove(line.key()); // the last one is the last one to be written
+      lines.remove(line.key()); // moves the key to the end, the last to be written
       lines.put(line.key(), line);
       read++;
       bytes += line.key().size() + line.value().size();
@@ -62,7 +62,7 @@ final class Load {
       return read >= BATCH_ENTRIES || bytes >= BATCH_BYTES;
     }
 
-    /** The entries of the lines that go together. */
+    /** The entries that go together. */
     Map<ByteString, ByteString> entries() {
       final Map<ByteString, ByteString> entries = new LinkedHashMap<>();
       for (final Line line : lines.values()) {
@@ -81,7 +81,7 @@ final class Load {
       return lines.values().stream().mapToLong(Line::number).max().orElse(0);
     }
 
-    /** The lines in words. */
+    /** The range of lines in words. */
     String text() {
       final long first = lines.values().stream().mapToLong(Line::number).min().orElse(0);
       return "lines " + first + " to " + lastLine();
@@ -91,8 +91,8 @@ final class Load {
   /**
    * Creates it.
    *
-   * @param maxBad lines after which it gives up.
-   * @param ttl how long entries are there; null: until their deadlines, or until they are removed.
+   * @param maxBad limit of bad lines, after which it gives up.
+   * @param ttl time to live of all entries; null to use their own deadlines.
    */
   Load(
       EntryFile file,
@@ -112,12 +112,12 @@ final class Load {
     return loaded;
   }
 
-  /** Lines so far that were left out. */
+  /** Lines skipped so far. */
   long bad() {
     return bad;
   }
 
-  /** Entries so far whose deadlines had come: they are not written. */
+  /** Entries so far that were not written because their deadlines had passed. */
   long ended() {
     return ended;
   }
@@ -161,12 +161,12 @@ final class Load {
         : LoadProgress.none();
   }
 
-  /** Whether no batch is on its way. */
+  /** Whether no batch is being written. */
   private boolean isIdle() {
     return sent == null || sent.isDone();
   }
 
-  /** The next line. If there is none for an error, those before it are written. */
+  /** The next line. If reading fails, the lines before are written first. */
   private Line next(EntryReader reader) throws IOException {
     try {
       return reader.next();
@@ -200,7 +200,7 @@ final class Load {
     }
   }
 
-  /** Sends what was read, after what was sent before is written. */
+  /** Sends the batch that was read, after the batch before it is written. */
   private void send() {
     await();
     if (filling.read > 0) {
@@ -216,7 +216,7 @@ final class Load {
     }
   }
 
-  /** Writes one entry, for the time that is left of it if it has a deadline. */
+  /** Writes one entry, with the rest of its time to live if it has a deadline. */
   private CompletableFuture<Long> put(Line line) {
     if (ttl == null && line.deadline().isEmpty()) {
       return index.put(line.key(), line.value());
@@ -256,11 +256,11 @@ final class Load {
     return refused.description().replaceFirst("; this is the first of .*", "");
   }
 
-  /** Waits for the answers of a batch; returns the keys that are not written, and why. */
+  /** Waits for the answers of a batch; returns the failures of the keys that were not written. */
   private Map<ByteString, IndexException> refusals(Batch batch) {
     final Map<ByteString, IndexException> refusals = new HashMap<>();
     final IndexException some = refusal(batch, batch.together);
-    if (some instanceof FullException) { // to write again needs memory, which there is not
+    if (some instanceof FullException) { // memory is full: a second write would fail, too
       final Map<ByteString, ByteString> entries = batch.entries();
       final Map<ByteString, ByteString> written = readBack(batch, entries.keySet());
       entries.forEach(
@@ -269,7 +269,7 @@ final class Load {
               refusals.put(key, some);
             }
           });
-    } else if (some != null) { // entries of before may have the same values, but not the deadlines
+    } else if (some != null) { // older entries may have equal values, but not deadlines
       for (final ByteString key : batch.entries().keySet()) {
         batch.alone.put(key, put(batch.lines.get(key)));
       }
@@ -293,7 +293,7 @@ final class Load {
   }
 
   /**
-   * The refusal of entries; null if they are written.
+   * The refusal of entries; null if they were written.
    *
    * @throws CommandFailure if the server is lost.
    */
@@ -312,7 +312,7 @@ final class Load {
     }
   }
 
-  /** Whether it is about entries, and not about the server. */
+  /** Whether the failure concerns the entries, not the server. */
   private static boolean isOfEntries(IndexException refused) {
     return switch (refused.code()) {
       case RESOURCE_EXHAUSTED -> refused instanceof FullException;
@@ -321,7 +321,7 @@ final class Load {
     };
   }
 
-  /** The failure of a load whose server is lost: it says from where on to load again. */
+  /** The failure of a load whose server is lost: names the line at which to load again. */
   private CommandFailure lost(Batch batch, IndexException cause) {
     final FailureReport report = FailureReport.of(cause, "the server", "the timeout");
     return new CommandFailure(

@@ -5,12 +5,12 @@ import me.tongfei.progressbar.ConsoleProgressBarConsumer;
 import me.tongfei.progressbar.ProgressBar;
 import me.tongfei.progressbar.ProgressBarBuilder;
 
-/** The progress of a command on the terminal, if a person looks: part, rate, time. */
+/** The progress bar of a command, if the output is a terminal: part, rate, time. */
 final class LoadProgress implements AutoCloseable {
   private static final int UPDATE_MS = 200;
   private static final int MEGABYTE = 1 << 20;
 
-  private final ProgressBar bar; // null: nothing is shown
+  private final ProgressBar bar; // null if nothing is shown
 
   private LoadProgress(ProgressBar bar) {
     this.bar = bar;
@@ -21,12 +21,12 @@ final class LoadProgress implements AutoCloseable {
     return new LoadProgress(null);
   }
 
-  /** Shows bytes of a file; its size is -1 where it is not known. */
+  /** Shows bytes of a file; its size is -1 if unknown. */
   static LoadProgress ofBytes(String task, long size, Stdio stdio) {
     return of(builder(task, size, stdio).setUnit(" MiB", MEGABYTE));
   }
 
-  /** Shows entries of about so many. */
+  /** Shows entries out of an approximate total. */
   static LoadProgress ofEntries(String task, long entries, Stdio stdio) {
     return of(builder(task, entries, stdio).setUnit(" entries", 1));
   }

@@ -12,15 +12,15 @@ import java.util.TreeMap;
 import java.util.TreeSet;
 
 /**
- * Indexes of a cluster of which no node lives that has all; put together from the answers of nodes
- * that reach the coordinator. What is left of them a node says, which asks all others.
+ * The indexes of a cluster of which no live node has all records, merged from the answers of nodes
+ * that reach the coordinator. A node that asks all others reports which records are left.
  *
  * @param lost their names, in order
- * @param silent addresses of nodes that live, as far as the coordinator knows, and do not answer
- * @param apart addresses of nodes that answer and do not reach the coordinator: they may have not
- *     begun, or be about to take part again
- * @param address of a node that answers and reaches the coordinator; empty: none does
- * @param nodes the numbers of nodes by their addresses, as they are announced or were asked
+ * @param silent addresses of nodes that the coordinator lists as live, and that do not answer
+ * @param apart addresses of nodes that answer, but do not reach the coordinator: they may be
+ *     starting, or about to return
+ * @param address of a node that answers and reaches the coordinator; empty if none does
+ * @param nodes the numbers of nodes by their addresses, as announced or as asked
  */
 record LostIndexes(
     List<String> lost,
@@ -34,7 +34,11 @@ record LostIndexes(
       Comparator.comparingLong(GroupDescription::getEpoch)
           .thenComparingInt(GroupDescription::getStateVersion);
 
-  /** Puts answers together: of nodes by their addresses, empty where there was none. */
+  /**
+   * Merges answers.
+   *
+   * @param answers of nodes, by their addresses; empty for nodes that did not answer
+   */
   static LostIndexes of(Map<String, Optional<DescribeClusterResponse>> answers) {
     final Map<String, DescribeClusterResponse> given = new TreeMap<>();
     final Map<String, Long> nodes = new TreeMap<>();

@@ -5,7 +5,7 @@ import java.io.IOException;
 import java.util.concurrent.Callable;
 import picocli.CommandLine.Option;
 
-/** A command that works on a data directory that no server uses; gets an output. */
+/** A command that works on a data directory that no server uses. */
 abstract class OfflineCommand implements Callable<Integer> {
   private static final int ORDER = 100;
 
@@ -23,7 +23,7 @@ abstract class OfflineCommand implements Callable<Integer> {
   @Option(names = "--json", order = ORDER + 1, description = "Print JSON, one object a line.")
   private boolean json;
 
-  @SuppressWarnings("UnusedVariable") // the program looks for its name
+  @SuppressWarnings("UnusedVariable") // the program checks its presence by name
   @Option(names = "--verbose", order = ORDER + 2, description = "Print stack traces.")
   private boolean verbose;
 
@@ -42,7 +42,7 @@ abstract class OfflineCommand implements Callable<Integer> {
   /** Runs the command; returns the exit code. */
   abstract int run(Output out) throws IOException;
 
-  /** Whether the command's work is a directory, and the output only says what was done. */
+  /** True if the command's result is a directory, and its output only reports it. */
   boolean isChanging() {
     return false;
   }
@@ -59,7 +59,7 @@ abstract class OfflineCommand implements Callable<Integer> {
     return session;
   }
 
-  /** Bytes of index memory that may be used. */
+  /** Limit of index memory in bytes. */
   final long memory() {
     return memory;
   }

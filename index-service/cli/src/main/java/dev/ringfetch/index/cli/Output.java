@@ -17,8 +17,7 @@ import java.util.Optional;
 
 /**
  * The result of a command: lines of text, lines of JSON, or bytes, in UTF-8 and buffered. Its
- * methods throw {@link UncheckedIOException} where the output cannot be written. Used by one
- * thread.
+ * methods throw {@link UncheckedIOException} if the output cannot be written. Used by one thread.
  */
 final class Output {
   private static final int BUFFER = 1 << 16;
@@ -63,7 +62,7 @@ final class Output {
         });
   }
 
-  /** Where CSV is written. */
+  /** The writer for CSV. */
   Writer writer() {
     return writer;
   }
@@ -84,40 +83,43 @@ final class Output {
     return new Json();
   }
 
-  /** The object of a line, which {@link #end} completes. */
+  /** The JSON object of a line; {@link #end} completes it. */
   final class Json {
     private Json() {}
 
-    /** A text. */
+    /** Adds a text. */
     Json text(String field, String text) {
       run(() -> generator.writeStringField(field, text));
       return this;
     }
 
-    /** A number. */
+    /** Adds a number. */
     Json number(String field, long number) {
       run(() -> generator.writeNumberField(field, number));
       return this;
     }
 
-    /** A number with a fraction. */
+    /** Adds a number with a fraction. */
     Json number(String field, double number) {
       run(() -> generator.writeNumberField(field, Math.round(number * 1e3) / 1e3));
       return this;
     }
 
-    /** A time in UTC, as ISO 8601 has it; nothing if there is none. */
+    /** Adds a time in UTC in the format of ISO 8601; nothing if it is empty. */
     Json time(String field, Optional<Instant> time) {
       return time.isEmpty() ? this : text(field, time.get().toString());
     }
 
-    /** True or false. */
+    /** Adds true or false. */
     Json flag(String field, boolean flag) {
       run(() -> generator.writeBooleanField(field, flag));
       return this;
     }
 
-    /** A key or a value: text or number; base64, and the field says so, where it is neither. */
+    /**
+     * Adds a key or a value: as text or number of its type, else in base64 under a name with {@link
+     * EntryReader#BASE64_SUFFIX}.
+     */
     Json data(String field, DataType type, ByteString bytes) {
       run(
           () -> {
@@ -147,11 +149,12 @@ final class Output {
   }
 
   /**
-   * Writes what is buffered, at the end of a command.
+   * Writes the buffered output at the end of a command.
    *
-   * @param changed whether the command's work is a change, and the output only says that it is done
-   * @throws CommandFailure that says so, if the output of a change cannot be written
-   * @throws UncheckedIOException if the output is the work, or its reader is gone
+   * @param changed whether the command's result is a change, and its output only reports it
+   * @throws CommandFailure if the report of a change cannot be written; it says that the change was
+   *     made
+   * @throws UncheckedIOException if the output is the command's result, or its reader is gone
    */
   void complete(boolean changed) {
     try {
@@ -166,7 +169,7 @@ final class Output {
     }
   }
 
-  /** Writes what is buffered. */
+  /** Writes the buffered output. */
   void flush() {
     run(
         () -> {

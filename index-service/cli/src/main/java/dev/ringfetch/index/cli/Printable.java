@@ -8,7 +8,7 @@ final class Printable {
 
   private Printable() {}
 
-  /** The text with escapes for control characters and backslashes before them. */
+  /** The text with escapes for control characters, and for backslashes before them. */
   static String escape(String text) {
     StringBuilder escaped = null;
     for (int i = 0; i < text.length(); i++) {
@@ -35,7 +35,7 @@ final class Printable {
     return escaped == null ? text : escaped.toString();
   }
 
-  /** The text with at most so many characters, the last of which says that there are more. */
+  /** The text with at most this many characters; an ellipsis ends a shortened text. */
   static String cut(String text, int width) {
     if (text.codePointCount(0, text.length()) <= width) {
       return text;
@@ -68,12 +68,12 @@ final class Printable {
     return String.format(Locale.ROOT, "%.1f %ciB", scaled, units.charAt(unit));
   }
 
-  /** A number of things, in words. */
+  /** A number with its noun, in the singular or plural. */
   static String count(long number, String one, String several) {
     return number(number) + " " + (number == 1 ? one : several);
   }
 
-  /** Entries, in words. */
+  /** A number of entries, in words. */
   static String entries(long number) {
     return count(number, "entry", "entries");
   }

@@ -15,7 +15,7 @@ final class RangeOptions {
   @Option(names = "--prefix", paramLabel = "KEY", description = "Keys that begin with this.")
   private String prefix;
 
-  /** Whether one of them was given. */
+  /** Whether any of the options was given. */
   boolean isGiven() {
     return from != null || to != null || prefix != null;
   }

@@ -12,7 +12,7 @@ import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Option;
 
-/** The command that has indexes go on of which no node lives that has all. */
+/** The command that recovers indexes of which no live node has all records. */
 @Command(
     name = "recover",
     description = {
@@ -117,7 +117,7 @@ final class RecoverCommand extends ClientCommand {
     }
   }
 
-  /** What is asked for with each index. */
+  /** The common part of the requests for all indexes. */
   private RecoverIndexRequest request(LostIndexes found) {
     final RecoverIndexRequest.Builder request = RecoverIndexRequest.newBuilder();
     if (node != null) {
@@ -149,7 +149,7 @@ final class RecoverCommand extends ClientCommand {
     return number;
   }
 
-  /** Looks at an index, and has it go on if that is to be; returns false if it was refused. */
+  /** Reports on an index, and recovers it if asked to; returns false if that was refused. */
   private boolean recover(
       ClusterQuestions questions, String address, RecoverIndexRequest.Builder request, Output out) {
     RecoverIndexResponse found = RecoverIndexResponse.getDefaultInstance();

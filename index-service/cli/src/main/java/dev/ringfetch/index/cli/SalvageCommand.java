@@ -6,7 +6,7 @@ import java.nio.file.Path;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Parameters;
 
-/** The command that writes what is left of a damaged data directory to a new one. */
+/** The command that copies the readable entries of a damaged data directory to a new one. */
 @Command(
     name = "salvage",
     description = {

@@ -14,7 +14,7 @@ import picocli.CommandLine.Option;
 /** The command that lists the entries of a range. */
 @Command(name = "scan", description = "List entries of an ordered index, in the order of keys.")
 final class ScanCommand extends ClientCommand {
-  /** Lines after which a person sees what there is. */
+  /** Number of lines after which the output is flushed to a terminal. */
   private static final int FLUSHED = 100;
 
   @Mixin private RangeOptions range;
@@ -109,7 +109,7 @@ final class ScanCommand extends ClientCommand {
         () -> table.print(out, width()));
   }
 
-  /** Reads a scan to its end, or to the signal; returns the number of what came. */
+  /** Reads a scan to its end, or until the signal; returns the number of entries or keys. */
   private <T> long each(Scan<T> scan, Output out, Consumer<T> print, Runnable end) {
     Scan<T> settings = reverse ? scan.reverse() : scan;
     settings = limit == null ? settings : settings.limit(limit);

@@ -8,8 +8,8 @@ import picocli.CommandLine.ITypeConverter;
 import picocli.CommandLine.TypeConversionException;
 
 /**
- * The place of a server on the command line: a host, and a port unless it is the usual one. Of a
- * cluster, several nodes with commas between, or its coordinator.
+ * The address of a server on the command line: a host, and a port unless it is the default one. For
+ * a cluster: several nodes separated by commas, or its coordinator.
  */
 final class ServerAddress implements ITypeConverter<String> {
   private static final Pattern FORM =
@@ -21,7 +21,7 @@ final class ServerAddress implements ITypeConverter<String> {
   @Override
   public String convert(String text) {
     if (text.startsWith(COORDINATOR)) {
-      return text; // the client reads it
+      return text; // the client parses it
     }
     return Arrays.stream(text.split(",", -1))
         .map(ServerAddress::convertOne)

@@ -11,7 +11,7 @@ import picocli.CommandLine.Option;
 final class ServerOptions {
   static final String SERVER = "--server";
 
-  /** Their place in the help: the last. */
+  /** Their position in the help: last. */
   private static final int ORDER = 100;
 
   @Option(
@@ -60,15 +60,15 @@ final class ServerOptions {
   }
 
   /**
-   * The addresses of the server, or of nodes of a cluster, of which a coordinator that is named is
-   * asked.
+   * The addresses of the server, or of nodes of a cluster; asks the coordinator for them if the
+   * option names one.
    */
   List<String> addresses() {
     try {
       return NodeFinder.addresses(server, timeout);
     } catch (IllegalArgumentException e) {
       throw CommandFailure.misuse(e.getMessage());
-    } catch (IllegalStateException e) { // of a coordinator that does not say which nodes there are
+    } catch (IllegalStateException e) { // of a coordinator that does not name the nodes
       throw new CommandFailure(ExitCode.UNREACHABLE, e.getMessage(), e);
     }
   }
@@ -77,7 +77,7 @@ final class ServerOptions {
     return timeout;
   }
 
-  /** Null: the default. */
+  /** The directory of shared memory; null for the default. */
   Path shmDirectory() {
     return shmDirectory;
   }

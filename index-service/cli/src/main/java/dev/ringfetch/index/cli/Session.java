@@ -12,8 +12,8 @@ import java.util.function.Function;
 import java.util.stream.Stream;
 
 /**
- * What the commands of a run share: streams, the signal to stop, defaults of options, and, in a
- * shell, the connection. Used by one thread.
+ * The common state of the commands of a run: streams, the signal to stop, defaults of options, and,
+ * in a shell, the connection. Used by one thread.
  */
 final class Session implements AutoCloseable {
   private final Stdio stdio;
@@ -21,8 +21,8 @@ final class Session implements AutoCloseable {
   private final InputStream stdin;
   private final Map<String, String> defaults = new HashMap<>();
   private Function<String, String> question = this::askOnStreams;
-  private ServerOptions shellServer; // null: no shell
-  private Connection connection; // null: none that is kept
+  private ServerOptions shellServer; // null if this is no shell
+  private Connection connection; // null if none is kept
 
   Session(Stdio stdio, StopSignal stop) {
     this.stdio = stdio;
@@ -36,7 +36,7 @@ final class Session implements AutoCloseable {
     defaults.put(IndexOption.INDEX, inEnvironment("RINGFETCH_INDEX", "default"));
   }
 
-  /** A variable of the environment; one that is empty is not set. */
+  /** A variable of the environment; an empty one counts as not set. */
   private String inEnvironment(String name, String unset) {
     final String value = stdio.environment().getOrDefault(name, "");
     return value.isEmpty() ? unset : value;
@@ -55,7 +55,7 @@ final class Session implements AutoCloseable {
     return stdin;
   }
 
-  /** Opens a file, or standard input where its name is {@link Input#STDIN}. */
+  /** Opens a file, or standard input if its name is {@link Input#STDIN}. */
   InputStream open(String file) throws IOException {
     return file.equals(Input.STDIN) ? stdin : Input.open(file, stop);
   }
@@ -75,18 +75,22 @@ final class Session implements AutoCloseable {
     defaults.put(option, value);
   }
 
-  /** Begins a shell on a server: its connection is kept from now on, and a person is asked so. */
+  /**
+   * Begins a shell on a server: keeps the connection from now on.
+   *
+   * @param asking prints a question and reads the user's answer
+   */
   void beginShell(ServerOptions server, Function<String, String> asking) {
     shellServer = server;
     question = asking;
   }
 
-  /** The server of the shell; empty if this is none. */
+  /** The server of the shell; empty if this is no shell. */
   Optional<ServerOptions> shellServer() {
     return Optional.ofNullable(shellServer);
   }
 
-  /** Asks a person, and returns the answer; empty at the end of the input. */
+  /** Asks the user, and returns the answer; empty at the end of the input. */
   String ask(String text) {
     return question.apply(text);
   }
@@ -100,7 +104,7 @@ final class Session implements AutoCloseable {
         answer.append((char) c);
       }
     } catch (InterruptedIOException e) {
-      stdio.err().println(); // what follows is not in the line of the question
+      stdio.err().println(); // ends the line of the question
       throw new UncheckedIOException(e);
     } catch (IOException e) {
       throw new UncheckedIOException(e);
@@ -112,7 +116,7 @@ final class Session implements AutoCloseable {
     return shellServer != null;
   }
 
-  /** The connection to a server, for one command, which then gives it back. */
+  /** The connection to a server, for one command. The command returns it with {@link #giveBack}. */
   Connection connect(ServerOptions options) {
     final Connection kept = connection;
     connection = null;

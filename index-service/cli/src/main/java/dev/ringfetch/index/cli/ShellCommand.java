@@ -25,7 +25,7 @@ final class ShellCommand implements Callable<Integer> {
 
   @Mixin private IndexOption index;
   @Mixin private ServerOptions server;
-  private LineReader reader; // null: no terminal
+  private LineReader reader; // null without a terminal
   private int exitCode = ExitCode.OK; // of the last command
 
   ShellCommand(Session session) {
@@ -48,7 +48,10 @@ final class ShellCommand implements Callable<Integer> {
     return exitCode;
   }
 
-  /** Parses as a shell does, but a backslash is itself: it is in values more often than not. */
+  /**
+   * Parses like a shell, except that a backslash is an ordinary character, as values often contain
+   * it.
+   */
   private static DefaultParser parser() {
     final DefaultParser parser = new DefaultParser();
     parser.setEscapeChars(null);

@@ -3,7 +3,7 @@ package dev.ringfetch.index.cli;
 import dev.ringfetch.index.v1.SnapshotResponse;
 import picocli.CommandLine.Command;
 
-/** The command that has the server take a snapshot, and waits for it. */
+/** The command that makes the server take a snapshot, and waits for it. */
 @Command(name = "snapshot", description = "Have the server take a snapshot now.")
 final class SnapshotCommand extends ClientCommand {
   SnapshotCommand(Session session) {

@@ -15,7 +15,7 @@ import java.util.Map;
 /**
  * The surroundings of a command: its streams, which of them are terminals, and its environment.
  *
- * @param out unbuffered; a write throws where its reader has gone.
+ * @param out unbuffered; a write throws if its reader has gone.
  * @param err in UTF-8, flushed with each line.
  */
 record Stdio(
@@ -27,10 +27,10 @@ record Stdio(
   private static final int COLUMNS_DEFAULT = 80;
   private static final int COLUMNS_LEAST = 40;
 
-  /** Which streams are terminals; a person reads there, or types. */
+  /** Flags for the streams that are terminals. */
   record Terminals(boolean input, boolean output, boolean errors) {}
 
-  /** Those of this process. */
+  /** The streams of this process. */
   static Stdio ofProcess() {
     return new Stdio(
         new FileInputStream(FileDescriptor.in),
@@ -40,7 +40,9 @@ record Stdio(
         System.getenv());
   }
 
-  /** What a descriptor is, by the name of its file: other ways differ from one JDK to the next. */
+  /**
+   * True if a descriptor is a terminal, by the name of its file; other methods differ between JDKs.
+   */
   private static boolean isTerminal(int descriptor) {
     try {
       final String file = Files.readSymbolicLink(Path.of("/proc/self/fd/" + descriptor)).toString();

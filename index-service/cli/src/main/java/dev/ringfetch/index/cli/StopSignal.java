@@ -11,8 +11,8 @@ import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
 
 /**
- * The signal that ends the process, Ctrl-C for example: a command that looks at it ends in order.
- * The process ends when the command has, or after {@value #WAIT_SECONDS} seconds. Thread-safe.
+ * The signal that ends the process, Ctrl-C for example: a command that checks it ends in order. The
+ * process ends when the command has, or after {@value #WAIT_SECONDS} seconds. Thread-safe.
  */
 final class StopSignal {
   /** How long the command may take to end. */
@@ -34,7 +34,7 @@ final class StopSignal {
             return thread;
           });
 
-  /** Creates one that the signals of this process set. */
+  /** Creates the signal; the shutdown of this JVM sets it. */
   static StopSignal ofProcess() {
     final StopSignal signal = new StopSignal();
     Runtime.getRuntime().addShutdownHook(new Thread(signal::awaitEnd, "stop-command"));
@@ -55,7 +55,7 @@ final class StopSignal {
     requested.complete(null);
   }
 
-  /** Whether the command is to end. */
+  /** Whether the command must end. */
   boolean isRequested() {
     return requested.isDone();
   }
@@ -76,8 +76,8 @@ final class StopSignal {
   }
 
   /**
-   * Waits for input, which may never come, or for the signal. After the signal the input's thread
-   * is left waiting.
+   * Waits for input, which may never come, or for the signal. After the signal, the thread that
+   * reads keeps waiting.
    *
    * @throws InterruptedIOException if the signal comes first.
    */
@@ -114,7 +114,7 @@ final class StopSignal {
     }
   }
 
-  /** Called when the command has ended: the process need not wait any longer. */
+  /** Notes that the command has ended: the process need not wait any longer. */
   void ended() {
     ended.countDown();
   }

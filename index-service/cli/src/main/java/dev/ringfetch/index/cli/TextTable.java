@@ -5,7 +5,7 @@ import java.util.List;
 
 /**
  * Rows of text in aligned columns, separated by two blanks; the last column is as long as it is.
- * Rows that come without end are printed whenever it is full.
+ * Callers with endless rows print the table whenever it is full.
  */
 final class TextTable {
   private static final int WIDEST = 48; // a longer cell moves what follows it to the right
@@ -15,7 +15,7 @@ final class TextTable {
 
   private final List<String[]> rows = new ArrayList<>();
   private final String alignment;
-  private int characters; // of the rows
+  private int characters; // of all rows
 
   /**
    * Creates it.
@@ -34,7 +34,7 @@ final class TextTable {
     return this;
   }
 
-  /** Whether there are as many rows, or characters, as are to be aligned with each other. */
+  /** Whether the rows, or their characters, have reached the limit of a table. */
   boolean isFull() {
     return rows.size() >= ROWS || characters >= CHARACTERS;
   }
@@ -42,7 +42,7 @@ final class TextTable {
   /**
    * Prints the rows, and forgets them.
    *
-   * @param width at which lines are cut; 0: they are not.
+   * @param width at which lines are cut; 0 for no limit.
    */
   void print(Output out, int width) {
     final int[] widths = new int[alignment.length()];

@@ -7,7 +7,7 @@ import java.util.Locale;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Parameters;
 
-/** The command that reads a data directory as a start of a server does, and says what is wrong. */
+/** The command that reads a data directory as a server does at its start, and reports errors. */
 @Command(
     name = "verify",
     description = {

@@ -20,7 +20,7 @@ import picocli.CommandLine.Option;
     name = "watch",
     description = "Print changes as they come, a line each, until interrupted.")
 final class WatchCommand extends ClientCommand {
-  /** How long the signal to stop may wait. */
+  /** Limit of the time until the command sees the signal to stop. */
   private static final Duration WAIT = Duration.ofMillis(100);
 
   @Mixin private IndexName index;
@@ -129,7 +129,7 @@ final class WatchCommand extends ClientCommand {
         out.flush(); // before it waits
       }
     } catch (HistoryGoneException e) {
-      gone = true; // nothing goes on from there
+      gone = true; // the watch cannot resume
       throw e;
     } finally {
       if (!gone && !isJson()) {

@@ -1,2 +1,2 @@
-/** The command line of the index: one class per command, and what the commands share. */
+/** The command line of the index: one class per command, and their common classes. */
 package dev.ringfetch.index.cli;
