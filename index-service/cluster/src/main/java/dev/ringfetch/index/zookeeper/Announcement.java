@@ -14,22 +14,22 @@ import org.apache.zookeeper.CreateMode;
 import org.apache.zookeeper.KeeperException.Code;
 
 /**
- * The ephemeral znode of this node. It is created in each session; one of an earlier session, or of
- * an earlier process at the same address, is replaced, as ZooKeeper removes it only after a
- * timeout. Once another process has replaced this one's, the node is announced no more: two
- * processes with one id would take turns.
+ * The ephemeral znode of this node. Each session creates it anew. It replaces the znode of an
+ * earlier session, or of an earlier process at the same address, as ZooKeeper removes those only
+ * after a timeout. Once another process has replaced this process's znode, this process does not
+ * announce the node again: two processes with one id would replace each other for ever.
  *
- * <p>A znode of a process elsewhere may be that of one that was killed, or the node's directory was
- * copied. So this one waits until the znode is gone; one that outlives its session's timeout is of
- * a process that lives, and this one is refused.
+ * <p>A znode of a process at another address may belong to a process that was killed, or the node's
+ * data directory was copied. So this process waits until the znode is gone. If the znode outlives
+ * its session's timeout, the other process is alive, and this process is refused.
  */
 final class Announcement {
   private static final Logger LOGGER = System.getLogger(Announcement.class.getName());
 
   private enum State {
-    /** Not to be announced. */
+    /** The node shall not be announced. */
     OFF,
-    /** To be announced when the view is current. */
+    /** The node shall be announced when the view is current. */
     WANTED,
     /** Another process is announced, which may have ended. */
     WAITING,
@@ -37,7 +37,7 @@ final class Announcement {
     REFUSED,
     /** A change is under way. */
     CHANGING,
-    /** It was there in this session. */
+    /** The znode was created in this session. */
     DONE
   }
 
@@ -51,10 +51,10 @@ final class Announcement {
   private State state = State.OFF;
   private boolean wasAnnounced;
 
-  /** Number of the last change: results of earlier ones do not count. */
+  /** Number of the last change; results of earlier changes are ignored. */
   private int attempt;
 
-  /** The session in which the node was announced last, and what the view had then. */
+  /** The session in which the node was announced last, and the znode that the view had then. */
   private long session;
 
   private ClusterView.Announced known;
@@ -74,7 +74,7 @@ final class Announcement {
   /**
    * Begins.
    *
-   * @param taken is told of another process that lives as this node
+   * @param taken receives the other process if one is alive as this node
    */
   void begin(Node self, Consumer<Node> taken) {
     if (state != State.OFF || self.getId() == 0 || self.getIncarnation() == 0) {
@@ -86,8 +86,8 @@ final class Announcement {
   }
 
   /**
-   * Removes the znode; where that fails, the end of the session does. A process that is kept out
-   * stays so.
+   * Removes the znode; if that fails, the end of the session removes it. An excluded process stays
+   * excluded.
    */
   void end() {
     final boolean isThere = state == State.DONE && view.isCurrent();
@@ -110,7 +110,7 @@ final class Announcement {
     }
   }
 
-  /** The session may be another one. */
+  /** Notes that the connection is back, perhaps with another session. */
   void onConnected() {
     if (state != State.OFF && state != State.REFUSED) {
       state = State.WANTED;
@@ -118,8 +118,8 @@ final class Announcement {
   }
 
   /**
-   * Whether this process takes no part: another one is announced as this node, or may be, as this
-   * one has not been yet.
+   * Whether this process is excluded from the cluster: another process is announced as this node,
+   * or may be, as this process has not been announced yet.
    */
   boolean isKeptOut() {
     return state == State.WAITING
@@ -127,7 +127,9 @@ final class Announcement {
         || (!wasAnnounced && (state == State.WANTED || state == State.CHANGING));
   }
 
-  /** Whether this process was announced once: it may obey, or lead, and has to know what came. */
+  /**
+   * Whether this process was ever announced: it may follow or lead, so it must know all changes.
+   */
   boolean wasAnnounced() {
     return wasAnnounced;
   }
@@ -168,7 +170,7 @@ final class Announcement {
 
   private void await(Node other) {
     final long nowNs = clock.getAsLong();
-    // ZooKeeper ends sessions by ticks, of which a timeout has two or more.
+    // ZooKeeper ends sessions at ticks; a timeout has at least two of them.
     final long timeoutNs = ensemble.sessionTimeoutNs() * 3 / 2;
     if (state != State.WAITING) {
       state = State.WAITING;
@@ -179,7 +181,7 @@ final class Announcement {
               + " until its session has ended",
           other.getAddress(),
           timeoutNs / 1_000_000_000);
-    } else if (timeoutNs > 0 && nowNs - waitingNs > timeoutNs) { // 0: it is not known now
+    } else if (timeoutNs > 0 && nowNs - waitingNs > timeoutNs) { // 0 if unknown at the moment
       state = State.REFUSED;
       taken.accept(other);
     }
@@ -218,7 +220,7 @@ final class Announcement {
       }
       default -> {
         if (Ensemble.isLoss(code)) {
-          state = State.WANTED; // the next connection's view says what has become of it
+          state = State.WANTED; // the view of the next connection shows the result
         } else {
           LOGGER.log(
               Level.ERROR,

@@ -43,12 +43,12 @@ final class ClusterPaths {
     nodes = this.cluster + "/nodes";
   }
 
-  /** Those that every cluster has, parents first. */
+  /** The paths that every cluster has, parents first. */
   List<String> permanent() {
     return List.of(ROOT, cluster, groups, dropped, names, nodes);
   }
 
-  /** The one below which all else of the cluster is. */
+  /** The root of the cluster's paths. */
   String cluster() {
     return cluster;
   }
@@ -61,7 +61,7 @@ final class ClusterPaths {
     return groups + '/' + Long.toUnsignedString(id);
   }
 
-  /** That of the groups that were dropped last. */
+  /** The path of the list of groups that were dropped last. */
   String dropped() {
     return dropped;
   }
@@ -78,12 +78,12 @@ final class ClusterPaths {
     return nodes + '/' + Long.toHexString(id);
   }
 
-  /** Id of the group whose znode is at the path; 0 if it is not one of a group. */
+  /** Id of the group whose znode is at the path; 0 if the path is not a group's. */
   long groupAt(String path) {
     return idBelow(groups, path, 10);
   }
 
-  /** Id of the node whose znode is at the path; 0 if it is not one of a node. */
+  /** Id of the node whose znode is at the path; 0 if the path is not a node's. */
   long nodeAt(String path) {
     return idBelow(nodes, path, 16);
   }

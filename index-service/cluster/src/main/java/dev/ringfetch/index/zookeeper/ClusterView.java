@@ -22,17 +22,17 @@ import org.apache.zookeeper.KeeperException.Code;
 import org.apache.zookeeper.data.Stat;
 
 /**
- * A copy of a cluster's groups and nodes, which follows ZooKeeper's.
+ * A copy of a cluster's groups and nodes that follows ZooKeeper.
  *
- * <p>One persistent recursive watch tells of each change below the cluster's path, and each is read
- * then. Such a watch misses what happens while there is no connection (ZOOKEEPER-1416: unlike a
- * watch for one event, it is set again without a comparison of versions). So {@link #readAll} sets
- * it anew after each connection, and behind it reads all znodes; until that is complete the copy is
- * not current. CuratorCache does much the same, but tells neither when the copy is current nor lets
- * a caller wait for one path, and is in a jar of its own.
+ * <p>One persistent recursive watch reports each change below the cluster's path; the copy then
+ * reads the changed znode. Such a watch misses changes while there is no connection
+ * (ZOOKEEPER-1416: unlike a watch for one event, it is set again without a comparison of versions).
+ * So {@link #readAll} sets it anew after each connection and then reads all znodes; the copy is not
+ * current until that is complete. CuratorCache is similar, but does not report when the copy is
+ * current, cannot wait for one path, and is in a jar of its own.
  *
- * <p>The state of a group never goes back: versions are compared. Before all is read, {@code sync}
- * lets a server that lags behind catch up, as a new session may begin at one.
+ * <p>The state of a group never goes back: versions are compared. A {@code sync} before the read of
+ * all znodes makes a lagging server catch up, as a new session may begin at one.
  */
 final class ClusterView {
   private static final Logger LOGGER = System.getLogger(ClusterView.class.getName());
@@ -49,7 +49,7 @@ final class ClusterView {
   private final Set<String> changedPaths = new HashSet<>();
   private final Set<String> complaints = new HashSet<>();
 
-  /** To be told to the listener: ids of groups that changed, and of those that are gone. */
+  /** Ids of groups that changed or are gone, and that the listener has not received yet. */
   private final Set<Long> changed = new HashSet<>();
 
   private final Set<Long> dropped = new HashSet<>();
@@ -57,7 +57,7 @@ final class ClusterView {
   private boolean droppedLastChanged;
   private boolean nodesChanged;
 
-  /** Number of the last {@link #readAll}; what was read for an earlier one does not count. */
+  /** Number of the last {@link #readAll}; results of earlier ones are ignored. */
   private int round;
 
   private int outstanding;
@@ -76,7 +76,7 @@ final class ClusterView {
     return current;
   }
 
-  /** Makes the copy not current: there is no connection. */
+  /** Marks the copy as not current: there is no connection. */
   void disconnect() {
     round++;
     connected = false;
@@ -125,9 +125,9 @@ final class ClusterView {
   }
 
   /**
-   * Looks whether this ensemble has the cluster that is known: the id of the last group never goes
-   * back, also where groups are dropped. If it is another one, or has lost its data, nothing of it
-   * counts: else each group that it lacks would be given up.
+   * Checks that this ensemble has the known cluster: the id of the last group never goes back, not
+   * even when groups are dropped. If the ensemble is another one, or has lost its data, all of its
+   * data is ignored: otherwise the node would give up every group that the ensemble lacks.
    */
   private void checkCounter(byte[] content) {
     final long last = Creation.number(content);
@@ -146,7 +146,10 @@ final class ClusterView {
     }
   }
 
-  /** Something has changed at the path; empty: somewhere. False: all has to be read. */
+  /**
+   * Notes a change at the path; an empty path means that any node may have changed. Returns false
+   * if all znodes must be read again.
+   */
   boolean onChanged(String path) {
     if (path.isEmpty()) {
       return false;
@@ -159,7 +162,7 @@ final class ClusterView {
     return true;
   }
 
-  /** Reads what has changed. */
+  /** Reads the changed znodes. */
   void readChanged() {
     if (connected) {
       changedPaths.forEach(this::read);
@@ -172,7 +175,7 @@ final class ClusterView {
     return groups.get(id);
   }
 
-  /** A node as it is announced; null if it is not. */
+  /** A node as announced; null if it is not announced. */
   Announced node(long id) {
     return nodes.get(id);
   }
@@ -182,13 +185,13 @@ final class ClusterView {
     changedPaths.add(path);
   }
 
-  /** This node was announced in this session. */
+  /** Notes that this node was announced in this session. */
   void onAnnounced(Node self, long session) {
     nodes.put(self.getId(), new Announced(self, session, 0));
     nodesChanged = true;
   }
 
-  /** Takes over what a znode of a group has. */
+  /** Adopts the content of a group's znode. */
   void onGroup(long id, byte[] content, int version, long modified) {
     final GroupState state = parse(id, content, version, modified);
     final GroupState known = groups.get(id);
@@ -199,7 +202,7 @@ final class ClusterView {
     }
   }
 
-  /** A group's znode is gone. */
+  /** Notes that a group's znode is gone. */
   void onNoGroup(long id) {
     if (groups.remove(id) != null) {
       changed.remove(id);
@@ -234,13 +237,13 @@ final class ClusterView {
     return droppedLast.getGroupsList();
   }
 
-  /** The groups that a znode says were dropped last. */
+  /** The groups that were dropped last, by a znode's content. */
   DroppedGroups droppedLast(byte[] content) {
     try {
       return DroppedGroups.parseFrom(content);
     } catch (InvalidProtocolBufferException e) {
       complain(paths.dropped(), "it is not a list of groups: " + e.getMessage());
-      return DroppedGroups.getDefaultInstance(); // what was dropped is kept on disks
+      return DroppedGroups.getDefaultInstance(); // unknown: disks keep the dropped groups
     }
   }
 
@@ -354,7 +357,7 @@ final class ClusterView {
     }
     final GroupState.Builder known = state.toBuilder().setVersion(version);
     if (state.hasWon()) {
-      // Each later write of the znode takes the won configuration away or replaces it.
+      // Each later write of the znode removes or replaces the won configuration.
       known.getWonBuilder().setEpoch(modified);
     } else if (state.getEstablished().getEpoch() == 0) {
       known.getEstablishedBuilder().setEpoch(modified); // recovered; the next write stores it
@@ -368,7 +371,7 @@ final class ClusterView {
     }
   }
 
-  /** Ends the round: something could not be read. */
+  /** Ends the round: a path could not be read. */
   private void fail(String path, Code code) {
     disconnect();
     if (Ensemble.isLoss(code)) {
@@ -382,7 +385,7 @@ final class ClusterView {
     }
   }
 
-  /** Counts the operation, and takes its result only while the round goes on. */
+  /** Counts the operation, and ignores its result after the end of the round. */
   private Ensemble.Completion inRound(Ensemble.Completion completion) {
     final int of = round;
     outstanding++;

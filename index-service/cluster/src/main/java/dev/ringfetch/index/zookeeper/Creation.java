@@ -15,9 +15,9 @@ import org.apache.zookeeper.KeeperException.Code;
 import org.apache.zookeeper.data.Stat;
 
 /**
- * The creation of a group: its name, its id and itself in one change, which is conditional on the
- * version of the last id. So each id is given once, and a group with a smaller id was there before.
- * A group that it takes the place of is dropped in the same change.
+ * The creation of a group: creates its name and its znode, and advances the last id, in one change
+ * that is conditional on the version of the last id. So each id is assigned once, and smaller ids
+ * are older. If the group replaces another one, the same change drops that one.
  */
 final class Creation extends Request {
   private static final Logger LOGGER = System.getLogger(Creation.class.getName());
@@ -27,10 +27,10 @@ final class Creation extends Request {
 
   private final GroupState first;
 
-  /** The group in whose place it comes, as it was seen; null: none. */
+  /** The group to replace, in the state that the caller has seen; null if none. */
   private final GroupState replaced;
 
-  /** The id of the last attempt, and the version of the last id that it is conditional on. */
+  /** The id of the last attempt, and the version of the last id as the attempt's condition. */
   private long id;
 
   private int counterVersion;
@@ -43,7 +43,7 @@ final class Creation extends Request {
   }
 
   /**
-   * @param replaced is dropped; null: none
+   * @param replaced the group to drop; null if none
    */
   Creation(Context context, Answer answer, GroupState first, GroupState replaced) {
     super(context, answer);
@@ -149,7 +149,7 @@ final class Creation extends Request {
     }
   }
 
-  /** Whether the group that is to be replaced is not as it was seen, or is gone with its name. */
+  /** Whether the group to replace has changed since it was seen, or is gone with its name. */
   private static boolean isReplacedChanged(CuratorEvent event) {
     final int named = event.getOpResults().get(NAME).getError();
     final int group = event.getOpResults().get(REPLACED).getError();
@@ -158,7 +158,7 @@ final class Creation extends Request {
         || group == Code.BADVERSION.intValue();
   }
 
-  /** The name is taken: finds out by which group. */
+  /** Finds the group that has the name. */
   private void readNamed() {
     context
         .ensemble()
@@ -200,7 +200,7 @@ final class Creation extends Request {
         });
   }
 
-  /** The last id has changed since an attempt whose answer was lost: was it by that attempt? */
+  /** Decides whether an attempt whose answer was lost has advanced the last id. */
   private void decide() {
     readGroup(
         id,
@@ -211,7 +211,7 @@ final class Creation extends Request {
           } else if (isOurs(now)) {
             end(Result.DONE, now);
           } else {
-            // The id went to another: each attempt had none.
+            // Another group has the id: no attempt had an effect.
             forgetLoss();
             proceed();
           }
@@ -229,7 +229,7 @@ final class Creation extends Request {
     return "to create a group: index=" + first.getIndex();
   }
 
-  /** The id of the last group that was created, as its znode has it. */
+  /** The id of the last group that was created, by its znode's content. */
   static long number(byte[] content) {
     final String text = new String(content, StandardCharsets.US_ASCII);
     return text.isEmpty() ? 0 : Long.parseUnsignedLong(text);

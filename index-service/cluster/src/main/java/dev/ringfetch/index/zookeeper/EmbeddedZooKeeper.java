@@ -14,13 +14,13 @@ import org.apache.zookeeper.server.embedded.ExitHandler;
 import org.apache.zookeeper.server.embedded.ZooKeeperServerEmbedded;
 
 /**
- * The program of a ZooKeeper server for clusters on one machine: one server, so nothing goes on
- * while it is away, and what it has is lost with its disk.
+ * The program of a ZooKeeper server for clusters on one machine: a single server, so the cluster's
+ * coordination stops while it is down, and its data is lost with its disk.
  *
- * <p>It takes the data directory, the address to listen at and the port (0: any), prints one line
- * {@code zookeeper listening on ADDRESS:PORT}, and runs until its standard input ends or a signal
- * comes. Without an administration server and without four-letter words. {@link ZooKeeperProcess}
- * starts it.
+ * <p>It takes the data directory, the address to listen at and the port (0 for any), prints one
+ * line {@code zookeeper listening on ADDRESS:PORT}, and runs until its standard input ends or a
+ * signal comes. Without an administration server and without four-letter words. {@link
+ * ZooKeeperProcess} starts it.
  */
 public final class EmbeddedZooKeeper {
   static final String READY = "zookeeper listening on ";
@@ -34,7 +34,7 @@ public final class EmbeddedZooKeeper {
 
   private static final int LOG_PREALLOCATED_KIB = 1024;
 
-  /** Kept: a logger's level is forgotten with it. */
+  /** Kept in a field: an unreferenced logger loses its level. */
   private static final Logger ZOOKEEPER = Logger.getLogger("org.apache.zookeeper");
 
   private EmbeddedZooKeeper() {}
@@ -67,14 +67,14 @@ public final class EmbeddedZooKeeper {
     System.out.println(READY + server.getConnectionString());
     System.out.flush();
     while (System.in.read() >= 0) {
-      // Nothing is said to it but the end.
+      // Only the end of the input matters.
     }
     server.close();
-    System.exit(0); // threads of it go on
+    System.exit(0); // ZooKeeper's threads are still running
   }
 
   private static Properties configuration(String address, String port) {
-    // Read by classes that the configuration does not reach.
+    // Classes outside the configuration read this property.
     System.setProperty("zookeeper.4lw.commands.whitelist", "");
     System.setProperty("zookeeper.admin.enableServer", "false");
     System.setProperty("zookeeper.preAllocSize", Integer.toString(LOG_PREALLOCATED_KIB));
@@ -89,7 +89,7 @@ public final class EmbeddedZooKeeper {
     return properties;
   }
 
-  /** Each start writes one, and none is read again. */
+  /** Deletes the configuration files of earlier starts, which are not read again. */
   private static void deleteConfigurations(Path directory) {
     try (DirectoryStream<Path> old =
         Files.newDirectoryStream(directory, "zookeeper.configuration*.properties")) {

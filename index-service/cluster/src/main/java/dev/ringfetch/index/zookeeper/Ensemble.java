@@ -24,41 +24,41 @@ import org.apache.zookeeper.ZooDefs.Ids;
 import org.apache.zookeeper.data.ACL;
 
 /**
- * The connection to ZooKeeper: starts operations in the background, and queues what they bring
- * until {@link #drain}.
+ * The connection to ZooKeeper: starts operations in the background, and queues their results until
+ * {@link #drain}.
  *
- * <p>Curator keeps the session and replaces it when it has expired. It repeats no operation: a
- * change that is repeated hides whether its first attempt was carried out.
+ * <p>Curator keeps the session and replaces it when it has expired. It does not repeat operations:
+ * a repeated change would hide whether its first attempt was carried out.
  *
- * <p>Used by one thread at a time, but that results come on threads of Curator and ZooKeeper.
+ * <p>Used by one thread at a time; results arrive on threads of Curator and ZooKeeper.
  */
 final class Ensemble implements AutoCloseable {
   private static final Logger LOGGER = System.getLogger(Ensemble.class.getName());
   private static final int CLOSE_WAIT_MILLIS = 1000;
 
-  /** Takes the result of an operation, within {@link #drain}. */
+  /** A receiver of the result of an operation, called by {@link #drain}. */
   @FunctionalInterface
   interface Completion {
     /**
-     * The operation has ended.
+     * Called at the end of the operation.
      *
      * @param event null if the operation could not be started
      */
     void onCompleted(Code code, CuratorEvent event);
   }
 
-  /** Takes what is not the result of an operation, within {@link #drain}. */
+  /** A receiver of events other than results, called by {@link #drain}. */
   interface Listener {
-    /** There is a connection, of the same session or of another. */
+    /** Called when there is a connection, in the same session or another. */
     void onConnected();
 
-    /** The connection was lost; the session may go on. */
+    /** Called when the connection is lost; the session may survive. */
     void onSuspended();
 
-    /** The session was lost. */
+    /** Called when the session is lost. */
     void onLost();
 
-    /** Something has changed at a path; empty: somewhere. */
+    /** Reports a change at {@code path}; an empty path means that any node may have changed. */
     void onChanged(String path);
   }
 
@@ -67,7 +67,7 @@ final class Ensemble implements AutoCloseable {
   private volatile Runnable wakeUp = () -> {};
   private volatile boolean closed;
 
-  /** The same one each time: ZooKeeper tells equal watchers once. */
+  /** One instance for all watches: ZooKeeper notifies equal watchers once. */
   private final Watcher watcher;
 
   /** Starts to connect. */
@@ -75,7 +75,7 @@ final class Ensemble implements AutoCloseable {
     final CuratorFrameworkFactory.Builder builder =
         CuratorFrameworkFactory.builder()
             .connectString(address.hosts())
-            .ensembleTracker(false) // the hosts are those that the address names
+            .ensembleTracker(false) // the address alone names the hosts
             .sessionTimeoutMs(address.sessionTimeoutMillis())
             .connectionTimeoutMs(address.sessionTimeoutMillis())
             .maxCloseWaitMs(CLOSE_WAIT_MILLIS)
@@ -101,7 +101,7 @@ final class Ensemble implements AutoCloseable {
     client.start();
   }
 
-  /** Sets what is run when there is something to drain. */
+  /** Sets the callback that runs when there are results to drain. */
   void wakeUp(Runnable wakeUp) {
     this.wakeUp = wakeUp;
     if (!inbox.isEmpty()) {
@@ -109,12 +109,12 @@ final class Ensemble implements AutoCloseable {
     }
   }
 
-  /** Tells that there is something to poll. */
+  /** Runs the callback: there are results to drain. */
   void wakeUp() {
     wakeUp.run();
   }
 
-  /** Runs what has come. */
+  /** Delivers the queued results and events. */
   void drain() {
     Runnable next;
     while ((next = inbox.poll()) != null) {
@@ -122,7 +122,7 @@ final class Ensemble implements AutoCloseable {
     }
   }
 
-  /** Whether there is a connection. If not, {@link Listener#onConnected} comes when there is. */
+  /** Whether there is a connection. If not, {@link Listener#onConnected} follows later. */
   boolean isConnected() {
     return client.getZookeeperClient().isConnected();
   }
@@ -136,7 +136,7 @@ final class Ensemble implements AutoCloseable {
     }
   }
 
-  /** How long the session lives without a connection; 0 if there is none. */
+  /** The session's timeout without a connection; 0 if there is no session. */
   long sessionTimeoutNs() {
     try {
       return TimeUnit.MILLISECONDS.toNanos(
@@ -160,12 +160,12 @@ final class Ensemble implements AutoCloseable {
         () -> client.create().inBackground(to(completion)).forPath(path, new byte[0]), completion);
   }
 
-  /** Waits until the server that this client is connected to has all that was committed before. */
+  /** Completes when the client's ZooKeeper server has everything that was committed before. */
   void sync(String path, Completion completion) {
     start(() -> client.sync().inBackground(to(completion)).forPath(path), completion);
   }
 
-  /** Asks for all changes at the path and below, until the session ends. */
+  /** Watches the path and all paths below it until the session ends. */
   void watch(String path, Completion completion) {
     start(
         () ->
@@ -179,7 +179,7 @@ final class Ensemble implements AutoCloseable {
         completion);
   }
 
-  /** Carries out all changes or none. The result's code is that of the first that failed. */
+  /** Carries out all changes or none. The result has the code of the first change that failed. */
   void change(Changes changes, Completion completion) {
     start(
         () ->
@@ -190,13 +190,16 @@ final class Ensemble implements AutoCloseable {
         completion);
   }
 
-  /** Makes a list of changes. */
+  /** A builder of a list of changes. */
   @FunctionalInterface
   interface Changes {
     List<CuratorOp> in(TransactionOp operation) throws Exception;
   }
 
-  /** Whether an operation that ended so may have been carried out, or can be repeated later. */
+  /**
+   * Whether the code is that of a lost connection: the operation may have been carried out, and can
+   * be repeated later.
+   */
   static boolean isLoss(Code code) {
     return switch (code) {
       case CONNECTIONLOSS, OPERATIONTIMEOUT, REQUESTTIMEOUT, SESSIONEXPIRED, SESSIONMOVED -> true;
@@ -253,7 +256,7 @@ final class Ensemble implements AutoCloseable {
     }
   }
 
-  /** Leaves it to the caller whether an operation is repeated. */
+  /** The policy of never repeating an operation: callers decide that. */
   private static final class NoRetry implements RetryPolicy {
     @Override
     public boolean allowRetry(int count, long elapsedMillis, RetrySleeper sleeper) {
@@ -266,7 +269,7 @@ final class Ensemble implements AutoCloseable {
     }
   }
 
-  /** Gives all rights on a znode to the user that creates it, and none to others. */
+  /** The access list that gives all rights on a znode to its creator, and none to others. */
   private static final class CreatorOnly implements ACLProvider {
     @Override
     public List<ACL> getDefaultAcl() {

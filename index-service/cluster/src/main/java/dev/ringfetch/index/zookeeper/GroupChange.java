@@ -13,14 +13,14 @@ import org.apache.curator.framework.api.transaction.TransactionOp;
 import org.apache.zookeeper.KeeperException.Code;
 import org.apache.zookeeper.data.Stat;
 
-/** A change of a group that there is, conditional on its version. */
+/** A change of an existing group, conditional on its version. */
 final class GroupChange extends Request {
   private final GroupState seen;
 
-  /** The group afterwards, as it is stored; null: dropped. */
+  /** The group's new content; null to drop the group. */
   private final GroupState changed;
 
-  /** The configuration that the change is about; null: dropped. */
+  /** The configuration that the change sets; null to drop the group. */
   private final Configuration configuration;
 
   private GroupChange(
@@ -103,7 +103,8 @@ final class GroupChange extends Request {
           end(Result.DONE, context.view().group(seen.getGroup()));
         }
       }
-      case BADVERSION, NONODE -> readGroup(seen.getGroup(), this::decide); // what it is instead
+      case BADVERSION, NONODE ->
+          readGroup(seen.getGroup(), this::decide); // reads its present state
       default -> fail(code);
     }
   }
@@ -113,11 +114,12 @@ final class GroupChange extends Request {
     return "a change: group=" + Long.toUnsignedString(seen.getGroup());
   }
 
-  /** Decides, by the state that the view has, what has become of the change. */
+  /** Decides by the view's state whether the change was made. */
   private void decide() {
     final GroupState now = context.view().group(seen.getGroup());
     if (now == null) {
-      // Dropped, by this node or another; a change of another kind may have been made before.
+      // The group was dropped, by this node or another one. A change of another kind may have been
+      // made before.
       if (changed == null && isLost()) {
         end(Result.DONE, null);
       } else {
@@ -128,7 +130,7 @@ final class GroupChange extends Request {
     } else if (isOurs(now)) {
       end(Result.DONE, now);
     } else if (isLost() && changed != null && now.getVersion() - seen.getVersion() > 1) {
-      end(Result.UNKNOWN, null); // the first change of several may have been this one
+      end(Result.UNKNOWN, null); // the first of several changes may have been this one
     } else {
       end(Result.CONFLICT, now);
     }

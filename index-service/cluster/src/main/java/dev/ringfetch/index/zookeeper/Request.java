@@ -17,12 +17,13 @@ import org.apache.zookeeper.data.Stat;
 /**
  * A conditional change under way.
  *
- * <p>When the connection is lost, whether the change was made is unknown. The next connection reads
- * the state, and the nonce in it, and versions, tell. A change that was not made is sent again: it
- * has the same condition, so a first attempt that arrives late, or the second, has no effect.
+ * <p>After the loss of the connection, it is unknown whether the change was made. The next
+ * connection reads the state; its nonce and its version decide. A change that was not made is sent
+ * again with the same condition, so that only one of the two attempts can have an effect, even if
+ * the first one arrives late.
  */
 abstract class Request {
-  /** What a request needs of the coordinator. */
+  /** The coordinator's side of a request. */
   interface Context {
     Ensemble ensemble();
 
@@ -30,10 +31,10 @@ abstract class Request {
 
     ClusterView view();
 
-    /** The request is answered. */
+    /** Answers the request. */
     void end(Request request, Result result, GroupState state);
 
-    /** The request goes on when the state has been read in another connection. */
+    /** Continues the request after the next connection has read the state. */
     void onLoss(Request request);
   }
 
@@ -48,10 +49,10 @@ abstract class Request {
     this.answer = answer;
   }
 
-  /** What ZooKeeper refuses where it does so, for the log. */
+  /** The subject of the request, for log messages about refusals. */
   abstract String subject();
 
-  /** Sends the request, or goes on with it. The view is current. */
+  /** Sends the request, or continues it. The view is current. */
   abstract void proceed();
 
   final Answer answer() {
@@ -63,18 +64,18 @@ abstract class Request {
     return lost;
   }
 
-  /** The answer of an attempt was lost with the connection. */
+  /** Notes that the answer of an attempt was lost with the connection. */
   final void loseAnswer() {
     lost = true;
     context.onLoss(this);
   }
 
-  /** All attempts were found to have had no effect. */
+  /** Notes that no attempt had an effect. */
   final void forgetLoss() {
     lost = false;
   }
 
-  /** An operation failed that only reads, or was refused. */
+  /** Handles the failure of a read, or a refusal. */
   final void fail(Code code) {
     if (Ensemble.isLoss(code)) {
       context.onLoss(this);
@@ -84,7 +85,7 @@ abstract class Request {
     }
   }
 
-  /** Reads a group, if it is there, into the view, and goes on. */
+  /** Reads a group, if it exists, into the view, then continues. */
   final void readGroup(long group, Runnable then) {
     context
         .ensemble()
@@ -105,12 +106,12 @@ abstract class Request {
   }
 
   /**
-   * The groups that were dropped last, as they were read.
+   * The groups that were dropped last, as read.
    *
    * @param version of their znode
    */
   record LastDropped(DroppedGroups groups, int version) {
-    /** The changes by which another group goes, and is one of them. */
+    /** The changes that drop a group and add it to the list of dropped groups. */
     List<CuratorOp> drop(TransactionOp operation, ClusterPaths paths, GroupState group)
         throws Exception {
       return List.of(
@@ -122,7 +123,7 @@ abstract class Request {
     }
   }
 
-  /** Reads which groups were dropped last, and goes on. */
+  /** Reads the list of the groups that were dropped last, then continues. */
   final void readDropped(Consumer<LastDropped> then) {
     context
         .ensemble()

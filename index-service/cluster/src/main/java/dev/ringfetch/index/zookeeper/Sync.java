@@ -8,9 +8,9 @@ import org.apache.zookeeper.KeeperException.Code;
 import org.apache.zookeeper.data.Stat;
 
 /**
- * A look at all groups that there are now: has ZooKeeper's server catch up first, which may lag
- * behind, and reads those groups that the view does not know. Changes of the others come by the
- * watch, and tell of no other index.
+ * A read of all present groups: first makes a lagging ZooKeeper server catch up, then reads the
+ * groups that the view does not know. Changes of known groups come by the watch, which does not
+ * report new indexes.
  */
 final class Sync extends Request {
   private final Set<String> unread = new TreeSet<>();
@@ -40,7 +40,7 @@ final class Sync extends Request {
             parent,
             inAttempt(
                 (code, event) -> {
-                  if (code != Code.OK) { // none of the cluster's nodes removes this path
+                  if (code != Code.OK) { // no node of the cluster removes this path
                     fail(code);
                     return;
                   }
@@ -84,7 +84,7 @@ final class Sync extends Request {
     }
   }
 
-  /** Takes a result unless the attempt is over; one that fails ends the attempt. */
+  /** Passes on a result while the attempt is under way; a failure ends the attempt. */
   private Ensemble.Completion inAttempt(Ensemble.Completion completion) {
     final int of = attempt;
     return (code, event) -> {

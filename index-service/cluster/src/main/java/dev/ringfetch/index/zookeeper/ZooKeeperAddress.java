@@ -4,15 +4,15 @@ import java.time.Duration;
 import java.util.regex.Pattern;
 
 /**
- * The place of a cluster in ZooKeeper, and how to get at it.
+ * The address of a cluster in ZooKeeper, with the session timeout and credentials.
  *
- * @param hosts of the ensemble, each {@code HOST:PORT}, with commas between
+ * @param hosts of the ensemble, each {@code HOST:PORT}, separated by commas
  * @param cluster name of the cluster
- * @param sessionTimeout how long after a node's end ZooKeeper forgets it; from 1 ms on. The servers
+ * @param sessionTimeout how long ZooKeeper keeps a node after its end; at least 1 ms. The servers
  *     have limits of their own, by default from 2 to 20 of their ticks.
  * @param credentials {@code USER:PASSWORD} of ZooKeeper's digest scheme: only clients with the same
- *     ones then read or change the cluster's znodes. They go over the wire in clear text. Null:
- *     znodes are open to all, and an earlier cluster's stay as they are.
+ *     credentials can read or change the cluster's znodes. They go over the wire in clear text. If
+ *     null, znodes are open to all, and those of an earlier cluster keep their rights.
  */
 public record ZooKeeperAddress(
     String hosts, String cluster, Duration sessionTimeout, String credentials) {

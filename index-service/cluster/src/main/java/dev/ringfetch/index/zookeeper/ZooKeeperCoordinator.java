@@ -21,26 +21,26 @@ import java.util.function.Consumer;
  *
  * <p>One znode for each group; the epoch of a won configuration is the zxid of the write that won
  * it, so epochs grow over all groups. Each change is conditional on the znode's version. {@link
- * ClusterPaths} has the znodes; {@link Request} what becomes of changes whose answer is lost;
- * {@link ClusterView} how changes are followed.
+ * ClusterPaths} lists the znodes; {@link Request} explains the handling of lost answers, {@link
+ * ClusterView} how changes are followed.
  *
- * <p>While the connection is away, for less than the session's timeout, requests wait. When the
- * session is lost, those that wait end UNKNOWN, and so do new ones until there is a connection. The
- * node is announced again in each session. {@code onConnected(true)} comes when all groups and
- * nodes have been read, and is followed by what has changed.
+ * <p>During an outage shorter than the session's timeout, requests wait. When the session is lost,
+ * waiting requests end UNKNOWN, and so do new ones until there is a connection. The node is
+ * announced again in each session. {@code onConnected(true)} comes when all groups and nodes have
+ * been read; the changed ones follow.
  *
- * <p>Znodes of others, and those that cannot be read as a group or a node, are ignored, and logged
+ * <p>Foreign znodes, and those that cannot be parsed as a group or a node, are ignored and logged
  * once. Without {@link ZooKeeperAddress#credentials} any client that reaches ZooKeeper can change
  * the cluster.
  *
- * <p>Curator and ZooKeeper have three threads, which only queue what comes; all else is done by the
- * thread that polls. {@link #close} waits up to a second for ZooKeeper to end the session.
+ * <p>Curator and ZooKeeper have three threads, which only queue events; the thread that polls does
+ * everything else. {@link #close} waits up to a second for ZooKeeper to end the session.
  */
 public final class ZooKeeperCoordinator implements Coordinator {
   private enum Link {
-    /** There was none yet, or the session was lost. */
+    /** There was no session yet, or it was lost. */
     DOWN,
-    /** The session may go on. */
+    /** The connection is lost; the session may survive. */
     SUSPENDED,
     UP
   }
@@ -60,18 +60,18 @@ public final class ZooKeeperCoordinator implements Coordinator {
   private boolean toldConnected;
   private boolean closed;
 
-  /** Requests that go on when the view is current. */
+  /** Requests that continue when the view is current. */
   private List<Request> waiting = new ArrayList<>();
 
   private final Queue<Ended> ended = new ArrayDeque<>();
 
-  /** Syncs that have ended: answered when what they have found is delivered. */
+  /** Syncs that have ended: answered after the groups that they have found are delivered. */
   private final Queue<Ended> synced = new ArrayDeque<>();
 
-  /** Groups that the listener was told of. */
+  /** Groups that the listener knows. */
   private final Set<Long> told = new HashSet<>();
 
-  /** Begins to connect to ZooKeeper. */
+  /** Creates the coordinator, which begins to connect to ZooKeeper. */
   public ZooKeeperCoordinator(ZooKeeperAddress address) {
     this.address = address;
     paths = new ClusterPaths(address.cluster());
@@ -161,7 +161,7 @@ public final class ZooKeeperCoordinator implements Coordinator {
       }
     }
     if (takesPart || (isCurrent && announcement.wasAnnounced())) {
-      calls += deliverChanges(listener); // with which one that is kept out ends what it leads
+      calls += deliverChanges(listener); // an excluded node ends its leadership with these
     }
     return calls + answerSyncs(takesPart);
   }
@@ -194,7 +194,10 @@ public final class ZooKeeperCoordinator implements Coordinator {
     }
   }
 
-  /** Those that there are: an answer may lead to a request that is answered at once. */
+  /**
+   * Delivers the answers that are queued now: an answer may start a request that is answered at
+   * once.
+   */
   private int deliverAnswers() {
     final int count = ended.size();
     for (int i = 0; i < count; i++) {
@@ -253,7 +256,7 @@ public final class ZooKeeperCoordinator implements Coordinator {
     requests.forEach(Request::proceed);
   }
 
-  /** An operation was lost with the connection, of which Curator may tell later. */
+  /** Handles the loss of an operation with the connection; Curator may report the loss later. */
   private void onReadLost() {
     if (link == Link.UP && ensemble.isConnected()) {
       readAll();
@@ -262,7 +265,7 @@ public final class ZooKeeperCoordinator implements Coordinator {
     }
   }
 
-  /** What Curator and ZooKeeper tell. */
+  /** The receiver of the ensemble's events. */
   private final class Links implements Ensemble.Listener {
     @Override
     public void onConnected() {

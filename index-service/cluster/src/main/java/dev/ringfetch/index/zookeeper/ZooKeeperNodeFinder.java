@@ -13,8 +13,8 @@ import java.util.List;
 import java.util.concurrent.locks.LockSupport;
 
 /**
- * Finds the nodes of a cluster for clients: reads in ZooKeeper which ones live, and closes the
- * connection.
+ * A finder of the nodes of a cluster, for clients: reads the live nodes from ZooKeeper, and closes
+ * the connection.
  */
 public final class ZooKeeperNodeFinder implements NodeFinder {
   private static final long POLL_NS = 5_000_000;
@@ -49,7 +49,7 @@ public final class ZooKeeperNodeFinder implements NodeFinder {
     return answer.nodes;
   }
 
-  /** Takes the nodes that live, which come within the same poll as the connection. */
+  /** The receiver of the live nodes, which come in the same poll as the connection. */
   private static final class Answer implements Coordinator.Listener {
     private List<String> nodes = List.of();
     private boolean complete;

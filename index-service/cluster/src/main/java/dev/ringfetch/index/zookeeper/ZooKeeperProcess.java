@@ -13,12 +13,12 @@ import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
 
 /**
- * The process of an {@link EmbeddedZooKeeper}, as its launcher has it. It ends when the launcher
- * closes it or ends, however that ends. What it has to say goes to the file {@code zookeeper.log}
- * in its data directory.
+ * The handle of the process of an {@link EmbeddedZooKeeper}. The process ends when the launcher
+ * closes the handle, or ends in any way. Its output goes to the file {@code zookeeper.log} in its
+ * data directory.
  */
 public final class ZooKeeperProcess implements AutoCloseable {
-  /** Where it says what it has to say, in its data directory. */
+  /** Name of the file of its output, in its data directory. */
   public static final String LOG = "zookeeper.log";
 
   private static final int START_SECONDS = 90;
@@ -32,7 +32,9 @@ public final class ZooKeeperProcess implements AutoCloseable {
     this.address = address;
   }
 
-  /** Starts a server at the loopback interface; {@link #start(Path, String, int)}. */
+  /**
+   * Starts a server at the loopback interface; otherwise like {@link #start(Path, String, int)}.
+   */
   public static ZooKeeperProcess start(Path directory, int port) throws IOException {
     return start(directory, "127.0.0.1", port);
   }
@@ -42,8 +44,8 @@ public final class ZooKeeperProcess implements AutoCloseable {
    *
    * @param directory of its data; created if there is none
    * @param host where it listens
-   * @param port 0: any
-   * @throws IOException if it does not start, with what it said
+   * @param port 0 for any
+   * @throws IOException if it does not start; the text has its output
    */
   public static ZooKeeperProcess start(Path directory, String host, int port) throws IOException {
     Files.createDirectories(directory);
@@ -53,7 +55,7 @@ public final class ZooKeeperProcess implements AutoCloseable {
                 Path.of(System.getProperty("java.home"), "bin", "java").toString(),
                 "-Xmx64m",
                 "-Xss512k",
-                "-XX:+IgnoreUnrecognizedVMOptions", // a later JVM may not have the next
+                "-XX:+IgnoreUnrecognizedVMOptions", // a later JVM may lack the next option
                 "-XX:+NeverActAsServerClassMachine", // the serial collector, unless one is named
                 "-XX:TieredStopAtLevel=1",
                 "-cp",
@@ -112,12 +114,12 @@ public final class ZooKeeperProcess implements AutoCloseable {
     return String.join("\n", lines.subList(Math.max(0, lines.size() - 20), lines.size()));
   }
 
-  /** Where it listens: host and port. */
+  /** Its address: host and port. */
   public String address() {
     return address;
   }
 
-  /** Port that it listens at. */
+  /** Its port. */
   public int port() {
     return Integer.parseInt(address.substring(address.lastIndexOf(':') + 1));
   }
@@ -132,19 +134,19 @@ public final class ZooKeeperProcess implements AutoCloseable {
     return process.isAlive();
   }
 
-  /** Ends it at once (SIGKILL), and waits for that. */
+  /** Kills the process (SIGKILL), and waits for its end. */
   public void kill() {
     process.destroyForcibly();
     awaitEnd();
   }
 
-  /** Ends it in order, and waits for that. */
+  /** Stops the process in order, and waits for its end. */
   @Override
   public void close() {
     try {
       process.getOutputStream().close();
     } catch (IOException e) {
-      // It has ended, or does not read: it is awaited.
+      // The process has ended, or does not read: the wait below decides.
     }
     awaitEnd();
   }

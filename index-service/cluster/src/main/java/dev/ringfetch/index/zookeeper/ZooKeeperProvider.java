@@ -5,8 +5,8 @@ import dev.ringfetch.index.coordinator.CoordinatorProvider;
 import java.net.URI;
 
 /**
- * The coordinators of addresses such as {@code zk://host:port,host:port/cluster}: an ensemble of
- * ZooKeeper, and a cluster in it.
+ * The provider of coordinators for addresses such as {@code zk://host:port,host:port/cluster}: an
+ * ensemble of ZooKeeper, and a cluster in it.
  */
 public final class ZooKeeperProvider implements CoordinatorProvider {
   static final String SCHEME = "zk";
