@@ -1,6 +1,6 @@
 /**
- * What a client of indexes needs to read them itself: direct readers in {@code
- * dev.ringfetch.index.direct}, and under them the layouts of index memory.
+ * The direct reading of indexes by clients: readers in {@code dev.ringfetch.index.direct}, based on
+ * the layouts of index memory.
  */
 @SuppressWarnings({"requires-automatic", "requires-transitive-automatic", "module"}) // gRPC
 module dev.ringfetch.index.reader {

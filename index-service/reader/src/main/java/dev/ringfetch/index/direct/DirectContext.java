@@ -13,7 +13,7 @@ public final class DirectContext {
   /** Default of {@link #timeout()}. */
   public static final Duration TIMEOUT_DEFAULT = Duration.ofSeconds(10);
 
-  /** Default of {@link #cachedNodes()}: those of an index with some millions of entries. */
+  /** Default of {@link #cachedNodes()}: enough for an index with some millions of entries. */
   public static final int CACHED_NODES_DEFAULT = 4096;
 
   private Duration timeout = TIMEOUT_DEFAULT;
@@ -25,7 +25,7 @@ public final class DirectContext {
   /** A context with the defaults. */
   public DirectContext() {}
 
-  /** How long a read may take, whichever way it goes. */
+  /** How long a read may take, by memory or by a call. */
   public Duration timeout() {
     return timeout;
   }
@@ -39,12 +39,12 @@ public final class DirectContext {
     return this;
   }
 
-  /** How long opening a reader waits for its first grant at most: {@link #timeout()} unless set. */
+  /** How long opening a reader waits for its first grant at most. Default {@link #timeout()}. */
   public Duration grantWait() {
     return grantWait == null ? timeout : grantWait;
   }
 
-  /** Sets {@link #grantWait()}. Zero: the first reads go by calls. */
+  /** Sets {@link #grantWait()}. With zero, the first reads go by calls. */
   public DirectContext grantWait(Duration wait) {
     if (wait.isNegative()) {
       throw new IllegalArgumentException("grantWait=" + wait);
@@ -61,8 +61,8 @@ public final class DirectContext {
   /**
    * Sets {@link #cachedNodes()}.
    *
-   * @param nodes 0 or a power of two. Memory is used as nodes are met. Each level that is not
-   *     remembered costs a read of its node, over verbs a round trip.
+   * @param nodes 0 or a power of two. Memory is allocated as nodes are read. Each level that is not
+   *     cached costs a read of its node: a round trip over verbs.
    */
   public DirectContext cachedNodes(int nodes) {
     if (nodes < 0 || Integer.bitCount(nodes) > 1) {
@@ -72,18 +72,18 @@ public final class DirectContext {
     return this;
   }
 
-  /** Names of the fabrics over which memory is read, where they are there. */
+  /** Names of the fabrics that may be used to read memory, if they are available. */
   public List<String> fabrics() {
     return fabrics;
   }
 
-  /** Sets {@link #fabrics()}: shm and verbs, unless set. */
+  /** Sets {@link #fabrics()}. Default shm and verbs. */
   public DirectContext fabrics(String... names) {
     this.fabrics = List.of(names);
     return this;
   }
 
-  /** Sets the directory of the shared-memory fabric, {@code /dev/shm} unless set. */
+  /** Sets the directory of the shared-memory fabric. Default {@code /dev/shm}. */
   public DirectContext shmDirectory(Path directory) {
     fabricContext.directory(directory);
     return this;

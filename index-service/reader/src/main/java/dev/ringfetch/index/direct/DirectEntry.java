@@ -3,8 +3,8 @@ package dev.ringfetch.index.direct;
 import com.google.protobuf.ByteString;
 
 /**
- * An entry that a scan gives out, as a private copy. Reused for the next entry: it is valid until
- * {@link DirectSink#take} returns. Used by one thread.
+ * An entry of a scan, as a private copy. Reused for the next entry: valid until {@link
+ * DirectSink#take} returns. Used by one thread.
  */
 public final class DirectEntry {
   private byte[] array = {};
@@ -58,7 +58,10 @@ public final class DirectEntry {
     return version;
   }
 
-  /** When the entry ends, in milliseconds since 1970, by the clock of its partition; 0 if never. */
+  /**
+   * Deadline of the entry in milliseconds since 1970, by the clock of its partition; 0 if it has
+   * none.
+   */
   public long deadline() {
     return deadline;
   }

@@ -19,39 +19,39 @@ import java.util.List;
 import java.util.concurrent.TimeUnit;
 
 /**
- * A client's reader of one index: reads the memory of the index itself where the server grants it,
- * without the server's processor, and by calls where not. Both ways see the same: a read returns
- * what was stored at some moment between its begin and its end.
+ * A client's reader of one index: reads the memory of the index itself, without the server's
+ * processor, if the server grants it, and makes calls otherwise. Both routes give the same
+ * guarantee: a read returns a state of some moment between its begin and its end.
  *
- * <p>Where memory says that the grant is over (another server has taken over, the index was
- * dropped, the server has ended the session), the reader goes by calls and asks for another grant
- * meanwhile. Memory of a server that was killed stays readable until its successor moves the gate,
- * where it has a data directory; without one, the reader finds out within about a second that the
- * server has gone, and until then reads the {@link #incarnation} that has ended.
+ * <p>If memory shows that the grant is over (another server has taken over, the index was dropped,
+ * or the server has ended the session), the reader makes calls and requests another grant
+ * meanwhile. The memory of a killed server with a data directory stays readable until its successor
+ * moves the gate. Without a data directory, the reader detects the end of the server within about a
+ * second, and until then reads the {@link #incarnation} that has ended.
  *
- * <p>An index of a cluster is read in its leader's memory, if the gates of all members are reached:
- * what was read counts if all of them obey the leader's epoch then. Where another node leads, or
- * the members are others, the reader goes by calls until it has another grant.
+ * <p>An index of a cluster is read in its leader's memory, if the gates of all members are
+ * reachable: a read counts if all members still obey the leader's epoch after it. If the leader or
+ * the members change, the reader makes calls until it has another grant.
  *
  * <p>Over a fabric that maps no memory (verbs), a key takes two round trips of READs once the
  * reader knows where the tables of a hash index are, or remembers the inner nodes of an ordered
- * one; several keys together take no more. A key that is absent from a hash index is asked for by a
- * call. A scan takes two round trips for each leaf, of up to 48 entries. There memory ends with the
- * server's process.
+ * one; several keys together take no more. A key that seems absent from a hash index takes a call.
+ * A scan takes two round trips for each leaf, of up to 48 entries. Over such a fabric, memory ends
+ * with the server's process.
  *
- * <p>Used by one thread at a time. Reads throw {@link io.grpc.StatusRuntimeException} where a call
+ * <p>Used by one thread at a time. Reads throw {@link io.grpc.StatusRuntimeException} if a call
  * fails, and take no longer than {@link DirectContext#timeout()}.
  */
 public final class DirectReader implements AutoCloseable {
-  /** Reads of one key that may be undecided before it goes by a call: the call decides. */
+  /** Limit of undecided reads of a key; then a call decides. */
   static final int ATTEMPTS = 4;
 
-  /** Bytes of keys in one call: a server takes requests of 4 MiB unless set otherwise. */
+  /** Bytes of keys in one call: a server accepts requests of 4 MiB by default. */
   private static final int CALL_BYTES = 2 << 20;
 
   private enum State {
     OPEN,
-    /** A sink takes entries: the reader is not used otherwise meanwhile. */
+    /** A sink receives entries: no other use of the reader is allowed meanwhile. */
     SCANNING,
     CLOSED
   }
@@ -80,12 +80,12 @@ public final class DirectReader implements AutoCloseable {
   }
 
   /**
-   * Opens a reader, and waits for its first grant, or the reason why there is none, for {@link
-   * DirectContext#grantWait()} at most. It never fails for want of a grant.
+   * Opens a reader, and waits for its first grant, or for the refusal, for {@link
+   * DirectContext#grantWait()} at most. A missing grant is no failure.
    *
-   * @param channel to the server, or one to all nodes of a cluster that obeys {@link NodeAddress};
-   *     the reader does not close it.
-   * @param index name of the index; empty is "default".
+   * @param channel to the server, or to all nodes of a cluster if it obeys {@link NodeAddress}; the
+   *     reader does not close it.
+   * @param index name of the index; empty for "default".
    */
   public static DirectReader open(Channel channel, String index, DirectContext context) {
     final DirectReader reader = new DirectReader(channel, index, context);
@@ -101,7 +101,7 @@ public final class DirectReader implements AutoCloseable {
    */
   public boolean get(ByteString key, DirectValue value) {
     final long deadlineNs = prepare();
-    // Others go by a call, which says what is wrong.
+    // Illegal keys go by a call, which reports the error.
     final boolean legal = !key.isEmpty() && key.size() <= BlockDescriptor.MAX_KEY_LENGTH;
     for (int i = 0; legal && isDirect() && i < ATTEMPTS; i++) {
       final GrantedIndex granted = grant.granted();
@@ -126,8 +126,8 @@ public final class DirectReader implements AutoCloseable {
   }
 
   /**
-   * Looks several keys up, each on its own: others may be written between two of them. Where it
-   * goes by calls, it takes several of them if one answer would be too long.
+   * Looks several keys up, each on its own: writes may come between two of them. If one answer
+   * would be too long, it makes several calls.
    *
    * @param keys the keys, at most 10,000.
    * @param values receives, at the place of each key, value and version if there is an entry, and
@@ -175,22 +175,22 @@ public final class DirectReader implements AutoCloseable {
   }
 
   /**
-   * Reads on in an ordered index, until the scan ends or the sink wants no more. Each key that is
-   * there from the begin to the end of the scan comes once, in order, and no key comes twice; one
-   * that is written or removed meanwhile may come or not. Where memory does not decide, or the
-   * grant ends, the scan goes on by calls behind the last entry that it gave, and then directly
-   * again.
+   * Continues a scan of an ordered index until it ends or the sink stops it. A key that exists
+   * during the whole scan comes once, in order; a key that is written or removed meanwhile may come
+   * or not; no key comes twice. If memory does not decide, or the grant ends, the scan continues by
+   * calls after its last entry, and later directly again.
    *
    * <p>The timeout limits each call, and each 1,000 entries. After an exception the same scan can
-   * go on, unless its status is ABORTED.
+   * be continued, unless the status is ABORTED.
    *
-   * @param scan what to read, and how far it is; also one that another reader has begun.
-   * @param sink gets each entry; it must not use this reader. Over verbs, a step whose entries it
-   *     takes half the timeout for ends the connection, and the scan goes on by calls.
+   * @param scan the range and the present position; another reader may have begun it.
+   * @param sink receives each entry; it must not use this reader. Over verbs, a sink that takes
+   *     half the timeout for the entries of one step ends the connection, and the scan continues by
+   *     calls.
    * @return whether entries may be left: false at the end of the range.
-   * @throws StatusRuntimeException where a call fails, as Scan does: INVALID_ARGUMENT for bounds
-   *     that are too long, FAILED_PRECONDITION where the index has no order; ABORTED if the index
-   *     was dropped since the scan's begin, or its server has ended.
+   * @throws StatusRuntimeException if a call fails: INVALID_ARGUMENT for bounds that are too long,
+   *     FAILED_PRECONDITION if the index has no order; ABORTED if the index was dropped since the
+   *     scan's begin, or its server has ended.
    */
   public boolean scan(DirectScan scan, DirectSink sink) {
     boolean wants = true;
@@ -211,8 +211,7 @@ public final class DirectReader implements AutoCloseable {
           continue;
         }
         if (!scan.isOf(granted.incarnation())) {
-          grant.end(
-              ReadResult.CLOSED); // of an index that was dropped, or the scan's was: a call says
+          grant.end(ReadResult.CLOSED); // this index or the scan's was dropped: a call decides
           continue;
         }
         granted.until(deadlineNs);
@@ -231,7 +230,9 @@ public final class DirectReader implements AutoCloseable {
     return !scan.isDone();
   }
 
-  /** Reads the keys at some places by calls, with fewer keys each where an answer is too long. */
+  /**
+   * Reads the keys at some positions by calls, with fewer keys per call if an answer is too long.
+   */
   private void call(
       List<ByteString> keys,
       List<Integer> places,
@@ -274,7 +275,7 @@ public final class DirectReader implements AutoCloseable {
     return response.hasEntry();
   }
 
-  /** Checks the state and uses a grant that has come. Returns the deadline of the read. */
+  /** Checks the state and uses a new grant, if one has come. Returns the deadline of the read. */
   private long prepare() {
     if (state != State.OPEN) {
       throw new IllegalStateException(
@@ -313,8 +314,8 @@ public final class DirectReader implements AutoCloseable {
   }
 
   /**
-   * The incarnation of the index that direct reads are of, as answers to calls name it; 0 while
-   * reads go by calls.
+   * The incarnation of the index that direct reads use, as in answers to calls; 0 while reads go by
+   * calls.
    */
   public long incarnation() {
     return isDirect() ? grant.granted().incarnation() : 0;
@@ -325,32 +326,34 @@ public final class DirectReader implements AutoCloseable {
     return grant.obstacle();
   }
 
-  /** Keys that were looked up directly, and entries that scans gave so. */
+  /** Number of keys looked up, and of entries scanned, directly. */
   public long directReads() {
     return grant.reads();
   }
 
-  /** Direct look-ups and steps of scans that were undecided, and tried again or by a call. */
+  /**
+   * Number of undecided direct look-ups and steps of scans, which were repeated or went by a call.
+   */
   public long retries() {
     return retries;
   }
 
-  /** Direct look-ups of keys that too many others hash as, which went by calls. */
+  /** Number of direct look-ups that went by a call because too many keys have the same hash. */
   public long limits() {
     return limits;
   }
 
-  /** Keys that were looked up by calls, and entries that scans got so. */
+  /** Number of keys looked up, and of entries scanned, by calls. */
   public long callReads() {
     return callReads;
   }
 
-  /** Calls that scans have made, each for a page. */
+  /** Number of calls for pages of scans. */
   public long scanCalls() {
     return scanCalls;
   }
 
-  /** Grants that the reader has left because memory was closed or lost. */
+  /** Number of grants that ended because memory was closed or lost. */
   public long turns() {
     return grant.turns();
   }

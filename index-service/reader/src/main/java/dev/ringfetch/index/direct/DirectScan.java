@@ -10,23 +10,23 @@ import dev.ringfetch.index.v1.ScanResponse;
 import io.grpc.Status;
 
 /**
- * A scan of an ordered index: what it reads, and how far it is. It goes on directly or by calls,
- * with one {@link DirectReader} or another, all of the same index. Used by one thread at a time.
+ * The state of a scan of an ordered index: its range and its position. Any {@link DirectReader} of
+ * the same index can continue it, directly or by calls. Used by one thread at a time.
  */
 public final class DirectScan {
   private final ScanRequest request;
   private final ScanCursor cursor; // null if a bound is longer than a key can be
-  private long left; // entries still wanted, as an unsigned number; -1: all
+  private long left; // entries still to deliver, as an unsigned number; -1 for all
   private long incarnation; // 0: nothing was read yet
   private boolean done;
 
   /**
    * Begins a scan.
    *
-   * @param request what to read: range, direction, limit, whether keys only, and how many entries a
-   *     page has where the scan goes by calls. Its index is of no account.
-   * @throws IllegalArgumentException if it asks for a snapshot, which only calls have, or has the
-   *     token of a page.
+   * @param request range, direction, limit, whether keys only, and the size of pages when the scan
+   *     goes by calls. Its index is ignored.
+   * @throws IllegalArgumentException if it asks for a snapshot, which only calls support, or has
+   *     the token of a page.
    */
   public DirectScan(ScanRequest request) {
     if (request.getSnapshot() || !request.getPageToken().isEmpty()) {
@@ -56,7 +56,7 @@ public final class DirectScan {
   }
 
   /**
-   * The call for a page of what is left, for a client that goes on with it by itself and then tells
+   * The request for the next page, for a client that makes the call itself and then reports it to
    * {@link #answered}.
    *
    * @param index name of the index.
@@ -70,7 +70,7 @@ public final class DirectScan {
     return rest.build();
   }
 
-  /** The range from the place on. */
+  /** The range from the position on. */
   private KeyRange rest() {
     final KeyRange.Builder range = request.getRange().toBuilder();
     final ByteString place = cursor.place();
@@ -81,10 +81,10 @@ public final class DirectScan {
   }
 
   /**
-   * Moves the scan behind the entries of a page, which the caller got for {@link #request}.
+   * Moves the scan behind the entries of a page, the answer to {@link #request}.
    *
    * @throws io.grpc.StatusRuntimeException ABORTED if the index was dropped since the scan's begin;
-   *     INTERNAL if the page is none of what is left.
+   *     INTERNAL if the page does not belong to the rest of the range.
    */
   public void answered(ScanResponse page) {
     begin(page);
@@ -94,7 +94,7 @@ public final class DirectScan {
     end(page);
   }
 
-  /** Looks at a page before its entries count. */
+  /** Checks a page before its entries count. */
   void begin(ScanResponse page) {
     checkIncarnation(page.getIncarnation());
     incarnation = page.getIncarnation();
@@ -122,7 +122,7 @@ public final class DirectScan {
         .asRuntimeException();
   }
 
-  /** Checks that a part of the scan is of the index that the parts before were of. */
+  /** Checks that a part of the scan has the same incarnation of the index as the parts before. */
   private void checkIncarnation(long other) {
     if (!isOf(other)) {
       throw Status.ABORTED
@@ -131,22 +131,22 @@ public final class DirectScan {
     }
   }
 
-  /** Whether an index is the one that the scan has begun in, if it has begun. */
+  /** Whether the scan may continue in an index: it has begun there, or not at all. */
   boolean isOf(long other) {
     return incarnation == 0 || incarnation == other;
   }
 
-  /** Notes the index that an entry is of. */
+  /** Notes the incarnation of the index of an entry. */
   void incarnation(long of) {
     incarnation = of;
   }
 
-  /** The incarnation of the index, as answers name it; 0 before its first entries were read. */
+  /** The incarnation of the index, as in answers; 0 before the first entries were read. */
   public long incarnation() {
     return incarnation;
   }
 
-  /** Whether the bounds are as long as keys can be; if not, a call says what is wrong. */
+  /** Whether the bounds are no longer than keys can be; if not, a call reports the error. */
   boolean isLegal() {
     return cursor != null;
   }
@@ -159,7 +159,7 @@ public final class DirectScan {
     return cursor;
   }
 
-  /** Entries still wanted, at most so many. */
+  /** Number of entries still to deliver, at most {@code most}. */
   int room(int most) {
     return Long.compareUnsigned(left, most) < 0 ? (int) left : most;
   }

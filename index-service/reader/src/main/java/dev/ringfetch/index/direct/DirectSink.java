@@ -7,7 +7,7 @@ public interface DirectSink {
    * Takes an entry.
    *
    * @param entry is overwritten after the return.
-   * @return whether the scan goes on; in either case it is behind this entry then.
+   * @return whether the scan continues; in either case it is behind this entry.
    */
   boolean take(DirectEntry entry);
 }

@@ -4,17 +4,17 @@ import com.google.protobuf.ByteString;
 import dev.ringfetch.index.layout.Found;
 
 /**
- * The value that a read of a {@link DirectReader} found, as a private copy, its version, its
- * deadline, and the incarnation of the index. Reusable: the next read into it replaces all. Used by
- * one thread at a time.
+ * The result of a read of a {@link DirectReader}: a private copy of the value, its version and
+ * deadline, and the incarnation of the index. Reusable: the next read into it replaces everything.
+ * Used by one thread at a time.
  */
 public final class DirectValue {
-  /** What the reader below fills; layouts are not a client's business. */
+  /** Filled by the layout's reader; not public, as clients do not depend on layouts. */
   private final Found found = new Found();
 
   private long incarnation;
 
-  /** Creates it, for a read to fill. */
+  /** Creates it; a read fills it. */
   public DirectValue() {}
 
   /** Bytes that contain the value. They change with the next read into this object. */
@@ -37,7 +37,10 @@ public final class DirectValue {
     return found.version();
   }
 
-  /** When the entry ends, in milliseconds since 1970, by the clock of its partition; 0 if never. */
+  /**
+   * Deadline of the entry in milliseconds since 1970, by the clock of its partition; 0 if it has
+   * none.
+   */
   public long deadline() {
     return found.deadline();
   }
@@ -48,8 +51,8 @@ public final class DirectValue {
   }
 
   /**
-   * The incarnation of the index that the read was of, also where it found no entry; 0 where there
-   * was no index. Versions of two incarnations cannot be compared.
+   * The incarnation of the index that the read used, even if it found no entry; 0 if there was no
+   * index. Versions of two incarnations cannot be compared.
    */
   public long incarnation() {
     return incarnation;

@@ -35,7 +35,7 @@ final class GateRequests implements AutoCloseable {
   /**
    * A request.
    *
-   * @param token of what is granted
+   * @param token of the grant
    */
   private record Asked(
       GateMember member, ByteString token, ListenableFuture<GateResponse> answer) {}
@@ -44,7 +44,7 @@ final class GateRequests implements AutoCloseable {
    * Asks all members of a grant.
    *
    * @param grant of the leader
-   * @param hints of the fabrics that gates can be looked at over
+   * @param hints of the fabrics that can reach gates
    * @param timeoutNs of a request
    */
   GateRequests(Channel channel, GrantResponse grant, List<FabricHint> hints, long timeoutNs) {
@@ -89,7 +89,7 @@ final class GateRequests implements AutoCloseable {
     return true;
   }
 
-  /** Waits until all have answered, for so long at most; false if not, or interrupted. */
+  /** Waits up to this time until all have answered; false if they have not, or if interrupted. */
   boolean await(long waitNs) {
     final long endNs = System.nanoTime() + waitNs;
     for (final Asked one : asked) {
@@ -106,7 +106,7 @@ final class GateRequests implements AutoCloseable {
       return true;
     } catch (TimeoutException e) {
       return false;
-    } catch (ExecutionException e) { // of which connect tells
+    } catch (ExecutionException e) { // connect reports it
       return true;
     } catch (InterruptedException e) {
       Thread.currentThread().interrupt();
@@ -118,8 +118,8 @@ final class GateRequests implements AutoCloseable {
    * Connects to the gates, once all members have answered.
    *
    * @param connectNs how long connections to all of them may take
-   * @param limitNs how long READs of a look may take where gates are not mapped
-   * @throws IOException if one has refused, or its gates cannot be reached
+   * @param limitNs how long READs of gates that are not mapped may take
+   * @throws IOException if a member has refused, or its gates cannot be reached
    */
   GrantedGates connect(Map<String, Fabric> fabrics, long connectNs, long limitNs)
       throws IOException {
@@ -182,7 +182,7 @@ final class GateRequests implements AutoCloseable {
     }
   }
 
-  /** Cancels what is under way, and ends what was granted. */
+  /** Cancels the requests that are under way, and releases the grants. */
   @Override
   public void close() {
     for (final Asked one : asked) {

@@ -17,11 +17,11 @@ import java.util.function.LongSupplier;
 import java.util.function.Supplier;
 
 /**
- * The requests for a grant: at most one is under way, and after a refusal the next one waits, twice
- * as long each time. Used by one thread at a time; nothing but {@link #await} blocks.
+ * The requests for a grant: at most one is under way; after a refusal the next one waits, twice as
+ * long each time. Used by one thread at a time; nothing but {@link #await} blocks.
  *
- * <p>Each request names the token of its grant. So a grant whose answer did not come in time, or
- * came to a reader that was closed, is released all the same.
+ * <p>Each request names the token of its grant. So a grant can be released even if its answer came
+ * too late, or to a closed reader.
  */
 final class GrantRequests {
   static final long FIRST_DELAY_NS = TimeUnit.MILLISECONDS.toNanos(10);
@@ -32,8 +32,8 @@ final class GrantRequests {
   private final DirectAccessFutureStub stub;
   private final long timeoutNs;
   private final LongSupplier clock;
-  private ListenableFuture<GrantResponse> answer; // null: none is under way
-  private ByteString token; // of the grant that was asked for last
+  private ListenableFuture<GrantResponse> answer; // null if none is under way
+  private ByteString token; // of the last request
   private String index = ""; // of it
   private long nextNs;
   private long delayNs = FIRST_DELAY_NS;
@@ -41,7 +41,7 @@ final class GrantRequests {
   private String obstacle = "no grant was asked for yet";
 
   /**
-   * Creates it; asks for nothing yet.
+   * Creates it; makes no request yet.
    *
    * @param timeoutNs of a request.
    * @param clock in nanoseconds.
@@ -54,9 +54,10 @@ final class GrantRequests {
   }
 
   /**
-   * Returns a grant if one has come since the last call, or null; asks for one when it is time.
+   * Returns a grant if one has come since the last call, or null; makes the next request when it is
+   * due.
    *
-   * @param request makes what to ask for; not called unless it is time.
+   * @param request creates the request; called only when one is due.
    */
   GrantResponse poll(Supplier<GrantRequest> request) {
     if (answer == null) {
@@ -71,7 +72,7 @@ final class GrantRequests {
     return answer.isDone() ? await(0) : null;
   }
 
-  /** Waits for the answer of the request that is under way. Returns null if it is no grant. */
+  /** Waits for the answer to the request under way. Returns null if it is not a grant. */
   GrantResponse await(long waitNs) {
     if (answer == null) {
       return null;
@@ -80,7 +81,7 @@ final class GrantRequests {
     try {
       grant = answer.get(waitNs, TimeUnit.NANOSECONDS);
     } catch (TimeoutException e) {
-      return null; // it stays under way
+      return null; // the request stays under way
     } catch (ExecutionException e) {
       final Status status = Status.fromThrowable(e.getCause());
       if (mayHaveBeenGranted(status)) {
@@ -108,7 +109,7 @@ final class GrantRequests {
     return ByteString.copyFrom(bytes);
   }
 
-  /** Called when a grant could not be used, or was none: the next request waits. */
+  /** Notes a refusal, or a grant that could not be used: the next request waits. */
   void refused(String obstacle) {
     this.obstacle = obstacle;
     refusals++;
@@ -116,24 +117,24 @@ final class GrantRequests {
     delayNs = Math.min(2 * delayNs, LAST_DELAY_NS);
   }
 
-  /** Called when there is a grant: the next request waits for the first delay. */
+  /** Notes that a grant is used: the next request waits for the first delay. */
   void served() {
     nextNs = clock.getAsLong() + FIRST_DELAY_NS;
   }
 
-  /** Called when a grant that has served reads has ended: the next request goes out at once. */
+  /** Notes the end of a grant that has served reads: the next request goes out at once. */
   void ended(String obstacle) {
     this.obstacle = obstacle;
     delayNs = FIRST_DELAY_NS;
     nextNs = clock.getAsLong();
   }
 
-  /** Requests that have been refused, or led to no grant that could be used. */
+  /** Number of requests that were refused, or whose grant could not be used. */
   long refusals() {
     return refusals;
   }
 
-  /** Tells the server that a grant is not used any more, and does not wait for its answer. */
+  /** Releases a grant at the server, without waiting for the answer. */
   void release(ByteString token) {
     release(token, null);
   }
@@ -141,7 +142,7 @@ final class GrantRequests {
   /**
    * As above.
    *
-   * @param address of the node that has granted it; null: that is not known, or there is one server
+   * @param address of the node that has granted it; null if unknown, or if there is a single server
    */
   void release(ByteString token, String address) {
     if (!token.isEmpty()) {
@@ -152,12 +153,14 @@ final class GrantRequests {
     }
   }
 
-  /** Why the last request led to no reads. */
+  /** The reason why the last request led to no direct reads. */
   String obstacle() {
     return obstacle;
   }
 
-  /** Cancels the request that is under way, and releases what it was granted meanwhile. */
+  /**
+   * Cancels the request under way, and releases its grant if the server has granted it meanwhile.
+   */
   void close() {
     if (answer != null) {
       answer.cancel(true);

@@ -18,21 +18,21 @@ import java.util.concurrent.TimeUnit;
  * <p>Used by one thread at a time.
  */
 final class GrantedGates implements AutoCloseable {
-  /** Looks at gates for one at the grants. */
+  /** Number of looks at gates per look at the grants. */
   static final int GRANT_LOOKS = 256;
 
   /**
-   * How long READs at a node of a cluster may take at most: longer than a card takes to send a lost
-   * packet again (268 ms), and shorter than the silence for which a member is taken out, which
-   * calls wait for as well.
+   * How long READs at a node of a cluster may take at most. Longer than a card takes to send a lost
+   * packet again (268 ms); shorter than the silence after which a member is removed, for which
+   * calls wait as well.
    */
   static final long LIMIT_NS = TimeUnit.MILLISECONDS.toNanos(400);
 
   private static final int SPINS = 1000;
 
   private final List<Reached> members;
-  private final MemberGates mapped; // null: none is
-  private final PostedGates posted; // null: all are mapped
+  private final MemberGates mapped; // null if none is mapped
+  private final PostedGates posted; // null if all are mapped
   private final long limitNs;
   private boolean begun; // READs of the present read were posted
   private boolean granted = true;
@@ -43,8 +43,8 @@ final class GrantedGates implements AutoCloseable {
    * The gates of one member, mapped or not.
    *
    * @param domain closed with the gates
-   * @param mapped null where they are not
-   * @param posted null where they are mapped
+   * @param mapped null if the gates are not mapped
+   * @param posted null if they are mapped
    */
   record Reached(RemoteDomain domain, MemberGates.Member mapped, PostedGates.Member posted) {
     private boolean isRevoked() {
@@ -74,9 +74,9 @@ final class GrantedGates implements AutoCloseable {
   /**
    * Reaches the gates of one member in its domain.
    *
-   * @param granted the member's answer: where the gates are, and what they name
+   * @param granted the member's answer: the place and the values of its gates
    * @param limitNs how long a READ may take, in nanoseconds
-   * @throws IOException if they are none, or cannot be looked at, with the reason as its message
+   * @throws IOException if they are not gates or cannot be read, with the reason as its message
    */
   static Reached reach(RemoteDomain domain, GateMember member, GateResponse granted, long limitNs)
       throws IOException {
@@ -117,7 +117,7 @@ final class GrantedGates implements AutoCloseable {
         new PostedGates.Member(address, domain, process, number, GatesDescriptor.word(place)));
   }
 
-  /** Waits for a look that was posted, and gives it up when its time is over. */
+  /** Waits for a posted look, and gives it up when its time is over. */
   @SuppressWarnings("ThreadPriorityCheck") // a round trip that takes long leaves the processor
   private static void await(PostedGates looks, long limitNs, long endNs) {
     final long beginNs = System.nanoTime();
@@ -135,12 +135,12 @@ final class GrantedGates implements AutoCloseable {
     }
   }
 
-  /** The looks at the gates, where all are mapped; else null. */
+  /** The looks at the gates if all are mapped; else null. */
   MemberGates mapped() {
     return posted == null ? mapped : null;
   }
 
-  /** Limits all looks of the read that follows to half of the time until its deadline. */
+  /** Limits all looks of the next read to half of the time until its deadline. */
   void until(long deadlineNs) {
     if (posted != null) {
       final long nowNs = System.nanoTime();
@@ -148,7 +148,7 @@ final class GrantedGates implements AutoCloseable {
     }
   }
 
-  /** Begins a read: what earlier looks found does not count for it. READs are under way then. */
+  /** Begins a read: results of earlier looks do not count for it. Posts READs. */
   void begin() {
     if (mapped != null) {
       mapped.begin();
@@ -159,7 +159,7 @@ final class GrantedGates implements AutoCloseable {
     }
   }
 
-  /** Looks at the gates now, unless READs of the read are under way: whether all are open. */
+  /** Whether all gates are open: looks at them now, or waits for the READs under way. */
   boolean areOpen() {
     if (posted != null && !begun) {
       posted.post();
@@ -174,19 +174,19 @@ final class GrantedGates implements AutoCloseable {
     return (posted == null || posted.wereOpen()) && areGranted();
   }
 
-  /** Whether all members obeyed the epoch at the last look of the read, where all are mapped. */
+  /** Whether all members obeyed the epoch at the last look of the read, if all gates are mapped. */
   boolean wereOpen() {
     return mapped.wereOpen() && areGranted();
   }
 
-  /** Why the last look did not count, where that is known; else null. */
+  /** The reason why the last look did not count; null if unknown. */
   String obstacle() {
     return posted == null || begun ? null : posted.obstacle();
   }
 
   /**
-   * Whether no member has ended its grant, as far as this looks: now and then, as the gates alone
-   * decide what counts.
+   * Whether no member has ended its grant, checked every {@value #GRANT_LOOKS} looks: the gates
+   * alone decide whether reads count.
    */
   private boolean areGranted() {
     granted &= ++looks % GRANT_LOOKS != 0 || members.stream().noneMatch(Reached::isRevoked);

@@ -31,7 +31,7 @@ import java.util.List;
  * <p>Used by one thread at a time.
  */
 final class GrantedIndex implements AutoCloseable {
-  /** The kinds of index that are read here. */
+  /** The kinds of index that can be read directly. */
   static final List<IndexKind> KINDS = List.of(IndexKind.HASH, IndexKind.ORDERED);
 
   private static final int MIN_SHIFT = 16;
@@ -40,19 +40,19 @@ final class GrantedIndex implements AutoCloseable {
   private final ByteString token;
   private final ByteString address;
   private final RemoteDomain domain;
-  private final GrantedGates gates; // null where the index is not replicated
+  private final GrantedGates gates; // null if the index is not replicated
   private final long groupEpoch;
-  private final String leader; // address; null where the index is not replicated
+  private final String leader; // address; null if the index is not replicated
   private final long epoch;
   private final long incarnation;
   private final boolean outlivesServer;
   private final Reads reads;
-  private final PostedReads posted; // null where memory is mapped
-  private final MemberGates verified; // looked at with each verify; null: this looks itself
-  private final HashReader hash; // null where the index is ordered
-  private final OrderedReader ordered; // null where it is a hash index
+  private final PostedReads posted; // null if memory is mapped
+  private final MemberGates verified; // checked by each verify; null if checked here
+  private final HashReader hash; // null if the index is ordered
+  private final OrderedReader ordered; // null if it is a hash index
   private int[] numbers = {}; // of the segments in the domain
-  private MemoryRegion[] segments = {}; // where they are mapped
+  private MemoryRegion[] segments = {}; // if they are mapped
   private boolean lacksSegment;
 
   private GrantedIndex(GrantResponse grant, RemoteDomain domain, GrantedGates gates, Limits limits)
@@ -105,7 +105,7 @@ final class GrantedIndex implements AutoCloseable {
   }
 
   /**
-   * What the reads of a grant may take.
+   * The limits of the reads of a grant.
    *
    * @param connectNs how long it may take to connect, in nanoseconds.
    * @param roundTripNs how long one round trip of a read may take, in nanoseconds.
@@ -116,7 +116,7 @@ final class GrantedIndex implements AutoCloseable {
   /**
    * Connects to the memory of a grant.
    *
-   * @param gates of the members, closed with this; null where the index is not replicated
+   * @param gates of the members, closed with this; null if the index is not replicated
    * @throws IOException when the memory cannot be reached or read, with the reason as its message.
    */
   static GrantedIndex connect(Fabric fabric, GrantResponse grant, GrantedGates gates, Limits limits)
@@ -162,12 +162,14 @@ final class GrantedIndex implements AutoCloseable {
     }
   }
 
-  /** Address of the node that has granted a replicated index; null where it is not replicated. */
+  /**
+   * Address of the node that has granted a replicated index; null if the index is not replicated.
+   */
   static String leader(GrantResponse grant) {
     return grant.getMembersCount() == 0 ? null : grant.getMembers(0).getAddress();
   }
 
-  /** As above, of this grant. */
+  /** Same, for this grant. */
   String leader() {
     return leader;
   }
@@ -177,17 +179,17 @@ final class GrantedIndex implements AutoCloseable {
     return token;
   }
 
-  /** Descriptor of the domain that this is connected to. */
+  /** Descriptor of the connected domain. */
   ByteString domain() {
     return address;
   }
 
-  /** The index's incarnation, as answers name it. */
+  /** The index's incarnation, as in answers. */
   long incarnation() {
     return incarnation;
   }
 
-  /** Whether a successor closes the memory of a server that was killed. */
+  /** Whether the memory outlives a killed server, until a successor closes it. */
   boolean outlivesServer() {
     return outlivesServer;
   }
@@ -199,7 +201,7 @@ final class GrantedIndex implements AutoCloseable {
         && grant.getGroupEpoch() == groupEpoch;
   }
 
-  /** Attaches the segments of a grant that this does not have yet. */
+  /** Attaches the segments of a grant that are not attached yet. */
   void learn(GrantResponse grant) throws IOException {
     final List<ByteString> descriptors = grant.getSegmentsList();
     final boolean mapped = domain.capabilities().loadStore();
@@ -234,14 +236,14 @@ final class GrantedIndex implements AutoCloseable {
     return null;
   }
 
-  /** Whether a read since the last {@link #learn} met a segment that this does not have. */
+  /** Whether a read since the last {@link #learn} needed a segment that is not attached. */
   boolean lacksSegment() {
     return lacksSegment;
   }
 
   /**
-   * Whether another read of a key that was undecided may decide: a hash index's absent keys need
-   * loads in order.
+   * Whether repeating an undecided read may decide it: absent keys of a hash index need ordered
+   * loads.
    */
   boolean mayDecide() {
     return ordered != null || reads.ordered();
@@ -252,7 +254,7 @@ final class GrantedIndex implements AutoCloseable {
     return ordered != null;
   }
 
-  /** Sets the deadline of the read that follows, which is to leave time for a call. */
+  /** Sets the deadline of the next read, which leaves time for a call. */
   void until(long deadlineNs) {
     if (posted != null) {
       posted.until(deadlineNs);
@@ -274,12 +276,12 @@ final class GrantedIndex implements AutoCloseable {
   }
 
   /**
-   * Reads on in an ordered index, as {@link OrderedReader#scan} does. Each entry that the sink gets
-   * was read under the grant, if the sink looks at {@link #isGranted} before it takes one.
+   * Continues a scan, as {@link OrderedReader#scan} does. Each entry was read under the grant if
+   * the sink checks {@link #isGranted} before it accepts one.
    */
   ReadResult scan(ScanCursor cursor, EntrySink sink) {
     begin();
-    if (gates != null && !gates.areOpen()) { // first: keys that are not there give no look
+    if (gates != null && !gates.areOpen()) { // first: absent keys cause no look
       return ReadResult.CLOSED;
     }
     try {
@@ -291,8 +293,8 @@ final class GrantedIndex implements AutoCloseable {
   }
 
   /**
-   * Whether the grant has not ended, and the members of a replicated index obey its epoch: what was
-   * loaded before counts.
+   * Whether the grant lasts, and the members of a replicated index obey its epoch: if so, earlier
+   * loads count.
    */
   boolean isGranted() {
     return !domain.isRevoked() && (gates == null || areOpen());
@@ -306,12 +308,15 @@ final class GrantedIndex implements AutoCloseable {
     }
   }
 
-  /** Mapped memory was verified behind what was loaded, and mapped gates were looked at then. */
+  /**
+   * Whether the gates are open. Mapped memory was verified after the loads, and mapped gates were
+   * checked then.
+   */
   private boolean areOpen() {
     return verified == null ? gates.areOpen() : gates.wereOpen();
   }
 
-  /** Why the members' gates do not let reads in, where that is known; else null. */
+  /** The reason why the members' gates refuse reads; null if unknown. */
   String obstacle() {
     return gates == null ? null : gates.obstacle();
   }
@@ -338,7 +343,9 @@ final class GrantedIndex implements AutoCloseable {
     }
   }
 
-  /** Whether the gate names a successor of the server: a stop closes it without naming one. */
+  /**
+   * Whether the gate names a successor of the server; an orderly stop closes it without naming one.
+   */
   boolean hasSuccessor() {
     if (gates != null) {
       return true; // another leader, or the same one in another epoch
@@ -357,7 +364,7 @@ final class GrantedIndex implements AutoCloseable {
     }
   }
 
-  /** What was loaded before this look at admission and gates was granted. */
+  /** The result, if admission and gates still allow the loads before this check. */
   private ReadResult granted(ReadResult result) {
     return isGranted() ? result : ReadResult.CLOSED;
   }

@@ -17,8 +17,8 @@ import java.util.concurrent.TimeUnit;
 import java.util.function.Supplier;
 
 /**
- * The grant of a {@link DirectReader}: asks for one, asks again where no successor of the server
- * would end it, and leaves it where memory says that it is over.
+ * The grant of a {@link DirectReader}: requests one, renews it if no successor of the server would
+ * end it, and drops it when memory shows that it is over.
  *
  * <p>Used by one thread at a time.
  */
@@ -31,14 +31,14 @@ final class IndexGrant implements AutoCloseable {
   private final long timeoutNs;
   private final int cachedNodes;
   private final Map<String, Fabric> fabrics = new LinkedHashMap<>(); // by name
-  private final GrantRequests requests; // null where there is no fabric
+  private final GrantRequests requests; // null if there is no fabric
   private final Supplier<GrantRequest> request = this::request;
   private GrantedIndex granted; // null while reads go by calls
-  private GateRequests gates; // of the members, asked or granted; null: none
+  private GateRequests gates; // of the members, requested or granted; null if none
   private String obstacle;
   private long renewNs;
 
-  /** Whether the next call waits for a connection: a successor of the server has begun. */
+  /** True if a successor of the server has begun: the next call waits for a connection. */
   private boolean serverHasBegun;
 
   private long reads; // under all grants
@@ -62,9 +62,9 @@ final class IndexGrant implements AutoCloseable {
   }
 
   /**
-   * Waits for the first grant, or the reason why there is none.
+   * Waits for the first grant, or the refusal.
    *
-   * @param waitNs how long at most, from the request on: loading what it takes does not count.
+   * @param waitNs how long at most, from the request on: class loading does not count.
    */
   void await(long waitNs) {
     if (requests != null) {
@@ -79,7 +79,10 @@ final class IndexGrant implements AutoCloseable {
     }
   }
 
-  /** Uses a grant that has come, and asks for one when it is time. Returns whether one has come. */
+  /**
+   * Uses a new grant, if one has come, and makes the next request when it is due. Returns whether a
+   * grant has come.
+   */
   boolean poll(long nowNs, long deadlineNs) {
     if (granted == null && gates != null) {
       final boolean come = gates.areDone();
@@ -97,7 +100,10 @@ final class IndexGrant implements AutoCloseable {
         && renew(deadlineNs);
   }
 
-  /** Asks whether the server is still the one of the grant, which no successor would end. */
+  /**
+   * Requests the grant anew, as no successor of the server would end it; drops the memory if the
+   * server refuses.
+   */
   private boolean renew(long deadlineNs) {
     final long refusals = requests.refusals();
     final boolean come = use(requests.poll(request), deadlineNs);
@@ -143,7 +149,7 @@ final class IndexGrant implements AutoCloseable {
         served();
         return true;
       }
-    } catch (IOException | RuntimeException e) { // the latter of a descriptor that misleads
+    } catch (IOException | RuntimeException e) { // RuntimeException: a bad descriptor
       refused(grant, e);
       return true;
     }
@@ -177,7 +183,7 @@ final class IndexGrant implements AutoCloseable {
           GrantedIndex.connect(
               fabric, grant, opened, new GrantedIndex.Limits(connectNs, limitNs, cachedNodes));
       served();
-    } catch (IOException | RuntimeException e) { // the latter of a descriptor that misleads
+    } catch (IOException | RuntimeException e) { // RuntimeException: a bad descriptor
       if (opened != null) {
         opened.close();
       }
@@ -224,8 +230,8 @@ final class IndexGrant implements AutoCloseable {
   }
 
   /**
-   * Lets the next call find the server that has closed the memory: the channel may have tried to
-   * connect while there was none, and would pause before it tries again, up to two minutes.
+   * Resets the channel's back-off, so that the next call finds the successor at once: the channel
+   * may have tried to connect when there was no server, and would pause for up to two minutes.
    */
   private void reconnect() {
     serverHasBegun = true;
@@ -234,10 +240,10 @@ final class IndexGrant implements AutoCloseable {
     }
   }
 
-  /** Whether a call waits for a connection: true once after a successor of the server has begun. */
+  /** Whether the next call waits for a connection: true once after a successor has begun. */
   boolean awaitsServer() {
     final boolean awaits = serverHasBegun;
-    serverHasBegun = false; // where it has ended instead, one call learns so
+    serverHasBegun = false; // if it has ended instead, one call detects that
     return awaits;
   }
 
@@ -253,7 +259,7 @@ final class IndexGrant implements AutoCloseable {
     }
   }
 
-  /** Why reads go by calls; null while there is a grant. */
+  /** The reason why reads go by calls; null while there is a grant. */
   String obstacle() {
     if (granted != null) {
       return null;
@@ -261,12 +267,14 @@ final class IndexGrant implements AutoCloseable {
     return requests != null ? requests.obstacle() : obstacle;
   }
 
-  /** Keys that were read under grants. */
+  /** Number of keys read under grants. */
   long reads() {
     return reads;
   }
 
-  /** Grants that were left because memory was closed or lost, or another index took its place. */
+  /**
+   * Number of grants that ended because memory was closed or lost, or another index took its place.
+   */
   long turns() {
     return turns;
   }

@@ -5,9 +5,9 @@ import java.net.URI;
 import java.net.URISyntaxException;
 
 /**
- * The address of a node of a cluster, host and port, as nodes announce it and channels take it; and
- * the option of calls that are for one node. A channel that goes to all nodes obeys the option; one
- * to a single server goes there all the same, and the server refuses what is for another one.
+ * The address of a node of a cluster, host and port, as nodes announce it and channels accept it;
+ * and the call option that names the one node for a call. A channel to all nodes obeys the option.
+ * A channel to a single server ignores it, and the server refuses calls for another node.
  */
 public final class NodeAddress {
   /** Address of the node, host and port. */
@@ -22,7 +22,7 @@ public final class NodeAddress {
    * The address of a port of a host. An IPv6 address gets the brackets that it needs before a port.
    *
    * @param host name or IP address
-   * @throws IllegalArgumentException if that is no host, or the port is not from 1 to 65,535
+   * @throws IllegalArgumentException if the host is malformed, or the port is not from 1 to 65,535
    */
   public static String of(String host, int port) {
     final boolean needsBrackets = host.indexOf(':') >= 0 && !host.startsWith("[");

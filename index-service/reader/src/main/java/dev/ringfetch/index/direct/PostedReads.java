@@ -11,13 +11,13 @@ import java.util.Arrays;
 
 /**
  * Reads of index memory that cannot be mapped: each batch is posted as READs under one doorbell,
- * and takes one round trip. Only the last READ of a batch asks for a completion, which stands for
- * all of them.
+ * and takes one round trip. Only the last READ of a batch has a completion, which stands for all of
+ * them.
  *
- * <p>They are not {@link #ordered()}: a device may load the words of a READ, and the READs of a
- * batch, in any order. So they cannot show that a key is absent.
+ * <p>Loads are not {@link #ordered()}: a device may load the words of a READ, and the READs of a
+ * batch, in any order. So they cannot prove that a key is absent.
  *
- * <p>Where the connection ends, its READs complete as failed, and memory is {@link #LOST}.
+ * <p>When the connection ends, its READs complete as failed, and memory is {@link #LOST}.
  */
 final class PostedReads implements Reads {
   /** The most bytes of one batch; memory for results grows up to it. */
@@ -28,9 +28,9 @@ final class PostedReads implements Reads {
   private static final int SPINS = 1000;
   private static final long WORK_REQUEST_ID = 1;
 
-  /** The segments of the domain, as far as they are attached. */
+  /** The attached segments of the domain. */
   interface Segments {
-    /** Returns the number by which the domain knows a segment, or -1. Any may be asked for. */
+    /** The domain's number of a segment, for any argument; -1 if it is not attached. */
     int attached(long number);
   }
 
@@ -50,14 +50,15 @@ final class PostedReads implements Reads {
   private boolean unknown;
   private boolean pending;
   private int status;
-  private long endNs; // of the read that the batches are for
+  private long endNs; // deadline of the present read
 
   /**
    * Creates reads.
    *
    * @param domain whose requests and completions belong to these reads.
-   * @param shift binary logarithm of a segment's length, which each attached one has.
-   * @param limitNs how long a batch may take, in nanoseconds; then the connection is given up.
+   * @param shift binary logarithm of the length of every attached segment.
+   * @param limitNs how long a batch may take, in nanoseconds; a batch that takes longer ends the
+   *     connection.
    */
   PostedReads(RemoteDomain domain, Segments segments, int shift, long limitNs) throws IOException {
     this.domain = domain;
@@ -69,8 +70,8 @@ final class PostedReads implements Reads {
   }
 
   /**
-   * Limits all batches of the read that follows: half of the time until its deadline is left for a
-   * call. Then the connection is given up, as it is after a batch that takes too long.
+   * Limits all batches of the next read to half of the time until its deadline: the other half is
+   * for a call. A batch beyond the limit ends the connection.
    */
   void until(long deadlineNs) {
     final long nowNs = System.nanoTime();
@@ -102,7 +103,7 @@ final class PostedReads implements Reads {
     }
     final int at = used + (remoteOffsets[count] & (Long.BYTES - 1)); // aligned as its source
     if (unknown || length > MAX_LENGTH - at) {
-      unknown = true; // of one key, the caller's to ask for by RPC; of several, each on its own
+      unknown = true; // the caller makes a call for a single key, or reads several one by one
       return count++;
     }
     offsets[count] = at;
@@ -160,14 +161,14 @@ final class PostedReads implements Reads {
               offsets[read],
               lengths[read],
               workRequestId);
-      // A full queue empties itself: looking at completions is all that it takes.
+      // Polling completions empties a full queue.
     } while (result == QueuePair.SEND_QUEUE_FULL
         && domain.completions().poll(handler, 1) == 0
         && isInTime(startNs));
     return result == QueuePair.POSTED;
   }
 
-  @SuppressWarnings("ThreadPriorityCheck") // a round trip that takes long leaves the processor
+  @SuppressWarnings("ThreadPriorityCheck") // a long round trip yields the processor
   private boolean await() {
     final long startNs = System.nanoTime();
     for (int spins = 0; pending; spins++) {

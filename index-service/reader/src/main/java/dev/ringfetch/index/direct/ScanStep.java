@@ -7,17 +7,17 @@ import dev.ringfetch.index.v1.Entry;
 import dev.ringfetch.index.v1.ScanResponse;
 
 /**
- * A step of a scan: passes entries, out of memory or of a page, on to a sink. Ends after so many
- * that the reader looks at its grant from time to time. Used by one thread at a time.
+ * A step of a scan: passes entries from memory or from a page on to a sink. Its size is limited, so
+ * that the reader checks its grant from time to time. Used by one thread at a time.
  */
 final class ScanStep implements EntrySink {
-  /** Entries of a step out of memory: it takes well below a millisecond. */
+  /** Limit of the entries of a step in memory, which takes well below a millisecond. */
   static final int ENTRIES = 1000;
 
-  /** Entries whose deadlines have come that end a step, about as fast to pass as to give. */
+  /** Limit of the expired entries of a step; to skip one takes about as long as to deliver one. */
   private static final int PASSED = 1000;
 
-  /** Bytes of keys and values that end a step out of memory. */
+  /** Bytes of keys and values that end a step in memory. */
   private static final int BYTES = 256 << 10;
 
   private final DirectEntry entry = new DirectEntry();
@@ -30,7 +30,7 @@ final class ScanStep implements EntrySink {
   private int passed;
   private boolean wantsMore;
 
-  /** Reads on in memory. */
+  /** Continues the scan in memory. */
   ReadResult read(DirectScan of, DirectSink to, GrantedIndex from) {
     begin(of, to);
     granted = from;
@@ -45,7 +45,7 @@ final class ScanStep implements EntrySink {
     }
   }
 
-  /** Passes a page on; returns whether the sink wants more. */
+  /** Passes on the entries of a page; returns whether the sink continues. */
   boolean take(DirectScan of, DirectSink to, ScanResponse page) {
     begin(of, to);
     try {
@@ -71,7 +71,7 @@ final class ScanStep implements EntrySink {
     wantsMore = true;
   }
 
-  /** Keeps nothing alive. */
+  /** Releases all references. */
   private void release() {
     scan = null;
     sink = null;
@@ -122,12 +122,12 @@ final class ScanStep implements EntrySink {
     return granted.isGranted();
   }
 
-  /** Entries that the step has given. */
+  /** Number of entries that the step has delivered. */
   int given() {
     return given;
   }
 
-  /** Whether the sink has not ended the scan. */
+  /** Whether the sink has not stopped the scan. */
   boolean wantsMore() {
     return wantsMore;
   }

@@ -1,18 +1,19 @@
 package dev.ringfetch.index.layout;
 
 /**
- * The search for several keys of an ordered index together, where each batch of reads is a way over
- * a network: all leaves in one batch, as far as remembered inner nodes tell where they are, then
- * all blocks in another. What heads alone do not tell is left to the search for a single key.
+ * The search for several keys of an ordered index together, for memory behind a network, where each
+ * batch of reads is a round trip. One batch reads all leaves that cached inner nodes lead to,
+ * another one all blocks. Keys that heads alone do not decide are left to the search for a single
+ * key.
  *
- * <p>Each answer rests on a valid copy of the key's leaf, and on blocks that were read after it, as
- * that of a single key does. Used by one thread at a time.
+ * <p>As in the search for a single key, each answer is based on a valid copy of the key's leaf, and
+ * on blocks that were read after it. Used by one thread at a time.
  */
 final class BatchSearch {
-  /** Keys that are searched for together at most. */
+  /** Limit of the keys of one search. */
   static final int MAX_KEYS = 64;
 
-  /** Bytes of blocks that are read for one key at most, unless it is one block. */
+  /** Limit of the bytes of blocks read for one key; a single block may be longer. */
   private static final int MAX_BYTES = 64 << 10;
 
   /** One of the keys. */
@@ -26,7 +27,7 @@ final class BatchSearch {
     private int piece;
     private int from; // its head's entries in the leaf
     private int to;
-    private ReadResult result; // null: not known
+    private ReadResult result; // null if unknown
   }
 
   private final PieceReads pieces;
@@ -40,7 +41,7 @@ final class BatchSearch {
     this.block = block;
   }
 
-  /** Names a key of the next search. */
+  /** Sets a key of the next search. */
   void key(int number, int offset, int length, Found found) {
     if (keys[number] == null) {
       keys[number] = new Key();
@@ -53,7 +54,7 @@ final class BatchSearch {
     key.result = null;
   }
 
-  /** The result of a key; null if it is to be searched for on its own. */
+  /** The result of a key; null if the key needs a search of its own. */
   ReadResult result(int number) {
     return keys[number].result;
   }
@@ -61,7 +62,7 @@ final class BatchSearch {
   /**
    * Searches for keys.
    *
-   * @param bytes contain the keys, as {@link #key} says where
+   * @param bytes contain the keys, at the places that {@link #key} has set
    */
   void run(byte[] bytes, int count) {
     if (planLeaves(bytes, count) && executed(count)) {
@@ -73,7 +74,7 @@ final class BatchSearch {
     }
   }
 
-  /** Searches a leaf that was found for a key; returns null if that is to go block by block. */
+  /** Searches a leaf for a key; returns null if the key needs a search block by block. */
   ReadResult inLeaf(byte[] leaf, byte[] bytes, int offset, int length, Found found) {
     key(0, offset, length, found);
     keys[0].leaf = leaf;
@@ -84,7 +85,7 @@ final class BatchSearch {
     return keys[0].result;
   }
 
-  /** Executes a batch. Where memory is closed or lost, that is the result of all. */
+  /** Executes a batch. If memory is closed or lost, that is the result of all keys. */
   private boolean executed(int count) {
     if (pieces.execute()) {
       return true;
@@ -161,7 +162,7 @@ final class BatchSearch {
       final int length = BlockCopy.length(key.leaf, entry);
       bytes += length;
       if (length == 0 || (high > low && bytes > MAX_BYTES)) {
-        key.leaf = null; // no block has such a length, or a search reads less
+        key.leaf = null; // no block has such a length, or it is beyond the search's limit
         return high > low;
       }
       final int piece = block.plan(key.leaf, entry);
@@ -187,9 +188,9 @@ final class BatchSearch {
   }
 
   /**
-   * Looks at the deadlines of what was found, with one more batch if there are any. A key whose
-   * entry the clock has come to meanwhile is to be searched for on its own: another entry may have
-   * replaced it before.
+   * Checks the deadlines of the entries found, with one more batch if there are any. A key whose
+   * entry has expired meanwhile needs a search of its own: another entry may have replaced it
+   * before.
    */
   private void compareWithClock(int count) {
     boolean loaded = false;
@@ -211,7 +212,7 @@ final class BatchSearch {
     }
   }
 
-  /** Forgets the entries with deadlines that were found: the clock cannot be read. */
+  /** Forgets the entries with deadlines, as the clock cannot be read. */
   private void forgetAll(int count) {
     final ReadResult failure = pieces.failure() == ReadResult.UNDECIDED ? null : pieces.failure();
     for (int i = 0; i < count; i++) {

@@ -4,8 +4,8 @@ import java.util.Arrays;
 import java.util.zip.CRC32C;
 
 /**
- * A private copy of the block that a node refers to, as {@link NodeDescriptor} says. Used by one
- * thread at a time.
+ * A private copy of a block that a node refers to, see {@link NodeDescriptor}. Used by one thread
+ * at a time.
  */
 final class BlockCopy {
   private final PieceReads reads;
@@ -24,12 +24,12 @@ final class BlockCopy {
     separators = NodeDescriptor.separators(incarnation);
   }
 
-  /** Makes copies in the array of a {@code Found} from now on, so that a value is in it. */
+  /** Directs copies to the array of a {@code Found} from now on, which then has the value. */
   void into(Found found) {
     target = found;
   }
 
-  /** Makes copies in an array of this object from now on. */
+  /** Directs copies to an array of this object from now on. */
   void intoOwn() {
     target = own;
   }
@@ -37,9 +37,9 @@ final class BlockCopy {
   /**
    * Copies the block of a reference.
    *
-   * @param isEntry whether it is an entry's, else a separator's
-   * @return whether it is valid and the one that was referred to; if not, {@link #isValid} says
-   *     whether it is valid at least
+   * @param isEntry true for an entry's block, false for a separator's
+   * @return whether the block is valid and the referenced one; if not, {@link #isValid} tells
+   *     whether it is at least valid
    */
   boolean load(byte[] node, int reference, boolean isEntry) {
     valid = false;
@@ -50,7 +50,7 @@ final class BlockCopy {
         && take(node, reference, isEntry, reads.last());
   }
 
-  /** Length of the memory of a reference's block; 0 if no block has its size class. */
+  /** Length of the memory of a reference's block; 0 if its size class does not exist. */
   static int length(byte[] node, int reference) {
     return SizeClasses.length(GroupDescriptor.sizeClass(NodeDescriptor.slot(node, reference)));
   }
@@ -61,7 +61,7 @@ final class BlockCopy {
         GroupDescriptor.address(NodeDescriptor.slot(node, reference)), length(node, reference));
   }
 
-  /** As {@link #load}, of a block that was read as a piece of a batch. */
+  /** Like {@link #load}, for a block that was read as a piece of a batch. */
   boolean take(byte[] node, int reference, boolean isEntry, int piece) {
     valid = false;
     final int length = length(node, reference);
@@ -79,7 +79,7 @@ final class BlockCopy {
     return valid && (int) version() == NodeDescriptor.version(node, reference);
   }
 
-  /** Whether the checksum of the block that was copied last is right. */
+  /** Whether the last copied block has a valid checksum. */
   boolean isValid() {
     return valid;
   }

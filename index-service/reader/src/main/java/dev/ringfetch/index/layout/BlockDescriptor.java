@@ -43,8 +43,8 @@ import java.util.zip.CRC32C;
  * bytes. Blocks begin at multiples of 4.
  *
  * <p>A private copy of a block stands in an array {@value #COPY_OFFSET} bytes behind what the
- * checksum covers, so that it can be taken in one go. Methods with a copy overwrite these bytes and
- * the copy's own checksum.
+ * checksum covers, so that one pass can compute the checksum. Methods with a copy overwrite these
+ * bytes and the copy's own checksum.
  */
 public final class BlockDescriptor {
   /** The longest key, in bytes. */
@@ -65,13 +65,13 @@ public final class BlockDescriptor {
   /** Length of the header if both lengths are below 128. */
   public static final int SHORT_HEADER_LENGTH = LENGTHS_OFFSET + 2;
 
-  /** Part of a key length that says that there is a deadline: no key is as long. */
+  /** Flag in a key length: the block has a deadline. No key is that long. */
   public static final int DEADLINE_FLAG = 1 << 13;
 
   /** Offset of the copy of a block in an array. */
   public static final int COPY_OFFSET = 2 * Long.BYTES - Integer.BYTES;
 
-  /** Of lengths: there is a deadline in front of the key. */
+  /** Flag in {@link #lengths}: there is a deadline in front of the key. */
   private static final long HAS_DEADLINE = 1L << 62;
 
   private static final VarHandle LONG =
@@ -103,7 +103,7 @@ public final class BlockDescriptor {
     return (38 - Integer.numberOfLeadingZeros(value | 1)) / 7;
   }
 
-  /** As the method with a deadline, of a block without one. */
+  /** Same, for a block without a deadline. */
   public static int putHeader(byte[] array, long version, int keyLength, int valueLength) {
     return putHeader(array, version, keyLength, valueLength, 0);
   }
@@ -167,9 +167,9 @@ public final class BlockDescriptor {
   }
 
   /**
-   * Takes the lengths out of a copy, whose bytes may be anything.
+   * Reads the lengths of a copy, whose bytes may be anything.
    *
-   * @return -1 if they are not those of an entry that fits; else for {@link #keyOffset}, {@link
+   * @return -1 if no entry with these lengths fits; else an argument for {@link #keyOffset}, {@link
    *     #keyLength}, {@link #valueLength} and {@link #deadline}
    */
   public static long lengths(byte[] array, int blockLength) {
@@ -219,7 +219,7 @@ public final class BlockDescriptor {
     return (lengths & HAS_DEADLINE) == 0 ? 0 : deadlineAt(array, keyOffset(lengths));
   }
 
-  /** A deadline of 0, which only memory has that is no block, is one that has come long ago. */
+  /** The deadline; only memory that is not a block has 0, which counts as long passed. */
   private static long deadlineAt(byte[] array, int keyOffset) {
     return Math.max(1, (long) LONG.get(array, keyOffset - Long.BYTES));
   }

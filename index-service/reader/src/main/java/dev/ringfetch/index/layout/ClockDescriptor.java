@@ -1,8 +1,8 @@
 package dev.ringfetch.index.layout;
 
 /**
- * Layout of a clock, which says which entries of a partition are absent: one word of 64 bits, in a
- * line of its own, that the owner of the partition alone writes. Little-endian.
+ * Layout of a partition's clock, which decides which entries have expired: one word of 64 bits, in
+ * a cache line of its own, that only the owner of the partition writes. Little-endian.
  *
  * <pre>
  *   0                   1                   2                   3
@@ -15,10 +15,10 @@ package dev.ringfetch.index.layout;
  * </pre>
  *
  * <ul>
- *   <li><b>Tag</b>: {@value #TAG_BITS} bits of the incarnation of the index, never 0: so a word
- *       that is another index's, in the memory of a root that was used again, is told from its own.
+ *   <li><b>Tag</b>: {@value #TAG_BITS} bits of the incarnation of the index, never 0. It
+ *       distinguishes the words of different indexes in the reused memory of a root.
  *   <li><b>Time</b>: milliseconds since 1970, as far as they are committed; 0 while no entry has
- *       had a deadline. Only grows. Entries whose deadline it has come to are absent.
+ *       had a deadline. Only grows. Entries are absent once the time has reached their deadline.
  * </ul>
  */
 public final class ClockDescriptor {
@@ -32,12 +32,12 @@ public final class ClockDescriptor {
 
   private ClockDescriptor() {}
 
-  /** The word of a time, at most {@link #MAX_TIME}, of the index of that incarnation. */
+  /** The word for a time, at most {@link #MAX_TIME}, in the index of that incarnation. */
   public static long word(long time, long incarnation) {
     return (time << TAG_BITS) | tag(incarnation);
   }
 
-  /** The time of a word; -1 if that is not of the index of that incarnation. */
+  /** The time in a word; -1 if the word belongs to an index of another incarnation. */
   public static long time(long word, long incarnation) {
     return word >= 0 && (word & TAG_MASK) == tag(incarnation) ? word >>> TAG_BITS : -1;
   }

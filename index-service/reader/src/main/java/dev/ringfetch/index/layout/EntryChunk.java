@@ -3,9 +3,9 @@ package dev.ringfetch.index.layout;
 import java.util.Arrays;
 
 /**
- * Private copies of some entries of a leaf, between their reads and their delivery: what is
- * delivered needs no memory any more, and so no fault of memory can fall between two deliveries.
- * Used by one thread at a time.
+ * Private copies of some entries of a leaf, between their reads and their delivery. Delivery does
+ * not touch index memory, so no memory fault can occur between two deliveries. Used by one thread
+ * at a time.
  */
 final class EntryChunk {
   /** Bytes of blocks that end a chunk, except for its first entry. */

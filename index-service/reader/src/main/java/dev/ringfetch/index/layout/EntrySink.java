@@ -1,6 +1,6 @@
 package dev.ringfetch.index.layout;
 
-/** Receives the entries of a scan, one after the other. */
+/** A receiver of the entries of a scan, one after the other. */
 @FunctionalInterface
 public interface EntrySink {
   /**
@@ -12,35 +12,38 @@ public interface EntrySink {
    * @param valueLength length of the value in bytes
    * @param version of the entry
    * @param deadline of the entry, in milliseconds since 1970; 0 if it has none
-   * @return whether the scan goes on; in either case it is behind this entry then
+   * @return whether the scan continues; in either case it is behind this entry
    */
   boolean take(
       byte[] array, int keyOffset, int keyLength, int valueLength, long version, long deadline);
 
   /**
-   * Called for an entry that is left out as its deadline has come: says whether the scan goes on.
-   * So a sink can bound the time that many of them together take.
+   * Called for each expired entry, which is skipped; returns whether the scan continues. A sink can
+   * so bound the time for skipped entries.
    */
   default boolean passes() {
     return true;
   }
 
   /**
-   * The clock by which entries are absent, in milliseconds since 1970; less than 0, as unless
-   * overridden: the clock of the index.
+   * The time that decides which entries have expired, in milliseconds since 1970. Negative, the
+   * default, for the clock of the index.
    */
   default long clock() {
     return -1;
   }
 
-  /** How many entries it takes at most before it ends the scan: the reader reads no more ahead. */
+  /**
+   * Limit of the entries that it accepts before it ends the scan: the reader does not read further
+   * ahead.
+   */
   default int room() {
     return Integer.MAX_VALUE;
   }
 
   /**
-   * Whether entries that were read may be given out. Called after they were read, and before the
-   * first of them is taken; if not, the scan ends with {@link ReadResult#CLOSED} in front of it.
+   * Whether the entries that were read may be delivered. Called after the reads and before the
+   * first delivery; if false, the scan ends with {@link ReadResult#CLOSED} before these entries.
    */
   default boolean admits() {
     return true;

@@ -3,8 +3,8 @@ package dev.ringfetch.index.layout;
 import com.google.protobuf.ByteString;
 
 /**
- * The value that a read found, as a private copy, its version and its deadline. Reusable: the next
- * read into it replaces all. Used by one thread at a time.
+ * The result of a read: a private copy of the value, its version and its deadline. Reusable: the
+ * next read into it replaces everything. Used by one thread at a time.
  */
 public final class Found {
   private byte[] array = new byte[256];
@@ -33,7 +33,10 @@ public final class Found {
     return version;
   }
 
-  /** When the entry ends, in milliseconds since 1970, by the clock of its partition; 0 if never. */
+  /**
+   * Deadline of the entry in milliseconds since 1970, by the clock of its partition; 0 if it has
+   * none.
+   */
   public long deadline() {
     return deadline;
   }
@@ -43,13 +46,13 @@ public final class Found {
     return ByteString.copyFrom(array, offset, length);
   }
 
-  /** Makes this what a call found: copies its value. */
+  /** Sets the result of a call: copies its value. */
   public void set(ByteString value, long newVersion, long newDeadline) {
     value.copyTo(ensure(value.size()), 0);
     found(0, value.size(), newVersion, newDeadline);
   }
 
-  /** Makes room for a block; what was found before is lost. */
+  /** Makes room for a block; discards the former result. */
   byte[] ensure(int capacity) {
     if (array.length < capacity) {
       array = new byte[Math.max(capacity, array.length * 2)];

@@ -3,9 +3,9 @@ package dev.ringfetch.index.layout;
 import java.lang.invoke.VarHandle;
 
 /**
- * The looks at an index's gate that make reads count: each batch begins with the gate and the
- * index's open word, and a reader looks at the serving word before its first batch. Used by one
- * thread at a time.
+ * Reads that an index's gate protects: each batch begins with loads of the gate and of the index's
+ * open word, and a reader checks the serving word before its first batch. Used by one thread at a
+ * time.
  */
 final class GatedReads {
   private final Reads reads;
@@ -17,7 +17,7 @@ final class GatedReads {
   /**
    * Creates the reads of an index.
    *
-   * @param epoch the gate's value under which it may be read
+   * @param epoch value of the gate that permits reads
    * @param root address of its root
    * @param incarnation its number, the value of its open word
    */
@@ -28,7 +28,7 @@ final class GatedReads {
     this.incarnation = incarnation;
   }
 
-  /** Whether the server of the epoch has begun to serve, which it does once for all. */
+  /** Whether the server of the epoch has begun to serve; it never goes back. */
   boolean isServed() {
     if (!served) {
       reads.begin();
@@ -39,20 +39,20 @@ final class GatedReads {
     return served;
   }
 
-  /** Begins a batch with the looks at the gate and at the open word. */
+  /** Begins a batch with the reads of the gate and of the open word. */
   void begin() {
     reads.begin();
     reads.add(Reads.GATE, Long.BYTES);
     reads.add(openWord, Long.BYTES);
   }
 
-  /** Executes the batch: {@link Reads#DONE} only if gate and open word let the reader in. */
+  /** Executes the batch; {@link Reads#DONE} only if gate and open word permit reads. */
   int execute() {
     final int status = reads.execute();
     return status == Reads.DONE && !isOpen() ? Reads.CLOSED : status;
   }
 
-  /** Looks at the words that the batch began with: after all earlier loads, before all later. */
+  /** Checks the words at the begin of the batch: after all earlier loads, before all later ones. */
   private boolean isOpen() {
     VarHandle.acquireFence();
     final long gate = reads.region(0).getLongAcquire(reads.offset(0));

@@ -26,14 +26,14 @@ package dev.ringfetch.index.layout;
  * </pre>
  *
  * <p>The word is the epoch of the group that the node's replica obeys, a positive number. Any other
- * value is closed: 0 where no replica has had the place, minus the last epoch where it has ended. A
- * place goes from a group that has ended to another one, whose epochs are others.
+ * value is closed: 0 if no replica has had the place, minus the last epoch if the replica has
+ * ended. The place of an ended group is reused by another group, whose epochs differ.
  */
 public final class GatesDescriptor {
   /** Length of a place in bytes: a line of its own. */
   public static final int LINE = 64;
 
-  /** Number of places, the first of which is 1: more than groups of a cluster at a time. */
+  /** Number of places, from 1 on: more than a cluster has groups at a time. */
   public static final int PLACES = 2047;
 
   /** Length of the segment in bytes. */

@@ -29,14 +29,14 @@ package dev.ringfetch.index.layout;
  *
  * <ul>
  *   <li><b>Depth, Flags, Suffix</b>: the header, one 64-bit word for the whole group, in the bucket
- *       that both sides have. The group has the keys with {@code half mod 2^depth == suffix}; the
+ *       that both sides share. The group has the keys with {@code half mod 2^depth == suffix}; the
  *       suffix is the group's number. Flags has {@link #LIVE}, without which the group has no keys
  *       yet. A depth only grows, so a header never comes back.
  *   <li><b>Slot</b>: 0, or fingerprint 8 bits (highest), {@linkplain SizeClasses size class} 8
  *       bits, address of the block in units of 4 bytes 48 bits. Written in one store.
  *   <li><b>Link</b>: 0, or the address of the first spill of that side: a link and 15 slots more,
- *       {@value #SPILL_LENGTH} bytes. Links are set once. Sides have spills only where both
- *       combined buckets of some key were full.
+ *       {@value #SPILL_LENGTH} bytes. Links are set once. A side has spills only if both combined
+ *       buckets of some key were full.
  * </ul>
  */
 public final class GroupDescriptor {

@@ -1,9 +1,9 @@
 package dev.ringfetch.index.layout;
 
 /**
- * What a reader has to know of an index before it reads: a server tells it with the grant.
+ * The location of a hash index, which a reader needs before it reads; part of the server's grant.
  *
- * @param epoch the gate's value under which this index may be read
+ * @param epoch value of the gate that permits reads of this index
  * @param root address of the index's root
  * @param incarnation number of this index; no other index of this epoch has or had it
  * @param seed of the hash function

@@ -9,18 +9,18 @@ import java.util.List;
  *
  * <p>Each answer is linearizable: a value that was current, or an absence that was true, at some
  * moment of the call, in a state that only servers under the epoch of the {@link HashLocation} can
- * have changed. Every batch of loads looks at the gate and at the index's open word before its
- * other loads; the first one of a reader is preceded by a look at the serving word.
+ * have changed. Every batch of loads begins with the gate and the index's open word; a reader loads
+ * the serving word before its first batch.
  *
- * <p>Memory may contain anything: no value of it makes a method throw or take long. If memory was
- * taken away, methods return {@link ReadResult#LOST}; in rare cases the {@link InternalError}
- * reaches the caller instead (see {@link dev.ringfetch.fabric.MemoryRegion#verify()}), which treats
- * it so.
+ * <p>Memory may contain anything: no content makes a method throw or take long. If memory was
+ * unmapped, methods return {@link ReadResult#LOST}; in rare cases the {@link InternalError} reaches
+ * the caller instead (see {@link dev.ringfetch.fabric.MemoryRegion#verify()}), which must treat it
+ * as LOST.
  *
  * <p>Used by one thread at a time.
  */
 public final class HashReader implements KeyReader {
-  /** Keys that are searched for together at most. */
+  /** Limit of the keys of one search. */
   private static final int MAX_TOGETHER = 64;
 
   private final Reads reads;
@@ -31,7 +31,7 @@ public final class HashReader implements KeyReader {
   private byte[] keyCopy = new byte[64];
   private boolean lost;
 
-  /** Creates a reader, which alone uses the reads. */
+  /** Creates a reader, the only user of the reads. */
   public HashReader(Reads reads, HashLocation location) {
     final int partitions = location.partitions();
     if (Integer.bitCount(partitions) != 1 || partitions > RootDescriptor.MAX_PARTITIONS) {
@@ -135,7 +135,7 @@ public final class HashReader implements KeyReader {
     return tables[number];
   }
 
-  /** Carries lookups to their ends, together. */
+  /** Runs lookups together to their ends. */
   private void run(int from, int to) {
     if (!gated.isServed()) {
       endAll(from, to, ReadResult.CLOSED);
@@ -144,7 +144,7 @@ public final class HashReader implements KeyReader {
     while (planAll(from, to)) {
       final int status = gated.execute();
       if (status == Reads.UNKNOWN_ADDRESS && to - from > 1) {
-        // One key's address spoils the batch: each on its own.
+        // One key's address fails the whole batch: read each key on its own.
         for (int i = from; i < to; i++) {
           run(i, i + 1);
         }

@@ -4,7 +4,7 @@ import com.google.protobuf.ByteString;
 
 /** The bounds of ranges of keys that have a first key, an end and a prefix, any of them empty. */
 public final class KeyBounds {
-  /** Longest start or end of a range: the next key behind one of the greatest length. */
+  /** Longest start or end of a range: the next key after a key of the greatest length. */
   public static final int MAX_LENGTH = BlockDescriptor.MAX_KEY_LENGTH + 1;
 
   private KeyBounds() {}

@@ -5,12 +5,12 @@ import java.lang.invoke.VarHandle;
 import java.nio.ByteOrder;
 
 /**
- * The hash of keys, XXH64 with the seed of the index, and what the layout takes from its bits: the
- * partition from the highest, the fingerprint of a slot from bits 32 to 39, and two halves, one for
- * each table of a partition.
+ * The hash of keys, XXH64 with the seed of the index, and the use of its bits in the layout: the
+ * highest bits give the partition, bits 32 to 39 the fingerprint of a slot, and the two halves the
+ * place in the two tables of a partition.
  *
- * <p>Source: Collet, "xxHash fast digest algorithm", section XXH64 (version 0.1.1). A part of the
- * format: another function needs another {@link StoreDescriptor#FORMAT}.
+ * <p>Source: Collet, "xxHash fast digest algorithm", section XXH64 (version 0.1.1). The function is
+ * part of the format: another one needs another {@link StoreDescriptor#FORMAT}.
  */
 public final class KeyHash {
   private static final VarHandle LONG =
@@ -80,7 +80,11 @@ public final class KeyHash {
     return (hash ^ round(0, accumulator)) * PRIME_1 + PRIME_4;
   }
 
-  /** Number of the partition that a hash belongs to, of a power of two of them. */
+  /**
+   * Number of the partition of a hash.
+   *
+   * @param partitions their number, a power of two
+   */
   public static int partition(long hash, int partitions) {
     return (int) (hash >>> 56) & (partitions - 1);
   }
@@ -95,14 +99,18 @@ public final class KeyHash {
     return table == 0 ? (int) hash : (int) ((hash * PRIME_1) >>> 32);
   }
 
-  /** Number of the group of a half, in a table of so many groups: linear hashing. */
+  /**
+   * Number of the group of a half in a table, by linear hashing.
+   *
+   * @param groups of the table
+   */
   public static int group(int half, int groups) {
     final int power = Integer.highestOneBit(groups);
     final int wide = half & (2 * power - 1);
     return wide < groups ? wide : half & (power - 1);
   }
 
-  /** Which of a group's two combined buckets is the one of a half: 0 or 1. */
+  /** The side of a half: 0 or 1, for one of a group's two combined buckets. */
   public static int side(int half) {
     return half >>> 31;
   }

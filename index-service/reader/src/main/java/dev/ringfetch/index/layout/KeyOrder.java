@@ -5,12 +5,12 @@ import java.lang.invoke.VarHandle;
 import java.nio.ByteOrder;
 
 /**
- * The order of keys in an ordered index, by their bytes taken as unsigned, and what a reference to
- * a key has of it: a head, which is the key's first 8 bytes, and a code of its length. Two keys of
- * at most 8 bytes are compared by head and code alone.
+ * The order of keys in an ordered index, by their unsigned bytes, and the parts of a key in a
+ * reference: a head, which is the key's first 8 bytes, and a code of its length. Two keys of at
+ * most 8 bytes are compared by head and code alone.
  *
- * <p>A key that is shorter than its head is filled up with zeros. Where heads are equal, the
- * shorter key is a prefix of the longer one, and so comes first.
+ * <p>The head of a shorter key is padded with zeros. If heads are equal, the shorter key is a
+ * prefix of the longer one, and so comes first.
  */
 public final class KeyOrder {
   /** Length of a head in bytes. */
@@ -19,10 +19,10 @@ public final class KeyOrder {
   /** Code of all keys that are longer than their heads; shorter ones have their length as code. */
   public static final int LONG = HEAD_LENGTH + 1;
 
-  /** Code of what comes after all keys; its head is {@link #END_HEAD}. */
+  /** Code of the end, which comes after all keys; its head is {@link #END_HEAD}. */
   public static final int END = 15;
 
-  /** Head of what comes after all keys. */
+  /** Head of the end, which comes after all keys. */
   public static final long END_HEAD = -1;
 
   /** Returned by {@link #compare}: both keys are long and have the same head. */

@@ -10,26 +10,25 @@ import java.util.Arrays;
 import java.util.zip.CRC32C;
 
 /**
- * The search for one key: a state machine that plans reads of a batch and then looks at their
- * results, until it has a result. Each batch looks at the gate first, see {@link HashReader}.
+ * The search for one key: a state machine that plans the reads of a batch and then evaluates them,
+ * until it has a result. Each batch loads the gate first, see {@link HashReader}.
  *
  * <p><b>Found</b>: the private copy of a block has this key and a good checksum. Its slot was
- * stored before its checksum, and whatever replaced it was stored later than the slot was loaded:
- * so the value was current at the load of the slot or became so later, within the read.
+ * stored before its checksum, and a replacement was stored after the load of the slot. So the value
+ * was current at the load of the slot, or became current later within the read.
  *
  * <p><b>Absent</b>: no slot of the key's two combined buckets and their spills is the key's. A key
- * stays in its slot from put to delete, unless a split moves it; splits are found out by the
- * headers, which are the same before and after the slots. A slot whose fingerprint is the key's,
- * but whose block has another key, is looked at once more in the last batch: first the slot, then
- * the block, both unchanged. The block was the other key's both times and so at the load of the
- * slot.
+ * stays in its slot from put to delete, unless a split moves it; equal headers before and after the
+ * loads of the slots show that there was no split. A slot with the key's fingerprint, but with a
+ * block of another key, is loaded again in the last batch: first the slot, then the block. If both
+ * are unchanged, the block belonged to the other key both times, and so at the load of the slot.
  *
  * <p><b>Absent by deadline</b>: the clock was loaded before the search that found the block, and
- * had come to its deadline: so the entry was absent all the time that the search lies in. A clock
- * that was loaded later tells this of a moment at which another entry may be there already; but if
- * it has not come to the deadline, the entry was present at the load of the slot.
+ * had reached its deadline: so the entry was absent during the whole search. A clock that was
+ * loaded later does not prove this, as another entry may have replaced this one before; but if it
+ * has not reached the deadline, the entry was present at the load of the slot.
  *
- * <p>Reusable. Takes bounded time, whatever memory contains.
+ * <p>Reusable. Takes bounded time for any content of memory.
  */
 final class Lookup {
   private enum State {
@@ -42,28 +41,35 @@ final class Lookup {
     DONE
   }
 
-  /** Rounds that a split or a put in progress may cost. */
+  /** Limit of rounds, which concurrent splits and puts may cause. */
   private static final int MAX_ROUNDS = 64;
 
   /**
-   * More spills of one side than these are the owner's to look at: twice as many as it lets a
-   * side's keys have.
+   * Limit of the spills of one side that are searched: twice as many as the owner allows. Beyond
+   * it, the caller asks the owner.
    */
   private static final int MAX_SPILLS = 32;
 
-  /** Slots with the fingerprint that are looked at; a key rarely has more than one. */
+  /**
+   * Limit of the slots with the key's fingerprint that are checked; a key rarely has more than one.
+   */
   private static final int MAX_CANDIDATES = 64;
 
-  /** Bytes of blocks of other keys, or of damaged ones, that are compared with their checksums. */
+  /** Limit of the bytes of other keys' or damaged blocks whose checksums are verified. */
   private static final int MAX_BYTES = 4 * SizeClasses.MAX_LENGTH;
 
-  /** Blocks up to this length are copied whole, longer ones once their checksums are good. */
+  /**
+   * Blocks up to this length are copied at once, longer ones after their checksums are verified.
+   */
   private static final int PIECE_LENGTH = 4096;
 
   /** The checksum and most of the version, which no other block has together. */
   private static final int PROOF_LENGTH = Long.BYTES;
 
-  /** Stands for a block without a good checksum. One that is good by such chance is undecided. */
+  /**
+   * The proof of a block without a valid checksum. A valid block that has it by chance is
+   * undecided.
+   */
   private static final long NO_PROOF = 0;
 
   private final CRC32C crc = new CRC32C();
@@ -78,7 +84,10 @@ final class Lookup {
   private final long[] slots = new long[MAX_CANDIDATES];
   private final long[] proofs = new long[MAX_CANDIDATES];
 
-  /** A piece of a long block, where {@link BlockDescriptor} has copies; null until there is one. */
+  /**
+   * A piece of a long block, at the offset of {@link BlockDescriptor}'s copies; null before the
+   * first one.
+   */
   private byte[] piece;
 
   private final long incarnation;
@@ -98,7 +107,7 @@ final class Lookup {
   private int bytes;
   private long clockAddress;
 
-  /** What the clock was before the present search; 0 if nothing is known of it. */
+  /** Time of the clock before the present search; 0 if unknown. */
   private long clock;
 
   /** Creates a lookup in an index of that incarnation. */
@@ -106,7 +115,7 @@ final class Lookup {
     this.incarnation = incarnation;
   }
 
-  /** Names the key that is searched for next. */
+  /** Sets the key of the next search. */
   void key(byte[] bytes, int offset, int length, long hash) {
     key = bytes;
     keyOffset = offset;
@@ -116,7 +125,11 @@ final class Lookup {
     halves[1] = KeyHash.half(hash, 1);
   }
 
-  /** Begins to search in the tables of the key's partition, whose clock has this address. */
+  /**
+   * Begins the search in the tables of the key's partition.
+   *
+   * @param clockAddress of the partition's clock
+   */
   void start(TableView table0, TableView table1, long clockAddress, Found found) {
     this.found = found;
     this.clockAddress = clockAddress;
@@ -137,7 +150,7 @@ final class Lookup {
     return result;
   }
 
-  /** Ends with a result that came from elsewhere. */
+  /** Ends the search with a given result. */
   void end(ReadResult result) {
     this.result = result;
     state = State.DONE;
@@ -153,7 +166,7 @@ final class Lookup {
     }
   }
 
-  /** Begins again after memory that does not fit together, as long as there are rounds left. */
+  /** Begins again after inconsistent memory, while rounds are left. */
   private void again() {
     if (++rounds > MAX_ROUNDS) {
       end(ReadResult.UNDECIDED);
@@ -224,7 +237,7 @@ final class Lookup {
     return tables[table].address(groups[table]) + GroupDescriptor.HEADER_OFFSET;
   }
 
-  /** Looks at the results of the batch and goes to the next state. */
+  /** Evaluates the results of the batch and enters the next state. */
   void take(Reads reads) {
     switch (state) {
       case LOCATE -> takeWords(reads);
@@ -259,7 +272,7 @@ final class Lookup {
     tooMany = false;
     spills = 0;
     boolean fits = true;
-    // A word of each of the four lines first, so that they come from memory at the same time.
+    // Load a word of each of the four lines first, so that their cache misses overlap.
     for (int t = 0; t < 2; t++) {
       final MemoryRegion region = reads.region(firstRead + t);
       final int offset = reads.offset(firstRead + t);
@@ -284,7 +297,7 @@ final class Lookup {
     scanned(reads);
   }
 
-  /** Whether the group has the half; if not, learns of the newer groups. */
+  /** Whether the group has the half; if not, notes the newer groups. */
   private boolean fits(int table, long header) {
     if (!GroupDescriptor.isLive(header, groups[table])) {
       tables[table].forgetGroups();
@@ -295,8 +308,8 @@ final class Lookup {
     if (moved == 0) {
       return true;
     }
-    // The half has left the group in a split, and all splits before that one have been, too. Where
-    // it went in later splits, the header cannot tell.
+    // The half has left the group in a split, so all splits before that one are done, too. The
+    // header does not tell where later splits moved it.
     tables[table].learnGroup(half & (2 * Integer.lowestOneBit(moved) - 1));
     return false;
   }
@@ -373,7 +386,7 @@ final class Lookup {
         if (lengths < 0) {
           others = false;
         } else if (!hasKey(piece, lengths)) {
-          postponed = true; // a long way to an answer that is rarely needed
+          postponed = true; // a costly proof that is rarely needed
           continue;
         } else if (takeLong(region, offset, slots[i], lengths)) {
           return;
@@ -400,7 +413,7 @@ final class Lookup {
     }
   }
 
-  /** Copies a short block; ends if it is the key's. Notes the proof of another key's. */
+  /** Copies a short block; ends the search if it is the key's, else notes its proof. */
   private boolean takeShort(MemoryRegion region, int offset, int length, int candidate) {
     final byte[] copy = found.ensure(BlockDescriptor.COPY_OFFSET + length);
     region.getBytes(offset, copy, BlockDescriptor.COPY_OFFSET, length);
@@ -464,11 +477,13 @@ final class Lookup {
     }
   }
 
-  /** Decides about the entry that was found, or begins again with the clock that is known now. */
+  /**
+   * Decides about the entry by its deadline, or begins again with the present time of the clock.
+   */
   private void takeClock(Reads reads) {
     final long word = reads.region(firstRead).getLongAcquire(reads.offset(firstRead));
     final long time = ClockDescriptor.time(word, incarnation);
-    if (time < 0) { // the root's memory has another index by now: the next batch finds that out
+    if (time < 0) { // the memory belongs to another index now: the next batch detects it
       again();
       return;
     }
@@ -481,8 +496,8 @@ final class Lookup {
   }
 
   /**
-   * Copies a long block of the key, and ends, if its checksum is good. The array that receives it
-   * grows only for a block with a good checksum.
+   * Copies a long block of the key, and ends the search, if its checksum is valid. The array for it
+   * grows only for a valid block.
    */
   private boolean takeLong(MemoryRegion region, int offset, long slot, long lengths) {
     final int used = BlockDescriptor.usedLength(lengths);
@@ -503,7 +518,7 @@ final class Lookup {
     return true;
   }
 
-  /** Compares the long blocks of other keys with their checksums; returns whether all are good. */
+  /** Verifies the checksums of the long blocks of other keys; returns whether all are valid. */
   private boolean takeOthers(Reads reads) {
     for (int i = 0; i < candidates && bytes <= MAX_BYTES; i++) {
       final int length = SizeClasses.length(GroupDescriptor.sizeClass(slots[i]));
@@ -529,8 +544,8 @@ final class Lookup {
   }
 
   /**
-   * The proof of a block whose first piece was copied last; {@link #NO_PROOF} if its checksum is
-   * not good. Copies nothing but a piece at a time.
+   * The proof of the block whose first piece was copied last; {@link #NO_PROOF} if its checksum is
+   * invalid. Copies one piece at a time.
    */
   private long proof(MemoryRegion region, int offset, int used, long address) {
     final int stored = BlockDescriptor.getCrc(piece);

@@ -7,28 +7,29 @@ import java.lang.invoke.VarHandle;
 import java.util.List;
 
 /**
- * The looks at the gates of a group's members that make reads of the leader's memory count.
+ * The checks of the gates of a group's members, which decide whether reads of the leader's memory
+ * count.
  *
- * <p>A read counts if each member of the configuration was seen to obey its epoch after the read
- * began. The next leader is one of them, and it obeys its own epoch before it serves: what it
- * acknowledges comes after such a look. Each member has two words: the gate of its process, which a
- * successor on its data directory moves, and that of the group's replica.
+ * <p>A read counts if each member of the configuration was seen to obey the epoch after the read
+ * began. The next leader is one of these members, and it obeys its own epoch before it serves, so
+ * all its acknowledgements come after such a look. Each member has two words: the gate of its
+ * process, which a successor on its data directory moves, and the gate of the group's replica.
  *
- * <p>Where memory is mapped a look is part of the {@link Reads#verify} that ends a read, which
- * finds out that any of the loads before it has failed.
+ * <p>In mapped memory a look is part of the {@link Reads#verify} that ends a read, which detects
+ * failures of earlier loads.
  *
  * <p>Used by one thread at a time.
  */
 public final class MemberGates {
   private final long epoch;
   private final Member[] members;
-  private boolean open; // all were at the last look
+  private boolean open; // whether all were open at the last look
 
   /**
    * The gates of one member, mapped.
    *
    * @param process the page of its process's gate
-   * @param processEpoch what that page names while no successor of the process has moved it
+   * @param processEpoch value of that page until a successor of the process moves it
    * @param groups the gates of its groups
    * @param place of the group among them
    */
@@ -48,14 +49,14 @@ public final class MemberGates {
     this.members = members.toArray(Member[]::new);
   }
 
-  /** Begins a read: what earlier looks found does not count for it. */
+  /** Begins a read: results of earlier looks do not count for it. */
   public void begin() {
     open = false;
   }
 
   /**
-   * Looks at all gates, after all earlier loads of this thread. What it finds counts if the caller
-   * verifies the memory then.
+   * Looks at all gates, after all earlier loads of this thread. The result counts if the caller
+   * verifies the memory afterwards.
    */
   public void look() {
     VarHandle.acquireFence();
@@ -67,7 +68,7 @@ public final class MemberGates {
   }
 
   private boolean isOpen(Member member) {
-    // In this order: a successor moves its predecessor's gate, and then takes its words away.
+    // In this order: a successor first moves its predecessor's gate, and then removes its words.
     return member.process.getLongAcquire(GateDescriptor.WORD_OFFSET) == member.processEpoch
         && member.groups.getLongAcquire(GatesDescriptor.word(member.place)) == epoch;
   }
@@ -82,9 +83,9 @@ public final class MemberGates {
     final MemoryRegion any = members[0].groups;
     try {
       look();
-      any.verify(); // any: an error of another one's memory is thrown here, too
+      any.verify(); // any member: errors of the others' memory surface here, too
       return open;
-    } catch (InternalError e) { // a successor has taken the memory away
+    } catch (InternalError e) { // a successor has removed the memory
       MemoryFaults.absorb(any, e);
       open = false;
       return false;

@@ -1,15 +1,19 @@
 package dev.ringfetch.index.layout;
 
 /**
- * Copies of inner nodes that a reader remembers, the newer one of two with the same place. Used by
- * one thread at a time.
+ * A reader's cache of inner nodes; of two with the same place it keeps the newer one. Used by one
+ * thread at a time.
  */
 final class NodeCache {
   private final byte[][] copies;
   private final long[] addresses;
   private final byte[] scratch = new byte[NodeDescriptor.COPY_LENGTH];
 
-  /** Creates an empty cache of so many nodes, 0 or a power of two. */
+  /**
+   * Creates an empty cache.
+   *
+   * @param nodes its capacity, 0 or a power of two
+   */
   NodeCache(int nodes) {
     if (nodes < 0 || Integer.bitCount(nodes) > 1) {
       throw new IllegalArgumentException("neither 0 nor a power of two: nodes=" + nodes);
@@ -27,7 +31,7 @@ final class NodeCache {
         & (copies.length - 1);
   }
 
-  /** The copy of the node at an address, or null if it is not remembered. */
+  /** The copy of the node at an address; null if it is not cached. */
   byte[] get(long address) {
     if (isEmpty()) {
       return null;
@@ -36,7 +40,7 @@ final class NodeCache {
     return addresses[place] == address ? copies[place] : null;
   }
 
-  /** An array for a copy, which is not remembered until {@link #remember}. */
+  /** An array for a copy, which counts as cached after {@link #remember}. */
   byte[] array(long address) {
     if (isEmpty()) {
       return scratch;
@@ -49,7 +53,7 @@ final class NodeCache {
     return copies[place];
   }
 
-  /** Remembers what stands in the array of an address. */
+  /** Marks the copy in the array of an address as cached. */
   void remember(long address) {
     if (!isEmpty()) {
       addresses[place(address)] = address;

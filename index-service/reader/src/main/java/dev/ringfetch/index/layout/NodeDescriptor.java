@@ -37,9 +37,9 @@ import java.util.zip.CRC32C;
  *   <li><b>Level</b>: 0 for a leaf, one more than its children's for an inner node; {@link #DEAD}
  *       for a node that was removed from the tree.
  *   <li><b>Sequence</b>: even; no two nodes of an index, and no two states of one node, ever have
- *       the same. Odd while the owner stores into the node. So two equal loads of an even sequence
- *       before and after the others say on live memory that the node did not change; copies that a
- *       card makes are told by the checksum.
+ *       the same. Odd while the owner stores into the node. So two equal loads of an even sequence,
+ *       before and after the others, prove on live memory that the node did not change; the
+ *       checksum validates copies made by a network card.
  *   <li><b>Right</b>: address of the next node of this level, or 0.
  *   <li><b>Low, High</b>: the node has the keys from low to before high. The first node of a level
  *       has the empty key as low, the last one has {@link KeyOrder#END} as high. The high of a node
@@ -51,13 +51,13 @@ import java.util.zip.CRC32C;
  *
  * <p>A reference has {@value #REFERENCE_LENGTH} bytes: the key's head (64 bits), a slot (64 bits)
  * and the lower half of a version (32 bits). The slot is as in {@link GroupDescriptor}, with the
- * code of {@link KeyOrder} in place of a fingerprint. In a leaf it leads to the block of the entry;
- * elsewhere to the block of a separator, which has no value and another salt, and only if the key
- * is longer than its head. A block is the one that was referred to if it is valid and has the
- * version: no two blocks of entries have the same, nor two of separators, and no read takes as long
- * as 2^32 writes.
+ * code of {@link KeyOrder} in place of a fingerprint. In a leaf it leads to the block of the entry.
+ * Elsewhere it leads to the block of a separator, which has no value and another salt; there is one
+ * only if the key is longer than its head. A block is the referenced one if it is valid and has the
+ * version: no two blocks of entries have the same version, nor have two of separators, and no read
+ * takes as long as 2^32 writes.
  *
- * <p>A private copy of a node stands in an array as that of a block does, see {@link
+ * <p>A private copy of a node has the same offset in an array as the copy of a block, see {@link
  * BlockDescriptor#COPY_OFFSET}; the methods with a copy count offsets from the node's begin.
  */
 public final class NodeDescriptor {
@@ -103,10 +103,10 @@ public final class NodeDescriptor {
   /** Level of a node that was removed. */
   public static final int DEAD = 0xFF;
 
-  /** The highest level: with nodes of two entries each, more than memory holds. */
+  /** The highest level: even with two entries per node, memory is too small for it. */
   public static final int MAX_LEVEL = 40;
 
-  /** Length of the array that a copy stands in. */
+  /** Length of the array of a copy. */
   public static final int COPY_LENGTH = BlockDescriptor.COPY_OFFSET + LENGTH;
 
   private static final long SEPARATOR_SALT = 0x5345_5041_5241_544FL;
@@ -118,12 +118,12 @@ public final class NodeDescriptor {
 
   private NodeDescriptor() {}
 
-  /** Offset of an entry in a node of some level. */
+  /** Offset of an entry in a node of a level. */
   public static int entry(int level, int number) {
     return ENTRIES_OFFSET + number * (level == 0 ? REFERENCE_LENGTH : INNER_LENGTH);
   }
 
-  /** The most entries of a node of some level. */
+  /** The most entries of a node of a level. */
   public static int capacity(int level) {
     return level == 0 ? LEAF_ENTRIES : INNER_ENTRIES;
   }
@@ -133,7 +133,7 @@ public final class NodeDescriptor {
     return BlockDescriptor.crc(crc, copy, LENGTH, ~incarnation, address);
   }
 
-  /** What stands for the incarnation of an index in the checksums of its separators' blocks. */
+  /** The salt of the checksums of separators' blocks, in place of the index's incarnation. */
   public static long separators(long incarnation) {
     return incarnation ^ SEPARATOR_SALT;
   }

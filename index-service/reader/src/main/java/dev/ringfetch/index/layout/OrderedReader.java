@@ -14,21 +14,21 @@ import java.util.List;
  * begin to its end comes exactly once, in order, and no key comes twice; each entry was current at
  * some moment of the scan.
  *
- * <p>All of it rests on leaves: a valid copy of a leaf is the leaf's state of one moment within the
- * read, and its fences say which keys belong to it. So it does not matter by which way the reader
- * comes to a leaf, and copies of inner nodes may be as old as they like: a wrong way is found out
- * at its end. A valid leaf that was removed since had no entries, and no key of its range had any
- * until after the removal.
+ * <p>These guarantees follow from leaves alone: a valid copy of a leaf is the leaf's state at one
+ * moment within the read, and its fences delimit the keys that belong to it. So the path to a leaf
+ * does not matter, and cached inner nodes may be arbitrarily old: the fences reveal a wrong path. A
+ * valid leaf that was removed since had no entries, and no key of its range had one until after the
+ * removal.
  *
- * <p>Memory may contain anything: no value of it makes a method throw or take long. If memory was
- * taken away, methods return {@link ReadResult#LOST}; in rare cases the {@link InternalError}
- * reaches the caller instead (see {@link dev.ringfetch.fabric.MemoryRegion#verify()}), which treats
- * it so.
+ * <p>Memory may contain anything: no content makes a method throw or take long. If memory was
+ * unmapped, methods return {@link ReadResult#LOST}; in rare cases the {@link InternalError} reaches
+ * the caller instead (see {@link dev.ringfetch.fabric.MemoryRegion#verify()}), which must treat it
+ * as LOST.
  *
  * <p>Used by one thread at a time.
  */
 public final class OrderedReader implements KeyReader {
-  /** Rounds that an owner's stores may cost, without an entry in between. */
+  /** Limit of rounds without progress, which an owner's concurrent stores may cause. */
   private static final int MAX_ROUNDS = 64;
 
   private static final int GIVEN = 0;
@@ -45,7 +45,7 @@ public final class OrderedReader implements KeyReader {
   private int firstPiece; // of the chunk's batch
   private int rounds;
 
-  /** Of a scan: what the clock was before the present leaf was loaded, and behind the chunk. */
+  /** The clock of a scan: its time before the load of the present leaf, and after the chunk. */
   private long clockBefore;
 
   private long clockBehind;
@@ -56,16 +56,16 @@ public final class OrderedReader implements KeyReader {
 
   private boolean lost;
 
-  /** Creates a reader that remembers no inner nodes; it alone uses the reads. */
+  /** Creates a reader without a cache of inner nodes; it is the only user of the reads. */
   public OrderedReader(Reads reads, OrderedLocation location) {
     this(reads, location, 0);
   }
 
   /**
-   * Creates a reader, which alone uses the reads.
+   * Creates a reader, the only user of the reads.
    *
-   * @param cachedNodes inner nodes that it remembers at most, 1 KiB each: 0 or a power of two.
-   *     Worth it most where a read is a way over a network.
+   * @param cachedNodes limit of cached inner nodes, 1 KiB each: 0 or a power of two. Saves most if
+   *     each read is a round trip over a network.
    */
   public OrderedReader(Reads reads, OrderedLocation location, int cachedNodes) {
     pieces = new PieceReads(reads, location);
@@ -120,7 +120,7 @@ public final class OrderedReader implements KeyReader {
     }
   }
 
-  /** Searches for keys with reads that are posted: no memory is mapped that could be lost. */
+  /** Searches for keys with posted reads: no memory is mapped, so none can be lost. */
   private void searchTogether(List<ByteString> keys, int first, int count, Found[] found) {
     int length = 0;
     for (int i = 0; i < count; i++) {
@@ -145,12 +145,11 @@ public final class OrderedReader implements KeyReader {
   }
 
   /**
-   * Reads on from a cursor's place, and moves the cursor behind each entry. The sink gets entries
-   * after the memory that they were read from was verified: no fault of memory falls between two of
-   * them.
+   * Continues a scan at a cursor, and moves the cursor behind each entry. The sink gets entries
+   * after the verification of their memory: no memory fault occurs between two of them.
    *
-   * @return {@link ReadResult#FOUND} if the sink did not want to go on, {@link ReadResult#ABSENT}
-   *     if no entry is left; else as for a key, and the scan can go on later, at the cursor
+   * @return {@link ReadResult#FOUND} if the sink stopped the scan, {@link ReadResult#ABSENT} if no
+   *     entry is left; else as for a key, and the scan can continue later at the cursor
    */
   public ReadResult scan(ScanCursor cursor, EntrySink sink) {
     if (lost) {
@@ -203,21 +202,21 @@ public final class OrderedReader implements KeyReader {
     return result == null ? ReadResult.UNDECIDED : result;
   }
 
-  /** Whether there is a round left, after memory that did not fit together. */
+  /** Whether there is a round left, after inconsistent memory. */
   private boolean again() {
     descent.distrust();
     Thread.onSpinWait();
     return ++rounds <= MAX_ROUNDS && descent.failure() == null;
   }
 
-  /** Looks for the key once; null if memory did not fit together. */
+  /** Searches for the key once; null if memory was inconsistent. */
   private ReadResult find(byte[] key, int offset, int length, Found found) {
     final long before = pieces.clock();
     if (!descent.toLeaf()) {
       return descent.failure();
     }
     final byte[] leaf = descent.leaf();
-    if (pieces.arePosted()) { // the blocks that may be the key's in one batch
+    if (pieces.arePosted()) { // all candidate blocks in one batch
       final ReadResult result = batch.inLeaf(leaf, key, offset, length, found);
       if (result != null) {
         return result;
@@ -247,12 +246,13 @@ public final class OrderedReader implements KeyReader {
   }
 
   /**
-   * Decides about an entry with a deadline that was found. It is absent if the clock had come to
-   * the deadline before the search began: then it was absent all the time that the search lies in.
-   * A clock that was loaded later tells this of a moment at which another entry may be there
-   * already, so null: search again. If it has not come to the deadline, the entry was present.
+   * Decides about an entry with a deadline. The entry is absent if the clock had reached the
+   * deadline before the search began: then it was absent during the whole search. If only a clock
+   * that was loaded later has reached the deadline, another entry may have replaced this one
+   * before, so the result is null: search again. If the clock has not reached the deadline, the
+   * entry was present.
    *
-   * @param before what the clock was before the search for the leaf
+   * @param before time of the clock before the search for the leaf
    */
   private ReadResult compareWithClock(long deadline, long before) {
     if (deadline <= before) {
@@ -265,8 +265,8 @@ public final class OrderedReader implements KeyReader {
   }
 
   /**
-   * Gives out the entries of a leaf from the cursor's place on, and moves the cursor on. Null if
-   * the scan is to go on at the cursor.
+   * Delivers the entries of a leaf from the cursor on, and moves the cursor. Null if the scan
+   * continues at the cursor.
    */
   private ReadResult scanLeaf(ScanCursor cursor, EntrySink sink) {
     final long fixed = sink.clock();
@@ -304,15 +304,15 @@ public final class OrderedReader implements KeyReader {
         return tryLater();
       }
       next += reverse ? -chunk.count() : chunk.count();
-      most = NodeDescriptor.LEAF_ENTRIES; // some of those before were not ahead
+      most = NodeDescriptor.LEAF_ENTRIES; // some earlier entries were not ahead
     }
     return leave(leaf, cursor) ? null : tryLater();
   }
 
   /**
-   * Loads entries of a leaf from one on, in the direction of the scan, with one batch of reads.
+   * Loads entries of a leaf, in the direction of the scan, with one batch of reads.
    *
-   * @return false if memory did not fit together; the chunk has those before it
+   * @return false at inconsistent memory; the chunk has the entries before it
    */
   private boolean load(byte[] leaf, int from, int most, boolean reverse) {
     chunk.clear();
@@ -322,7 +322,7 @@ public final class OrderedReader implements KeyReader {
       if (planned == 1 || pieces.failure() != ReadResult.UNDECIDED) {
         return false;
       }
-      pieces.begin(); // perhaps one of them is in a segment that is not known here
+      pieces.begin(); // a segment may be unknown here
       planned = plan(leaf, from, planned / 2, step);
     }
     if (!pieces.arePosted()) {
@@ -373,9 +373,9 @@ public final class OrderedReader implements KeyReader {
   }
 
   /**
-   * Gives out the entries of the chunk: {@link #GIVEN}; {@link #ENDED} if the sink wants no more;
-   * {@link #DOUBTFUL} if the clock has come to the deadline of the next one since the leaf was
-   * loaded: another entry may have replaced that before.
+   * Delivers the entries of the chunk. Returns {@link #GIVEN}; {@link #ENDED} if the sink stopped
+   * the scan; {@link #DOUBTFUL} if the next entry has expired since the load of the leaf, as
+   * another entry may have replaced it before.
    */
   private int give(ScanCursor cursor, EntrySink sink) {
     final byte[] bytes = chunk.bytes();
@@ -383,7 +383,7 @@ public final class OrderedReader implements KeyReader {
       final int keyOffset = chunk.keyOffset(i);
       final int keyLength = chunk.keyLength(i);
       if (!cursor.isAhead(bytes, keyOffset, keyLength)) {
-        continue; // its head is that of the place
+        continue; // it has the head of the cursor's key
       }
       if (cursor.isBeyond(bytes, keyOffset, keyLength)) {
         cursor.end();
@@ -413,14 +413,17 @@ public final class OrderedReader implements KeyReader {
     return descent.failure() == null ? ReadResult.UNDECIDED : descent.failure();
   }
 
-  /** The first entry, in the direction of the scan, that may be ahead by head and code. */
+  /**
+   * The first entry, in the direction of the scan, that may be ahead of the cursor by head and
+   * code.
+   */
   private int first(byte[] leaf, int count, boolean reverse) {
     int low = 0;
     int high = count;
     while (low < high) {
       final int middle = (low + high) >>> 1;
       final int order = descent.compareHead(leaf, NodeDescriptor.entry(0, middle));
-      // The key that is searched for comes behind the entry, or may do.
+      // The cursor's key comes after the entry, or may do so.
       final boolean behind = order == 1 || (reverse && order == KeyOrder.UNKNOWN);
       if (behind) {
         low = middle + 1;
@@ -431,7 +434,7 @@ public final class OrderedReader implements KeyReader {
     return reverse ? low - 1 : low;
   }
 
-  /** Moves the cursor to the end of a leaf; false if memory did not fit together. */
+  /** Moves the cursor to the end of a leaf; false if memory was inconsistent. */
   private boolean leave(byte[] leaf, ScanCursor cursor) {
     final int fence = cursor.isReverse() ? NodeDescriptor.LOW_OFFSET : NodeDescriptor.HIGH_OFFSET;
     final int code = NodeDescriptor.code(leaf, fence);

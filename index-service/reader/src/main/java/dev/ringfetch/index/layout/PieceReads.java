@@ -23,24 +23,24 @@ final class PieceReads {
     gated = new GatedReads(reads, location.epoch(), location.root(), location.incarnation());
   }
 
-  /** Forgets the failure of an earlier call, and what the clock was. */
+  /** Forgets the failure of an earlier call, and the time of the clock. */
   void begin() {
     failure = null;
     clock = 0;
   }
 
-  /** What the clock was when it was loaded last in this call; 0 if it was not. */
+  /** Time of the clock at its last load in this call; 0 if it was not loaded. */
   long clock() {
     return clock;
   }
 
-  /** Loads the clock. What was read before is no longer valid. False if that failed. */
+  /** Loads the clock; invalidates earlier reads. False if that failed. */
   boolean loadClock() {
     if (!read(clockAddress, Long.BYTES)) {
       return false;
     }
     final long time = ClockDescriptor.time(region().getLongAcquire(offset()), incarnation);
-    if (time < 0) { // the root's memory has another index by now
+    if (time < 0) { // the memory belongs to another index now
       failure = ReadResult.UNDECIDED;
       return false;
     }
@@ -48,7 +48,7 @@ final class PieceReads {
     return true;
   }
 
-  /** Why a read failed that returned false; null if none has. */
+  /** The reason of the failed read; null if none has failed. */
   ReadResult failure() {
     return failure;
   }
@@ -60,7 +60,7 @@ final class PieceReads {
     return execute();
   }
 
-  /** Begins a batch of pieces. What was read before is no longer valid. */
+  /** Begins a batch of pieces; invalidates earlier reads. */
   void beginBatch() {
     served = gated.isServed();
     gated.begin();
@@ -81,32 +81,32 @@ final class PieceReads {
     return false;
   }
 
-  /** Whether each batch is a way over a network, so that pieces are better read together. */
+  /** Whether each batch is a round trip over a network, so that pieces are better read together. */
   boolean arePosted() {
     return !reads.ordered();
   }
 
-  /** Memory with the piece that was read on its own. */
+  /** Memory of the piece that was read on its own. */
   MemoryRegion region() {
     return reads.region(piece);
   }
 
-  /** Where the piece that was read on its own begins in its memory. */
+  /** Offset in that memory of the piece that was read on its own. */
   int offset() {
     return reads.offset(piece);
   }
 
-  /** Memory with a piece of the batch. */
+  /** Memory of a piece of the batch. */
   MemoryRegion region(int number) {
     return reads.region(number);
   }
 
-  /** Where a piece of the batch begins in its memory. */
+  /** Offset in its memory of a piece of the batch. */
   int offset(int number) {
     return reads.offset(number);
   }
 
-  /** The piece that was read on its own. */
+  /** Number of the piece that was read on its own. */
   int last() {
     return piece;
   }

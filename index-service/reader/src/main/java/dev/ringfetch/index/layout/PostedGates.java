@@ -9,18 +9,18 @@ import java.io.IOException;
 import java.util.List;
 
 /**
- * The looks at the gates of those members of a group whose memory is not mapped: READs of two words
- * at each, those of all members under way together. {@link MemberGates} says which words these are,
- * and why they make reads of the leader's memory count.
+ * The checks of the gates of those members of a group whose memory is not mapped: READs of two
+ * words at each member, posted to all members together. {@link MemberGates} explains the words, and
+ * why they decide whether reads of the leader's memory count.
  *
- * <p>A look counts for a read that began before {@link #post}. Each word stood in its member's
- * memory at some moment between that call and the READ's completion. These moments may differ
- * between members, and may come before or behind the loads of the data, as gates never move back:
- * before each of them the member had not obeyed another epoch, so nothing was acknowledged
- * elsewhere, and the leader's memory has at any time what it had acknowledged until then.
+ * <p>A look counts for a read that began before {@link #post}. Each word was in its member's memory
+ * at some moment between that call and the READ's completion. These moments may differ between
+ * members, and may come before or after the loads of the data, because gates never move back: until
+ * its moment, the member had not obeyed another epoch. So no other leader had acknowledged a write,
+ * and the leader's memory has all writes acknowledged so far.
  *
- * <p>A READ that fails is no look, and one without a completion when the look is {@linkplain
- * #giveUp given up} is none either.
+ * <p>A failed READ does not count as a look, nor does one without a completion when the look is
+ * {@linkplain #giveUp given up}.
  *
  * <p>Used by one thread at a time; nothing blocks.
  */
@@ -43,7 +43,7 @@ public final class PostedGates {
     this.members = List.copyOf(members);
   }
 
-  /** Begins a look, in the place of the one before: hands the READs at all members over. */
+  /** Begins a look, which replaces the one before: posts the READs of all members. */
   public void post() {
     looks++;
     for (final Member member : members) {
@@ -51,7 +51,7 @@ public final class PostedGates {
     }
   }
 
-  /** Takes completions; returns whether the look is under way at any member. */
+  /** Processes completions; returns whether the look is under way at any member. */
   public boolean isLooking() {
     boolean any = false;
     for (final Member member : members) {
@@ -65,7 +65,10 @@ public final class PostedGates {
     return obstacle() == null;
   }
 
-  /** What the last look lacks, and of which member; null if nothing. */
+  /**
+   * The first member whose gate was not found open by the last look, and why; null if there is
+   * none.
+   */
   public String obstacle() {
     for (final Member member : members) {
       final String obstacle = member.obstacle(expected);
@@ -76,12 +79,15 @@ public final class PostedGates {
     return null;
   }
 
-  /** Ends the look, and the connections of members where it is under way: READs may yet come. */
+  /**
+   * Ends the look, and the connections to members that have not answered: their READs may complete
+   * later.
+   */
   public void giveUp() {
     members.forEach(Member::giveUp);
   }
 
-  /** The gates of one member, behind a connection that the looks alone use. */
+  /** The gates of one member, behind a connection that only these looks use. */
   public static final class Member {
     private enum State {
       LOOKING,
@@ -104,7 +110,7 @@ public final class PostedGates {
      * Creates it.
      *
      * @param name for messages
-     * @param processEpoch what the domain's gate names while no successor has moved it
+     * @param processEpoch value of the domain's gate until a successor moves it
      * @param segment with the gates of its groups, attached
      * @param offset of the group's word in it
      * @throws IOException if there is no memory for the words
@@ -146,7 +152,7 @@ public final class PostedGates {
     }
 
     private void onCompletion(long workRequestId, int status, long value) {
-      if (workRequestId == look) { // not of a look that nobody has waited for
+      if (workRequestId == look) { // skips completions of looks that were given up
         state = status == QueuePair.SUCCESS ? State.LOOKED : State.FAILED;
       }
     }

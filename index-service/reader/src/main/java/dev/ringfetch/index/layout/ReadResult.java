@@ -1,6 +1,6 @@
 package dev.ringfetch.index.layout;
 
-/** What a reader found out about a key. */
+/** The result of a read of a key. */
 public enum ReadResult {
   /** The key has a value: the one in {@link Found}. */
   FOUND,
@@ -8,16 +8,16 @@ public enum ReadResult {
   /** The key had no value at some moment of the read. */
   ABSENT,
 
-  /** Memory kept changing, or its order is not known. The caller asks by RPC. */
+  /** Memory kept changing, or its order is not known. The caller makes an RPC. */
   UNDECIDED,
 
   /**
-   * More keys hash as this one does, or longer blocks of them, than a reader looks at. The caller
-   * asks by RPC at once.
+   * More keys have the hash of this one, or their blocks are longer, than a reader's limits allow.
+   * The caller makes an RPC at once.
    */
   LIMIT,
 
-  /** The gate names another incarnation, or the index was dropped. The caller asks by RPC. */
+  /** The gate names another incarnation, or the index was dropped. The caller makes an RPC. */
   CLOSED,
 
   /** Memory is gone, for good. */

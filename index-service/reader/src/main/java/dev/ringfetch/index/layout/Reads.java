@@ -4,17 +4,17 @@ import dev.ringfetch.fabric.MemoryFaults;
 import dev.ringfetch.fabric.MemoryRegion;
 
 /**
- * The loads that a reader of index memory makes, in batches: plan some, carry them out together,
- * look at the results.
+ * The loads of a reader of index memory, in batches: the reader plans some, executes them together,
+ * and evaluates the results.
  *
- * <p>Where index memory is mapped, nothing is copied: results are live memory, and each load of the
- * reader sees what is there at that moment. Elsewhere results are copies, made at some moment
- * between the call of {@link #execute()} and its return, and a copy of several words need not be of
- * one moment; an aligned 64-bit word always is.
+ * <p>If index memory is mapped, nothing is copied: results are live memory, and each load of the
+ * reader sees the present content. Otherwise results are copies, made at some moment between the
+ * call of {@link #execute()} and its return. A copy of several words need not be of one moment; an
+ * aligned 64-bit word always is.
  *
- * <p>Used by one thread at a time. Nothing throws because of what memory contains: a hostile
- * address is answered by {@link #execute()}. An {@link InternalError} may be thrown where memory
- * was taken away, see {@link MemoryRegion#verify()}.
+ * <p>Used by one thread at a time. No content of memory makes a method throw: {@link #execute()}
+ * reports a hostile address. An {@link InternalError} may be thrown if memory was unmapped, see
+ * {@link MemoryRegion#verify()}.
  */
 public interface Reads {
   /** Address of the gate word, which lies outside the segments. */
@@ -23,15 +23,15 @@ public interface Reads {
   /** Returned by {@link #execute()}: every planned read has its result. */
   int DONE = 0;
 
-  /** Returned by {@link #execute()}: memory is gone. The reader reads no more from it. */
+  /** Returned by {@link #execute()}: memory is gone. The reader stops reading it. */
   int LOST = -1;
 
-  /** Returned by {@link #execute()}: the grant was withdrawn. The caller goes by RPC. */
+  /** Returned by {@link #execute()}: the grant was withdrawn. The caller makes an RPC. */
   int CLOSED = -2;
 
   /**
    * Returned by {@link #execute()}: an address lies outside the segments that are known here. The
-   * caller learns of newer segments and tries again, or goes by RPC.
+   * caller learns the newer segments and tries again, or makes an RPC.
    */
   int UNKNOWN_ADDRESS = -3;
 
@@ -50,10 +50,10 @@ public interface Reads {
   /** Carries the batch out; returns {@link #DONE} or another, negative constant. */
   int execute();
 
-  /** Memory with the result of a read. */
+  /** Memory of the result of a read. */
   MemoryRegion region(int number);
 
-  /** Where in its memory the result of a read begins. */
+  /** Offset of the result of a read in its memory. */
   int offset(int number);
 
   /** Binary logarithm of a segment's length. */
@@ -61,19 +61,19 @@ public interface Reads {
 
   /**
    * Whether loads keep their order: a load of a later batch, or on live memory a later load, sees
-   * memory that is at least as new. Without it nobody can tell that a key is absent.
+   * memory that is at least as new. Without this order, a reader cannot prove that a key is absent.
    */
   boolean ordered();
 
   /**
-   * Throws {@link InternalError} here if memory of this batch was taken away. The reader calls it
-   * before it trusts the batch.
+   * Throws {@link InternalError} if memory of this batch was unmapped. The reader calls it before
+   * it trusts the batch.
    */
   void verify();
 
   /**
-   * Collects what {@link #verify} would yet throw of memory that was taken away, and loads nothing
-   * anew.
+   * Absorbs the pending errors of unmapped memory that {@link #verify} would throw, without new
+   * loads.
    *
    * @param fault that was thrown
    */

@@ -28,7 +28,7 @@ package dev.ringfetch.index.layout;
  *
  * <ul>
  *   <li><b>Open</b>: incarnation of the index while it is open; any other value is closed.
- *   <li><b>Seed</b>, <b>Partitions</b>: as in the {@link HashLocation}, for tools that inspect
+ *   <li><b>Seed</b>, <b>Partitions</b>: as in the {@link HashLocation}; for tools that inspect
  *       memory.
  *   <li><b>Clock</b>: as {@link ClockDescriptor} says, with 56 bytes of padding: a line that the
  *       owner of the partition alone writes.

@@ -4,25 +4,30 @@ import com.google.protobuf.ByteString;
 import java.util.Arrays;
 
 /**
- * The place of a scan in the order of keys: which keys are still to come. A scan that was broken
- * off goes on with it, with another reader as well. Used by one thread at a time.
+ * The position of a scan in the order of keys: delimits the keys that are still to come. An
+ * interrupted scan can continue with it, also with another reader. Used by one thread at a time.
  */
 public final class ScanCursor {
   private static final int CAPACITY = KeyBounds.MAX_LENGTH;
 
   private final boolean reverse;
 
-  /** Forward, keys from this one on are out of the range; in reverse, keys before this one. */
+  /**
+   * The end of the range. Forward: exclusive, no key from it on comes. Reverse: inclusive, no key
+   * before it comes.
+   */
   private final byte[] bound;
 
   private final boolean bounded;
 
-  /** Forward, the least key that may come; in reverse, all that come are before this. */
+  /**
+   * The position. Forward: the least key that may come. Reverse: all keys to come are before it.
+   */
   private final byte[] place = new byte[CAPACITY];
 
   private int length;
 
-  /** In reverse: there is no place yet, every key may come. */
+  /** Reverse: there is no position yet, every key may come. */
   private boolean fromEnd;
 
   private boolean done;
@@ -37,7 +42,7 @@ public final class ScanCursor {
    * Begins a scan in ascending order.
    *
    * @param start the first key that may come
-   * @param end the first key that does not come any more; empty: there is none
+   * @param end the first key beyond the range; empty if there is none
    */
   public static ScanCursor forward(ByteString start, ByteString end) {
     final ScanCursor cursor = new ScanCursor(false, end.toByteArray());
@@ -49,8 +54,8 @@ public final class ScanCursor {
   /**
    * Begins a scan in descending order.
    *
-   * @param start the last key that may come; empty: there is none
-   * @param end all keys that come are before it; empty: there is no such key
+   * @param start the last key to come, the least of the range; empty if there is no lower bound
+   * @param end the key after the range; empty if there is no upper bound
    */
   public static ScanCursor reverse(ByteString start, ByteString end) {
     final ScanCursor cursor = new ScanCursor(true, start.toByteArray());
@@ -79,8 +84,8 @@ public final class ScanCursor {
   }
 
   /**
-   * The place, with which another cursor goes on: as the start of a forward scan, or as the end of
-   * one in reverse. Empty in reverse as long as no place was reached.
+   * The position, with which another cursor can continue: as the start of a forward scan, or as the
+   * end of a reverse scan. Empty in reverse before the first key.
    */
   public ByteString place() {
     return ByteString.copyFrom(place, 0, length);
@@ -98,7 +103,7 @@ public final class ScanCursor {
     return fromEnd;
   }
 
-  /** Whether a key of an answer is one that may come next: then this moves behind it. */
+  /** Moves behind a key of an answer if it is ahead and within the range; returns whether it is. */
   public boolean passIfAhead(byte[] array, int offset, int keyLength) {
     final boolean isAhead =
         isAhead(array, offset, keyLength) && !isBeyond(array, offset, keyLength);
@@ -108,7 +113,7 @@ public final class ScanCursor {
     return isAhead;
   }
 
-  /** Whether a key is still to come, as far as the place says; the bound is checked besides. */
+  /** Whether a key is ahead of the position; {@link #isBeyond} checks the bound. */
   boolean isAhead(byte[] array, int offset, int keyLength) {
     if (fromEnd) {
       return true;
@@ -127,16 +132,16 @@ public final class ScanCursor {
     return reverse ? order < 0 : order >= 0;
   }
 
-  /** Moves behind a key that came. */
+  /** Moves behind a key. */
   void pass(byte[] array, int offset, int keyLength) {
     moveTo(array, offset, keyLength);
     if (!reverse) {
-      place[length++] = 0; // the next key there can be
+      place[length++] = 0; // makes the next possible key
       done |= length == CAPACITY && isLast();
     }
   }
 
-  /** Whether the key that the place is behind is the last of all. */
+  /** Whether the position is behind the last of all keys. */
   private boolean isLast() {
     for (int i = 0; i < CAPACITY - 1; i++) {
       if (place[i] != (byte) 0xFF) {
@@ -147,9 +152,9 @@ public final class ScanCursor {
   }
 
   /**
-   * Moves to the fence at which the keys of a leaf end, in the direction of the scan.
+   * Moves to the fence at the end of a leaf, in the direction of the scan.
    *
-   * @return whether that is further than the place was
+   * @return whether that is beyond the former position
    */
   boolean leave(byte[] array, int offset, int keyLength) {
     final boolean further =

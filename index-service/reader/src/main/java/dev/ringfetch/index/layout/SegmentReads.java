@@ -5,13 +5,13 @@ import dev.ringfetch.fabric.MemoryRegion;
 import java.util.Arrays;
 
 /**
- * Reads of mapped segments. Results are live memory, whose loads keep their order as far as the
- * reader asks for it by fences. {@link #execute()} only looks at the bounds.
+ * Reads of mapped segments. Results are live memory; fences of the reader order their loads. {@link
+ * #execute()} only checks the bounds.
  */
 public final class SegmentReads implements Reads {
-  /** The segments of index memory, as far as they are mapped here. */
+  /** The mapped segments of index memory. */
   public interface Segments {
-    /** Returns a segment, or null if it is not mapped here. Any number may be asked for. */
+    /** Returns a segment, for any argument; null if it is not mapped. */
     MemoryRegion segment(long number);
   }
 
@@ -19,7 +19,7 @@ public final class SegmentReads implements Reads {
   private final int shift;
   private final MemoryRegion gate;
   private final int gateOffset;
-  private final MemberGates members; // null: there are none
+  private final MemberGates members; // null if there are none
 
   private MemoryRegion[] regions = new MemoryRegion[64];
   private int[] offsets = new int[64];
@@ -32,16 +32,16 @@ public final class SegmentReads implements Reads {
    * @param segments the segments, each of {@code 1 << shift} bytes
    * @param shift binary logarithm of a segment's length
    * @param gate memory with the gate word
-   * @param gateOffset where the gate word is in it
+   * @param gateOffset of the gate word in it
    */
   public SegmentReads(Segments segments, int shift, MemoryRegion gate, int gateOffset) {
     this(segments, shift, gate, gateOffset, null);
   }
 
   /**
-   * As above, of a replicated index.
+   * Same, for a replicated index.
    *
-   * @param members whose gates are looked at before memory is verified
+   * @param members whose gates are checked before memory is verified
    */
   public SegmentReads(
       Segments segments, int shift, MemoryRegion gate, int gateOffset, MemberGates members) {
@@ -114,6 +114,6 @@ public final class SegmentReads implements Reads {
 
   @Override
   public void absorb(InternalError fault) {
-    MemoryFaults.absorb(gate, fault); // without a look, which may be what has failed
+    MemoryFaults.absorb(gate, fault); // without a look at the members, which may itself have failed
   }
 }

@@ -1,8 +1,8 @@
 package dev.ringfetch.index.layout;
 
 /**
- * The lengths that blocks have: multiples of 4 bytes up to 256, then eight between a power of two
- * and the next, up to 1 MiB and an eighth. At most an eighth of a long block is unused.
+ * The lengths of blocks: multiples of 4 bytes up to 256, then eight per power of two, up to 1 MiB
+ * and an eighth. At most an eighth of a long block is unused.
  */
 public final class SizeClasses {
   private static final int FINE = 64;
@@ -29,7 +29,10 @@ public final class SizeClasses {
 
   private SizeClasses() {}
 
-  /** The class of the shortest blocks with that many bytes, from 1 to {@link #MAX_LENGTH}. */
+  /**
+   * The class of the shortest blocks with at least {@code length} bytes, from 1 to {@link
+   * #MAX_LENGTH}.
+   */
   public static int of(int length) {
     if (length <= FINE_LENGTH) {
       return (length + 3) >>> 2;

@@ -21,11 +21,11 @@ package dev.ringfetch.index.layout;
  * <ul>
  *   <li><b>Format</b>: {@link #FORMAT}, which names every layout and the hash function.
  *   <li><b>Incarnation</b>: of the server, which the gate names while this memory may be read.
- *   <li><b>Serving</b>: equal to the incarnation once the server serves. A reader looks at it
- *       before its first load; any other value is closed.
+ *   <li><b>Serving</b>: equal to the incarnation once the server serves. A reader checks it before
+ *       its first load; any other value is closed.
  * </ul>
  *
- * <p>An address in index memory is {@code segment << shift | offset}. Address 0 is no object's.
+ * <p>An address in index memory is {@code segment << shift | offset}. No object has address 0.
  */
 public final class StoreDescriptor {
   /** Value of the format word: "RINGIDX" and a number. */

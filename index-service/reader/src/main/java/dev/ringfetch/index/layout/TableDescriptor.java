@@ -21,8 +21,8 @@ package dev.ringfetch.index.layout;
  * </ul>
  *
  * <p>An extent of page <i>p</i> has 16 &lt;&lt; <i>p</i> groups, at most as many as fit into a 16th
- * of a segment or 1024: a small table needs little memory, a large one few pages. Where a group is
- * can be remembered: neither pages nor extents ever move.
+ * of a segment or 1024: a small table needs little memory, a large one few pages. Readers can cache
+ * the addresses of groups: neither pages nor extents ever move.
  */
 public final class TableDescriptor {
   /** Offset of the number of groups, 64 bits. */
@@ -44,7 +44,8 @@ public final class TableDescriptor {
   public static final int PAGE_LENGTH = PAGE_EXTENTS * Long.BYTES;
 
   /**
-   * The most groups of a table, whatever the pages allow: the highest bit of a half is the side.
+   * The most groups of a table, even if the pages allow more: the highest bit of a half is the
+   * side.
    */
   public static final int MAX_GROUPS = 1 << 30;
 

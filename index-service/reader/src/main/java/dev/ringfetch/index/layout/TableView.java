@@ -1,8 +1,8 @@
 package dev.ringfetch.index.layout;
 
 /**
- * What a reader remembers of a table: where groups are, which never changes, and how many there
- * were when it looked last.
+ * A reader's cache of a table: the addresses of groups, which never change, and the number of
+ * groups at the last load.
  */
 final class TableView {
   private final long head;
@@ -32,7 +32,7 @@ final class TableView {
     return extent == 0 ? 0 : extent + TableDescriptor.offset(group, page, doublings);
   }
 
-  /** Address of the word that is to be loaded next to find a group, or 0 if there is none. */
+  /** Address of the next word to load in order to find a group, or 0 if there is none. */
   long missing(int group) {
     final int page = group < 0 ? TableDescriptor.PAGES : TableDescriptor.page(group, doublings);
     if (page >= TableDescriptor.PAGES) {
@@ -53,9 +53,9 @@ final class TableView {
   }
 
   /**
-   * Remembers a word that was {@link #missing} to find a group.
+   * Caches a word that was {@link #missing} to find a group.
    *
-   * @return whether it makes sense
+   * @return whether its value is possible
    */
   boolean learn(int group, long address, long word) {
     if (address == head + TableDescriptor.GROUPS_OFFSET) {
@@ -80,7 +80,7 @@ final class TableView {
     return true;
   }
 
-  /** Remembers that a group is there, and so all before it. */
+  /** Notes that a group exists, and so all groups before it. */
   void learnGroup(int group) {
     groups = Math.max(groups, group + 1);
   }

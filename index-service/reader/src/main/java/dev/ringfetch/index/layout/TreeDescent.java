@@ -5,19 +5,19 @@ import java.lang.invoke.VarHandle;
 import java.util.zip.CRC32C;
 
 /**
- * The way of a reader through an ordered index to the leaf of a key, by the tree word, inner nodes
- * and links to the right. A leaf is accepted if its fences enclose the key, nothing else matters.
+ * The descent of a reader to the leaf of a key in an ordered index: by the tree word, inner nodes
+ * and links to the right. Accepts a leaf if its fences enclose the key; nothing else matters.
  *
- * <p>A fence that is a reference which the key was compared with before, in the parent, is not
- * compared again: the reference names one block of all times.
+ * <p>A fence that equals a reference of the parent is not compared with the key again: a reference
+ * names one block for all time.
  *
- * <p>Used by one thread at a time. Takes bounded time, whatever memory contains.
+ * <p>Used by one thread at a time. Takes bounded time for any content of memory.
  */
 final class TreeDescent {
-  /** Returned by {@link #compareWithEntry}: memory does not fit together. */
+  /** Returned by {@link #compareWithEntry}: memory is inconsistent. */
   static final int TORN = 3;
 
-  /** Links to the right that are followed on one way. */
+  /** Limit of the links to the right in one descent. */
   private static final int MAX_HOPS = 64;
 
   private final PieceReads reads;
@@ -33,22 +33,22 @@ final class TreeDescent {
   private long head;
   private int code;
 
-  /** Whether the leaf of the keys before the key is searched, not that of the key. */
+  /** Whether the target is the leaf of the keys right before the key, not of the key itself. */
   private boolean before;
 
-  /** Whether keys are compared by their heads alone: then memory is not read. */
+  /** Whether keys are compared by their heads alone, without reads of memory. */
   private boolean byHeads;
 
-  /** Whether nodes that are remembered may be used. */
+  /** Whether cached nodes may be used. */
   private boolean trusting;
 
-  /** Whether the last way took links to the right: what is remembered is old. */
+  /** Whether the last descent took links to the right: then cached nodes are old. */
   private boolean stale;
 
   private long tree;
   private long nextLeaf;
 
-  /** References that stand in a node above, one on each side of the key. */
+  /** References of the nodes above, one on each side of the key. */
   private final byte[] passed = new byte[NodeDescriptor.COPY_LENGTH];
 
   private boolean lowPassed;
@@ -68,7 +68,7 @@ final class TreeDescent {
     nextLeaf = 0;
   }
 
-  /** Searches for the leaf of a key; or for that of the keys right before it. */
+  /** Searches for the leaf of a key, or of the keys right before it. */
   void search(byte[] bytes, int offset, int length, boolean keysBefore) {
     key = bytes;
     keyOffset = offset;
@@ -85,19 +85,22 @@ final class TreeDescent {
     before = true;
   }
 
-  /** Uses nothing that is remembered any more in this call. */
+  /** Stops using cached nodes in this call. */
   void distrust() {
     trusting = false;
     nextLeaf = 0;
   }
 
-  /** The next key is the high fence of the present leaf: looks at the leaf to its right first. */
+  /**
+   * Notes that the next key is the high fence of the present leaf: the search begins with the leaf
+   * to its right.
+   */
   void expectNext() {
     nextLeaf = NodeDescriptor.word(leaf, NodeDescriptor.RIGHT_OFFSET);
     pass(leaf, NodeDescriptor.HIGH_OFFSET, NodeDescriptor.LOW_OFFSET);
   }
 
-  /** Why reads failed; null if they have not. */
+  /** The reason why reads failed; null if they have not. */
   ReadResult failure() {
     return reads.failure();
   }
@@ -107,7 +110,7 @@ final class TreeDescent {
     return leaf;
   }
 
-  /** Goes to the leaf; false if reads failed or memory did not fit together. */
+  /** Descends to the leaf; false if reads failed or memory was inconsistent. */
   boolean toLeaf() {
     long address = nextLeaf;
     int level = 0;
@@ -153,8 +156,8 @@ final class TreeDescent {
   }
 
   /**
-   * Address of the leaf of the key, by the inner nodes that are remembered and by heads alone; 0 if
-   * these do not tell. Reads nothing.
+   * Address of the leaf of the key, by cached inner nodes and by heads alone; 0 if these do not
+   * decide. Reads no memory.
    */
   long rememberedLeaf() {
     if (!trusting || tree == 0) {
@@ -179,8 +182,8 @@ final class TreeDescent {
   }
 
   /**
-   * Copies a node that was read as a piece of a batch; returns whether it is the key's leaf, as far
-   * as heads tell.
+   * Copies a node that was read as a piece of a batch; returns whether it is the key's leaf by
+   * heads alone.
    */
   boolean isLeaf(byte[] copy, long address, int piece) {
     lowPassed = false;
@@ -206,7 +209,7 @@ final class TreeDescent {
     return true;
   }
 
-  /** A valid copy of a node of that level, or null. */
+  /** A valid copy of a node with the level, or null. */
   private byte[] load(long address, int level) {
     if (trusting && level > 0) {
       final byte[] remembered = cache.get(address);
@@ -236,7 +239,7 @@ final class TreeDescent {
     return count <= NodeDescriptor.capacity(level) && (level == 0 || count > 0);
   }
 
-  /** Copies the node that was read; returns whether the copy is the node of one moment. */
+  /** Copies the node that was read; returns whether the copy is the node's state at one moment. */
   private boolean copy(byte[] copy, long address, int piece) {
     final MemoryRegion region = reads.region(piece);
     final int offset = reads.offset(piece);
@@ -252,7 +255,7 @@ final class TreeDescent {
     return NodeDescriptor.crc(crc, copy, location.incarnation(), address) == stored;
   }
 
-  /** Where the searched keys are: -1 left of a node, 0 in it, 1 right of it; or {@link #TORN}. */
+  /** The side of the searched keys: -1 left of a node, 0 in it, 1 right of it; or {@link #TORN}. */
   private int side(byte[] node) {
     final int low = NodeDescriptor.LOW_OFFSET;
     if (!lowPassed || !NodeDescriptor.isSame(node, low, passed, low)) {
@@ -277,7 +280,7 @@ final class TreeDescent {
     return 0;
   }
 
-  /** Number of the child that has the searched keys; -1 if memory did not fit together. */
+  /** Number of the child that has the searched keys; -1 if memory was inconsistent. */
   private int child(byte[] node, int level) {
     final int count = NodeDescriptor.count(node);
     int low = 0;
@@ -333,10 +336,10 @@ final class TreeDescent {
 
   /**
    * Compares the searched key with an entry of the leaf: -1, 0, 1, or {@link #TORN}. If equal, the
-   * block is loaded: that of the entry, or a newer one of the key.
+   * block is loaded: the entry's, or a newer one of the key.
    *
-   * <p>A newer one will do: its checksum was stored after the leaf that refers to it, so the entry
-   * was current at the load of the leaf or became so later.
+   * <p>A newer one is as good: its checksum was stored after the leaf that refers to it, so the
+   * entry was current at the load of the leaf or became current later.
    */
   int compareWithEntry(int entry) {
     final int order = compareHead(leaf, entry);

@@ -1,9 +1,9 @@
 package dev.ringfetch.index.layout;
 
 /**
- * Layout of the root of an ordered index: an open word at the place that {@link RootDescriptor} has
- * it at, the word that leads to the highest node of the tree, and the clock. Each is in a line of
- * its own. The memory of a root is only ever used for roots. Little-endian.
+ * Layout of the root of an ordered index: an open word at the same offset as in {@link
+ * RootDescriptor}, the tree word, which leads to the highest node, and the clock. Each is in a
+ * cache line of its own. The memory of a root is only ever used for roots. Little-endian.
  *
  * <pre>
  *   0                   1                   2                   3
