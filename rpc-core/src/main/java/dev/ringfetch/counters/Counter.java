@@ -106,11 +106,11 @@ public enum Counter {
   POLLER_SESSIONS_POLLED(Kind.POLLER, "sessions.polled", "sessions", Type.LEVEL),
   /** Times that it found the heap used up, or sessions left in the midst of something. */
   POLLER_ALARMS(Kind.POLLER, "alarms", "times", Type.TOTAL),
-  /** Short calls that it has run itself. */
+  /** Tasks of calls, with short handlers or callbacks, that it has run itself. */
   POLLER_CALLS_INLINE(Kind.POLLER, "calls.inline", "calls", Type.TOTAL),
   /** Those that it was to run, and that went to the executor because one before them took long. */
   POLLER_CALLS_MOVED(Kind.POLLER, "calls.moved", "calls", Type.TOTAL),
-  /** Times that a thread that stood by has become the poller, because a call took long. */
+  /** Times that a thread that stood by has become the poller, because a task took long. */
   POLLER_TAKEOVERS(Kind.POLLER, "takeovers", "times", Type.TOTAL);
 
   /** How a counter moves. */

@@ -10,6 +10,7 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import dev.ringfetch.counters.Counter;
 import dev.ringfetch.counters.Counters;
+import dev.ringfetch.session.poller.InlineTask;
 import io.grpc.CallOptions;
 import io.grpc.Metadata;
 import io.grpc.MethodDescriptor;
@@ -41,7 +42,7 @@ final class InlineCallbacksTest extends RingFixture {
       Bytes.method("contract.Streams/Many", MethodDescriptor.MethodType.SERVER_STREAMING);
 
   private static final int CALLS = 500;
-  private static final int MESSAGES = 50;
+  private static final int MESSAGES = 20;
   private static final long TIMEOUT_NS = TimeUnit.SECONDS.toNanos(TransportHarness.TIMEOUT_S);
   private static final InheritableThreadLocal<String> CONTEXT = new InheritableThreadLocal<>();
 
@@ -425,13 +426,24 @@ final class InlineCallbacksTest extends RingFixture {
     }
   }
 
+  /** Most turns end with messages left, after which nothing comes for some calls. */
   @Test
   void streamsRunInThePollingThread() throws Exception {
     final RingChannel channel = connect(builder -> builder.inlineCallbacks(0, TIMEOUT_NS, 1));
     final Set<Thread> threads = Collections.synchronizedSet(new HashSet<>());
-    final Exchange call = stream(channel, () -> threads.add(Thread.currentThread()));
-    assertTrue(call.await().isOk());
-    assertInOrder(call);
+    for (int i = 0; i < 100; i++) {
+      final Exchange call =
+          new Doing(
+              channel,
+              MANY,
+              () -> {
+                threads.add(Thread.currentThread());
+                spin(InlineTask.BUDGET_NS);
+              });
+      ask(call);
+      assertTrue(call.await().isOk());
+      assertInOrder(call);
+    }
     assertTrue(threads.stream().anyMatch(InlineCallbacksTest::isPollers), threads::toString);
   }
 
@@ -474,17 +486,15 @@ final class InlineCallbacksTest extends RingFixture {
     @Override
     void inMessage(byte[] message) {
       threads.add(Thread.currentThread());
-      final long start = System.nanoTime();
-      while (System.nanoTime() - start < 100_000) {
-        Thread.onSpinWait();
-      }
+      spin(2 * InlineTask.BUDGET_NS);
     }
   }
 
-  private static Exchange stream(RingChannel channel, Runnable work) {
-    final Doing call = new Doing(channel, MANY, work);
-    ask(call);
-    return call;
+  private static void spin(long nanos) {
+    final long start = System.nanoTime();
+    while (System.nanoTime() - start < nanos) {
+      Thread.onSpinWait();
+    }
   }
 
   private static void ask(Exchange call) {
