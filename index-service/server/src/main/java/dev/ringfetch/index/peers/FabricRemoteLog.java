@@ -2,8 +2,8 @@ package dev.ringfetch.index.peers;
 
 import dev.ringfetch.fabric.MemoryRegion;
 import dev.ringfetch.fabric.RemoteDomain;
-import dev.ringfetch.index.replication.LogMemoryDescriptor;
-import dev.ringfetch.index.replication.RemoteLog;
+import dev.ringfetch.index.onesided.LogMemoryDescriptor;
+import dev.ringfetch.index.onesided.RemoteLog;
 import java.io.IOException;
 
 /** The log memory of a member in a segment of its domain. */

@@ -1,6 +1,6 @@
 package dev.ringfetch.index.peers;
 
-import dev.ringfetch.index.replication.PeerMemory;
+import dev.ringfetch.index.onesided.PeerMemory;
 import dev.ringfetch.index.replication.Peers;
 import dev.ringfetch.index.replication.Replicas;
 import dev.ringfetch.index.v1.LeaderMessage;

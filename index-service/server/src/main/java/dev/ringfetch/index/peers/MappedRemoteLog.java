@@ -4,7 +4,7 @@ import dev.ringfetch.fabric.GateDescriptor;
 import dev.ringfetch.fabric.MemoryRegion;
 import dev.ringfetch.fabric.QueuePair;
 import dev.ringfetch.fabric.RemoteDomain;
-import dev.ringfetch.index.replication.LogMemoryDescriptor;
+import dev.ringfetch.index.onesided.LogMemoryDescriptor;
 import java.io.IOException;
 
 /** The log memory of a member in a domain whose requests are done when they were made. */

@@ -5,7 +5,7 @@ import dev.ringfetch.fabric.GateDescriptor;
 import dev.ringfetch.fabric.MemoryRegion;
 import dev.ringfetch.fabric.QueuePair;
 import dev.ringfetch.fabric.RemoteDomain;
-import dev.ringfetch.index.replication.LogMemoryDescriptor;
+import dev.ringfetch.index.onesided.LogMemoryDescriptor;
 import java.io.IOException;
 import java.util.concurrent.TimeUnit;
 

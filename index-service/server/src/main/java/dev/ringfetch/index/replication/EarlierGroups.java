@@ -1,6 +1,7 @@
 package dev.ringfetch.index.replication;
 
 import com.google.protobuf.ByteString;
+import dev.ringfetch.index.log.GroupStoreException;
 import dev.ringfetch.index.v1.DroppedGroup;
 import dev.ringfetch.index.v1.GroupState;
 import java.util.Collection;

@@ -1,5 +1,6 @@
 package dev.ringfetch.index.replication;
 
+import dev.ringfetch.index.log.GroupRecovery;
 import dev.ringfetch.index.v1.Configuration;
 
 /**

@@ -3,6 +3,8 @@ package dev.ringfetch.index.replication;
 import com.google.protobuf.ByteString;
 import dev.ringfetch.index.journal.JournalRecord;
 import dev.ringfetch.index.journal.RecordDescriptor;
+import dev.ringfetch.index.log.GroupStoreException;
+import dev.ringfetch.index.log.RecordLog;
 import dev.ringfetch.index.v1.Adopt;
 import dev.ringfetch.index.v1.Append;
 import dev.ringfetch.index.v1.FabricHint;

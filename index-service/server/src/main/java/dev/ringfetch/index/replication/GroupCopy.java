@@ -2,6 +2,9 @@ package dev.ringfetch.index.replication;
 
 import com.google.protobuf.ByteString;
 import dev.ringfetch.index.journal.RecordDescriptor;
+import dev.ringfetch.index.log.GroupRecovery;
+import dev.ringfetch.index.log.LogJournal;
+import dev.ringfetch.index.log.RecordLog;
 import java.util.ArrayDeque;
 
 /**
@@ -23,7 +26,7 @@ import java.util.ArrayDeque;
  * store gets another content, as the replica begins to lead or a snapshot has come, the copy begins
  * anew in the same file: BEGIN gives up what was before.
  */
-final class GroupCopy extends PiecewiseCopy {
+public final class GroupCopy extends PiecewiseCopy {
   /** After so many begins the copy fails: another snapshot comes later. */
   private static final int ATTEMPTS = 8;
 

@@ -2,6 +2,8 @@ package dev.ringfetch.index.replication;
 
 import dev.ringfetch.index.coordinator.Recoveries;
 import dev.ringfetch.index.journal.JournalRecord;
+import dev.ringfetch.index.log.GroupLog;
+import dev.ringfetch.index.log.RecordLog;
 import dev.ringfetch.index.partition.CommitLog;
 import dev.ringfetch.index.v1.GroupState;
 import java.util.ArrayDeque;

@@ -1,5 +1,8 @@
 package dev.ringfetch.index.replication;
 
+import dev.ringfetch.index.log.RecordLog;
+import dev.ringfetch.index.onesided.OneSidedPath;
+import dev.ringfetch.index.onesided.RemoteLog;
 import dev.ringfetch.index.v1.Adopt;
 import dev.ringfetch.index.v1.Append;
 import dev.ringfetch.index.v1.DiskRoom;

@@ -1,5 +1,6 @@
 package dev.ringfetch.index.replication;
 
+import dev.ringfetch.index.onesided.PeerMemory;
 import dev.ringfetch.index.v1.LeaderMessage;
 import dev.ringfetch.index.v1.MemberMessage;
 import dev.ringfetch.index.v1.Node;

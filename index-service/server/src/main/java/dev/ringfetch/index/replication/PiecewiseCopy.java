@@ -2,6 +2,8 @@ package dev.ringfetch.index.replication;
 
 import com.google.protobuf.ByteString;
 import com.google.protobuf.UnsafeByteOperations;
+import dev.ringfetch.index.log.GroupRecords;
+import dev.ringfetch.index.log.GroupSnapshot;
 import java.util.ArrayDeque;
 
 /**

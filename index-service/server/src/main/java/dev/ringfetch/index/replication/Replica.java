@@ -1,6 +1,8 @@
 package dev.ringfetch.index.replication;
 
 import dev.ringfetch.index.coordinator.Coordinator;
+import dev.ringfetch.index.log.GroupRecovery;
+import dev.ringfetch.index.log.GroupStore;
 import dev.ringfetch.index.v1.GroupState;
 import dev.ringfetch.index.v1.LeaderMessage;
 import dev.ringfetch.index.v1.MemberMessage;

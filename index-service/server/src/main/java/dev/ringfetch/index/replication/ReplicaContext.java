@@ -1,5 +1,8 @@
 package dev.ringfetch.index.replication;
 
+import dev.ringfetch.index.log.GroupDisk;
+import dev.ringfetch.index.log.GroupStore;
+import dev.ringfetch.index.log.RecordLog;
 import dev.ringfetch.index.v1.Node;
 import java.util.function.LongSupplier;
 import org.agrona.ErrorHandler;
@@ -97,7 +100,7 @@ record ReplicaContext(
     static final long NODE_TIMEOUT_DEFAULT_NS = 10 * HEARTBEAT_NS;
 
     /** About a tenth of a second of a fast network, and what comes during a snapshot. */
-    static final Limits DEFAULT = new Limits(16 << 20, 64 << 20, MEMORY_DEFAULT);
+    static final Limits DEFAULT = new Limits(RecordLog.WAITING_DEFAULT, 64 << 20, MEMORY_DEFAULT);
 
     Limits(int waiting, int tail, int memory) {
       this(waiting, tail, memory, NODE_TIMEOUT_DEFAULT_NS);

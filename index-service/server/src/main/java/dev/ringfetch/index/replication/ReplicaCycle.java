@@ -2,6 +2,8 @@ package dev.ringfetch.index.replication;
 
 import dev.ringfetch.index.coordinator.Coordinator;
 import dev.ringfetch.index.coordinator.Recoveries;
+import dev.ringfetch.index.log.GroupRecovery;
+import dev.ringfetch.index.log.GroupStoreException;
 import dev.ringfetch.index.v1.Configuration;
 import dev.ringfetch.index.v1.GroupState;
 import dev.ringfetch.index.v1.LeaderMessage;

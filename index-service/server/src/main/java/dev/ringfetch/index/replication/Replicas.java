@@ -2,6 +2,9 @@ package dev.ringfetch.index.replication;
 
 import dev.ringfetch.index.coordinator.Coordinator;
 import dev.ringfetch.index.journal.IndexDefinition;
+import dev.ringfetch.index.log.GroupDisk;
+import dev.ringfetch.index.log.GroupRecovery;
+import dev.ringfetch.index.log.GroupStore;
 import dev.ringfetch.index.v1.DroppedGroup;
 import dev.ringfetch.index.v1.GroupState;
 import dev.ringfetch.index.v1.LeaderMessage;

@@ -5,6 +5,7 @@ import dev.ringfetch.index.journal.JournalRecord;
 import dev.ringfetch.index.journal.PendingRecords;
 import dev.ringfetch.index.journal.RecordDescriptor;
 import dev.ringfetch.index.journal.WriteRecord;
+import dev.ringfetch.index.log.RecordLog;
 import dev.ringfetch.index.partition.CommitLog;
 import dev.ringfetch.index.partition.Write;
 import java.lang.invoke.VarHandle;

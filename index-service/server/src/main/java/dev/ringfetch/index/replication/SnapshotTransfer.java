@@ -1,6 +1,7 @@
 package dev.ringfetch.index.replication;
 
 import com.google.protobuf.ByteString;
+import dev.ringfetch.index.log.GroupSnapshot;
 import dev.ringfetch.index.v1.GroupState;
 import dev.ringfetch.index.v1.Inquiry;
 import dev.ringfetch.index.v1.MemberMessage;

@@ -2,6 +2,8 @@ package dev.ringfetch.index.replication;
 
 import com.google.protobuf.ByteString;
 import dev.ringfetch.index.journal.RecordDescriptor;
+import dev.ringfetch.index.log.RecordLog;
+import dev.ringfetch.index.log.StopDescriptor;
 import dev.ringfetch.index.v1.Member;
 import java.util.ArrayList;
 import java.util.List;

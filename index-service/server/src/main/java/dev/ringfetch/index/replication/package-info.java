@@ -1,5 +1,5 @@
 /**
- * The replication of a group: a log whose records are committed when all members have them, and
- * fail-over between them.
+ * Internal: the replicas of a node: roles, commit, copies for new members, fail-over and orderly
+ * stops of each group.
  */
 package dev.ringfetch.index.replication;

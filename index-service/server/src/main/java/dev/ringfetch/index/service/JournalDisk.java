@@ -1,7 +1,7 @@
 package dev.ringfetch.index.service;
 
 import dev.ringfetch.index.journal.CopiedLog;
-import dev.ringfetch.index.replication.GroupDisk;
+import dev.ringfetch.index.log.GroupDisk;
 
 /** The part of a node's journal that a group's records are in. */
 final class JournalDisk implements GroupDisk {

@@ -1,11 +1,11 @@
 package dev.ringfetch.index.service;
 
 import dev.ringfetch.index.disk.Disk;
+import dev.ringfetch.index.log.GroupRecovery;
+import dev.ringfetch.index.log.GroupStoreException;
 import dev.ringfetch.index.node.StopFiles;
 import dev.ringfetch.index.replay.MemoryTooSmallException;
 import dev.ringfetch.index.replay.RecoveredIndex;
-import dev.ringfetch.index.replication.GroupRecovery;
-import dev.ringfetch.index.replication.GroupStoreException;
 import java.io.IOException;
 import java.util.ArrayList;
 import java.util.HashMap;

@@ -1,7 +1,7 @@
 package dev.ringfetch.index.peers;
 
 import dev.ringfetch.fabric.Fabric;
-import dev.ringfetch.index.replication.PeerMemory;
+import dev.ringfetch.index.onesided.PeerMemory;
 import java.util.List;
 
 /** The memory between nodes as it is, over a fabric of a test. */

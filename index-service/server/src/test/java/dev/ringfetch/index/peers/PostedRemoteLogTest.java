@@ -5,7 +5,7 @@ import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
-import dev.ringfetch.index.replication.LogMemoryDescriptor;
+import dev.ringfetch.index.onesided.LogMemoryDescriptor;
 import java.io.IOException;
 import java.util.Random;
 import org.junit.jupiter.api.Test;

@@ -3,6 +3,7 @@ package dev.ringfetch.index.replication;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import dev.ringfetch.index.log.GroupRecovery;
 import java.util.List;
 import java.util.Random;
 import java.util.Set;

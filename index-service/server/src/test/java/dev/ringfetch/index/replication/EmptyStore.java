@@ -1,6 +1,9 @@
 package dev.ringfetch.index.replication;
 
 import dev.ringfetch.index.journal.JournalRecord;
+import dev.ringfetch.index.log.GroupLog;
+import dev.ringfetch.index.log.GroupSnapshot;
+import dev.ringfetch.index.log.GroupStore;
 import dev.ringfetch.index.v1.GroupState;
 
 /** A store that keeps nothing, and of which no snapshot is asked. */

@@ -5,6 +5,7 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import com.google.protobuf.ByteString;
 import dev.ringfetch.index.journal.JournalRecord;
 import dev.ringfetch.index.journal.RecordDescriptor;
+import dev.ringfetch.index.log.GroupStoreException;
 import dev.ringfetch.index.v1.Adopt;
 import dev.ringfetch.index.v1.Append;
 import dev.ringfetch.index.v1.GroupState;

@@ -4,6 +4,9 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import dev.ringfetch.index.onesided.MemberMemory;
+import dev.ringfetch.index.onesided.PeerMemory;
+import dev.ringfetch.index.onesided.RemoteLog;
 import dev.ringfetch.index.v1.Configuration;
 import dev.ringfetch.index.v1.FabricHint;
 import dev.ringfetch.index.v1.GroupState;

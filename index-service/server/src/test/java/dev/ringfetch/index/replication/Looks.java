@@ -1,5 +1,7 @@
 package dev.ringfetch.index.replication;
 
+import dev.ringfetch.index.onesided.RemoteLog;
+
 /** A member's memory of which only looks matter. */
 final class Looks implements RemoteLog {
   int begun;

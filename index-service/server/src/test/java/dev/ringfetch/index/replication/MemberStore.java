@@ -1,5 +1,8 @@
 package dev.ringfetch.index.replication;
 
+import dev.ringfetch.index.log.GroupLog;
+import dev.ringfetch.index.log.GroupSnapshot;
+import dev.ringfetch.index.log.GroupStore;
 import dev.ringfetch.index.v1.GroupState;
 
 /** A store of a replica that is not to lead, and without a snapshot unless the test has one. */

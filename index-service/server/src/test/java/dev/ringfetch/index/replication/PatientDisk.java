@@ -1,5 +1,7 @@
 package dev.ringfetch.index.replication;
 
+import dev.ringfetch.index.log.GroupDisk;
+
 /** A disk that takes all, and has all at once. */
 abstract class PatientDisk implements GroupDisk {
   private long appended;

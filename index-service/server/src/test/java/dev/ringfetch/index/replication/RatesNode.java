@@ -2,6 +2,10 @@ package dev.ringfetch.index.replication;
 
 import com.google.protobuf.ByteString;
 import dev.ringfetch.index.journal.JournalRecord;
+import dev.ringfetch.index.log.GroupLog;
+import dev.ringfetch.index.log.GroupSnapshot;
+import dev.ringfetch.index.log.GroupStore;
+import dev.ringfetch.index.onesided.PeerMemory;
 import dev.ringfetch.index.partition.Handover;
 import dev.ringfetch.index.partition.Partition;
 import dev.ringfetch.index.partition.Write;

@@ -6,6 +6,7 @@ import dev.ringfetch.index.linearizability.Answer;
 import dev.ringfetch.index.linearizability.Call;
 import dev.ringfetch.index.linearizability.HistoryChecker;
 import dev.ringfetch.index.linearizability.Operation;
+import dev.ringfetch.index.log.GroupStoreException;
 import dev.ringfetch.index.partition.Write;
 import dev.ringfetch.index.v1.Configuration;
 import dev.ringfetch.index.v1.Durability;

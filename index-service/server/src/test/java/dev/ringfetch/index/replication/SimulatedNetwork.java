@@ -1,6 +1,7 @@
 package dev.ringfetch.index.replication;
 
 import com.google.protobuf.ByteString;
+import dev.ringfetch.index.onesided.PeerMemory;
 import dev.ringfetch.index.v1.LeaderMessage;
 import dev.ringfetch.index.v1.MemberMessage;
 import dev.ringfetch.index.v1.Node;

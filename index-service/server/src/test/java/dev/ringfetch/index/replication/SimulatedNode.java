@@ -6,6 +6,8 @@ import dev.ringfetch.fabric.GatePage;
 import dev.ringfetch.fabric.MemoryRegion;
 import dev.ringfetch.index.layout.GatesDescriptor;
 import dev.ringfetch.index.layout.MemberGates;
+import dev.ringfetch.index.log.GroupStore;
+import dev.ringfetch.index.log.NodeRecovery;
 import dev.ringfetch.index.v1.Node;
 import java.util.ArrayDeque;
 import java.util.HashMap;

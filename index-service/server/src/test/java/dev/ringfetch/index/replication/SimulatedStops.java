@@ -2,6 +2,11 @@ package dev.ringfetch.index.replication;
 
 import dev.ringfetch.index.journal.JournalRecord;
 import dev.ringfetch.index.journal.RecordDescriptor;
+import dev.ringfetch.index.log.GroupRecovery;
+import dev.ringfetch.index.log.GroupStore;
+import dev.ringfetch.index.log.GroupStoreException;
+import dev.ringfetch.index.log.StopDescriptor;
+import dev.ringfetch.index.log.StopRecovery;
 import dev.ringfetch.index.v1.Member;
 import java.io.IOException;
 import java.util.ArrayList;

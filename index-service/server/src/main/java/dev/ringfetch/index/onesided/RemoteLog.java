@@ -1,4 +1,4 @@
-package dev.ringfetch.index.replication;
+package dev.ringfetch.index.onesided;
 
 /**
  * The log memory of a member and its gate, as the leader of one epoch reaches them. Requests are

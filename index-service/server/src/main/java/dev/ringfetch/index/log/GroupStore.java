@@ -1,4 +1,4 @@
-package dev.ringfetch.index.replication;
+package dev.ringfetch.index.log;
 
 import dev.ringfetch.index.journal.JournalRecord;
 import dev.ringfetch.index.v1.GroupState;

@@ -1,4 +1,4 @@
-package dev.ringfetch.index.replication;
+package dev.ringfetch.index.log;
 
 import com.google.protobuf.ByteString;
 import dev.ringfetch.index.v1.Member;
@@ -26,7 +26,7 @@ import java.util.List;
  * <p>The last incarnation is that of the process. It may stand for earlier ones, which come before
  * it: those whose records it has gone on with, as long as no configuration was established since.
  */
-final class StopDescriptor {
+public final class StopDescriptor {
   /** Bytes that stand before the record. */
   static final int LENGTH_OFFSET = 0;
 
@@ -43,7 +43,7 @@ final class StopDescriptor {
    *
    * @param processes of one node
    */
-  static ByteString encoded(long length, List<Member> processes) {
+  public static ByteString encoded(long length, List<Member> processes) {
     final ByteBuffer value =
         ByteBuffer.allocate(INCARNATIONS_OFFSET + processes.size() * Long.BYTES)
             .order(ByteOrder.LITTLE_ENDIAN);
@@ -61,7 +61,7 @@ final class StopDescriptor {
    * @param node whose they have to be
    * @return empty if it is no value of a node's record at this place
    */
-  static List<Member> processes(ByteString encoded, long length, long node) {
+  public static List<Member> processes(ByteString encoded, long length, long node) {
     final ByteBuffer value = encoded.asReadOnlyByteBuffer().order(ByteOrder.LITTLE_ENDIAN);
     final List<Member> processes = new ArrayList<>();
     if (value.remaining() > INCARNATIONS_OFFSET

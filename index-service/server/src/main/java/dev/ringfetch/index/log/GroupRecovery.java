@@ -1,4 +1,4 @@
-package dev.ringfetch.index.replication;
+package dev.ringfetch.index.log;
 
 import com.google.protobuf.InvalidProtocolBufferException;
 import dev.ringfetch.index.journal.JournalRecord;
@@ -10,7 +10,7 @@ import java.util.List;
 /**
  * What a disk says of a group: carries out what {@link LogJournal} has written, in its order. What
  * is known to be committed is applied, the rest of the log is kept. Where there is a snapshot, what
- * {@link GroupCopy} has written comes first, and the journal's records up to its mark are passed
+ * {@code GroupCopy} has written comes first, and the journal's records up to its mark are passed
  * over.
  *
  * <p>Used by one thread at a time.
@@ -41,10 +41,10 @@ public final class GroupRecovery {
    * @param stores creates what the records are applied to
    */
   public GroupRecovery(long group, GroupStore.Factory stores) {
-    this(group, stores, ReplicaContext.Limits.DEFAULT.waiting());
+    this(group, stores, RecordLog.WAITING_DEFAULT);
   }
 
-  GroupRecovery(long group, GroupStore.Factory stores, int waiting) {
+  public GroupRecovery(long group, GroupStore.Factory stores, int waiting) {
     this.group = group;
     this.stores = stores;
     log = new RecordLog(waiting);
@@ -67,7 +67,7 @@ public final class GroupRecovery {
   }
 
   /** Processes that ended in order, all of whose records this has; empty where a disk counts. */
-  List<Member> processes() {
+  public List<Member> processes() {
     return processes;
   }
 
@@ -82,15 +82,15 @@ public final class GroupRecovery {
   }
 
   /** Whether there may be a log that was not read. */
-  boolean isGivenUp() {
+  public boolean isGivenUp() {
     return isGivenUp;
   }
 
-  GroupState state() {
+  public GroupState state() {
     return state;
   }
 
-  GroupStore store() {
+  public GroupStore store() {
     return store;
   }
 
@@ -98,7 +98,7 @@ public final class GroupRecovery {
    * Hands the log over. Nothing here refers to its records any more: each one would keep all that
    * follow.
    */
-  RecordLog takeLog() {
+  public RecordLog takeLog() {
     final RecordLog taken = log;
     log = null;
     applying = null;

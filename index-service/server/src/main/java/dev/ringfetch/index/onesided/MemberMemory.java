@@ -1,4 +1,4 @@
-package dev.ringfetch.index.replication;
+package dev.ringfetch.index.onesided;
 
 import dev.ringfetch.fabric.GatePage;
 import dev.ringfetch.fabric.MemoryRegion;

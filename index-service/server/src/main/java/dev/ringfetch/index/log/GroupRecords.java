@@ -1,15 +1,15 @@
-package dev.ringfetch.index.replication;
+package dev.ringfetch.index.log;
 
 import com.google.protobuf.ByteString;
 import dev.ringfetch.index.journal.JournalRecord;
 import dev.ringfetch.index.journal.RecordDescriptor;
 
 /** Records of a group on a disk that its log does not have. */
-final class GroupRecords {
+public final class GroupRecords {
   private GroupRecords() {}
 
   /** A record that says something of the group itself. */
-  static byte[] control(long group, int type, long epoch, ByteString value) {
+  public static byte[] control(long group, int type, long epoch, ByteString value) {
     final byte[] bytes = new byte[JournalRecord.aligned(ByteString.EMPTY, value, 0)];
     new JournalRecord()
         .begin(bytes, 0, type, ByteString.EMPTY, value)
@@ -27,7 +27,7 @@ final class GroupRecords {
   }
 
   /** Says so in all records of a piece; returns it. */
-  static byte[] owned(long group, byte[] piece) {
+  public static byte[] owned(long group, byte[] piece) {
     final JournalRecord record = new JournalRecord();
     for (int offset = 0; offset < piece.length; ) {
       own(group, record.at(piece, offset));

@@ -1,4 +1,4 @@
-package dev.ringfetch.index.replication;
+package dev.ringfetch.index.onesided;
 
 import dev.ringfetch.index.v1.FabricHint;
 import dev.ringfetch.index.v1.LogOffer;

@@ -1,4 +1,4 @@
-package dev.ringfetch.index.replication;
+package dev.ringfetch.index.log;
 
 import dev.ringfetch.index.journal.JournalRecord;
 import dev.ringfetch.index.journal.RecordDescriptor;
@@ -29,10 +29,10 @@ public final class NodeRecovery implements RecordSink {
    * @param errors is told of groups whose records are given up
    */
   public NodeRecovery(GroupStore.Factory stores, ErrorHandler errors) {
-    this(stores, errors, ReplicaContext.Limits.DEFAULT.waiting());
+    this(stores, errors, RecordLog.WAITING_DEFAULT);
   }
 
-  NodeRecovery(GroupStore.Factory stores, ErrorHandler errors, int waiting) {
+  public NodeRecovery(GroupStore.Factory stores, ErrorHandler errors, int waiting) {
     this.stores = stores;
     this.errors = errors;
     this.waiting = waiting;

@@ -1,4 +1,4 @@
-package dev.ringfetch.index.replication;
+package dev.ringfetch.index.log;
 
 import dev.ringfetch.index.journal.JournalRecord;
 import dev.ringfetch.index.journal.RecordDescriptor;
@@ -25,10 +25,10 @@ public final class StopRecovery {
    * @param stores creates what the records are applied to
    */
   public StopRecovery(long number, long node, GroupStore.Factory stores) {
-    this(number, node, stores, ReplicaContext.Limits.DEFAULT.waiting());
+    this(number, node, stores, RecordLog.WAITING_DEFAULT);
   }
 
-  StopRecovery(long number, long node, GroupStore.Factory stores, int waiting) {
+  public StopRecovery(long number, long node, GroupStore.Factory stores, int waiting) {
     this.node = node;
     group = new GroupRecovery(number, stores, waiting);
   }

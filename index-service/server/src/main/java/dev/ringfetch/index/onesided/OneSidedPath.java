@@ -1,5 +1,6 @@
-package dev.ringfetch.index.replication;
+package dev.ringfetch.index.onesided;
 
+import dev.ringfetch.index.log.RecordLog;
 import java.util.concurrent.TimeUnit;
 
 /**
@@ -11,7 +12,7 @@ import java.util.concurrent.TimeUnit;
  *
  * <p>The leader's replica's owner only.
  */
-final class OneSidedPath implements AutoCloseable {
+public final class OneSidedPath implements AutoCloseable {
   /**
    * A look without a result for so long ends the path: messages do as well. Longer than a card
    * takes to send a lost packet again.
@@ -41,7 +42,7 @@ final class OneSidedPath implements AutoCloseable {
    * @param remote closed with this
    * @param begin position before the first record that is placed; the member has all up to there
    */
-  OneSidedPath(RemoteLog remote, long epoch, long begin) {
+  public OneSidedPath(RemoteLog remote, long epoch, long begin) {
     this.remote = remote;
     this.epoch = epoch;
     received = begin;
@@ -49,27 +50,27 @@ final class OneSidedPath implements AutoCloseable {
   }
 
   /** Whether a look is under way: its result is to be taken soon. */
-  boolean isLooking() {
+  public boolean isLooking() {
     return looking;
   }
 
   /** Whether a look has ended whose result was not taken. */
-  boolean hasResult() {
+  public boolean hasResult() {
     return looking && !remote.isLooking();
   }
 
   /** Name of the fabric. */
-  String fabric() {
+  public String fabric() {
     return remote.fabric();
   }
 
   /** Position up to which the member has all records. */
-  long received() {
+  public long received() {
     return received;
   }
 
   /** Number of the last question that the gate has answered: whether it names the epoch. */
-  long confirmed() {
+  public long confirmed() {
     return confirmed;
   }
 
@@ -80,7 +81,7 @@ final class OneSidedPath implements AutoCloseable {
    * @param cursor stands behind what was placed
    * @return false if records have to go by messages from now on
    */
-  boolean work(RecordLog.Cursor cursor, long commit, long question, long nowNs) {
+  public boolean work(RecordLog.Cursor cursor, long commit, long question, long nowNs) {
     boolean goesOn = collect(nowNs);
     while (goesOn) {
       final long before = consumed;

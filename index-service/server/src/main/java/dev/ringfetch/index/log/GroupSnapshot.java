@@ -1,4 +1,4 @@
-package dev.ringfetch.index.replication;
+package dev.ringfetch.index.log;
 
 import com.google.protobuf.ByteString;
 

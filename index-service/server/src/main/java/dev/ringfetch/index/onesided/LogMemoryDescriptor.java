@@ -1,4 +1,4 @@
-package dev.ringfetch.index.replication;
+package dev.ringfetch.index.onesided;
 
 /**
  * Layout of log memory: what a member offers for one epoch, and its leader places records in. Words

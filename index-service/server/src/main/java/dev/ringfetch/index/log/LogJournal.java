@@ -1,4 +1,4 @@
-package dev.ringfetch.index.replication;
+package dev.ringfetch.index.log;
 
 import com.google.protobuf.ByteString;
 import dev.ringfetch.index.journal.JournalRecord;
@@ -19,7 +19,7 @@ import java.util.ArrayDeque;
  *
  * <p>The replica's owner only.
  */
-final class LogJournal {
+public final class LogJournal {
   /** So many times the bytes of a commit may be under way to the disk before a snapshot waits. */
   private static final int AHEAD_PARTS = 4;
 
@@ -54,7 +54,7 @@ final class LogJournal {
    * @param commitBytes of records after which the disk is told what is committed: what is not known
    *     to be committed, a restart keeps in memory
    */
-  LogJournal(long group, GroupDisk disk, RecordLog log, int commitBytes) {
+  public LogJournal(long group, GroupDisk disk, RecordLog log, int commitBytes) {
     this.group = group;
     this.commitBytes = commitBytes;
     this.disk = disk;
@@ -63,12 +63,12 @@ final class LogJournal {
   }
 
   /** Whether nothing becomes durable any more. */
-  boolean isFailed() {
+  public boolean isFailed() {
     return isDropped || disk.isFailed();
   }
 
   /** The room on the disk: none where it is short and refuses what there is to be written. */
-  DiskRoom room() {
+  public DiskRoom room() {
     if (!disk.isShort()) {
       return DiskRoom.DISK_ROOM_UNSPECIFIED;
     }
@@ -76,7 +76,7 @@ final class LogJournal {
   }
 
   /** Goes on with a log that the disk has, up to its end. */
-  void recovered() {
+  public void recovered() {
     cursor = log.new Cursor();
     cursor.seek(log.end());
     isWhole = true;
@@ -87,7 +87,7 @@ final class LogJournal {
    *
    * @param isRestored whether a snapshot comes first
    */
-  void begin(long epoch, GroupState state, boolean isRestored) throws GroupStoreException {
+  public void begin(long epoch, GroupState state, boolean isRestored) throws GroupStoreException {
     clearWaiting(); // a snapshot that is given up
     pass(control(RecordDescriptor.GROUP_BEGIN, epoch, state.toByteString()));
     restart();
@@ -97,7 +97,7 @@ final class LogJournal {
   }
 
   /** Takes a record of the snapshot; those of clients say nowhere else whose they are. */
-  void restore(JournalRecord record) throws GroupStoreException {
+  public void restore(JournalRecord record) throws GroupStoreException {
     final byte[] copy = new byte[RecordDescriptor.aligned(record.length())];
     record.copyTo(copy, 0);
     GroupRecords.own(group, new JournalRecord().at(copy, 0));
@@ -137,7 +137,7 @@ final class LogJournal {
    * Whether a snapshot comes faster than the disk takes it. Other groups' records queue behind what
    * is under way: that is limited, too, and not the disk's room alone.
    */
-  boolean isBehind() {
+  public boolean isBehind() {
     final long count = disk.durable();
     if (count >= syncing) {
       syncing = disk.appended();
@@ -148,12 +148,12 @@ final class LogJournal {
   }
 
   /** The snapshot is whole, and the log goes on from where it begins. */
-  void restored() {
+  public void restored() {
     isWhole = true;
   }
 
   /** Another epoch is obeyed, or records were given up: nothing counts before the disk has that. */
-  void moved() {
+  public void moved() {
     final long position = Math.min(cursor.position(), log.end());
     restart();
     cursor.seek(position);
@@ -167,14 +167,14 @@ final class LogJournal {
   }
 
   /** The replica is no member any more: the disk keeps what it has. */
-  void leave() {
+  public void leave() {
     restart();
     clearWaiting();
     isWhole = false;
   }
 
   /** The group was dropped: nothing comes after that, whatever the replica does yet. */
-  void drop() {
+  public void drop() {
     leave();
     final byte[] record = control(RecordDescriptor.GROUP_END, 0, ByteString.EMPTY);
     disk.append(record, 0, record.length); // without room: the next start drops it again
@@ -183,12 +183,12 @@ final class LogJournal {
   }
 
   /** Position up to which the disk need not have more. */
-  long written() {
+  public long written() {
     return isWhole ? cursor.position() : log.base();
   }
 
   /** Passes on what has come, as far as there is room. */
-  void work(long epoch, long committed) {
+  public void work(long epoch, long committed) {
     isRefused = false;
     final boolean isPassed = passWaiting();
     if (!isPassed || !isWhole) {
@@ -228,7 +228,7 @@ final class LogJournal {
   }
 
   /** Position up to which the log is durable; -1 if not even the epoch is. */
-  long durable() {
+  public long durable() {
     final long count = disk.durable();
     while (!marks.isEmpty() && marks.peek().count() <= count) {
       durable = marks.poll().position();
@@ -241,19 +241,19 @@ final class LogJournal {
    *
    * @return false if there is no room now, or something is to be written first
    */
-  boolean mark(long epoch, long number) {
+  public boolean mark(long epoch, long number) {
     return waiting.isEmpty()
         && !(isWhole && isEpochDue)
         && tryAppend(RecordDescriptor.GROUP_MARK, epoch, RecordDescriptor.value(number));
   }
 
   /** Whether the disk gets the group's log, not a part of a snapshot. */
-  boolean isWhole() {
+  public boolean isWhole() {
     return isWhole;
   }
 
   /** Number of the disk's records so far. */
-  long appended() {
+  public long appended() {
     return disk.appended();
   }
 

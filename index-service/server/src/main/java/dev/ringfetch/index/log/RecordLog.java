@@ -1,4 +1,4 @@
-package dev.ringfetch.index.replication;
+package dev.ringfetch.index.log;
 
 import com.google.protobuf.ByteString;
 import com.google.protobuf.UnsafeByteOperations;
@@ -11,8 +11,11 @@ import dev.ringfetch.index.journal.RecordDescriptor;
  *
  * <p>The replica's owner only.
  */
-final class RecordLog {
+public final class RecordLog {
   private static final int CHUNK_LENGTH = 64 << 10;
+
+  /** About a tenth of a second of a fast network. */
+  public static final int WAITING_DEFAULT = 16 << 20;
 
   /** Chunks are that much shorter than what may wait: only whole ones are given back. */
   private static final int CHUNKS = 4;
@@ -42,35 +45,35 @@ final class RecordLog {
    *
    * @param limit of bytes that wait for their commit
    */
-  RecordLog(int limit) {
+  public RecordLog(int limit) {
     chunkLength = Math.min(CHUNK_LENGTH, limit / CHUNKS);
     reset(0);
   }
 
   /** Gives up all records: the next one follows this position. */
-  void reset(long position) {
+  public void reset(long position) {
     first = new Chunk(chunkLength, position);
     last = first;
     bytes = 0;
   }
 
   /** Position of the last record. */
-  long end() {
+  public long end() {
     return last.last;
   }
 
   /** Position before the first record that is kept. */
-  long base() {
+  public long base() {
     return first.base;
   }
 
   /** Bytes of all records that are kept. */
-  long bytes() {
+  public long bytes() {
     return bytes;
   }
 
   /** Appends one record, of this aligned length. */
-  void add(byte[] source, int offset, int length) {
+  public void add(byte[] source, int offset, int length) {
     final Chunk chunk = room(length);
     System.arraycopy(source, offset, chunk.bytes, chunk.used, length);
     added(chunk, length, 1);
@@ -82,7 +85,7 @@ final class RecordLog {
    * @param group that they must belong to
    * @return false if that is not what the bytes are, and nothing was appended
    */
-  boolean addAll(long group, ByteString records, int count, int skipped) {
+  public boolean addAll(long group, ByteString records, int count, int skipped) {
     int offset = 0;
     if (skipped > 0) {
       final byte[] all = records.toByteArray();
@@ -115,7 +118,7 @@ final class RecordLog {
   }
 
   /** Whether a record may stand in the log of a group: the records of its journal may not. */
-  static boolean allows(JournalRecord record, long group) {
+  public static boolean allows(JournalRecord record, long group) {
     final int type = record.type();
     return record.index() == group
         && record.epoch() != 0 // those of a snapshot
@@ -141,7 +144,7 @@ final class RecordLog {
   }
 
   /** Gives up the records after a position, which is not before the base. */
-  void cut(long end) {
+  public void cut(long end) {
     final Cursor cursor = new Cursor();
     if (!cursor.seek(end)) {
       throw new IllegalArgumentException("end=" + end + " base=" + base() + " last=" + end());
@@ -158,12 +161,12 @@ final class RecordLog {
   }
 
   /** Need not keep records up to a position any more. */
-  void release(long position) {
+  public void release(long position) {
     release(position, 0);
   }
 
   /** As above, and keeps so many bytes of them all the same. */
-  void release(long position, long kept) {
+  public void release(long position, long kept) {
     while (first != last && first.last <= position && bytes - first.used >= kept) {
       bytes -= first.used;
       first = first.next;
@@ -171,19 +174,19 @@ final class RecordLog {
   }
 
   /** A place in the log. Valid until records before it are cut. */
-  final class Cursor {
+  public final class Cursor {
     private Chunk chunk = first;
     private int offset;
     private int start;
     private long position = first.base;
 
     /** Position of the last record before this. */
-    long position() {
+    public long position() {
       return position;
     }
 
     /** Moves behind the record of a position; returns false if the log does not reach there. */
-    boolean seek(long to) {
+    public boolean seek(long to) {
       if (to < base() || to > end()) {
         return false;
       }
@@ -213,7 +216,7 @@ final class RecordLog {
     }
 
     /** Whether a record follows. */
-    boolean hasNext() {
+    public boolean hasNext() {
       while (offset == chunk.used && chunk.next != null) {
         nextChunk();
       }
@@ -221,7 +224,7 @@ final class RecordLog {
     }
 
     /** Moves on over the next record; returns a view of it, valid until the log is used again. */
-    JournalRecord next() {
+    public JournalRecord next() {
       view.at(chunk.bytes, offset);
       offset += RecordDescriptor.aligned(view.length());
       position++;
@@ -234,7 +237,7 @@ final class RecordLog {
      * @return their bytes, which stand in {@link #array} from {@link #start} on; 0 if there is no
      *     record, or the next one is longer
      */
-    int take(int limit) {
+    public int take(int limit) {
       hasNext(); // it may stand in the next chunk
       start = offset;
       if (chunk.used - offset <= limit) {
@@ -253,7 +256,7 @@ final class RecordLog {
     }
 
     /** The array of the records that were taken last, which never changes. */
-    byte[] array() {
+    public byte[] array() {
       return chunk.bytes;
     }
 
@@ -270,12 +273,12 @@ final class RecordLog {
     }
 
     /** Where they begin in it. */
-    int start() {
+    public int start() {
       return start;
     }
 
     /** Moves on over records up to a position, or fewer; returns them, without a copy. */
-    ByteString takeTo(long end) {
+    public ByteString takeTo(long end) {
       hasNext(); // it may stand in the next chunk
       final int from = offset;
       while (position < end && offset < chunk.used) {
@@ -285,7 +288,7 @@ final class RecordLog {
     }
 
     /** Moves on over some of the records that follow; returns them, without a copy. */
-    ByteString take() {
+    public ByteString take() {
       final int start = offset;
       offset = chunk.used;
       position = chunk.last;

@@ -1,4 +1,4 @@
-package dev.ringfetch.index.replication;
+package dev.ringfetch.index.log;
 
 /**
  * Where a replica keeps its group's records on disk: a sequence that survives the process as far as

@@ -1,4 +1,4 @@
-package dev.ringfetch.index.replication;
+package dev.ringfetch.index.log;
 
 /** A record cannot be applied. */
 public final class GroupStoreException extends Exception {

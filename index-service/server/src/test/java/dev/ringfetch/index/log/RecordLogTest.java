@@ -1,4 +1,4 @@
-package dev.ringfetch.index.replication;
+package dev.ringfetch.index.log;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertFalse;
