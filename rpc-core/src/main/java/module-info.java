@@ -11,6 +11,7 @@ module dev.ringfetch.rpc {
   requires static micrometer.core;
   requires static org.jspecify;
   requires io.grpc.stub;
+  requires io.grpc.util;
   requires java.management;
   requires jdk.net;
   requires org.agrona;
@@ -31,6 +32,8 @@ module dev.ringfetch.rpc {
       dev.ringfetch.fabric.shm.ShmCounterFiles;
   provides dev.ringfetch.fabric.FabricProvider with
       dev.ringfetch.fabric.shm.ShmProvider;
+  provides io.grpc.LoadBalancerProvider with
+      dev.ringfetch.rpc.TapProvider;
   provides io.grpc.ManagedChannelProvider with
       dev.ringfetch.rpc.DropInChannelProvider;
   provides io.grpc.ServerProvider with

@@ -28,7 +28,7 @@ abstract class OutgoingCall<ReqT, RespT> extends CallTask<ReqT, RespT> {
     }
   }
 
-  final CallOptions options;
+  CallOptions options;
 
   ClientConnection connection;
   ClientLimits limits;

@@ -37,6 +37,11 @@ abstract class UnaryRequest<ReqT, RespT> extends OutgoingCall<ReqT, RespT>
     return options;
   }
 
+  /** Sets other options, before the call starts. */
+  protected final void options(CallOptions other) {
+    options = other;
+  }
+
   /** Marshals the request into a stream's unit. */
   final void prepare(ClientStream opened) throws IOException {
     final UnitBuffer unit = opened.outbound();

@@ -14,10 +14,12 @@ import java.util.concurrent.Executor;
  * @param codecs for compressed messages.
  * @param interceptors of this channel.
  * @param globalInterceptors of all channels of the process, next to the transport.
+ * @param config of methods.
  */
 record ChannelCalls(
     Executor executor,
     ClientLimits limits,
     Codecs codecs,
     List<ClientInterceptor> interceptors,
-    List<ClientInterceptor> globalInterceptors) {}
+    List<ClientInterceptor> globalInterceptors,
+    ServiceConfig config) {}

@@ -1,6 +1,7 @@
 package dev.ringfetch.rpc;
 
 import com.google.errorprone.annotations.concurrent.GuardedBy;
+import dev.ringfetch.call.Codecs;
 import dev.ringfetch.counters.Counter;
 import dev.ringfetch.counters.Kind;
 import dev.ringfetch.counters.Subject;
@@ -17,10 +18,9 @@ import java.util.Set;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.LongAdder;
-import java.util.function.Function;
 
 /**
- * The lifecycle and counts of a channel: owns the gRPC channel and the sessions, and ends them.
+ * The lifecycle and counts of a channel: owns the gRPC channel and the backends, and ends them.
  * Counters, timers and pollers refer to this object, and this object does not refer to the {@link
  * RingChannel}. So only the application and its calls refer to that one; when it is dropped without
  * a shutdown, it is collected, and then shut down here. Thread-safe.
@@ -40,7 +40,7 @@ final class ChannelLife {
   private final ManagedChannel grpc;
   private final String target;
   private final SharedFabrics fabrics;
-  private final ChannelSessions sessions;
+  private final Backends backends;
   private final Subject subject;
   private final Throwable allocationSite;
 
@@ -51,13 +51,8 @@ final class ChannelLife {
 
   private volatile boolean shutdown;
 
-  /**
-   * Creates the lifecycle of a new channel.
-   *
-   * @param opener creates the channel's sessions, given the callback for idle sessions.
-   */
-  ChannelLife(
-      ChannelContext context, long idleTimeoutNs, Function<IdleWatch, ChannelSessions> opener) {
+  /** Creates the lifecycle of a new channel, and begins that of its backends. */
+  ChannelLife(Backends backends, ChannelContext context, RingPolicy policy, Codecs codecs) {
     this.grpc = context.grpc();
     this.target = context.target();
     this.fabrics = context.fabrics();
@@ -65,12 +60,9 @@ final class ChannelLife {
         Boolean.parseBoolean(System.getProperty(TRACKING, "true"))
             ? new Throwable("where the channel was built")
             : null;
-    this.sessions = opener.apply(new IdleWatch(this::onIdle, idleTimeoutNs));
+    this.backends = backends;
+    backends.begin(context, policy, codecs, this::onIdle);
     this.subject = fabrics.counters().add(Kind.CHANNEL, target, this::count);
-  }
-
-  ChannelSessions sessions() {
-    return sessions;
   }
 
   /** What has been counted so far. */
@@ -81,8 +73,8 @@ final class ChannelLife {
       case CHANNEL_CALLS_FALLBACK -> fallbackCalls.sum();
       case CHANNEL_CALLS_KEPT -> keptCalls.sum();
       case CHANNEL_CALLS_REPEATED -> repeatedCalls.sum();
-      case CHANNEL_SESSIONS_OPENED -> sessions.sessionsOpened();
-      case CHANNEL_SESSIONS_REFUSED -> sessions.sessionsRefused();
+      case CHANNEL_SESSIONS_OPENED -> backends.opened().sum();
+      case CHANNEL_SESSIONS_REFUSED -> backends.refused().sum();
       default -> throw new IllegalArgumentException("counter=" + counter);
     };
   }
@@ -105,15 +97,19 @@ final class ChannelLife {
 
   /** Creates a call over gRPC, counts it, and watches its stream. */
   <ReqT, RespT> ClientCall<ReqT, RespT> newGrpcCall(
-      MethodDescriptor<ReqT, RespT> method, CallOptions options) {
+      MethodDescriptor<ReqT, RespT> method, CallOptions options, Pick pick) {
     grpcCalls.increment();
     fabrics.counters().changed();
-    return grpc.newCall(method, options.withStreamTracerFactory(sessions.room().of(method)));
+    return grpc.newCall(
+        method,
+        options
+            .withOption(Pick.PICK, pick)
+            .withStreamTracerFactory(backends.tracers(method, pick)));
   }
 
   /** Called when a session has had no call for the channel's idle timeout. */
   void onIdle(ClientSession session) {
-    if (sessions.enterIdle(session)
+    if (backends.enterIdle(session)
         && grpcCalls.sum() == 0) { // otherwise the gRPC channel finds out by itself
       grpc.enterIdle();
     }
@@ -139,7 +135,7 @@ final class ChannelLife {
   /** The ring's is what counts the first time only. */
   private void shutdownBeneath() {
     grpc.shutdown();
-    sessions.shutdown(this::onRingTerminated);
+    backends.shutdown(this::onRingTerminated);
   }
 
   void shutdown() {
@@ -159,7 +155,7 @@ final class ChannelLife {
     synchronized (waiting) {
       ending = List.copyOf(waiting);
     }
-    sessions.shutdownNow();
+    backends.shutdownNow();
     grpc.shutdownNow();
     ending.forEach(WaitingCall::onShutdownNow); // each tells its executor, which is the user's
   }

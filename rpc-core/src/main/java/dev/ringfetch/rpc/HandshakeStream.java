@@ -91,15 +91,16 @@ final class HandshakeStream
 
   /** Opens the stream, without a pulse. */
   void start(Channel channel) {
-    start(channel, 0);
+    start(channel, CallOptions.DEFAULT, 0);
   }
 
   /**
    * Opens the stream; tells the listener when the connection is established, or that there is none.
    *
+   * @param options that say to which backend it goes.
    * @param pulseNs how often the server is asked to send something, in nanoseconds; 0: never.
    */
-  void start(Channel channel, long pulseNs) {
+  void start(Channel channel, CallOptions options, long pulseNs) {
     final Metadata headers = new Metadata();
     if (pulseNs > 0) {
       pulsing = true;
@@ -110,7 +111,7 @@ final class HandshakeStream
           ClientInterceptors.intercept(channel, MetadataUtils.newAttachHeadersInterceptor(headers))
               .newCall(
                   SessionService.OPEN,
-                  CallOptions.DEFAULT
+                  options
                       .withExecutor(DefaultExecutor.RETRYING)
                       .withCallCredentials(level)
                       .withStreamTracerFactory(end)
@@ -132,7 +133,7 @@ final class HandshakeStream
       cancel = abandoned;
     }
     if (cancel) {
-      requests.cancel(ChannelSessions.SHUTDOWN, null);
+      requests.cancel(Backend.SHUTDOWN, null);
       return;
     }
     expect("no connection", connectTimeoutNs);
@@ -184,7 +185,7 @@ final class HandshakeStream
       cancel = started; // otherwise the starting thread looks again
     }
     if (cancel) {
-      requests.cancel(ChannelSessions.SHUTDOWN, null);
+      requests.cancel(Backend.SHUTDOWN, null);
     }
   }
 
@@ -301,7 +302,7 @@ final class HandshakeStream
             + status.getDescription()
             + (cause == null ? "" : ": " + cause.getMessage());
     switch (status.getCode()) {
-      case UNIMPLEMENTED -> end("the server has no Ringfetch", Backoff.MAX_NS);
+      case UNIMPLEMENTED -> end("the server has no Ringfetch", ReconnectPolicy.UNTIL_CONNECTED_NS);
       case UNAVAILABLE -> end(text, MAX_UNREACHABLE_NS); // gRPC's channel has its own backoff
       default -> end(text, Backoff.MAX_NS);
     }

@@ -44,14 +44,21 @@ final class RestartingCall<ReqT, RespT> extends ClientCall<ReqT, RespT> {
       CallOptions options,
       Executor executor,
       ClientConnection ring,
-      ClientStream stream) {
+      ClientStream stream,
+      Pick pick) {
     this.channel = channel;
     this.method = method;
     this.options = options;
     this.executor = executor;
     this.first =
         new StreamingClientCall<>(
-            method, options, executor, ring, channel.limits(options), stream, this::restart);
+            method,
+            pick.traced(options),
+            executor,
+            ring,
+            channel.limits(options),
+            stream,
+            this::restart);
     this.current = first;
   }
 
@@ -80,7 +87,7 @@ final class RestartingCall<ReqT, RespT> extends ClientCall<ReqT, RespT> {
     final ClientCall<ReqT, RespT> other;
     try {
       channel.countRepeatedCall();
-      other = channel.newOtherCall(method, options, executor);
+      other = channel.newOtherCall(method, options, executor, new Pick(null));
       other.start(listener, headers);
     } catch (Throwable t) {
       successor.end();

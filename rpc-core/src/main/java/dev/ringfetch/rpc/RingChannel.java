@@ -12,6 +12,7 @@ import io.grpc.ClientInterceptors;
 import io.grpc.ConnectivityState;
 import io.grpc.Grpc;
 import io.grpc.ManagedChannel;
+import io.grpc.Metadata;
 import io.grpc.MethodDescriptor;
 import io.grpc.Status;
 import java.lang.ref.Cleaner;
@@ -29,38 +30,35 @@ public final class RingChannel extends ManagedChannel {
   /** The status of a call that starts after the shutdown. */
   static final Status SHUTDOWN = Status.UNAVAILABLE.withDescription("Channel shutdown invoked");
 
+  private static final Metadata NO_HEADERS = new Metadata(); // which pickers only read
+
   private final ManagedChannel grpc;
   private final ChannelLife life;
-  private final ChannelSessions sessions;
+  private final Backends backends;
   private final Cleaner.Cleanable orphan;
   private final Executor executor;
   private final ClientLimits limits;
   private final boolean requireFabric;
   private final boolean bare; // calls pass nothing but a ring, such as interceptors
-  private final Balancing balancing;
+  private final ServiceConfig config;
   private final Channel intercepted;
   private final BufferAllocator allocator;
 
-  RingChannel(ChannelContext context, ChannelCalls calls, RingPolicy policy) {
+  RingChannel(Backends backends, ChannelContext context, ChannelCalls calls, RingPolicy policy) {
+    this.backends = backends;
     this.grpc = context.grpc();
     this.executor = calls.executor();
     this.limits = calls.limits();
     this.requireFabric = policy.isRequired();
-    this.balancing = policy.balancing();
+    this.config = calls.config();
     final List<ClientInterceptor> interceptors = calls.interceptors();
     final List<ClientInterceptor> globalInterceptors = calls.globalInterceptors();
     this.bare = interceptors.isEmpty() && globalInterceptors.isEmpty();
-    this.life =
-        new ChannelLife(
-            context,
-            policy.idleTimeoutNs(),
-            idleWatch -> new ChannelSessions(context, policy, calls.codecs(), idleWatch));
-    final ChannelSessions rings = life.sessions();
-    this.sessions = rings;
+    this.life = new ChannelLife(backends, context, policy, calls.codecs());
     this.allocator =
         new BufferAllocator(
             () -> {
-              final ClientConnection ring = rings.current();
+              final ClientConnection ring = ring(backends);
               return ring == null ? null : ring.session();
             });
     final Channel ringsOnly = ClientInterceptors.intercept(new Rings(), globalInterceptors);
@@ -68,7 +66,6 @@ public final class RingChannel extends ManagedChannel {
         ClientInterceptors.intercept(
             globalInterceptors.isEmpty() ? ringsOnly : new Observed(ringsOnly), interceptors);
     this.orphan = context.fabrics().orphans().register(this, life::onCollected);
-    balancing.onObstacle(rings::onObstacle);
   }
 
   /** Returns the value of a counter. */
@@ -76,16 +73,34 @@ public final class RingChannel extends ManagedChannel {
     return life.count(counter);
   }
 
-  /** Returns which transport serves the next call, and why. */
+  /**
+   * Returns which transport serves the next call, and why. Of several backends any that has a ring
+   * counts; {@link #transports} has each.
+   */
   public Transport transport() {
-    final String obstacle = obstacle();
-    final ClientConnection ring = obstacle == null ? sessions.open() : null;
+    final ClientConnection ring = backends.obstacle() == null ? backends.anyOpen() : null;
     if (ring != null) {
-      return new Transport(ring.fabric(), ring.session().describe());
+      return new Transport(ring.fabric(), ring.session().describe() + retried());
     }
-    return new Transport(
-        requireFabric ? Transport.NONE : Transport.GRPC,
-        obstacle == null ? sessions.reason() : obstacle);
+    return new Transport(requireFabric ? Transport.NONE : Transport.GRPC, backends.reason());
+  }
+
+  private String retried() {
+    final List<String> retried = config.retried();
+    return retried.isEmpty()
+        ? ""
+        : "; gRPC carries, because it retries: "
+            + String.join(
+                ", ", retried.stream().map(name -> name.isEmpty() ? "all methods" : name).toList());
+  }
+
+  /**
+   * Returns the backends of the channel, each with the transport of its next call. Empty while gRPC
+   * has resolved no name; those that a load-balancing policy has given up are listed until their
+   * calls have ended.
+   */
+  public List<BackendTransport> transports() {
+    return backends.list().stream().map(Backend::transport).toList();
   }
 
   /** Returns the allocator of buffers that the server reads out of this process's memory. */
@@ -124,10 +139,21 @@ public final class RingChannel extends ManagedChannel {
     return new UnaryCall(this, method, limits, listener);
   }
 
-  /** Returns the ring for a new call that needs nothing but a ring, or null. */
-  ClientConnection bareRing(MethodDescriptor<?, ?> method) {
-    final ClientConnection ring = bare && !life.isShutdown() ? sessions.open() : null;
-    return ring != null && ring.names(method) ? ring : null;
+  /** Returns the pick for a new call that needs nothing but a ring, or null. */
+  Pick barePick(MethodDescriptor<?, ?> method) {
+    return bare && !life.isShutdown() && obstacle() == null && config.of(method) == null
+        ? pick(method, CallOptions.DEFAULT, NO_HEADERS)
+        : null;
+  }
+
+  /** Picks a backend for a call. */
+  Pick pick(MethodDescriptor<?, ?> method, CallOptions options, Metadata headers) {
+    return backends.pick(method, options, headers);
+  }
+
+  /** Returns the config of a method, or null. */
+  ServiceConfig.MethodConfig config(MethodDescriptor<?, ?> method) {
+    return config.of(method);
   }
 
   @Override
@@ -137,7 +163,7 @@ public final class RingChannel extends ManagedChannel {
 
   /** Returns why no ring can carry the channel's calls, or null. */
   String obstacle() {
-    return balancing.obstacle();
+    return backends.obstacle();
   }
 
   /** Returns why a ring cannot carry a call, or null. */
@@ -152,41 +178,43 @@ public final class RingChannel extends ManagedChannel {
         : null;
   }
 
-  /** The ring for a new call, or null. */
+  /** For tests: the ring for a new call, or null. */
   ClientConnection ring() {
-    return sessions.current();
+    return ring(backends);
+  }
+
+  private static ClientConnection ring(Backends backends) {
+    final Pick next = backends.fixed();
+    return next == null || next.backend() == null ? backends.anyOpen() : next.backend().current();
   }
 
   /**
-   * As {@link #ring}; without a ring the call goes over gRPC, and gets its stream before one is
-   * opened.
+   * Returns the ring to a backend, or null; without a ring the call goes over gRPC, and gets its
+   * stream before one is opened.
    */
-  ClientConnection ringOrSeek() {
+  ClientConnection ringOrSeek(Backend backend) {
     if (requireFabric) {
-      return sessions.current();
+      return backend.current();
     }
-    final ClientConnection open = sessions.open();
+    final ClientConnection open = backend.open();
     if (open == null) {
-      sessions.seek();
+      backend.seek();
     }
     return open;
   }
 
-  /** Returns whether a call should wait for the ring that is being opened. */
-  boolean isRingWorthAWait() {
-    return sessions.isWorthAWait();
-  }
-
-  /** The ring, as soon as there is one. */
+  /** For tests: the ring, as soon as there is one. */
   CompletableFuture<ClientConnection> awaitRing() {
-    return sessions.connect();
+    return awaitRing(pick(SessionService.OPEN, CallOptions.DEFAULT, NO_HEADERS), false)
+        .thenApply(pick -> pick.backend().open());
   }
 
   /**
-   * As {@link #awaitRing}, but repeats failed attempts; the caller cancels when it stops waiting.
+   * Waits for a ring, as {@link Backends#awaitRing}; with {@code waitForReady} attempts that fail
+   * are repeated.
    */
-  CompletableFuture<ClientConnection> awaitRingForReady() {
-    return sessions.connectWaitingForReady();
+  CompletableFuture<Pick> awaitRing(Pick pick, boolean waitForReady) {
+    return backends.awaitRing(pick, waitForReady);
   }
 
   boolean requiresFabric() {
@@ -195,8 +223,8 @@ public final class RingChannel extends ManagedChannel {
 
   /** Creates a call over gRPC and counts it. */
   <ReqT, RespT> ClientCall<ReqT, RespT> newGrpcCall(
-      MethodDescriptor<ReqT, RespT> method, CallOptions options) {
-    return life.newGrpcCall(method, options);
+      MethodDescriptor<ReqT, RespT> method, CallOptions options, Pick pick) {
+    return life.newGrpcCall(method, options, pick);
   }
 
   /** Counts a call over gRPC that a ring could have carried. */
@@ -204,9 +232,10 @@ public final class RingChannel extends ManagedChannel {
     life.countFallback();
   }
 
-  /** Counts a call that the channel's policy or service config keeps on gRPC. */
-  void countKeptCall() {
+  /** Counts a call that the service config keeps on gRPC. */
+  void countKeptCall(String reason) {
     life.countKeptCall();
+    backends.log(System.Logger.Level.INFO, reason);
   }
 
   /** Counts a call that had begun on a ring and begins again. */
@@ -218,12 +247,12 @@ public final class RingChannel extends ManagedChannel {
    * Creates the replacement of a call on a ring: over gRPC or, if a ring is required, on the next.
    */
   <ReqT, RespT> ClientCall<ReqT, RespT> newOtherCall(
-      MethodDescriptor<ReqT, RespT> method, CallOptions options, Executor callExecutor) {
+      MethodDescriptor<ReqT, RespT> method, CallOptions options, Executor callExecutor, Pick pick) {
     if (requireFabric) {
-      return WaitingCall.forRing(this, method, options, callExecutor);
+      return new RoutedCall<>(this, method, options, callExecutor);
     }
     countFallback();
-    return newGrpcCall(method, options);
+    return newGrpcCall(method, options, pick);
   }
 
   void countRingCall() {
@@ -283,7 +312,8 @@ public final class RingChannel extends ManagedChannel {
   public ConnectivityState getState(boolean requestConnection) {
     final ConnectivityState state = grpc.getState(requestConnection);
     if (requestConnection && obstacle() == null) {
-      sessions.current();
+      final CompletableFuture<?> unused =
+          awaitRing(pick(SessionService.OPEN, CallOptions.DEFAULT, NO_HEADERS), false);
     }
     return state;
   }
@@ -296,13 +326,13 @@ public final class RingChannel extends ManagedChannel {
   @Override
   public void resetConnectBackoff() {
     grpc.resetConnectBackoff(); // first: waiting calls open their ring over that channel
-    sessions.resetBackoff();
+    backends.resetBackoff();
   }
 
   /** Ends the ring, too, when its calls have ended; the next call opens both again. */
   @Override
   public void enterIdle() {
-    sessions.enterIdle();
+    backends.enterIdle();
     grpc.enterIdle();
   }
 
@@ -351,20 +381,25 @@ public final class RingChannel extends ManagedChannel {
     @Override
     public <ReqT, RespT> ClientCall<ReqT, RespT> newCall(
         MethodDescriptor<ReqT, RespT> method, CallOptions options) {
-      if (requireFabric || isForRing(method, options)) {
+      if (requireFabric) {
         return rings.newCall(method, options);
       }
-      final RoutedCall<ReqT, RespT> call = newRoutedCall(method, options);
+      final Pick pick = pick(method, options, NO_HEADERS);
+      final CallOptions picked = options.withOption(Pick.PICK, pick);
+      if (isForRing(method, options, pick.backend())) {
+        return rings.newCall(method, picked);
+      }
+      final RoutedCall<ReqT, RespT> call = newRoutedCall(method, picked);
       call.keepOffRing();
       return call;
     }
 
-    private boolean isForRing(MethodDescriptor<?, ?> method, CallOptions options) {
-      final String obstacle = obstacle();
-      final ClientConnection open = obstacle == null ? sessions.open() : null;
-      return open == null
-          ? obstacle == null && sessions.isWorthAWait()
-          : obstacle(method, options, open) == null;
+    private boolean isForRing(MethodDescriptor<?, ?> method, CallOptions options, Backend backend) {
+      if (backend == null || obstacle() != null) {
+        return false;
+      }
+      final ClientConnection open = backend.open();
+      return open == null ? backend.isWorthAWait() : obstacle(method, options, open) == null;
     }
 
     @Override

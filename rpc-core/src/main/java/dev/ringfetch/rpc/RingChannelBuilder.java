@@ -24,8 +24,6 @@ import io.grpc.ManagedChannel;
 import io.grpc.ManagedChannelBuilder;
 import io.grpc.ManagedChannelProvider;
 import io.grpc.MethodDescriptor;
-import io.grpc.NameResolver;
-import io.grpc.NameResolverRegistry;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -70,12 +68,11 @@ public final class RingChannelBuilder extends ForwardingChannelBuilder2<RingChan
   private boolean requireFabric;
   private long pulseNs; // 0: none
   private long idleTimeoutNs = IdleWatch.DEFAULT_NS;
-  private boolean watches = true; // the name resolver of the target
-  private NameResolver.Factory resolvers; // null: those of gRPC's registry
-  private boolean looksUpConfig = true;
   private boolean ownsLog = true; // the binary log of the gRPC builder
   private BinaryLog binaryLog; // null: none
-  private String policy = Balancing.PICK_FIRST;
+  private boolean isGiven; // the gRPC builder is another one's, perhaps with a policy of its own
+  private boolean retries = true;
+  private String policy; // null: none was set
   private Map<String, ?> serviceConfig;
 
   private RingChannelBuilder(ManagedChannelBuilder<?> grpc, String target) {
@@ -134,8 +131,8 @@ public final class RingChannelBuilder extends ForwardingChannelBuilder2<RingChan
   public static RingChannelBuilder over(ManagedChannelBuilder<?> grpc, String target) {
     final RingChannelBuilder builder = new RingChannelBuilder(grpc, target);
     builder.pulseNs = Pulse.INTERVAL_NS; // the given builder may have keepalive set
-    builder.watches = false; // and a resolver of its own
     builder.ownsLog = false;
+    builder.isGiven = true;
     return builder;
   }
 
@@ -374,8 +371,8 @@ public final class RingChannelBuilder extends ForwardingChannelBuilder2<RingChan
   }
 
   /**
-   * A policy other than {@code pick_first} keeps the channel's calls on gRPC, unless there is only
-   * one address; the log says so.
+   * The policy picks the backend of each call, on rings as over gRPC, unless the name resolver has
+   * a service config of its own: then all calls go over gRPC.
    */
   @Override
   public RingChannelBuilder defaultLoadBalancingPolicy(String policy) {
@@ -385,8 +382,8 @@ public final class RingChannelBuilder extends ForwardingChannelBuilder2<RingChan
   }
 
   /**
-   * A service config keeps the channel's calls on gRPC, and the log says so, unless it is empty or
-   * names nothing but a policy that leads to one server. That of a name resolver does the same.
+   * Holds for calls on rings, too, but for methods with a retry or hedging policy: their calls go
+   * over gRPC. So do all calls while the name resolver has a service config of its own.
    */
   @Override
   public RingChannelBuilder defaultServiceConfig(Map<String, ?> config) {
@@ -396,9 +393,9 @@ public final class RingChannelBuilder extends ForwardingChannelBuilder2<RingChan
   }
 
   @Override
-  public RingChannelBuilder disableServiceConfigLookUp() {
-    grpc.disableServiceConfigLookUp();
-    looksUpConfig = false;
+  public RingChannelBuilder disableRetry() {
+    grpc.disableRetry();
+    retries = false;
     return this;
   }
 
@@ -411,29 +408,10 @@ public final class RingChannelBuilder extends ForwardingChannelBuilder2<RingChan
   }
 
   @Override
-  @Deprecated
-  public RingChannelBuilder nameResolverFactory(NameResolver.Factory factory) {
-    grpc.nameResolverFactory(factory);
-    resolvers = factory;
+  public RingChannelBuilder enableRetry() {
+    grpc.enableRetry();
+    retries = true;
     return this;
-  }
-
-  /** Creates the balancing of the next channel, and has its name resolver watched if it can be. */
-  @SuppressWarnings("deprecation") // gRPC knows no other way to set a channel's own resolver
-  private Balancing newBalancing() {
-    final String scheme =
-        resolvers != null
-            ? resolvers.getDefaultScheme()
-            : watches ? ResolverWatch.scheme(target) : null;
-    final Balancing made = new Balancing(serviceConfig, policy, scheme != null);
-    if (scheme != null) {
-      final NameResolver.Factory factory =
-          resolvers == null
-              ? NameResolverRegistry.getDefaultRegistry().getProviderForScheme(scheme)
-              : resolvers;
-      grpc.nameResolverFactory(new ResolverWatch(factory, scheme, looksUpConfig, made));
-    }
-    return made;
   }
 
   private ClientInterceptor resolve(ClientInterceptor interceptor) {
@@ -452,10 +430,19 @@ public final class RingChannelBuilder extends ForwardingChannelBuilder2<RingChan
     final SharedFabrics shared = SharedFabrics.acquire(fabrics, fabricContext.copy(), context);
     ManagedChannel beneath = null;
     try {
-      final Balancing balancing = newBalancing();
+      final ServiceConfig config =
+          new ServiceConfig(
+              serviceConfig, policy == null ? ServiceConfig.PICK_FIRST : policy, retries);
+      final boolean tapped =
+          TapProvider.isRegistered() && !(isGiven && policy == null && serviceConfig == null);
+      final Backends backends = new Backends(tapped, tapped ? null : config.untapped());
+      if (tapped) {
+        grpc.defaultServiceConfig(config.tapped(TapProvider.register(backends)));
+      }
       final ControlChannel control = ownsLog ? ControlChannel.within(grpc, binaryLog) : null;
       beneath = grpc.build();
       return new RingChannel(
+          backends,
           new ChannelContext(
               beneath,
               control == null ? beneath : control.of(beneath),
@@ -468,8 +455,9 @@ public final class RingChannelBuilder extends ForwardingChannelBuilder2<RingChan
               new ClientLimits(context.maxInboundLength(), context.maxMetadataLength()),
               new Codecs(compressors, decompressors),
               made,
-              globalInterceptors),
-          new RingPolicy(requireFabric, idleTimeoutNs, pulseNs, balancing));
+              globalInterceptors,
+              config),
+          new RingPolicy(requireFabric, idleTimeoutNs, pulseNs));
     } catch (RuntimeException | Error e) {
       if (beneath != null) {
         beneath.shutdownNow();

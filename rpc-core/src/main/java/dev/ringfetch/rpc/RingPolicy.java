@@ -6,9 +6,8 @@ package dev.ringfetch.rpc;
  * @param isRequired whether calls fail without a ring, instead of going over gRPC.
  * @param idleTimeoutNs after so long without a call the ring is closed; see {@link IdleWatch}.
  * @param pulseNs how often servers are asked to send a beat on a session's stream; 0: never.
- * @param balancing says whether a ring can stand for the channel's servers.
  */
-record RingPolicy(boolean isRequired, long idleTimeoutNs, long pulseNs, Balancing balancing) {
+record RingPolicy(boolean isRequired, long idleTimeoutNs, long pulseNs) {
   /** Says for the log what calls do without a ring. */
   String meanwhile() {
     return isRequired ? "fail" : "go over gRPC";

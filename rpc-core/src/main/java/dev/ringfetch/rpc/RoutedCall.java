@@ -31,6 +31,7 @@ final class RoutedCall<ReqT, RespT> extends UnaryClientCall<ReqT, RespT> {
   private boolean waited;
   private boolean started;
   private boolean begun;
+  private Pick pick; // set when the call starts
   private volatile boolean cancelled;
   private volatile ClientCall<ReqT, RespT> delegate;
 
@@ -71,9 +72,18 @@ final class RoutedCall<ReqT, RespT> extends UnaryClientCall<ReqT, RespT> {
       tellClosed(listener, RingChannel.SHUTDOWN); // unseen by tracers, as in gRPC
       return;
     }
-    final String channelObstacle = channel.obstacle();
-    String obstacle = channelObstacle;
-    final ClientConnection ring = obstacle == null ? channel.ringOrSeek() : null;
+    final ServiceConfig.MethodConfig config = channel.config(method());
+    if (config != null) {
+      options(config.apply(options()));
+    }
+    final String kept =
+        config != null && config.isRetried()
+            ? "gRPC retries calls of " + method().getFullMethodName()
+            : channel.obstacle();
+    pick = kept == null ? channel.pick(method(), options(), headers) : new Pick(null);
+    final Backend backend = pick.backend();
+    final ClientConnection ring = backend == null ? null : channel.ringOrSeek(backend);
+    String obstacle = kept;
     if (ring != null && !keptOffRing) {
       obstacle = RingChannel.obstacle(method(), options(), ring);
       if (obstacle == null && startOn(ring, listener, headers)) {
@@ -81,19 +91,23 @@ final class RoutedCall<ReqT, RespT> extends UnaryClientCall<ReqT, RespT> {
       }
     }
     if (!channel.requiresFabric()) {
-      if (obstacle == null && !keptOffRing && !waited && channel.isRingWorthAWait()) {
-        delegate = WaitingCall.forRingOrGrpc(channel, method(), options(), executor());
+      if (obstacle == null
+          && !keptOffRing
+          && !waited
+          && backend != null
+          && backend.isWorthAWait()) {
+        delegate = WaitingCall.forRingOrGrpc(channel, method(), options(), executor(), pick);
         delegate.start(listener, headers);
         return;
       }
-      if (obstacle == null) {
+      if (kept != null) {
+        channel.countKeptCall(kept);
+      } else if (obstacle == null) {
         channel.countFallback();
-      } else if (channelObstacle != null) {
-        channel.countKeptCall();
       }
-      delegate = channel.newGrpcCall(method(), options());
+      delegate = channel.newGrpcCall(method(), options(), pick);
     } else if (obstacle == null) {
-      delegate = WaitingCall.forRing(channel, method(), options(), executor());
+      delegate = WaitingCall.forRing(channel, method(), options(), executor(), pick);
     } else {
       close(listener, headers, Status.UNIMPLEMENTED.withDescription(obstacle));
       return;
@@ -104,12 +118,13 @@ final class RoutedCall<ReqT, RespT> extends UnaryClientCall<ReqT, RespT> {
   /** Starts on a ring. False when the ring has as many calls as it can, and gRPC is to serve. */
   private boolean startOn(ClientConnection ring, Listener<RespT> listener, Metadata headers) {
     if (options().getCredentials() != null) {
-      delegate = WaitingCall.forCredentials(channel, method(), options(), executor(), ring);
+      delegate = WaitingCall.forCredentials(channel, method(), options(), executor(), ring, pick);
       delegate.start(listener, headers);
       return true;
     }
     if (method().getType() == MethodDescriptor.MethodType.UNARY
-        && options().getStreamTracerFactories().isEmpty()) {
+        && options().getStreamTracerFactories().isEmpty()
+        && !pick.isTraced()) {
       start(listener, headers, ring, channel.limits(options()));
       return true;
     }
@@ -153,6 +168,7 @@ final class RoutedCall<ReqT, RespT> extends UnaryClientCall<ReqT, RespT> {
   @Override
   protected void begins() {
     begun = true;
+    pick.onUsed();
     channel.countRingCall();
   }
 
@@ -175,12 +191,14 @@ final class RoutedCall<ReqT, RespT> extends UnaryClientCall<ReqT, RespT> {
     if (begun) {
       channel.countRepeatedCall();
     }
-    return channel.newOtherCall(method(), options(), executor());
+    // A lost ring may mean a lost backend: there gRPC picks.
+    final Pick next = pick.isFresh() && !hasLostRing() ? pick : new Pick(null);
+    return channel.newOtherCall(method(), options(), executor(), next);
   }
 
-  /** Creates a streaming call, for any number of messages. */
+  /** Creates a streaming call, for any number of messages, in place of this one. */
   private ClientCall<ReqT, RespT> newStreamingCall() {
-    final ClientConnection ring = channel.ring();
+    final ClientConnection ring = pick.backend().current();
     if (ring == null || RingChannel.obstacle(method(), options(), ring) != null) {
       return newOtherCall();
     }
@@ -197,8 +215,9 @@ final class RoutedCall<ReqT, RespT> extends UnaryClientCall<ReqT, RespT> {
     if (stream == null) {
       return null;
     }
+    pick.onUsed();
     channel.countRingCall();
-    return new RestartingCall<>(channel, method(), options(), executor(), ring, stream);
+    return new RestartingCall<>(channel, method(), options(), executor(), ring, stream, pick);
   }
 
   /**

@@ -69,6 +69,7 @@ public final class UnaryCall {
   private volatile Runnable delivery; // of an end on the ring, for the runner
   private Queue<Runnable> callbacks; // of another call, for the runner; null: none
   private Status result; // of what the runner has done
+  private Pick pick; // null: the call that this one becomes makes its own
 
   UnaryCall(
       RingChannel channel,
@@ -185,8 +186,8 @@ public final class UnaryCall {
    * Prepares the call on a ring and returns null; without one, returns the request in an own array.
    */
   private byte[] prepareOnRing(byte[] request, int offset, int length, long timeoutNs) {
-    final ClientConnection ring =
-        timeoutNs > 0 && Context.current() == Context.ROOT ? channel.bareRing(method) : null;
+    pick = timeoutNs > 0 && Context.current() == Context.ROOT ? channel.barePick(method) : null;
+    final ClientConnection ring = pick == null ? null : pick.bareRing(method);
     return ring == null
         ? Arrays.copyOfRange(request, offset, offset + length)
         : onRing.prepare(ring, request, offset, length, timeoutNs);
@@ -224,10 +225,12 @@ public final class UnaryCall {
 
   /** A runner waits as a blocking stub does: it polls, and callbacks are its own to run. */
   private CallOptions options(long timeoutNs) {
+    final CallOptions picked =
+        pick == null ? CallOptions.DEFAULT : CallOptions.DEFAULT.withOption(Pick.PICK, pick);
     final CallOptions options =
         timeoutNs == NO_TIMEOUT
-            ? CallOptions.DEFAULT
-            : CallOptions.DEFAULT.withDeadlineAfter(timeoutNs, TimeUnit.NANOSECONDS);
+            ? picked
+            : picked.withDeadlineAfter(timeoutNs, TimeUnit.NANOSECONDS);
     final Thread waiting = runner;
     if (waiting == null) {
       return options;
@@ -304,6 +307,7 @@ public final class UnaryCall {
     @Override
     protected void begins() {
       channel.countRingCall();
+      pick.onUsed();
       final String reason = cancelReason;
       if (reason != null) { // the cancelling thread found no call that was sent
         final boolean unused = cancelAndTell(reason);
@@ -372,6 +376,7 @@ public final class UnaryCall {
     @Override
     protected void unsent(byte[] request, long remainingNs) {
       channel.countRepeatedCall();
+      pick = null; // it may have gone with the ring
       becomeOther(request, remainingNs);
     }
   }

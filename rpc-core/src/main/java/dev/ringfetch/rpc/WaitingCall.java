@@ -23,6 +23,7 @@ import java.util.concurrent.Executor;
 import java.util.concurrent.Future;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
+import java.util.function.Consumer;
 import java.util.function.Supplier;
 
 /**
@@ -45,6 +46,7 @@ final class WaitingCall<ReqT, RespT> extends ClientCall<ReqT, RespT> {
   private final boolean once;
   private final String what;
   private final Supplier<CompletableFuture<Metadata>> awaited;
+  private volatile Pick pick; // of the call that this one becomes
   private final Context context = Context.current();
   private final Context.CancellationListener contextListener =
       cancelled -> end(Contexts.statusFromCancelled(cancelled));
@@ -75,6 +77,7 @@ final class WaitingCall<ReqT, RespT> extends ClientCall<ReqT, RespT> {
    *     down.
    * @param once whether the call that this one becomes waits for no ring any more.
    * @param what name of the thing that it waits for, for messages.
+   * @param pick of the call that this one becomes.
    * @param awaited headers to be added once it is there; asked for when the call starts.
    */
   private WaitingCall(
@@ -86,6 +89,7 @@ final class WaitingCall<ReqT, RespT> extends ClientCall<ReqT, RespT> {
       boolean holds,
       boolean once,
       String what,
+      Pick pick,
       Supplier<CompletableFuture<Metadata>> awaited) {
     this.channel = channel;
     this.method = method;
@@ -95,28 +99,35 @@ final class WaitingCall<ReqT, RespT> extends ClientCall<ReqT, RespT> {
     this.holds = holds;
     this.once = once;
     this.what = what;
+    this.pick = pick;
     this.awaited = awaited;
   }
 
-  /** A call that waits for a ring. */
+  /** A call that waits for a ring, and for a backend where the pick has none. */
   static <ReqT, RespT> WaitingCall<ReqT, RespT> forRing(
       RingChannel channel,
       MethodDescriptor<ReqT, RespT> method,
       CallOptions options,
-      Executor executor) {
+      Executor executor,
+      Pick pick) {
     return new WaitingCall<>(
-        channel,
-        method,
-        options,
-        options,
-        executor,
-        false,
-        false,
-        "a ring",
-        () ->
-            options.isWaitForReady()
-                ? withoutHeaders(channel.awaitRingForReady())
-                : channel.awaitRing().thenApply(ring -> new Metadata()));
+        channel, method, options, options, executor, false, false, "a ring", pick, null);
+  }
+
+  /**
+   * Returns empty headers once there is a ring. A cancel or timeout of this future cancels the
+   * wait.
+   */
+  static <T> CompletableFuture<Metadata> withoutHeaders(
+      CompletableFuture<T> ring, Consumer<T> onRing) {
+    final CompletableFuture<Metadata> headers =
+        ring.thenApply(
+            made -> {
+              onRing.accept(made);
+              return new Metadata();
+            });
+    final CompletableFuture<?> unused = headers.whenComplete((none, failure) -> ring.cancel(false));
+    return headers;
   }
 
   /** A call that waits for the ring that is being opened, and goes over gRPC without one. */
@@ -124,7 +135,8 @@ final class WaitingCall<ReqT, RespT> extends ClientCall<ReqT, RespT> {
       RingChannel channel,
       MethodDescriptor<ReqT, RespT> method,
       CallOptions options,
-      Executor executor) {
+      Executor executor,
+      Pick pick) {
     return new WaitingCall<>(
         channel,
         method,
@@ -134,9 +146,10 @@ final class WaitingCall<ReqT, RespT> extends ClientCall<ReqT, RespT> {
         true,
         true,
         "a ring",
+        pick,
         () -> {
           final CompletableFuture<Metadata> ring =
-              channel.awaitRing().handle((made, failure) -> new Metadata());
+              pick.backend().connect().handle((made, failure) -> new Metadata());
           later(ring, () -> ring.complete(new Metadata()), RING_TIMEOUT_NS);
           return ring;
         });
@@ -152,23 +165,14 @@ final class WaitingCall<ReqT, RespT> extends ClientCall<ReqT, RespT> {
         wait.whenComplete((value, failure) -> timeout.cancel(false));
   }
 
-  /**
-   * Returns empty headers once there is a ring. A cancel or timeout of this future cancels the
-   * wait.
-   */
-  static CompletableFuture<Metadata> withoutHeaders(CompletableFuture<ClientConnection> ring) {
-    final CompletableFuture<Metadata> headers = ring.thenApply(made -> new Metadata());
-    final CompletableFuture<?> unused = headers.whenComplete((none, failure) -> ring.cancel(false));
-    return headers;
-  }
-
   /** A call that waits for its credentials. */
   static <ReqT, RespT> WaitingCall<ReqT, RespT> forCredentials(
       RingChannel channel,
       MethodDescriptor<ReqT, RespT> method,
       CallOptions options,
       Executor executor,
-      ClientConnection ring) {
+      ClientConnection ring,
+      Pick pick) {
     final String authority =
         Objects.requireNonNullElse(options.getAuthority(), channel.authority());
     return new WaitingCall<>(
@@ -180,6 +184,7 @@ final class WaitingCall<ReqT, RespT> extends ClientCall<ReqT, RespT> {
         true,
         false,
         "call credentials",
+        pick,
         () -> Credentials.apply(method, options, executor, ring, authority));
   }
 
@@ -204,7 +209,11 @@ final class WaitingCall<ReqT, RespT> extends ClientCall<ReqT, RespT> {
       end(RingChannel.SHUTDOWN);
       return;
     }
-    final CompletableFuture<Metadata> awaiting = awaited.get();
+    final CompletableFuture<Metadata> awaiting =
+        awaited == null
+            ? withoutHeaders(
+                channel.awaitRing(pick, options.isWaitForReady()), picked -> pick = picked)
+            : awaited.get();
     if (deadline != null) {
       later(
           awaiting,
@@ -254,7 +263,8 @@ final class WaitingCall<ReqT, RespT> extends ClientCall<ReqT, RespT> {
   }
 
   private void replay(Metadata headers) {
-    final RoutedCall<ReqT, RespT> call = new RoutedCall<>(channel, method, optionsAfter, executor);
+    final RoutedCall<ReqT, RespT> call =
+        new RoutedCall<>(channel, method, optionsAfter.withOption(Pick.PICK, pick), executor);
     if (!become(call)) {
       return;
     }

@@ -59,8 +59,7 @@ final class ConnectionRulesTest extends RingFixture {
                   .shmDirectory(directory)
                   .pulse(Duration.ofMillis(200)));
       final CompletableFuture<Status> end = new CompletableFuture<>();
-      final ClientCall<byte[], byte[]> open =
-          channel.newGrpcCall(Bytes.METHOD, CallOptions.DEFAULT);
+      final ClientCall<byte[], byte[]> open = RingFixture.newGrpcCall(channel);
       open.start(
           new ClientCall.Listener<>() {
             @Override
@@ -154,7 +153,7 @@ final class ConnectionRulesTest extends RingFixture {
     serve(Bytes.digesting());
     final RingChannel channel = connect(builder().keepAliveTime(10, TimeUnit.SECONDS));
     final CompletableFuture<Status> end = new CompletableFuture<>();
-    final ClientCall<byte[], byte[]> open = channel.newGrpcCall(Bytes.METHOD, CallOptions.DEFAULT);
+    final ClientCall<byte[], byte[]> open = RingFixture.newGrpcCall(channel);
     open.start(
         new ClientCall.Listener<>() {
           @Override

@@ -76,7 +76,7 @@ final class ControlChannelTest extends RingFixture {
       harness.handle(Served.digesting()).start();
       final RingChannel channel = (RingChannel) harness.channel();
       assertEquals(1, call(channel, 1).length);
-      channel.newGrpcCall(Bytes.METHOD, CallOptions.DEFAULT).cancel("seen", null);
+      newGrpcCall(channel).cancel("seen", null);
     }
     System.out.println(methods.seen);
   }
@@ -85,7 +85,7 @@ final class ControlChannelTest extends RingFixture {
     final RingChannel channel = connect(builder);
     assertEquals(1, call(channel, 1).length);
     assertTrue(channel.ringCalls() > 0);
-    channel.newGrpcCall(Bytes.METHOD, CallOptions.DEFAULT).cancel("seen", null);
+    newGrpcCall(channel).cancel("seen", null);
   }
 
   /** Interceptor that notes the methods of calls. */

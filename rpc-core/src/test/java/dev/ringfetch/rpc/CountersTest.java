@@ -150,7 +150,7 @@ final class CountersTest extends RingFixture {
   @Test
   void callsThatNoRingCarriesAreNoFallback() throws Exception {
     serveEcho();
-    final RingChannel channel = build(builder().defaultLoadBalancingPolicy("round_robin"));
+    final RingChannel channel = build(builder().defaultServiceConfig(ServiceConfigTest.RETRIED));
     for (int i = 0; i < CALLS; i++) {
       call(channel, 16);
     }

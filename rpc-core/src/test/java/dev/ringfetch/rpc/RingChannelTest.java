@@ -20,7 +20,6 @@ import io.grpc.stub.ClientCalls;
 import java.util.ArrayList;
 import java.util.Collections;
 import java.util.List;
-import java.util.Map;
 import java.util.concurrent.RejectedExecutionException;
 import java.util.concurrent.TimeUnit;
 import javax.net.ssl.SSLSession;
@@ -126,12 +125,12 @@ final class RingChannelTest {
         harness
             .newChannelBuilder(
                 "localhost:" + harness.server().getPort(), InsecureChannelCredentials.create())
-            .defaultServiceConfig(Map.of("methodConfig", List.of()))
+            .defaultServiceConfig(ServiceConfigTest.RETRIED)
             .build();
     try {
       TransportContract.assertStatus(
           Status.Code.UNIMPLEMENTED,
-          "a service config with methodConfig is not carried by a ring",
+          "gRPC retries calls of " + Bytes.METHOD.getFullMethodName(),
           statusOf(channel, CallOptions.DEFAULT));
     } finally {
       channel.shutdown();

@@ -8,6 +8,7 @@ import io.grpc.Channel;
 import io.grpc.ClientCall;
 import io.grpc.ClientInterceptor;
 import io.grpc.ManagedChannelBuilder;
+import io.grpc.Metadata;
 import io.grpc.MethodDescriptor;
 import io.grpc.Server;
 import io.grpc.ServerCallHandler;
@@ -104,6 +105,14 @@ abstract class RingFixture {
   static byte[] call(RingChannel channel, int length) {
     return ClientCalls.blockingUnaryCall(
         channel, Bytes.METHOD, CallOptions.DEFAULT, new byte[length]);
+  }
+
+  /** A call over gRPC, whatever rings there are. */
+  static ClientCall<byte[], byte[]> newGrpcCall(RingChannel channel) {
+    return channel.newGrpcCall(
+        Bytes.METHOD,
+        CallOptions.DEFAULT,
+        channel.pick(Bytes.METHOD, CallOptions.DEFAULT, new Metadata()));
   }
 
   static void assertTerminates(RingChannel channel) throws InterruptedException {

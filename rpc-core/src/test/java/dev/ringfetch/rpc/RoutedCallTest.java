@@ -322,7 +322,8 @@ final class RoutedCallTest extends RingFixture {
             task -> {
               locked.set(Thread.holdsLock(monitor.get()));
               task.run();
-            });
+            },
+            channel.pick(Bytes.METHOD, CallOptions.DEFAULT, new Metadata()));
     monitor.set(call);
     call.cancel("overtaken", null);
     call.start(

@@ -94,10 +94,7 @@ final class ScarceStreamsTest extends RingFixture {
     final RingChannel channel = connect(builder());
     final long startNs = System.nanoTime();
     assertEquals(
-        3,
-        ClientCalls.blockingUnaryCall(
-                channel.newGrpcCall(Bytes.METHOD, CallOptions.DEFAULT), new byte[3])
-            .length);
+        3, ClientCalls.blockingUnaryCall(RingFixture.newGrpcCall(channel), new byte[3]).length);
     assertTrue(System.nanoTime() - startNs < LONG_NS, "ns=" + (System.nanoTime() - startNs));
     callUntilOnARing(channel);
   }

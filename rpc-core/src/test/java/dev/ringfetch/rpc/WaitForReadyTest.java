@@ -115,14 +115,14 @@ final class WaitForReadyTest {
   @Test
   void aCallThatIsCancelledWaitsNoLonger() {
     final CompletableFuture<ClientConnection> ring = new CompletableFuture<>();
-    assertTrue(WaitingCall.withoutHeaders(ring).cancel(false));
+    assertTrue(WaitingCall.withoutHeaders(ring, made -> {}).cancel(false));
     assertTrue(ring.isCancelled());
   }
 
   @Test
   void aCallWhoseDeadlineHasPassedWaitsNoLonger() {
     final CompletableFuture<ClientConnection> ring = new CompletableFuture<>();
-    final CompletableFuture<Metadata> headers = WaitingCall.withoutHeaders(ring);
+    final CompletableFuture<Metadata> headers = WaitingCall.withoutHeaders(ring, made -> {});
     headers.orTimeout(1, TimeUnit.NANOSECONDS);
     final ExecutionException ended =
         assertThrows(
@@ -135,7 +135,7 @@ final class WaitForReadyTest {
   @Test
   void aCallWhoseRingIsThereHasIt() {
     final CompletableFuture<ClientConnection> ring = new CompletableFuture<>();
-    final CompletableFuture<Metadata> headers = WaitingCall.withoutHeaders(ring);
+    final CompletableFuture<Metadata> headers = WaitingCall.withoutHeaders(ring, made -> {});
     ring.complete(null);
     assertTrue(headers.join().keys().isEmpty());
     assertFalse(ring.isCancelled());

@@ -111,9 +111,14 @@ public abstract class ChannelInterop extends AbstractInteropTest {
     assertEquals("calls that went over gRPC", 0, grpcCalls);
   }
 
+  /** A builder of gRPC's own channel. */
+  NettyChannelBuilder netty() {
+    return NettyChannelBuilder.forAddress(host, port());
+  }
+
   @Override
   protected ManagedChannelBuilder<?> createChannelBuilder() {
-    final NettyChannelBuilder netty = NettyChannelBuilder.forAddress(host, port()).usePlaintext();
+    final NettyChannelBuilder netty = netty().usePlaintext();
     InternalNettyChannelBuilder.setStatsEnabled(netty, false); // the suite brings its own
     final RingChannelBuilder ring =
         options(

@@ -5,9 +5,12 @@ import static org.junit.jupiter.api.Assumptions.abort;
 import static org.junit.jupiter.api.DynamicTest.dynamicTest;
 
 import dev.ringfetch.system.ShmTempDirFactory;
+import io.grpc.NameResolverRegistry;
+import java.io.IOException;
 import java.lang.reflect.Method;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
 import java.util.Map;
@@ -85,6 +88,7 @@ class InteropTest {
 
   private static final Logger RINGS_LOG = Logger.getLogger("dev.ringfetch");
 
+  private static final List<Child> others = new ArrayList<>();
   private static Child server;
 
   @BeforeAll
@@ -93,12 +97,25 @@ class InteropTest {
     ChannelInterop.directory = directory;
     Files.createDirectory(directory.resolve(OtherDirectoryInterop.NAME));
     server = Child.start(List.of(), InteropServer.class.getName(), directory.toString(), "shm");
-    RemoteInterop.serverPort =
-        Integer.parseInt(server.readTo(InteropServer.PORT).substring(InteropServer.PORT.length()));
+    RemoteInterop.serverPort = port(server);
+    BalancedInterop.ports.add(RemoteInterop.serverPort);
+    others.add(Child.start(List.of(), InteropServer.class.getName(), directory.toString(), "shm"));
+    others.add(Child.start(List.of(), InteropServer.class.getName(), directory.toString()));
+    for (final Child other : others) {
+      BalancedInterop.ports.add(port(other));
+    }
+    NameResolverRegistry.getDefaultRegistry().register(BalancedInterop.NAMES);
+  }
+
+  private static int port(Child child) throws IOException {
+    return Integer.parseInt(
+        child.readTo(InteropServer.PORT).substring(InteropServer.PORT.length()));
   }
 
   @AfterAll
   static void endServer() {
+    NameResolverRegistry.getDefaultRegistry().deregister(BalancedInterop.NAMES);
+    others.forEach(Child::close);
     server.close();
     RINGS_LOG.setLevel(null);
   }
@@ -111,6 +128,11 @@ class InteropTest {
   @TestFactory
   Stream<DynamicTest> overTheRingToAnotherProcess() {
     return remoteCases();
+  }
+
+  @TestFactory
+  Stream<DynamicTest> overServersInTurn() {
+    return cases(BalancedInterop.class, List.of(), SKIP_THEMSELVES);
   }
 
   @TestFactory

@@ -2,35 +2,80 @@ package dev.ringfetch.rpc;
 
 import com.google.errorprone.annotations.concurrent.GuardedBy;
 import dev.ringfetch.call.ClientConnection;
-import dev.ringfetch.call.Codecs;
+import dev.ringfetch.counters.Counter;
 import dev.ringfetch.protocol.OpenRequest;
 import dev.ringfetch.protocol.OpenResponse;
 import dev.ringfetch.session.ClientSession;
 import io.grpc.CallOptions;
 import io.grpc.ClientCall;
+import io.grpc.ConnectivityState;
+import io.grpc.ConnectivityStateInfo;
 import io.grpc.Context;
+import io.grpc.EquivalentAddressGroup;
+import io.grpc.LoadBalancer.PickResult;
+import io.grpc.LoadBalancer.Subchannel;
 import io.grpc.Metadata;
 import io.grpc.Status;
-import java.util.HashMap;
 import java.util.HashSet;
 import java.util.List;
-import java.util.Map;
 import java.util.Set;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.Future;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.LongAdder;
+import java.util.stream.Collectors;
 
 /**
- * The sessions of a channel: opens a session when a call wants a ring, and replaces lost sessions.
- * A lost session that had carried an answer is replaced at once; after one that had carried none,
- * or was refused, the next attempt follows with backoff. A fabric that could not be reached is
- * tried after the others for a while. A session with rings that have been full is drained as soon
- * as a session with longer rings has replaced it. Only calls cause any of this, with two
- * exceptions: {@link IdleWatch} looks at a ring that is open, and {@link WaitForReady} repeats
- * attempts for calls that wait. Thread-safe.
+ * One server of a channel, as gRPC's policy sees it: opens a session to it when a call wants a
+ * ring, and replaces lost sessions. A lost session that had carried an answer is replaced at once;
+ * after one that had carried none, or was refused, {@link ReconnectPolicy} says when the next
+ * attempt may follow. A session with rings that have been full is drained as soon as a session with
+ * longer rings has replaced it. Only calls cause any of this, with two exceptions: {@link
+ * IdleWatch} looks at a ring that is open, and {@link WaitForReady} repeats attempts for calls that
+ * wait. Thread-safe.
+ *
+ * <table>
+ *   <caption>States</caption>
+ *   <tr><th>state</th><th>event</th><th>next</th></tr>
+ *   <tr><td>IDLE, WITHOUT</td><td>a call wants a ring, after the pause</td><td>OPENING</td></tr>
+ *   <tr><td>IDLE, WITHOUT</td><td>this process has no fabric</td><td>WITHOUT</td></tr>
+ *   <tr><td>OPENING</td><td>the session is open</td><td>OPEN</td></tr>
+ *   <tr><td>OPENING</td><td>the attempt has failed</td><td>WITHOUT</td></tr>
+ *   <tr><td>OPEN</td><td>the session drains, a call wants a ring</td><td>OPENING</td></tr>
+ *   <tr><td>OPEN</td><td>a session with longer rings is open</td><td>OPEN</td></tr>
+ *   <tr><td>OPEN</td><td>the session has ended</td><td>WITHOUT</td></tr>
+ *   <tr><td>OPEN, OPENING</td><td>no call for the idle timeout</td><td>IDLE</td></tr>
+ *   <tr><td>all before</td><td>the policy gives the server up; shutdown</td><td>LEAVING</td></tr>
+ *   <tr><td>LEAVING</td><td>the last session and attempt have ended</td><td>ENDED</td></tr>
+ * </table>
  */
-final class ChannelSessions implements StreamRoom.Sessions, SessionAttempt.Outcomes {
+final class Backend implements StreamRoom.Sessions {
+  /** See the table of {@link Backend}. */
+  enum State {
+    IDLE,
+    OPENING,
+    OPEN,
+    WITHOUT,
+    LEAVING,
+    ENDED;
+
+    private boolean mayBecome(State next) {
+      return switch (next) {
+        case IDLE -> this == OPEN || this == OPENING;
+        case OPENING -> this == IDLE || this == WITHOUT || this == OPEN;
+        case OPEN -> this == OPENING || this == OPEN;
+        case WITHOUT -> this != LEAVING && this != ENDED;
+        case LEAVING -> this != LEAVING && this != ENDED;
+        case ENDED -> this == LEAVING;
+      };
+    }
+  }
+
   static final String SHUTDOWN = "Channel shutdown invoked";
+
+  /** Option of the gRPC call that opens a session: the backend that it goes to. */
+  static final CallOptions.Key<Backend> HANDSHAKE =
+      CallOptions.Key.create("dev.ringfetch.rpc.Backend.HANDSHAKE");
 
   /** How long a replaced session still takes the calls that had chosen it before. */
   private static final long OUTGROWN_NS = 100_000_000;
@@ -50,19 +95,18 @@ final class ChannelSessions implements StreamRoom.Sessions, SessionAttempt.Outco
   /** How long an attempt waits for the stream of the call that caused it. */
   private static final long FIRST_CALL_NS = 1_000_000_000;
 
-  /** How often calls that wait for a ring look whether a ring could carry them again. */
-  private static final long OBSTACLE_NS = 1_000_000_000;
-
-  private static final int MAX_FLUSHES = 3;
-
+  private final Backends channel;
   private final ChannelContext context;
-  private final RingPolicy policy;
-  private final Codecs codecs;
+  private final Subchannel subchannel; // null: whatever gRPC's connection leads to
   private final IdleWatch idleWatch;
+  private final LongAdder grpcCalls = new LongAdder();
   private final WaitForReady<ClientConnection> waitForReady =
       new WaitForReady<>(this::connect, this::pauseNs);
   private final StreamRoom room = new StreamRoom(this);
 
+  private volatile List<EquivalentAddressGroup> addresses;
+  private volatile ConnectivityStateInfo connectivity =
+      ConnectivityStateInfo.forNonError(ConnectivityState.IDLE);
   private volatile ClientConnection connection;
   private volatile boolean hasStreams;
   private volatile boolean sought; // a call has asked for a ring, and its stream comes first
@@ -79,58 +123,115 @@ final class ChannelSessions implements StreamRoom.Sessions, SessionAttempt.Outco
   private final Set<ClientSession> sessions = new HashSet<>(); // the newest, and those that drain
 
   @GuardedBy("this")
+  private State state = State.IDLE;
+
+  @GuardedBy("this")
   private String obstacle = "no call has asked for a ring yet";
-
-  @GuardedBy("this")
-  private boolean unasked = true; // there was no attempt, or none since the channel was idle
-
-  @GuardedBy("this")
-  private String logged;
 
   private final Growth growth; // tryBegin needs no guard
 
   @GuardedBy("this")
-  private final Backoff backoff = new Backoff();
-
-  @GuardedBy("this")
-  private final Backoff roomBackoff = new Backoff(); // since calls have waited for a stream
+  private final ReconnectPolicy reconnect;
 
   @GuardedBy("this")
   private long soughtNs;
 
   @GuardedBy("this")
-  private int flushes; // since a stream has ended
-
-  @GuardedBy("this")
   private int lacks; // how often calls have waited for the stream of a session
-
-  @GuardedBy("this")
-  private final Map<String, Long> failures = new HashMap<>(); // last time, by name of a fabric
 
   @GuardedBy("this")
   private long openedPosition; // of the connection's inbound ring
 
-  private volatile long sessionsOpened;
-  private volatile long sessionsRefused;
-
   @GuardedBy("this")
-  private boolean shutdown;
+  private long endedCalls; // of sessions that have ended
 
   @GuardedBy("this")
   private Runnable onTerminated;
 
+  private volatile boolean left; // no new call comes here
+
   /**
-   * Creates the sessions of a channel; nothing is opened yet.
+   * Creates a backend; nothing is opened yet.
    *
-   * @param codecs of the channel.
+   * @param subchannel by which gRPC's policy knows it; null for whatever gRPC's connection leads
+   *     to.
    * @param idleWatch looks after the sessions.
    */
-  ChannelSessions(ChannelContext context, RingPolicy policy, Codecs codecs, IdleWatch idleWatch) {
-    this.context = context;
-    this.policy = policy;
-    this.codecs = codecs;
+  Backend(Backends channel, Subchannel subchannel, IdleWatch idleWatch) {
+    this.channel = channel;
+    this.context = channel.context();
+    this.subchannel = subchannel;
     this.idleWatch = idleWatch;
     this.growth = new Growth(context.sessions());
+    this.reconnect = new ReconnectPolicy(subchannel != null);
+  }
+
+  /** Called when gRPC has other addresses of the server. */
+  void onAddresses(List<EquivalentAddressGroup> changed) {
+    addresses = changed;
+  }
+
+  /** Called when gRPC's connection to this backend changes its state, before the policy knows. */
+  void onState(ConnectivityStateInfo changed) {
+    connectivity = changed;
+    if (changed.getState() == ConnectivityState.READY) {
+      synchronized (this) {
+        reconnect.connected();
+      }
+    }
+  }
+
+  /** Returns what gRPC's picker returns for the call that opens a session to this backend. */
+  PickResult pinned() {
+    final ConnectivityStateInfo now = connectivity;
+    return switch (now.getState()) {
+      case READY, CONNECTING -> PickResult.withSubchannel(subchannel);
+      case TRANSIENT_FAILURE -> PickResult.withError(now.getStatus());
+      case IDLE, SHUTDOWN ->
+          PickResult.withError(Status.UNAVAILABLE.withDescription("gRPC has no connection"));
+    };
+  }
+
+  /** Called when the policy gives the server up: its calls end on the ring, others go elsewhere. */
+  void leave() {
+    connectivity = ConnectivityStateInfo.forNonError(ConnectivityState.SHUTDOWN);
+    shutdown(() -> channel.remove(this));
+  }
+
+  /** True if the policy has given the server up, while the channel goes on. */
+  boolean hasGone() {
+    return left && !channel.isShutdown();
+  }
+
+  /** Returns which transport serves its next call, with the counts of its calls. */
+  BackendTransport transport() {
+    final ClientConnection ring = open();
+    final String address =
+        subchannel == null
+            ? context.target()
+            : addresses.stream()
+                .flatMap(group -> group.getAddresses().stream())
+                .map(String::valueOf)
+                .map(text -> text.startsWith("/") ? text.substring(1) : text)
+                .collect(Collectors.joining(" "));
+    final Transport transport =
+        ring == null
+            ? new Transport(
+                channel.policy().isRequired() ? Transport.NONE : Transport.GRPC, reason())
+            : new Transport(ring.fabric(), ring.session().describe());
+    final ConnectivityState grpc =
+        subchannel == null ? context.grpc().getState(false) : connectivity.getState();
+    return new BackendTransport(address, grpc, transport, ringCalls(), grpcCalls.sum());
+  }
+
+  private synchronized long ringCalls() {
+    return endedCalls
+        + sessions.stream().mapToLong(session -> session.count(Counter.SESSION_CALLS)).sum();
+  }
+
+  /** Counts a call over gRPC. */
+  void countGrpcCall() {
+    grpcCalls.increment();
   }
 
   /**
@@ -186,7 +287,7 @@ final class ChannelSessions implements StreamRoom.Sessions, SessionAttempt.Outco
     final List<SessionAttempt> ending;
     final boolean flushes;
     synchronized (this) {
-      flushes = streams.isEmpty() && mayFlush();
+      flushes = streams.isEmpty() && reconnect.mayFlush();
       if (lacking && !streams.isEmpty()) {
         scarce = true;
         lacks++;
@@ -197,7 +298,7 @@ final class ChannelSessions implements StreamRoom.Sessions, SessionAttempt.Outco
               .toList();
       ending = !lacking ? List.of() : draining.isEmpty() ? List.copyOf(streams) : draining;
       if (draining.isEmpty() && !ending.isEmpty()) {
-        roomBackoff.failed(Backoff.MAX_NS);
+        reconnect.lackedStreams();
       }
     }
     ending.forEach(this::giveUp);
@@ -215,21 +316,22 @@ final class ChannelSessions implements StreamRoom.Sessions, SessionAttempt.Outco
     begun.stream.giveUp(() -> room.isLacking() ? NO_ROOM : slow);
   }
 
-  /** Whether one more flush may help: some at most, after a stream's end. */
-  @GuardedBy("this")
-  private boolean mayFlush() {
-    return ++flushes <= MAX_FLUSHES;
-  }
-
   /** Causes a write on the connection, by a call that is cancelled; its outcome does not matter. */
   private void flush() {
     final ClientCall<OpenRequest, OpenResponse> call =
         context
             .control()
             .newCall(
-                SessionService.OPEN, CallOptions.DEFAULT.withExecutor(DefaultExecutor.RETRYING));
+                SessionService.OPEN, handshakeOptions().withExecutor(DefaultExecutor.RETRYING));
     call.start(new ClientCall.Listener<>() {}, new Metadata());
     call.cancel("made to flush", null);
+  }
+
+  /** Returns the options of a gRPC call to this backend. */
+  CallOptions handshakeOptions() {
+    return subchannel == null
+        ? CallOptions.DEFAULT
+        : CallOptions.DEFAULT.withOption(HANDSHAKE, this);
   }
 
   /** Returns the watch over the streams of calls that go over gRPC. */
@@ -258,7 +360,7 @@ final class ChannelSessions implements StreamRoom.Sessions, SessionAttempt.Outco
       if (connection != null && connection.isOpen()) {
         return CompletableFuture.completedFuture(connection);
       }
-      return attempt != null ? attempt.future : failed(shutdown ? SHUTDOWN : reason());
+      return attempt != null ? attempt.future : failed(isLeaving() ? SHUTDOWN : reason());
     }
   }
 
@@ -268,10 +370,24 @@ final class ChannelSessions implements StreamRoom.Sessions, SessionAttempt.Outco
   }
 
   private synchronized long pauseNs() {
-    if (policy.balancing().obstacle() != null) {
-      return OBSTACLE_NS;
+    return reconnect.pauseNs();
+  }
+
+  @GuardedBy("this")
+  private boolean isLeaving() {
+    return state == State.LEAVING || state == State.ENDED;
+  }
+
+  /** Changes the state; a backend that leaves stays in that state, whatever its sessions do. */
+  @GuardedBy("this")
+  private void move(State next) {
+    if (next != State.ENDED && isLeaving()) {
+      return;
     }
-    return Math.max(backoff.remainingNs(), roomBackoff.remainingNs());
+    if (!state.mayBecome(next)) {
+      throw new IllegalStateException("state=" + state + " next=" + next);
+    }
+    state = next;
   }
 
   /** Starts an attempt, if it is the time for one. */
@@ -284,13 +400,14 @@ final class ChannelSessions implements StreamRoom.Sessions, SessionAttempt.Outco
       }
       if (context.fabrics().fabrics().opened().isEmpty()) {
         begun = null;
-        news = refused(context.fabrics().fabrics().obstacles(), Backoff.MAX_NS);
+        news = context.fabrics().fabrics().obstacles();
+        refused(news, Backoff.MAX_NS);
       } else {
         begun = newAttempt(null);
         news = null;
       }
     }
-    log(news);
+    log(System.Logger.Level.INFO, news);
     if (begun != null) {
       // A session serves all calls of the channel: it does not end with the first one's context.
       Context.ROOT.run(begun::start);
@@ -301,10 +418,8 @@ final class ChannelSessions implements StreamRoom.Sessions, SessionAttempt.Outco
   private boolean isTimeForAttempt() {
     return (connection == null || !connection.isOpen())
         && attempt == null
-        && !shutdown
-        && policy.balancing().obstacle() == null
-        && backoff.remainingNs() <= 0
-        && roomBackoff.remainingNs() <= 0;
+        && !isLeaving()
+        && reconnect.pauseNs() <= 0;
   }
 
   @GuardedBy("this")
@@ -314,13 +429,15 @@ final class ChannelSessions implements StreamRoom.Sessions, SessionAttempt.Outco
     }
     final SessionAttempt.Plan plan =
         new SessionAttempt.Plan(growth.maxRingLength(), grownFabric, lacks);
-    final SessionAttempt made = new SessionAttempt(context, policy, codecs, plan, this);
+    final SessionAttempt made = new SessionAttempt(channel, plan, this);
     streams.add(made);
     hasStreams = true;
     attempt = made; // last: until that is refused or opens a session, there is no other
-    if (unasked) {
-      unasked = false;
-      obstacle = "a session is being opened";
+    if (grownFabric == null) {
+      if (state == State.IDLE) {
+        obstacle = "a session is being opened";
+      }
+      move(State.OPENING);
     }
     return made;
   }
@@ -330,7 +447,7 @@ final class ChannelSessions implements StreamRoom.Sessions, SessionAttempt.Outco
     final SessionAttempt begun;
     synchronized (this) {
       final ClientConnection open = open();
-      if (shutdown || open == null || open.session() != session) {
+      if (isLeaving() || open == null || open.session() != session) {
         if (open == null && !sessions.contains(session)) { // it was lost, and not put to rest
           growth.onCrowded();
         }
@@ -346,8 +463,7 @@ final class ChannelSessions implements StreamRoom.Sessions, SessionAttempt.Outco
   }
 
   private static CompletableFuture<ClientConnection> failed(String reason) {
-    return CompletableFuture.failedFuture(
-        Status.UNAVAILABLE.withDescription("no ring: " + reason).asRuntimeException());
+    return CompletableFuture.failedFuture(Backends.noRing(reason).asRuntimeException());
   }
 
   /** The ring that is open, or null. */
@@ -358,31 +474,18 @@ final class ChannelSessions implements StreamRoom.Sessions, SessionAttempt.Outco
 
   /** Why there is no ring. */
   synchronized String reason() {
-    final String general = policy.balancing().obstacle();
-    if (general != null) {
-      return general;
+    final ConnectivityStateInfo now = connectivity;
+    if (now.getState() == ConnectivityState.TRANSIENT_FAILURE) {
+      return "handshake: " + now.getStatus().getCode() + ": " + now.getStatus().getDescription();
     }
     final String ended = connection == null ? null : connection.session().endReason();
     return ended == null ? obstacle : ended;
   }
 
-  /** Sessions that were opened. */
-  long sessionsOpened() {
-    return sessionsOpened;
-  }
-
-  /** Attempts that led to no session. */
-  long sessionsRefused() {
-    return sessionsRefused;
-  }
-
   /** Lets the next call, and the waiting ones, try at once. */
   void resetBackoff() {
     synchronized (this) {
-      backoff.skip();
-      backoff.succeeded();
-      roomBackoff.skip();
-      failures.clear();
+      reconnect.reset();
     }
     waitForReady.wake();
   }
@@ -406,14 +509,18 @@ final class ChannelSessions implements StreamRoom.Sessions, SessionAttempt.Outco
       connection = null;
       growth.reset();
       obstacle = "the channel is idle";
-      unasked = true;
-      backoff.skip();
+      reconnect.skip();
       // Where there is no ring, waiting calls wait for the attempt, whatever caused it.
       final boolean grows = isOpen && attempt != null && attempt.plan.grownFabric() != null;
       growing = grows && streams.contains(attempt) ? attempt : null; // else it is ending just now
       if (growing != null) {
         attempt = null; // it reports nothing any more; the next call starts another one
         growing.detached = true;
+      }
+      if (attempt == null) {
+        move(State.IDLE);
+      } else if (state == State.OPEN) {
+        move(State.OPENING);
       }
     }
     if (growing != null) {
@@ -432,10 +539,11 @@ final class ChannelSessions implements StreamRoom.Sessions, SessionAttempt.Outco
     final List<SessionAttempt> begun;
     final List<ClientSession> draining;
     synchronized (this) {
-      if (shutdown) {
+      if (isLeaving()) {
         return;
       }
-      shutdown = true;
+      move(State.LEAVING);
+      left = true;
       this.onTerminated = onTerminated;
       begun = List.copyOf(streams);
       draining = List.copyOf(sessions);
@@ -469,92 +577,49 @@ final class ChannelSessions implements StreamRoom.Sessions, SessionAttempt.Outco
   private void terminateIfIdle() {
     final Runnable terminated;
     synchronized (this) {
-      if (!shutdown
+      if (!isLeaving()
           || !sessions.isEmpty()
           || attempt != null
           || streams.stream().anyMatch(begun -> begun.detached)
           || onTerminated == null) {
         return;
       }
+      move(State.ENDED);
       terminated = onTerminated;
       onTerminated = null;
     }
     terminated.run();
   }
 
-  /** Returns the line to log, or null. */
+  /** Notes why there is no ring, and that the next attempt has to wait. */
   @GuardedBy("this")
-  private String refused(String reason, long maxBackoffNs) {
-    backoff.failed(maxBackoffNs);
-    return hasNoRing(reason);
-  }
-
-  /** Returns the line to log, or null when the reason is the one logged last. */
-  @GuardedBy("this")
-  private String hasNoRing(String reason) {
+  private void refused(String reason, long maxPauseNs) {
+    reconnect.refused(reason, maxPauseNs);
     obstacle = reason;
-    if (shutdown || reason.equals(logged)) {
-      return null;
-    }
-    logged = reason;
-    return reason;
-  }
-
-  /**
-   * Called when calls are not for a ring, or not any more: says why, and ends the session when its
-   * calls have ended.
-   */
-  void onObstacle() {
-    final String reason = policy.balancing().obstacle();
-    if (reason == null) {
-      return;
-    }
-    final SessionAttempt vain;
-    final String news;
-    synchronized (this) {
-      vain = attempt;
-      news = hasNoRing(reason);
-    }
-    log(news);
-    enterIdle();
-    if (vain != null) {
-      onRefused(vain, reason, Backoff.MAX_NS);
-      vain.stream.abandon();
-    }
-  }
-
-  private void log(String reason) {
-    log(System.Logger.Level.INFO, reason);
+    move(State.WITHOUT);
   }
 
   /** Logs; called outside the lock, because a log handler may do anything. */
   private void log(System.Logger.Level level, String reason) {
-    if (reason != null) {
-      System.getLogger(RingChannel.class.getName())
-          .log(
-              level,
-              "there is no ring to {0}, so calls {1}: {2}",
-              context.target(),
-              policy.meanwhile(),
-              reason);
+    if (reason != null && !left) {
+      channel.log(level, reason);
     }
   }
 
-  @Override
-  public synchronized boolean hasFailedLately(String fabric) {
-    final Long failedNs = failures.get(fabric);
-    return failedNs != null && System.nanoTime() - failedNs < Backoff.MAX_NS;
+  /** Whether a fabric could not be reached a short time ago. */
+  synchronized boolean hasFailedLately(String fabric) {
+    return reconnect.hasFailedLately(fabric);
   }
 
-  @Override
-  public synchronized void onUnreachable(SessionAttempt unsuccessful, String fabric) {
+  /** A fabric could not be reached. */
+  synchronized void onUnreachable(SessionAttempt unsuccessful, String fabric) {
     if (unsuccessful.plan.grownFabric() == null) { // for so long a ring it may have no room
-      failures.put(fabric, System.nanoTime());
+      reconnect.onUnreachable(fabric);
     }
   }
 
-  @Override
-  public void onOpened(SessionAttempt successful, ClientConnection made) {
+  /** A session is open, but may have ended since. */
+  void onOpened(SessionAttempt successful, ClientConnection made) {
     final ClientSession session = made.session();
     final boolean abandoned;
     final boolean unwanted;
@@ -564,12 +629,12 @@ final class ChannelSessions implements StreamRoom.Sessions, SessionAttempt.Outco
       successful.opened = session;
       successful.detached = false;
       abandoned = attempt != successful; // but the server was first
-      unwanted = shutdown || abandoned;
+      unwanted = isLeaving() || abandoned;
       ended = session.endReason();
       if (ended == null) {
-        sessionsOpened++;
+        channel.opened().increment();
         sessions.add(session);
-        failures.remove(made.fabric());
+        reconnect.onReached(made.fabric());
       }
       if (ended == null && !abandoned) {
         attempt = null;
@@ -577,7 +642,7 @@ final class ChannelSessions implements StreamRoom.Sessions, SessionAttempt.Outco
         openedPosition = session.pollPosition();
         outgrown = open();
         connection = made;
-        logged = null;
+        move(State.OPEN);
         obstacle = "drained"; // once it is not open, until its end or a refusal says more
       }
     }
@@ -586,6 +651,7 @@ final class ChannelSessions implements StreamRoom.Sessions, SessionAttempt.Outco
       terminateIfIdle(); // nobody may have waited for it but that
       return;
     }
+    channel.onRing();
     successful.future.complete(made);
     waitForReady.wake(); // calls that wait after an earlier attempt
     if (!abandoned) {
@@ -596,8 +662,6 @@ final class ChannelSessions implements StreamRoom.Sessions, SessionAttempt.Outco
     }
     if (unwanted) {
       session.drain();
-    } else if (policy.balancing().obstacle() != null) { // since it has been asked for
-      final boolean unused = enterIdle(session);
     }
   }
 
@@ -613,8 +677,8 @@ final class ChannelSessions implements StreamRoom.Sessions, SessionAttempt.Outco
     }
   }
 
-  @Override
-  public void onRefused(SessionAttempt unsuccessful, String reason, long maxBackoffNs) {
+  /** The attempt has ended, unless a session has opened before. */
+  void onRefused(SessionAttempt unsuccessful, String reason, long maxBackoffNs) {
     final String news;
     final String told;
     synchronized (this) {
@@ -622,27 +686,31 @@ final class ChannelSessions implements StreamRoom.Sessions, SessionAttempt.Outco
         return;
       }
       attempt = null;
-      sessionsRefused++;
-      told = shutdown ? SHUTDOWN : reason;
+      channel.refused().increment();
+      told = isLeaving() ? SHUTDOWN : reason;
       if (unsuccessful.plan.grownFabric() == null) {
-        news = refused(told, maxBackoffNs);
-      } else { // which says nothing of a session that begins
-        news = open() == null ? hasNoRing(told) : null;
+        refused(told, maxBackoffNs);
+        news = told;
+      } else if (open() == null) { // it says nothing of a session that begins
+        obstacle = told;
+        move(State.WITHOUT);
+        news = told;
+      } else {
+        news = null;
       }
     }
-    log(news);
-    unsuccessful.future.completeExceptionally(
-        Status.UNAVAILABLE.withDescription("no ring: " + told).asRuntimeException());
+    log(System.Logger.Level.INFO, news);
+    unsuccessful.future.completeExceptionally(Backends.noRing(told).asRuntimeException());
     terminateIfIdle();
   }
 
-  @Override
-  public void onStreamEnded(SessionAttempt ending, String reason, long maxBackoffNs) {
+  /** The stream has ended; a session that is open finishes its calls. */
+  void onStreamEnded(SessionAttempt ending, String reason, long maxBackoffNs) {
     final ClientSession draining;
     synchronized (this) {
       streams.remove(ending);
       hasStreams = !streams.isEmpty();
-      flushes = 0;
+      reconnect.onStreamEnded();
       draining = ending.opened;
     }
     room.onReleased();
@@ -654,30 +722,38 @@ final class ChannelSessions implements StreamRoom.Sessions, SessionAttempt.Outco
     terminateIfIdle(); // nobody may have waited for it but that
   }
 
-  @Override
-  public void onCrowded(SessionAttempt successful, ClientSession session) {
+  /** The session's rings have been full. */
+  void onCrowded(SessionAttempt successful, ClientSession session) {
     if (growth.tryBegin(successful.plan.maxRingLength())) {
       DefaultExecutor.RETRYING.execute(() -> grow(session));
     }
   }
 
-  @Override
-  public void onSessionEnded(SessionAttempt successful, ClientSession session, String reason) {
+  /** The session has ended. */
+  void onSessionEnded(SessionAttempt successful, ClientSession session, String reason) {
     String news = null;
     System.Logger.Level level = System.Logger.Level.INFO;
     final boolean last;
     synchronized (this) {
       successful.opened = session;
-      sessions.remove(session);
-      last = shutdown;
+      if (sessions.remove(session)) {
+        endedCalls += session.count(Counter.SESSION_CALLS);
+      }
+      last = isLeaving();
       if (connection != null && connection.session() == session) {
         connection = null;
+        news = reason;
         if (session.pollPosition() == openedPosition) {
-          news = refused(reason, Backoff.MAX_NS);
+          reconnect.refused(reason, Backoff.MAX_NS);
         } else { // it has worked
-          backoff.succeeded();
-          news = hasNoRing(reason);
+          reconnect.succeeded();
           level = System.Logger.Level.DEBUG; // every connection ends once, and another one follows
+        }
+        obstacle = reason;
+        if (attempt == null) {
+          move(State.WITHOUT);
+        } else if (state == State.OPEN) {
+          move(State.OPENING);
         }
       }
     }

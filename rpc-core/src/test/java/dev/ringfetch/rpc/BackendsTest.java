@@ -1,0 +1,382 @@
+package dev.ringfetch.rpc;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
+import static org.junit.jupiter.api.Assertions.assertThrows;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import dev.ringfetch.counters.Counter;
+import dev.ringfetch.system.Warnings;
+import io.grpc.CallOptions;
+import io.grpc.NameResolverRegistry;
+import io.grpc.Server;
+import io.grpc.ServerBuilder;
+import io.grpc.Status;
+import io.grpc.StatusRuntimeException;
+import io.grpc.stub.ClientCalls;
+import io.grpc.stub.ServerCalls;
+import io.grpc.stub.StreamObserver;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.concurrent.atomic.AtomicLong;
+import java.util.logging.Level;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+
+/** Channels to several servers: which server and which transport each call gets. */
+final class BackendsTest {
+  private static final int BACKENDS = 3;
+  private static final String NO_RINGFETCH = "the server has no Ringfetch";
+
+  /** Ends of calls under way on a server that stops at once: on a ring, and over gRPC. */
+  private static final Set<Status.Code> LOST =
+      Set.of(Status.Code.UNAVAILABLE, Status.Code.CANCELLED);
+
+  private static final Map<String, ?> ROUND_ROBIN =
+      Map.of("loadBalancingConfig", List.of(Map.of("round_robin", Map.of())));
+
+  @TempDir private Path directory;
+
+  private final List<Server> servers = new ArrayList<>();
+  private final List<AtomicLong> served = new ArrayList<>();
+  private final AtomicBoolean firstFails = new AtomicBoolean();
+  private final List<RingChannel> channels = new ArrayList<>();
+  private final Names names = new Names();
+  private Warnings lines;
+
+  @BeforeEach
+  void register() {
+    lines = new Warnings(RingChannel.class, Level.INFO);
+    NameResolverRegistry.getDefaultRegistry().register(names);
+  }
+
+  @AfterEach
+  void stop() throws Exception {
+    lines.close();
+    NameResolverRegistry.getDefaultRegistry().deregister(names);
+    for (final RingChannel channel : channels) {
+      channel.shutdownNow();
+      RingFixture.assertTerminates(channel);
+    }
+    for (final Server server : servers) {
+      server.shutdownNow();
+      assertTrue(server.awaitTermination(TransportHarness.TIMEOUT_S, TimeUnit.SECONDS));
+    }
+  }
+
+  private void serve(int count) throws Exception {
+    for (int i = 0; i < count; i++) {
+      add(RingServerBuilder.forPort(0).shmDirectory(directory).spinTime(Duration.ZERO));
+    }
+  }
+
+  private void add(ServerBuilder<?> builder) throws Exception {
+    final AtomicLong calls = new AtomicLong();
+    final boolean first = served.isEmpty();
+    served.add(calls);
+    servers.add(
+        builder
+            .addService(
+                RingFixture.service(
+                    ServerCalls.asyncUnaryCall(
+                        (byte[] request, StreamObserver<byte[]> responses) -> {
+                          calls.incrementAndGet();
+                          if (first && firstFails.get()) {
+                            responses.onError(Status.UNAVAILABLE.asRuntimeException());
+                          } else {
+                            responses.onNext(request);
+                            responses.onCompleted();
+                          }
+                        })))
+            .build()
+            .start());
+  }
+
+  private List<Integer> ports() {
+    return servers.stream().map(Server::getPort).toList();
+  }
+
+  private RingChannelBuilder builder() {
+    return RingChannelBuilder.forTarget(Names.TARGET)
+        .usePlaintext()
+        .shmDirectory(directory)
+        .spinTime(Duration.ZERO);
+  }
+
+  private RingChannel build(RingChannelBuilder builder) {
+    final RingChannel channel = builder.build();
+    channels.add(channel);
+    return channel;
+  }
+
+  private static void call(RingChannel channel, int calls) {
+    for (int i = 0; i < calls; i++) {
+      assertEquals(5, RingFixture.call(channel, 5).length);
+    }
+  }
+
+  private List<Long> served() {
+    return served.stream().map(AtomicLong::get).toList();
+  }
+
+  /** Makes calls until so many backends have a ring, and gRPC has a connection to all. */
+  private void awaitRings(RingChannel channel, int rings) {
+    RingFixture.await(
+        rings + " rings",
+        () -> {
+          RingFixture.call(channel, 5);
+          final List<BackendTransport> all = channel.transports();
+          return all.size() == servers.size()
+              && all.stream().filter(backend -> backend.transport().isRing()).count() == rings
+              && all.stream().allMatch(backend -> backend.ringCalls() + backend.grpcCalls() > 0);
+        });
+  }
+
+  private void assertBalanced(RingChannel channel) {
+    final List<Long> before = served();
+    call(channel, 100 * servers.size());
+    for (int i = 0; i < servers.size(); i++) {
+      assertEquals(before.get(i) + 100, served().get(i), "calls of server " + i);
+    }
+  }
+
+  @Test
+  void eachBackendHasARingAndThePolicyPicks() throws Exception {
+    serve(BACKENDS);
+    names.resolve(ports(), null);
+    final RingChannel channel = build(builder().defaultLoadBalancingPolicy("round_robin"));
+    awaitRings(channel, BACKENDS);
+    final long onRings = channel.ringCalls();
+    assertBalanced(channel);
+    assertEquals(onRings + 300, channel.ringCalls());
+    assertTrue(channel.transport().isRing());
+    assertEquals(
+        ports().stream().map(port -> "localhost/127.0.0.1:" + port).sorted().toList(),
+        channel.transports().stream().map(BackendTransport::address).sorted().toList());
+    assertEquals(List.of(), lines.messages());
+  }
+
+  @Test
+  void aCallWithoutAStubIsBalancedToo() throws Exception {
+    serve(BACKENDS);
+    names.resolve(ports(), null);
+    final RingChannel channel = build(builder().defaultServiceConfig(ROUND_ROBIN));
+    awaitRings(channel, BACKENDS);
+    final List<Long> before = served();
+    final UnaryCall call =
+        channel.newUnaryCall(
+            Bytes.METHOD,
+            new UnaryListener() {
+              @Override
+              public void onAnswer(UnaryCall ended, byte[] answer, int offset, int length) {}
+
+              @Override
+              public void onFailure(UnaryCall ended, Status status, io.grpc.Metadata trailers) {}
+            });
+    for (int i = 0; i < 30; i++) {
+      assertEquals(Status.OK, call.run(new byte[3], 0, 3, UnaryCall.NO_TIMEOUT));
+    }
+    for (int i = 0; i < BACKENDS; i++) {
+      assertEquals(before.get(i) + 10, served().get(i), "calls of server " + i);
+    }
+  }
+
+  @Test
+  void aBackendWithoutRingfetchGetsItsShareOverGrpc() throws Exception {
+    serve(BACKENDS - 1);
+    add(ServerBuilder.forPort(0));
+    names.resolve(ports(), null);
+    final RingChannel channel = build(builder().defaultLoadBalancingPolicy("round_robin"));
+    awaitRings(channel, BACKENDS - 1);
+    final long onRings = channel.ringCalls();
+    assertBalanced(channel);
+    assertEquals(onRings + 200, channel.ringCalls());
+    assertTrue(
+        channel.transports().stream()
+            .anyMatch(backend -> backend.transport().reason().equals(NO_RINGFETCH)),
+        channel.transports().toString());
+  }
+
+  @Test
+  void withoutAnyRingThePolicyPicksOnceForACall() throws Exception {
+    serve(BACKENDS);
+    names.resolve(ports(), null);
+    final RingChannel channel =
+        build(builder().fabrics().defaultLoadBalancingPolicy("round_robin"));
+    awaitRings(channel, 0);
+    assertBalanced(channel);
+    assertEquals(0, channel.ringCalls());
+  }
+
+  @Test
+  void aResolversOwnConfigIsForGrpcAndTheLogSaysSo() throws Exception {
+    serve(BACKENDS);
+    names.resolve(ports(), ROUND_ROBIN);
+    final RingChannel channel = build(builder());
+    RingFixture.await(
+        "all connected",
+        () -> {
+          RingFixture.call(channel, 5);
+          return served().stream().allMatch(calls -> calls > 0);
+        });
+    assertBalanced(channel);
+    assertEquals(0, channel.ringCalls());
+    assertEquals(Backends.BYPASSED, channel.transport().reason());
+    assertTrue(channel.count(Counter.CHANNEL_CALLS_KEPT) >= 300);
+    assertEquals(
+        List.of(
+            "there is no ring to "
+                + Names.TARGET
+                + ", so calls go over gRPC: "
+                + Backends.BYPASSED),
+        lines.messages());
+    final StatusRuntimeException e =
+        assertThrows(
+            StatusRuntimeException.class,
+            () -> RingFixture.call(build(builder().requireFabric()), 5));
+    assertEquals(Status.Code.UNIMPLEMENTED, e.getStatus().getCode());
+    assertTrue(e.getMessage().contains(Backends.BYPASSED), e.getMessage());
+  }
+
+  @Test
+  void aBackendThatThePolicyGivesUpDrains() throws Exception {
+    serve(BACKENDS);
+    names.resolve(ports(), null);
+    final RingChannel channel = build(builder().defaultLoadBalancingPolicy("round_robin"));
+    awaitRings(channel, BACKENDS);
+    names.resolve(ports().subList(1, BACKENDS), null);
+    RingFixture.await("given up", () -> channel.transports().size() == BACKENDS - 1);
+    RingFixture.await("drained", () -> ((RingServer) servers.get(0)).sessionCount() == 0);
+    final long before = served().get(0);
+    final long onRings = channel.ringCalls();
+    call(channel, 20);
+    assertEquals(before, served().get(0));
+    assertEquals(onRings + 20, channel.ringCalls());
+  }
+
+  @Test
+  void whereARingIsRequiredTheFirstCallWaitsForOne() throws Exception {
+    serve(BACKENDS);
+    names.resolve(ports(), null);
+    final RingChannel channel =
+        build(builder().requireFabric().defaultLoadBalancingPolicy("round_robin"));
+    call(channel, 30);
+    assertEquals(30, channel.ringCalls());
+    assertEquals(0, channel.grpcCalls());
+  }
+
+  @Test
+  void outlierDetectionSeesCallsOnRings() throws Exception {
+    serve(BACKENDS);
+    names.resolve(ports(), null);
+    final Map<String, ?> detection =
+        Map.of(
+            "interval",
+            "0.1s",
+            "baseEjectionTime",
+            "600s",
+            "maxEjectionTime",
+            "600s",
+            "maxEjectionPercent",
+            50.0,
+            "failurePercentageEjection",
+            Map.of(
+                "threshold",
+                50.0,
+                "enforcementPercentage",
+                100.0,
+                "minimumHosts",
+                3.0,
+                "requestVolume",
+                5.0),
+            "childPolicy",
+            List.of(Map.of("round_robin", Map.of())));
+    final RingChannel channel =
+        build(
+            builder()
+                .defaultServiceConfig(
+                    Map.of(
+                        "loadBalancingConfig",
+                        List.of(Map.of("outlier_detection_experimental", detection)))));
+    awaitRings(channel, BACKENDS);
+    firstFails.set(true);
+    RingFixture.await(
+        "ejected",
+        () -> {
+          final long before = served().get(0);
+          for (int i = 0; i < 12; i++) {
+            try {
+              RingFixture.call(channel, 5);
+            } catch (StatusRuntimeException e) {
+              assertEquals(Status.Code.UNAVAILABLE, e.getStatus().getCode());
+            }
+          }
+          return served().get(0) == before;
+        });
+    final long onRings = channel.ringCalls();
+    call(channel, 20);
+    assertEquals(onRings + 20, channel.ringCalls());
+  }
+
+  @Test
+  void serversThatDieUnderLoadLoseNoCallThatMayBeRepeated() throws Exception {
+    serve(BACKENDS);
+    names.resolve(ports(), null);
+    final RingChannel channel = build(builder().defaultLoadBalancingPolicy("round_robin"));
+    awaitRings(channel, BACKENDS);
+    final AtomicBoolean stopped = new AtomicBoolean();
+    final AtomicLong succeeded = new AtomicLong();
+    final AtomicLong failed = new AtomicLong();
+    final List<Thread> callers = new ArrayList<>();
+    for (int i = 0; i < 4; i++) {
+      final Thread caller =
+          new Thread(
+              () -> {
+                while (!stopped.get()) {
+                  try {
+                    ClientCalls.blockingUnaryCall(
+                        channel,
+                        Bytes.METHOD,
+                        CallOptions.DEFAULT.withDeadlineAfter(
+                            TransportHarness.TIMEOUT_S, TimeUnit.SECONDS),
+                        new byte[9]);
+                    succeeded.incrementAndGet();
+                  } catch (StatusRuntimeException e) {
+                    if (!LOST.contains(e.getStatus().getCode())) {
+                      stopped.set(true);
+                      throw e;
+                    }
+                    failed.incrementAndGet();
+                  }
+                }
+              });
+      callers.add(caller);
+      caller.start();
+    }
+    for (int i = 0; i < BACKENDS - 1; i++) {
+      final long before = succeeded.get();
+      RingFixture.await("calls", () -> succeeded.get() > before + 100);
+      servers.get(i).shutdownNow();
+      assertTrue(servers.get(i).awaitTermination(TransportHarness.TIMEOUT_S, TimeUnit.SECONDS));
+    }
+    final long before = succeeded.get();
+    RingFixture.await("calls of the last", () -> succeeded.get() > before + 100);
+    assertFalse(stopped.getAndSet(true), "a call has ended otherwise");
+    for (final Thread caller : callers) {
+      caller.join(TimeUnit.SECONDS.toMillis(TransportHarness.TIMEOUT_S));
+      assertFalse(caller.isAlive(), "a call hangs");
+    }
+    final long ran = served().stream().mapToLong(Long::longValue).sum();
+    final long settled = channel.ringCalls() + channel.grpcCalls();
+    assertTrue(ran <= settled, ran + " ran, " + settled + " were sent");
+    assertTrue(failed.get() <= 2L * callers.size() * BACKENDS, failed + " failed");
+  }
+}

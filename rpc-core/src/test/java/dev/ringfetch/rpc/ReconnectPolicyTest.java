@@ -1,0 +1,48 @@
+package dev.ringfetch.rpc;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import org.junit.jupiter.api.Test;
+
+/** Pauses between attempts: which refusals hold, and until when. */
+final class ReconnectPolicyTest {
+  private final ReconnectPolicy policy = new ReconnectPolicy(true);
+
+  @Test
+  void aRefusalForGoodHoldsUntilThereIsAnotherConnection() {
+    policy.refused("the server has no Ringfetch", ReconnectPolicy.UNTIL_CONNECTED_NS);
+    assertEquals(Backoff.MAX_NS, policy.pauseNs());
+    policy.skip();
+    assertEquals(Backoff.MAX_NS, policy.pauseNs(), "the pause alone has ended");
+    policy.connected();
+    assertTrue(policy.pauseNs() <= 0);
+  }
+
+  @Test
+  void equalRefusalsHoldAfterAWhile() {
+    for (int i = 0; i < 8; i++) {
+      policy.refused("another host", Backoff.MAX_NS);
+      policy.skip();
+      assertTrue(policy.pauseNs() <= 0, "refusal " + i);
+    }
+    policy.refused("another reason", Backoff.MAX_NS);
+    policy.skip();
+    assertTrue(policy.pauseNs() <= 0, "the reason has changed");
+    for (int i = 0; i < 8; i++) {
+      policy.refused("another reason", Backoff.MAX_NS);
+    }
+    policy.skip();
+    assertEquals(Backoff.MAX_NS, policy.pauseNs());
+    policy.reset();
+    assertTrue(policy.pauseNs() <= 0);
+  }
+
+  @Test
+  void whereConnectionsAreUnknownNothingHoldsForGood() {
+    final ReconnectPolicy single = new ReconnectPolicy(false);
+    single.refused("the server has no Ringfetch", ReconnectPolicy.UNTIL_CONNECTED_NS);
+    single.skip();
+    assertTrue(single.pauseNs() <= 0);
+  }
+}
