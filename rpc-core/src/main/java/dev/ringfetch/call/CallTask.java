@@ -37,8 +37,6 @@ abstract class CallTask<ReqT, RespT> extends ClientCall<ReqT, RespT>
   /** Signal: there is something to deliver. */
   private static final int DELIVER = 2;
 
-  private static final long NO_TURN = Long.MAX_VALUE;
-
   final MethodDescriptor<ReqT, RespT> method;
   private final Executor executor;
   private final Context context = Context.current();
@@ -46,10 +44,6 @@ abstract class CallTask<ReqT, RespT> extends ClientCall<ReqT, RespT>
   // Owned by the task.
   private TaskRecord record; // null: it has not been offered to a poller
   private InlineTask nextInLine;
-  private long turnEndNs; // NO_TURN in the executor, 0 before the first message of a turn
-  private int messages; // delivered in this run
-
-  private int inlineParts = 1; // of the last run in the poller's thread; owned by the poller
 
   private Context.CancellationListener contextListener;
   private Future<?> timer;
@@ -133,44 +127,39 @@ abstract class CallTask<ReqT, RespT> extends ClientCall<ReqT, RespT>
   public final void run() {
     final TaskRecord timed = record; // as long as this thread owns the task
     if (timed == null || timed.isTrusted()) {
-      deliverSignalled(NO_TURN);
+      deliverSignalled(false);
       return;
     }
     final ClientSession session = session();
     final long startNs = session.nanoTime();
     final long processorNs = timed.isDoubtful() ? ProcessorTime.nowNs() : ProcessorTime.UNKNOWN;
-    final int parts = deliverSignalled(NO_TURN);
+    final int parts = deliverSignalled(false);
     final long durationNs = session.nanoTime() - startNs;
     timed.ranElsewhere(durationNs, ProcessorTime.sinceNs(processorNs, durationNs), parts);
   }
 
   @Override
   public final void runInline() {
-    deliverSignalled(0);
+    deliverSignalled(true);
   }
 
   /**
    * Delivers until there is nothing left, or the turn is over: then the executor continues.
    *
-   * @param endNs initial value of {@link #turnEndNs}.
-   * @return in how many parts, at least 1: the messages, each of which has callbacks of its own.
+   * @return in how many parts, at least 1.
    */
-  private int deliverSignalled(long endNs) {
+  private int deliverSignalled(boolean inline) {
     int parts;
     boolean over = false;
     final Context before = context.attach();
     try {
-      turnEndNs = endNs;
-      messages = 0;
+      onRun(inline);
       do {
         while (!over && ((int) SIGNALS.getAndBitwiseAnd(this, RUNNING) & DELIVER) != 0) {
           deliver();
           over = isTurnOver();
         }
-        parts = Math.max(1, messages); // first: another thread may own the task afterwards
-        if (endNs != NO_TURN) {
-          inlineParts = parts;
-        }
+        parts = countParts(); // first: another thread may own the task afterwards
       } while (!over && !SIGNALS.compareAndSet(this, RUNNING, 0));
     } finally {
       context.detach(before);
@@ -182,17 +171,26 @@ abstract class CallTask<ReqT, RespT> extends ClientCall<ReqT, RespT>
     return parts;
   }
 
-  /** Counts a message that was delivered. */
-  final void onDelivered() {
-    messages++;
-    if (turnEndNs == 0) {
-      turnEndNs = session().nanoTime() + InlineTask.BUDGET_NS;
-    }
-  }
+  /**
+   * Called when the task begins to run.
+   *
+   * @param inline whether in the poller's thread, where its turn is limited.
+   */
+  void onRun(boolean inline) {}
 
   /** True when the poller's thread has delivered for so long that others have their turn. */
-  final boolean isTurnOver() {
-    return messages > 0 && turnEndNs != NO_TURN && session().nanoTime() - turnEndNs >= 0;
+  boolean isTurnOver() {
+    return false;
+  }
+
+  /** Counts the parts of the run so far, at least 1: each has callbacks of its own. */
+  int countParts() {
+    return 1;
+  }
+
+  /** The parts of the last run in the poller's thread. Called by the poller. */
+  int inlineParts() {
+    return 1;
   }
 
   @Override
@@ -212,7 +210,7 @@ abstract class CallTask<ReqT, RespT> extends ClientCall<ReqT, RespT>
 
   @Override
   public final void ranInline(long durationNs, long processorNs) {
-    record.ranInline(durationNs, processorNs, inlineParts);
+    record.ranInline(durationNs, processorNs, inlineParts());
   }
 
   @Override

@@ -8,6 +8,7 @@ import static dev.ringfetch.ring.FrameDescriptor.SUFFIX;
 import dev.ringfetch.session.ClientSession;
 import dev.ringfetch.session.ClientStream;
 import dev.ringfetch.session.Flow;
+import dev.ringfetch.session.poller.InlineTask;
 import dev.ringfetch.session.unit.Unit;
 import dev.ringfetch.session.unit.UnitBuffer;
 import io.grpc.CallOptions;
@@ -46,6 +47,8 @@ public final class StreamingClientCall<ReqT, RespT> extends OutgoingCall<ReqT, R
     }
   }
 
+  private static final long NO_TURN = Long.MAX_VALUE;
+
   /** The internal status of a call that starts again elsewhere. */
   private static final Status UNSENT = Status.UNAVAILABLE.withDescription("the ring has ended");
 
@@ -65,6 +68,10 @@ public final class StreamingClientCall<ReqT, RespT> extends OutgoingCall<ReqT, R
   private boolean readyTold;
   private Response response; // of the oldest unit that is left
   private boolean closed;
+  private int messages; // delivered in this run
+  private long turnEndNs; // NO_TURN in the executor, 0 before the first message of a turn
+
+  private int inlineParts = 1; // owned by the poller
 
   @SuppressWarnings("unused") // through FAILURE
   private volatile Status failure;
@@ -288,6 +295,38 @@ public final class StreamingClientCall<ReqT, RespT> extends OutgoingCall<ReqT, R
   }
 
   @Override
+  void onRun(boolean inline) {
+    messages = 0;
+    turnEndNs = inline ? 0 : NO_TURN;
+  }
+
+  private void countPart() {
+    messages++;
+    if (turnEndNs == 0) {
+      turnEndNs = session().nanoTime() + InlineTask.BUDGET_NS;
+    }
+  }
+
+  @Override
+  boolean isTurnOver() {
+    return messages > 0 && turnEndNs != NO_TURN && session().nanoTime() - turnEndNs >= 0;
+  }
+
+  @Override
+  int countParts() {
+    final int parts = Math.max(1, messages);
+    if (turnEndNs != NO_TURN) {
+      inlineParts = parts;
+    }
+    return parts;
+  }
+
+  @Override
+  int inlineParts() {
+    return inlineParts;
+  }
+
+  @Override
   void deliver() {
     if (closed) {
       return;
@@ -380,7 +419,7 @@ public final class StreamingClientCall<ReqT, RespT> extends OutgoingCall<ReqT, R
         return false;
       }
       countMessage();
-      onDelivered();
+      countPart();
       if (!deliverMessage(unit)) {
         return false;
       }
