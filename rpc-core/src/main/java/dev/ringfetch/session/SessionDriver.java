@@ -19,6 +19,9 @@ import java.util.List;
 final class SessionDriver implements PolledSession {
   private static final int LEAVE_TRIES = 16;
 
+  /** Rounds of a thread for others' operations, 100 us or so: then the poller goes on. */
+  private static final int MAX_ROUNDS = 64;
+
   private final Session session;
   private final FabricEvents events;
   private final OwnerToken ownership = new OwnerToken();
@@ -77,10 +80,11 @@ final class SessionDriver implements PolledSession {
   /**
    * Does the submitted operations, unless another thread owns the session and so does them. Neither
    * polls nor looks at deadlines: otherwise a callback that submits an operation would deliver the
-   * next callback, and so on.
+   * next callback, and so on. After {@link #MAX_ROUNDS} rounds the poller does what others have
+   * submitted meanwhile.
    */
   void drive() {
-    while (ownership.tryAcquire()) {
+    for (int rounds = 1; ownership.tryAcquire(); rounds++) {
       boolean armed = true;
       try {
         session.work(false);
@@ -94,6 +98,10 @@ final class SessionDriver implements PolledSession {
         session.poller.activateLater(session.entry);
       }
       if (!more || session.ending.isPollers()) {
+        return;
+      }
+      if (rounds >= MAX_ROUNDS && !session.ending.isOver()) { // the poller forgets ended sessions
+        session.poller.activateLater(session.entry);
         return;
       }
     }

@@ -7,6 +7,7 @@ import dev.ringfetch.fabric.HeapFabric;
 import dev.ringfetch.ring.ArenaDescriptor;
 import dev.ringfetch.session.SessionSteps.Sizes;
 import dev.ringfetch.session.poller.Poller;
+import java.io.IOException;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
@@ -65,5 +66,28 @@ class SessionDriverTest {
     session.driver.lookBeforeLeaving();
     session.driver.leave();
     assertTrue(session.rounds > 1 && session.rounds < MANY / 10, "rounds=" + session.rounds);
+  }
+
+  /** Of other threads that submit as fast as it works. */
+  @Test
+  void callerLeavesToThePollerWhatOthersGoOnSubmitting() throws IOException {
+    final HeapFabric fabric = new HeapFabric(CountingSession.MEMORY_LENGTH);
+    final SessionContext context = new SessionContext().spinNs(0);
+    final Poller poller = new Poller(fabric.serverDoorbell(), context);
+    final CountingSession session =
+        new CountingSession(fabric, poller, context) {
+          @Override
+          void onRound() {
+            super.onRound();
+            if (rounds < MANY) {
+              driver.requestRound();
+            }
+          }
+        };
+    session.driver.requestRound();
+    assertTrue(session.rounds > 1 && session.rounds < MANY / 10, "rounds=" + session.rounds);
+    while (session.rounds < MANY) {
+      assertTrue(poller.doWork() > 0, "rounds=" + session.rounds);
+    }
   }
 }

@@ -55,6 +55,8 @@ final class BusyBench implements Callable<Integer> {
       description = "Of answers, in bytes. Default: 32,1024; 32 if quick.")
   private List<Integer> payloads;
 
+  @Mixin private Rings rings;
+
   @Override
   public Integer call() throws IOException {
     Machine.print(out);
@@ -159,16 +161,17 @@ final class BusyBench implements Callable<Integer> {
   }
 
   /** Starts a server, and a client with a channel that may fall back. */
-  private static PeerContender start(Side side, Place.Limit limit) throws IOException {
+  private PeerContender start(Side side, Place.Limit limit) throws IOException {
     final List<String> flags = new ArrayList<>(FLAGS);
     flags.addAll(limit.flags());
-    final ChildProcess server = ChildProcess.start(flags, BenchServer.class, List.of());
+    final ChildProcess server =
+        ChildProcess.start(flags, BenchServer.class, rings.serverArguments());
     ChildProcess client = null;
     try {
       final List<String> arguments =
           new ArrayList<>(
               Connection.arguments(
-                  "localhost:" + server.ask("port").count("port"), side, false, new Rings()));
+                  "localhost:" + server.ask("port").count("port"), side, false, rings));
       arguments.add("--fallback");
       client = ChildProcess.start(flags, BenchClient.class, arguments);
       client.ask("connect");
