@@ -6,6 +6,12 @@ import java.util.ServiceLoader;
 
 /** The entry to the providers of this installation, for modules that use memory without calls. */
 public final class FabricProviders {
+  /** Name of the fabric between processes of one user on one host. */
+  public static final String SHM = "shm";
+
+  /** Name of the fabric between hosts with RDMA devices. */
+  public static final String VERBS = "verbs";
+
   private FabricProviders() {}
 
   /**

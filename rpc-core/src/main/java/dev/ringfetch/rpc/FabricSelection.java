@@ -1,6 +1,7 @@
 package dev.ringfetch.rpc;
 
 import dev.ringfetch.fabric.FabricProvider;
+import dev.ringfetch.fabric.FabricProviders;
 import dev.ringfetch.fabric.Obstacle;
 import java.util.ArrayList;
 import java.util.Comparator;
@@ -24,7 +25,7 @@ record FabricSelection(List<String> names, List<FabricProvider> providers) {
   /** System property that sets the names where no builder does, separated by commas. */
   static final String PROPERTY = "ringfetch.fabrics";
 
-  private static final Set<String> OURS = Set.of("shm", "verbs");
+  private static final Set<String> OURS = Set.of(FabricProviders.SHM, FabricProviders.VERBS);
 
   /** Limit of failures, since ServiceLoader need not get past a provider that it cannot load. */
   private static final int MAX_FAILURES = 100;

@@ -1,5 +1,6 @@
 package dev.ringfetch.rpc;
 
+import dev.ringfetch.fabric.FabricProviders;
 import io.grpc.SecurityLevel;
 import java.util.Arrays;
 import java.util.Set;
@@ -20,7 +21,7 @@ record PlaintextFabrics(Set<String> names, String side) {
   static final String SERVER = "server";
 
   /** Connects processes of one user on one host, which can read each other's memory anyway. */
-  private static final String WITHIN_ONE_USER = "shm";
+  private static final String WITHIN_ONE_USER = FabricProviders.SHM;
 
   /** A side's policy unless its builder says otherwise. */
   static PlaintextFabrics unlessSet(String side) {

@@ -40,6 +40,14 @@ import java.util.concurrent.TimeUnit;
  * <p>It is a {@link ManagedChannelBuilder} like any other: settings that it does not override go to
  * the builder of the gRPC channel underneath, which grpc-api's registry supplies (add grpc-netty or
  * grpc-netty-shaded to the application).
+ *
+ * <pre>{@code
+ * ManagedChannel channel =
+ *     RingChannelBuilder.forTarget("localhost:8080")
+ *         .fabrics(Transport.SHM)
+ *         .usePlaintext()
+ *         .build();
+ * }</pre>
  */
 public final class RingChannelBuilder extends ForwardingChannelBuilder2<RingChannelBuilder> {
   private final ManagedChannelBuilder<?> grpc;
@@ -142,8 +150,9 @@ public final class RingChannelBuilder extends ForwardingChannelBuilder2<RingChan
   }
 
   /**
-   * Makes falling back an error: calls wait for the ring, under their deadline, and end UNAVAILABLE
-   * where there is none; a call that a ring cannot carry ends UNIMPLEMENTED.
+   * Makes falling back to gRPC an error; off by default. Calls wait for the ring, under their
+   * deadline, and end UNAVAILABLE where there is none; a call that a ring cannot carry ends
+   * UNIMPLEMENTED.
    */
   public RingChannelBuilder requireFabric() {
     this.requireFabric = true;
@@ -151,11 +160,13 @@ public final class RingChannelBuilder extends ForwardingChannelBuilder2<RingChan
   }
 
   /**
-   * Names of the fabrics that may be used, the best first; all there are, by their priority, unless
-   * set here or by the system property {@code ringfetch.fabrics}. One that is not named is never
-   * used, one that is not on the class path is skipped. None at all keeps the calls on gRPC.
+   * Sets the fabrics that may be used, the best first. Default: the system property {@code
+   * ringfetch.fabrics}, and without it all on the class path, by their priority. A fabric that is
+   * not named is never used; a name without a provider on the class path is skipped. No name keeps
+   * the calls on gRPC.
    *
-   * @throws IllegalArgumentException when a name is blank, or given twice.
+   * @param names such as {@link Transport#SHM} and {@link Transport#VERBS}.
+   * @throws IllegalArgumentException if a name is blank, or given twice.
    */
   public RingChannelBuilder fabrics(String... names) {
     this.fabrics = fabrics.only(names);
@@ -169,9 +180,10 @@ public final class RingChannelBuilder extends ForwardingChannelBuilder2<RingChan
   }
 
   /**
-   * Names of the fabrics on which calls may go although the channel is encrypted; {@code shm}
-   * unless set, where only processes of one user meet. What a ring carries is plaintext. The server
-   * has a say, too. None at all keeps the calls of an encrypted channel on gRPC.
+   * Sets the fabrics that may carry calls although the channel is encrypted: what a ring carries is
+   * plaintext. The server must allow the fabric, too. Default: the system property {@code
+   * ringfetch.plaintext.fabrics}, and without it {@code shm}, where only processes of one user
+   * meet. No name keeps the calls of an encrypted channel on gRPC.
    */
   public RingChannelBuilder plaintextFabrics(String... names) {
     this.plaintext = PlaintextFabrics.of(PlaintextFabrics.CLIENT, names);
@@ -179,28 +191,33 @@ public final class RingChannelBuilder extends ForwardingChannelBuilder2<RingChan
   }
 
   /**
-   * Whether calls go over a ring although a proxy, a sidecar, a load balancer or a forwarded port
-   * between client and server terminates connections or translates addresses. They do not unless
-   * set here, at the other side, or by the system property {@code ringfetch.across.proxies}: such
-   * an intermediary may send each call to another server, but a ring leads to the server that has
-   * opened it. Set it where all calls go to that server anyway, as through the forwarded port of a
-   * container that shares memory with the client.
+   * Allows a ring although a proxy, a sidecar, a load balancer or a forwarded port between client
+   * and server terminates connections or translates addresses; one side is enough. Default: the
+   * system property {@code ringfetch.across.proxies}, and without it false, because such an
+   * intermediary may send each call to another server, while a ring leads to the server that has
+   * opened it. Allow it where all calls go to that server anyway, as through the forwarded port of
+   * a container that shares memory with the client.
    */
   public RingChannelBuilder acrossProxies(boolean across) {
     sessionContext.acrossProxies(across);
     return this;
   }
 
-  /** Directory of the shared-memory fabric, {@code /dev/shm} unless set. */
+  /**
+   * Sets the directory of the shared-memory fabric, the same at both sides. Default: the system
+   * property {@code ringfetch.shm.directory}, and without it {@code /dev/shm}.
+   */
   public RingChannelBuilder shmDirectory(Path directory) {
     fabricContext.directory(directory);
     return this;
   }
 
   /**
-   * Lengths of the rings that the server is asked for, in bytes: powers of two. Unless set, a
-   * session begins with 16 KiB each, and when they have been full several times another one with
-   * 256 KiB each takes its place.
+   * Sets the lengths of the rings that the server is asked for, in bytes. Default: a session begins
+   * with 16 KiB each, and another one with 256 KiB each takes its place when its rings have been
+   * full several times.
+   *
+   * @throws IllegalArgumentException if a length is not a power of two from 128 bytes to 16 MiB.
    */
   public RingChannelBuilder ringLengths(int requests, int responses) {
     sessionContext
@@ -211,11 +228,12 @@ public final class RingChannelBuilder extends ForwardingChannelBuilder2<RingChan
   }
 
   /**
-   * Sets the memory beside the rings, out of which the peer reads long requests.
+   * Sets the memory beside the rings, out of which the server reads long requests.
    *
-   * @param threshold length in bytes beyond which a message is long; 16 KiB unless set.
-   * @param length of the memory of a session, in bytes, registered as it is needed; 0 for none, 16
-   *     MiB unless set.
+   * @param threshold length in bytes beyond which a message is long; default 16 KiB.
+   * @param length limit of the memory of a session, in bytes, registered as it is needed; 0 for
+   *     none; default 16 MiB.
+   * @throws IllegalArgumentException if one of them is negative.
    */
   public RingChannelBuilder bulkMemory(int threshold, int length) {
     sessionContext.bulkThreshold(threshold).bulkLength(length);
@@ -224,23 +242,29 @@ public final class RingChannelBuilder extends ForwardingChannelBuilder2<RingChan
 
   /**
    * Sets the limit of {@link #bulkMemory} of all sessions together, over all channels and servers
-   * with this budget. Unless set they share {@link BulkBudget#PROCESS}, of 1 GiB. Where it is used
-   * up, long messages go in frames.
+   * with this budget. Default: {@link BulkBudget#PROCESS}, of 1 GiB. Beyond it, long messages go in
+   * frames.
    */
   public RingChannelBuilder bulkBudget(BulkBudget budget) {
     sessionContext.bulkQuota(budget.quota());
     return this;
   }
 
-  /** Longest frame in bytes; longer messages go in several. */
+  /**
+   * Sets the length of the longest frame in bytes; longer messages go in several. The smaller
+   * length of both sides counts. Default 32 KiB.
+   *
+   * @throws IllegalArgumentException below 64 bytes.
+   */
   public RingChannelBuilder maxFrameLength(int bytes) {
     sessionContext.maxFrameLength(bytes);
     return this;
   }
 
   /**
-   * How answers get to this channel over a fabric between hosts: {@link ReplyMode#ADAPTIVE} unless
-   * set. Between processes that share memory it has no effect: answers are polled where they are.
+   * Sets how answers get to this channel over a fabric between hosts; default {@link
+   * ReplyMode#ADAPTIVE}. Without effect between processes that share memory: answers are polled
+   * where they are.
    */
   public RingChannelBuilder replyMode(ReplyMode mode) {
     sessionContext.replyPolicy(mode.policy());
@@ -248,8 +272,10 @@ public final class RingChannelBuilder extends ForwardingChannelBuilder2<RingChan
   }
 
   /**
-   * How long a waiting thread polls at most before it sleeps; 50 us unless set. docs/adr/0015 says
-   * more.
+   * Sets the longest time that a waiting thread polls before it sleeps; default 50 us, and none on
+   * a machine with one core. See docs/adr/0015-spin-time.md.
+   *
+   * @throws IllegalArgumentException if it is negative.
    */
   public RingChannelBuilder spinTime(Duration time) {
     sessionContext.spinNs(time.toNanos());
@@ -257,10 +283,10 @@ public final class RingChannelBuilder extends ForwardingChannelBuilder2<RingChan
   }
 
   /**
-   * Sets the executor of callbacks. Unless set, the thread that polls for all channels runs
-   * callbacks that have proven short, and a cached pool of daemon threads the others; a callback
-   * that takes long all the same delays other calls by some tenths of a millisecond. docs/adr/0051
-   * says more.
+   * Sets the executor of callbacks. Default, and for null: the thread that polls for all channels
+   * runs callbacks that have proven short, and a cached pool of daemon threads runs the others. A
+   * callback that takes long all the same delays other calls by some tenths of a millisecond. See
+   * docs/adr/0051.
    */
   @Override
   public RingChannelBuilder executor(Executor executor) {
@@ -290,8 +316,9 @@ public final class RingChannelBuilder extends ForwardingChannelBuilder2<RingChan
   }
 
   /**
-   * As of gRPC's. While calls are on a ring the server has to send something on the connection, or
-   * it would take pings for abuse: it does, if it is of this version.
+   * Sets the interval of pings as in gRPC, which sends none by default. While calls are on a ring,
+   * a server of this version sends something on the connection, or it would take the pings for
+   * abuse.
    */
   @Override
   public RingChannelBuilder keepAliveTime(long time, TimeUnit unit) {
@@ -306,7 +333,10 @@ public final class RingChannelBuilder extends ForwardingChannelBuilder2<RingChan
     return this;
   }
 
-  /** A ring without calls ends with the connection over which it was opened. */
+  /**
+   * Sets the time without calls after which the ring and the connection over which it was opened
+   * end; default 30 minutes, as in gRPC.
+   */
   @Override
   public RingChannelBuilder idleTimeout(long value, TimeUnit unit) {
     grpc.idleTimeout(value, unit);
@@ -314,6 +344,7 @@ public final class RingChannelBuilder extends ForwardingChannelBuilder2<RingChan
     return this;
   }
 
+  /** Runs callbacks in the polling thread, or in gRPC's threads: for callbacks that never block. */
   @Override
   public RingChannelBuilder directExecutor() {
     grpc.directExecutor();
@@ -356,6 +387,11 @@ public final class RingChannelBuilder extends ForwardingChannelBuilder2<RingChan
     return this;
   }
 
+  /**
+   * Sets the longest answer in bytes, on rings and over gRPC; default 4 MiB.
+   *
+   * @throws IllegalArgumentException if it is negative.
+   */
   @Override
   public RingChannelBuilder maxInboundMessageSize(int bytes) {
     grpc.maxInboundMessageSize(bytes);
@@ -363,6 +399,11 @@ public final class RingChannelBuilder extends ForwardingChannelBuilder2<RingChan
     return this;
   }
 
+  /**
+   * Sets the longest metadata of an answer in bytes, on rings and over gRPC; default 8 KiB.
+   *
+   * @throws IllegalArgumentException if it is not positive.
+   */
   @Override
   public RingChannelBuilder maxInboundMetadataSize(int bytes) {
     grpc.maxInboundMetadataSize(bytes);

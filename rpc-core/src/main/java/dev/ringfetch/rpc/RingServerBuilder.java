@@ -38,6 +38,15 @@ import java.util.concurrent.TimeUnit;
  * <p>It is a {@link ServerBuilder} like any other: settings that it does not override go to the
  * builder of the gRPC server underneath, which grpc-api's registry supplies (add grpc-netty or
  * grpc-netty-shaded to the application).
+ *
+ * <pre>{@code
+ * Server server =
+ *     RingServerBuilder.forPort(8080)
+ *         .addService(new GreeterService())
+ *         .maxSessions(64)
+ *         .build()
+ *         .start();
+ * }</pre>
  */
 public final class RingServerBuilder extends ForwardingServerBuilder<RingServerBuilder> {
   /** Sessions that are open at once, unless set. */
@@ -109,36 +118,45 @@ public final class RingServerBuilder extends ForwardingServerBuilder<RingServerB
   }
 
   /**
-   * Whether its clients' calls go over a ring although a proxy, a sidecar, a load balancer or a
-   * forwarded port between client and server terminates connections or translates addresses. They
-   * do not unless set here, at the other side, or by the system property {@code
-   * ringfetch.across.proxies}: such an intermediary may send each call to another server, but a
-   * ring leads to the server that has opened it. Set it where all calls go to that server anyway,
-   * as through the forwarded port of a container that shares memory with the client.
+   * Allows rings although a proxy, a sidecar, a load balancer or a forwarded port between client
+   * and server terminates connections or translates addresses; one side is enough. Default: the
+   * system property {@code ringfetch.across.proxies}, and without it false, because such an
+   * intermediary may send each call to another server, while a ring leads to the server that has
+   * opened it. Allow it where all calls go to that server anyway, as through the forwarded port of
+   * a container that shares memory with the client.
    */
   public RingServerBuilder acrossProxies(boolean across) {
     sessionContext.acrossProxies(across);
     return this;
   }
 
-  /** Directory of the shared-memory fabric, {@code /dev/shm} unless set. */
+  /**
+   * Sets the directory of the shared-memory fabric, the same at both sides. Default: the system
+   * property {@code ringfetch.shm.directory}, and without it {@code /dev/shm}.
+   */
   public RingServerBuilder shmDirectory(Path directory) {
     fabricContext.directory(directory);
     return this;
   }
 
-  /** Lengths in bytes of a session's rings where the client asks for none that can be granted. */
+  /**
+   * Sets the lengths of a session's rings in bytes, for clients that ask for none that can be
+   * granted. Default 256 KiB each.
+   *
+   * @throws IllegalArgumentException if a length is not a power of two from 128 bytes to 16 MiB.
+   */
   public RingServerBuilder ringLengths(int requests, int responses) {
     sessionContext.requestRingLength(requests).responseRingLength(responses);
     return this;
   }
 
   /**
-   * Sets the memory beside the rings, out of which the peer reads long responses.
+   * Sets the memory beside the rings, out of which clients read long responses.
    *
-   * @param threshold length in bytes beyond which a message is long; 16 KiB unless set.
-   * @param length of the memory of a session, in bytes, registered as it is needed; 0 for none, 16
-   *     MiB unless set.
+   * @param threshold length in bytes beyond which a message is long; default 16 KiB.
+   * @param length limit of the memory of a session, in bytes, registered as it is needed; 0 for
+   *     none; default 16 MiB.
+   * @throws IllegalArgumentException if one of them is negative.
    */
   public RingServerBuilder bulkMemory(int threshold, int length) {
     sessionContext.bulkThreshold(threshold).bulkLength(length);
@@ -147,41 +165,55 @@ public final class RingServerBuilder extends ForwardingServerBuilder<RingServerB
 
   /**
    * Sets the limit of {@link #bulkMemory} of all sessions together, over all channels and servers
-   * with this budget. Unless set they share {@link BulkBudget#PROCESS}, of 1 GiB. Where it is used
-   * up, long messages go in frames.
+   * with this budget. Default: {@link BulkBudget#PROCESS}, of 1 GiB. Beyond it, long messages go in
+   * frames.
    */
   public RingServerBuilder bulkBudget(BulkBudget budget) {
     sessionContext.bulkQuota(budget.quota());
     return this;
   }
 
-  /** Longest frame in bytes; longer messages go in several. */
+  /**
+   * Sets the length of the longest frame in bytes; longer messages go in several. The smaller
+   * length of both sides counts. Default 32 KiB.
+   *
+   * @throws IllegalArgumentException below 64 bytes.
+   */
   public RingServerBuilder maxFrameLength(int bytes) {
     sessionContext.maxFrameLength(bytes);
     return this;
   }
 
   /**
-   * Clients in use at the same time over a fabric between hosts, beyond which they take turns; 0
-   * for never. Too many at a time, and the network card cannot keep the state of their connections.
+   * Sets the number of clients in use at the same time over a fabric between hosts beyond which
+   * they take turns: with too many at a time, the network card cannot keep the state of their
+   * connections. Default 128; 0: never.
+   *
+   * @throws IllegalArgumentException if it is negative.
    */
   public RingServerBuilder turnThreshold(int clients) {
     sessionContext.turnThreshold(clients);
     return this;
   }
 
-  /** Calls that one client can have under way at once on its ring; others of it go over gRPC. */
+  /**
+   * Sets the number of calls that one client can have under way on its ring; further calls of that
+   * client go over gRPC. Default 16,384.
+   *
+   * @throws IllegalArgumentException if it is not from 1 to 65,535.
+   */
   public RingServerBuilder maxStreams(int streams) {
     sessionContext.maxStreams(streams);
     return this;
   }
 
   /**
-   * Names of the fabrics that are served; all there are unless set here or by the system property
-   * {@code ringfetch.fabrics}. Of several that a client can use, too, its own order decides. One
-   * that is not on the class path is skipped. None at all: the server serves gRPC alone.
+   * Sets the fabrics that are served. Default: the system property {@code ringfetch.fabrics}, and
+   * without it all on the class path. Of several that a client can use, its own order decides. A
+   * name without a provider on the class path is skipped. No name: the server serves gRPC alone.
    *
-   * @throws IllegalArgumentException when a name is blank, or given twice.
+   * @param names such as {@link Transport#SHM} and {@link Transport#VERBS}.
+   * @throws IllegalArgumentException if a name is blank, or given twice.
    */
   public RingServerBuilder fabrics(String... names) {
     this.fabrics = fabrics.only(names);
@@ -195,28 +227,36 @@ public final class RingServerBuilder extends ForwardingServerBuilder<RingServerB
   }
 
   /**
-   * Names of the fabrics on which a client's calls may go although its connection is encrypted;
-   * {@code shm} unless set. What a ring carries is plaintext. The client has a say, too.
+   * Sets the fabrics that may carry a client's calls although its connection is encrypted: what a
+   * ring carries is plaintext. The client must allow the fabric, too. Default: the system property
+   * {@code ringfetch.plaintext.fabrics}, and without it {@code shm}.
    */
   public RingServerBuilder plaintextFabrics(String... names) {
     this.plaintext = PlaintextFabrics.of(PlaintextFabrics.SERVER, names);
     return this;
   }
 
-  /** Whether a fabric may carry what belongs to an encrypted connection, as far as set here. */
+  /** True if this builder lets the fabric carry calls of an encrypted connection. */
   public boolean allowsPlaintext(String fabric) {
     return plaintext.names().contains(fabric);
   }
 
   /**
-   * How long a poller polls at most before it sleeps; 50 us unless set. docs/adr/0015 says more.
+   * Sets the longest time that a poller polls before it sleeps; default 50 us, and none on a
+   * machine with one core. See docs/adr/0015-spin-time.md.
+   *
+   * @throws IllegalArgumentException if it is negative.
    */
   public RingServerBuilder spinTime(Duration time) {
     sessionContext.spinNs(time.toNanos());
     return this;
   }
 
-  /** Polling threads; half the cores unless set. */
+  /**
+   * Sets the number of polling threads; default half the cores, and at least 1.
+   *
+   * @throws IllegalArgumentException if it is not positive.
+   */
   public RingServerBuilder pollers(int threads) {
     if (threads < 1) {
       throw new IllegalArgumentException("threads=" + threads);
@@ -225,7 +265,12 @@ public final class RingServerBuilder extends ForwardingServerBuilder<RingServerB
     return this;
   }
 
-  /** Sessions that are open at once; further clients stay on gRPC. */
+  /**
+   * Sets the number of clients that have a ring at the same time; further clients stay on gRPC.
+   * Default {@value #MAX_SESSIONS_DEFAULT}.
+   *
+   * @throws IllegalArgumentException if it is negative.
+   */
   public RingServerBuilder maxSessions(int sessions) {
     if (sessions < 0) {
       throw new IllegalArgumentException("sessions=" + sessions);
@@ -258,7 +303,7 @@ public final class RingServerBuilder extends ForwardingServerBuilder<RingServerB
   }
 
   /**
-   * Whether the calls of all services pass interceptors, global ones included. A service may have
+   * True if the calls of all services pass interceptors, global ones included. A service may have
    * been wrapped in others before it was added.
    */
   public boolean hasInterceptors() {
@@ -289,6 +334,10 @@ public final class RingServerBuilder extends ForwardingServerBuilder<RingServerB
     return this;
   }
 
+  /**
+   * Sets the executor of handlers. Default, and for null: a cached pool of daemon threads that all
+   * channels and servers of the process share.
+   */
   @Override
   public RingServerBuilder executor(Executor executor) {
     grpc.executor(executor);
@@ -304,10 +353,10 @@ public final class RingServerBuilder extends ForwardingServerBuilder<RingServerB
   }
 
   /**
-   * Whether handlers of unary calls that have proven to be short run on the polling threads, where
-   * neither an executor nor a supplier of executors is set; they do unless set. A handler that
-   * takes long all the same delays other calls by some tenths of a millisecond: then another thread
-   * continues to poll. docs/adr/0013 says more.
+   * Lets the polling threads run handlers of unary calls that have proven short, where neither an
+   * executor nor a supplier of executors is set; default true. A handler that takes long all the
+   * same delays other calls by some tenths of a millisecond: then another thread continues to poll.
+   * See docs/adr/0013-short-handlers.md.
    */
   public RingServerBuilder inlineHandlers(boolean inline) {
     this.inlineHandlers = inline;
@@ -347,6 +396,11 @@ public final class RingServerBuilder extends ForwardingServerBuilder<RingServerB
     return this;
   }
 
+  /**
+   * Sets the longest request in bytes, on rings and over gRPC; default 4 MiB.
+   *
+   * @throws IllegalArgumentException if it is negative.
+   */
   @Override
   public RingServerBuilder maxInboundMessageSize(int bytes) {
     grpc.maxInboundMessageSize(bytes);
@@ -354,6 +408,11 @@ public final class RingServerBuilder extends ForwardingServerBuilder<RingServerB
     return this;
   }
 
+  /**
+   * Sets the longest metadata of a request in bytes, on rings and over gRPC; default 8 KiB.
+   *
+   * @throws IllegalArgumentException if it is not positive.
+   */
   @Override
   public RingServerBuilder maxInboundMetadataSize(int bytes) {
     grpc.maxInboundMetadataSize(bytes);

@@ -1,6 +1,7 @@
 package dev.ringfetch.index.direct;
 
 import dev.ringfetch.fabric.FabricContext;
+import dev.ringfetch.fabric.FabricProviders;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.List;
@@ -19,7 +20,7 @@ public final class DirectContext {
   private Duration timeout = TIMEOUT_DEFAULT;
   private Duration grantWait; // null: the timeout
   private int cachedNodes = CACHED_NODES_DEFAULT;
-  private List<String> fabrics = List.of("shm", "verbs");
+  private List<String> fabrics = List.of(FabricProviders.SHM, FabricProviders.VERBS);
   private final FabricContext fabricContext = new FabricContext();
 
   /** A context with the defaults. */

@@ -77,7 +77,8 @@ public final class IndexMemory implements AutoCloseable {
   public static final long SNAPSHOT_AFTER_MIN = 1L << 20;
 
   /** Names of the fabrics over which clients read memory unless set, the preferred one first. */
-  public static final List<String> FABRICS_DEFAULT = List.of("shm", "verbs");
+  public static final List<String> FABRICS_DEFAULT =
+      List.of(FabricProviders.SHM, FabricProviders.VERBS);
 
   /** Length of a segment: small enough that a server without entries has little memory. */
   private static final int SEGMENT_LENGTH = 16 << 20;
@@ -90,9 +91,6 @@ public final class IndexMemory implements AutoCloseable {
    */
   private static final int SCANNERS =
       Math.max(1, Math.min(4, Runtime.getRuntime().availableProcessors() / 2));
-
-  /** Name of the fabric whose memory is files. */
-  private static final String SHM = "shm";
 
   private static final SecureRandom RANDOM = new SecureRandom();
 
@@ -132,7 +130,7 @@ public final class IndexMemory implements AutoCloseable {
     this.data = data;
     this.host = context.host;
     this.directory =
-        !fabrics.isEmpty() && fabrics.get(0).name().equals(SHM)
+        !fabrics.isEmpty() && fabrics.get(0).name().equals(FabricProviders.SHM)
             ? context.fabricContext.directory()
             : null;
     this.budget =
