@@ -10,12 +10,12 @@ import java.nio.ByteOrder;
  * nothing refers to it any more. The length is a multiple of 8.
  */
 public class DirectRegion implements MemoryRegion {
-  private static final VarHandle LONG =
+  static final VarHandle LONG =
       MethodHandles.byteBufferViewVarHandle(long[].class, ByteOrder.LITTLE_ENDIAN);
   private static final VarHandle INT =
       MethodHandles.byteBufferViewVarHandle(int[].class, ByteOrder.LITTLE_ENDIAN);
 
-  private final ByteBuffer buffer;
+  final ByteBuffer buffer;
 
   /** Allocates a zeroed region that begins on a line. Direct: newer JDKs order nothing else. */
   public DirectRegion(int length) {

@@ -1,16 +1,12 @@
 package dev.ringfetch.fabric;
 
-import java.lang.invoke.MethodHandles;
-import java.lang.invoke.VarHandle;
-import java.nio.ByteBuffer;
-import java.nio.ByteOrder;
 import java.nio.MappedByteBuffer;
 
 /**
- * The access to mapped memory; no other class touches it. It survives the loss of a page, when a
- * peer truncates the file: HotSpot then skips the instruction that faulted and throws an {@link
- * InternalError} on the thread some time later, if it can. The following rules were found by
- * measurements on JDK 17 and 25 for x86-64:
+ * The access to mapped memory. It survives the loss of a page, when a peer truncates the file:
+ * HotSpot then skips the instruction that faulted and throws an {@link InternalError} on the thread
+ * some time later, if it can. The following rules were found by measurements on JDK 17 and 25 for
+ * x86-64:
  *
  * <ul>
  *   <li>Memory is loaded as {@code long} and in bulk only. HotSpot cannot decode the one
@@ -27,15 +23,7 @@ import java.nio.MappedByteBuffer;
  * <p>May be used from any thread. The mapping lives until this object is garbage: unmapping it
  * earlier would be unsafe for a thread that uses it.
  */
-public final class MappedRegion implements MemoryRegion {
-  private static final VarHandle LONG =
-      MethodHandles.byteBufferViewVarHandle(long[].class, ByteOrder.LITTLE_ENDIAN);
-  private static final VarHandle INT =
-      MethodHandles.byteBufferViewVarHandle(int[].class, ByteOrder.LITTLE_ENDIAN);
-
-  private final ByteBuffer buffer;
-  private final int length;
-
+public final class MappedRegion extends DirectRegion {
   /**
    * The field that {@link #verify()} stores its array to, so that the array escapes. Never read, so
    * races on it do not matter. A field of the region, not a static one: threads that poll different
@@ -46,50 +34,12 @@ public final class MappedRegion implements MemoryRegion {
 
   /** Covers a whole mapping, which begins on a page, so that aligned indexes are aligned words. */
   public MappedRegion(MappedByteBuffer buffer) {
-    this.buffer = buffer;
-    this.length = buffer.capacity();
-  }
-
-  /**
-   * A part of the memory for accesses outside of this class: see {@link RegisteredMemory#buffer}.
-   */
-  public ByteBuffer slice(int index, int length) {
-    return buffer.slice(index, length);
-  }
-
-  @Override
-  public int length() {
-    return length;
-  }
-
-  @Override
-  public long getLong(int index) {
-    return (long) LONG.get(buffer, index);
-  }
-
-  @Override
-  public void putLong(int index, long value) {
-    LONG.set(buffer, index, value);
+    super(buffer);
   }
 
   @Override
   public int getInt(int index) {
     return cut((long) LONG.get(buffer, index & ~Integer.BYTES), index);
-  }
-
-  @Override
-  public void putInt(int index, int value) {
-    INT.set(buffer, index, value);
-  }
-
-  @Override
-  public long getLongAcquire(int index) {
-    return (long) LONG.getAcquire(buffer, index);
-  }
-
-  @Override
-  public void putLongRelease(int index, long value) {
-    LONG.setRelease(buffer, index, value);
   }
 
   @Override
@@ -102,26 +52,6 @@ public final class MappedRegion implements MemoryRegion {
    */
   private static int cut(long word, int index) {
     return (int) (word >>> ((index & Integer.BYTES) * Byte.SIZE));
-  }
-
-  @Override
-  public void putIntRelease(int index, int value) {
-    INT.setRelease(buffer, index, value);
-  }
-
-  @Override
-  public void getBytes(int index, byte[] destination, int offset, int length) {
-    buffer.get(index, destination, offset, length);
-  }
-
-  @Override
-  public void putBytes(int index, byte[] source, int offset, int length) {
-    buffer.put(index, source, offset, length);
-  }
-
-  @Override
-  public void fullFence() {
-    VarHandle.fullFence();
   }
 
   /**
