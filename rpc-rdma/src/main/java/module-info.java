@@ -4,6 +4,7 @@
 @SuppressWarnings("requires-automatic") // DiSNI
 module dev.ringfetch.rdma {
   requires dev.ringfetch.rpc;
+  requires static com.google.errorprone.annotations;
   requires disni;
   requires org.slf4j;
 

@@ -1,5 +1,6 @@
 package dev.ringfetch.counters;
 
+import com.google.errorprone.annotations.concurrent.GuardedBy;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.EnumMap;
@@ -25,11 +26,15 @@ public final class Counters {
 
   private static final List<Runnable> LISTENERS = new CopyOnWriteArrayList<>();
 
-  private int users; // guarded by SHARED
+  @GuardedBy("SHARED")
+  private int users;
+
   private volatile Publisher publisher; // null while nobody uses it
 
-  // Guarded by this.
+  @GuardedBy("this")
   private final Set<Subject> subjects = new LinkedHashSet<>();
+
+  @GuardedBy("this")
   private final Map<Counter, Long> ended = new EnumMap<>(Counter.class);
 
   /** Counters that nobody publishes. */

@@ -26,7 +26,7 @@ public interface Domain extends AutoCloseable {
    * @param length in bytes, a multiple of 64.
    * @throws IOException when the memory is not to be had, or the domain is closed.
    */
-  Segment grow(int length) throws IOException;
+  DomainSegment grow(int length) throws IOException;
 
   /**
    * Adds memory that this process has already, in a domain of another fabric for instance, as a
@@ -37,7 +37,7 @@ public interface Domain extends AutoCloseable {
    * @throws IOException when the fabric cannot reach memory that is not of its own making, or the
    *     domain is closed.
    */
-  default Segment adopt(MemoryRegion memory) throws IOException {
+  default DomainSegment adopt(MemoryRegion memory) throws IOException {
     throw new IOException("only memory of its own: domain=" + this);
   }
 
@@ -49,7 +49,7 @@ public interface Domain extends AutoCloseable {
    * @throws IOException when the peer cannot reach the memory, too many are admitted, or the domain
    *     is closed.
    */
-  Admission admit(byte[] peerHint, byte[] token) throws IOException;
+  DomainAdmission admit(byte[] peerHint, byte[] token) throws IOException;
 
   /** Revokes every admission and gives the memory back. Idempotent. */
   @Override

@@ -35,7 +35,7 @@ public abstract class DomainContract extends FabricContract {
     RemoteDomain remote = steps.connect(domain).remote();
     int[] lengths = {64, SIZE, SIZE + 64};
     for (int i = 0; i < lengths.length; i++) {
-      Segment segment = domain.grow(lengths[i]);
+      DomainSegment segment = domain.grow(lengths[i]);
       assertEquals(i, segment.number());
       assertEquals(lengths[i], segment.length());
       assertEquals(lengths[i], segment.region().length());
@@ -63,7 +63,7 @@ public abstract class DomainContract extends FabricContract {
   void viewIsTheMemoryItself() throws IOException {
     for (Rights rights : Rights.values()) {
       Domain domain = steps.open(rights);
-      Segment segment = domain.grow(SIZE);
+      DomainSegment segment = domain.grow(SIZE);
       RemoteDomain remote = steps.connect(domain).remote();
       int number = remote.attach(segment.descriptor());
       if (!remote.capabilities().loadStore()) {
@@ -96,7 +96,7 @@ public abstract class DomainContract extends FabricContract {
     for (Rights rights : Rights.values()) {
       Domain domain = steps.open(rights);
       assertEquals(rights, domain.rights());
-      Segment segment = domain.grow(SIZE);
+      DomainSegment segment = domain.grow(SIZE);
       RemoteDomain remote = steps.connect(domain).remote();
       assertEquals(rights, remote.rights());
       int number = remote.attach(segment.descriptor());
@@ -127,7 +127,7 @@ public abstract class DomainContract extends FabricContract {
   @Test
   void peersShareOneDomain() throws IOException {
     Domain domain = steps.open(Rights.ATOMIC);
-    Segment segment = domain.grow(SIZE);
+    DomainSegment segment = domain.grow(SIZE);
     RemoteDomain first = steps.connect(domain).remote();
     RemoteDomain second = steps.connect(domain).remote();
     first.attach(segment.descriptor());
@@ -174,7 +174,7 @@ public abstract class DomainContract extends FabricContract {
   @Test
   void onePeerIsRevokedAlone() throws IOException {
     Domain domain = steps.open(Rights.WRITE);
-    Segment segment = domain.grow(SIZE);
+    DomainSegment segment = domain.grow(SIZE);
     Peer first = steps.connect(domain);
     Peer second = steps.connect(domain);
     first.remote().attach(segment.descriptor());
@@ -190,7 +190,7 @@ public abstract class DomainContract extends FabricContract {
   @Test
   void closingTheDomainRevokesAll() throws IOException {
     Domain domain = steps.open(Rights.WRITE);
-    Segment segment = domain.grow(SIZE);
+    DomainSegment segment = domain.grow(SIZE);
     Peer first = steps.connect(domain);
     Peer second = steps.connect(domain);
     first.remote().attach(segment.descriptor());
@@ -210,7 +210,7 @@ public abstract class DomainContract extends FabricContract {
   @Test
   void sideThatHasClosedReachesNothing() throws IOException {
     Domain domain = steps.open(Rights.WRITE);
-    Segment segment = domain.grow(SIZE);
+    DomainSegment segment = domain.grow(SIZE);
     Peer peer = steps.connect(domain);
     peer.remote().attach(segment.descriptor());
     peer.remote().close();
@@ -222,7 +222,7 @@ public abstract class DomainContract extends FabricContract {
     steps.connect(domain).remote().attach(segment.descriptor());
   }
 
-  private void assertEnded(RemoteDomain remote, Segment segment) throws IOException {
+  private void assertEnded(RemoteDomain remote, DomainSegment segment) throws IOException {
     MemoryRegion local = new DirectRegion(64);
     harness.drive(remote::isRevoked);
     assertEquals(QueuePair.CLOSED, remote.read(0, 0, local, 0, 64, 1));
@@ -235,8 +235,8 @@ public abstract class DomainContract extends FabricContract {
   @Test
   void closedSegmentIsGone() throws IOException {
     Domain domain = steps.open(Rights.WRITE);
-    Segment gone = domain.grow(SIZE);
-    Segment kept = domain.grow(SIZE);
+    DomainSegment gone = domain.grow(SIZE);
+    DomainSegment kept = domain.grow(SIZE);
     RemoteDomain remote = steps.connect(domain).remote();
     remote.attach(kept.descriptor());
     byte[] descriptor = gone.descriptor();
@@ -248,7 +248,7 @@ public abstract class DomainContract extends FabricContract {
 
     remote.attach(domain.grow(SIZE).descriptor());
     MemoryRegion local = remote.scratch(SIZE);
-    Segment taken = domain.grow(SIZE);
+    DomainSegment taken = domain.grow(SIZE);
     int number = remote.attach(taken.descriptor());
     taken.close();
     assertEquals(QueuePair.POSTED, remote.read(number, 0, local, 0, SIZE, 9));
@@ -260,7 +260,7 @@ public abstract class DomainContract extends FabricContract {
   void memoryAndPeersAreLimited() throws IOException {
     Domain domain =
         harness.server.openDomain(new DomainContext().memoryLimit(2L * SIZE).peerLimit(2));
-    Segment first = domain.grow(SIZE);
+    DomainSegment first = domain.grow(SIZE);
     domain.grow(SIZE);
     assertMessage("memoryLimit", assertThrows(IOException.class, () -> domain.grow(64)));
     first.close();
@@ -283,7 +283,7 @@ public abstract class DomainContract extends FabricContract {
   @Test
   void garbageLeadsNowhereAndUsesNoTokenUp() throws IOException {
     Domain domain = steps.open(Rights.READ);
-    Segment segment = domain.grow(SIZE);
+    DomainSegment segment = domain.grow(SIZE);
     byte[] token = steps.nextToken();
     domain.admit(harness.client.hint(), token);
     byte[] whole = domain.descriptor();

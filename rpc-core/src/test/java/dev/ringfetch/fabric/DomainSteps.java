@@ -21,7 +21,7 @@ public final class DomainSteps {
   }
 
   /** One peer of a domain, and the owner's side of its admission. */
-  public record Peer(RemoteDomain remote, Admission admission) {}
+  public record Peer(RemoteDomain remote, DomainAdmission admission) {}
 
   public Domain open(Rights rights) throws IOException {
     return harness.server.openDomain(new DomainContext().rights(rights));
@@ -34,7 +34,7 @@ public final class DomainSteps {
 
   public Peer connect(Domain domain) throws IOException {
     byte[] token = nextToken();
-    Admission admission = domain.admit(harness.client.hint(), token);
+    DomainAdmission admission = domain.admit(harness.client.hint(), token);
     return new Peer(
         harness.client.connectDomain(domain.descriptor(), token, DEADLINE_NS), admission);
   }

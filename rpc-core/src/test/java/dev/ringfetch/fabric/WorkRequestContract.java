@@ -37,7 +37,7 @@ public abstract class WorkRequestContract extends FabricContract {
   @Test
   void anyRangeIsTransferredAndNothingBesideIt() throws IOException {
     Domain domain = steps.open(Rights.WRITE);
-    Segment segment = domain.grow(SIZE);
+    DomainSegment segment = domain.grow(SIZE);
     RemoteDomain remote = steps.connect(domain).remote();
     remote.attach(segment.descriptor());
     MemoryRegion local = remote.scratch(SIZE);
@@ -210,7 +210,7 @@ public abstract class WorkRequestContract extends FabricContract {
   @Test
   void readIsNotOlderThanReadsBeforeIt() throws Exception {
     Domain domain = steps.open(Rights.READ);
-    Segment segment = domain.grow(SIZE);
+    DomainSegment segment = domain.grow(SIZE);
     RemoteDomain remote = steps.connect(domain).remote();
     remote.attach(segment.descriptor());
     assumeTrue(remote.capabilities().readAfterRead());
@@ -254,7 +254,7 @@ public abstract class WorkRequestContract extends FabricContract {
   @Test
   void writerOrOwnerSeesTheOther() throws Exception {
     Domain domain = steps.open(Rights.WRITE);
-    Segment segment = domain.grow(SIZE);
+    DomainSegment segment = domain.grow(SIZE);
     RemoteDomain remote = steps.connect(domain).remote();
     remote.attach(segment.descriptor());
     assumeTrue(remote.capabilities().readAfterWrite());

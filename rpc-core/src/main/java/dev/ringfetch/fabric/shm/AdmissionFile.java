@@ -32,7 +32,7 @@ final class AdmissionFile {
 
   /** The owner's side: creates the file. */
   static SessionFile create(DomainAddress domain, Path directory, byte[] token) throws IOException {
-    SessionFile file =
+    final SessionFile file =
         SessionFile.create(
             domain.admission(directory, name(domain, token)), LENGTH, domain.nonce());
     file.region().putLongRelease(WORD_OFFSET, OPEN);
@@ -50,8 +50,8 @@ final class AdmissionFile {
   /** The peer's side: takes the admission that a token leads to. */
   static MappedAdmission take(
       DomainAddress domain, Path directory, byte[] token, Ownership ownership) throws IOException {
-    Path path = domain.admission(directory, name(domain, token));
-    MemoryRegion region;
+    final Path path = domain.admission(directory, name(domain, token));
+    final MemoryRegion region;
     try (FileChannel channel = SessionFile.open(path, LENGTH, domain.nonce(), ownership)) {
       region = SessionFile.map(channel, LENGTH, MapMode.READ_ONLY);
       Files.delete(path);
@@ -64,9 +64,9 @@ final class AdmissionFile {
   /** Without the token in it: names of files are read by more than files are. */
   private static String name(DomainAddress domain, byte[] token) {
     try {
-      MessageDigest digest = MessageDigest.getInstance("SHA-256");
+      final MessageDigest digest = MessageDigest.getInstance("SHA-256");
       digest.update(domain.encode());
-      byte[] hash = digest.digest(token);
+      final byte[] hash = digest.digest(token);
       return HexFormat.of().formatHex(Arrays.copyOf(hash, NAME_LENGTH));
     } catch (NoSuchAlgorithmException e) {
       throw new AssertionError("every Java has it", e);

@@ -21,9 +21,9 @@ import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.TimeUnit;
 
 /**
- * The socket at which the peers of one doorbell's offers arrive. A connection is a <i>stranger</i>
- * until it has presented an offer's nonce and token; the number of strangers and their time are
- * limited.
+ * The socket at which the peers of one doorbell's offers arrive. A connection is an <i>unverified
+ * peer</i> until it has presented an offer's nonce and token; the number of these and their time
+ * are limited.
  *
  * <p>Offers come and go from any thread; the rest belongs to the thread that owns the doorbell.
  */
@@ -33,9 +33,9 @@ final class Arrivals implements Selectable {
 
   private static final Logger LOGGER = System.getLogger(Arrivals.class.getName());
   private static final int BACKLOG = 256;
-  private static final int STRANGER_LIMIT = 64;
+  private static final int UNVERIFIED_LIMIT = 64;
   private static final int ACCEPT_LIMIT = 16;
-  private static final long STRANGER_TIMEOUT_NS = TimeUnit.SECONDS.toNanos(10);
+  private static final long UNVERIFIED_TIMEOUT_NS = TimeUnit.SECONDS.toNanos(10);
   private static final int REFUSAL_LIMIT = 16; // within one pause
   private static final long PAUSE_NS = TimeUnit.MILLISECONDS.toNanos(100);
 
@@ -48,9 +48,9 @@ final class Arrivals implements Selectable {
   private final Map<Nonce, ShmOffer> offers = new ConcurrentHashMap<>();
 
   /** In the order of their timeouts. Only {@link #close} is called from another thread. */
-  private final Queue<Stranger> strangers = new ConcurrentLinkedQueue<>();
+  private final Queue<UnverifiedPeer> unverified = new ConcurrentLinkedQueue<>();
 
-  private int strangerCount;
+  private int unverifiedCount;
   private int refusals;
   private long refusalsNs = System.nanoTime();
   private boolean isAccepting = true;
@@ -72,13 +72,13 @@ final class Arrivals implements Selectable {
 
   static Arrivals open(ShmDoorbell doorbell, Selector selector, Path directory, int bell)
       throws IOException {
-    Path path = SessionAddress.bellPath(directory, bell);
-    ServerSocketChannel server = ServerSocketChannel.open(StandardProtocolFamily.UNIX);
+    final Path path = SessionAddress.bellPath(directory, bell);
+    final ServerSocketChannel server = ServerSocketChannel.open(StandardProtocolFamily.UNIX);
     boolean opened = false;
     try {
       server.configureBlocking(false);
       server.bind(SessionAddress.socketAddress(path), BACKLOG);
-      Arrivals arrivals = new Arrivals(doorbell, selector, path, bell, server);
+      final Arrivals arrivals = new Arrivals(doorbell, selector, path, bell, server);
       opened = true;
       return arrivals;
     } finally {
@@ -114,8 +114,8 @@ final class Arrivals implements Selectable {
   @Override
   public int onReady() {
     try {
-      for (int i = 0; i < ACCEPT_LIMIT && strangerCount < STRANGER_LIMIT; i++) {
-        SocketChannel channel = server.accept();
+      for (int i = 0; i < ACCEPT_LIMIT && unverifiedCount < UNVERIFIED_LIMIT; i++) {
+        final SocketChannel channel = server.accept();
         if (channel == null) {
           break;
         }
@@ -160,10 +160,11 @@ final class Arrivals implements Selectable {
     try {
       doorbell.fabric().ownership().checkPeer(channel);
       channel.configureBlocking(false);
-      Stranger stranger = new Stranger(channel, System.nanoTime() + STRANGER_TIMEOUT_NS);
-      stranger.key = channel.register(selector, SelectionKey.OP_READ, stranger);
-      strangers.add(stranger);
-      strangerCount++;
+      final UnverifiedPeer peer =
+          new UnverifiedPeer(channel, System.nanoTime() + UNVERIFIED_TIMEOUT_NS);
+      peer.key = channel.register(selector, SelectionKey.OP_READ, peer);
+      unverified.add(peer);
+      unverifiedCount++;
     } catch (IOException | UnsupportedOperationException | LinkageError e) {
       // The poller continues. Closed first: a logger may need the descriptor.
       Cleanup.close(channel);
@@ -171,24 +172,24 @@ final class Arrivals implements Selectable {
     }
   }
 
-  private void forget(Stranger stranger) {
-    if (strangers.remove(stranger)) {
-      strangerCount--;
+  private void forget(UnverifiedPeer peer) {
+    if (unverified.remove(peer)) {
+      unverifiedCount--;
     }
     adjustInterest();
   }
 
-  private void refuse(Stranger stranger, String reason) {
+  private void refuse(UnverifiedPeer peer, String reason) {
     LOGGER.log(Level.DEBUG, "refused at {0}: {1}", path, reason);
-    Cleanup.close(stranger.channel);
-    forget(stranger);
+    Cleanup.close(peer.channel);
+    forget(peer);
   }
 
   /**
    * Rejects a connection with a wrong token; delays further ones when there are many (rate limit).
    */
-  private void turnAway(Stranger stranger, String reason) {
-    long nowNs = System.nanoTime();
+  private void rejectLimited(UnverifiedPeer peer, String reason) {
+    final long nowNs = System.nanoTime();
     if (nowNs - refusalsNs >= PAUSE_NS) {
       refusalsNs = nowNs;
       refusals = 0;
@@ -196,11 +197,11 @@ final class Arrivals implements Selectable {
     if (++refusals == REFUSAL_LIMIT) {
       pause();
     }
-    refuse(stranger, reason);
+    refuse(peer, reason);
   }
 
   private void adjustInterest() {
-    boolean accepts = strangerCount < STRANGER_LIMIT && !isPaused;
+    final boolean accepts = unverifiedCount < UNVERIFIED_LIMIT && !isPaused;
     if (accepts != isAccepting) {
       key.interestOps(accepts ? SelectionKey.OP_ACCEPT : 0);
       isAccepting = accepts;
@@ -209,12 +210,12 @@ final class Arrivals implements Selectable {
 
   /** How long from now {@link #onTime} has something to do, in nanoseconds. */
   long dueInNs() {
-    Stranger first = strangers.peek();
+    final UnverifiedPeer first = unverified.peek();
     if (first == null && !isPaused) {
       return Doorbell.FOREVER;
     }
-    long nowNs = System.nanoTime();
-    long dueNs = first == null ? Doorbell.FOREVER : first.deadlineNs - nowNs;
+    final long nowNs = System.nanoTime();
+    final long dueNs = first == null ? Doorbell.FOREVER : first.deadlineNs - nowNs;
     return isPaused ? Math.min(dueNs, pausedUntilNs - nowNs) : dueNs;
   }
 
@@ -223,42 +224,42 @@ final class Arrivals implements Selectable {
     if (dueInNs() > 0) {
       return;
     }
-    long nowNs = System.nanoTime();
+    final long nowNs = System.nanoTime();
     if (isPaused && pausedUntilNs - nowNs <= 0) {
       isPaused = false;
       adjustInterest();
     }
-    Stranger first = strangers.peek();
+    UnverifiedPeer first = unverified.peek();
     while (first != null && first.deadlineNs - nowNs <= 0) {
       refuse(first, "no token in time");
-      first = strangers.peek();
+      first = unverified.peek();
     }
   }
 
-  /** Accepts or rejects a stranger, once all its bytes have come. */
-  private int judge(Stranger stranger) {
-    ByteBuffer said = stranger.said.flip();
-    ShmOffer offer = offers.get(Nonce.get(said));
-    byte[] token = new byte[ShmFabric.TOKEN_LENGTH];
-    said.get(token);
+  /** Accepts or rejects a peer, once all its bytes have come. */
+  private int verify(UnverifiedPeer peer) {
+    final ByteBuffer presented = peer.presented.flip();
+    final ShmOffer offer = offers.get(Nonce.get(presented));
+    final byte[] token = new byte[ShmFabric.TOKEN_LENGTH];
+    presented.get(token);
     if (offer == null || !offer.isToken(token)) {
-      turnAway(stranger, "no such offer");
+      rejectLimited(peer, "no such offer");
       return 0;
     }
-    stranger.key.interestOps(0);
+    peer.key.interestOps(0);
     if (!take(offer)) {
-      refuse(stranger, "the offer was withdrawn");
+      refuse(peer, "the offer was withdrawn");
       return 0;
     }
-    forget(stranger);
+    forget(peer);
     // Before the answer: a peer that was accepted finds the name gone.
     offer.file().unlink();
-    answer(stranger.channel);
-    Link link = new Link(doorbell, stranger.channel, stranger.key);
+    answer(peer.channel);
+    final Link link = new Link(doorbell, peer.channel, peer.key);
     link.own(offer.file());
-    stranger.key.attach(link);
+    peer.key.attach(link);
     doorbell.add(link);
-    ShmQueuePair queuePair =
+    final ShmQueuePair queuePair =
         new ShmQueuePair(doorbell.fabric(), link, offer.file().region(), offer.address());
     try {
       offer.listener().onConnected(queuePair);
@@ -278,27 +279,29 @@ final class Arrivals implements Selectable {
     }
   }
 
-  /** Closes the socket and every stranger, and withdraws the offers. From any thread, once. */
+  /**
+   * Closes the socket and every unverified peer, and withdraws the offers. From any thread, once.
+   */
   void close() {
     closed = true;
     Cleanup.close(server);
     Cleanup.delete(path);
-    for (Stranger stranger : strangers) {
-      Cleanup.close(stranger.channel);
+    for (final UnverifiedPeer peer : unverified) {
+      Cleanup.close(peer.channel);
     }
-    for (ShmOffer offer : offers.values()) {
+    for (final ShmOffer offer : offers.values()) {
       offer.close();
     }
   }
 
   /** A connection that has not presented a token yet. */
-  private final class Stranger implements Selectable {
+  private final class UnverifiedPeer implements Selectable {
     final SocketChannel channel;
     final long deadlineNs;
-    final ByteBuffer said = ByteBuffer.allocate(Nonce.LENGTH + ShmFabric.TOKEN_LENGTH);
+    final ByteBuffer presented = ByteBuffer.allocate(Nonce.LENGTH + ShmFabric.TOKEN_LENGTH);
     SelectionKey key;
 
-    Stranger(SocketChannel channel, long deadlineNs) {
+    UnverifiedPeer(SocketChannel channel, long deadlineNs) {
       this.channel = channel;
       this.deadlineNs = deadlineNs;
     }
@@ -306,13 +309,13 @@ final class Arrivals implements Selectable {
     @Override
     public int onReady() {
       try {
-        int bytes = channel.read(said);
+        final int bytes = channel.read(presented);
         if (bytes >= 0) {
-          return said.hasRemaining() ? 0 : judge(this);
+          return presented.hasRemaining() ? 0 : verify(this);
         }
-        turnAway(this, "gone before it presented a token");
+        rejectLimited(this, "gone before it presented a token");
       } catch (IOException e) {
-        turnAway(this, "broken before it presented a token: " + e.getMessage());
+        rejectLimited(this, "broken before it presented a token: " + e.getMessage());
       }
       return 0;
     }

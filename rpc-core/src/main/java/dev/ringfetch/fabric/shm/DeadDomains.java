@@ -47,8 +47,8 @@ final class DeadDomains {
 
   /** Decides about every domain that has a record among the entries of the directory. */
   DeadDomains(List<Path> entries) {
-    for (Path entry : entries) {
-      Matcher matcher = NAME.matcher(entry.getFileName().toString());
+    for (final Path entry : entries) {
+      final Matcher matcher = NAME.matcher(entry.getFileName().toString());
       if (matcher.matches() && matcher.group(2) == null) {
         fates.put(matcher.group(1), fate(entry));
       }
@@ -60,7 +60,7 @@ final class DeadDomains {
       if (!Files.isRegularFile(path, LinkOption.NOFOLLOW_LINKS)) {
         return Fate.UNLINK;
       }
-      DomainRecord record = DomainRecord.read(path);
+      final DomainRecord record = DomainRecord.read(path);
       if (record.gate().isEmpty()) {
         return Fate.UNLINK;
       }
@@ -75,11 +75,11 @@ final class DeadDomains {
   }
 
   /** Returns the entries that stay, and truncates those whose memory goes at once. */
-  List<Path> settle(List<Path> entries) {
-    List<Path> staying = new ArrayList<>();
-    for (Path entry : entries) {
-      Matcher matcher = NAME.matcher(entry.getFileName().toString());
-      Fate fate = matcher.matches() ? fates.get(matcher.group(1)) : null;
+  List<Path> retained(List<Path> entries) {
+    final List<Path> staying = new ArrayList<>();
+    for (final Path entry : entries) {
+      final Matcher matcher = NAME.matcher(entry.getFileName().toString());
+      final Fate fate = matcher.matches() ? fates.get(matcher.group(1)) : null;
       if (fate == Fate.STAY) {
         staying.add(entry);
       } else if (fate == Fate.TRUNCATE

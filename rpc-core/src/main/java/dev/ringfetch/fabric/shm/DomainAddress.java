@@ -76,8 +76,9 @@ record DomainAddress(String process, int domain, int segment, int length, Nonce 
   }
 
   byte[] encode() {
-    byte[] name = process.getBytes(US_ASCII);
-    ByteBuffer out = ByteBuffer.allocate(FIXED_LENGTH + name.length).order(ByteOrder.LITTLE_ENDIAN);
+    final byte[] name = process.getBytes(US_ASCII);
+    final ByteBuffer out =
+        ByteBuffer.allocate(FIXED_LENGTH + name.length).order(ByteOrder.LITTLE_ENDIAN);
     out.put(VERSION).putInt(domain).putInt(segment).putInt(length);
     nonce.put(out);
     out.put((byte) name.length).put(name);
@@ -85,19 +86,19 @@ record DomainAddress(String process, int domain, int segment, int length, Nonce 
   }
 
   static DomainAddress decode(byte[] descriptor) throws IOException {
-    ByteBuffer in = ByteBuffer.wrap(descriptor).order(ByteOrder.LITTLE_ENDIAN);
+    final ByteBuffer in = ByteBuffer.wrap(descriptor).order(ByteOrder.LITTLE_ENDIAN);
     try {
-      byte version = in.get();
+      final byte version = in.get();
       if (version != VERSION) {
         throw new IOException("not a domain: version=" + version);
       }
-      int domain = in.getInt();
-      int segment = in.getInt();
-      int length = in.getInt();
-      Nonce nonce = Nonce.get(in);
-      byte[] name = new byte[Byte.toUnsignedInt(in.get())];
+      final int domain = in.getInt();
+      final int segment = in.getInt();
+      final int length = in.getInt();
+      final Nonce nonce = Nonce.get(in);
+      final byte[] name = new byte[Byte.toUnsignedInt(in.get())];
       in.get(name);
-      String process = new String(name, US_ASCII);
+      final String process = new String(name, US_ASCII);
       if (in.hasRemaining()
           || length <= 0
           || domain < 0

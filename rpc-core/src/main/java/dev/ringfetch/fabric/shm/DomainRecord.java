@@ -42,7 +42,7 @@ record DomainRecord(Rights rights, long epoch, String gate) {
 
   /** Stores the record. */
   void put(MemoryRegion page) throws IOException {
-    byte[] path = gate.getBytes(UTF_8);
+    final byte[] path = gate.getBytes(UTF_8);
     if (path.length > LENGTH - PATH_OFFSET) {
       throw new IOException("the gate's path is too long: length=" + path.length);
     }
@@ -55,16 +55,16 @@ record DomainRecord(Rights rights, long epoch, String gate) {
 
   /** Reads the record from its file. */
   static DomainRecord read(FileChannel channel) throws IOException {
-    ByteBuffer in = ByteBuffer.allocate(LENGTH).order(ByteOrder.LITTLE_ENDIAN);
+    final ByteBuffer in = ByteBuffer.allocate(LENGTH).order(ByteOrder.LITTLE_ENDIAN);
     while (in.hasRemaining()
         && channel.read(in, (long) SessionFile.HEADER_LENGTH + in.position()) >= 0) {}
     in.flip();
     if (in.limit() != LENGTH || in.getLong() != MAGIC) {
       throw new IOException("not the record of a domain: bytes=" + in.limit());
     }
-    long epoch = in.getLong();
-    Rights rights = rights(in.getInt());
-    int pathLength = in.getInt();
+    final long epoch = in.getLong();
+    final Rights rights = rights(in.getInt());
+    final int pathLength = in.getInt();
     if (pathLength < 0 || pathLength > in.remaining()) {
       throw new IOException("damaged record of a domain: pathLength=" + pathLength);
     }
@@ -72,7 +72,7 @@ record DomainRecord(Rights rights, long epoch, String gate) {
   }
 
   private static Rights rights(int bits) throws IOException {
-    for (Rights rights : Rights.values()) {
+    for (final Rights rights : Rights.values()) {
       if (rights.bits() == bits) {
         return rights;
       }

@@ -1,5 +1,6 @@
 package dev.ringfetch.fabric.shm;
 
+import com.google.errorprone.annotations.concurrent.GuardedBy;
 import dev.ringfetch.fabric.QueuePair;
 import java.io.IOException;
 import java.lang.System.Logger;
@@ -40,16 +41,29 @@ final class Link implements Selectable {
 
   private static final long MUTE_NS = TimeUnit.MILLISECONDS.toNanos(1);
 
-  private static final int OPEN = 0;
-  private static final int ENDED = 1;
-  private static final int CLOSING = 2;
-  private static final int CLOSED = 3;
+  /** State of a link. */
+  private enum State {
+    /** Rings go both ways. */
+    OPEN,
+    /** The peer is gone, or cannot be rung; the listener knows. */
+    ENDED,
+    /** This side is out; the peer may still use the memory. */
+    CLOSING,
+    /** The files are closed. */
+    CLOSED;
+
+    /** True if this side has left the memory. */
+    boolean isClosed() {
+      return this == CLOSING || this == CLOSED;
+    }
+  }
 
   private final ShmDoorbell doorbell;
   private final SocketChannel channel;
   private final SelectionKey key;
 
-  /** Files of memory that this side owns. Guarded by {@link #lock}. */
+  /** Files of memory that this side owns. */
+  @GuardedBy("lock")
   private final List<SessionFile> files = new ArrayList<>(1);
 
   private final AtomicInteger ringers = new AtomicInteger();
@@ -60,12 +74,15 @@ final class Link implements Selectable {
   /** Guards every change of the state, and the key against a doorbell that closes. */
   private final ReentrantLock lock = new ReentrantLock();
 
-  private volatile int state = OPEN;
+  private volatile State state = State.OPEN;
+
+  @GuardedBy("lock")
   private boolean peerGone;
+
   private volatile IOException broken; // by a ring that could not be sent
   private volatile QueuePair.Listener listener;
 
-  // Owned by the doorbell's owner.
+  // Of the thread that owns the doorbell.
   private boolean isMuted;
   private long mutedUntilNs;
   Link nextMuted; // in the list of muted links
@@ -87,7 +104,7 @@ final class Link implements Selectable {
   boolean own(SessionFile file) {
     lock.lock();
     try {
-      if (state != OPEN) {
+      if (state != State.OPEN) {
         return false;
       }
       files.add(file);
@@ -98,7 +115,7 @@ final class Link implements Selectable {
   }
 
   boolean isOpen() {
-    return state == OPEN;
+    return state == State.OPEN;
   }
 
   void bind(QueuePair.Listener listener) {
@@ -108,7 +125,7 @@ final class Link implements Selectable {
         throw new IllegalStateException("bound twice: listener=" + listener);
       }
       this.listener = listener;
-      if (state == OPEN) {
+      if (state == State.OPEN) {
         listen();
       }
     } finally {
@@ -118,9 +135,10 @@ final class Link implements Selectable {
   }
 
   /**
-   * Registers interest; with the lock held. If the socket is broken, it is registered for writing,
-   * which makes it ready, and reports the break, at once.
+   * Registers interest. If the socket is broken, it is registered for writing, which makes it
+   * ready, and reports the break, at once.
    */
+  @GuardedBy("lock")
   private void listen() {
     key.interestOps(
         broken == null ? SelectionKey.OP_READ : SelectionKey.OP_READ | SelectionKey.OP_WRITE);
@@ -132,7 +150,7 @@ final class Link implements Selectable {
    * that came meanwhile.
    */
   void ring() {
-    if (state != OPEN || ringers.getAndIncrement() != 0) {
+    if (state != State.OPEN || ringers.getAndIncrement() != 0) {
       return;
     }
     int rung = 1;
@@ -163,7 +181,7 @@ final class Link implements Selectable {
   private void breakOff(IOException cause) {
     lock.lock();
     try {
-      if (state == OPEN && broken == null) {
+      if (state == State.OPEN && broken == null) {
         broken = cause;
         if (listener != null) {
           listen();
@@ -179,8 +197,8 @@ final class Link implements Selectable {
   public int onReady() {
     String reason;
     try {
-      int rings = channel.read(doorbell.drain());
-      IOException cause = broken;
+      final int rings = channel.read(doorbell.drain());
+      final IOException cause = broken;
       if (rings == 0 && cause != null) { // there is nothing to hear, and no end of the peer's
         return end("the connection to the peer broke: " + cause.getMessage(), false);
       }
@@ -188,7 +206,7 @@ final class Link implements Selectable {
         if (rings > MUTE_RINGS) {
           mute();
         }
-        return rings > 0 && state == OPEN ? tellRing() : 0;
+        return rings > 0 && state == State.OPEN ? tellRing() : 0;
       }
       reason = "the peer has closed the connection or died";
     } catch (IOException e) {
@@ -201,7 +219,7 @@ final class Link implements Selectable {
   private void mute() {
     lock.lock();
     try {
-      if (state == OPEN && !isMuted) {
+      if (state == State.OPEN && !isMuted) {
         isMuted = true;
         mutedUntilNs = System.nanoTime() + MUTE_NS;
         key.interestOps(0);
@@ -217,7 +235,7 @@ final class Link implements Selectable {
     lock.lock();
     try {
       isMuted = false;
-      if (state == OPEN) {
+      if (state == State.OPEN) {
         listen();
       }
     } finally {
@@ -243,18 +261,18 @@ final class Link implements Selectable {
     lock.lock();
     try {
       peerGone |= isPeerGone;
-      if (state == CLOSING && peerGone) {
+      if (state == State.CLOSING && peerGone) {
         finish(true);
       }
-      if (state >= CLOSING) {
+      if (state.isClosed()) {
         return 0;
       }
       // A stream that has ended is not read any more: its end stays ready forever.
       key.interestOps(0);
-      if (state == ENDED) {
+      if (state == State.ENDED) {
         return 0;
       }
-      state = ENDED;
+      state = State.ENDED;
     } finally {
       lock.unlock();
     }
@@ -270,13 +288,13 @@ final class Link implements Selectable {
   void close() {
     lock.lock();
     try {
-      if (state >= CLOSING) {
+      if (state.isClosed()) {
         return;
       }
       if (files.isEmpty() || peerGone) {
         finish(true);
       } else {
-        state = CLOSING;
+        state = State.CLOSING;
         shutdownOutput();
         key.interestOps(SelectionKey.OP_READ);
         doorbell.wakeup();
@@ -294,8 +312,8 @@ final class Link implements Selectable {
   void abandon() {
     lock.lock();
     try {
-      if (state != CLOSED) {
-        finish(state == CLOSING && isAtEnd());
+      if (state != State.CLOSED) {
+        finish(state == State.CLOSING && isAtEnd());
       }
     } finally {
       lock.unlock();
@@ -303,7 +321,7 @@ final class Link implements Selectable {
   }
 
   private boolean isAtEnd() {
-    ByteBuffer buffer = ByteBuffer.allocate(ShmDoorbell.DRAIN_LENGTH);
+    final ByteBuffer buffer = ByteBuffer.allocate(ShmDoorbell.DRAIN_LENGTH);
     try {
       int rings;
       do {
@@ -316,12 +334,13 @@ final class Link implements Selectable {
     }
   }
 
-  /** With the lock held. */
+  /** Closes what belongs to the link. */
+  @GuardedBy("lock")
   private void finish(boolean isNobodyInside) {
-    state = CLOSED;
+    state = State.CLOSED;
     shutdownOutput();
     Cleanup.close(channel);
-    for (SessionFile file : files) {
+    for (final SessionFile file : files) {
       file.unlink(); // if the peer never confirmed that it has the file
       if (isNobodyInside) {
         file.truncate();

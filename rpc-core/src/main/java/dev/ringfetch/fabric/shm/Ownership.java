@@ -35,7 +35,7 @@ final class Ownership {
 
   /** The user that this process runs as. */
   static Ownership ofThisProcess() throws IOException {
-    int uid = (Integer) Files.getAttribute(SELF, "unix:uid");
+    final int uid = (Integer) Files.getAttribute(SELF, "unix:uid");
     return new Ownership(uid, Files.getOwner(SELF));
   }
 
@@ -64,10 +64,10 @@ final class Ownership {
   }
 
   private void check(Path path, int expectedMode, String expected) throws IOException {
-    Map<String, Object> found =
+    final Map<String, Object> found =
         Files.readAttributes(path, "unix:mode,uid", LinkOption.NOFOLLOW_LINKS);
-    int mode = (Integer) found.get("mode") & (TYPE_MASK | PERMISSION_MASK);
-    int owner = (Integer) found.get("uid");
+    final int mode = (Integer) found.get("mode") & (TYPE_MASK | PERMISSION_MASK);
+    final int owner = (Integer) found.get("uid");
     if (mode != expectedMode || owner != uid) {
       throw new IOException(
           path
@@ -89,7 +89,7 @@ final class Ownership {
    * a process that has run out of them gets the id as the name.
    */
   void checkPeer(SocketChannel channel) throws IOException {
-    UserPrincipal peer = PeerCredentials.user(channel);
+    final UserPrincipal peer = PeerCredentials.user(channel);
     if (!peer.equals(user)) {
       throw new IOException("peer belongs to another user: user=" + peer.getName());
     }

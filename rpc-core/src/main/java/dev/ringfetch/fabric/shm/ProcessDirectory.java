@@ -19,12 +19,12 @@ import java.util.regex.Pattern;
 
 /**
  * The directory in which one fabric of this process keeps its files, and the evidence for others
- * that the process lives: a {@link SignOfLife} in it, and a lock beside it.
+ * that the process lives: a {@link LivenessSocket} in it, and a lock beside it.
  *
  * <p>The lock file is there before the directory and goes after it, and the kernel drops the lock
  * with the process. Whatever moment a process is killed at, it leaves a lock that nobody holds,
- * from which {@link Sweep} finds everything else. The lock counts until the sign is given, where no
- * sign can be given, and for processes of earlier versions: POSIX drops it as soon as anything in
+ * from which {@link Sweep} finds everything else. The lock counts until that socket is open, where
+ * none can be opened, and for processes of earlier versions: POSIX drops it as soon as anything in
  * this process, another class loader for instance, closes a descriptor of the file.
  *
  * <p>May be used from any thread. Owned by the fabric.
@@ -48,18 +48,18 @@ final class ProcessDirectory implements AutoCloseable {
   private final Path path;
   private final Path lockPath;
   private final FileChannel lockChannel;
-  private final SignOfLife sign; // null where there is none
+  private final LivenessSocket liveness; // null where there is none
   private final AtomicInteger sessions = new AtomicInteger();
   private final AtomicInteger bells = new AtomicInteger();
   private final AtomicInteger domains = new AtomicInteger();
 
   private ProcessDirectory(
-      String name, Path path, Path lockPath, FileChannel lockChannel, SignOfLife sign) {
+      String name, Path path, Path lockPath, FileChannel lockChannel, LivenessSocket liveness) {
     this.name = name;
     this.path = path;
     this.lockPath = lockPath;
     this.lockChannel = lockChannel;
-    this.sign = sign;
+    this.liveness = liveness;
   }
 
   static boolean isName(String name) {
@@ -86,11 +86,11 @@ final class ProcessDirectory implements AutoCloseable {
       throw new IOException("no directory " + root + ": " + Reason.of(e), e);
     }
     ownership.checkDirectory(root);
-    long pid = ProcessHandle.current().pid();
+    final long pid = ProcessHandle.current().pid();
     for (int attempt = 0; attempt < ATTEMPTS; attempt++) {
-      String name = pid + "-" + HexFormat.of().toHexDigits(RANDOM.nextLong());
+      final String name = pid + "-" + HexFormat.of().toHexDigits(RANDOM.nextLong());
       try {
-        ProcessDirectory directory = tryCreate(root, name);
+        final ProcessDirectory directory = tryCreate(root, name);
         if (directory != null) {
           return directory;
         }
@@ -104,8 +104,8 @@ final class ProcessDirectory implements AutoCloseable {
 
   /** Returns null when a sweep of another process took the lock file for a dead one's. */
   private static ProcessDirectory tryCreate(Path root, String name) throws IOException {
-    Path path = root.resolve(name);
-    Path lockPath = root.resolve(name + LOCK_SUFFIX);
+    final Path path = root.resolve(name);
+    final Path lockPath = root.resolve(name + LOCK_SUFFIX);
     FileChannel channel = null;
     boolean created = false;
     HELD.add(name);
@@ -115,16 +115,16 @@ final class ProcessDirectory implements AutoCloseable {
               lockPath,
               Set.of(StandardOpenOption.CREATE_NEW, StandardOpenOption.WRITE),
               Ownership.privateFile());
-      FileLock lock = channel.tryLock();
+      final FileLock lock = channel.tryLock();
       // A random name is not created twice: if the name exists, it still names the file locked
       // here.
       if (lock == null || !Files.exists(lockPath, LinkOption.NOFOLLOW_LINKS)) {
         return null;
       }
       Files.createDirectory(path, Ownership.privateDirectory());
-      SignOfLife sign = tryGiveSign(path);
+      final LivenessSocket liveness = tryOpenLiveness(path);
       created = true;
-      return new ProcessDirectory(name, path, lockPath, channel, sign);
+      return new ProcessDirectory(name, path, lockPath, channel, liveness);
     } finally {
       if (!created) {
         if (channel != null) {
@@ -137,9 +137,9 @@ final class ProcessDirectory implements AutoCloseable {
   }
 
   /** Returns null where only the lock is possible; no session can be offered there either. */
-  private static SignOfLife tryGiveSign(Path path) {
+  private static LivenessSocket tryOpenLiveness(Path path) {
     try {
-      return SignOfLife.give(path);
+      return LivenessSocket.open(path);
     } catch (IOException e) {
       LOGGER.log(Level.DEBUG, "only a lock tells that this process lives: " + path, e);
       return null;
@@ -181,7 +181,7 @@ final class ProcessDirectory implements AutoCloseable {
   public void close() {
     if (lockChannel.isOpen()) {
       Sweep.deleteDirectory(path);
-      Cleanup.close(sign);
+      Cleanup.close(liveness);
       Cleanup.delete(lockPath);
       Cleanup.close(lockChannel);
       HELD.remove(name);

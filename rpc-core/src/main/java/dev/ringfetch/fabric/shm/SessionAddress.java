@@ -64,7 +64,7 @@ record SessionAddress(String process, int session, int bell, int length, Nonce n
    *     clear.
    */
   static UnixDomainSocketAddress socketAddress(Path path) throws IOException {
-    int length = path.toString().getBytes(UTF_8).length;
+    final int length = path.toString().getBytes(UTF_8).length;
     if (length > SOCKET_PATH_LIMIT) {
       throw new IOException(
           "the path of a socket is too long, use a shorter shm directory: path="
@@ -78,8 +78,9 @@ record SessionAddress(String process, int session, int bell, int length, Nonce n
   }
 
   byte[] encode() {
-    byte[] name = process.getBytes(US_ASCII);
-    ByteBuffer out = ByteBuffer.allocate(FIXED_LENGTH + name.length).order(ByteOrder.LITTLE_ENDIAN);
+    final byte[] name = process.getBytes(US_ASCII);
+    final ByteBuffer out =
+        ByteBuffer.allocate(FIXED_LENGTH + name.length).order(ByteOrder.LITTLE_ENDIAN);
     out.put(VERSION).putInt(session).putInt(bell).putInt(length);
     nonce.put(out);
     out.put((byte) name.length).put(name);
@@ -87,19 +88,19 @@ record SessionAddress(String process, int session, int bell, int length, Nonce n
   }
 
   static SessionAddress decode(byte[] descriptor) throws IOException {
-    ByteBuffer in = ByteBuffer.wrap(descriptor).order(ByteOrder.LITTLE_ENDIAN);
+    final ByteBuffer in = ByteBuffer.wrap(descriptor).order(ByteOrder.LITTLE_ENDIAN);
     try {
-      byte version = in.get();
+      final byte version = in.get();
       if (version != VERSION) {
         throw new IOException("unknown descriptor: version=" + version);
       }
-      int session = in.getInt();
-      int bell = in.getInt();
-      int length = in.getInt();
-      Nonce nonce = Nonce.get(in);
-      byte[] name = new byte[Byte.toUnsignedInt(in.get())];
+      final int session = in.getInt();
+      final int bell = in.getInt();
+      final int length = in.getInt();
+      final Nonce nonce = Nonce.get(in);
+      final byte[] name = new byte[Byte.toUnsignedInt(in.get())];
       in.get(name);
-      String process = new String(name, US_ASCII);
+      final String process = new String(name, US_ASCII);
       if (in.hasRemaining() || length <= 0 || bell < NO_BELL || !ProcessDirectory.isName(process)) {
         throw new IOException(
             "malformed descriptor: bytes=" + descriptor.length + " length=" + length);

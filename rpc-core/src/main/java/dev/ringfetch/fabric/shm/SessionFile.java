@@ -69,7 +69,7 @@ final class SessionFile implements AutoCloseable {
                   StandardOpenOption.CREATE_NEW, StandardOpenOption.READ, StandardOpenOption.WRITE),
               Ownership.privateFile());
       fill(channel, length, nonce, sparse);
-      MappedRegion region =
+      final MappedRegion region =
           new MappedRegion(channel.map(MapMode.READ_WRITE, HEADER_LENGTH, length));
       created = true;
       return new SessionFile(path, channel, region);
@@ -97,7 +97,7 @@ final class SessionFile implements AutoCloseable {
    */
   private static void fill(FileChannel channel, int length, Nonce nonce, boolean sparse)
       throws IOException {
-    ByteBuffer chunk = ByteBuffer.allocateDirect(CHUNK_LENGTH).order(ByteOrder.LITTLE_ENDIAN);
+    final ByteBuffer chunk = ByteBuffer.allocateDirect(CHUNK_LENGTH).order(ByteOrder.LITTLE_ENDIAN);
     chunk.putLong(MAGIC).putLong(length);
     nonce.put(chunk);
     chunk.rewind().limit(HEADER_LENGTH);
@@ -111,7 +111,7 @@ final class SessionFile implements AutoCloseable {
       return;
     }
     for (int left = length; left > 0; ) {
-      int step = Math.min(left, CHUNK_LENGTH);
+      final int step = Math.min(left, CHUNK_LENGTH);
       chunk.rewind().limit(step);
       writeFully(channel, chunk);
       left -= step;
@@ -141,7 +141,7 @@ final class SessionFile implements AutoCloseable {
    */
   static FileChannel open(Path path, int length, Nonce nonce, Ownership ownership)
       throws IOException {
-    FileChannel channel;
+    final FileChannel channel;
     try {
       ownership.checkFile(path);
       channel =
@@ -168,11 +168,11 @@ final class SessionFile implements AutoCloseable {
 
   private static void verify(FileChannel channel, Path path, int length, Nonce nonce)
       throws IOException {
-    long expectedSize = (long) HEADER_LENGTH + length;
+    final long expectedSize = (long) HEADER_LENGTH + length;
     if (channel.size() != expectedSize) {
       throw new IOException(path + ": size=" + channel.size() + " expected=" + expectedSize);
     }
-    ByteBuffer header = ByteBuffer.allocate(2 * Long.BYTES + Nonce.LENGTH);
+    final ByteBuffer header = ByteBuffer.allocate(2 * Long.BYTES + Nonce.LENGTH);
     header.order(ByteOrder.LITTLE_ENDIAN);
     while (header.hasRemaining() && channel.read(header) >= 0) {}
     header.flip();
@@ -215,7 +215,7 @@ final class SessionFile implements AutoCloseable {
       return;
     }
     // An interrupted thread would have its channel closed instead of its request served.
-    boolean interrupted = Thread.interrupted();
+    final boolean interrupted = Thread.interrupted();
     try {
       if (channel.isOpen()) {
         channel.truncate(0);

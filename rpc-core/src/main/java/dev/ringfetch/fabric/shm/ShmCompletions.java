@@ -28,7 +28,7 @@ final class ShmCompletions implements CompletionQueue {
   }
 
   void add(long workRequestId, int status, long value) {
-    int index = (head + count) & MASK;
+    final int index = (head + count) & MASK;
     ids[index] = workRequestId;
     values[index] = value;
     statuses[index] = status;
@@ -39,7 +39,7 @@ final class ShmCompletions implements CompletionQueue {
   public int poll(Handler handler, int limit) {
     int handed = 0;
     while (handed < limit && count > 0) {
-      int index = head;
+      final int index = head;
       // Taken off before the handler runs, which may post, poll or throw.
       head = (index + 1) & MASK;
       count--;

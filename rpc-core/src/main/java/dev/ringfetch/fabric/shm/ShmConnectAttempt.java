@@ -33,9 +33,9 @@ final class ShmConnectAttempt {
 
   /** Connects, or throws with the reason and leaves nothing behind. */
   ShmQueuePair connect(ShmDoorbell doorbell, byte[] token) throws IOException {
-    Path directory = root.resolve(address.process());
+    final Path directory = root.resolve(address.process());
     ownership.checkDirectory(root);
-    Path file = address.path(directory);
+    final Path file = address.path(directory);
     SocketChannel channel = null;
     boolean connected = false;
     try (FileChannel fileChannel = SessionFile.open(file, address, ownership)) {
@@ -44,7 +44,7 @@ final class ShmConnectAttempt {
       channel.configureBlocking(false);
       // Mapped last, since what was mapped stays until it is collected, but before the token: the
       // file's name may go as soon as the peer has seen that.
-      MappedRegion region;
+      final MappedRegion region;
       try (Selector selector = Selector.open()) {
         dial(channel, selector, SessionAddress.bellPath(directory, address.bell()));
         ownership.checkPeer(channel);
@@ -52,8 +52,8 @@ final class ShmConnectAttempt {
         present(channel, token);
         awaitAnswer(channel, selector);
       }
-      SelectionKey key = doorbell.register(channel);
-      Link link = new Link(doorbell, channel, key);
+      final SelectionKey key = doorbell.register(channel);
+      final Link link = new Link(doorbell, channel, key);
       key.attach(link);
       connected = true;
       doorbell.add(link);
@@ -66,7 +66,7 @@ final class ShmConnectAttempt {
   }
 
   private void dial(SocketChannel channel, Selector selector, Path bell) throws IOException {
-    SelectionKey key = channel.register(selector, SelectionKey.OP_CONNECT);
+    final SelectionKey key = channel.register(selector, SelectionKey.OP_CONNECT);
     try {
       boolean connected = channel.connect(SessionAddress.socketAddress(bell));
       while (!connected) {
@@ -82,7 +82,7 @@ final class ShmConnectAttempt {
   }
 
   private void present(SocketChannel channel, byte[] token) throws IOException {
-    ByteBuffer said = ByteBuffer.allocate(Nonce.LENGTH + token.length);
+    final ByteBuffer said = ByteBuffer.allocate(Nonce.LENGTH + token.length);
     address.nonce().put(said);
     said.put(token).flip();
     channel.write(said);
@@ -93,7 +93,7 @@ final class ShmConnectAttempt {
 
   private void awaitAnswer(SocketChannel channel, Selector selector) throws IOException {
     // One byte and no more: the bytes that follow are rings, which belong to the doorbell.
-    ByteBuffer answer = ByteBuffer.allocate(1);
+    final ByteBuffer answer = ByteBuffer.allocate(1);
     int bytes = channel.read(answer);
     while (bytes == 0) {
       sleep(selector);
@@ -105,7 +105,7 @@ final class ShmConnectAttempt {
   }
 
   private void sleep(Selector selector) throws IOException {
-    long leftNs = timeoutNs - (System.nanoTime() - startNs);
+    final long leftNs = timeoutNs - (System.nanoTime() - startNs);
     if (leftNs <= 0) {
       throw new IOException("no answer from the peer in time: timeoutNs=" + timeoutNs);
     }

@@ -31,8 +31,8 @@ public final class ShmCounterFiles implements CounterFiles {
 
   @Override
   public Created create(Path directory) throws IOException {
-    Ownership ownership = Ownership.ofThisProcess();
-    ProcessDirectory own = ProcessDirectory.create(root(directory, ownership), ownership);
+    final Ownership ownership = Ownership.ofThisProcess();
+    final ProcessDirectory own = ProcessDirectory.create(root(directory, ownership), ownership);
     FileChannel channel = null;
     try {
       channel =
@@ -50,16 +50,16 @@ public final class ShmCounterFiles implements CounterFiles {
 
   @Override
   public List<Path> list(Path directory) throws IOException {
-    Ownership ownership = Ownership.ofThisProcess();
-    Path root = root(directory, ownership);
+    final Ownership ownership = Ownership.ofThisProcess();
+    final Path root = root(directory, ownership);
     if (!Files.exists(root, LinkOption.NOFOLLOW_LINKS)) {
       return List.of();
     }
     ownership.checkDirectory(root);
-    List<Path> files = new ArrayList<>();
+    final List<Path> files = new ArrayList<>();
     try (DirectoryStream<Path> entries = Files.newDirectoryStream(root)) {
-      for (Path entry : entries) {
-        Path file = entry.resolve(NAME);
+      for (final Path entry : entries) {
+        final Path file = entry.resolve(NAME);
         if (ProcessDirectory.isName(entry.getFileName().toString())
             && Files.isRegularFile(file, LinkOption.NOFOLLOW_LINKS)) {
           files.add(file);
@@ -73,7 +73,7 @@ public final class ShmCounterFiles implements CounterFiles {
   }
 
   private static long pid(Path file) {
-    String name = file.getParent().getFileName().toString();
+    final String name = file.getParent().getFileName().toString();
     return Long.parseLong(name.substring(0, name.indexOf('-')));
   }
 

@@ -1,12 +1,13 @@
 package dev.ringfetch.fabric.shm;
 
-import dev.ringfetch.fabric.Admission;
+import com.google.errorprone.annotations.concurrent.GuardedBy;
 import dev.ringfetch.fabric.Domain;
+import dev.ringfetch.fabric.DomainAdmission;
 import dev.ringfetch.fabric.DomainContext;
+import dev.ringfetch.fabric.DomainSegment;
 import dev.ringfetch.fabric.GatePage;
 import dev.ringfetch.fabric.MemoryRegion;
 import dev.ringfetch.fabric.Rights;
-import dev.ringfetch.fabric.Segment;
 import dev.ringfetch.fabric.WorkRequests;
 import java.io.IOException;
 import java.nio.file.FileAlreadyExistsException;
@@ -32,13 +33,19 @@ final class ShmDomain implements Domain {
   private final GatePage gate;
   private final boolean ownsGate;
 
-  /** Guards what follows. */
   private final ReentrantLock lock = new ReentrantLock();
 
+  // Used by add, remove, admit and close, with the lock held.
   private final Set<OwnSegment> segments = new HashSet<>();
   private final Set<OwnAdmission> admissions = new HashSet<>();
+
+  @GuardedBy("lock")
   private long memory;
+
+  @GuardedBy("lock")
   private int grown;
+
+  @GuardedBy("lock")
   private boolean closed;
 
   private ShmDomain(
@@ -59,20 +66,20 @@ final class ShmDomain implements Domain {
   private record Pages(SessionFile record, GatePage gate) {}
 
   static ShmDomain open(ShmFabric fabric, DomainContext context) throws IOException {
-    String gatePath = gatePath(context);
-    ProcessDirectory directory = fabric.directory();
-    DomainAddress address =
+    final String gatePath = gatePath(context);
+    final ProcessDirectory directory = fabric.directory();
+    final DomainAddress address =
         new DomainAddress(
             directory.name(),
             directory.nextDomain(),
             DomainAddress.WHOLE,
             DomainRecord.LENGTH,
             Nonce.random());
-    SessionFile record =
+    final SessionFile record =
         SessionFile.create(address.record(directory.path()), DomainRecord.LENGTH, address.nonce());
     boolean opened = false;
     try {
-      GatePage gate =
+      final GatePage gate =
           context.gate() == null ? GatePage.open(address.gate(directory.path())) : context.gate();
       new DomainRecord(context.rights(), context.epoch(), gatePath).put(record.region());
       opened = true;
@@ -90,7 +97,7 @@ final class ShmDomain implements Domain {
     if (context.gate() == null) {
       return "";
     }
-    Path path = context.gate().path();
+    final Path path = context.gate().path();
     if (path == null) {
       throw new IllegalArgumentException("not in a file: gate=" + context.gate());
     }
@@ -113,15 +120,15 @@ final class ShmDomain implements Domain {
   }
 
   @Override
-  public Segment grow(int length) throws IOException {
+  public DomainSegment grow(int length) throws IOException {
     WorkRequests.checkLength(length);
-    DomainAddress next = reserve(length);
+    final DomainAddress next = reserve(length);
     SessionFile file = null;
     try {
       file =
           SessionFile.create(
               next.file(directory.path()), next.length(), next.nonce(), context.sparse());
-      OwnSegment segment = new OwnSegment(next, file);
+      final OwnSegment segment = new OwnSegment(next, file);
       if (add(segments, segment)) {
         return segment;
       }
@@ -206,7 +213,7 @@ final class ShmDomain implements Domain {
   }
 
   @Override
-  public Admission admit(byte[] peerHint, byte[] token) throws IOException {
+  public DomainAdmission admit(byte[] peerHint, byte[] token) throws IOException {
     ShmFabric.checkToken(token);
     fabric.checkHint(peerHint);
     lock.lock();
@@ -217,7 +224,7 @@ final class ShmDomain implements Domain {
       if (admissions.size() >= context.peerLimit()) {
         throw new IOException("too many peers: peerLimit=" + context.peerLimit());
       }
-      OwnAdmission admission =
+      final OwnAdmission admission =
           new OwnAdmission(AdmissionFile.create(address, directory.path(), token));
       admissions.add(admission);
       return admission;
@@ -233,8 +240,8 @@ final class ShmDomain implements Domain {
 
   @Override
   public void close() {
-    List<OwnAdmission> revoked;
-    List<OwnSegment> left;
+    final List<OwnAdmission> revoked;
+    final List<OwnSegment> left;
     lock.lock();
     try {
       if (closed) {
@@ -250,7 +257,8 @@ final class ShmDomain implements Domain {
       gate.close();
     }
     revoked.forEach(OwnAdmission::close);
-    for (OwnSegment segment : left) { // threads of either side may be reading: pages go with them
+    for (final OwnSegment segment : left) {
+      // Threads of either side may be reading: pages go with them.
       segment.file.unlink();
       segment.file.close();
     }
@@ -268,7 +276,7 @@ final class ShmDomain implements Domain {
   }
 
   /** A segment at its owner. */
-  private final class OwnSegment implements Segment {
+  private final class OwnSegment implements DomainSegment {
     private final DomainAddress segment;
     private final SessionFile file;
 
@@ -300,9 +308,8 @@ final class ShmDomain implements Domain {
     @Override
     public void close() {
       if (remove(segments, this)) {
-        if (context.rights()
-            == Rights.ATOMIC) { // an atomic on a page that is gone ends the peer's JVM
-          file.keep();
+        if (context.rights() == Rights.ATOMIC) {
+          file.keep(); // an atomic on a page that is gone ends the peer's JVM
         }
         discard(file);
         giveBack(segment.length());
@@ -311,7 +318,7 @@ final class ShmDomain implements Domain {
   }
 
   /** An admission at the domain's owner. */
-  private final class OwnAdmission implements Admission {
+  private final class OwnAdmission implements DomainAdmission {
     private final SessionFile file;
 
     OwnAdmission(SessionFile file) {

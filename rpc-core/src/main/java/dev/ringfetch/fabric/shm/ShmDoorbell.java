@@ -66,13 +66,13 @@ final class ShmDoorbell implements Doorbell {
 
   /** Passes an exception of a listener to the thread's handler, so that it affects nothing else. */
   static void report(Throwable failure) {
-    Thread thread = Thread.currentThread();
+    final Thread thread = Thread.currentThread();
     thread.getUncaughtExceptionHandler().uncaughtException(thread, failure);
   }
 
   @Override
   public int await(long timeoutNs) throws IOException {
-    Arrivals arrivals = this.arrivals;
+    final Arrivals arrivals = this.arrivals;
     long limitNs = arrivals == null ? timeoutNs : Math.min(timeoutNs, arrivals.dueInNs());
     if (firstMuted != null) {
       limitNs = Math.min(limitNs, firstMuted.mutedUntilNs() - System.nanoTime());
@@ -86,7 +86,7 @@ final class ShmDoorbell implements Doorbell {
         selector.select();
       } else {
         // Rounded up: a poller that wakes a little early would spin through the rest.
-        long timeoutMs = limitNs / NS_PER_MS + (limitNs % NS_PER_MS == 0 ? 0 : 1);
+        final long timeoutMs = limitNs / NS_PER_MS + (limitNs % NS_PER_MS == 0 ? 0 : 1);
         selector.select(timeoutMs);
       }
       return dispatch();
@@ -114,14 +114,14 @@ final class ShmDoorbell implements Doorbell {
   }
 
   private int dispatch() {
-    int told = 0;
-    Set<SelectionKey> selected = selector.selectedKeys();
+    int events = 0;
+    final Set<SelectionKey> selected = selector.selectedKeys();
     if (!selected.isEmpty()) {
       // A listener may poll, too, and so change the selected keys: they are copied and cleared
       // first. An inner call finds no batch and allocates its own.
       SelectionKey[] keys = batch;
       batch = null;
-      int count;
+      final int count;
       // The lock that the selector asks for: a close in another thread empties the set.
       synchronized (selected) {
         count = selected.size();
@@ -132,17 +132,17 @@ final class ShmDoorbell implements Doorbell {
         selected.clear();
       }
       for (int i = 0; i < count; i++) {
-        told += ((Selectable) keys[i].attachment()).onReady();
+        events += ((Selectable) keys[i].attachment()).onReady();
         keys[i] = null;
       }
       batch = keys;
     }
-    Arrivals arrivals = this.arrivals;
+    final Arrivals arrivals = this.arrivals;
     if (arrivals != null) {
       arrivals.onTime();
     }
     unmute();
-    return told;
+    return events;
   }
 
   /** Listens to a link again in a while. For the owner. */
@@ -202,7 +202,7 @@ final class ShmDoorbell implements Doorbell {
     lock.lock();
     try {
       checkOpen();
-      ProcessDirectory directory = fabric.directory();
+      final ProcessDirectory directory = fabric.directory();
       if (arrivals == null || !arrivals.isFoundIn(directory.path())) {
         unreachable = arrivals;
         arrivals = Arrivals.open(this, selector, directory.path(), directory.nextBell());
@@ -231,7 +231,7 @@ final class ShmDoorbell implements Doorbell {
     if (arrivals != null) {
       arrivals.close();
     }
-    for (Link link : links) {
+    for (final Link link : links) {
       link.abandon();
     }
     Cleanup.close(selector);

@@ -83,9 +83,9 @@ final class ShmFabric implements Fabric {
 
   /** Equal for two processes of one user that run on one kernel and see the same directory. */
   private static byte[] hint(Path parent, Ownership ownership) throws IOException {
-    String bootId = Files.readString(BOOT_ID).trim();
-    Map<String, Object> id = Files.readAttributes(parent, "unix:dev,ino");
-    String text = bootId + " " + id.get("dev") + ":" + id.get("ino") + " " + ownership.uid();
+    final String bootId = Files.readString(BOOT_ID).trim();
+    final Map<String, Object> id = Files.readAttributes(parent, "unix:dev,ino");
+    final String text = bootId + " " + id.get("dev") + ":" + id.get("ino") + " " + ownership.uid();
     return text.getBytes(UTF_8);
   }
 
@@ -110,7 +110,7 @@ final class ShmFabric implements Fabric {
 
   @Override
   public Doorbell openDoorbell() throws IOException {
-    ShmDoorbell doorbell = new ShmDoorbell(this);
+    final ShmDoorbell doorbell = new ShmDoorbell(this);
     doorbells.add(doorbell);
     if (closed) {
       doorbell.close();
@@ -123,13 +123,13 @@ final class ShmFabric implements Fabric {
   public Offer offer(
       Doorbell doorbell, byte[] peerHint, int length, byte[] token, OfferListener listener)
       throws IOException {
-    ShmDoorbell bell = own(doorbell);
+    final ShmDoorbell bell = own(doorbell);
     checkToken(token);
     WorkRequests.checkLength(length);
     checkHint(peerHint);
-    Arrivals arrivals = bell.arrivals();
-    SessionAddress address = address(length, arrivals.bell(), Nonce.random());
-    ShmOffer offer = new ShmOffer(arrivals, address, token, create(address), listener);
+    final Arrivals arrivals = bell.arrivals();
+    final SessionAddress address = address(length, arrivals.bell(), Nonce.random());
+    final ShmOffer offer = new ShmOffer(arrivals, address, token, create(address), listener);
     arrivals.add(offer);
     return offer;
   }
@@ -138,9 +138,9 @@ final class ShmFabric implements Fabric {
   public QueuePair connect(
       Doorbell doorbell, byte[] descriptor, byte[] token, long timeoutNs, boolean datagrams)
       throws IOException {
-    ShmDoorbell bell = own(doorbell);
+    final ShmDoorbell bell = own(doorbell);
     checkToken(token);
-    SessionAddress address = SessionAddress.decode(descriptor);
+    final SessionAddress address = SessionAddress.decode(descriptor);
     if (address.isRegistered()) {
       throw new IOException("not a session: " + address.name());
     }
@@ -219,7 +219,7 @@ final class ShmFabric implements Fabric {
   /** The address of new memory of this process. */
   SessionAddress address(int length, int bell, Nonce nonce) throws IOException {
     WorkRequests.checkLength(length);
-    ProcessDirectory directory = directory();
+    final ProcessDirectory directory = directory();
     return new SessionAddress(directory.name(), directory.nextSession(), bell, length, nonce);
   }
 
@@ -230,7 +230,7 @@ final class ShmFabric implements Fabric {
 
   /** Maps memory that a peer has registered. */
   MappedRegion attach(SessionAddress address) throws IOException {
-    Path peer = root.resolve(address.process());
+    final Path peer = root.resolve(address.process());
     checkPeer(peer);
     try (FileChannel channel = SessionFile.open(address.path(peer), address, ownership)) {
       return SessionFile.map(channel, address.length(), MapMode.READ_ONLY);
@@ -281,7 +281,7 @@ final class ShmFabric implements Fabric {
     } finally {
       lock.unlock();
     }
-    for (ShmDoorbell doorbell : doorbells) {
+    for (final ShmDoorbell doorbell : doorbells) {
       doorbell.close();
     }
     domains.forEach(Cleanup::close);

@@ -3,11 +3,12 @@ package dev.ringfetch.fabric.shm;
 import dev.ringfetch.fabric.Fabric;
 import dev.ringfetch.fabric.FabricContext;
 import dev.ringfetch.fabric.FabricProvider;
+import dev.ringfetch.fabric.FabricProviders;
 import java.io.IOException;
 
 /** Provider of the {@code shm} fabric, which connects processes of one user on one Linux host. */
 public final class ShmProvider implements FabricProvider {
-  static final String NAME = "shm";
+  static final String NAME = FabricProviders.SHM;
 
   /** Above every fabric that needs a device, since shared memory is the fastest. */
   private static final int PRIORITY = 100;
@@ -27,7 +28,7 @@ public final class ShmProvider implements FabricProvider {
 
   @Override
   public String unavailability() {
-    String system = System.getProperty("os.name", "");
+    final String system = System.getProperty("os.name", "");
     return system.equals("Linux")
         ? PeerCredentials.unavailability()
         : "shm needs Linux: os.name=" + system;
@@ -35,7 +36,7 @@ public final class ShmProvider implements FabricProvider {
 
   @Override
   public Fabric open(FabricContext context) throws IOException {
-    String reason = unavailability();
+    final String reason = unavailability();
     if (reason != null) {
       throw new IOException(reason);
     }

@@ -58,8 +58,8 @@ final class ShmQueuePair implements QueuePair {
 
   @Override
   public RegisteredMemory register(int length) throws IOException {
-    SessionAddress address = fabric.address(length, SessionAddress.NO_BELL, nonce.beside());
-    SessionFile file = fabric.create(address);
+    final SessionAddress address = fabric.address(length, SessionAddress.NO_BELL, nonce.beside());
+    final SessionFile file = fabric.create(address);
     if (!link.own(file)) {
       file.unlink();
       file.truncate();
@@ -71,7 +71,7 @@ final class ShmQueuePair implements QueuePair {
 
   @Override
   public MemoryRegion attach(byte[] descriptor, int maxLength) throws IOException {
-    SessionAddress address = SessionAddress.decode(descriptor);
+    final SessionAddress address = SessionAddress.decode(descriptor);
     if (!address.isRegistered() || !address.nonce().isBeside(nonce)) {
       throw new IOException("not registered for this connection");
     }
@@ -120,7 +120,7 @@ final class ShmQueuePair implements QueuePair {
       long workRequestId) {
     WorkRequests.checkRemote(this.remote, remote);
     WorkRequests.checkRead(remote, remoteOffset, local, localOffset, length, firstOffset);
-    int refusal = refusal(workRequestId);
+    final int refusal = refusal(workRequestId);
     if (refusal != POSTED) {
       return refusal;
     }
@@ -141,7 +141,7 @@ final class ShmQueuePair implements QueuePair {
       RemoteMemory remote, int remoteOffset, long expected, long desired, long workRequestId) {
     WorkRequests.checkRemote(this.remote, remote);
     WorkRequests.checkWord(remote, remoteOffset);
-    int refusal = refusal(workRequestId);
+    final int refusal = refusal(workRequestId);
     if (refusal == POSTED) {
       complete(workRequestId, memory.compareAndExchangeLong(remoteOffset, expected, desired));
     }
@@ -152,7 +152,7 @@ final class ShmQueuePair implements QueuePair {
   public int fetchAndAdd(RemoteMemory remote, int remoteOffset, long delta, long workRequestId) {
     WorkRequests.checkRemote(this.remote, remote);
     WorkRequests.checkWord(remote, remoteOffset);
-    int refusal = refusal(workRequestId);
+    final int refusal = refusal(workRequestId);
     if (refusal == POSTED) {
       complete(workRequestId, memory.getAndAddLong(remoteOffset, delta));
     }

@@ -62,10 +62,10 @@ final class ShmRemoteDomain implements RemoteDomain {
   /** Connects; the token is used up last, when everything else is there. */
   static ShmRemoteDomain connect(ShmFabric fabric, DomainAddress address, byte[] token)
       throws IOException {
-    Path directory = fabric.directory(address);
-    DomainRecord record = record(fabric, address, directory);
-    MemoryRegion gate = record.openGate(address, directory).region();
-    AdmissionFile.MappedAdmission admission =
+    final Path directory = fabric.directory(address);
+    final DomainRecord record = record(fabric, address, directory);
+    final MemoryRegion gate = record.openGate(address, directory).region();
+    final AdmissionFile.MappedAdmission admission =
         AdmissionFile.take(address, directory, token, fabric.ownership());
     return new ShmRemoteDomain(fabric, address, record, gate, admission);
   }
@@ -75,7 +75,7 @@ final class ShmRemoteDomain implements RemoteDomain {
     if (address.segment() != DomainAddress.WHOLE || address.length() != DomainRecord.LENGTH) {
       throw new IOException("not a domain: segment=" + address.segment());
     }
-    Path file = address.record(directory);
+    final Path file = address.record(directory);
     try {
       fabric.checkPeer(directory);
       try (FileChannel channel =
@@ -99,15 +99,15 @@ final class ShmRemoteDomain implements RemoteDomain {
 
   @Override
   public int attach(byte[] segmentDescriptor) throws IOException {
-    DomainAddress segment = DomainAddress.decode(segmentDescriptor);
+    final DomainAddress segment = DomainAddress.decode(segmentDescriptor);
     if (!segment.isSegmentOf(address)) {
       throw new IOException("not a segment of this domain");
     }
     if (isRevoked()) {
       throw new IOException("the admission has ended");
     }
-    Path file = segment.file(directory);
-    MapMode mode = rights.include(Rights.WRITE) ? MapMode.READ_WRITE : MapMode.READ_ONLY;
+    final Path file = segment.file(directory);
+    final MapMode mode = rights.include(Rights.WRITE) ? MapMode.READ_WRITE : MapMode.READ_ONLY;
     try (FileChannel channel =
         SessionFile.open(file, segment.length(), segment.nonce(), fabric.ownership())) {
       if (find(segment.segment()) == null) {
@@ -127,7 +127,7 @@ final class ShmRemoteDomain implements RemoteDomain {
   }
 
   private MappedRegion find(int segment) {
-    MappedRegion[] attached = segments;
+    final MappedRegion[] attached = segments;
     return segment >= 0 && segment < attached.length ? attached[segment] : null;
   }
 
@@ -135,7 +135,7 @@ final class ShmRemoteDomain implements RemoteDomain {
     if (ended) {
       return;
     }
-    MappedRegion[] grown = Arrays.copyOf(segments, Math.max(segments.length, segment + 1));
+    final MappedRegion[] grown = Arrays.copyOf(segments, Math.max(segments.length, segment + 1));
     grown[segment] = region;
     segments = grown;
   }
@@ -146,7 +146,7 @@ final class ShmRemoteDomain implements RemoteDomain {
   }
 
   private MappedRegion attached(int segment) {
-    MappedRegion region = find(segment);
+    final MappedRegion region = find(segment);
     if (region == null) {
       throw new IllegalArgumentException("not attached: segment=" + segment);
     }
@@ -170,9 +170,9 @@ final class ShmRemoteDomain implements RemoteDomain {
       int localOffset,
       int length,
       long workRequestId) {
-    MemoryRegion region = view(segment);
+    final MemoryRegion region = view(segment);
     WorkRequests.checkTransfer(offset, region.length(), local, localOffset, length);
-    int refusal = refusal(workRequestId);
+    final int refusal = refusal(workRequestId);
     if (refusal != QueuePair.POSTED) {
       return refusal;
     }
@@ -193,9 +193,9 @@ final class ShmRemoteDomain implements RemoteDomain {
       int length,
       long workRequestId) {
     WorkRequests.checkRights(rights, Rights.WRITE);
-    MappedRegion region = attached(segment);
+    final MappedRegion region = attached(segment);
     WorkRequests.checkTransfer(offset, region.length(), local, localOffset, length);
-    int refusal = refusal(workRequestId);
+    final int refusal = refusal(workRequestId);
     if (refusal != QueuePair.POSTED) {
       return refusal;
     }
@@ -236,7 +236,7 @@ final class ShmRemoteDomain implements RemoteDomain {
       }
     }
     while (done < length) {
-      int step = Math.min(length - done, CHUNK_LENGTH);
+      final int step = Math.min(length - done, CHUNK_LENGTH);
       source.getBytes(sourceOffset + done, chunk, 0, step);
       destination.putBytes(offset + done, chunk, 0, step);
       done += step;
@@ -247,10 +247,10 @@ final class ShmRemoteDomain implements RemoteDomain {
   @Override
   public int compareAndSwap(
       int segment, long offset, long expected, long desired, long workRequestId) {
-    MappedRegion region = word(segment, offset);
-    int refusal = refusal(workRequestId);
+    final MappedRegion region = word(segment, offset);
+    final int refusal = refusal(workRequestId);
     if (refusal == QueuePair.POSTED) {
-      long former = region.compareAndExchangeLong((int) offset, expected, desired);
+      final long former = region.compareAndExchangeLong((int) offset, expected, desired);
       complete(workRequestId, QueuePair.SUCCESS, former);
     }
     return refusal;
@@ -258,8 +258,8 @@ final class ShmRemoteDomain implements RemoteDomain {
 
   @Override
   public int fetchAndAdd(int segment, long offset, long delta, long workRequestId) {
-    MappedRegion region = word(segment, offset);
-    int refusal = refusal(workRequestId);
+    final MappedRegion region = word(segment, offset);
+    final int refusal = refusal(workRequestId);
     if (refusal == QueuePair.POSTED) {
       complete(workRequestId, QueuePair.SUCCESS, region.getAndAddLong((int) offset, delta));
     }
@@ -268,7 +268,7 @@ final class ShmRemoteDomain implements RemoteDomain {
 
   private MappedRegion word(int segment, long offset) {
     WorkRequests.checkRights(rights, Rights.ATOMIC);
-    MappedRegion region = attached(segment);
+    final MappedRegion region = attached(segment);
     WorkRequests.checkWord(offset, region.length());
     return region;
   }
@@ -314,7 +314,7 @@ final class ShmRemoteDomain implements RemoteDomain {
   /** A revoked admission stays so; if its page was taken away, the error is thrown here. */
   private void end() {
     ended = true;
-    MemoryRegion page = admission.region();
+    final MemoryRegion page = admission.region();
     try {
       page.verify();
     } catch (InternalError e) {

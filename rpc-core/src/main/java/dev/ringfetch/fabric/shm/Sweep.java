@@ -31,8 +31,9 @@ final class Sweep {
   private static final Map<Path, ReentrantLock> SWEEPING = new ConcurrentHashMap<>();
 
   /**
-   * Lock files without a sign of life that this JVM has turned out to have locked through another
-   * class loader. Their channels stay open for good, since closing one would drop that lock.
+   * Lock files without a liveness socket that this JVM has turned out to have locked through
+   * another class loader. Their channels stay open for good, since closing one would drop that
+   * lock.
    */
   private static final Map<String, FileChannel> HELD_ELSEWHERE_IN_JVM = new ConcurrentHashMap<>();
 
@@ -41,11 +42,11 @@ final class Sweep {
   /** Sweeps a root that has been checked to be this user's, or does nothing where there is none. */
   static void run(Path root) {
     try {
-      ReentrantLock sweeping =
+      final ReentrantLock sweeping =
           SWEEPING.computeIfAbsent(root.toRealPath(), absent -> new ReentrantLock());
       sweeping.lock();
       try (DirectoryStream<Path> entries = Files.newDirectoryStream(root)) {
-        for (Path entry : entries) {
+        for (final Path entry : entries) {
           sweepEntry(root, entry.getFileName().toString());
         }
       } finally {
@@ -60,12 +61,13 @@ final class Sweep {
 
   private static void sweepEntry(Path root, String entry) {
     if (entry.endsWith(ProcessDirectory.LOCK_SUFFIX)) {
-      String name = entry.substring(0, entry.length() - ProcessDirectory.LOCK_SUFFIX.length());
+      final String name =
+          entry.substring(0, entry.length() - ProcessDirectory.LOCK_SUFFIX.length());
       if (ProcessDirectory.isName(name)) {
         sweepIfDead(root, name);
       }
     } else if (ProcessDirectory.isName(entry)
-        && SignOfLife.read(root.resolve(entry)) == SignOfLife.Reading.ALIVE) {
+        && LivenessSocket.probe(root.resolve(entry)) == LivenessSocket.State.ALIVE) {
       LOGGER.log(Level.DEBUG, "{0} has no lock, but lives", entry);
     } else if (ProcessDirectory.isName(entry)
         && !Files.exists(
@@ -76,7 +78,7 @@ final class Sweep {
   }
 
   private static void sweepIfDead(Path root, String name) {
-    switch (SignOfLife.read(root.resolve(name))) {
+    switch (LivenessSocket.probe(root.resolve(name))) {
       case ALIVE -> {} // to look at the lock could drop it
       case DEAD -> {
         if (deleteDead(root.resolve(name))) {
@@ -91,7 +93,7 @@ final class Sweep {
     if (ProcessDirectory.isHeldHere(name) || HELD_ELSEWHERE_IN_JVM.containsKey(name)) {
       return;
     }
-    Path lockPath = root.resolve(name + ProcessDirectory.LOCK_SUFFIX);
+    final Path lockPath = root.resolve(name + ProcessDirectory.LOCK_SUFFIX);
     if (!Files.isRegularFile(lockPath, LinkOption.NOFOLLOW_LINKS)) {
       return; // not one of ours: to open a pipe would wait for its other end
     }
@@ -116,16 +118,16 @@ final class Sweep {
 
   /**
    * Deletes the directory of a dead process, except for memory that may still be read: that stays,
-   * with the sign from which a later sweep learns that the process is dead.
+   * with the socket from which a later sweep learns that the process is dead.
    *
    * @return false when something stays.
    */
   private static boolean deleteDead(Path directory) {
-    List<Path> entries = list(directory);
-    List<Path> staying = new DeadDomains(entries).settle(entries);
-    for (Path entry : entries) {
-      boolean isSign = entry.getFileName().toString().equals(SignOfLife.NAME);
-      if (!staying.contains(entry) && !(isSign && !staying.isEmpty())) {
+    final List<Path> entries = list(directory);
+    final List<Path> staying = new DeadDomains(entries).retained(entries);
+    for (final Path entry : entries) {
+      final boolean isLiveness = entry.getFileName().toString().equals(LivenessSocket.NAME);
+      if (!staying.contains(entry) && !(isLiveness && !staying.isEmpty())) {
         Cleanup.delete(entry);
       }
     }
@@ -144,7 +146,7 @@ final class Sweep {
   }
 
   private static List<Path> list(Path directory) {
-    List<Path> entries = new ArrayList<>();
+    final List<Path> entries = new ArrayList<>();
     if (!Files.isDirectory(directory, LinkOption.NOFOLLOW_LINKS)) {
       return entries;
     }

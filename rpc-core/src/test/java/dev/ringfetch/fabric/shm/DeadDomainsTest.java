@@ -10,6 +10,7 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import dev.ringfetch.fabric.Domain;
 import dev.ringfetch.fabric.DomainContext;
+import dev.ringfetch.fabric.DomainSegment;
 import dev.ringfetch.fabric.Fabric;
 import dev.ringfetch.fabric.FabricContext;
 import dev.ringfetch.fabric.GatePage;
@@ -18,7 +19,6 @@ import dev.ringfetch.fabric.MemoryRegion;
 import dev.ringfetch.fabric.QueuePair;
 import dev.ringfetch.fabric.RemoteDomain;
 import dev.ringfetch.fabric.Rights;
-import dev.ringfetch.fabric.Segment;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -93,7 +93,7 @@ class DeadDomainsTest {
     domain.admit(fabric.hint(), token("not taken"));
     System.out.println(HexFormat.of().formatHex(domain.descriptor()));
     for (int i = 0; i < 2; i++) {
-      Segment segment = domain.grow(SIZE);
+      DomainSegment segment = domain.grow(SIZE);
       segment.region().putLongRelease(SIZE - 8, 100 + i);
       System.out.println(HexFormat.of().formatHex(segment.descriptor()));
     }

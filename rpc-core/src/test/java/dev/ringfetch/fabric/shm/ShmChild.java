@@ -4,13 +4,13 @@ import static java.nio.charset.StandardCharsets.UTF_8;
 
 import dev.ringfetch.fabric.Domain;
 import dev.ringfetch.fabric.DomainContext;
+import dev.ringfetch.fabric.DomainSegment;
 import dev.ringfetch.fabric.Doorbell;
 import dev.ringfetch.fabric.Fabric;
 import dev.ringfetch.fabric.FabricContext;
 import dev.ringfetch.fabric.FabricHarness;
 import dev.ringfetch.fabric.QueuePair;
 import dev.ringfetch.fabric.Rights;
-import dev.ringfetch.fabric.Segment;
 import java.io.BufferedReader;
 import java.io.IOException;
 import java.nio.channels.FileChannel;
@@ -148,7 +148,7 @@ final class ShmChild implements AutoCloseable {
   /** Grows a domain until no memory is to be had, and says why; what was had can be used. */
   private static void fillDomain(Fabric fabric) throws IOException {
     Domain domain = fabric.openDomain(new DomainContext());
-    List<Segment> segments = new ArrayList<>();
+    List<DomainSegment> segments = new ArrayList<>();
     try {
       while (segments.size() < 1000) {
         segments.add(domain.grow(FabricHarness.LENGTH));
@@ -156,7 +156,7 @@ final class ShmChild implements AutoCloseable {
     } catch (IOException e) {
       System.out.println(segments.size() + " " + e.getMessage());
     }
-    for (Segment segment : segments) {
+    for (DomainSegment segment : segments) {
       for (int i = 0; i < FabricHarness.LENGTH; i += 4096) {
         segment.region().putLong(i, 1);
       }

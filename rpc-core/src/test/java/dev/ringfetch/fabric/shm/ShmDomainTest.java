@@ -11,6 +11,7 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import dev.ringfetch.fabric.Domain;
 import dev.ringfetch.fabric.DomainContext;
+import dev.ringfetch.fabric.DomainSegment;
 import dev.ringfetch.fabric.Fabric;
 import dev.ringfetch.fabric.FabricContext;
 import dev.ringfetch.fabric.FabricProviders;
@@ -19,7 +20,6 @@ import dev.ringfetch.fabric.MemoryRegion;
 import dev.ringfetch.fabric.QueuePair;
 import dev.ringfetch.fabric.RemoteDomain;
 import dev.ringfetch.fabric.Rights;
-import dev.ringfetch.fabric.Segment;
 import java.io.IOException;
 import java.nio.ByteBuffer;
 import java.nio.channels.FileChannel;
@@ -92,7 +92,7 @@ class ShmDomainTest {
   void filesAreThisUsersAloneAndGoWithTheDomain() throws IOException {
     assertFalse(Files.exists(root()));
     Domain domain = owner.openDomain(new DomainContext());
-    Segment segment = domain.grow(SIZE);
+    DomainSegment segment = domain.grow(SIZE);
     domain.grow(SIZE);
     domain.admit(peer.hint(), token("later"));
     RemoteDomain remote = connect(domain);
@@ -177,7 +177,7 @@ class ShmDomainTest {
     Domain domain = owner.openDomain(new DomainContext());
     RemoteDomain remote = connect(domain);
     remote.attach(domain.grow(SIZE).descriptor());
-    Segment second = domain.grow(SIZE);
+    DomainSegment second = domain.grow(SIZE);
     truncate(file("-segment-1"), SIZE);
     IOException refusal = assertThrows(IOException.class, () -> remote.attach(second.descriptor()));
     assertTrue(refusal.getMessage().contains("size="), refusal::getMessage);
@@ -234,8 +234,8 @@ class ShmDomainTest {
   void deletedFilesAreNamedAndWhatIsMappedStays() throws IOException {
     Domain domain = owner.openDomain(new DomainContext().rights(Rights.WRITE));
     RemoteDomain remote = connect(domain);
-    Segment segment = domain.grow(SIZE);
-    Segment second = domain.grow(SIZE);
+    DomainSegment segment = domain.grow(SIZE);
+    DomainSegment second = domain.grow(SIZE);
     remote.attach(segment.descriptor());
     segment.region().putLongRelease(0, 4);
     try (Stream<Path> all = Files.walk(root())) { // as RemoveIPC does

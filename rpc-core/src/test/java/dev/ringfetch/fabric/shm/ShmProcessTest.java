@@ -158,7 +158,7 @@ class ShmProcessTest {
       }
     }
     assertEquals(0, start("sweep").exitCode());
-    for (int i = 0; i < 10; i++) { // more than may wait at the sign of life
+    for (int i = 0; i < 10; i++) { // more than may wait at the liveness socket
       Sweep.run(root);
     }
     assertEquals(before, entries());
@@ -166,22 +166,22 @@ class ShmProcessTest {
   }
 
   @Test
-  void aSignOfLifeIsReadWhileItsProcessLives() throws Exception {
+  void aLivenessSocketIsProbedWhileItsProcessLives() throws Exception {
     Path directory = Files.createDirectory(parent.resolve("signed"));
-    assertEquals(SignOfLife.Reading.NONE, SignOfLife.read(directory));
-    SignOfLife sign = SignOfLife.give(directory);
+    assertEquals(LivenessSocket.State.NONE, LivenessSocket.probe(directory));
+    LivenessSocket socket = LivenessSocket.open(directory);
     for (int i = 0; i < 10; i++) {
-      assertEquals(SignOfLife.Reading.ALIVE, SignOfLife.read(directory));
+      assertEquals(LivenessSocket.State.ALIVE, LivenessSocket.probe(directory));
     }
-    sign.close();
-    assertEquals(SignOfLife.Reading.DEAD, SignOfLife.read(directory));
+    socket.close();
+    assertEquals(LivenessSocket.State.DEAD, LivenessSocket.probe(directory));
     Path deep = parent;
     for (int i = 0; i < 12; i++) {
       deep = Files.createDirectory(deep.resolve("a-long-name"));
     }
     Path tooDeep = deep;
-    assertThrows(IOException.class, () -> SignOfLife.give(tooDeep));
-    assertEquals(SignOfLife.Reading.NONE, SignOfLife.read(deep));
+    assertThrows(IOException.class, () -> LivenessSocket.open(tooDeep));
+    assertEquals(LivenessSocket.State.NONE, LivenessSocket.probe(deep));
     ProcessDirectory.create(deep.resolve("root"), Ownership.ofThisProcess()).close();
   }
 
@@ -289,16 +289,16 @@ class ShmProcessTest {
   }
 
   @Test
-  void strangersAreFewAndMakeRoom() throws IOException {
+  void unverifiedPeersAreFewAndMakeRoom() throws IOException {
     FabricHarness harness = openHarness();
     byte[] descriptor = harness.offer(token("a")).offer.descriptor();
-    List<SocketChannel> strangers = strangers(descriptor, 100);
+    List<SocketChannel> peers = peers(descriptor, 100);
     harness.settle();
     Future<QueuePair> connected = harness.connectUndriven(descriptor, token("a"), DEADLINE_NS);
     harness.settle();
     assertFalse(connected.isDone());
-    for (SocketChannel stranger : strangers) {
-      stranger.close();
+    for (SocketChannel peer : peers) {
+      peer.close();
     }
     harness.drive(connected::isDone);
     assertFalse(FabricHarness.result(connected).peer().isEmpty());
@@ -306,14 +306,14 @@ class ShmProcessTest {
 
   @Test
   @Tag("slow")
-  void strangersThatStayAreSentAway() throws IOException {
+  void unverifiedPeersThatStayAreRejected() throws IOException {
     FabricHarness harness = openHarness();
     byte[] descriptor = harness.offer(token("a")).offer.descriptor();
-    strangers(descriptor, 100);
+    peers(descriptor, 100);
     harness.settle();
     long startNs = System.nanoTime();
     Future<QueuePair> connected = harness.connectUndriven(descriptor, token("a"), DEADLINE_NS);
-    // Long sleeps: the end of a stranger's time has to end them.
+    // Long sleeps: the end of a peer's time has to end them.
     while (!connected.isDone()) {
       harness.serverBell.await(DEADLINE_NS);
     }
@@ -321,15 +321,15 @@ class ShmProcessTest {
     assertTrue(System.nanoTime() - startNs > SECONDS.toNanos(5));
   }
 
-  private List<SocketChannel> strangers(byte[] descriptor, int count) throws IOException {
+  private List<SocketChannel> peers(byte[] descriptor, int count) throws IOException {
     SessionAddress address = SessionAddress.decode(descriptor);
     Path bell = SessionAddress.bellPath(root.resolve(address.process()), address.bell());
-    List<SocketChannel> strangers = new ArrayList<>();
+    List<SocketChannel> peers = new ArrayList<>();
     for (int i = 0; i < count; i++) {
-      SocketChannel stranger = closeLater(SocketChannel.open(StandardProtocolFamily.UNIX));
-      assertTrue(stranger.connect(SessionAddress.socketAddress(bell)));
-      strangers.add(stranger);
+      SocketChannel peer = closeLater(SocketChannel.open(StandardProtocolFamily.UNIX));
+      assertTrue(peer.connect(SessionAddress.socketAddress(bell)));
+      peers.add(peer);
     }
-    return strangers;
+    return peers;
   }
 }

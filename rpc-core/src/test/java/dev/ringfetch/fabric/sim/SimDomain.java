@@ -1,14 +1,14 @@
 package dev.ringfetch.fabric.sim;
 
-import dev.ringfetch.fabric.Admission;
 import dev.ringfetch.fabric.DirectRegion;
 import dev.ringfetch.fabric.Domain;
+import dev.ringfetch.fabric.DomainAdmission;
 import dev.ringfetch.fabric.DomainContext;
+import dev.ringfetch.fabric.DomainSegment;
 import dev.ringfetch.fabric.GateDescriptor;
 import dev.ringfetch.fabric.GatePage;
 import dev.ringfetch.fabric.MemoryRegion;
 import dev.ringfetch.fabric.Rights;
-import dev.ringfetch.fabric.Segment;
 import dev.ringfetch.fabric.WorkRequests;
 import java.io.IOException;
 import java.nio.ByteBuffer;
@@ -109,7 +109,7 @@ final class SimDomain implements Domain {
   }
 
   @Override
-  public Segment grow(int length) throws IOException {
+  public DomainSegment grow(int length) throws IOException {
     WorkRequests.checkLength(length);
     synchronized (network) {
       checkOpen();
@@ -145,7 +145,7 @@ final class SimDomain implements Domain {
   }
 
   @Override
-  public Admission admit(byte[] peerHint, byte[] token) throws IOException {
+  public DomainAdmission admit(byte[] peerHint, byte[] token) throws IOException {
     SimFabric.checkToken(token);
     SimFabric.checkHint(peerHint);
     synchronized (network) {
@@ -212,7 +212,7 @@ final class SimDomain implements Domain {
   }
 
   /** A segment, of which the owner has a view behind its store buffer. */
-  final class SimSegment implements Segment {
+  final class SimSegment implements DomainSegment {
     private final int number;
     private final DirectRegion heap;
     private final SimRegion view;
@@ -267,7 +267,7 @@ final class SimDomain implements Domain {
     }
   }
 
-  private final class SimAdmission implements Admission {
+  private final class SimAdmission implements DomainAdmission {
     private final String token;
     private SimRemoteDomain remote; // null until the peer has connected
 

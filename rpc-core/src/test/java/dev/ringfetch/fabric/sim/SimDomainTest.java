@@ -9,6 +9,7 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 import dev.ringfetch.fabric.DirectRegion;
 import dev.ringfetch.fabric.Domain;
 import dev.ringfetch.fabric.DomainContext;
+import dev.ringfetch.fabric.DomainSegment;
 import dev.ringfetch.fabric.FabricCapabilities.ReadAtomicity;
 import dev.ringfetch.fabric.FabricCapabilities.WriteOrder;
 import dev.ringfetch.fabric.FabricHarness;
@@ -19,7 +20,6 @@ import dev.ringfetch.fabric.MemoryRegion;
 import dev.ringfetch.fabric.QueuePair;
 import dev.ringfetch.fabric.RemoteDomain;
 import dev.ringfetch.fabric.Rights;
-import dev.ringfetch.fabric.Segment;
 import java.io.IOException;
 import java.util.ArrayList;
 import java.util.List;
@@ -35,7 +35,7 @@ class SimDomainTest {
   private SimNetwork network;
   private SimFabric owner;
   private Domain domain;
-  private Segment segment;
+  private DomainSegment segment;
   private RemoteDomain remote;
   private MemoryRegion local;
 
@@ -234,7 +234,7 @@ class SimDomainTest {
     gate.move(1);
     open(owner, new DomainContext().gate(gate, 1));
     segment.region().putLongRelease(0, 77);
-    Segment later = domain.grow(SIZE);
+    DomainSegment later = domain.grow(SIZE);
     later.region().putLongRelease(8, 78);
     owner.kill(true);
     GateView seen = new GateView(remote.view(RemoteDomain.GATE));

@@ -44,12 +44,12 @@ public final class AddressLayout {
    * @throws IllegalArgumentException if the address is not resolved.
    */
   public static void encode(InetSocketAddress address, ByteBuffer out) {
-    InetAddress host = address.getAddress();
+    final InetAddress host = address.getAddress();
     if (host == null) {
       throw new IllegalArgumentException("unresolved address=" + address);
     }
-    byte[] bytes = host.getAddress();
-    boolean inet6 = host instanceof Inet6Address;
+    final byte[] bytes = host.getAddress();
+    final boolean inet6 = host instanceof Inet6Address;
     out.put(0, new byte[SIZE]);
     out.order(ByteOrder.nativeOrder()).putShort(FAMILY, (short) (inet6 ? INET6 : INET));
     if (inet6) {
@@ -61,15 +61,15 @@ public final class AddressLayout {
 
   /** Reads an address from the first {@link #SIZE} bytes of a buffer; null if there is none. */
   public static InetSocketAddress decode(ByteBuffer in) {
-    int family = in.order(ByteOrder.nativeOrder()).getShort(FAMILY);
+    final int family = in.order(ByteOrder.nativeOrder()).getShort(FAMILY);
     if (family != INET && family != INET6) {
       return null;
     }
-    byte[] bytes = new byte[family == INET6 ? 16 : 4];
+    final byte[] bytes = new byte[family == INET6 ? 16 : 4];
     in.get(family == INET6 ? INET6_ADDRESS : INET_ADDRESS, bytes);
-    int port = ((in.get(PORT) & 0xFF) << 8) | (in.get(PORT + 1) & 0xFF);
+    final int port = ((in.get(PORT) & 0xFF) << 8) | (in.get(PORT + 1) & 0xFF);
     try {
-      InetAddress host =
+      final InetAddress host =
           family == INET6 && in.getInt(INET6_SCOPE) != 0
               ? Inet6Address.getByAddress(null, bytes, in.getInt(INET6_SCOPE))
               : InetAddress.getByAddress(bytes);

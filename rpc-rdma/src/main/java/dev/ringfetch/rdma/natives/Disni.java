@@ -41,7 +41,7 @@ public final class Disni {
    * would keep it in the channel for ever.
    */
   public static RdmaCmId requested(long handle, RdmaEventChannel channel) throws IOException {
-    NatCmaIdPrivate id = new NatCmaIdPrivate(handle, channel, NO_DISPATCHER);
+    final NatCmaIdPrivate id = new NatCmaIdPrivate(handle, channel, NO_DISPATCHER);
     id.setVerbs(new NatIbvContext(ConnectionManager.context(handle), NO_DISPATCHER));
     return id;
   }

@@ -16,7 +16,7 @@ public final class Layouts {
    * @throws IllegalStateException if a number differs or only one side has it.
    */
   public static void verify() {
-    Map<String, Integer> expected = expected();
+    final Map<String, Integer> expected = expected();
     if (expected.size() != count()) {
       throw new IllegalStateException(
           "layouts here=" + expected.size() + " in the library=" + count());
@@ -32,7 +32,7 @@ public final class Layouts {
 
   /** The numbers of this package, by their names in C. */
   public static Map<String, Integer> expected() {
-    Map<String, Integer> layout = new TreeMap<>();
+    final Map<String, Integer> layout = new TreeMap<>();
     layout.put("RDMA_MAX_RESP_RES", ConnectionManager.ALL);
     layout.put("sizeof ibv_send_wr", SendLayout.SIZE);
     layout.put("ibv_send_wr.wr_id", SendLayout.ID);

@@ -1,5 +1,6 @@
 package dev.ringfetch.rdma.natives;
 
+import com.google.errorprone.annotations.concurrent.GuardedBy;
 import com.ibm.disni.util.MemoryUtils;
 import com.ibm.disni.verbs.RdmaEventChannel;
 import java.io.Closeable;
@@ -28,7 +29,8 @@ public final class NativeLibrary {
 
   private static final String LOADED = "";
 
-  private static String outcome; // of loading, null until it is final; guarded by the class
+  @GuardedBy("NativeLibrary.class")
+  private static String outcome; // of loading, null until it is final
 
   private NativeLibrary() {}
 
@@ -42,7 +44,7 @@ public final class NativeLibrary {
    * as they come and go while a process runs.
    */
   public static String unavailableBecause() {
-    String loading = load();
+    final String loading = load();
     if (!loading.equals(LOADED)) {
       return loading;
     }
@@ -71,8 +73,8 @@ public final class NativeLibrary {
    * @throws IOException if it is not, with the reason as its message.
    */
   public static void require() throws IOException {
-    String loading = load();
-    String reason = loading.equals(LOADED) ? Linking.OUTCOME : loading;
+    final String loading = load();
+    final String reason = loading.equals(LOADED) ? Linking.OUTCOME : loading;
     if (!reason.equals(LOADED)) {
       throw new IOException(reason);
     }
@@ -80,7 +82,7 @@ public final class NativeLibrary {
 
   /** Directory of the library in the jar, for the machine that runs. */
   public static String resource() {
-    String arch = System.getProperty("os.arch");
+    final String arch = System.getProperty("os.arch");
     return "/native/linux-" + (arch.equals("amd64") ? "x86_64" : arch) + "/" + FILE;
   }
 
@@ -92,7 +94,7 @@ public final class NativeLibrary {
     if (outcome != null) {
       return outcome;
     }
-    String path = System.getProperty(PROPERTY);
+    final String path = System.getProperty(PROPERTY);
     try {
       if (path != null) {
         link(path);
@@ -135,7 +137,7 @@ public final class NativeLibrary {
   private record Copy(Path path) implements Closeable {
     static Copy of(InputStream content) throws CopyException {
       try {
-        Copy copy = new Copy(Files.createTempFile("ringfetch-verbs", ".so"));
+        final Copy copy = new Copy(Files.createTempFile("ringfetch-verbs", ".so"));
         try {
           copy.fill(content);
           return copy;
@@ -188,7 +190,7 @@ public final class NativeLibrary {
   }
 
   private static String oneLine(Throwable thrown) {
-    String message = thrown.getMessage();
+    final String message = thrown.getMessage();
     return thrown.getClass().getSimpleName()
         + (message == null ? "" : ": " + message.lines().findFirst().orElse(""));
   }

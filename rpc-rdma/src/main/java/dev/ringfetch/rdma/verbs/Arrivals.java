@@ -1,5 +1,6 @@
 package dev.ringfetch.rdma.verbs;
 
+import com.google.errorprone.annotations.concurrent.GuardedBy;
 import com.ibm.disni.verbs.RdmaCmId;
 import com.ibm.disni.verbs.RdmaEventChannel;
 import dev.ringfetch.rdma.natives.ConnectionManager;
@@ -37,8 +38,11 @@ final class Arrivals {
   /** Accepted, and not connected yet; belongs to the owner. */
   private final Map<VerbsQueuePair, VerbsOffer> accepted = new HashMap<>();
 
-  private ListeningId listening; // guarded by this
-  private boolean closed; // guarded by this
+  @GuardedBy("this")
+  private ListeningId listening;
+
+  @GuardedBy("this")
+  private boolean closed;
 
   Arrivals(VerbsDoorbell doorbell, RdmaEventChannel channel) {
     this.doorbell = doorbell;
@@ -54,6 +58,7 @@ final class Arrivals {
     return listening.port();
   }
 
+  @GuardedBy("this")
   private void checkOpen() throws IOException {
     if (closed) {
       throw new IOException("the doorbell is closed");
@@ -75,8 +80,8 @@ final class Arrivals {
     Endpoint endpoint = null;
     boolean let = false;
     try {
-      Introduction said = Introduction.decode(Dialing.privateData(event));
-      VerbsOffer offer = offers.get(said.offer());
+      final Introduction said = Introduction.decode(Dialing.privateData(event));
+      final VerbsOffer offer = offers.get(said.offer());
       if (offer == null || !offer.token().matches(said.token()) || !take(offer)) {
         throw new IOException(REFUSAL);
       }
@@ -97,18 +102,18 @@ final class Arrivals {
   }
 
   private void accept(RdmaCmId id, VerbsOffer offer, Introduction said) throws IOException {
-    Endpoint endpoint = offer.endpoint();
+    final Endpoint endpoint = offer.endpoint();
     if (said.side().memory().length() != endpoint.memory().length()) {
       throw new IOException("the peer's copy has another length: " + said.side().memory());
     }
     endpoint.open(id, doorbell.completions());
-    ReceiveQueue receiveQueue = new ReceiveQueue(endpoint);
+    final ReceiveQueue receiveQueue = new ReceiveQueue(endpoint);
     DatagramSender sender = null;
     if (said.side().datagrams() != 0
         && endpoint.openDatagrams(said.token().queueKey(), DatagramSender.DEPTH, 1)) {
       sender = new DatagramSender(endpoint, said.side().datagrams());
     }
-    VerbsQueuePair queuePair =
+    final VerbsQueuePair queuePair =
         new VerbsQueuePair(
             doorbell,
             endpoint,
@@ -119,7 +124,7 @@ final class Arrivals {
             WorkRequestTally.SERVERS,
             Endpoint.peerAddress(id));
     Endpoint.setTimeouts(id);
-    ByteBuffer answer = Introduction.encodeAccept(endpoint.side());
+    final ByteBuffer answer = Introduction.encodeAccept(endpoint.side());
     ConnectionManager.accept(
         Disni.handle(id),
         ConnectionManager.ALL,
@@ -133,7 +138,7 @@ final class Arrivals {
 
   /** Rejects a connect request, with a reason for the peer. */
   static void reject(RdmaCmId id, String reason) {
-    ByteBuffer data = Introduction.encodeReason(reason);
+    final ByteBuffer data = Introduction.encodeReason(reason);
     try {
       ConnectionManager.reject(Disni.handle(id), Regions.address(data), data.capacity());
     } catch (IOException e) {
@@ -143,7 +148,7 @@ final class Arrivals {
 
   /** Handles the connection of an accepted peer. Returns how many events were delivered. */
   int onEstablished(VerbsQueuePair queuePair) {
-    VerbsOffer offer = accepted.remove(queuePair);
+    final VerbsOffer offer = accepted.remove(queuePair);
     if (offer == null || !offer.isConnected()) {
       return 0;
     }
@@ -162,7 +167,7 @@ final class Arrivals {
    * then freed.
    */
   boolean onFailed(VerbsQueuePair queuePair) {
-    boolean isArriving = accepted.remove(queuePair) != null;
+    final boolean isArriving = accepted.remove(queuePair) != null;
     if (isArriving) {
       queuePair.close();
     }

@@ -57,8 +57,8 @@ final class AskedCompletions {
     asked++;
   }
 
-  /** The request with this number has completed, and with it all before it, which succeeded. */
-  void settle(long number, boolean succeeded) {
+  /** Records that the request with this number has completed; all before it have succeeded. */
+  void completeThrough(long number, boolean succeeded) {
     while (completed < asked && numbers[index(completed)] <= number) {
       complete(numbers[index(completed)] < number || succeeded);
     }

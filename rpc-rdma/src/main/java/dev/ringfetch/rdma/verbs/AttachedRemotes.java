@@ -1,5 +1,6 @@
 package dev.ringfetch.rdma.verbs;
 
+import com.google.errorprone.annotations.concurrent.GuardedBy;
 import dev.ringfetch.fabric.RemoteMemory;
 import dev.ringfetch.fabric.WorkRequests;
 import java.io.IOException;
@@ -16,7 +17,9 @@ final class AttachedRemotes {
 
   private final RemoteMemory session;
   private volatile RemoteMemory[] attached = NONE; // replaced with the monitor held
-  private int next; // number of the first descriptor that is still good; guarded by this
+
+  @GuardedBy("this")
+  private int next; // number of the first descriptor that is still good
 
   /**
    * Creates it.
@@ -34,19 +37,19 @@ final class AttachedRemotes {
    * @throws IOException when the descriptor is none of this connection's, or not good any more.
    */
   synchronized RemoteMemory attach(byte[] descriptor, int maxLength) throws IOException {
-    RegisteredDescriptor described = RegisteredDescriptor.decode(descriptor);
+    final RegisteredDescriptor described = RegisteredDescriptor.decode(descriptor);
     if (!described.isOf(session)) {
       throw new IOException("memory of another connection: number=" + described.number());
     }
     if (described.number() < next) {
       throw new IOException("a descriptor of before: number=" + described.number());
     }
-    RemoteMemory memory = described.memory();
+    final RemoteMemory memory = described.memory();
     if (memory.length() > maxLength) {
       throw new IOException("too long: length=" + memory.length() + " limit=" + maxLength);
     }
     next = described.number() + 1;
-    RemoteMemory[] grown = Arrays.copyOf(attached, attached.length + 1);
+    final RemoteMemory[] grown = Arrays.copyOf(attached, attached.length + 1);
     grown[attached.length] = memory;
     attached = grown;
     return memory;
@@ -54,7 +57,7 @@ final class AttachedRemotes {
 
   /** Refuses memory that this side may not read. */
   void check(RemoteMemory remote) {
-    for (RemoteMemory known : attached) {
+    for (final RemoteMemory known : attached) {
       if (known.equals(remote)) {
         return;
       }

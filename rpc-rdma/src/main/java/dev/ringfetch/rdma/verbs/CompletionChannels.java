@@ -1,5 +1,6 @@
 package dev.ringfetch.rdma.verbs;
 
+import com.google.errorprone.annotations.concurrent.GuardedBy;
 import com.ibm.disni.verbs.IbvCompChannel;
 import com.ibm.disni.verbs.IbvContext;
 import dev.ringfetch.rdma.natives.Disni;
@@ -18,8 +19,12 @@ final class CompletionChannels {
   /** Devices of one host, at the most. */
   static final int MAX_DEVICES = 14;
 
-  private final Map<Long, Shared> byContext = new HashMap<>(); // guarded by this
-  private boolean closed; // guarded by this
+  @GuardedBy("this")
+  private final Map<Long, Shared> byContext = new HashMap<>();
+
+  @GuardedBy("this")
+  private boolean closed;
+
   private volatile IbvCompChannel[] all = {};
 
   private static final class Shared {
@@ -53,7 +58,7 @@ final class CompletionChannels {
    * Records that a connection and its queues have ended at a device, given by its context's handle.
    */
   synchronized void leave(long device) {
-    Shared shared = byContext.get(device);
+    final Shared shared = byContext.get(device);
     if (--shared.connections == 0) {
       byContext.remove(device);
       list();
@@ -61,6 +66,7 @@ final class CompletionChannels {
     }
   }
 
+  @GuardedBy("this")
   private void list() {
     all = byContext.values().stream().map(s -> s.channel).toArray(IbvCompChannel[]::new);
   }

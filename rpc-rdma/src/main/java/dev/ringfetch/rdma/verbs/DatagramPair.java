@@ -63,18 +63,18 @@ final class DatagramPair {
       int sends,
       int receives)
       throws IOException {
-    int port = ConnectionManager.port(Disni.handle(id));
-    ByteBuffer state = Request.direct(PortLayout.SIZE);
+    final int port = ConnectionManager.port(Disni.handle(id));
+    final ByteBuffer state = Request.direct(PortLayout.SIZE);
     Devices.queryPort(Disni.handle(id.getVerbs()), port, Regions.address(state));
     if (state.getInt(PortLayout.ACTIVE_MTU) < MTU) {
       throw new IOException("packets are too short: MTU=" + state.getInt(PortLayout.ACTIVE_MTU));
     }
-    DatagramPair pair = new DatagramPair(domain, queueKey);
+    final DatagramPair pair = new DatagramPair(domain, queueKey);
     boolean opened = false;
     try {
       pair.completions = id.getVerbs().createCQ(channel, Math.max(sends, receives), 0);
       pair.completionQueue = Disni.handle(pair.completions);
-      ByteBuffer capacity = Request.direct(QueuePairLayout.CAPACITY_SIZE);
+      final ByteBuffer capacity = Request.direct(QueuePairLayout.CAPACITY_SIZE);
       capacity
           .putInt(QueuePairLayout.MAX_SENDS, sends)
           .putInt(QueuePairLayout.MAX_RECEIVES, receives)
@@ -99,7 +99,7 @@ final class DatagramPair {
   }
 
   private static int partition(long connecting) throws IOException {
-    ByteBuffer attributes = Request.direct(QueuePairLayout.SIZE);
+    final ByteBuffer attributes = Request.direct(QueuePairLayout.SIZE);
     QueuePairs.query(connecting, Regions.address(attributes));
     return Short.toUnsignedInt(attributes.getShort(QueuePairLayout.PARTITION));
   }

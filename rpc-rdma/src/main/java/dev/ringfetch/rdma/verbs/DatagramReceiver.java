@@ -92,8 +92,8 @@ final class DatagramReceiver {
 
   private void post() {
     link(last, 0);
-    long list = Regions.address(receives) + first * (long) ReceiveLayout.SIZE;
-    long refused = QueuePairs.postReceive(pair.queuePair(), list);
+    final long list = Regions.address(receives) + first * (long) ReceiveLayout.SIZE;
+    final long refused = QueuePairs.postReceive(pair.queuePair(), list);
     if (refused != 0) {
       fail("refused: " + Errors.errnoText(QueuePairs.errno(refused)));
     }
@@ -112,7 +112,7 @@ final class DatagramReceiver {
       return 0;
     }
     try {
-      int handedOut = take(handler, limit);
+      final int handedOut = take(handler, limit);
       return broken && handedOut == 0 ? QueuePair.CLOSED : handedOut;
     } finally {
       pair.leave();
@@ -122,11 +122,11 @@ final class DatagramReceiver {
   private int take(QueuePair.DatagramHandler handler, int limit) {
     int handedOut = 0;
     while (handedOut < limit && !broken) {
-      int count = CompletionQueues.poll(pair.completions(), 1, takenAddress);
+      final int count = CompletionQueues.poll(pair.completions(), 1, takenAddress);
       if (count == 0) {
         break;
       }
-      int status = count < 0 ? 0 : taken.getInt(CompletionLayout.STATUS);
+      final int status = count < 0 ? 0 : taken.getInt(CompletionLayout.STATUS);
       if (count < 0) {
         fail("completions are not to be had");
       } else if (status != CompletionLayout.SUCCESS) {
@@ -142,7 +142,7 @@ final class DatagramReceiver {
   }
 
   private int handOut(QueuePair.DatagramHandler handler, int index) {
-    int length = taken.getInt(CompletionLayout.LENGTH) - CompletionLayout.ROUTE_HEADER;
+    final int length = taken.getInt(CompletionLayout.LENGTH) - CompletionLayout.ROUTE_HEADER;
     try {
       if (taken.getInt(CompletionLayout.SOURCE_QUEUE_PAIR) != peer || length <= 0) {
         return 0;

@@ -88,13 +88,13 @@ final class DatagramSender {
     if (posted - done == DEPTH) {
       return QueuePair.SEND_QUEUE_FULL;
     }
-    boolean signaled = posted % SIGNAL_INTERVAL == SIGNAL_INTERVAL - 1;
-    int inline = length <= pair.maxInline() ? SendLayout.INLINE : 0;
+    final boolean signaled = posted % SIGNAL_INTERVAL == SIGNAL_INTERVAL - 1;
+    final int inline = length <= pair.maxInline() ? SendLayout.INLINE : 0;
     request
         .id(posted)
         .flags(signaled ? inline | SendLayout.SIGNALED : inline)
         .local(memory.address() + offset, length, memory.localKey());
-    long refused = QueuePairs.postSend(pair.queuePair(), request.address());
+    final long refused = QueuePairs.postSend(pair.queuePair(), request.address());
     if (refused != 0) {
       fail("refused: " + Errors.errnoText(QueuePairs.errno(refused)));
       return QueuePair.CLOSED;
@@ -105,11 +105,11 @@ final class DatagramSender {
   }
 
   private void reap() {
-    int count = CompletionQueues.poll(pair.completions(), BATCH, takenAddress);
+    final int count = CompletionQueues.poll(pair.completions(), BATCH, takenAddress);
     for (int i = 0; i < count; i++) {
-      int at = i * CompletionLayout.SIZE;
+      final int at = i * CompletionLayout.SIZE;
       done = taken.getLong(at + CompletionLayout.ID) + 1;
-      int status = taken.getInt(at + CompletionLayout.STATUS);
+      final int status = taken.getInt(at + CompletionLayout.STATUS);
       if (status != CompletionLayout.SUCCESS) {
         fail(Errors.completionText(status));
       }

@@ -23,16 +23,16 @@ record DeviceAddress(InetAddress host, int linkLayer, IbvContext context) {
    * Routes are not known here; addresses of one network are nearer than others.
    */
   int distance(DeviceAddress other) {
-    byte[] mine = host.getAddress();
-    byte[] others = other.host.getAddress();
+    final byte[] mine = host.getAddress();
+    final byte[] others = other.host.getAddress();
     if (mine.length != others.length || linkLayer != other.linkLayer) {
       return UNREACHABLE;
     }
-    int first = Arrays.mismatch(mine, others);
+    final int first = Arrays.mismatch(mine, others);
     if (first < 0) {
       return 0;
     }
-    int difference = (mine[first] ^ others[first]) & 0xFF;
+    final int difference = (mine[first] ^ others[first]) & 0xFF;
     return (mine.length - first) * Byte.SIZE - (Integer.numberOfLeadingZeros(difference) - 24);
   }
 

@@ -69,12 +69,13 @@ final class DeviceAddresses implements AutoCloseable {
    * @throws IOException also when there are none.
    */
   static DeviceAddresses find() throws IOException {
-    DeviceAddresses found = new DeviceAddresses();
+    final DeviceAddresses found = new DeviceAddresses();
     boolean any = false;
     try {
-      for (NetworkInterface network : Collections.list(NetworkInterface.getNetworkInterfaces())) {
+      for (final NetworkInterface network :
+          Collections.list(NetworkInterface.getNetworkInterfaces())) {
         if (network.isUp() && !network.isLoopback()) {
-          for (InetAddress host : Collections.list(network.getInetAddresses())) {
+          for (final InetAddress host : Collections.list(network.getInetAddresses())) {
             found.tryAddress(host);
           }
         }
@@ -95,22 +96,22 @@ final class DeviceAddresses implements AutoCloseable {
     if (host.isLinkLocalAddress() || addresses.size() == OfferDescriptor.MAX_ADDRESSES) {
       return;
     }
-    ByteBuffer address = Request.direct(AddressLayout.SIZE);
+    final ByteBuffer address = Request.direct(AddressLayout.SIZE);
     AddressLayout.encode(new InetSocketAddress(host, 0), address);
-    RdmaCmId id = Disni.createId(channel);
+    final RdmaCmId id = Disni.createId(channel);
     ids.add(id);
     try {
       ConnectionManager.bind(Disni.handle(id), Regions.address(address));
     } catch (IOException e) {
       return; // no device there, which is what this wants to know
     }
-    IbvContext context = id.getVerbs();
+    final IbvContext context = id.getVerbs();
     if (context == null) {
       return;
     }
     contexts.put(Disni.handle(id), Disni.handle(context));
     OpenDevices.enter(Disni.handle(context));
-    ByteBuffer port = Request.direct(PortLayout.SIZE);
+    final ByteBuffer port = Request.direct(PortLayout.SIZE);
     try {
       Devices.queryPort(
           Disni.handle(context), ConnectionManager.port(Disni.handle(id)), Regions.address(port));
@@ -140,7 +141,7 @@ final class DeviceAddresses implements AutoCloseable {
   boolean takeRemoval() {
     boolean removed = false;
     while (ConnectionManager.nextEvent(Disni.handle(channel), Regions.address(event), 0) > 0) {
-      Long context = contexts.get(event.getLong(EventLayout.ID));
+      final Long context = contexts.get(event.getLong(EventLayout.ID));
       if (context != null && event.getInt(EventLayout.TYPE) == EventLayout.DEVICE_REMOVED) {
         OpenDevices.remove(context);
         removed = true;
@@ -151,26 +152,26 @@ final class DeviceAddresses implements AutoCloseable {
 
   /** The description that a peer gets. */
   byte[] hint() {
-    ByteBuffer out = ByteBuffer.allocate(2 + addresses.size() * 18);
+    final ByteBuffer out = ByteBuffer.allocate(2 + addresses.size() * 18);
     out.put(VERSION).put((byte) addresses.size());
-    for (DeviceAddress address : addresses) {
-      byte[] bytes = address.host().getAddress();
+    for (final DeviceAddress address : addresses) {
+      final byte[] bytes = address.host().getAddress();
       out.put((byte) address.linkLayer()).put((byte) bytes.length).put(bytes);
     }
-    byte[] hint = new byte[out.position()];
+    final byte[] hint = new byte[out.position()];
     out.get(0, hint);
     return hint;
   }
 
   private static List<DeviceAddress> decode(byte[] hint) throws IOException {
-    ByteBuffer in = ByteBuffer.wrap(hint);
-    List<DeviceAddress> peers = new ArrayList<>();
+    final ByteBuffer in = ByteBuffer.wrap(hint);
+    final List<DeviceAddress> peers = new ArrayList<>();
     try {
       if (in.get() != VERSION) {
         throw new IOException("the peer's hint is of another version");
       }
       for (int left = in.get(); left > 0; left--) {
-        int linkLayer = in.get();
+        final int linkLayer = in.get();
         peers.add(new DeviceAddress(OfferDescriptor.address(in), linkLayer, null));
       }
       return peers;
@@ -185,8 +186,8 @@ final class DeviceAddresses implements AutoCloseable {
    * @throws IOException when there are none.
    */
   List<DeviceAddress> towards(byte[] hint) throws IOException {
-    List<DeviceAddress> peers = decode(hint);
-    List<DeviceAddress> reachable =
+    final List<DeviceAddress> peers = decode(hint);
+    final List<DeviceAddress> reachable =
         addresses.stream()
             .filter(own -> own.distance(peers) < DeviceAddress.UNREACHABLE)
             .sorted(Comparator.comparingInt(own -> own.distance(peers)))
@@ -212,7 +213,7 @@ final class DeviceAddresses implements AutoCloseable {
    * @throws IOException when it does not.
    */
   static void checkReached(List<DeviceAddress> addresses, byte[] hint) throws IOException {
-    List<DeviceAddress> peers = decode(hint);
+    final List<DeviceAddress> peers = decode(hint);
     if (addresses.stream().allMatch(own -> own.distance(peers) == DeviceAddress.UNREACHABLE)) {
       throw new IOException("the peer has no RDMA device that reaches the one of the memory");
     }

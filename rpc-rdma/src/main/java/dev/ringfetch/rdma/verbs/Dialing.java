@@ -72,16 +72,16 @@ final class Dialing {
   <T> T tryAll(List<InetAddress> hosts, int port, Attempt<T> attempt) throws IOException {
     IOException first = null;
     int left = hosts.size();
-    for (InetAddress host : hosts) {
+    for (final InetAddress host : hosts) {
       address = new InetSocketAddress(host, port);
-      long passedNs = System.nanoTime() - startNs;
+      final long passedNs = System.nanoTime() - startNs;
       limitNs = passedNs + (timeoutNs - passedNs) / left--;
       try {
         return attempt.connect();
       } catch (RefusedException | InterruptedIOException e) {
         throw e;
       } catch (IOException e) {
-        IOException failed =
+        final IOException failed =
             new IOException("cannot connect to " + address + ": " + e.getMessage(), e);
         if (first == null) {
           first = failed;
@@ -106,7 +106,7 @@ final class Dialing {
 
   /** Binds an id of the channel to the device that leads to the address. */
   void resolve(RdmaCmId id) throws IOException {
-    ByteBuffer destination = Request.direct(AddressLayout.SIZE);
+    final ByteBuffer destination = Request.direct(AddressLayout.SIZE);
     AddressLayout.encode(address, destination);
     ConnectionManager.resolveAddress(Disni.handle(id), 0, Regions.address(destination), leftMs());
     await(EventLayout.ADDRESS_RESOLVED);
@@ -142,8 +142,9 @@ final class Dialing {
 
   /** Waits for an event for a while. Returns whether there was one. */
   boolean nextEvent(long sliceNs) throws IOException {
-    int sliceMs = (int) Math.min(sliceNs / NS_PER_MS, leftMs());
-    int count = ConnectionManager.nextEvent(Disni.handle(channel), Regions.address(event), sliceMs);
+    final int sliceMs = (int) Math.min(sliceNs / NS_PER_MS, leftMs());
+    final int count =
+        ConnectionManager.nextEvent(Disni.handle(channel), Regions.address(event), sliceMs);
     if (Thread.currentThread().isInterrupted()) {
       throw new InterruptedIOException("interrupted while connecting");
     }
@@ -155,8 +156,8 @@ final class Dialing {
   }
 
   private IOException failed() {
-    int type = event.getInt(EventLayout.TYPE);
-    int status = event.getInt(EventLayout.STATUS);
+    final int type = event.getInt(EventLayout.TYPE);
+    final int status = event.getInt(EventLayout.STATUS);
     if (type == EventLayout.REJECTED && status == BY_THE_PEER) {
       return new RefusedException(
           address + " refused: " + Introduction.decodeReason(privateData(event)));
@@ -164,20 +165,20 @@ final class Dialing {
     if (type == EventLayout.REJECTED) {
       return new IOException("nobody listens there: status=" + status);
     }
-    String why = status < 0 ? Errors.errnoText(status) : "status=" + status;
+    final String why = status < 0 ? Errors.errnoText(status) : "status=" + status;
     return new IOException(Errors.connectionEventText(type) + ": " + why);
   }
 
   /** Private data of an event. */
   static ByteBuffer privateData(ByteBuffer event) {
-    byte[] data = new byte[event.getInt(EventLayout.PRIVATE_LENGTH)];
+    final byte[] data = new byte[event.getInt(EventLayout.PRIVATE_LENGTH)];
     event.get(EventLayout.PRIVATE_DATA, data);
     return ByteBuffer.wrap(data);
   }
 
   /** Time that is left for this address, in milliseconds, rounded up; never 0. */
   private int leftMs() throws IOException {
-    long leftNs = limitNs - (System.nanoTime() - startNs);
+    final long leftNs = limitNs - (System.nanoTime() - startNs);
     if (leftNs <= 0) {
       throw new IOException("no answer in time: timeoutNs=" + timeoutNs);
     }

@@ -26,21 +26,21 @@ record DomainDescriptor(long domain, int port, List<InetAddress> addresses) {
   private static final int MAX_LENGTH = 16 + OfferDescriptor.MAX_ADDRESSES * 17;
 
   byte[] encode() {
-    ByteBuffer out = ByteBuffer.allocate(MAX_LENGTH);
+    final ByteBuffer out = ByteBuffer.allocate(MAX_LENGTH);
     out.put(KIND).putLong(domain).putShort((short) port).put((byte) addresses.size());
-    for (InetAddress address : addresses) {
-      byte[] bytes = address.getAddress();
+    for (final InetAddress address : addresses) {
+      final byte[] bytes = address.getAddress();
       out.put((byte) bytes.length).put(bytes);
     }
     return SealedDescriptor.seal(out);
   }
 
   static DomainDescriptor decode(byte[] descriptor) throws IOException {
-    ByteBuffer in = SealedDescriptor.open(descriptor, KIND);
+    final ByteBuffer in = SealedDescriptor.open(descriptor, KIND);
     try {
-      long domain = in.getLong();
-      int port = Short.toUnsignedInt(in.getShort());
-      List<InetAddress> addresses = new ArrayList<>();
+      final long domain = in.getLong();
+      final int port = Short.toUnsignedInt(in.getShort());
+      final List<InetAddress> addresses = new ArrayList<>();
       for (int left = in.get(); left > 0; left--) {
         addresses.add(OfferDescriptor.address(in));
       }

@@ -57,7 +57,7 @@ final class DomainDevice {
    */
   static DomainDevice open(DeviceAddresses devices, IbvContext context, int depth)
       throws IOException {
-    DomainDevice opened = new DomainDevice(devices, Disni.handle(context));
+    final DomainDevice opened = new DomainDevice(devices, Disni.handle(context));
     boolean complete = false;
     try {
       opened.domain = context.allocPd();
@@ -110,14 +110,14 @@ final class DomainDevice {
     if (Disni.handle(id.getVerbs()) != device) {
       throw new IOException("the peer came by another device than that of the memory");
     }
-    ByteBuffer capacity = Request.direct(QueuePairLayout.CAPACITY_SIZE);
+    final ByteBuffer capacity = Request.direct(QueuePairLayout.CAPACITY_SIZE);
     capacity
         .putInt(QueuePairLayout.MAX_SENDS, sends)
         .putInt(QueuePairLayout.MAX_RECEIVES, 1)
         .putInt(QueuePairLayout.MAX_SEND_SCATTERS, 1)
         .putInt(QueuePairLayout.MAX_RECEIVE_SCATTERS, 1)
         .putInt(QueuePairLayout.MAX_INLINE, sends > 1 ? WANTED_INLINE : 0);
-    long queuePair =
+    final long queuePair =
         QueuePairs.create(
             Disni.handle(id),
             Disni.handle(domain),

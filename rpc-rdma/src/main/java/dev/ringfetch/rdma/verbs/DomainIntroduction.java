@@ -51,10 +51,10 @@ record DomainIntroduction(long domain, Introduction.Token token) {
     /** Reads private data of accept. */
     static Answer decode(ByteBuffer in) throws IOException {
       checkKind(in, ANSWER_LENGTH);
-      int bits = in.get();
-      long address = in.getLong();
-      RemoteMemory gate = new RemoteMemory(address, GateDescriptor.LENGTH, in.getInt());
-      for (Rights rights : Rights.values()) {
+      final int bits = in.get();
+      final long address = in.getLong();
+      final RemoteMemory gate = new RemoteMemory(address, GateDescriptor.LENGTH, in.getInt());
+      for (final Rights rights : Rights.values()) {
         if (rights.bits() == bits) {
           return new Answer(rights, gate);
         }
@@ -65,7 +65,7 @@ record DomainIntroduction(long domain, Introduction.Token token) {
 
   /** Private data of connect, in a direct buffer. */
   ByteBuffer encode() {
-    ByteBuffer out = ByteBuffer.allocateDirect(LENGTH).put(KIND).putLong(domain);
+    final ByteBuffer out = ByteBuffer.allocateDirect(LENGTH).put(KIND).putLong(domain);
     token.put(out);
     return out;
   }
@@ -77,7 +77,7 @@ record DomainIntroduction(long domain, Introduction.Token token) {
    */
   static DomainIntroduction decode(ByteBuffer in) throws IOException {
     checkKind(in, LENGTH);
-    long domain = in.getLong();
+    final long domain = in.getLong();
     return new DomainIntroduction(domain, Introduction.Token.get(in));
   }
 

@@ -1,7 +1,7 @@
 package dev.ringfetch.rdma.verbs;
 
 import com.ibm.disni.verbs.RdmaCmId;
-import dev.ringfetch.fabric.Admission;
+import dev.ringfetch.fabric.DomainAdmission;
 import dev.ringfetch.rdma.natives.ConnectionManager;
 import dev.ringfetch.rdma.natives.Disni;
 import dev.ringfetch.rdma.natives.EventLayout;
@@ -23,7 +23,7 @@ import java.nio.ByteBuffer;
  * <p>A connected peer has a queue pair of its own, and nothing else: destroying it is the
  * revocation.
  */
-final class DomainPeer implements Admission {
+final class DomainPeer implements DomainAdmission {
   private static final Logger LOGGER = System.getLogger(DomainPeer.class.getName());
 
   private enum State {
@@ -58,7 +58,7 @@ final class DomainPeer implements Admission {
       domain.device().createQueuePair(id, 1);
       Endpoint.setTimeouts(id);
       connections.watch(id, this::onEvent);
-      ByteBuffer answer = domain.answer();
+      final ByteBuffer answer = domain.answer();
       ConnectionManager.accept(
           Disni.handle(id),
           ConnectionManager.ALL,

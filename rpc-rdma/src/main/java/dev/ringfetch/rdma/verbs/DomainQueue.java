@@ -128,7 +128,7 @@ final class DomainQueue implements CompletionQueue {
   int read(long address, int rkey, VerbsMemory target, int offset, int length, long workRequestId) {
     enter();
     try {
-      int refusal = refusal(workRequestId);
+      final int refusal = refusal(workRequestId);
       if (refusal != QueuePair.POSTED) {
         return refusal;
       }
@@ -150,7 +150,7 @@ final class DomainQueue implements CompletionQueue {
       long address, int rkey, VerbsMemory source, int offset, int length, long workRequestId) {
     enter();
     try {
-      int refusal = refusal(workRequestId);
+      final int refusal = refusal(workRequestId);
       if (refusal != QueuePair.POSTED) {
         return refusal;
       }
@@ -161,7 +161,7 @@ final class DomainQueue implements CompletionQueue {
           .next(SendLayout.WRITE)
           .local(source.address() + offset, length, source.localKey())
           .remote(address, rkey);
-      int flags = length <= maxInline ? SendLayout.INLINE : 0;
+      final int flags = length <= maxInline ? SendLayout.INLINE : 0;
       return post(WorkRequestTally.WRITE, flags, workRequestId, length);
     } finally {
       leave();
@@ -178,7 +178,7 @@ final class DomainQueue implements CompletionQueue {
   int atomic(int opcode, long address, int rkey, long operand, long other, long workRequestId) {
     enter();
     try {
-      int refusal = refusal(workRequestId);
+      final int refusal = refusal(workRequestId);
       if (refusal != QueuePair.POSTED) {
         return refusal;
       }
@@ -202,7 +202,7 @@ final class DomainQueue implements CompletionQueue {
    * @throws IOException when the connection has ended, or ends by that.
    */
   long look(RemoteMemory word) throws IOException {
-    long startNs = System.nanoTime();
+    final long startNs = System.nanoTime();
     while (!postLook(word)) {
       if (System.nanoTime() - startNs >= LOOK_LIMIT_NS) {
         throw new IOException("no room for a request in time: word=" + word);
@@ -231,7 +231,7 @@ final class DomainQueue implements CompletionQueue {
   private boolean postLook(RemoteMemory word) throws IOException {
     enter();
     try {
-      boolean room = open && hasRoom();
+      final boolean room = open && hasRoom();
       if (!open) {
         throw ended();
       }
@@ -286,7 +286,7 @@ final class DomainQueue implements CompletionQueue {
 
   @Override
   public int poll(Handler handler, int limit) {
-    long end;
+    final long end;
     enter();
     try {
       reap();
@@ -335,7 +335,7 @@ final class DomainQueue implements CompletionQueue {
   }
 
   private int post(int kind, int flags, long workRequestId, long value) {
-    boolean signaled = workRequestId != QueuePair.UNSIGNALED;
+    final boolean signaled = workRequestId != QueuePair.UNSIGNALED;
     if (signaled) {
       completions.prepare(chain.posted(), workRequestId, value);
     }
@@ -358,7 +358,7 @@ final class DomainQueue implements CompletionQueue {
    */
   private int handOver() {
     if (!chain.isEmpty() && !released) {
-      long result = chain.handOver();
+      final long result = chain.handOver();
       if (result != 0) {
         fail("a request was refused: " + Errors.errnoText(QueuePairs.errno(result)));
         flush();
@@ -391,8 +391,9 @@ final class DomainQueue implements CompletionQueue {
     do {
       count = CompletionQueues.poll(completionQueue, BATCH, takenAddress);
       for (int i = 0; i < count; i++) {
-        int at = i * CompletionLayout.SIZE;
-        settle(taken.getLong(at + CompletionLayout.ID), taken.getInt(at + CompletionLayout.STATUS));
+        final int at = i * CompletionLayout.SIZE;
+        onCompletion(
+            taken.getLong(at + CompletionLayout.ID), taken.getInt(at + CompletionLayout.STATUS));
       }
     } while (count == BATCH);
     if (count < 0) {
@@ -400,12 +401,12 @@ final class DomainQueue implements CompletionQueue {
     }
   }
 
-  private void settle(long number, int status) {
+  private void onCompletion(long number, int status) {
     done = number + 1;
     if (status != CompletionLayout.SUCCESS) {
       fail("a request failed: " + Errors.completionText(status));
     }
-    completions.settle(number, status == CompletionLayout.SUCCESS);
+    completions.completeThrough(number, status == CompletionLayout.SUCCESS);
     if (lookNumber != NONE && lookNumber <= number) {
       lookSucceeded = lookNumber < number || status == CompletionLayout.SUCCESS;
       lookNumber = NONE;

@@ -1,5 +1,6 @@
 package dev.ringfetch.rdma.verbs;
 
+import com.google.errorprone.annotations.concurrent.GuardedBy;
 import com.ibm.disni.verbs.IbvCQ;
 import com.ibm.disni.verbs.IbvCompChannel;
 import com.ibm.disni.verbs.IbvContext;
@@ -59,9 +60,16 @@ final class Endpoint {
   private final IbvPd domain;
   private final VerbsMemory memory;
   private VerbsMemory creditLine;
-  private final List<VerbsMemory> beside = new ArrayList<>(2); // guarded by this
-  private int numbers; // of registered memory; guarded by this
-  private boolean released; // guarded by this
+
+  @GuardedBy("this")
+  private final List<VerbsMemory> beside = new ArrayList<>(2);
+
+  @GuardedBy("this")
+  private int numbers; // of registered memory
+
+  @GuardedBy("this")
+  private boolean released;
+
   private RdmaCmId id;
   private CompletionChannels channels; // null: not joined
   private IbvCQ sendCompletions;
@@ -102,10 +110,10 @@ final class Endpoint {
 
   private static Endpoint allocate(
       DeviceAddresses devices, IbvContext context, int length, int access) throws IOException {
-    IbvPd domain = context.allocPd();
+    final IbvPd domain = context.allocPd();
     boolean registered = false;
     try {
-      Endpoint endpoint = new Endpoint(devices, context, domain, length, access);
+      final Endpoint endpoint = new Endpoint(devices, context, domain, length, access);
       registered = true;
       return endpoint;
     } finally {
@@ -123,16 +131,16 @@ final class Endpoint {
    */
   void open(RdmaCmId id, CompletionChannels channels) throws IOException {
     this.id = id;
-    IbvContext context = id.getVerbs();
+    final IbvContext context = id.getVerbs();
     if (Disni.handle(context) != device) {
       throw new IOException("the id is at another device than the memory");
     }
-    IbvCompChannel channel = channels.join(context);
+    final IbvCompChannel channel = channels.join(context);
     this.channels = channels;
     creditLine = register(CREDIT_LENGTH, MIRROR_ACCESS);
     sendCompletions = context.createCQ(channel, SendQueue.DEPTH, 0);
     receiveCompletions = context.createCQ(channel, ReceiveQueue.DEPTH, 0);
-    ByteBuffer capacity = Request.direct(QueuePairLayout.CAPACITY_SIZE);
+    final ByteBuffer capacity = Request.direct(QueuePairLayout.CAPACITY_SIZE);
     capacity
         .putInt(QueuePairLayout.MAX_SENDS, SendQueue.DEPTH)
         .putInt(QueuePairLayout.MAX_RECEIVES, ReceiveQueue.DEPTH)
@@ -195,7 +203,7 @@ final class Endpoint {
    * @throws IOException also when the endpoint was released.
    */
   synchronized VerbsRegistered registered(int length) throws IOException {
-    VerbsMemory made = register(length, RegionLayout.REMOTE_READ);
+    final VerbsMemory made = register(length, RegionLayout.REMOTE_READ);
     return new VerbsRegistered(made, memory.named(), numbers++);
   }
 
@@ -203,7 +211,7 @@ final class Endpoint {
     if (released) {
       throw new IOException("the connection has ended");
     }
-    VerbsMemory registered = VerbsMemory.register(domain, length, access);
+    final VerbsMemory registered = VerbsMemory.register(domain, length, access);
     beside.add(registered);
     return registered;
   }
@@ -304,7 +312,7 @@ final class Endpoint {
 
   /** The address of an id's peer, for messages. */
   static String peerAddress(RdmaCmId id) {
-    ByteBuffer address = Request.direct(AddressLayout.SIZE);
+    final ByteBuffer address = Request.direct(AddressLayout.SIZE);
     ConnectionManager.peerAddress(Disni.handle(id), Regions.address(address));
     return String.valueOf(AddressLayout.decode(address));
   }

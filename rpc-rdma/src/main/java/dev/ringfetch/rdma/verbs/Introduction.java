@@ -63,12 +63,12 @@ record Introduction(long offer, Token token, Side side) {
     }
 
     private static Side get(ByteBuffer in) {
-      long address = in.getLong();
-      int length = in.getInt();
-      RemoteMemory memory = new RemoteMemory(address, length, in.getInt());
-      long lineAddress = in.getLong();
-      RemoteMemory line = new RemoteMemory(lineAddress, Long.BYTES, in.getInt());
-      int high = Byte.toUnsignedInt(in.get());
+      final long address = in.getLong();
+      final int length = in.getInt();
+      final RemoteMemory memory = new RemoteMemory(address, length, in.getInt());
+      final long lineAddress = in.getLong();
+      final RemoteMemory line = new RemoteMemory(lineAddress, Long.BYTES, in.getInt());
+      final int high = Byte.toUnsignedInt(in.get());
       return new Side(memory, line, high << 16 | Short.toUnsignedInt(in.getShort()));
     }
   }
@@ -95,7 +95,7 @@ record Introduction(long offer, Token token, Side side) {
     }
 
     static Token get(ByteBuffer in) {
-      byte[] token = new byte[LENGTH];
+      final byte[] token = new byte[LENGTH];
       in.get(token);
       return new Token(token);
     }
@@ -116,7 +116,7 @@ record Introduction(long offer, Token token, Side side) {
 
   /** Private data of connect, in a direct buffer. */
   ByteBuffer encode() {
-    ByteBuffer out = ByteBuffer.allocateDirect(LENGTH);
+    final ByteBuffer out = ByteBuffer.allocateDirect(LENGTH);
     token.put(out.put(VERSION).putLong(offer));
     side.put(out);
     return out;
@@ -129,13 +129,13 @@ record Introduction(long offer, Token token, Side side) {
    */
   static Introduction decode(ByteBuffer in) throws IOException {
     checkVersion(in, LENGTH);
-    long offer = in.getLong();
+    final long offer = in.getLong();
     return new Introduction(offer, Token.get(in), Side.get(in));
   }
 
   /** Private data of accept, in a direct buffer. */
   static ByteBuffer encodeAccept(Side side) {
-    ByteBuffer out = ByteBuffer.allocateDirect(ACCEPT_LENGTH);
+    final ByteBuffer out = ByteBuffer.allocateDirect(ACCEPT_LENGTH);
     side.put(out.put(VERSION));
     return out;
   }
@@ -148,8 +148,8 @@ record Introduction(long offer, Token token, Side side) {
 
   /** Private data of reject, in a direct buffer. */
   static ByteBuffer encodeReason(String reason) {
-    byte[] text = reason.getBytes(US_ASCII);
-    int length = Math.min(text.length, ConnectionManager.REJECT_DATA);
+    final byte[] text = reason.getBytes(US_ASCII);
+    final int length = Math.min(text.length, ConnectionManager.REJECT_DATA);
     return ByteBuffer.allocateDirect(length).put(text, 0, length);
   }
 
@@ -158,9 +158,9 @@ record Introduction(long offer, Token token, Side side) {
    * anybody.
    */
   static String decodeReason(ByteBuffer in) {
-    StringBuilder reason = new StringBuilder();
+    final StringBuilder reason = new StringBuilder();
     while (in.hasRemaining()) {
-      int character = in.get();
+      final int character = in.get();
       if (character >= ' ' && character < 0x7F) {
         reason.append((char) character);
       }

@@ -42,15 +42,15 @@ final class ListeningId implements AutoCloseable {
 
   private static ListeningId open(RdmaEventChannel channel, InetAddress anywhere)
       throws IOException {
-    ByteBuffer address = Request.direct(AddressLayout.SIZE);
-    RdmaCmId id = Disni.createId(channel);
+    final ByteBuffer address = Request.direct(AddressLayout.SIZE);
+    final RdmaCmId id = Disni.createId(channel);
     boolean listens = false;
     try {
       AddressLayout.encode(new InetSocketAddress(anywhere, 0), address);
       ConnectionManager.bind(Disni.handle(id), Regions.address(address));
       id.listen(BACKLOG);
       ConnectionManager.localAddress(Disni.handle(id), Regions.address(address));
-      ListeningId listening = new ListeningId(id, AddressLayout.decode(address).getPort());
+      final ListeningId listening = new ListeningId(id, AddressLayout.decode(address).getPort());
       listens = true;
       return listening;
     } finally {

@@ -31,30 +31,30 @@ record OfferDescriptor(long offer, int length, int port, List<InetAddress> addre
   private static final int FIXED_LENGTH = 16;
 
   byte[] encode() {
-    ByteBuffer out = ByteBuffer.allocate(FIXED_LENGTH + MAX_ADDRESSES * 17);
+    final ByteBuffer out = ByteBuffer.allocate(FIXED_LENGTH + MAX_ADDRESSES * 17);
     out.put(VERSION).putLong(offer).putInt(length).putShort((short) port);
     out.put((byte) addresses.size());
-    for (InetAddress address : addresses) {
-      byte[] bytes = address.getAddress();
+    for (final InetAddress address : addresses) {
+      final byte[] bytes = address.getAddress();
       out.put((byte) bytes.length).put(bytes);
     }
-    byte[] encoded = new byte[out.position()];
+    final byte[] encoded = new byte[out.position()];
     out.get(0, encoded);
     return encoded;
   }
 
   static OfferDescriptor decode(byte[] descriptor) throws IOException {
-    ByteBuffer in = ByteBuffer.wrap(descriptor);
+    final ByteBuffer in = ByteBuffer.wrap(descriptor);
     try {
-      byte version = in.get();
+      final byte version = in.get();
       if (version != VERSION) {
         throw new IOException("unknown descriptor: version=" + version);
       }
-      long offer = in.getLong();
-      int length = in.getInt();
-      int port = Short.toUnsignedInt(in.getShort());
-      int count = in.get();
-      List<InetAddress> addresses = new ArrayList<>();
+      final long offer = in.getLong();
+      final int length = in.getInt();
+      final int port = Short.toUnsignedInt(in.getShort());
+      final int count = in.get();
+      final List<InetAddress> addresses = new ArrayList<>();
       for (int i = 0; i < count; i++) {
         addresses.add(address(in));
       }
@@ -73,7 +73,7 @@ record OfferDescriptor(long offer, int length, int port, List<InetAddress> addre
 
   /** Reads the length of an address and the address. */
   static InetAddress address(ByteBuffer in) throws IOException {
-    byte[] bytes = new byte[in.get() == 4 ? 4 : 16];
+    final byte[] bytes = new byte[in.get() == 4 ? 4 : 16];
     in.get(bytes);
     try {
       return InetAddress.getByAddress(bytes);

@@ -1,5 +1,6 @@
 package dev.ringfetch.rdma.verbs;
 
+import com.google.errorprone.annotations.concurrent.GuardedBy;
 import dev.ringfetch.rdma.natives.Devices;
 import java.io.IOException;
 import java.lang.System.Logger;
@@ -18,7 +19,9 @@ import java.util.Map;
  */
 final class OpenDevices {
   private static final Logger LOGGER = System.getLogger(OpenDevices.class.getName());
-  private static final Map<Long, Use> BY_CONTEXT = new HashMap<>(); // guarded by the class
+
+  @GuardedBy("OpenDevices.class")
+  private static final Map<Long, Use> BY_CONTEXT = new HashMap<>();
 
   private OpenDevices() {}
 
@@ -42,7 +45,7 @@ final class OpenDevices {
    * the one that binds it.
    */
   static synchronized void leave(long context) {
-    Use use = BY_CONTEXT.get(context);
+    final Use use = BY_CONTEXT.get(context);
     if (--use.users > 0) {
       return;
     }

@@ -38,7 +38,7 @@ final class ReceiveQueue {
   private final ByteBuffer receives = Request.direct(DEPTH * ReceiveLayout.SIZE);
   private final ByteBuffer taken = Request.direct(DEPTH * CompletionLayout.SIZE);
   private long heard;
-  private long told; // to the peer
+  private long credited; // rings that the peer knows to have been received
   private boolean broken;
 
   /** Posts the receives of a queue pair whose connection is not made yet. */
@@ -61,14 +61,14 @@ final class ReceiveQueue {
 
   private boolean post(int count) {
     receives.putLong((count - 1) * ReceiveLayout.SIZE + ReceiveLayout.NEXT, 0);
-    long result = QueuePairs.postReceive(queuePair, Regions.address(receives));
+    final long result = QueuePairs.postReceive(queuePair, Regions.address(receives));
     link(count - 1);
     return result == 0;
   }
 
   /** Takes the greeting, and nothing beyond it. Returns whether it was there. */
   boolean takeGreeting() throws IOException {
-    int count = CompletionQueues.poll(completionQueue, 1, Regions.address(taken));
+    final int count = CompletionQueues.poll(completionQueue, 1, Regions.address(taken));
     if (count == 0) {
       return false;
     }
@@ -98,16 +98,16 @@ final class ReceiveQueue {
     if (broken) {
       return BROKEN;
     }
-    int count = CompletionQueues.poll(completionQueue, DEPTH, Regions.address(taken));
+    final int count = CompletionQueues.poll(completionQueue, DEPTH, Regions.address(taken));
     int rings = 0;
     for (int i = 0; i < count; i++) {
-      int status = taken.getInt(i * CompletionLayout.SIZE + CompletionLayout.STATUS);
+      final int status = taken.getInt(i * CompletionLayout.SIZE + CompletionLayout.STATUS);
       rings += status == CompletionLayout.SUCCESS ? 1 : 0;
     }
     broken = count != rings || (rings > 0 && !post(rings));
     heard += rings;
-    if (heard - told >= CREDIT && !broken) {
-      told = heard;
+    if (heard - credited >= CREDIT && !broken) {
+      credited = heard;
       sendQueue.giveCredit(heard);
     }
     return rings > 0 ? RING : broken ? BROKEN : NOTHING;

@@ -28,21 +28,21 @@ record RegisteredDescriptor(RemoteMemory owner, int number, RemoteMemory memory)
   private static final int LENGTH = 33;
 
   byte[] encode() {
-    ByteBuffer out = ByteBuffer.allocate(LENGTH);
+    final ByteBuffer out = ByteBuffer.allocate(LENGTH);
     out.put(KIND).putLong(owner.address()).putInt(owner.rkey()).putInt(number);
     out.putLong(memory.address()).putInt((int) memory.length()).putInt(memory.rkey());
     return SealedDescriptor.seal(out);
   }
 
   static RegisteredDescriptor decode(byte[] descriptor) throws IOException {
-    ByteBuffer in = SealedDescriptor.open(descriptor, KIND);
+    final ByteBuffer in = SealedDescriptor.open(descriptor, KIND);
     try {
-      long ownerAddress = in.getLong();
-      RemoteMemory owner = new RemoteMemory(ownerAddress, 0, in.getInt());
-      int number = in.getInt();
-      long address = in.getLong();
-      int length = in.getInt();
-      RemoteMemory memory = new RemoteMemory(address, length, in.getInt());
+      final long ownerAddress = in.getLong();
+      final RemoteMemory owner = new RemoteMemory(ownerAddress, 0, in.getInt());
+      final int number = in.getInt();
+      final long address = in.getLong();
+      final int length = in.getInt();
+      final RemoteMemory memory = new RemoteMemory(address, length, in.getInt());
       if (in.hasRemaining() || number < 0 || length <= 0 || length % 64 != 0) {
         throw SealedDescriptor.malformed(descriptor, null);
       }

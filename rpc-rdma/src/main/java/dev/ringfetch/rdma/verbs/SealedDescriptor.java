@@ -15,8 +15,8 @@ final class SealedDescriptor {
 
   /** Copies what was put into a buffer, and adds the checksum. */
   static byte[] seal(ByteBuffer out) {
-    int length = out.position();
-    byte[] sealed = new byte[length + SEAL_LENGTH];
+    final int length = out.position();
+    final byte[] sealed = new byte[length + SEAL_LENGTH];
     out.get(0, sealed, 0, length);
     ByteBuffer.wrap(sealed).putInt(length, crc(sealed, length));
     return sealed;
@@ -24,7 +24,7 @@ final class SealedDescriptor {
 
   /** The contents after the first byte and before the checksum. */
   static ByteBuffer open(byte[] descriptor, byte kind) throws IOException {
-    int length = descriptor.length - SEAL_LENGTH;
+    final int length = descriptor.length - SEAL_LENGTH;
     if (length < 1 || descriptor[0] != kind) {
       throw malformed(descriptor, null);
     }
@@ -39,7 +39,7 @@ final class SealedDescriptor {
   }
 
   private static int crc(byte[] bytes, int length) {
-    CRC32C crc = new CRC32C();
+    final CRC32C crc = new CRC32C();
     crc.update(bytes, 0, length);
     return (int) crc.getValue();
   }

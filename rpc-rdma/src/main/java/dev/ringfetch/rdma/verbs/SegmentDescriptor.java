@@ -32,7 +32,7 @@ record SegmentDescriptor(
   private static final int LENGTH = 57;
 
   byte[] encode() {
-    ByteBuffer out = ByteBuffer.allocate(LENGTH);
+    final ByteBuffer out = ByteBuffer.allocate(LENGTH);
     out.put(KIND).putLong(domain).putInt(number);
     out.putLong(memory.address()).putLong(memory.length()).putInt(memory.rkey());
     out.putLong(nonce).putLong(mark.address()).putInt(mark.rkey());
@@ -40,16 +40,16 @@ record SegmentDescriptor(
   }
 
   static SegmentDescriptor decode(byte[] descriptor) throws IOException {
-    ByteBuffer in = SealedDescriptor.open(descriptor, KIND);
+    final ByteBuffer in = SealedDescriptor.open(descriptor, KIND);
     try {
-      long domain = in.getLong();
-      int number = in.getInt();
-      long address = in.getLong();
-      long length = in.getLong();
-      RemoteMemory memory = new RemoteMemory(address, length, in.getInt());
-      long nonce = in.getLong();
-      long markAddress = in.getLong();
-      RemoteMemory mark = new RemoteMemory(markAddress, Long.BYTES, in.getInt());
+      final long domain = in.getLong();
+      final int number = in.getInt();
+      final long address = in.getLong();
+      final long length = in.getLong();
+      final RemoteMemory memory = new RemoteMemory(address, length, in.getInt());
+      final long nonce = in.getLong();
+      final long markAddress = in.getLong();
+      final RemoteMemory mark = new RemoteMemory(markAddress, Long.BYTES, in.getInt());
       if (in.hasRemaining()
           || number < 0
           || number >= RemoteDomain.SEGMENT_LIMIT

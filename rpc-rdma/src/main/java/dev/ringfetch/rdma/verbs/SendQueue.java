@@ -154,7 +154,7 @@ final class SendQueue implements CompletionQueue {
   int write(int offset, int length) {
     enter();
     try {
-      int refusal = refusal();
+      final int refusal = refusal();
       if (refusal != QueuePair.POSTED || length == 0) {
         return refusal; // in the device's terms, no length is the longest
       }
@@ -179,7 +179,7 @@ final class SendQueue implements CompletionQueue {
       long workRequestId) {
     enter();
     try {
-      int refusal = refusal(workRequestId);
+      final int refusal = refusal(workRequestId);
       if (refusal != QueuePair.POSTED) {
         return refusal;
       }
@@ -204,7 +204,7 @@ final class SendQueue implements CompletionQueue {
   private int atomic(int opcode, int offset, long operand, long other, long workRequestId) {
     enter();
     try {
-      int refusal = refusal(workRequestId);
+      final int refusal = refusal(workRequestId);
       if (refusal != QueuePair.POSTED) {
         return refusal;
       }
@@ -224,7 +224,7 @@ final class SendQueue implements CompletionQueue {
   /**
    * Wakes the peer, now or when it has receives again. Never waits.
    *
-   * @return false if the ring waits, and the caller has to {@link #pay} later.
+   * @return false if the ring waits, and the caller has to {@link #sendWaitingRing} later.
    */
   boolean ring() {
     ringWanted = true;
@@ -254,7 +254,7 @@ final class SendQueue implements CompletionQueue {
    * Sends the waiting ring, if it can be sent, without waiting for a thread that is posting, which
    * sends it when it leaves. Returns false if the ring still waits.
    */
-  boolean pay() {
+  boolean sendWaitingRing() {
     if (busy.compareAndSet(false, true)) {
       leave();
     }
@@ -299,7 +299,7 @@ final class SendQueue implements CompletionQueue {
       reap();
       handOver();
       if (gracefully && open) {
-        payOwed();
+        sendOwed();
         if (chain.posted() != done) {
           probe(); // completes after all of them
           CompletionQueues.arm(completionQueue, false);
@@ -338,7 +338,7 @@ final class SendQueue implements CompletionQueue {
 
   @Override
   public int poll(Handler handler, int limit) {
-    long end;
+    final long end;
     enter();
     try {
       reap();
@@ -368,14 +368,14 @@ final class SendQueue implements CompletionQueue {
   private void leave() {
     do {
       try {
-        payOwed();
+        sendOwed();
       } finally {
         busy.set(false);
       }
     } while (ringWanted && busy.compareAndSet(false, true));
   }
 
-  private void payOwed() {
+  private void sendOwed() {
     if (ringWanted) {
       ringOwed = true; // first: a thread that rang reads both flags
       ringWanted = false;
@@ -407,7 +407,7 @@ final class SendQueue implements CompletionQueue {
   }
 
   private int refusal(long workRequestId) {
-    int refusal = refusal();
+    final int refusal = refusal();
     return refusal == QueuePair.POSTED
             && workRequestId != QueuePair.UNSIGNALED
             && completions.isFull()
@@ -436,7 +436,7 @@ final class SendQueue implements CompletionQueue {
     }
     completions.prepare(chain.posted(), workRequestId, value);
     chain.link(kind, 0, true);
-    int result = handOverUnlessCorked();
+    final int result = handOverUnlessCorked();
     if (result == QueuePair.POSTED) {
       completions.add();
     }
@@ -460,7 +460,7 @@ final class SendQueue implements CompletionQueue {
       chain.clear();
       return QueuePair.CLOSED;
     }
-    long result = chain.handOver();
+    final long result = chain.handOver();
     if (result != 0) {
       fail("a request was refused: " + Errors.errnoText(QueuePairs.errno(result)));
       return QueuePair.CLOSED;
@@ -484,8 +484,9 @@ final class SendQueue implements CompletionQueue {
     do {
       count = CompletionQueues.poll(completionQueue, BATCH, takenAddress);
       for (int i = 0; i < count; i++) {
-        int at = i * CompletionLayout.SIZE;
-        settle(taken.getLong(at + CompletionLayout.ID), taken.getInt(at + CompletionLayout.STATUS));
+        final int at = i * CompletionLayout.SIZE;
+        onCompletion(
+            taken.getLong(at + CompletionLayout.ID), taken.getInt(at + CompletionLayout.STATUS));
       }
     } while (count == BATCH);
     if (count < 0) {
@@ -493,12 +494,12 @@ final class SendQueue implements CompletionQueue {
     }
   }
 
-  private void settle(long number, int status) {
+  private void onCompletion(long number, int status) {
     done = number + 1;
     if (status != CompletionLayout.SUCCESS && status != CompletionLayout.FLUSHED) {
       fail("a request failed: " + Errors.completionText(status));
     }
-    completions.settle(number, status == CompletionLayout.SUCCESS);
+    completions.completeThrough(number, status == CompletionLayout.SUCCESS);
   }
 
   private void flush() {

@@ -57,20 +57,20 @@ final class VerbsConnectAttempt {
     try {
       id = Disni.createId(channel);
       dialing.resolve(id);
-      IbvContext context = id.getVerbs();
+      final IbvContext context = id.getVerbs();
       endpoint = Endpoint.mirroring(devices, context, offer.length());
       endpoint.open(id, doorbell.completions());
-      ReceiveQueue receiveQueue = new ReceiveQueue(endpoint);
+      final ReceiveQueue receiveQueue = new ReceiveQueue(endpoint);
       DatagramReceiver receiver = datagrams ? datagramReceiver(endpoint) : null;
-      Introduction.Side peer = present(id, endpoint);
+      final Introduction.Side peer = present(id, endpoint);
       if (receiver != null && peer.datagrams() == 0) {
         receiver = null;
         endpoint.closeDatagrams();
       } else if (receiver != null) {
         receiver.listenTo(peer.datagrams());
       }
-      boolean isOver = awaitGreeting(receiveQueue);
-      VerbsQueuePair queuePair =
+      final boolean isOver = awaitGreeting(receiveQueue);
+      final VerbsQueuePair queuePair =
           new VerbsQueuePair(
               doorbell,
               endpoint,
@@ -99,7 +99,7 @@ final class VerbsConnectAttempt {
    * Leaves the freeing to the doorbell's owner, which may be polling the endpoint's completions.
    */
   private void giveBack(RdmaCmId id, Endpoint endpoint) {
-    RdmaEventChannel own = channel;
+    final RdmaEventChannel own = channel;
     doorbell.giveBack(
         () -> {
           if (endpoint != null) {
@@ -128,8 +128,8 @@ final class VerbsConnectAttempt {
 
   /** Presents the token, and reads from the answer where the peer's memory is. */
   private Introduction.Side present(RdmaCmId id, Endpoint endpoint) throws IOException {
-    ByteBuffer data = new Introduction(offer.offer(), token, endpoint.side()).encode();
-    Introduction.Side peer = Introduction.decodeAccept(dialing.present(id, data));
+    final ByteBuffer data = new Introduction(offer.offer(), token, endpoint.side()).encode();
+    final Introduction.Side peer = Introduction.decodeAccept(dialing.present(id, data));
     if (peer.memory().length() != offer.length()) {
       throw new Dialing.RefusedException(
           "the peer's memory is not the one on offer: " + peer.memory());

@@ -1,15 +1,15 @@
 package dev.ringfetch.rdma.verbs;
 
 import com.ibm.disni.verbs.RdmaCmId;
-import dev.ringfetch.fabric.Admission;
 import dev.ringfetch.fabric.Domain;
+import dev.ringfetch.fabric.DomainAdmission;
 import dev.ringfetch.fabric.DomainContext;
+import dev.ringfetch.fabric.DomainSegment;
 import dev.ringfetch.fabric.GateDescriptor;
 import dev.ringfetch.fabric.GatePage;
 import dev.ringfetch.fabric.MemoryRegion;
 import dev.ringfetch.fabric.RemoteMemory;
 import dev.ringfetch.fabric.Rights;
-import dev.ringfetch.fabric.Segment;
 import dev.ringfetch.fabric.WorkRequests;
 import dev.ringfetch.rdma.natives.AddressLayout;
 import dev.ringfetch.rdma.natives.ConnectionManager;
@@ -102,14 +102,14 @@ final class VerbsDomain implements Domain {
   static VerbsDomain open(
       DomainConnections connections, DeviceAddresses devices, DomainContext context)
       throws IOException {
-    List<DeviceAddress> addresses = devices.first();
-    DomainDevice device = DomainDevice.open(devices, addresses.get(0).context(), COMPLETIONS);
+    final List<DeviceAddress> addresses = devices.first();
+    final DomainDevice device = DomainDevice.open(devices, addresses.get(0).context(), COMPLETIONS);
     RdmaCmId bound = null;
     boolean opened = false;
     connections.lock().lock();
     try {
       bound = bind(connections, addresses.get(0));
-      VerbsDomain domain = new VerbsDomain(connections, context, device, addresses, bound);
+      final VerbsDomain domain = new VerbsDomain(connections, context, device, addresses, bound);
       connections.add(domain);
       connections.watch(bound, domain::onEvent);
       opened = true;
@@ -125,10 +125,10 @@ final class VerbsDomain implements Domain {
 
   private static RdmaCmId bind(DomainConnections connections, DeviceAddress address)
       throws IOException {
-    RdmaCmId id = connections.createId();
+    final RdmaCmId id = connections.createId();
     boolean isBound = false;
     try {
-      ByteBuffer local = Request.direct(AddressLayout.SIZE);
+      final ByteBuffer local = Request.direct(AddressLayout.SIZE);
       AddressLayout.encode(new InetSocketAddress(address.host(), 0), local);
       ConnectionManager.bind(Disni.handle(id), Regions.address(local));
       isBound = true;
@@ -182,13 +182,13 @@ final class VerbsDomain implements Domain {
   }
 
   @Override
-  public Segment grow(int length) throws IOException {
+  public DomainSegment grow(int length) throws IOException {
     WorkRequests.checkLength(length);
     return add(length, null);
   }
 
   @Override
-  public Segment adopt(MemoryRegion adopted) throws IOException {
+  public DomainSegment adopt(MemoryRegion adopted) throws IOException {
     WorkRequests.checkLength(adopted.length());
     return add(adopted.length(), adopted);
   }
@@ -202,9 +202,9 @@ final class VerbsDomain implements Domain {
       if (grown / MARKS == marks.size()) {
         marks.add(device.register(MARKS_LENGTH, READABLE));
       }
-      VerbsMemory registered =
+      final VerbsMemory registered =
           adopted == null ? device.register(length, access()) : device.adopt(adopted, access());
-      OwnSegment segment =
+      final OwnSegment segment =
           new OwnSegment(grown, registered, adopted == null ? registered : adopted);
       grown++;
       memory += length;
@@ -222,8 +222,8 @@ final class VerbsDomain implements Domain {
   }
 
   @Override
-  public Admission admit(byte[] peerHint, byte[] token) throws IOException {
-    Introduction.Token secret = Introduction.Token.of(token);
+  public DomainAdmission admit(byte[] peerHint, byte[] token) throws IOException {
+    final Introduction.Token secret = Introduction.Token.of(token);
     DeviceAddresses.checkReached(addresses, peerHint);
     connections.lock().lock();
     try {
@@ -231,7 +231,7 @@ final class VerbsDomain implements Domain {
       if (peers.size() >= context.peerLimit()) {
         throw new IOException("too many peers: peerLimit=" + context.peerLimit());
       }
-      DomainPeer peer = new DomainPeer(this, connections, secret);
+      final DomainPeer peer = new DomainPeer(this, connections, secret);
       peers.add(peer);
       return peer;
     } finally {
@@ -241,7 +241,7 @@ final class VerbsDomain implements Domain {
 
   /** The admission that a token belongs to, or null. With the lock of the connections held. */
   DomainPeer take(Introduction.Token presented) {
-    for (DomainPeer peer : peers) {
+    for (final DomainPeer peer : peers) {
       if (peer.isPresentedBy(presented)) {
         return peer;
       }
@@ -307,7 +307,7 @@ final class VerbsDomain implements Domain {
     return "VerbsDomain[" + addresses.get(0).host().getHostAddress() + "]";
   }
 
-  private final class OwnSegment implements Segment {
+  private final class OwnSegment implements DomainSegment {
     private final int number;
     private final VerbsMemory registered;
     private final MemoryRegion region;
@@ -317,7 +317,7 @@ final class VerbsDomain implements Domain {
       this.number = number;
       this.registered = registered;
       this.region = region;
-      long nonce = RANDOM.nextLong() | 1; // not 0
+      final long nonce = RANDOM.nextLong() | 1; // not 0
       mark().putLongRelease(markOffset(), nonce);
       this.address =
           new SegmentDescriptor(

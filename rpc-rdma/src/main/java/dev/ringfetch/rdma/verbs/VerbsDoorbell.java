@@ -110,7 +110,7 @@ final class VerbsDoorbell implements Doorbell {
 
   /** Passes an exception of a listener to the thread's handler, so that it ends nothing else. */
   static void report(Throwable failure) {
-    Thread thread = Thread.currentThread();
+    final Thread thread = Thread.currentThread();
     thread.getUncaughtExceptionHandler().uncaughtException(thread, failure);
   }
 
@@ -150,7 +150,7 @@ final class VerbsDoorbell implements Doorbell {
    * @param migrated whether its id is of another channel still.
    */
   void add(VerbsQueuePair queuePair, boolean migrated) throws IOException {
-    Endpoint endpoint = queuePair.endpoint();
+    final Endpoint endpoint = queuePair.endpoint();
     boolean added = false;
     lock.lock();
     try {
@@ -173,7 +173,7 @@ final class VerbsDoorbell implements Doorbell {
   }
 
   private void remove(VerbsQueuePair queuePair) {
-    Endpoint endpoint = queuePair.endpoint();
+    final Endpoint endpoint = queuePair.endpoint();
     byId.remove(Disni.handle(endpoint.id()));
     byQueue.remove(endpoint.sendCompletions());
     byQueue.remove(endpoint.receiveCompletions());
@@ -184,7 +184,7 @@ final class VerbsDoorbell implements Doorbell {
     inside.lock();
     try {
       checkOpen();
-      boolean isDue =
+      final boolean isDue =
           !ready.isEmpty() || !retired.isEmpty() || Thread.currentThread().isInterrupted();
       return turn(isDue ? 0 : Math.min(timeoutNs, dueNs()));
     } finally {
@@ -217,14 +217,14 @@ final class VerbsDoorbell implements Doorbell {
   }
 
   private int turn(long timeoutNs) throws IOException {
-    IbvCompChannel[] channels = completions.all();
+    final IbvCompChannel[] channels = completions.all();
     enter(0, wakeUp);
     enter(1, ConnectionManager.channelDescriptor(Disni.handle(channel)));
     enter(2, fabric.eventDescriptor());
     for (int i = 0; i < channels.length; i++) {
       enter(FIXED + i, CompletionQueues.channelDescriptor(Disni.handle(channels[i])));
     }
-    int count =
+    final int count =
         FileDescriptors.poll(
             Regions.address(entries),
             FIXED + channels.length,
@@ -242,18 +242,18 @@ final class VerbsDoorbell implements Doorbell {
     // A listener may take a turn of its own, so the entries may be those of an inner turn, which
     // has then delivered the events missing here. Channels may have ended there; the next turn
     // finds what they miss.
-    int told = isReady(1) ? takeEvents() : 0;
+    int events = isReady(1) ? takeEvents() : 0;
     for (int i = 0; i < channels.length && channels == completions.all(); i++) {
-      told += isReady(FIXED + i) ? takeCompletions(channels, i) : 0;
+      events += isReady(FIXED + i) ? takeCompletions(channels, i) : 0;
     }
     for (int left = ready.size(); left > 0 && !closed; left--) {
-      VerbsQueuePair queuePair = ready.poll();
-      told += queuePair == null ? 0 : queuePair.onReady();
+      final VerbsQueuePair queuePair = ready.poll();
+      events += queuePair == null ? 0 : queuePair.onReady();
     }
     finishRetired();
     giveBack();
     tick();
-    return told;
+    return events;
   }
 
   private void enter(int index, int descriptor) {
@@ -268,14 +268,14 @@ final class VerbsDoorbell implements Doorbell {
   }
 
   private int takeEvents() {
-    int told = 0;
+    int events = 0;
     for (int i = 0; i < BATCH && !closed; i++) {
       if (ConnectionManager.nextEvent(Disni.handle(channel), Regions.address(event), 0) <= 0) {
         break;
       }
-      told += take();
+      events += take();
     }
-    return told;
+    return events;
   }
 
   private void onRequest(long id) {
@@ -287,13 +287,13 @@ final class VerbsDoorbell implements Doorbell {
   }
 
   private int take() {
-    int type = event.getInt(EventLayout.TYPE);
-    long id = event.getLong(EventLayout.ID);
+    final int type = event.getInt(EventLayout.TYPE);
+    final long id = event.getLong(EventLayout.ID);
     if (type == EventLayout.CONNECT_REQUEST) {
       onRequest(id);
       return 0;
     }
-    VerbsQueuePair queuePair = byId.get(id);
+    final VerbsQueuePair queuePair = byId.get(id);
     if (queuePair == null) {
       return 0; // of a freed object, or of the listening id
     }
@@ -311,17 +311,17 @@ final class VerbsDoorbell implements Doorbell {
   }
 
   private int takeCompletions(IbvCompChannel[] channels, int index) {
-    int told = 0;
+    int events = 0;
     for (int i = 0; i < BATCH && !closed && channels == completions.all(); i++) {
-      long queue = CompletionQueues.nextEvent(Disni.handle(channels[index]));
+      final long queue = CompletionQueues.nextEvent(Disni.handle(channels[index]));
       if (queue <= 0) {
         break;
       }
       CompletionQueues.acknowledge(queue, 1);
-      VerbsQueuePair queuePair = byQueue.get(queue);
-      told += queuePair == null ? 0 : queuePair.onReady();
+      final VerbsQueuePair queuePair = byQueue.get(queue);
+      events += queuePair == null ? 0 : queuePair.onReady();
     }
-    return told;
+    return events;
   }
 
   private void finishRetired() {
@@ -330,7 +330,7 @@ final class VerbsDoorbell implements Doorbell {
       lingering.add(next);
     }
     for (int i = lingering.size() - 1; i >= 0; i--) {
-      VerbsQueuePair queuePair = lingering.get(i);
+      final VerbsQueuePair queuePair = lingering.get(i);
       // Removed from the look-up before another object can get its handles.
       if (queuePair.isOver()) {
         remove(queuePair);
@@ -349,7 +349,7 @@ final class VerbsDoorbell implements Doorbell {
   }
 
   private void tick() {
-    long nowNs = System.nanoTime();
+    final long nowNs = System.nanoTime();
     if (nowNs - tickNs >= TICK_NS) {
       tickNs = nowNs;
       byId.values().forEach(VerbsQueuePair::tick);
@@ -393,7 +393,7 @@ final class VerbsDoorbell implements Doorbell {
 
   /** Frees everything if the doorbell was closed and no other thread is inside. */
   private void leave() {
-    boolean isLast = inside.getHoldCount() == 1;
+    final boolean isLast = inside.getHoldCount() == 1;
     if (isLast && closed) {
       release();
     }
@@ -418,8 +418,8 @@ final class VerbsDoorbell implements Doorbell {
     }
     arrivals.close();
     byId.values().forEach(VerbsQueuePair::close);
-    long startNs = System.nanoTime();
-    for (VerbsQueuePair queuePair : byId.values()) {
+    final long startNs = System.nanoTime();
+    for (final VerbsQueuePair queuePair : byId.values()) {
       while (!queuePair.isOver() && System.nanoTime() - startNs < LINGER_NS) {
         Thread.onSpinWait();
       }

@@ -1,5 +1,6 @@
 package dev.ringfetch.rdma.verbs;
 
+import com.google.errorprone.annotations.concurrent.GuardedBy;
 import com.ibm.disni.verbs.IbvContext;
 import dev.ringfetch.fabric.Domain;
 import dev.ringfetch.fabric.DomainContext;
@@ -32,10 +33,19 @@ final class VerbsFabric implements Fabric {
 
   private final SecureRandom random = new SecureRandom();
   private final Set<VerbsDoorbell> doorbells = ConcurrentHashMap.newKeySet();
-  private DeviceAddresses addresses; // guarded by this; null: there are none
-  private int most; // guarded by this: addresses that there ever were
-  private long lookedNs; // guarded by this
-  private DomainConnections connections; // guarded by this; null: no domain yet
+
+  @GuardedBy("this")
+  private DeviceAddresses addresses; // null: there are none
+
+  @GuardedBy("this")
+  private int most; // addresses that there ever were
+
+  @GuardedBy("this")
+  private long lookedNs;
+
+  @GuardedBy("this")
+  private DomainConnections connections; // null: no domain yet
+
   private volatile int eventDescriptor = NO_DESCRIPTOR;
   private volatile boolean closed;
 
@@ -92,7 +102,8 @@ final class VerbsFabric implements Fabric {
     }
   }
 
-  /** Guarded by this. Keeps some devices even though the search for others failed. */
+  /** Looks for devices again; keeps some even though the search for others failed. */
+  @GuardedBy("this")
   private void lookAgain() throws IOException {
     try {
       look();
@@ -104,10 +115,11 @@ final class VerbsFabric implements Fabric {
     }
   }
 
-  /** Guarded by this: looks for what there was before, or more. */
+  /** Looks for the devices that there were before, or more. */
+  @GuardedBy("this")
   private void look() throws IOException {
     lookedNs = System.nanoTime();
-    DeviceAddresses found = DeviceAddresses.find();
+    final DeviceAddresses found = DeviceAddresses.find();
     if (addresses != null) {
       letGo();
     }
@@ -139,7 +151,7 @@ final class VerbsFabric implements Fabric {
     }
   }
 
-  /** Guarded by this. */
+  @GuardedBy("this")
   private void letGo() {
     eventDescriptor = NO_DESCRIPTOR;
     addresses.close();
@@ -158,7 +170,7 @@ final class VerbsFabric implements Fabric {
 
   @Override
   public Doorbell openDoorbell() throws IOException {
-    VerbsDoorbell doorbell = new VerbsDoorbell(this);
+    final VerbsDoorbell doorbell = new VerbsDoorbell(this);
     doorbells.add(doorbell);
     if (closed) {
       doorbell.close();
@@ -171,22 +183,22 @@ final class VerbsFabric implements Fabric {
   public Offer offer(
       Doorbell doorbell, byte[] peerHint, int length, byte[] token, OfferListener listener)
       throws IOException {
-    VerbsDoorbell bell = own(doorbell);
-    Introduction.Token secret = Introduction.Token.of(token);
+    final VerbsDoorbell bell = own(doorbell);
+    final Introduction.Token secret = Introduction.Token.of(token);
     WorkRequests.checkLength(length);
     bell.checkOpen();
-    Arrivals arrivals = bell.arrivals();
+    final Arrivals arrivals = bell.arrivals();
     try (DeviceAddresses now = addresses()) {
-      List<DeviceAddress> reachable = now.towards(peerHint);
-      OfferDescriptor descriptor =
+      final List<DeviceAddress> reachable = now.towards(peerHint);
+      final OfferDescriptor descriptor =
           new OfferDescriptor(
               random.nextLong(),
               length,
               arrivals.port(),
               reachable.stream().map(DeviceAddress::host).toList());
-      IbvContext context = reachable.get(0).context();
-      Endpoint endpoint = Endpoint.offering(now, context, length);
-      VerbsOffer offer = new VerbsOffer(arrivals, descriptor, secret, endpoint, listener);
+      final IbvContext context = reachable.get(0).context();
+      final Endpoint endpoint = Endpoint.offering(now, context, length);
+      final VerbsOffer offer = new VerbsOffer(arrivals, descriptor, secret, endpoint, listener);
       boolean added = false;
       try {
         arrivals.add(offer);
@@ -204,9 +216,9 @@ final class VerbsFabric implements Fabric {
   public QueuePair connect(
       Doorbell doorbell, byte[] descriptor, byte[] token, long timeoutNs, boolean datagrams)
       throws IOException {
-    VerbsDoorbell bell = own(doorbell);
-    Introduction.Token secret = Introduction.Token.of(token);
-    OfferDescriptor offer = OfferDescriptor.decode(descriptor);
+    final VerbsDoorbell bell = own(doorbell);
+    final Introduction.Token secret = Introduction.Token.of(token);
+    final OfferDescriptor offer = OfferDescriptor.decode(descriptor);
     try (DeviceAddresses now = addresses()) {
       return new VerbsConnectAttempt(bell, now, offer, secret, timeoutNs, datagrams).connect();
     }
@@ -222,8 +234,8 @@ final class VerbsFabric implements Fabric {
   @Override
   public RemoteDomain connectDomain(byte[] descriptor, byte[] token, long timeoutNs)
       throws IOException {
-    Introduction.Token secret = Introduction.Token.of(token);
-    DomainDescriptor domain = DomainDescriptor.decode(descriptor);
+    final Introduction.Token secret = Introduction.Token.of(token);
+    final DomainDescriptor domain = DomainDescriptor.decode(descriptor);
     try (DeviceAddresses now = addresses()) {
       return VerbsRemoteDomain.connect(connections(), now, domain, secret, timeoutNs);
     }
@@ -252,7 +264,7 @@ final class VerbsFabric implements Fabric {
 
   @Override
   public void close() {
-    DomainConnections open;
+    final DomainConnections open;
     synchronized (this) {
       if (closed) {
         return;

@@ -36,7 +36,7 @@ final class VerbsMemory extends DirectRegion {
    */
   static VerbsMemory register(IbvPd domain, int length, int access) throws IOException {
     try {
-      ByteBuffer buffer = ByteBuffer.allocateDirect(Math.addExact(length, LINE));
+      final ByteBuffer buffer = ByteBuffer.allocateDirect(Math.addExact(length, LINE));
       return new VerbsMemory(buffer.alignedSlice(LINE).slice(0, length), domain, access);
     } catch (OutOfMemoryError | ArithmeticException e) {
       throw new IOException("no direct memory of " + length + " bytes: " + e.getMessage(), e);

@@ -1,5 +1,6 @@
 package dev.ringfetch.rdma.verbs;
 
+import com.google.errorprone.annotations.concurrent.GuardedBy;
 import dev.ringfetch.fabric.Fabric;
 import dev.ringfetch.fabric.MemoryRegion;
 
@@ -14,8 +15,11 @@ final class VerbsOffer implements Fabric.Offer {
   private final Endpoint endpoint;
   private final Fabric.OfferListener listener;
 
-  private VerbsQueuePair arriving; // accepted, and not connected yet; guarded by this
-  private boolean withdrawn; // guarded by this
+  @GuardedBy("this")
+  private VerbsQueuePair arriving; // accepted, and not connected yet
+
+  @GuardedBy("this")
+  private boolean withdrawn;
 
   VerbsOffer(
       Arrivals arrivals,
@@ -81,7 +85,7 @@ final class VerbsOffer implements Fabric.Offer {
       endpoint.release();
       return;
     }
-    VerbsQueuePair late;
+    final VerbsQueuePair late;
     synchronized (this) {
       withdrawn = true;
       late = arriving;

@@ -3,12 +3,13 @@ package dev.ringfetch.rdma.verbs;
 import dev.ringfetch.fabric.Fabric;
 import dev.ringfetch.fabric.FabricContext;
 import dev.ringfetch.fabric.FabricProvider;
+import dev.ringfetch.fabric.FabricProviders;
 import dev.ringfetch.rdma.natives.NativeLibrary;
 import java.io.IOException;
 
 /** Provider of the {@code verbs} fabric, which connects hosts that have RDMA devices. */
 public final class VerbsProvider implements FabricProvider {
-  static final String NAME = "verbs";
+  static final String NAME = FabricProviders.VERBS;
 
   /** Priority below that of shared memory, which is faster. */
   private static final int PRIORITY = 50;
@@ -28,13 +29,13 @@ public final class VerbsProvider implements FabricProvider {
 
   @Override
   public String unavailability() {
-    String reason = NativeLibrary.unavailableBecause();
+    final String reason = NativeLibrary.unavailableBecause();
     return reason.isEmpty() ? null : reason;
   }
 
   @Override
   public Fabric open(FabricContext context) throws IOException {
-    String reason = unavailability();
+    final String reason = unavailability();
     if (reason != null) {
       throw new IOException(reason);
     }

@@ -56,7 +56,7 @@ final class VerbsQueuePair implements QueuePair {
   private final FabricCapabilities capabilities;
   private final String peer;
 
-  private final Retry ring = new Retry(this::payRing, RING_RETRY_NS);
+  private final Retry ring = new Retry(this::sendWaitingRing, RING_RETRY_NS);
 
   // Changed with the monitor held.
   private volatile State state = State.OPEN;
@@ -65,7 +65,7 @@ final class VerbsQueuePair implements QueuePair {
   private boolean disconnected;
   private long closedNs;
 
-  private boolean endTold; // the doorbell's owner's
+  private boolean endReported; // the doorbell's owner's
 
   /**
    * Takes over a connection.
@@ -113,7 +113,7 @@ final class VerbsQueuePair implements QueuePair {
 
   /** Work requests of this side so far. */
   WorkRequestCounts counts() {
-    WorkRequestCounts counts = sendQueue.counts();
+    final WorkRequestCounts counts = sendQueue.counts();
     return sender == null ? counts : counts.plus(sender.counts());
   }
 
@@ -268,16 +268,16 @@ final class VerbsQueuePair implements QueuePair {
    * Tries to send the waiting ring again: its caller is gone, and perhaps no thread polls this
    * side's doorbell.
    */
-  private void payRing() {
-    if (!sendQueue.pay() && state == State.OPEN) {
+  private void sendWaitingRing() {
+    if (!sendQueue.sendWaitingRing() && state == State.OPEN) {
       ring.schedule();
     }
   }
 
   /** Tells the listener what has arrived. For the doorbell's owner. */
   int onReady() {
-    Listener told = listener;
-    if (told == null || state == State.CLOSED) {
+    final Listener bound = listener;
+    if (bound == null || state == State.CLOSED) {
       return 0;
     }
     int count = 0;
@@ -287,25 +287,25 @@ final class VerbsQueuePair implements QueuePair {
     do {
       taken = receiveQueue.take(sendQueue);
       if (taken == ReceiveQueue.RING) {
-        count += tellRing(told);
+        count += reportRing(bound);
       }
       rounds++;
     } while (taken > ReceiveQueue.NOTHING && rounds < ROUNDS && state != State.CLOSED);
     if (taken > ReceiveQueue.NOTHING) {
       doorbell.addReady(this);
     } else if (taken == ReceiveQueue.BROKEN || sendQueue.isBroken()) {
-      String failure = sendQueue.failure();
+      final String failure = sendQueue.failure();
       end(failure != null ? failure : "the queue pair is in error: the peer was refused, or died");
     }
-    return count + tellEnd(told);
+    return count + reportEnd(bound);
   }
 
-  private int tellRing(Listener told) {
-    if (endTold || state == State.CLOSED) {
+  private int reportRing(Listener bound) {
+    if (endReported || state == State.CLOSED) {
       return 0;
     }
     try {
-      told.onDoorbell();
+      bound.onDoorbell();
     } catch (Throwable e) {
       VerbsDoorbell.report(e);
       end("the listener failed: " + e);
@@ -313,17 +313,17 @@ final class VerbsQueuePair implements QueuePair {
     return 1;
   }
 
-  private int tellEnd(Listener told) {
-    String reason;
+  private int reportEnd(Listener bound) {
+    final String reason;
     synchronized (this) {
-      if (state != State.ENDED || endTold) {
+      if (state != State.ENDED || endReported) {
         return 0;
       }
-      endTold = true;
+      endReported = true;
       reason = peer + ": " + end;
     }
     try {
-      told.onDisconnected(reason.lines().findFirst().orElse(""));
+      bound.onDisconnected(reason.lines().findFirst().orElse(""));
     } catch (Throwable e) {
       VerbsDoorbell.report(e);
     }
@@ -371,7 +371,7 @@ final class VerbsQueuePair implements QueuePair {
       if (state == State.CLOSED) {
         return;
       }
-      boolean gracefully = state == State.OPEN;
+      final boolean gracefully = state == State.OPEN;
       state = State.CLOSED;
       closedNs = System.nanoTime();
       sendQueue.shut(gracefully);

@@ -76,13 +76,13 @@ final class VerbsRemoteDomain implements RemoteDomain, DomainConnections.Watcher
       Introduction.Token token,
       long timeoutNs)
       throws IOException {
-    Dialing dialing = new Dialing(connections::checkOpen, timeoutNs);
-    DomainIntroduction introduction = new DomainIntroduction(to.domain(), token);
+    final Dialing dialing = new Dialing(connections::checkOpen, timeoutNs);
+    final DomainIntroduction introduction = new DomainIntroduction(to.domain(), token);
     return dialing.tryAll(
         to.addresses(),
         to.port(),
         () -> {
-          RdmaEventChannel channel = dialing.begin();
+          final RdmaEventChannel channel = dialing.begin();
           try {
             return connect(connections, devices, dialing, channel, introduction);
           } finally {
@@ -98,7 +98,7 @@ final class VerbsRemoteDomain implements RemoteDomain, DomainConnections.Watcher
       RdmaEventChannel channel,
       DomainIntroduction introduction)
       throws IOException {
-    RdmaCmId id = Disni.createId(channel);
+    final RdmaCmId id = Disni.createId(channel);
     DomainDevice device = null;
     VerbsMemory words = null;
     VerbsRemoteDomain made = null;
@@ -107,8 +107,8 @@ final class VerbsRemoteDomain implements RemoteDomain, DomainConnections.Watcher
       dialing.resolve(id);
       device = DomainDevice.open(devices, id.getVerbs(), DomainQueue.DEPTH);
       words = device.register(DomainQueue.WORDS_LENGTH, RegionLayout.LOCAL_WRITE);
-      DomainDevice.Opened queuePair = device.createQueuePair(id, DomainQueue.DEPTH);
-      DomainIntroduction.Answer peer =
+      final DomainDevice.Opened queuePair = device.createQueuePair(id, DomainQueue.DEPTH);
+      final DomainIntroduction.Answer peer =
           DomainIntroduction.Answer.decode(dialing.present(id, introduction.encode()));
       made =
           new VerbsRemoteDomain(
@@ -161,7 +161,7 @@ final class VerbsRemoteDomain implements RemoteDomain, DomainConnections.Watcher
   /** Looks at the segment's mark, which takes a round trip. */
   @Override
   public int attach(byte[] segmentDescriptor) throws IOException {
-    SegmentDescriptor segment = SegmentDescriptor.decode(segmentDescriptor);
+    final SegmentDescriptor segment = SegmentDescriptor.decode(segmentDescriptor);
     if (segment.domain() != domain) {
       throw new IOException("not a segment of this domain");
     }
@@ -193,12 +193,13 @@ final class VerbsRemoteDomain implements RemoteDomain, DomainConnections.Watcher
   }
 
   private SegmentDescriptor find(int segment) {
-    SegmentDescriptor[] attached = segments;
+    final SegmentDescriptor[] attached = segments;
     return segment >= 0 && segment < attached.length ? attached[segment] : null;
   }
 
   private void put(int number, SegmentDescriptor segment) {
-    SegmentDescriptor[] grown = Arrays.copyOf(segments, Math.max(segments.length, number + 1));
+    final SegmentDescriptor[] grown =
+        Arrays.copyOf(segments, Math.max(segments.length, number + 1));
     grown[number] = segment;
     segments = grown;
   }
@@ -218,7 +219,7 @@ final class VerbsRemoteDomain implements RemoteDomain, DomainConnections.Watcher
   }
 
   private RemoteMemory attached(int segment) {
-    SegmentDescriptor attached = find(segment);
+    final SegmentDescriptor attached = find(segment);
     if (attached == null) {
       throw new IllegalArgumentException("not attached: segment=" + segment);
     }
@@ -231,7 +232,7 @@ final class VerbsRemoteDomain implements RemoteDomain, DomainConnections.Watcher
     lock.lock();
     try {
       checkOpen();
-      VerbsMemory scratch = device.register(length, RegionLayout.LOCAL_WRITE);
+      final VerbsMemory scratch = device.register(length, RegionLayout.LOCAL_WRITE);
       scratches.add(scratch);
       return scratch;
     } finally {
@@ -254,7 +255,7 @@ final class VerbsRemoteDomain implements RemoteDomain, DomainConnections.Watcher
       int localOffset,
       int length,
       long workRequestId) {
-    RemoteMemory source = readable(segment);
+    final RemoteMemory source = readable(segment);
     WorkRequests.checkTransfer(offset, source.length(), local, localOffset, length);
     if (isRevoked()) {
       return QueuePair.CLOSED;
@@ -272,7 +273,7 @@ final class VerbsRemoteDomain implements RemoteDomain, DomainConnections.Watcher
       int length,
       long workRequestId) {
     WorkRequests.checkRights(rights(), Rights.WRITE);
-    RemoteMemory destination = attached(segment);
+    final RemoteMemory destination = attached(segment);
     WorkRequests.checkTransfer(offset, destination.length(), local, localOffset, length);
     if (isRevoked()) {
       return QueuePair.CLOSED;
@@ -304,7 +305,7 @@ final class VerbsRemoteDomain implements RemoteDomain, DomainConnections.Watcher
 
   private int atomic(int opcode, int segment, long offset, long[] operands, long workRequestId) {
     WorkRequests.checkRights(rights(), Rights.ATOMIC);
-    RemoteMemory target = attached(segment);
+    final RemoteMemory target = attached(segment);
     WorkRequests.checkWord(offset, target.length());
     if (isRevoked()) {
       return QueuePair.CLOSED;

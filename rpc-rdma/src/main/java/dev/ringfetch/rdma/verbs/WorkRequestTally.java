@@ -1,5 +1,6 @@
 package dev.ringfetch.rdma.verbs;
 
+import com.google.errorprone.annotations.concurrent.GuardedBy;
 import java.util.HashSet;
 import java.util.Set;
 import java.util.concurrent.atomic.AtomicLongArray;
@@ -70,8 +71,11 @@ final class WorkRequestTally {
 
   /** The sum over all queue pairs of one side, those that have ended included. */
   static final class Group {
-    private final Set<WorkRequestTally> live = new HashSet<>(); // guarded by this
-    private WorkRequestCounts gone = WorkRequestCounts.ZERO; // guarded by this
+    @GuardedBy("this")
+    private final Set<WorkRequestTally> live = new HashSet<>();
+
+    @GuardedBy("this")
+    private WorkRequestCounts gone = WorkRequestCounts.ZERO;
 
     /** Adds a queue pair's counter. */
     synchronized void add(WorkRequestTally tally) {
@@ -87,7 +91,7 @@ final class WorkRequestTally {
 
     synchronized WorkRequestCounts sum() {
       WorkRequestCounts sum = gone;
-      for (WorkRequestTally tally : live) {
+      for (final WorkRequestTally tally : live) {
         sum = sum.plus(tally.counts());
       }
       return sum;

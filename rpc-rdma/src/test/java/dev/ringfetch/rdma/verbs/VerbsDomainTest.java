@@ -8,6 +8,7 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 import dev.ringfetch.fabric.DirectRegion;
 import dev.ringfetch.fabric.Domain;
 import dev.ringfetch.fabric.DomainContext;
+import dev.ringfetch.fabric.DomainSegment;
 import dev.ringfetch.fabric.DomainSteps;
 import dev.ringfetch.fabric.FabricHarness;
 import dev.ringfetch.fabric.GateDescriptor;
@@ -18,7 +19,6 @@ import dev.ringfetch.fabric.QueuePair;
 import dev.ringfetch.fabric.ReadOnlyRegion;
 import dev.ringfetch.fabric.RemoteDomain;
 import dev.ringfetch.fabric.Rights;
-import dev.ringfetch.fabric.Segment;
 import dev.ringfetch.rdma.natives.RdmaAssumptions;
 import java.io.IOException;
 import java.nio.channels.FileChannel;
@@ -71,8 +71,8 @@ final class VerbsDomainTest {
     try {
       for (MemoryRegion memory : List.of(new DirectRegion(LENGTH), map(shared))) {
         Domain domain = steps.open(Rights.WRITE);
-        Segment first = domain.grow(64);
-        Segment adopted = domain.adopt(memory);
+        DomainSegment first = domain.grow(64);
+        DomainSegment adopted = domain.adopt(memory);
         assertEquals(1, adopted.number());
         assertEquals(LENGTH, adopted.length());
         RemoteDomain remote = steps.connect(domain).remote();
@@ -119,7 +119,7 @@ final class VerbsDomainTest {
   @Test
   void readableMemoryIsNotWrittenWhateverThePeerDoes() throws IOException {
     Domain domain = steps.open(Rights.READ);
-    Segment segment = domain.grow(LENGTH);
+    DomainSegment segment = domain.grow(LENGTH);
     RemoteDomain remote = steps.connect(domain).remote();
     VerbsRemoteDomain hostile = (VerbsRemoteDomain) remote;
     SegmentDescriptor address = SegmentDescriptor.decode(segment.descriptor());
@@ -135,7 +135,7 @@ final class VerbsDomainTest {
     assertEquals(0, steps.readWord(connected(domain, segment), 0, 0));
   }
 
-  private RemoteDomain connected(Domain domain, Segment segment) throws IOException {
+  private RemoteDomain connected(Domain domain, DomainSegment segment) throws IOException {
     RemoteDomain remote = steps.connect(domain).remote();
     remote.attach(segment.descriptor());
     return remote;
@@ -152,7 +152,7 @@ final class VerbsDomainTest {
   /** A connection for each way to end. */
   private void useAll() throws IOException {
     Domain domain = steps.open(Rights.ATOMIC);
-    Segment segment = domain.grow(LENGTH);
+    DomainSegment segment = domain.grow(LENGTH);
     domain.grow(LENGTH);
     RemoteDomain closedHere = connected(domain, segment);
     DomainSteps.Peer revoked = steps.connect(domain);

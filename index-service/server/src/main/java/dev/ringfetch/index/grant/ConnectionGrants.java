@@ -1,7 +1,7 @@
 package dev.ringfetch.index.grant;
 
 import com.google.protobuf.ByteString;
-import dev.ringfetch.fabric.Admission;
+import dev.ringfetch.fabric.DomainAdmission;
 import io.grpc.Attributes;
 import io.grpc.ServerTransportFilter;
 import java.util.HashMap;
@@ -18,8 +18,8 @@ public final class ConnectionGrants {
   /** Grants of gates: one for each reader of an index of which this node is a member. */
   public static final int GATE_LIMIT = 256;
 
-  private final Map<ByteString, Admission> admissions = new HashMap<>();
-  private final Map<ByteString, Admission> gates = new HashMap<>();
+  private final Map<ByteString, DomainAdmission> admissions = new HashMap<>();
+  private final Map<ByteString, DomainAdmission> gates = new HashMap<>();
   private boolean ended;
 
   private ConnectionGrants() {}
@@ -33,20 +33,20 @@ public final class ConnectionGrants {
    * Adds a grant. False if the connection has ended, or has {@link #LIMIT} grants or one with this
    * token: the caller closes the admission.
    */
-  public synchronized boolean add(ByteString token, Admission admission) {
+  public synchronized boolean add(ByteString token, DomainAdmission admission) {
     return !ended && admissions.size() < LIMIT && admissions.putIfAbsent(token, admission) == null;
   }
 
   /** Adds a grant of gates, as {@link #add}, up to {@link #GATE_LIMIT}. */
-  public synchronized boolean addGates(ByteString token, Admission admission) {
+  public synchronized boolean addGates(ByteString token, DomainAdmission admission) {
     return !ended && gates.size() < GATE_LIMIT && gates.putIfAbsent(token, admission) == null;
   }
 
   /** Ends a grant; returns whether there was one with this token. */
   public boolean release(ByteString token) {
-    final Admission admission;
+    final DomainAdmission admission;
     synchronized (this) {
-      final Admission memory = admissions.remove(token);
+      final DomainAdmission memory = admissions.remove(token);
       admission = memory == null ? gates.remove(token) : memory;
     }
     if (admission != null) {
@@ -57,9 +57,9 @@ public final class ConnectionGrants {
 
   private synchronized void end() {
     ended = true;
-    admissions.values().forEach(Admission::close);
+    admissions.values().forEach(DomainAdmission::close);
     admissions.clear();
-    gates.values().forEach(Admission::close);
+    gates.values().forEach(DomainAdmission::close);
     gates.clear();
   }
 

@@ -3,10 +3,10 @@ package dev.ringfetch.index.grant;
 import dev.ringfetch.fabric.DirectRegion;
 import dev.ringfetch.fabric.Domain;
 import dev.ringfetch.fabric.DomainContext;
+import dev.ringfetch.fabric.DomainSegment;
 import dev.ringfetch.fabric.Fabric;
 import dev.ringfetch.fabric.GatePage;
 import dev.ringfetch.fabric.MemoryRegion;
-import dev.ringfetch.fabric.Segment;
 import dev.ringfetch.index.layout.GatesDescriptor;
 import dev.ringfetch.index.replication.GroupGate;
 import java.io.IOException;
@@ -42,7 +42,7 @@ public final class NodeGates implements AutoCloseable {
    *
    * @param segment with the words
    */
-  public record Shown(Fabric fabric, Domain domain, Segment segment) {}
+  public record Shown(Fabric fabric, Domain domain, DomainSegment segment) {}
 
   /**
    * Creates the gates, all closed.
@@ -84,7 +84,7 @@ public final class NodeGates implements AutoCloseable {
   private static Shown show(Fabric fabric, Domain domain, MemoryRegion first) throws IOException {
     boolean done = false;
     try {
-      final Segment segment =
+      final DomainSegment segment =
           first == null ? domain.grow(GatesDescriptor.LENGTH) : domain.adopt(first);
       done = true;
       return new Shown(fabric, domain, segment);

@@ -2,9 +2,9 @@ package dev.ringfetch.index.host;
 
 import dev.ringfetch.fabric.Domain;
 import dev.ringfetch.fabric.DomainContext;
+import dev.ringfetch.fabric.DomainSegment;
 import dev.ringfetch.fabric.Fabric;
 import dev.ringfetch.fabric.MemoryRegion;
-import dev.ringfetch.fabric.Segment;
 import java.io.IOException;
 import java.util.List;
 import java.util.concurrent.CopyOnWriteArrayList;
@@ -18,7 +18,7 @@ import java.util.concurrent.CopyOnWriteArrayList;
 public final class SharedMemory implements AutoCloseable {
   private final Fabric fabric;
   private final Domain domain;
-  private final List<Segment> segments = new CopyOnWriteArrayList<>();
+  private final List<DomainSegment> segments = new CopyOnWriteArrayList<>();
 
   /** Opens a domain; the fabric is closed with this, but not if this throws. */
   public SharedMemory(Fabric fabric, DomainContext context) throws IOException {
@@ -35,13 +35,13 @@ public final class SharedMemory implements AutoCloseable {
   }
 
   /** The segments, in the order of their numbers. */
-  public List<Segment> segments() {
+  public List<DomainSegment> segments() {
     return segments;
   }
 
   /** Makes memory. */
   public MemoryRegion grow(int length) throws IOException {
-    final Segment segment = domain.grow(length);
+    final DomainSegment segment = domain.grow(length);
     segments.add(segment);
     return segment.region();
   }

@@ -1,12 +1,12 @@
 package dev.ringfetch.index.peers;
 
 import com.google.protobuf.ByteString;
-import dev.ringfetch.fabric.Admission;
 import dev.ringfetch.fabric.Domain;
+import dev.ringfetch.fabric.DomainAdmission;
 import dev.ringfetch.fabric.DomainContext;
+import dev.ringfetch.fabric.DomainSegment;
 import dev.ringfetch.fabric.Fabric;
 import dev.ringfetch.fabric.Rights;
-import dev.ringfetch.fabric.Segment;
 import dev.ringfetch.index.onesided.LogMemoryDescriptor;
 import dev.ringfetch.index.onesided.MemberMemory;
 import dev.ringfetch.index.v1.FabricHint;
@@ -27,8 +27,8 @@ final class FabricMemberMemory implements MemberMemory {
 
   private final List<Fabric> fabrics;
   private final Map<Fabric, Domain> domains = new HashMap<>();
-  private Segment segment; // null: nothing is offered
-  private Admission admission;
+  private DomainSegment segment; // null: nothing is offered
+  private DomainAdmission admission;
 
   /**
    * Creates it, without memory.

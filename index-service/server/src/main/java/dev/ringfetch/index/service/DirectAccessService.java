@@ -1,10 +1,10 @@
 package dev.ringfetch.index.service;
 
 import com.google.protobuf.ByteString;
-import dev.ringfetch.fabric.Admission;
 import dev.ringfetch.fabric.Domain;
+import dev.ringfetch.fabric.DomainAdmission;
+import dev.ringfetch.fabric.DomainSegment;
 import dev.ringfetch.fabric.Fabric;
-import dev.ringfetch.fabric.Segment;
 import dev.ringfetch.index.call.RequestLimits;
 import dev.ringfetch.index.call.WriteCall;
 import dev.ringfetch.index.grant.ConnectionGrants;
@@ -186,7 +186,7 @@ public final class DirectAccessService implements BindableService, DirectAccessG
     response
         .setFabric(memory.fabric().name())
         .setDomain(ByteString.copyFrom(memory.domain().descriptor()));
-    for (final Segment segment : memory.segments()) {
+    for (final DomainSegment segment : memory.segments()) {
       response.addSegments(ByteString.copyFrom(segment.descriptor()));
     }
     return response.build();
@@ -287,9 +287,12 @@ public final class DirectAccessService implements BindableService, DirectAccessG
   }
 
   private static ByteString admit(
-      Domain domain, FabricHint hint, ByteString token, BiPredicate<ByteString, Admission> grants)
+      Domain domain,
+      FabricHint hint,
+      ByteString token,
+      BiPredicate<ByteString, DomainAdmission> grants)
       throws StatusException {
-    final Admission admission;
+    final DomainAdmission admission;
     try {
       admission = domain.admit(hint.getHint().toByteArray(), token.toByteArray());
     } catch (IOException e) {

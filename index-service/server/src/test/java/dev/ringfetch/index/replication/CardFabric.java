@@ -2,11 +2,12 @@ package dev.ringfetch.index.replication;
 
 import static java.nio.charset.StandardCharsets.UTF_8;
 
-import dev.ringfetch.fabric.Admission;
 import dev.ringfetch.fabric.CompletionQueue;
 import dev.ringfetch.fabric.DirectRegion;
 import dev.ringfetch.fabric.Domain;
+import dev.ringfetch.fabric.DomainAdmission;
 import dev.ringfetch.fabric.DomainContext;
+import dev.ringfetch.fabric.DomainSegment;
 import dev.ringfetch.fabric.Doorbell;
 import dev.ringfetch.fabric.Fabric;
 import dev.ringfetch.fabric.FabricCapabilities;
@@ -16,7 +17,6 @@ import dev.ringfetch.fabric.MemoryRegion;
 import dev.ringfetch.fabric.QueuePair;
 import dev.ringfetch.fabric.RemoteDomain;
 import dev.ringfetch.fabric.Rights;
-import dev.ringfetch.fabric.Segment;
 import java.io.IOException;
 import java.nio.ByteBuffer;
 import java.util.ArrayDeque;
@@ -126,12 +126,12 @@ final class CardFabric implements Fabric {
     }
 
     @Override
-    public Segment grow(int length) throws IOException {
+    public DomainSegment grow(int length) throws IOException {
       if (memory != null) {
         throw new IOException("one segment alone");
       }
       memory = new DirectRegion(length);
-      return new Segment() {
+      return new DomainSegment() {
         @Override
         public int number() {
           return 0;
@@ -158,7 +158,7 @@ final class CardFabric implements Fabric {
     }
 
     @Override
-    public Admission admit(byte[] peerHint, byte[] token) {
+    public DomainAdmission admit(byte[] peerHint, byte[] token) {
       return () -> {};
     }
 

@@ -16,62 +16,62 @@ import java.nio.file.StandardCopyOption;
 /**
  * The socket that shows whether the process of a directory lives. The kernel refuses connections to
  * it from the moment at which the process has ended, and nothing else that the process does, in
- * whichever class loader, closes it. The connections are never accepted: the sign is that a
- * connection succeeds, or that too many wait.
+ * whichever class loader, closes it. The connections are never accepted: the process lives if a
+ * connection succeeds, or if too many wait.
  */
-final class SignOfLife implements AutoCloseable {
+final class LivenessSocket implements AutoCloseable {
   static final String NAME = "alive";
 
-  private static final Logger LOGGER = System.getLogger(SignOfLife.class.getName());
+  private static final Logger LOGGER = System.getLogger(LivenessSocket.class.getName());
   private static final String UNFINISHED = "birth";
   private static final int BACKLOG = 1; // waiting connections cost memory until the close
 
   private final ServerSocketChannel socket;
 
-  private SignOfLife(ServerSocketChannel socket) {
+  private LivenessSocket(ServerSocketChannel socket) {
     this.socket = socket;
   }
 
   /**
-   * Gives a directory of this process its sign. Under its name the socket listens from the first
+   * Opens the socket of a directory of this process. Under its name it listens from the first
    * moment: between its binding and its listening it would look dead.
    *
    * @throws IOException when none can be created, because the path is too long, for instance.
    */
-  static SignOfLife give(Path directory) throws IOException {
+  static LivenessSocket open(Path directory) throws IOException {
     final Path unfinished = directory.resolve(UNFINISHED);
     final UnixDomainSocketAddress address = SessionAddress.socketAddress(unfinished);
     final ServerSocketChannel socket = ServerSocketChannel.open(StandardProtocolFamily.UNIX);
-    boolean given = false;
+    boolean opened = false;
     try {
       socket.bind(address, BACKLOG);
       Files.move(unfinished, directory.resolve(NAME), StandardCopyOption.ATOMIC_MOVE);
-      given = true;
-      return new SignOfLife(socket);
+      opened = true;
+      return new LivenessSocket(socket);
     } finally {
-      if (!given) {
+      if (!opened) {
         Cleanup.close(socket);
         Cleanup.delete(unfinished);
       }
     }
   }
 
-  /** Reads the sign of another process's directory. */
-  static Reading read(Path directory) {
+  /** Probes the socket of another process's directory. */
+  static State probe(Path directory) {
     final Path path = directory.resolve(NAME);
     if (!Files.exists(path, LinkOption.NOFOLLOW_LINKS)) {
-      return Reading.NONE;
+      return State.NONE;
     }
     try (SocketChannel probe = SocketChannel.open(StandardProtocolFamily.UNIX)) {
       probe.configureBlocking(false); // too many wait: an error, not one more that waits
       probe.connect(SessionAddress.socketAddress(path));
-      return Reading.ALIVE;
+      return State.ALIVE;
     } catch (ConnectException e) { // no process listens
       LOGGER.log(Level.DEBUG, "{0} is of a process that has ended", directory);
-      return Reading.DEAD;
+      return State.DEAD;
     } catch (IOException e) { // too many wait; this process lacks something; it is gone by now
       LOGGER.log(Level.DEBUG, "cannot tell whether a process lives: " + directory, e);
-      return Reading.ALIVE;
+      return State.ALIVE;
     }
   }
 
@@ -80,13 +80,13 @@ final class SignOfLife implements AutoCloseable {
     Cleanup.close(socket);
   }
 
-  /** The result of reading a sign. */
-  enum Reading {
+  /** The result of a probe. */
+  enum State {
     /** The process lives, or is not known to be dead. */
     ALIVE,
     /** The process has ended. */
     DEAD,
-    /** There is no sign: the process is of an earlier version, or could not create one. */
+    /** There is no socket: the process is of an earlier version, or could not create one. */
     NONE
   }
 }

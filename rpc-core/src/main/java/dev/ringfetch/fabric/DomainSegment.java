@@ -6,7 +6,7 @@ package dev.ringfetch.fabric;
  *
  * <p>May be used from any thread.
  */
-public interface Segment extends AutoCloseable {
+public interface DomainSegment extends AutoCloseable {
   /** Number of the segment in its domain, from 0. */
   int number();
 

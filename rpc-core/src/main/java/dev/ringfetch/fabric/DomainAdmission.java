@@ -1,7 +1,7 @@
 package dev.ringfetch.fabric;
 
 /** The admission of one peer to a domain. May be used from any thread. */
-public interface Admission extends AutoCloseable {
+public interface DomainAdmission extends AutoCloseable {
   /**
    * Revokes the admission: the peer's {@link RemoteDomain#isRevoked()} becomes true, and its later
    * work requests are {@link QueuePair#CLOSED}. Idempotent.
