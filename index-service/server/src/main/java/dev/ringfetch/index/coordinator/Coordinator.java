@@ -10,56 +10,59 @@ import java.util.Collection;
 import java.util.function.Consumer;
 
 /**
- * The keeper of the truth in a cluster: the state of each group, which changes one after the other
- * and conditionally, and the nodes that live.
+ * The coordinator of a cluster: stores the state of each group, which changes sequentially and
+ * conditionally, and knows the live nodes.
  *
- * <p>No method waits. Answers and events are delivered within {@link #poll}, by the thread that
- * calls it, and by no other. What is delivered of one group never goes back; states between two may
- * be left out. Used by one thread at a time; {@link #wakeUp} tells on any thread that there is
+ * <p>No method waits. Answers and events are delivered only within {@link #poll}, on the thread
+ * that calls it. The delivered states of a group never go back; intermediate states may be skipped.
+ * Used by one thread at a time; the callback of {@link #wakeUp} reports on any thread that there is
  * something to poll.
  */
 public interface Coordinator extends AutoCloseable {
   /** How a request ended. */
   enum Result {
-    /** It was done. */
+    /** The request was carried out. */
     DONE,
-    /** Nothing was done: the state is another one than the request says. */
+    /** Nothing was changed: the present state differs from the one in the request. */
     CONFLICT,
-    /** Whether it was done is unknown; the state, once it can be read again, says so. */
+    /**
+     * It is unknown whether the request was carried out; the state shows it once it can be read
+     * again.
+     */
     UNKNOWN
   }
 
-  /** Takes the answer of a request. */
+  /** A receiver of the answer of a request. */
   @FunctionalInterface
   interface Answer {
     /**
-     * The request has ended.
+     * Called at the end of the request.
      *
      * @param state of the group; null if there is no such group, or the result is UNKNOWN
      */
     void onAnswer(Result result, GroupState state);
   }
 
-  /** Takes what has changed. */
+  /** A receiver of changes. */
   interface Listener {
-    /** The newest state of a group. */
+    /** Called with the newest state of a group. */
     void onGroup(GroupState state);
 
-    /** A group was dropped that the listener was told of. */
+    /** Called when a group that the listener knows was dropped. */
     void onDropped(long group);
 
     /**
-     * The groups that were dropped last, also those that the listener was never told of. What is
-     * not here may have been dropped before.
+     * Called with the groups that were dropped last, including groups that the listener does not
+     * know. Groups that are not in the list may have been dropped earlier.
      */
     void onDroppedGroups(Collection<DroppedGroup> newest);
 
-    /** All nodes that live, or whose death the coordinator has not noticed. */
+    /** Called with all nodes that are alive, or whose death the coordinator has not noticed. */
     void onNodes(Collection<Node> nodes);
 
     /**
-     * Whether the coordinator can be reached. While it cannot, nothing is delivered; when it can
-     * again, all that has changed meanwhile is.
+     * Called when the coordinator becomes reachable or unreachable. Nothing is delivered while it
+     * is unreachable; afterwards all changes of the meantime are.
      */
     void onConnected(boolean connected);
   }
@@ -67,39 +70,40 @@ public interface Coordinator extends AutoCloseable {
   /**
    * Announces this node, until it withdraws, the coordinator is closed or the process ends.
    *
-   * <p>Where another process {@linkplain #mayLiveBeside elsewhere} is announced as this node, this
-   * one waits until that announcement is gone, and nothing is delivered meanwhile: the process may
-   * have been killed a moment ago, or runs on a copy of the node's directory, or this one does. A
-   * coordinator that can tell that it lives refuses this one. An earlier process at the same
-   * address is replaced at once.
+   * <p>If another process {@linkplain #mayLiveBeside elsewhere} is announced as this node, this
+   * process waits until that announcement is gone, and nothing is delivered meanwhile: the other
+   * process may have been killed a moment ago, or one of the two runs on a copy of the node's
+   * directory. If the coordinator knows that the other process is alive, it refuses this one. An
+   * earlier process at the same address is replaced at once.
    *
-   * @param taken is told, within {@link #poll}, of the other process if this one is refused;
-   *     nothing is delivered then
+   * @param taken receives, within {@link #poll}, the other process if this one is refused; nothing
+   *     is delivered then
    */
   void announce(Node self, Consumer<Node> taken);
 
-  /** As above, of a node whose refusal nobody waits for. */
+  /** Same, without a receiver of the refusal. */
   default void announce(Node self) {
     announce(self, other -> {});
   }
 
   /**
-   * Whether a process that is announced may live beside another one of the same node: no two listen
-   * at one address of a host. That both have equal numbers says nothing, as numbers can be copied.
+   * Whether an announced process may be alive beside another process of the same node: two
+   * processes cannot listen at one address of a host. Equal numbers prove nothing, as numbers can
+   * be copied.
    */
   static boolean mayLiveBeside(Node announced, Node self) {
     return !(announced.getAddress().equals(self.getAddress())
         && announced.getBootId().equals(self.getBootId()));
   }
 
-  /** Ends the announcement for good, if there is one; all else goes on. */
+  /** Ends the announcement for good, if there is one; everything else continues. */
   void withdraw();
 
   /**
    * Creates a group, with its first configuration as won.
    *
-   * @param first without group, version and epoch. CONFLICT if there is an index of that name, with
-   *     its state.
+   * @param first without group, version and epoch. Ends with CONFLICT and its state if there is an
+   *     index of that name.
    */
   void create(GroupState first, Answer answer);
 
@@ -107,14 +111,14 @@ public interface Coordinator extends AutoCloseable {
    * Proposes a configuration, which replaces one that was won and not established.
    *
    * @param seen the newest state that the node knows
-   * @param proposed without epoch. In the answer's state it has one.
+   * @param proposed without epoch; the answer's state has the epoch.
    */
   void win(GroupState seen, Configuration proposed, Answer answer);
 
-  /** Begins of epochs that a group's state keeps. */
+  /** Number of begins of epochs that a group's state keeps. */
   int BEGINS_LIMIT = 32;
 
-  /** Returns the state in which the configuration is established that was won in another. */
+  /** Returns the state in which the won configuration of another state is established. */
   static GroupState established(GroupState seen) {
     final EpochBegin begin =
         EpochBegin.newBuilder()
@@ -137,19 +141,20 @@ public interface Coordinator extends AutoCloseable {
   void establish(GroupState seen, Answer answer);
 
   /**
-   * Establishes a configuration though none of the last one's members has a part in it: what they
-   * alone had is lost.
+   * Establishes a configuration without members of the last one; records that only those members
+   * had are lost.
    *
    * @param seen the newest state that the node knows
-   * @param recovered the state with that configuration, which has a nonce and no epoch, and nothing
-   *     that was won. In the answer's state it has one, as if it had been won
+   * @param recovered the state with the new configuration, which has a nonce and no epoch, and
+   *     without a won configuration. In the answer's state the configuration has an epoch, as if it
+   *     had been won
    */
   void recover(GroupState seen, GroupState recovered, Answer answer);
 
-  /** Groups that were dropped last and are kept. */
+  /** Number of the last dropped groups that are kept. */
   int DROPPED_LIMIT = 1024;
 
-  /** Returns the groups that were dropped last, once another one is. */
+  /** Returns the list of dropped groups with another one added. */
   static DroppedGroups dropped(DroppedGroups before, GroupState group) {
     final DroppedGroup last =
         DroppedGroup.newBuilder()
@@ -163,35 +168,37 @@ public interface Coordinator extends AutoCloseable {
     return next.build();
   }
 
-  /** Drops a group, which is one of those that were dropped last then. */
+  /** Drops a group, and adds it to the list of dropped groups. */
   void drop(GroupState seen, Answer answer);
 
   /**
-   * Drops a group and creates another one of its name, in one change: nobody else can create one
-   * between.
+   * Drops a group and creates another one of its name in one change, so that no other creation
+   * comes between. Ends with CONFLICT if the group's state is not {@code seen}.
    *
    * @param seen the newest state that the node knows
-   * @param first as of {@link #create}. CONFLICT if the group is not in the state that was seen
+   * @param first as in {@link #create}
    */
   void replace(GroupState seen, GroupState first, Answer answer);
 
   /**
-   * Catches up with what the coordinator has: each change of a group that was made before this call
-   * is delivered before the answer, which is DONE. It is UNKNOWN where the coordinator is not
-   * reached.
+   * Catches up with the coordinator: each change of a group before this call is delivered before
+   * the answer, which is DONE. The answer is UNKNOWN if the coordinator is not reachable.
    *
-   * @param answer gets no state
+   * @param answer receives no state
    */
   void sync(Answer answer);
 
   /**
-   * Delivers what there is.
+   * Delivers answers and changes.
    *
    * @return number of calls of the listener and of answers
    */
   int poll(Listener listener);
 
-  /** Sets what is run, on any thread, when there may be something to poll. Once, at first. */
+  /**
+   * Sets the callback that runs, on any thread, when there may be something to poll. Called once,
+   * before all else.
+   */
   void wakeUp(Runnable wakeUp);
 
   /** Ends the announcement. Requests under way end UNKNOWN, or with no answer. */

@@ -4,25 +4,25 @@ import java.io.IOException;
 import java.net.URI;
 import java.util.ServiceLoader;
 
-/** A kind of coordinator, which a program finds by the scheme of an address. */
+/** A provider of coordinators for addresses with its scheme. */
 public interface CoordinatorProvider {
   /** Scheme of the addresses, such as {@code zk}. */
   String scheme();
 
   /**
-   * Opens a coordinator. It need not be reached yet.
+   * Opens a coordinator, which need not be reachable yet.
    *
    * @param address such as {@code zk://host:port,host:port/cluster}
-   * @throws IOException if there can be none
-   * @throws IllegalArgumentException if the address is none that can be
+   * @throws IOException if it cannot be opened
+   * @throws IllegalArgumentException if the address is malformed
    */
   Coordinator open(URI address) throws IOException;
 
   /**
    * Opens the coordinator of an address.
    *
-   * @throws IOException if there is no such provider, or none can be opened
-   * @throws IllegalArgumentException if the address is none that can be
+   * @throws IOException if there is no such provider, or the coordinator cannot be opened
+   * @throws IllegalArgumentException if the address is malformed
    */
   static Coordinator of(URI address) throws IOException {
     for (final CoordinatorProvider provider : ServiceLoader.load(CoordinatorProvider.class)) {

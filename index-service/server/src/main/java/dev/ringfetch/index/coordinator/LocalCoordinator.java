@@ -16,11 +16,12 @@ import java.util.TreeMap;
 import java.util.function.Consumer;
 
 /**
- * A coordinator in memory, for clusters that are in one process: tests, and applications that need
- * no other node. All that one {@link Truth} connects are one cluster; it ends with the process.
+ * A coordinator in memory, for clusters within one process: tests, and applications that need no
+ * other node. All coordinators of one {@link Truth} belong to one cluster, which ends with the
+ * process.
  */
 public final class LocalCoordinator implements Coordinator {
-  /** What the coordinators of one cluster share. Thread-safe. */
+  /** The common state of the coordinators of one cluster. Thread-safe. */
   public static final class Truth {
     private final Map<Long, GroupState> groups = new TreeMap<>();
     private final Map<Long, Node> nodes = new TreeMap<>();
@@ -50,7 +51,7 @@ public final class LocalCoordinator implements Coordinator {
       return null;
     }
 
-    /** Takes over the won configuration, or a recovered one, with an epoch. */
+    /** Stores a state, with an epoch for its won or recovered configuration. */
     private GroupState put(GroupState.Builder state) {
       if (state.hasWon() && state.getWon().getEpoch() == 0) {
         state.getWonBuilder().setEpoch(++lastEpoch);
@@ -67,7 +68,7 @@ public final class LocalCoordinator implements Coordinator {
     }
   }
 
-  /** A change of a group; null: it is dropped. */
+  /** A change of a group; its result is null to drop the group. */
   @FunctionalInterface
   private interface Change {
     GroupState.Builder of(GroupState.Builder seen);
@@ -82,8 +83,8 @@ public final class LocalCoordinator implements Coordinator {
   private DroppedGroups toldDropped = DroppedGroups.getDefaultInstance();
   private Map<Long, Node> toldNodes = Map.of();
   private Node self;
-  private Node refusedFor; // null: this process takes part
-  private Consumer<Node> taken = other -> {}; // until it is told
+  private Node refusedFor; // null if this process is not refused
+  private Consumer<Node> taken = other -> {}; // until it is called
   private boolean reachable = true;
   private boolean toldReachable;
   private volatile Runnable wakeUp = () -> {};
@@ -93,8 +94,8 @@ public final class LocalCoordinator implements Coordinator {
   }
 
   /**
-   * Takes the coordinator away from this node, or gives it back: requests meanwhile end UNKNOWN,
-   * and nothing is delivered. The node stays announced.
+   * Makes the coordinator unreachable for this node, or reachable again: requests meanwhile end
+   * UNKNOWN, and nothing is delivered. The node stays announced.
    */
   public void reachable(boolean reachable) {
     synchronized (truth) {
@@ -113,7 +114,10 @@ public final class LocalCoordinator implements Coordinator {
     }
   }
 
-  /** Refuses this process at once where another one lives: its announcement ends with it. */
+  /**
+   * Announces the node. Refuses this process at once if another one is alive, as an announcement
+   * ends with its process.
+   */
   @Override
   public void announce(Node self, Consumer<Node> taken) {
     if (this.self != null || self.getId() == 0 || self.getIncarnation() == 0) {

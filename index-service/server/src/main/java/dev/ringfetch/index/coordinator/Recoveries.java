@@ -6,28 +6,28 @@ import dev.ringfetch.index.v1.Member;
 import dev.ringfetch.index.v1.Recovery;
 
 /**
- * What becomes of a group of which no node has all, once an operator accepts the loss: it goes on
- * with one node's log, or a group without records takes its place.
+ * The states of groups after accepted losses: if no node has all records and an operator accepts
+ * the loss, the group continues with one node's log, or a group without records replaces it.
  *
- * <p>Both give the index another incarnation, and versions that were not given before: those before
- * the n-th recovery are less than n times 2 to the power of {@value #VERSION_BITS}, as no partition
- * is written so often. Logs of epochs before the recovery are not resumed: they may have records
- * that were given up.
+ * <p>Both give the index another incarnation, and versions that were not assigned before: versions
+ * before the n-th recovery are below n times 2 to the power of {@value #VERSION_BITS}, as no
+ * partition has so many writes. Logs of epochs before the recovery are not resumed, as they may
+ * have discarded records.
  */
 public final class Recoveries {
-  /** The most recoveries of the indexes of one name that follow one another: versions end. */
+  /** Limit of consecutive recoveries of the indexes of one name, as versions are limited. */
   public static final int LIMIT = 255;
 
   private static final int VERSION_BITS = 40;
 
   private Recoveries() {}
 
-  /** The version behind which those of a group begin. */
+  /** The version after which those of a group begin. */
   public static long versionsBefore(GroupState group) {
     return (long) group.getRecovery().getCount() << VERSION_BITS;
   }
 
-  /** The last configuration that served, or the first: its members have all. */
+  /** The last configuration that served, or the first one: its members have all records. */
   public static Configuration last(GroupState group) {
     return group.hasEstablished() ? group.getEstablished() : group.getWon();
   }
@@ -37,7 +37,7 @@ public final class Recoveries {
     return Math.max(group.getEstablished().getEpoch(), group.getWon().getEpoch());
   }
 
-  /** Whether a configuration names a directory, in whatever process, as the one that has all. */
+  /** Whether a configuration names a directory, in any process, as the one with all records. */
   public static boolean isRecovered(Configuration established, long node) {
     return established.getMembersList().stream()
         .anyMatch(member -> member.getNode() == node && member.getIncarnation() == 0);
@@ -49,12 +49,12 @@ public final class Recoveries {
   }
 
   /**
-   * The state in which a group goes on with the log of one directory, or one process: that alone
-   * counts as a member which has all, and leads as after the end of all nodes. The coordinator
-   * gives the configuration an epoch, so that each process which has obeyed or won an earlier one
-   * leaves the group.
+   * The state in which a group continues with the log of one directory or process, which is then
+   * its only complete member, and leads as after a cold start. The coordinator assigns an epoch to
+   * the configuration, so that all processes that have obeyed or won an earlier one leave the
+   * group.
    *
-   * @param process whose log it is, where the group is in memory alone; 0: the directory's
+   * @param process of the log, if the group is in memory alone; 0 for the directory's log
    * @param nonce of the configuration; not 0
    * @param incarnation of the index from now on; not 0
    */
@@ -62,7 +62,7 @@ public final class Recoveries {
       GroupState seen, long node, long process, long nonce, long incarnation) {
     final Configuration alone =
         last(seen).toBuilder()
-            .clearEpoch() // one of its own, that no process has won
+            .clearEpoch() // the coordinator assigns one that no process has won
             .setLeader(node)
             .clearMembers()
             .addMembers(Member.newBuilder().setNode(node).setIncarnation(process))

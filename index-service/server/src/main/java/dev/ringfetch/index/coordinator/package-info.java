@@ -1,5 +1,5 @@
 /**
- * The coordinator's part in a cluster, as nodes use it: which groups there are, who leads them, and
- * which nodes live.
+ * The contract between nodes and the coordinator of a cluster, which stores groups and their
+ * leaders, and knows the live nodes.
  */
 package dev.ringfetch.index.coordinator;

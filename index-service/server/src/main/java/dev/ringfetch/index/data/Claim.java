@@ -1,8 +1,8 @@
 package dev.ringfetch.index.data;
 
-/** The claim with which a server opens a data directory that was served elsewhere before. */
+/** The claim of a server that opens a data directory which was served elsewhere before. */
 public enum Claim {
-  /** None: the directory is where it was, and this host has not been booted since. */
+  /** No claim: the directory is at its former place, and this host was not rebooted since. */
   NONE,
   /**
    * It is the same directory, after another boot, on another host or behind another mount. The
@@ -10,7 +10,7 @@ public enum Claim {
    */
   TAKEOVER,
   /**
-   * It is a copy, or an older state, of a directory that may be served elsewhere, or has been
+   * It is a copy, or an older state, of a directory that may be in use elsewhere, or was used
    * since.
    */
   COPY

@@ -26,14 +26,14 @@ import java.util.Set;
 /**
  * The data directory of an index server: its lock, its {@link Identity} and its gate.
  *
- * <p>The owner has an incarnation of its own, later than that of every owner before. It opens its
- * memory behind the gate, moves the gate to its incarnation, has the fabric sweep what a killed
- * predecessor left, and then serves. Until the gate has moved, readers may go on to read the
+ * <p>The owner has an incarnation of its own, greater than those of all former owners. It opens its
+ * memory behind the gate, moves the gate to its incarnation, lets the fabric sweep the files of a
+ * killed predecessor, and then serves. Until the gate has moved, readers may continue to read the
  * predecessor's memory.
  *
- * <p>The directory belongs to the host, and the boot of it, on which it was served last: a gate in
- * a mapped file closes nothing for readers elsewhere. It also belongs to its {@link Place}: a copy
- * elsewhere is not the directory, as the original may have been served since.
+ * <p>The directory belongs to the host and the boot on which it was last served, as a gate in a
+ * mapped file has no effect on readers elsewhere. It also belongs to its {@link Place}: a copy at
+ * another place is not the directory, as the original may have been served since.
  *
  * <p>May be used from any thread.
  */
@@ -49,12 +49,15 @@ public final class DataDirectory implements AutoCloseable {
           + " incarnations";
 
   /**
-   * Directories that this class has locked. A POSIX lock is dropped as soon as the process closes
-   * any descriptor of the file, so no lock file here is opened a second time.
+   * Directories locked by this class. A POSIX lock is dropped as soon as the process closes any
+   * descriptor of the file, so no lock file here is opened a second time.
    */
   private static final Set<Path> HELD = new HashSet<>();
 
-  /** Lock files that another class loader of this process holds: closing them drops its lock. */
+  /**
+   * Lock files that another class loader of this process has locked: closing them would drop its
+   * lock.
+   */
   private static final List<FileChannel> HELD_ELSEWHERE = new ArrayList<>();
 
   private final Path path;
@@ -75,9 +78,9 @@ public final class DataDirectory implements AutoCloseable {
   }
 
   /**
-   * The lock that this process has.
+   * The lock of this process.
    *
-   * @param key of the file that it has locked, whatever is at its path later
+   * @param key of the locked file, even if its path is replaced later
    */
   record Lock(FileChannel channel, Object key) {}
 
@@ -87,16 +90,16 @@ public final class DataDirectory implements AutoCloseable {
   }
 
   /**
-   * Opens a directory, or creates it where it is missing, and begins an incarnation.
+   * Opens a directory, or creates a missing one, and begins an incarnation.
    *
-   * @throws IOException when another server owns the directory, it is damaged, or it needs another
-   *     claim, with the reason as its message.
+   * @throws IOException if another server owns the directory, if it is damaged, or if it needs
+   *     another claim, with the reason as its message.
    */
   public static DataDirectory open(Path path, Claim claim) throws IOException {
     return open(path, claim, bootId());
   }
 
-  /** Names the boot of this host. */
+  /** The id of the present boot of this host. */
   public static String bootId() throws IOException {
     return Files.readString(BOOT_ID).trim();
   }
@@ -105,7 +108,7 @@ public final class DataDirectory implements AutoCloseable {
     try {
       Files.createDirectory(
           path, PosixFilePermissions.asFileAttribute(PosixFilePermissions.fromString("rwx------")));
-      // What is answered later must not go with the directory.
+      // Make the directory itself durable: later answers depend on it.
       new HostDisk(path.toAbsolutePath().getParent()).syncDirectory();
     } catch (FileAlreadyExistsException e) {
       if (!Files.isDirectory(path)) {
@@ -123,7 +126,7 @@ public final class DataDirectory implements AutoCloseable {
       lock = lock(real);
       final GatePage gate = GatePage.open(real.resolve(GATE));
       final Identity identity = next(real, claim, boot, gate);
-      if (claim == Claim.COPY) { // before the identity says that this is its place
+      if (claim == Claim.COPY) { // before the identity names this place
         Journal.markCopied(new HostDisk(real), identity.origin());
       }
       write(identity, real);
@@ -151,7 +154,7 @@ public final class DataDirectory implements AutoCloseable {
     }
   }
 
-  /** Throws if a directory is there and has anything in it. */
+  /** Throws if a directory exists and is not empty. */
   public static void checkVacant(Path path) throws IOException {
     if (Files.isDirectory(path)) {
       try (var files = Files.list(path)) {
@@ -162,7 +165,7 @@ public final class DataDirectory implements AutoCloseable {
     }
   }
 
-  /** Notes that this process uses a directory; throws if it does. */
+  /** Notes that this process uses a directory; throws if it already does. */
   static void hold(Path directory) throws IOException {
     synchronized (HELD) {
       if (!HELD.add(directory)) {
@@ -171,23 +174,25 @@ public final class DataDirectory implements AutoCloseable {
     }
   }
 
-  /** Creates the file of the lock where it is missing. */
+  /** Creates the lock file if it is missing. */
   static void createLock(Path directory) throws IOException {
     try {
       Files.createFile(
           directory.resolve(LOCK),
           PosixFilePermissions.asFileAttribute(PosixFilePermissions.fromString("rw-------")));
     } catch (FileAlreadyExistsException e) {
-      // It is left as it is: closing a descriptor of it would drop its lock.
+      // The file stays open: closing a descriptor would drop its lock.
     }
   }
 
   /** Creates a gate that was never opened. */
   static void createGate(Path directory) throws IOException {
-    GatePage.open(directory.resolve(GATE)); // its mapping goes with the object
+    GatePage.open(directory.resolve(GATE)); // the mapping ends with the object
   }
 
-  /** Locks a directory; throws if another server has it, or replaces the lock meanwhile. */
+  /**
+   * Locks a directory; throws if another server has locked it, or replaces the lock file meanwhile.
+   */
   static Lock lock(Path directory) throws IOException {
     final Path file = directory.resolve(LOCK);
     createLock(directory);
@@ -221,8 +226,8 @@ public final class DataDirectory implements AutoCloseable {
   }
 
   /**
-   * Throws if the lock's file was deleted, which is there as long as the directory: then a server
-   * may own the directory whose lock nobody meets any more.
+   * Throws if the lock file was deleted, which must exist as long as the directory: a server may
+   * then own the directory with a lock that is invisible to others.
    */
   private static void checkLock(Path directory, Claim claim) throws IOException {
     final Path file = directory.resolve(LOCK);
@@ -312,7 +317,7 @@ public final class DataDirectory implements AutoCloseable {
     return path;
   }
 
-  /** 128 random bits that name the directory for its life, in hexadecimal. */
+  /** The directory's id for its whole life: 128 random bits, in hexadecimal. */
   public String id() {
     return identity.id();
   }
@@ -322,7 +327,7 @@ public final class DataDirectory implements AutoCloseable {
     return identity.origin();
   }
 
-  /** The owner's incarnation: positive, and never another owner's. */
+  /** The owner's incarnation: positive and unique. */
   public long incarnation() {
     return identity.incarnation();
   }
@@ -333,9 +338,9 @@ public final class DataDirectory implements AutoCloseable {
   }
 
   /**
-   * Throws if the directory belongs to this process no more: its lock or its gate was deleted or
-   * replaced, so that another server may have begun, or another one has moved the gate. A server
-   * that begins creates the lock before it reads anything else.
+   * Throws if the directory no longer belongs to this process: its lock or its gate was deleted or
+   * replaced, so that another server may have started, or another server has moved the gate. A
+   * starting server creates the lock before it reads anything else.
    *
    * @throws IOException with the reason as its message
    */
@@ -373,8 +378,8 @@ public final class DataDirectory implements AutoCloseable {
   }
 
   /**
-   * Closes the gate, if the owner has moved it, and gives the directory up. A gate that still names
-   * a predecessor's incarnation stays as it is. Idempotent.
+   * Closes the gate, if the owner has moved it, and unlocks the directory. A gate that still names
+   * a predecessor's incarnation is not changed. Idempotent.
    */
   @Override
   public synchronized void close() throws IOException {

@@ -7,17 +7,17 @@ import java.nio.file.Path;
 import java.nio.file.attribute.PosixFilePermissions;
 
 /**
- * The begin of a copy of a data directory: a directory with the same identity, of which no server
- * has been the owner yet, on any host. It is the same directory's: one of the two is to be served.
+ * The begin of a copy of a data directory: a directory with the same identity that no server has
+ * owned yet. Only one of the two may be served.
  *
  * @param path of the copy
  * @param origin the first 64 bits of the id of both
  */
 public record DirectoryCopy(Path path, long origin) {
   /**
-   * Creates the copy's directory.
+   * Creates the directory of the copy.
    *
-   * @param source directory, which a server may use meanwhile
+   * @param source directory, which may be in use
    * @param target absent, or empty
    */
   public static DirectoryCopy of(Path source, Path target) throws IOException {
@@ -31,7 +31,7 @@ public record DirectoryCopy(Path path, long origin) {
     return new DirectoryCopy(target.toRealPath(), identity.origin());
   }
 
-  /** Completes the copy, whose journal is there: from now on a server starts on it. */
+  /** Completes the copy after its journal: from now on a server can start on it. */
   public void complete(Path source) throws IOException {
     final Identity identity = Identity.read(source.resolve(DataDirectory.IDENTITY));
     DataDirectory.createLock(path);

@@ -16,7 +16,7 @@ import java.util.regex.Pattern;
 import java.util.zip.CRC32C;
 
 /**
- * The identity of a data directory: a file of six lines of text, which is replaced as a whole.
+ * The identity of a data directory: a file of six lines of text, always replaced as a whole.
  *
  * <pre>
  *   ringfetch-data 1
@@ -28,8 +28,8 @@ import java.util.zip.CRC32C;
  *   crc32c 0a1b2c3d                        of the lines before
  * </pre>
  *
- * <p>Each one is as long as the one before, but for files of earlier versions, which have no place,
- * or an incarnation without zeros in front.
+ * <p>All identities have the same length, except in files of earlier versions, which lack the
+ * place, or the leading zeros of the incarnation.
  *
  * @param id 128 random bits, in hexadecimal.
  * @param boot boot id of the kernel on which the owner ran.
@@ -37,7 +37,7 @@ import java.util.zip.CRC32C;
  * @param incarnation of the owner, positive.
  */
 record Identity(String id, String boot, Place place, long incarnation) {
-  /** Instead of a boot id: no server has owned the directory yet. */
+  /** Value instead of a boot id before the first owner. */
   static final String NO_BOOT = "none";
 
   private static final Pattern TEXT =
@@ -52,7 +52,7 @@ record Identity(String id, String boot, Place place, long incarnation) {
     if (Files.size(path) > LENGTH_LIMIT) {
       throw damaged(path);
     }
-    // Each byte is a character, so that damage of any kind is named as such.
+    // Each byte is a character, so that any damage is reported as such.
     final Matcher matcher = TEXT.matcher(Files.readString(path, ISO_8859_1));
     if (!matcher.matches() || !checksum(matcher.group(1)).equals(matcher.group(7))) {
       throw damaged(path);
@@ -87,11 +87,10 @@ record Identity(String id, String boot, Place place, long incarnation) {
   /**
    * Replaces the identity; after a loss of power the file holds either the old or the new one.
    *
-   * <p>Where the disk has no room for another file, the new one is written over the old one, if it
-   * is as long: then it needs no room, and as it is shorter than a sector, it is there as a whole
-   * or not at all.
+   * <p>If the disk has no room for another file, the new content overwrites the old one, if it has
+   * the same length. This needs no room, and is atomic because the file is shorter than a sector.
    *
-   * @throws IOException if the disk fails, or has no room; no unfinished file is left then
+   * @throws IOException if the disk fails or has no room; no unfinished file is left then
    */
   void write(Disk disk, String name) throws IOException {
     final String lines =
@@ -126,7 +125,9 @@ record Identity(String id, String boot, Place place, long incarnation) {
     file.sync();
   }
 
-  /** Writes over a file of the same length; returns false if there is none, or that fails too. */
+  /**
+   * Overwrites a file of the same length; returns false if there is none, or if that fails, too.
+   */
   private static boolean overwrite(Disk disk, String name, ByteBuffer text, IOException before) {
     try (DiskFile file = disk.open(name)) {
       if (file.length() != text.limit()) {

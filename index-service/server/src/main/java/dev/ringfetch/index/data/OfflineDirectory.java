@@ -16,8 +16,8 @@ import java.util.List;
 import java.util.Set;
 
 /**
- * A data directory that is held to be read: no server can use it meanwhile, and nothing in it
- * changes. Also one on a file system that is read-only.
+ * A data directory that is locked for reading: no server can use it meanwhile, and nothing in it
+ * changes. It may be on a read-only file system.
  *
  * <p>May be used from any thread.
  */
@@ -26,7 +26,7 @@ public final class OfflineDirectory implements AutoCloseable {
 
   private final Path path;
   private final FileChannel lock;
-  private final Identity identity; // null: it is damaged
+  private final Identity identity; // null if it is damaged
   private final List<String> faults = new ArrayList<>();
 
   private OfflineDirectory(Path path, FileChannel lock) throws IOException {
@@ -37,9 +37,9 @@ public final class OfflineDirectory implements AutoCloseable {
   }
 
   /**
-   * Holds a directory.
+   * Locks a directory.
    *
-   * @throws IOException if a server uses it, or it is no data directory
+   * @throws IOException if a server uses it, or if it is not a data directory
    */
   public static OfflineDirectory open(Path path) throws IOException {
     if (!Files.isRegularFile(path.resolve(DataDirectory.LOCK), LinkOption.NOFOLLOW_LINKS)) {
@@ -99,7 +99,7 @@ public final class OfflineDirectory implements AutoCloseable {
     if (magic != GateDescriptor.MAGIC || !isBlank) {
       faults.add(DAMAGED_GATE + file);
     } else if (identity != null && epoch != (isCopy() ? 0 : identity.incarnation())) {
-      // A server that ended before it served has left it so, too.
+      // A server that ended before it served also leaves this state.
       faults.add(
           "of another incarnation than the last: file="
               + file
@@ -119,17 +119,17 @@ public final class OfflineDirectory implements AutoCloseable {
     return path;
   }
 
-  /** What is wrong with the identity and the gate, in lines for people; empty if nothing is. */
+  /** Lines about faults of the identity and the gate; empty if there are none. */
   public List<String> faults() {
     return List.copyOf(faults);
   }
 
-  /** Whether the identity is there, without which no server starts. */
+  /** Whether there is a valid identity; no server starts without one. */
   public boolean hasIdentity() {
     return identity != null;
   }
 
-  /** 128 random bits that name the directory for its life, in hexadecimal; needs the identity. */
+  /** The directory's id: 128 random bits, in hexadecimal; needs the identity. */
   public String id() {
     return identity.id();
   }
@@ -139,12 +139,12 @@ public final class OfflineDirectory implements AutoCloseable {
     return identity == null ? 0 : identity.origin();
   }
 
-  /** Incarnation of the server that owned it last; 0 without an identity. */
+  /** Incarnation of the last owner; 0 without an identity. */
   public long incarnation() {
     return identity == null ? 0 : identity.incarnation();
   }
 
-  /** Gives the directory up. */
+  /** Unlocks the directory. */
   @Override
   public void close() throws IOException {
     DataDirectory.release(path, lock);

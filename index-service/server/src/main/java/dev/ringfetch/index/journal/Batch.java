@@ -4,7 +4,9 @@ import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
 import java.util.zip.CRC32C;
 
-/** The batch that is put together for the next write. Used by the journal's thread alone. */
+/**
+ * The batch that the journal's thread fills for its next write. Used by the journal's thread alone.
+ */
 final class Batch implements PendingRecords.Taker {
   private final ByteBuffer buffer =
       ByteBuffer.allocateDirect(BatchDescriptor.LENGTH_LIMIT).order(ByteOrder.LITTLE_ENDIAN);
@@ -30,7 +32,7 @@ final class Batch implements PendingRecords.Taker {
         && buffer.position() < BatchDescriptor.LENGTH_SOFT_LIMIT;
   }
 
-  /** Adds a record, and what fills it up. */
+  /** Adds a record with its padding. */
   @Override
   public void add(byte[] bytes, int offset, int length) {
     buffer.put(bytes, offset, length);
@@ -42,7 +44,7 @@ final class Batch implements PendingRecords.Taker {
     return records;
   }
 
-  /** Ends the batch, once; returns it, to be written. */
+  /** Ends the batch, once; returns the bytes to write. */
   ByteBuffer end(long origin, long position, long previous, long durable) {
     buffer
         .flip()
@@ -59,7 +61,7 @@ final class Batch implements PendingRecords.Taker {
     return buffer.putInt(BatchDescriptor.CRC_OFFSET, (int) crc.getValue()).position(0);
   }
 
-  /** Ties the checksums of the records to the places at which they are written. */
+  /** Salts the checksums of the records with the places at which they are written. */
   private void salt(long origin, long position) {
     int at = BatchDescriptor.RECORD_OFFSET;
     while (at < buffer.limit()) {

@@ -47,8 +47,8 @@ import java.util.zip.CRC32C;
  *   <li><b>Position</b>: of the batch in the journal: so bytes that were written elsewhere, or for
  *       another directory, are no batch here.
  *   <li><b>Previous</b>: where the batch before ends; 0 if there is none.
- *   <li><b>Durable</b>: up to where the journal was synced when the batch was written. What is
- *       damaged before that was damaged on the disk, and not by a loss of power.
+ *   <li><b>Durable</b>: up to where the journal was synced when the batch was written. Damage
+ *       before that position happened on the disk, not by a loss of power.
  * </ul>
  */
 public final class BatchDescriptor {
@@ -82,10 +82,10 @@ public final class BatchDescriptor {
   /** The magic number, "RFJB". */
   public static final int MAGIC = 0x424A_4652;
 
-  /** Length of a batch from which on it takes no more records. */
+  /** Length of a batch after which it accepts no more records. */
   static final int LENGTH_SOFT_LIMIT = 1 << 20;
 
-  /** The longest batch: one that takes a longest record at last. */
+  /** The longest batch: its last record is one of the longest. */
   public static final int LENGTH_LIMIT =
       LENGTH_SOFT_LIMIT + RecordDescriptor.aligned(RecordDescriptor.LENGTH_LIMIT);
 
@@ -94,9 +94,9 @@ public final class BatchDescriptor {
   /**
    * Length of the whole batch at an offset of an array; 0 if none begins there.
    *
-   * @param limit where what may belong to the batch ends
-   * @param origin that the batch has to have
-   * @param position that the batch has to have
+   * @param limit end of the bytes that may belong to the batch
+   * @param origin that the batch must have
+   * @param position that the batch must have
    */
   static int length(CRC32C crc, byte[] bytes, int offset, int limit, long origin, long position) {
     if (limit - offset < RECORD_OFFSET || getInt(bytes, offset + MAGIC_OFFSET) != MAGIC) {

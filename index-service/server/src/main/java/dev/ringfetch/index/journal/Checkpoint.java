@@ -35,10 +35,11 @@ import java.util.zip.CRC32C;
  *  +---------------------------------------------------------------+
  * </pre>
  *
- * <p>It is written after a sync of the journal, never before, and after the answers that waited for
- * that; it is not synced itself but at begin and end. So it may be older than the journal: after a
- * loss of power, or by one sync where the process ends between answers and checkpoint. What it does
- * not cover is read, and written again, but damage of the last batch there looks like a crash's.
+ * <p>It is written after a sync of the journal, and after the answers that waited for the sync. It
+ * is synced itself only at begin and end. So it may be older than the journal: after a loss of
+ * power, or by one sync if the process ends between answers and checkpoint. A start reads the
+ * journal behind the checkpoint and writes it again; damage of the last batch there is taken for
+ * the effect of a crash.
  *
  * <p>Used by one thread at a time.
  */
@@ -64,7 +65,7 @@ final class Checkpoint implements AutoCloseable {
   private End end = End.NONE;
   private boolean whole = true;
 
-  /** Of a slot that is whole, and of another version; 0: there is none. */
+  /** Format of a whole slot of another version; 0 if there is none. */
   private int otherFormat;
 
   private Checkpoint(DiskFile file, long origin) {
@@ -72,7 +73,7 @@ final class Checkpoint implements AutoCloseable {
     this.origin = origin;
   }
 
-  /** Creates the checkpoint of a journal of which nothing is synced; it is there as a whole. */
+  /** Creates the checkpoint of a journal without synced batches. */
   static Checkpoint create(Disk disk, long origin) throws IOException {
     disk.delete(NEW_NAME);
     final Checkpoint checkpoint = new Checkpoint(disk.create(NEW_NAME), origin);
@@ -85,9 +86,9 @@ final class Checkpoint implements AutoCloseable {
   }
 
   /**
-   * Opens the checkpoint that is there.
+   * Opens the existing checkpoint.
    *
-   * @throws JournalDamagedException if there is none, or none that is valid
+   * @throws JournalDamagedException if there is none, or if it is not valid
    */
   static Checkpoint open(Disk disk, long origin) throws IOException {
     final DiskFile file;
@@ -169,19 +170,19 @@ final class Checkpoint implements AutoCloseable {
     return end == End.CLEAN;
   }
 
-  /** Whether this is of a copy, on which no server has started. */
+  /** Whether this belongs to a copy on which no server has started. */
   boolean isCopied() {
     return end == End.COPIED;
   }
 
-  /** Notes up to where the journal is synced. */
+  /** Stores the position up to which the journal is synced. */
   void write(long position, boolean ended) throws IOException {
     write(position, ended ? End.CLEAN : End.NONE);
   }
 
   /** How a journal was left. Each has the number that it has in the file. */
   enum End {
-    /** Its server has not ended, or not in order. */
+    /** Its server has not ended, or did not end in order. */
     NONE(0),
     /** Its server ended in order. */
     CLEAN(1),
@@ -199,7 +200,7 @@ final class Checkpoint implements AutoCloseable {
     }
   }
 
-  /** As above, for each way to leave a journal. */
+  /** Same, with the way in which the journal was left. */
   void write(long position, End left) throws IOException {
     sequence++;
     durable = position;
@@ -214,7 +215,7 @@ final class Checkpoint implements AutoCloseable {
     file.write((sequence & 1) * SLOT_DISTANCE, slot);
   }
 
-  /** Makes the last note survive a loss of power. */
+  /** Syncs the last stored position. */
   void sync() throws IOException {
     file.sync();
   }

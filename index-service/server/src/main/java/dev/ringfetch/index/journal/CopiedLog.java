@@ -1,10 +1,10 @@
 package dev.ringfetch.index.journal;
 
 /**
- * A sequence of records on its way into the journal that were made elsewhere, and keep their bytes:
- * those of a replicated group. They are counted, as their LSNs are of several partitions.
+ * A sequence of encoded records on its way into the journal: those of a replicated group. Records
+ * are counted, as their LSNs belong to several partitions.
  *
- * <p>One thread at a time appends; any thread asks.
+ * <p>One thread at a time appends; any thread may call the other methods.
  */
 public final class CopiedLog {
   private final Journal journal;
@@ -36,7 +36,7 @@ public final class CopiedLog {
     return appended;
   }
 
-  /** How many of them are durable, the first ones. */
+  /** Number of the durable records, which are the first ones. */
   public long durable() {
     return source.durable();
   }
@@ -46,12 +46,12 @@ public final class CopiedLog {
     return journal.isFailed();
   }
 
-  /** Whether the journal gets no room beyond what it has: the disk is full. */
+  /** Whether the journal cannot get more room because the disk is full. */
   public boolean isShort() {
     return journal.obstacle() != null;
   }
 
-  /** Ends: the listener is called no more. */
+  /** Ends the sequence: the listener is not called any more. */
   public void close() {
     journal.remove(source);
   }

@@ -7,8 +7,8 @@ import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
 
 /**
- * The header of a segment or a snapshot as it is read: its first fields are the same in both, as
- * {@link SegmentDescriptor} and {@link SnapshotDescriptor} lay them out.
+ * A reader of the headers of segments and snapshots, whose first fields are the same, as {@link
+ * SegmentDescriptor} and {@link SnapshotDescriptor} lay them out.
  */
 final class FileHeader {
   private FileHeader() {}
@@ -17,8 +17,8 @@ final class FileHeader {
    * Reads the header of a file.
    *
    * @param magic of the kind of file
-   * @throws JournalDamagedException if it is whole, and of another version or directory
-   * @return null if it is not whole, or of another kind of file
+   * @throws JournalDamagedException if it is whole, but belongs to another version or directory
+   * @return null if it is not whole, or belongs to another kind of file
    */
   static ByteBuffer read(Disk disk, String name, DiskFile file, long magic, long origin)
       throws IOException {
@@ -36,7 +36,7 @@ final class FileHeader {
     return header;
   }
 
-  /** Reads a header of whichever version and directory; returns null if it is not whole. */
+  /** Reads a header of any version and directory; returns null if it is not whole. */
   private static ByteBuffer whole(DiskFile file, long magic) throws IOException {
     final ByteBuffer header =
         ByteBuffer.allocate(SegmentDescriptor.BATCH_OFFSET).order(ByteOrder.LITTLE_ENDIAN);
@@ -47,12 +47,12 @@ final class FileHeader {
     return isWhole ? header : null;
   }
 
-  /** The origin that the header of a file says; 0 if it is not whole, or cannot be read. */
+  /** The origin in the header of a file; 0 if the header is not whole, or cannot be read. */
   static long origin(Disk disk, String name, long magic) {
     try (DiskFile file = disk.open(name)) {
       final ByteBuffer header = whole(file, magic);
       return header == null ? 0 : header.getLong(SegmentDescriptor.ORIGIN_OFFSET);
-    } catch (IOException e) { // a later reading of the file says so
+    } catch (IOException e) { // a later read of the file reports it
       return 0;
     }
   }

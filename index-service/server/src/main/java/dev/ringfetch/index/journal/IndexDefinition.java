@@ -8,8 +8,8 @@ import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
 
 /**
- * What the journal keeps of an index besides its name and its number: what has to be the same in
- * each server that serves it. Little-endian, {@value #LENGTH} bytes.
+ * The definition of an index in the journal, besides its name and its number: the properties that
+ * are the same in each server of the index. Little-endian, {@value #LENGTH} bytes.
  *
  * <pre>
  *   0                   1                   2                   3
@@ -32,8 +32,8 @@ import java.nio.ByteOrder;
  * @param kind of the index
  * @param durability of its entries
  * @param partitions number of partitions, up to 65,535
- * @param seed of the hash function, by which keys belong to partitions
- * @param incarnation as answers name it
+ * @param seed of the hash function, which assigns keys to partitions
+ * @param incarnation as in answers
  */
 public record IndexDefinition(
     IndexKind kind, Durability durability, int partitions, long seed, long incarnation) {
@@ -45,7 +45,7 @@ public record IndexDefinition(
     return new IndexDefinition(kind, durability, partitions, seed, other);
   }
 
-  /** The bytes that are kept of it. */
+  /** The encoded definition. */
   public ByteString encoded() {
     final ByteBuffer buffer = ByteBuffer.allocate(LENGTH).order(ByteOrder.LITTLE_ENDIAN);
     buffer
@@ -57,14 +57,14 @@ public record IndexDefinition(
     return ByteString.copyFrom(buffer);
   }
 
-  /** The definition of a group, with the incarnation that it has now; null if it is none. */
+  /** The definition of a group's index, with its present incarnation; null if it is malformed. */
   public static IndexDefinition of(GroupState group) {
     final IndexDefinition first = decoded(group.getDefinition());
     final long later = group.getRecovery().getIncarnation();
     return first == null || later == 0 ? first : first.withIncarnation(later);
   }
 
-  /** Reads a definition; returns null if it is none. */
+  /** Decodes a definition; returns null if it is malformed. */
   public static IndexDefinition decoded(ByteString bytes) {
     if (bytes.size() != LENGTH) {
       return null;

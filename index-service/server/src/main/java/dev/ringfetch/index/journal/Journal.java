@@ -17,34 +17,34 @@ import org.agrona.ErrorHandler;
 
 /**
  * The journal of a server: collects the records of all partitions, writes them in batches, syncs,
- * and tells the partitions. One sync is for all records that came before it (group commit).
+ * and notifies the partitions. One sync covers all records that came before it (group commit).
  *
- * <p>A duty cycle: one thread calls {@link #work} again and again, and does all use of the disk.
- * Other threads append records through logs, without waiting for that thread.
+ * <p>A duty cycle: one thread calls {@link #work} again and again, and is the only user of the
+ * disk. Other threads append records through logs, without waiting for that thread.
  *
- * <p>The first sync or write of a batch that fails ends the journal for good: what the file then
- * has is unknown (Rebello and others, USENIX ATC 2020), and only the next server reads it again. A
- * disk that is full ends nothing: logs refuse puts before the last segment is full, and then all
- * records; they take them again when there is room. Where the disk is slow and not full, records
- * wait for the next segment.
+ * <p>The first failed sync or write of a batch ends the journal for good: the content of the file
+ * is unknown then (Rebello and others, USENIX ATC 2020), and only the next server reads it again. A
+ * full disk does not end the journal: logs refuse puts before the last segment is full, and then
+ * all records, until there is room again. If the disk is slow but not full, records wait for the
+ * next segment.
  */
 public final class Journal {
-  /** A record is refused, as the disk is full. */
+  /** A record is refused because the disk is full. */
   static final int FULL = -1;
 
-  /** A record is refused, as the journal has failed, or is closed. */
+  /** A record is refused because the journal has failed or is closed. */
   static final int FAILED = -2;
 
   /** A record is refused, and there will be room: {@link #awaitRoom}. */
   static final int LATER = -3;
 
-  /** More records of one log than are ever appended and not synced: room for them is bounded. */
+  /** Upper bound of the unsynced records of one log, as the room for them is bounded. */
   public static final long LOST_LIMIT = 1 << 20;
 
-  /** Bytes from which on no more records are taken before the sync. */
+  /** Bytes after which a cycle takes no more records before its sync. */
   private static final int CYCLE_BYTES = 4 << 20;
 
-  /** How long until the next segment is tried again. */
+  /** Pause after a failed preparation of the next segment. */
   private static final long RETRY_NS = TimeUnit.SECONDS.toNanos(1);
 
   private enum State {
@@ -87,13 +87,13 @@ public final class Journal {
   private long waitingSinceNs;
   private boolean waiting;
 
-  /** Whether the last cycle has left records, as there were too many for one. */
+  /** Whether the last cycle has left records because there were too many. */
   private boolean behind;
 
   private long retryNs;
   private boolean retrying;
 
-  /** Whether there may be more room than when sources were told last. */
+  /** Whether there may be more room than at the last notification of the sources. */
   private boolean roomChanged;
 
   private long previous;
@@ -101,31 +101,32 @@ public final class Journal {
   /** Records that were written since the last sync. */
   private long unsyncedRecords;
 
-  /** Position up to which all is synced. */
+  /** Position up to which the journal is synced. */
   private volatile long durable;
 
   private final SnapshotChoice recoveredFrom;
 
-  /** Checks that the journal's directory still belongs to this process. */
+  /** A check that the journal's directory still belongs to this process. */
   @FunctionalInterface
   public interface OwnerCheck {
     /**
-     * Returns if it does. What was written before the call is then read by any later owner.
+     * Returns if the directory belongs to this process. Any later owner then reads everything
+     * written before the call.
      *
-     * @throws IOException if it does not, or that cannot be told, with the reason as its message
+     * @throws IOException if it does not, or if that is unknown, with the reason as its message
      */
     void check() throws IOException;
   }
 
   /** Options of a journal. Setters return this. */
   public static final class Context {
-    /** Length of a segment unless set. */
+    /** Default length of a segment. */
     public static final int SEGMENT_LENGTH_DEFAULT = 32 << 20;
 
-    /** How long a record may wait whose index has {@link Durability#INTERVAL}, unless set. */
+    /** Default of {@link #interval}. */
     public static final Duration INTERVAL_DEFAULT = Duration.ofMillis(10);
 
-    /** Two segments take fewer records than {@link Journal#LOST_LIMIT}. */
+    /** Two segments have fewer records than {@link Journal#LOST_LIMIT}. */
     private static final int SEGMENT_LENGTH_MAX = 48 << 20;
 
     int segmentLength = SEGMENT_LENGTH_DEFAULT;
@@ -175,13 +176,13 @@ public final class Journal {
       return this;
     }
 
-    /** Sets what is told how far the recovery has come. */
+    /** Sets the receiver of the progress of the recovery. */
     public Context progress(RecoveryProgress told) {
       progress = told;
       return this;
     }
 
-    /** Sets what is told of each sync, and the clock by which it is measured, in nanoseconds. */
+    /** Sets the listener of syncs, and the clock that measures them, in nanoseconds. */
     public Context syncs(SyncListener listener, LongSupplier nanoClock) {
       syncs = listener;
       clock = nanoClock;
@@ -189,22 +190,22 @@ public final class Journal {
     }
 
     /**
-     * Sets what is told why there is no next segment, once when that begins, and with null when
-     * there is one; on the journal's thread.
+     * Sets the receiver of obstacles: called on the journal's thread with the reason when the next
+     * segment cannot be created, and with null when there is one again.
      */
     public Context obstacles(Consumer<IOException> told) {
       obstacles = told;
       return this;
     }
 
-    /** Sets what is told why the journal has failed, once, on the journal's thread. */
+    /** Sets the receiver of the journal's failure: called once, on the journal's thread. */
     public Context errors(ErrorHandler handler) {
       errors = handler;
       return this;
     }
   }
 
-  /** Goes on behind what was recovered. */
+  /** Continues a recovered journal. */
   Journal(
       Context context, SegmentWriter segments, Checkpoint checkpoint, Recovery.Result recovered) {
     this.segments = segments;
@@ -229,8 +230,8 @@ public final class Journal {
   /**
    * Opens the journal of a directory, and passes all records in it to the sink, in their order.
    *
-   * @throws JournalDamagedException if something is missing or has changed that was synced
-   * @throws IOException if the disk fails, or the sink does
+   * @throws JournalDamagedException if synced data is missing or has changed
+   * @throws IOException if the disk or the sink fails
    */
   public static Journal open(Disk disk, Context context, RecordSink sink) throws IOException {
     return Recovery.open(disk, context, sink);
@@ -249,8 +250,8 @@ public final class Journal {
   }
 
   /**
-   * Marks the journal of a directory, if it has one, as that of a copy on which no server has
-   * started. Nobody may use the journal meanwhile.
+   * Marks the journal of a directory, if there is one, as a copy on which no server has started.
+   * The journal must not be in use.
    */
   public static void markCopied(Disk disk, long origin) throws IOException {
     if (disk.list().contains(Checkpoint.NAME)) {
@@ -261,20 +262,22 @@ public final class Journal {
     }
   }
 
-  /** Sets what is called, on any thread, when {@link #work} is due earlier than it has said. */
+  /**
+   * Sets the alarm: called on any thread when {@link #work} is due earlier than its last result.
+   */
   public void onWork(Runnable called) {
     alarm = called;
   }
 
   /**
-   * Whether the journal was new, or ended in order. If not, records may be lost that were appended,
-   * fewer than {@link #LOST_LIMIT} of a log: LSNs go on behind those.
+   * Whether the journal was new, or ended in order. If not, appended records may be lost, fewer
+   * than {@link #LOST_LIMIT} per log; LSNs continue after these.
    */
   public boolean wasClean() {
     return clean;
   }
 
-  /** The snapshot from which the journal was recovered, and what else there was. */
+  /** The snapshot from which the journal was recovered, and the other files of snapshots. */
   SnapshotChoice recoveredFrom() {
     return recoveredFrom;
   }
@@ -284,7 +287,7 @@ public final class Journal {
     return recoveredFrom.snapshot() == null ? 0 : recoveredFrom.snapshot().number();
   }
 
-  /** Snapshots that were damaged and passed over, for people; empty if there was none. */
+  /** Names of damaged snapshots that were skipped, for messages; empty if there are none. */
   public List<String> damagedSnapshots() {
     return recoveredFrom.damaged();
   }
@@ -304,7 +307,7 @@ public final class Journal {
     return catalog.source().durable();
   }
 
-  /** Throws if the directory belongs to this process no more. Any thread. */
+  /** Throws if the directory no longer belongs to this process. Any thread. */
   void checkOwner() throws IOException {
     owner.check();
   }
@@ -314,7 +317,11 @@ public final class Journal {
     return origin;
   }
 
-  /** The reader of the journal's files on this disk, which is not the journal's own. */
+  /**
+   * Creates a reader of the journal's files.
+   *
+   * @param disk another one than the journal's own
+   */
   public JournalReader reader(Disk disk) {
     return new JournalReader(disk, origin, () -> durable);
   }
@@ -325,7 +332,7 @@ public final class Journal {
   }
 
   /**
-   * Opens the log of a partition, to which no other one appends.
+   * Opens the log of a partition, the only one for it.
    *
    * @param index number of the index
    * @param last LSN before the first one
@@ -335,21 +342,21 @@ public final class Journal {
   }
 
   /**
-   * Opens a sequence of records that keep their bytes, each synced as soon as can be.
+   * Opens a sequence of encoded records, each synced as soon as possible.
    *
-   * @param listener is run when records became durable, and when the journal has failed; on the
-   *     journal's thread
+   * @param listener runs on the journal's thread when records have become durable, and when the
+   *     journal has failed
    */
   public CopiedLog copies(Runnable listener) {
     return new CopiedLog(this, listener);
   }
 
   /**
-   * Records that an index is there from now on. Records of it that are appended later are answered
-   * after a sync only if this one is synced, too.
+   * Records the creation of an index. Later records of the index are answered after a sync only if
+   * this record is synced, too.
    *
-   * @param done is run once it is durable, or the journal has failed; on the journal's thread, or
-   *     the caller's
+   * @param done runs once the record is durable, or the journal has failed; on the journal's thread
+   *     or the caller's
    * @return false if there is no room for the record, and nothing was done
    */
   public boolean create(long index, String name, IndexDefinition definition, Runnable done) {
@@ -361,14 +368,14 @@ public final class Journal {
         done);
   }
 
-  /** Records that an index is there no more; else as {@link #create}. */
+  /** Records the removal of an index; otherwise like {@link #create}. */
   public boolean drop(long index, Runnable done) {
     return catalog.append(
         RecordDescriptor.DROP_INDEX, index, ByteString.EMPTY, ByteString.EMPTY, done);
   }
 
   /**
-   * Records that a client has this number from now on; else as {@link #create}.
+   * Records a new client with its number; otherwise like {@link #create}.
    *
    * @param firstIncomplete the first of its requests whose outcome is kept
    */
@@ -376,15 +383,15 @@ public final class Journal {
     return catalog.append(RecordDescriptor.OPEN_CLIENT, client, firstIncomplete, done);
   }
 
-  /** Records that there is a client no more, and its outcomes are gone; else as {@link #create}. */
+  /** Records the end of a client and of its outcomes; otherwise like {@link #create}. */
   public boolean closeClient(long client, Runnable done) {
     return catalog.append(RecordDescriptor.CLOSE_CLIENT, client, 0, done);
   }
 
   /**
-   * Records that the partitions there are skip {@link #LOST_LIMIT} LSNs, and syncs. To be called
-   * before any other record is appended, if the journal was not {@linkplain #wasClean clean}, by
-   * the thread that works.
+   * Records that all partitions skip {@link #LOST_LIMIT} LSNs, and syncs. Called by the thread that
+   * works, before any other record is appended, if the journal was not {@linkplain #wasClean
+   * clean}.
    *
    * @throws IOException if the record cannot be synced
    */
@@ -392,13 +399,13 @@ public final class Journal {
     begin(RecordDescriptor.SKIP, ByteString.EMPTY);
   }
 
-  /** Whether this is the journal of a copy, on which no server has started. */
+  /** Whether this journal is a copy on which no server has started. */
   public boolean isCopied() {
     return copied;
   }
 
   /**
-   * Records that the indexes there have other incarnations, and skip LSNs; else as {@link #skip}.
+   * Records that all indexes get other incarnations and skip LSNs; otherwise like {@link #skip}.
    *
    * @param salt changes the incarnations
    */
@@ -416,7 +423,7 @@ public final class Journal {
     checkpoint.write(durable, false);
   }
 
-  // What logs call, on any thread.
+  // Methods for logs, on any thread.
 
   void add(JournalSource source) {
     sources.add(source);
@@ -437,16 +444,16 @@ public final class Journal {
     return obstacle == null ? LATER : FULL;
   }
 
-  /** Whether {@link #reserve} would say {@link #LATER}. */
+  /** Whether {@link #reserve} would return {@link #LATER}. */
   boolean isShortOf(int length, int type) {
     return state == State.OPEN && obstacle == null && !segments.room().fits(length, type);
   }
 
-  /** Has the sources that wait for room be told when it is time to look again. */
+  /** Requests a notification of the waiting sources when there may be more room. */
   void awaitRoom() {
     if (!roomAwaited) {
       roomAwaited = true;
-      alarm.run(); // what has taken the room may not be due for long
+      alarm.run(); // the records in this room may not be due for long
     }
   }
 
@@ -462,28 +469,28 @@ public final class Journal {
     }
   }
 
-  /** Whether a write or a sync has failed: no record is taken any more. */
+  /** Whether a write or a sync has failed: all records are refused. */
   public boolean isFailed() {
     return state == State.FAILED;
   }
 
-  /** Why the journal has failed, or null. */
+  /** The failure of the journal, or null. */
   public IOException failure() {
     return failure;
   }
 
-  /** Why there is no next segment, or null: the disk is full, for example. */
+  /** The reason why there is no next segment, for example a full disk; null if there is one. */
   public IOException obstacle() {
     return obstacle;
   }
 
-  /** For how long there has been an {@link #obstacle}, in nanoseconds; 0 if there is none. */
+  /** Age of the {@link #obstacle} in nanoseconds; 0 if there is none. */
   public long obstacleNs() {
     final long sinceNs = obstacleSinceNs;
     return obstacle == null ? 0 : Math.max(0, clock.getAsLong() - sinceNs);
   }
 
-  /** What was counted since the journal was opened. Any thread. */
+  /** The counts since the journal was opened. Any thread. */
   public JournalCounts counts() {
     return counts;
   }
@@ -491,11 +498,11 @@ public final class Journal {
   // The duty cycle.
 
   /**
-   * Does what is due.
+   * Runs one cycle.
    *
    * @param nowNs the present time, of a clock that never goes back
-   * @return nanoseconds until there is more to do, 0 if there is now; {@link Long#MAX_VALUE} if
-   *     only when the alarm says so
+   * @return nanoseconds until the next cycle is due, 0 for at once; {@link Long#MAX_VALUE} to wait
+   *     for the alarm
    */
   public long work(long nowNs) {
     if (state != State.OPEN) {
@@ -515,13 +522,14 @@ public final class Journal {
       }
       publish();
       try {
-        checkpoint.write(durable, false); // no answer waits for it: it may be older
+        checkpoint.write(durable, false); // no answer waits for it, so it may be late
       } catch (IOException e) {
         fail(e);
         return Long.MAX_VALUE;
       }
     }
-    // As much of the next segment as was taken of this one: it is ready when this one is full.
+    // Prepare the next segment in proportion to the use of this one: it is ready when this one is
+    // full.
     long prepareNs;
     do {
       prepareNs = prepare(nowNs);
@@ -529,7 +537,7 @@ public final class Journal {
     } while (prepareNs == 0 && begin < segments.position());
     if (roomAwaited && roomChanged) {
       roomChanged = false;
-      roomAwaited = false; // before they look
+      roomAwaited = false; // before the sources check
       sources.forEach(JournalSource::roomChanged);
     }
     return Math.min(prepareNs, untilDue(nowNs));
@@ -579,9 +587,9 @@ public final class Journal {
         : 0;
   }
 
-  /** Writes what the listed sources have, and syncs. */
+  /** Writes the records of the listed sources, and syncs. */
   private void write() throws IOException {
-    owner.check(); // first: an earlier owner changes nothing
+    owner.check(); // first: a former owner must not change anything
     waiting = false;
     behind = false;
     final long end = segments.position() + CYCLE_BYTES;
@@ -598,15 +606,15 @@ public final class Journal {
         kept.add(source);
       }
     }
-    // Last, and all of them: before a record of an index was appended, its creation was. It may
-    // have been listed since; then it stays so.
+    // Last, and all of them: the creation of an index was appended before its records. The catalog
+    // may have been listed since; then it stays listed.
     if (catalogListed) {
       catalog.source().leaveList();
     }
     take(catalog.source(), Long.MAX_VALUE);
     flush();
     sync();
-    owner.check(); // last: a later owner reads what is answered now
+    owner.check(); // last: a later owner reads everything that is answered now
     final List<JournalSource> empty = listed;
     listed = kept;
     kept = empty;
@@ -628,7 +636,7 @@ public final class Journal {
     unsyncedRecords = 0;
   }
 
-  /** Moves the records of a source into batches, up to about that position. */
+  /** Moves the records of a source into batches, up to about this position. */
   private void take(JournalSource source, long end) throws IOException {
     while (!source.take(batch)) {
       if (batch.isEmpty()) {
@@ -649,7 +657,7 @@ public final class Journal {
     }
   }
 
-  /** Turns to the next segment, which is ready: records are reserved only for room there is. */
+  /** Switches to the next segment, which is ready, as records reserve only existing room. */
   private void turn() throws IOException {
     segments.sync();
     segments.rotate();
@@ -678,7 +686,7 @@ public final class Journal {
       return segments.isNextReady() ? Long.MAX_VALUE : retryNs - nowNs;
     }
     try {
-      owner.check(); // what is in the way of the next segment may be a later owner's
+      owner.check(); // a later owner's file may prevent the next segment
     } catch (IOException e) {
       fail(e);
       return Long.MAX_VALUE;
@@ -718,13 +726,13 @@ public final class Journal {
     for (final JournalSource source : sources) {
       try {
         source.failed();
-      } catch (Throwable t) { // of one partition: the others are to be told, too
+      } catch (Throwable t) { // of one partition: the others must be notified, too
         errors.onError(t);
       }
     }
   }
 
-  /** Gives the files up, and leaves them as they are: nothing was appended that matters. */
+  /** Closes the files without changes: no appended record matters. */
   public void abandon() throws IOException {
     state = State.CLOSED;
     try {
@@ -735,9 +743,8 @@ public final class Journal {
   }
 
   /**
-   * Writes all records that were appended, says in the checkpoint that the journal ended in order,
-   * and gives the files up. No record may be appended any more, and no other thread use the
-   * journal.
+   * Writes all appended records, notes an orderly end in the checkpoint, and closes the files. No
+   * other thread may use the journal any more.
    */
   public void close() throws IOException {
     if (state == State.CLOSED) {

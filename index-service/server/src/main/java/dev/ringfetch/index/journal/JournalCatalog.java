@@ -5,15 +5,15 @@ import java.util.ArrayList;
 import java.util.List;
 
 /**
- * The records of a journal that are of no entry: creations and removals of indexes, and what holds
- * for all of them. They are rare, and always synced; what appends one is told when it is.
+ * The catalog of a journal: the records that concern no entry, such as creations and removals of
+ * indexes. They are rare and always synced, and their authors are notified of the sync.
  *
  * <p>Safe for use by many threads.
  */
 final class JournalCatalog {
   private record Waiter(long lsn, Runnable done) {}
 
-  /** What a record is about: an index, or a client. */
+  /** The subject of a record: an index, or a client. */
   private record Subject(long index, long client, long request) {}
 
   private final Journal journal;
@@ -32,7 +32,7 @@ final class JournalCatalog {
     return source;
   }
 
-  /** LSN of the last record that was appended. */
+  /** LSN of the last appended record. */
   long last() {
     synchronized (waiters) {
       return lsn;
@@ -42,8 +42,8 @@ final class JournalCatalog {
   /**
    * Appends a record.
    *
-   * @param done is run once it is durable, or the journal has failed; on the journal's thread, or
-   *     the caller's
+   * @param done runs once the record is durable, or the journal has failed; on the journal's thread
+   *     or the caller's
    * @return false if there is no room for the record, and nothing was done
    */
   boolean append(int type, long index, ByteString name, ByteString value, Runnable done) {

@@ -8,12 +8,12 @@ import java.nio.file.NoSuchFileException;
 import java.util.List;
 
 /**
- * A copy of a journal that a server goes on to write: its newest snapshot, and what was synced
- * behind the snapshot's begin. The copy says that it is one: a server that starts on it gives its
- * indexes new incarnations, as the original may have gone on from there.
+ * A copy of a journal in use: its newest snapshot, and the synced records after the snapshot's
+ * begin. The copy is marked as one: a server that starts on it gives its indexes new incarnations,
+ * as the original may have continued.
  *
- * <p>The copy is read as a start reads it. What is damaged in the files of the server, which has it
- * in memory and goes on, so ends the copy: no backup is kept on which no server starts.
+ * <p>The copy is verified as a start reads it. Damage in the files of the server, which does not
+ * notice it, so ends the copy: no backup is kept on which a server could not start.
  *
  * <p>Used by one thread at a time.
  *
@@ -27,15 +27,15 @@ public record JournalCopy(long snapshot, long bytes) {
    * Copies.
    *
    * @param from the directory in use, which is only read
-   * @param to an empty one
+   * @param to an empty directory
    * @param origin the first 64 bits of the directory's id
    * @throws NoSuchFileException if the server has removed a file meanwhile, as it has a newer
    *     snapshot: try again
-   * @throws JournalDamagedException if what the server has written is damaged
+   * @throws JournalDamagedException if the server's files are damaged
    * @throws IOException if there is no snapshot, or a disk fails
    */
   public static JournalCopy of(Disk from, Disk to, long origin) throws IOException {
-    final long durable; // first: all before is in the files
+    final long durable; // first: the files have everything before it
     try (Checkpoint checkpoint = Checkpoint.open(from, origin)) {
       durable = checkpoint.durable();
     }
@@ -89,7 +89,7 @@ public record JournalCopy(long snapshot, long bytes) {
     return new NoSuchFileException(from.describe(SegmentDescriptor.name(number)));
   }
 
-  /** Copies what a file begins with, and fills the rest with zeros; returns its length. */
+  /** Copies the begin of a file, and fills the rest with zeros; returns its length. */
   private static long copy(Disk from, Disk to, String name, long used, long length)
       throws IOException {
     final ByteBuffer buffer = ByteBuffer.allocateDirect(STEP_LENGTH);

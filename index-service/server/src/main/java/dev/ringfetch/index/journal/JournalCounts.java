@@ -15,7 +15,7 @@ public final class JournalCounts {
 
   JournalCounts() {}
 
-  /** Notes that records wait, from this moment on unless there were some before. */
+  /** Notes that records wait; from this moment on if none has waited before. */
   void waits(long nowNs) {
     if (!waiting) {
       waitingSinceNs = nowNs;

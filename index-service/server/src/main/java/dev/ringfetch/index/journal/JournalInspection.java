@@ -10,12 +10,12 @@ import java.util.List;
  * @param segments number of segments
  * @param records number of records that a start reads, those of a snapshot included
  * @param end position behind the last whole batch
- * @param unfinishedBytes bytes behind that, which a crash has left and a start cuts off
- * @param isEndKnown whether it is certain that no batch is missing behind the last whole one: the
- *     checkpoint is whole, and no bytes are unfinished, which may be damage of a last batch
+ * @param unfinishedBytes bytes after that, which a crash has left and a start cuts off
+ * @param isEndKnown whether certainly no batch is missing after the last whole one: the checkpoint
+ *     is whole, and there are no unfinished bytes, which may be a damaged last batch
  * @param clean whether its last server ended in order
- * @param snapshot number of the snapshot that a start takes; 0: none
- * @param faults what is wrong and keeps no server from starting, in lines for people
+ * @param snapshot number of the snapshot that a start uses; 0 for none
+ * @param faults lines about damage that does not prevent a start
  */
 public record JournalInspection(
     int segments,
@@ -31,7 +31,7 @@ public record JournalInspection(
    *
    * @param origin the first 64 bits of the directory's id
    * @throws JournalDamagedException if no server would start on it
-   * @throws IOException if the disk fails, or the sink does
+   * @throws IOException if the disk or the sink fails
    */
   public static JournalInspection of(Disk disk, long origin, RecordSink sink) throws IOException {
     return Recovery.verify(disk, new Journal.Context().owner(origin, 0), sink);

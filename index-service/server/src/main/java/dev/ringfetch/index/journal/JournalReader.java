@@ -13,12 +13,12 @@ import java.util.function.LongSupplier;
 import java.util.zip.CRC32C;
 
 /**
- * The reader of a journal that is being written: passes the records that are durable, in their
- * order, in steps of bounded length. It opens a segment for one step only, so segments may be
- * removed at any time, the oldest first; a place in a removed segment is lost.
+ * A reader of a journal in use: passes the durable records, in their order, in steps of bounded
+ * length. It opens a segment for one step only, so segments may be removed at any time, the oldest
+ * first; a place in a removed segment is lost.
  *
- * <p>It remembers of each segment that it has read as a whole how far the partitions have come
- * there, so that a later reading begins behind segments with nothing new.
+ * <p>For each segment that it has read completely it remembers the last LSNs of the partitions, so
+ * that a later pass skips segments without new records.
  *
  * <p>Used by one thread at a time, which is not the journal's.
  */
@@ -32,35 +32,35 @@ public final class JournalReader {
   public enum Progress {
     /** There is more to read. */
     MORE,
-    /** All that was durable when the step began was read. */
+    /** Everything that was durable at the begin of the step was read. */
     END,
-    /** The place is in a segment that was removed. */
+    /** The segment of the place was removed. */
     LOST
   }
 
-  /** Receives records. */
+  /** A receiver of records. */
   @FunctionalInterface
   public interface Visitor {
     /**
-     * Takes a record, whose view is valid until this returns.
+     * Called with each record; the view is valid until the return.
      *
-     * @return whether to go on: if not, the step ends behind the record
+     * @return whether to continue: if not, the step ends after the record
      */
     boolean onRecord(JournalRecord record);
   }
 
-  /** A place in the journal. Belongs to one reading. */
+  /** A place in the journal, of one pass. */
   public static final class Place {
     private long segment;
     private long base;
     private long length;
     private int offset;
-    private int records; // of the batch there, that were passed
-    private long previous = -1; // where the batch before ends; -1: before the oldest segment
+    private int records; // passed records of the batch
+    private long previous = -1; // end of the batch before; -1 before the oldest segment
     private long oldestBase;
     private boolean complete;
     private long skips;
-    private Summary summary; // of the segment; null where it is not read from its begin
+    private Summary summary; // of the segment; null if it is not read from its begin
 
     private Place() {}
 
@@ -68,7 +68,7 @@ public final class JournalReader {
       return base + offset;
     }
 
-    /** Whether no record before the first one that is passed was removed, of any partition. */
+    /** True if no record before the first passed one was removed. */
     public boolean isComplete() {
       return complete;
     }
@@ -79,7 +79,7 @@ public final class JournalReader {
     }
   }
 
-  /** How far the partitions of indexes have come at the end of a segment. */
+  /** The last LSNs of partitions at the end of a segment. */
   private static final class Summary {
     private final Map<Long, long[]> last = new HashMap<>(); // 0: no record of the partition
     private long skips;
@@ -122,10 +122,9 @@ public final class JournalReader {
   }
 
   /**
-   * The place from which all records there are of an index's partitions come that have larger LSNs
-   * than these.
+   * The place after which all records of an index with larger LSNs follow.
    *
-   * @param lsns by partition; those that are {@link Long#MAX_VALUE} do not matter
+   * @param lsns by partition; {@link Long#MAX_VALUE} for partitions that do not matter
    * @throws IOException if the disk fails
    */
   public Place begin(long index, long[] lsns) throws IOException {
@@ -149,7 +148,7 @@ public final class JournalReader {
     return place;
   }
 
-  /** Opens the oldest segment that there is, also while the oldest ones are removed. */
+  /** Opens the oldest segment, even while segments are being removed. */
   private void openOldest(Place place) throws IOException {
     long before = -1;
     while (true) {
@@ -204,10 +203,10 @@ public final class JournalReader {
   }
 
   /**
-   * Reads on.
+   * Reads the next records.
    *
-   * @param place moves behind what was read
-   * @throws IOException if the disk fails, or has changed what was durable
+   * @param place moves behind them
+   * @throws IOException if the disk fails, or durable data has changed
    */
   public Progress read(Place place, Visitor visitor) throws IOException {
     final long end = durable.getAsLong();
@@ -247,7 +246,7 @@ public final class JournalReader {
     }
   }
 
-  /** Length of the batch at the place, which is in memory then; 0 if there is none. */
+  /** Loads the batch at the place; returns its length, 0 if there is none. */
   private int batch(DiskFile file, Place place, int begin) throws IOException {
     final int at = place.offset - begin;
     if (place.length - place.offset < BatchDescriptor.RECORD_OFFSET
@@ -273,7 +272,7 @@ public final class JournalReader {
     return length;
   }
 
-  /** Has so many bytes of a segment behind a place in memory; false if the segment is shorter. */
+  /** Loads bytes of a segment after a place; false if the segment is shorter. */
   private boolean fill(DiskFile file, Place place, int begin, int needed) throws IOException {
     if (filled >= needed) {
       return true;
@@ -290,7 +289,7 @@ public final class JournalReader {
     return filled >= needed;
   }
 
-  /** Passes the records of a batch; returns whether the visitor wants more. */
+  /** Passes the records of a batch; returns whether the visitor continues. */
   private boolean pass(Place place, int at, int length, Visitor visitor) throws IOException {
     final int records = RecordDescriptor.getInt(bytes, at + BatchDescriptor.RECORDS_OFFSET);
     int position = at + BatchDescriptor.RECORD_OFFSET;

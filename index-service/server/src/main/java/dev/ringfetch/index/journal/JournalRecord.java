@@ -13,8 +13,8 @@ import java.util.Arrays;
 import java.util.zip.CRC32C;
 
 /**
- * A view of a record in an array: what {@link RecordDescriptor} lays out. The array is the
- * caller's; the view is valid as long as the array does not change.
+ * A view of a record in an array, with the layout of {@link RecordDescriptor}. The array belongs to
+ * the caller; the view is valid until the array changes.
  *
  * <p>Used by one thread at a time.
  */
@@ -24,18 +24,22 @@ public final class JournalRecord {
   private int start;
   private int length;
 
-  /** Of the checksum where the record stands; 0 outside of batches. */
+  /** Salt of the checksum at the record's place; 0 outside of batches. */
   private int salt;
 
   /** Creates a view of nothing. */
   public JournalRecord() {}
 
-  /** Length of a record with a key and a value of these lengths, without what fills it up. */
+  /** Length of a record with a key and a value of these lengths, without padding. */
   static int length(int keyLength, int valueLength) {
     return RecordDescriptor.KEY_OFFSET + keyLength + valueLength;
   }
 
-  /** The same of a record that may have a deadline, with what fills it up; 0 is none. */
+  /**
+   * Length of a record with padding.
+   *
+   * @param deadline 0 for none
+   */
   public static int aligned(ByteString key, ByteString value, long deadline) {
     final int deadlineLength = deadline == 0 ? 0 : Long.BYTES;
     return RecordDescriptor.aligned(length(key.size(), value.size()) + deadlineLength);
@@ -43,7 +47,7 @@ public final class JournalRecord {
 
   /**
    * Begins a record with this key and value at this place of an array, which has room for its
-   * {@linkplain RecordDescriptor#aligned aligned} length; all else in it is 0 until set.
+   * {@linkplain RecordDescriptor#aligned aligned} length; all other fields are 0 until set.
    */
   public JournalRecord begin(
       byte[] array, int position, int type, ByteString key, ByteString value) {
@@ -65,7 +69,7 @@ public final class JournalRecord {
     return this;
   }
 
-  /** Adds a deadline, for which there is room behind the record; nothing if it is 0. */
+  /** Adds a deadline, which must have room after the record; does nothing if it is 0. */
   public JournalRecord deadline(long deadline) {
     if (deadline != 0) {
       putLong(bytes, start + length, deadline);
@@ -77,21 +81,21 @@ public final class JournalRecord {
     return this;
   }
 
-  /** Sets what the record belongs to. */
+  /** Sets the index and the partition of the record. */
   public JournalRecord partition(long index, int partition) {
     putLong(bytes, start + RecordDescriptor.INDEX_OFFSET, index);
     putInt(bytes, start + RecordDescriptor.PARTITION_OFFSET, partition);
     return this;
   }
 
-  /** Sets where the record comes from; 0 and 0 unless set. */
+  /** Sets the client and the request of the record; default 0. */
   public JournalRecord request(long client, long number) {
     putLong(bytes, start + RecordDescriptor.CLIENT_OFFSET, client);
     putLong(bytes, start + RecordDescriptor.REQUEST_OFFSET, number);
     return this;
   }
 
-  /** Sets where the record stands in its partition. */
+  /** Sets the place of the record in its partition. */
   public JournalRecord place(long epoch, long lsn) {
     putLong(bytes, start + RecordDescriptor.EPOCH_OFFSET, epoch);
     putLong(bytes, start + RecordDescriptor.LSN_OFFSET, lsn);
@@ -107,16 +111,16 @@ public final class JournalRecord {
   }
 
   /**
-   * Moves the view to the record at this place, which is not in a batch.
+   * Moves the view to the record at this place, outside of batches.
    *
-   * @param limit where what may belong to the record ends
-   * @return whether a valid record stands there
+   * @param limit end of the bytes that may belong to the record
+   * @return whether there is a valid record
    */
   public boolean wrap(byte[] array, int position, int limit) {
     return wrap(array, position, limit, 0);
   }
 
-  /** As above, for a record in a batch, whose checksum is {@linkplain RecordDescriptor#salt so}. */
+  /** Same, for a record in a batch, whose checksum is {@linkplain RecordDescriptor#salt salted}. */
   boolean wrap(byte[] array, int position, int limit, int placeSalt) {
     if (limit - position < RecordDescriptor.KEY_OFFSET) {
       return false;
@@ -136,18 +140,18 @@ public final class JournalRecord {
             == RecordDescriptor.crc(crc, array, position, stored);
   }
 
-  /** Moves the view to a record that is known to be valid, as a log has taken it. */
+  /** Moves the view to a record of a log, which is known to be valid. */
   public JournalRecord at(byte[] array, int position) {
     view(array, position, getInt(array, position + RecordDescriptor.LENGTH_OFFSET));
     return this;
   }
 
-  /** Length in bytes, without what fills it up. */
+  /** Length in bytes, without padding. */
   public int length() {
     return length;
   }
 
-  /** What the record says. */
+  /** The type of the record. */
   public int type() {
     return bytes[start + RecordDescriptor.TYPE_OFFSET] & 0xFF;
   }
@@ -187,7 +191,7 @@ public final class JournalRecord {
     return getLong(bytes, start + RecordDescriptor.REQUEST_OFFSET);
   }
 
-  /** When the entry ends, in milliseconds since 1970; 0 if never. */
+  /** Deadline of the entry in milliseconds since 1970; 0 if it has none. */
   public long deadline() {
     return hasDeadline() ? getLong(bytes, start + length - Long.BYTES) : 0;
   }
@@ -217,7 +221,7 @@ public final class JournalRecord {
     }
   }
 
-  /** Moves the view to a record outside of batches, without a look at its checksum. */
+  /** Moves the view to a record outside of batches, without a check of its checksum. */
   public void view(byte[] array, int position, int copiedLength) {
     bytes = array;
     start = position;
@@ -233,7 +237,7 @@ public final class JournalRecord {
         bytes, from, from + keyLength(), other.bytes, otherFrom, otherFrom + other.keyLength());
   }
 
-  /** Number of bytes with which both keys begin. */
+  /** Length of the common prefix of both keys. */
   public int commonPrefix(JournalRecord other) {
     final int from = start + RecordDescriptor.KEY_OFFSET;
     final int otherFrom = other.start + RecordDescriptor.KEY_OFFSET;

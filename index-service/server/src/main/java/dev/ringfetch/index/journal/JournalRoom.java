@@ -3,19 +3,19 @@ package dev.ringfetch.index.journal;
 import java.util.concurrent.atomic.AtomicLong;
 
 /**
- * The room that is left for records in the segments of a journal. What appends a record reserves
- * room for it first, so each record that was taken can be written.
+ * The room that is left for records in the segments of a journal. Room is reserved before a record
+ * is appended, so each appended record can be written.
  *
  * <p>Safe for use by many threads.
  */
 final class JournalRoom {
-  /** What a batch adds to a record if it has no other. */
+  /** Bytes of a batch's header, which a record needs if it is alone in its batch. */
   private static final int OVERHEAD = BatchDescriptor.RECORD_OFFSET;
 
-  /** Room that is kept for records other than puts. */
+  /** Room reserved for records other than puts. */
   private static final int DELETE_RESERVE = 256 << 10;
 
-  /** Room that is kept for records that are not of an entry: a start needs one, for example. */
+  /** Room reserved for records of the catalog; a start, for example, needs one. */
   private static final int CATALOG_RESERVE = 16 << 10;
 
   private final AtomicLong bytes = new AtomicLong();
@@ -39,7 +39,7 @@ final class JournalRoom {
     return true;
   }
 
-  /** Room that records of a type leave to others. */
+  /** Room that records of a type must leave to other types. */
   private static int keptFrom(int type) {
     return switch (type) {
       case RecordDescriptor.PUT -> DELETE_RESERVE;
@@ -49,7 +49,9 @@ final class JournalRoom {
     };
   }
 
-  /** Gives back what the records of a batch had reserved for headers: it has one for all. */
+  /**
+   * Releases the room that the records of a batch had reserved for headers, except for one header.
+   */
   void written(int records) {
     add((long) (records - 1) * OVERHEAD);
   }

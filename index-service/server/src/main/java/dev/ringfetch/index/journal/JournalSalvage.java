@@ -13,23 +13,23 @@ import java.util.Set;
 import java.util.zip.CRC32C;
 
 /**
- * The salvage of a journal that no server can read: finds each record that is whole, also in
- * damaged batches and behind damage, and names each place where a record may be missing.
+ * The salvage of a journal that no server can read: finds each whole record, also in damaged
+ * batches and after damage, and names each place where a record may be missing.
  *
- * <p>A record counts only where it was written: its checksum says so, as {@link
- * RecordDescriptor#salt} has it. What stands in an intact batch is not searched, and bytes of a
- * value pass for nothing. What a record says may be of a write that was never answered.
+ * <p>A record counts only at the place where it was written, which its {@linkplain
+ * RecordDescriptor#salt salted} checksum proves. So bytes of a value are never taken for a record;
+ * intact batches are not searched. A record may belong to a write that was never answered.
  *
- * <p>The newest snapshot that is whole has all that stands before its begin: older snapshots, and
- * older parts of the journal, are not read. Without one all that there is counts. Then each batch
- * has to follow the one before, which it names, up to the position to which the journal was synced.
+ * <p>The newest whole snapshot has everything before its begin: older snapshots, and older parts of
+ * the journal, are not read. Without a whole snapshot everything counts. Each batch then has to
+ * follow the batch that it names, up to the position to which the journal was synced.
  *
  * <p>Used by one thread, once.
  */
 public final class JournalSalvage {
   private static final int WINDOW_LENGTH = 8 << 20;
 
-  /** What is read by itself where a window cannot be read: a page of the system's cache. */
+  /** Bytes of a single read within an unreadable window: a page of the system's cache. */
   private static final int PART_LENGTH = 4096;
 
   private final Disk disk;
@@ -40,7 +40,7 @@ public final class JournalSalvage {
   private final byte[] window = new byte[WINDOW_LENGTH];
   private final List<String> gaps = new ArrayList<>();
 
-  /** Bytes of the journal without records, behind the last batch that follows the one before. */
+  /** Bytes of the journal without records, after the last batch that follows its predecessor. */
   private final List<Gap> open = new ArrayList<>();
 
   /** Segments without a header. */
@@ -49,10 +49,10 @@ public final class JournalSalvage {
   private long origin;
   private long records;
 
-  /** Where that batch ends; -1 before the first one of a journal whose begin is unknown. */
+  /** End of that batch; -1 before the first one of a journal with an unknown begin. */
   private long reached = -1;
 
-  /** The largest position to which anything says that the journal was synced. */
+  /** The largest synced position that any batch or the checkpoint names. */
   private long durable;
 
   /**
@@ -66,8 +66,8 @@ public final class JournalSalvage {
    * Creates a salvage.
    *
    * @param origin the first 64 bits of the directory's id; 0 if that is lost
-   * @param sink takes the records of a whole snapshot, and those of the journal, in their order
-   * @param partial takes records of snapshots that are not whole, and are newer
+   * @param sink receives the records of a whole snapshot, and those of the journal, in their order
+   * @param partial receives records of newer snapshots that are not whole
    */
   public JournalSalvage(Disk disk, long origin, RecordSink sink, RecordSink partial) {
     this.disk = disk;
@@ -77,7 +77,7 @@ public final class JournalSalvage {
   }
 
   /**
-   * Reads what is there.
+   * Reads all files.
    *
    * @throws IOException if the directory cannot be listed, or a sink fails; a file that cannot be
    *     read is a gap
@@ -115,7 +115,7 @@ public final class JournalSalvage {
     return records;
   }
 
-  /** Where something is or may be missing, in lines for people. */
+  /** Lines about places where records are or may be missing. */
   public List<String> gaps() {
     return List.copyOf(gaps);
   }
@@ -128,7 +128,7 @@ public final class JournalSalvage {
     gaps.add("cannot be read: file=" + disk.describe(name) + ": " + reason.getMessage());
   }
 
-  /** Takes another origin if files agree on one and none has that of the directory. */
+  /** Adopts another origin if the files agree on one, and none has that of the directory. */
   private void findOrigin(List<String> names) {
     long other = 0;
     for (final String name : names) {
@@ -178,7 +178,7 @@ public final class JournalSalvage {
           header == null ? number : header.getLong(SnapshotDescriptor.NUMBER_OFFSET);
       final Scan scan = new Scan(name, file, SnapshotDescriptor.batchOrigin(origin, written), 0);
       scan.run(SnapshotDescriptor.BATCH_OFFSET, partial);
-      if (isFinished) { // else it ends anywhere, and nobody counts on it
+      if (isFinished) { // an unfinished one may end anywhere, and is not needed
         open.forEach(gap -> add("no record", gap));
         if (scan.expected < 0) {
           gaps.add("the snapshot has no end: found=" + scan.found + " file=" + disk.describe(name));
@@ -246,7 +246,7 @@ public final class JournalSalvage {
     }
   }
 
-  /** Reads what a segment has from a position on; all of it if nothing says where it stands. */
+  /** Reads a segment from a position on; all of it if its place is unknown. */
   private void read(SegmentFile segment, long begin) throws IOException {
     try (DiskFile file = disk.open(segment.name())) {
       final Scan scan = new Scan(segment.name(), file, origin, segment.base());
@@ -258,7 +258,7 @@ public final class JournalSalvage {
               ? SegmentDescriptor.BATCH_OFFSET
               : Math.max(SegmentDescriptor.BATCH_OFFSET, begin - scan.base),
           sink);
-      final boolean isUsed = scan.found > 0 || segment.base() < 0; // as far as one can know
+      final boolean isUsed = scan.found > 0 || segment.base() < 0; // as far as the salvage can know
       if (isUsed && headless.contains(segment.name())) {
         gaps.add("no header of a segment: file=" + disk.describe(segment.name()));
       }
@@ -269,7 +269,7 @@ public final class JournalSalvage {
     }
   }
 
-  /** The segments in the order of their places, of which those without headers have a base, too. */
+  /** The segments in the order of their places; segments without a header get a base, too. */
   private List<SegmentFile> segments(List<String> names) {
     final List<SegmentFile> found = new ArrayList<>();
     for (final String name : names) {
@@ -301,7 +301,7 @@ public final class JournalSalvage {
     return found;
   }
 
-  /** Reads a header; returns null if there is none that this journal can have. */
+  /** Reads a header; returns null if it cannot belong to this journal. */
   private ByteBuffer header(String name, DiskFile file, long magic) throws IOException {
     try {
       return FileHeader.read(disk, name, file, magic, origin);
@@ -353,7 +353,7 @@ public final class JournalSalvage {
                 : ""));
   }
 
-  /** Tells a failure of a sink from one of the disk. */
+  /** A wrapper that distinguishes a failure of a sink from one of the disk. */
   private static final class SinkFailure extends IOException {
     private static final long serialVersionUID = 1;
 
@@ -373,20 +373,20 @@ public final class JournalSalvage {
     private long base;
     private RecordSink to;
 
-    /** Offset of the window in the file, and how much of it there is. */
+    /** Offset of the window in the file, and its length. */
     private long windowOffset;
 
     private int limit;
 
-    /** Where bytes without a record begin; -1 if there is one here. */
+    /** Begin of bytes without a record; -1 outside of such bytes. */
     private long gap = -1;
 
     private boolean isZero;
 
-    /** Where the last of them ends that is not 0. */
+    /** End of the last byte among them that is not 0. */
     private long dataEnd;
 
-    /** Number of records, and that which the end of a snapshot says; -1 without one. */
+    /** Number of records found, and the number that the end of a snapshot names; -1 without one. */
     private long found;
 
     private long expected = -1;
@@ -403,7 +403,7 @@ public final class JournalSalvage {
       this.base = base;
     }
 
-    /** Takes the base from the first batch that is whole wherever it says that it stands. */
+    /** Derives the base from the position in the first whole batch. */
     void findBase() throws IOException {
       final long end = file.length();
       for (long at = SegmentDescriptor.BATCH_OFFSET;
@@ -435,7 +435,8 @@ public final class JournalSalvage {
     }
 
     /**
-     * Index in the window of an offset in the file, behind which all is there that one may need.
+     * Moves the window so that it has all bytes that a step needs; returns the index of an offset
+     * in it.
      */
     private int have(long at) {
       if (limit == 0
@@ -451,7 +452,7 @@ public final class JournalSalvage {
       return (int) (at - windowOffset);
     }
 
-    /** Reads part by part, and has zeros for those that cannot be read. */
+    /** Reads part by part, with zeros for unreadable parts. */
     private int readParts(long at, IOException failure) {
       int length = 0;
       int read = PART_LENGTH;
@@ -475,7 +476,7 @@ public final class JournalSalvage {
       return length;
     }
 
-    /** Looks at what begins here; returns how long it is. */
+    /** Examines the bytes at this place; returns the length of the batch, record or gap. */
     private int step(long at, int here) throws IOException {
       final long position = base + at;
       final int length = BatchDescriptor.length(crc, window, here, limit, batchOrigin, position);
@@ -529,7 +530,7 @@ public final class JournalSalvage {
       found++;
       if (record.type() == RecordDescriptor.SNAPSHOT_END) {
         expected = SnapshotDescriptor.records(record);
-        found--; // as it counts those before it
+        found--; // its number counts the records before it
       }
       try {
         to.onRecord(record, () -> place(name, at));
@@ -547,10 +548,10 @@ public final class JournalSalvage {
     }
   }
 
-  /** Takes a batch of the journal: what stands before it is whole if it follows the last one. */
+  /** Adds a batch of the journal: there is no gap before it if it follows the last one. */
   private void follow(long previous, long position, int length) {
     if (position < reached) {
-      return; // a copy of what was read
+      return; // a duplicate
     }
     if (reached >= 0 && previous != reached) {
       open.forEach(gap -> add("no record", gap));

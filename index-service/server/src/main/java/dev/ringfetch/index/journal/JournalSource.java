@@ -5,8 +5,8 @@ import java.lang.invoke.VarHandle;
 import java.util.concurrent.atomic.AtomicBoolean;
 
 /**
- * One sequence of records on its way into the journal, which keeps their order. One thread at a
- * time appends; the journal's thread takes.
+ * A sequence of records on its way into the journal, which keeps their order. One thread at a time
+ * appends; the journal's thread takes.
  */
 final class JournalSource {
   private final Journal journal;
@@ -17,16 +17,16 @@ final class JournalSource {
   private long client;
   private long request;
 
-  /** Whether records are known by their number, not by their LSNs. */
+  /** Whether records are identified by their number instead of their LSNs. */
   private boolean counts;
 
-  /** Whether the journal has this in its list of those that may have records. */
+  /** Whether this source is in the journal's list of sources with records. */
   private final AtomicBoolean listed = new AtomicBoolean();
 
-  /** The next one of that list. */
+  /** The next source of that list. */
   JournalSource following;
 
-  /** The last LSN that is in a batch, of the journal's thread; and of one that is synced. */
+  /** The last LSN in a batch, used by the journal's thread; and the last synced LSN. */
   private long written;
 
   private volatile long durable;
@@ -36,10 +36,10 @@ final class JournalSource {
   /**
    * Creates a source.
    *
-   * @param urgent whether its records are to be synced as soon as can be, not in an interval.
+   * @param urgent whether its records are synced as soon as possible, not after an interval.
    * @param last LSN before the first record.
-   * @param listener is run when records became durable, when the journal has failed, and when there
-   *     may be room that was {@linkplain #awaitRoom awaited}; on the journal's thread.
+   * @param listener runs on the journal's thread when records have become durable, when the journal
+   *     has failed, and when there may be {@linkplain #awaitRoom awaited} room.
    */
   JournalSource(Journal journal, boolean urgent, long last, Runnable listener) {
     this.journal = journal;
@@ -49,13 +49,13 @@ final class JournalSource {
     durable = last;
   }
 
-  /** Counts records in place of their LSNs, from 1 on. Returns this. */
+  /** Identifies records by their number, from 1 on, instead of their LSNs. Returns this. */
   JournalSource counting() {
     counts = true;
     return this;
   }
 
-  /** The last LSN that is durable, or that the source began after. */
+  /** The last durable LSN, or the LSN after which the source began. */
   long durable() {
     return durable;
   }
@@ -64,14 +64,14 @@ final class JournalSource {
     return urgent;
   }
 
-  /** As the method with a deadline, of a record without one. */
+  /** Same, for a record without a deadline. */
   int append(
       int type, int flags, long index, int partition, long lsn, ByteString key, ByteString value) {
     return append(type, flags, index, partition, lsn, key, value, 0);
   }
 
   /**
-   * Sets where the next record comes from, which else comes from no client.
+   * Sets the client and request of the next record; default none.
    *
    * @return this
    */
@@ -115,7 +115,7 @@ final class JournalSource {
     return 0;
   }
 
-  /** Appends a copy of an aligned record; else as the method that makes one. */
+  /** Appends a copy of an aligned record; otherwise like the method that encodes one. */
   int append(byte[] bytes, int offset, int length) {
     final int type = bytes[offset + RecordDescriptor.TYPE_OFFSET] & 0xFF;
     final int refused = journal.reserve(length, type);
@@ -128,30 +128,32 @@ final class JournalSource {
   }
 
   /**
-   * Has the listener run once there may be more room than when {@link #append} refused a record.
+   * Requests a call of the listener once there may be more room than at the last refusal of {@link
+   * #append}.
    */
   void awaitRoom() {
-    awaitsRoom = true; // first: the journal asks all sources after it has noted that none waits
+    awaitsRoom = true; // first: the journal checks all sources after it has cleared its flag
     journal.awaitRoom();
   }
 
   private void append() {
     pending.append();
-    // The record before the look at the list: the journal leaves that before it looks for records.
+    // The record before the check of the list: the journal removes this from the list before it
+    // checks for records.
     VarHandle.fullFence();
     if (!listed.get() && listed.compareAndSet(false, true)) {
       journal.list(this);
     }
   }
 
-  // What follows is the journal's thread's.
+  // Methods for the journal's thread.
 
   /** Leaves the journal's list, before the records are taken. */
   void leaveList() {
     listed.set(false);
   }
 
-  /** Whether there are records, and the journal is to keep this in its list. */
+  /** Whether there are records, so that the journal keeps this in its list. */
   boolean staysListed() {
     return !pending.isEmpty() && listed.compareAndSet(false, true);
   }
@@ -168,12 +170,12 @@ final class JournalSource {
     return pending.isEmpty();
   }
 
-  /** Whether records were written that are not known to be durable. */
+  /** Whether there are written records that are not known to be durable. */
   boolean isWritten() {
     return written != durable;
   }
 
-  /** All that was written is durable. */
+  /** Notes that all written records are durable. */
   void synced() {
     durable = written;
     listener.run();

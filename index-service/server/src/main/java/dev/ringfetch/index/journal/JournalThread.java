@@ -10,7 +10,7 @@ import java.util.concurrent.locks.LockSupport;
  * <p>Safe for use by many threads.
  */
 public final class JournalThread implements AutoCloseable {
-  /** How long to look for more records before the thread sleeps: about the time of a wake-up. */
+  /** Time of spinning for more records before the thread sleeps: about the time of a wake-up. */
   private static final long SPIN_NS = 20_000;
 
   private final Journal journal;
@@ -62,7 +62,7 @@ public final class JournalThread implements AutoCloseable {
   private long work(long nowNs) {
     try {
       return journal.work(nowNs);
-    } catch (Throwable t) { // of a partition that was told: what has been done is unknown
+    } catch (Throwable t) { // of a partition's listener: its state is unknown
       journal.fail(new IOException("the journal's thread has failed", t));
       return Long.MAX_VALUE;
     }
@@ -78,8 +78,8 @@ public final class JournalThread implements AutoCloseable {
   }
 
   /**
-   * Has the thread write what is left and close the journal, and waits for its end, also where the
-   * caller is interrupted. Idempotent.
+   * Makes the thread write the remaining records and close the journal, and waits for its end, even
+   * if the caller is interrupted. Idempotent.
    *
    * @throws IOException if the journal did not end in order
    */

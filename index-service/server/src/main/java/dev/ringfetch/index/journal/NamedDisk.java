@@ -6,10 +6,10 @@ import java.io.IOException;
 import java.util.List;
 
 /**
- * A copy of a directory, whose files have the names of the original for people.
+ * A disk with the files of a copy and the names of the original in messages.
  *
- * @param copy that is used
- * @param original of which messages speak
+ * @param copy the disk in use
+ * @param original gives the names for messages
  */
 record NamedDisk(Disk copy, Disk original) implements Disk {
   @Override

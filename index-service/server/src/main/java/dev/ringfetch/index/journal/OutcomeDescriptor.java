@@ -6,8 +6,8 @@ import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
 
 /**
- * Layout of what a record says of an outcome besides client, number and LSN. Little-endian, {@value
- * #LENGTH} bytes.
+ * Layout of an outcome in a record, besides client, number and LSN. Little-endian, {@value #LENGTH}
+ * bytes.
  *
  * <pre>
  *   0                   1                   2                   3
@@ -44,12 +44,12 @@ public final class OutcomeDescriptor {
     return ByteString.copyFrom(buffer);
   }
 
-  /** The kind in the value of a record, or null if it is none. */
+  /** The kind in the value of a record; null if it is malformed. */
   public static OutcomeKind kind(ByteString value) {
     return value.size() == LENGTH ? OutcomeKind.of(buffer(value).getInt(KIND_OFFSET)) : null;
   }
 
-  /** The detail in the value of a record whose kind is one. */
+  /** The detail in a well-formed value of a record. */
   public static long detail(ByteString value) {
     return buffer(value).getLong(DETAIL_OFFSET);
   }

@@ -5,8 +5,8 @@ import dev.ringfetch.index.partition.Write;
 import dev.ringfetch.index.v1.Durability;
 
 /**
- * The log of one partition in the journal. A record is committed when it is synced, or, with {@link
- * Durability#INTERVAL}, as it is appended.
+ * The log of one partition in the journal. A record is committed when it is synced; with {@link
+ * Durability#INTERVAL}, when it is appended.
  *
  * <p>Safe for use as {@link CommitLog} says.
  */

@@ -4,9 +4,8 @@ import java.lang.invoke.MethodHandles;
 import java.lang.invoke.VarHandle;
 
 /**
- * The records of one partition that a log has not taken yet, in a chain of arrays. One thread at a
- * time appends, another one takes; neither waits for the other. An array whose records were taken
- * is used again.
+ * The queue of encoded records of one partition on their way to a log, in a chain of arrays. One
+ * thread at a time appends, another one takes; neither waits for the other. Arrays are reused.
  */
 public final class PendingRecords {
   private static final int CHUNK_LENGTH = 16 << 10;
@@ -26,12 +25,12 @@ public final class PendingRecords {
     }
   }
 
-  /** Takes records out of here. */
+  /** A receiver of the records. */
   public interface Taker {
     /** Whether a record of this aligned length can be added. */
     boolean hasRoom(int length);
 
-    /** Adds a record, and what fills it up; the bytes are valid during the call. */
+    /** Adds a record with its padding; the bytes are valid during the call. */
     void add(byte[] bytes, int offset, int length);
   }
 
@@ -58,7 +57,7 @@ public final class PendingRecords {
   private Chunk first = last;
   private int taken;
 
-  /** An empty array, on its way from the one thread to the other. */
+  /** An empty array, passed from the thread that takes to the one that appends. */
   @SuppressWarnings("UnusedVariable")
   private Chunk spare;
 
@@ -80,26 +79,26 @@ public final class PendingRecords {
     return last.bytes;
   }
 
-  /** Where the claimed room begins. */
+  /** Offset of the claimed room. */
   public int offset() {
     return used;
   }
 
-  /** Appends the record that now stands in the claimed room. */
+  /** Appends the record in the claimed room. */
   public void append() {
     used += claimed;
     END.setRelease(last, used);
   }
 
-  /** Whether no record is left. For the thread that takes. */
+  /** Whether the queue is empty. For the thread that takes. */
   public boolean isEmpty() {
     return !hasNext();
   }
 
-  /** Whether there is a record at the place where the next one is taken. */
+  /** Whether there is a next record to take. */
   private boolean hasNext() {
     while (true) {
-      final Chunk next = (Chunk) NEXT.getAcquire(first); // before the end: which is final then
+      final Chunk next = (Chunk) NEXT.getAcquire(first); // before the end, which is final then
       if (taken < (int) END.getAcquire(first)) {
         return true;
       }
@@ -118,7 +117,7 @@ public final class PendingRecords {
   }
 
   /**
-   * Moves records as long as the taker has room for them.
+   * Moves records while the taker has room for them.
    *
    * @return the LSN of the last one; 0 if there was none, or no room
    */

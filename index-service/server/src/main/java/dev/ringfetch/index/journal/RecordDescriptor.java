@@ -7,8 +7,8 @@ import java.nio.ByteOrder;
 import java.util.zip.CRC32C;
 
 /**
- * Layout of a record: one change of one partition. It is the same wherever the record stands: in a
- * journal, in a snapshot, or on its way to another node. Little-endian.
+ * Layout of a record: one change of one partition. It is the same in a journal, in a snapshot, and
+ * in messages to other nodes. Little-endian.
  *
  * <pre>
  *   0                   1                   2                   3
@@ -47,11 +47,11 @@ import java.util.zip.CRC32C;
  *
  * <ul>
  *   <li><b>Crc32c</b>: of all that follows, so also of partition, epoch and LSN. In a batch it is
- *       salted with the place, see {@link #salt}: so no bytes of a value, and no record that was
- *       written elsewhere, pass for a record where they stand.
+ *       salted with the place, see {@link #salt}. So neither bytes of a value nor a record that was
+ *       written elsewhere are mistaken for a record.
  *   <li><b>Length</b>: of the record in bytes, without the zeros behind it that fill it up to a
  *       multiple of {@value #ALIGNMENT}.
- *   <li><b>Type</b>: what the record says; see the constants.
+ *   <li><b>Type</b>: see the constants.
  *   <li><b>Flags</b>: {@link #POSITIVE}, {@link #DEADLINE}, {@link #EXPIRED}. Others are 0.
  *   <li><b>Key length</b>: in bytes. The value has the rest of the record, up to the deadline.
  *   <li><b>Partition, Index</b>: the partition that the record belongs to, and the number of its
@@ -60,10 +60,10 @@ import java.util.zip.CRC32C;
  *   <li><b>Lsn</b>: log sequence number; in a partition each record has a larger one than those
  *       before.
  *   <li><b>Client, Request</b>: number of a client and of its request, from which the record comes;
- *       0 if the client has none. The request has its number in the lower 48 bits; above them
- *       stands how far that is from the client's first incomplete one, which was known then.
- *   <li><b>Deadline</b>: there with {@link #DEADLINE} alone: the last 8 bytes. Milliseconds since
- *       1970, of the partition's clock; from then on the entry is absent.
+ *       0 if the client has none. The lower 48 bits are the request's number; the upper ones are
+ *       its distance from the client's first incomplete request at that time.
+ *   <li><b>Deadline</b>: only with {@link #DEADLINE}: the last 8 bytes. Milliseconds since 1970, of
+ *       the partition's clock; from then on the entry is absent.
  * </ul>
  */
 public final class RecordDescriptor {
@@ -103,7 +103,7 @@ public final class RecordDescriptor {
   /** Offset of the key; the length of a record without key and value. */
   public static final int KEY_OFFSET = REQUEST_OFFSET + Long.BYTES;
 
-  /** Records begin at multiples of so many bytes. */
+  /** Records begin at multiples of this number of bytes. */
   public static final int ALIGNMENT = 8;
 
   /** Type: an entry was written. */
@@ -113,31 +113,34 @@ public final class RecordDescriptor {
   public static final int DELETE = 2;
 
   /**
-   * Type: a client's request had its outcome, and changed nothing itself: a lost comparison, the
-   * delete of no entry, the end of a range's removal. The value is an {@link OutcomeDescriptor}. In
-   * a snapshot it may be any outcome.
+   * Type: the outcome of a client's request without a change of its own: a failed comparison, the
+   * delete of an absent entry, the end of a range's removal. The value is an {@link
+   * OutcomeDescriptor}. In a snapshot it may be any outcome.
    */
   public static final int OUTCOME = 3;
 
-  /** Type: the clock of a partition went on. The value is its time, as a deadline is. */
+  /**
+   * Type: the clock of a partition was advanced. The value is its time, encoded like a deadline.
+   */
   public static final int TICK = 4;
 
   /**
    * Type, in the journal of a cluster's node alone: the node begins with the group anew, in this
-   * epoch, and what it had of it counts no more. The value is the group's state. Records of a
-   * snapshot follow, whose epoch is 0, up to the next {@link #GROUP_EPOCH}.
+   * epoch, and its former records of the group are void. The value is the group's state. Records of
+   * a snapshot follow, whose epoch is 0, up to the next {@link #GROUP_EPOCH}.
    */
   public static final int GROUP_BEGIN = 8;
 
   /**
    * Type, in the journal of a cluster's node alone: the node obeys this epoch of the group from now
-   * on. The value is the position at which the group's log ends here: what it has beyond, it gives
-   * up, and the next record of the log follows there.
+   * on. The value is the position at which the group's log ends here: the node discards records
+   * after it, and the next record of the log follows there.
    */
   public static final int GROUP_EPOCH = 9;
 
   /**
-   * Type, in the journal of a cluster's node alone: all is committed up to the value, a position.
+   * Type, in the journal of a cluster's node alone: all records up to the value, a position, are
+   * committed.
    */
   public static final int GROUP_COMMIT = 10;
 
@@ -145,15 +148,15 @@ public final class RecordDescriptor {
   public static final int GROUP_END = 11;
 
   /**
-   * Type, in the journal and the snapshots of a cluster's node alone: a snapshot has of the group
-   * all that stands before this in the journal. The value is a number that the same record in the
-   * snapshot has, and no other one.
+   * Type, in the journal and the snapshots of a cluster's node alone: a snapshot has all records of
+   * the group before this one. The value is a unique number, which the same record in the snapshot
+   * has, too.
    */
   public static final int GROUP_MARK = 12;
 
   /**
-   * Type, in what a process has left that ended in order alone: its last record. The value has the
-   * process, as StopDescriptor lays out.
+   * Type, in the file of an orderly stop alone: its last record. The value names the process, with
+   * the layout of StopDescriptor.
    */
   public static final int GROUP_STOP = 13;
 
@@ -164,40 +167,39 @@ public final class RecordDescriptor {
   public static final int DROP_INDEX = 17;
 
   /**
-   * Type: a server began after one that had not ended in order. Records may be lost that were
-   * appended, so all partitions that there are go on {@link Journal#LOST_LIMIT} LSNs further.
+   * Type: a server began after one that had not ended in order. Appended records may be lost, so
+   * all partitions skip {@link Journal#LOST_LIMIT} LSNs.
    */
   public static final int SKIP = 18;
 
-  /** Type: a client has this number from now on. Its request is the first incomplete one. */
+  /** Type: a client with this number was opened. The request is its first incomplete one. */
   public static final int OPEN_CLIENT = 19;
 
-  /** Type: there is no client of this number any more, and its outcomes are gone. */
+  /** Type: the client with this number was closed, and its outcomes are gone. */
   public static final int CLOSE_CLIENT = 20;
 
   /**
-   * Type: a server began on a copy of its directory. The indexes that there are have other
-   * incarnations from then on, which the value changes, 64 bits; and they skip LSNs as with {@link
-   * #SKIP}.
+   * Type: a server began on a copy of its directory. All indexes get other incarnations, which
+   * depend on the value (64 bits), and skip LSNs as with {@link #SKIP}.
    */
   public static final int RESTORE = 21;
 
   /**
-   * Type, in snapshots alone: a partition of an index. The LSN is one up to which all records are
-   * in the snapshot; the value is the partition's clock, as a deadline is.
+   * Type, in snapshots alone: a partition of an index. The snapshot has all records up to the LSN;
+   * the value is the partition's clock, encoded like a deadline.
    */
   public static final int PARTITION = 32;
 
-  /** Type: the last record of a snapshot, without which it is none. */
+  /** Type: the last record of a snapshot; a file without it is not a snapshot. */
   public static final int SNAPSHOT_END = 33;
 
-  /** Flag: the answer was a positive one: a put created the entry, a delete found it. */
+  /** Flag: the answer was positive: a put created the entry, or a delete found it. */
   public static final int POSITIVE = 1;
 
   /** Flag: a deadline ends the record. */
   public static final int DEADLINE = 2;
 
-  /** Flag: the entry was removed as its deadline had come. */
+  /** Flag: the entry was removed because it had expired. */
   public static final int EXPIRED = 4;
 
   /** The longest key: that of entries; names of indexes are shorter. */
@@ -247,12 +249,12 @@ public final class RecordDescriptor {
     return (int) (((origin ^ position) * 0x9E37_79B9_7F4A_7C15L) >>> Integer.SIZE);
   }
 
-  /** Length with the zeros behind it. */
+  /** Length with padding. */
   public static int aligned(int length) {
     return (length + ALIGNMENT - 1) & -ALIGNMENT;
   }
 
-  /** Whether a type is of what a cluster's node notes of a group. */
+  /** Whether the type is a node's record about a group. */
   public static boolean isOfGroup(int type) {
     return type >= GROUP_BEGIN && type <= GROUP_MARK;
   }

@@ -4,13 +4,13 @@ import java.io.IOException;
 import java.util.Map;
 import java.util.function.Supplier;
 
-/** Receives the records of a journal, in their order. */
+/** A receiver of the records of a journal, in their order. */
 @FunctionalInterface
 public interface RecordSink {
   /**
-   * Takes a record, whose view is valid until this returns.
+   * Called with each record; the view is valid until the return.
    *
-   * @param place says where it stands, for people, until this returns
+   * @param place describes the record's place for messages, until the return
    * @throws IOException to end the recovery
    */
   void onRecord(JournalRecord record, Supplier<String> place) throws IOException;
@@ -23,13 +23,13 @@ public interface RecordSink {
   default void onSnapshot(Map<Long, Long> entries) {}
 
   /**
-   * Takes a record of the snapshot that the recovery begins with, before all others; else as {@link
-   * #onRecord}.
+   * Called with each record of the snapshot with which the recovery begins, before all others;
+   * otherwise like {@link #onRecord}.
    */
   default void onSnapshotRecord(JournalRecord record, Supplier<String> place) throws IOException {
     onRecord(record, place);
   }
 
-  /** Ends what was begun for records, after the last one. */
+  /** Called after the last record. */
   default void onEnd() throws IOException {}
 }

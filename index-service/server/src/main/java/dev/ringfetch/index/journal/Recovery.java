@@ -9,20 +9,21 @@ import java.util.List;
 import java.util.function.Supplier;
 
 /**
- * The recovery of a journal: reads all records, and decides what is damaged and what a crash left
- * unfinished.
+ * The recovery of a journal: reads all records, and distinguishes damage from the unfinished writes
+ * of a crash.
  *
- * <p>What was synced is known twice: from the checkpoint, and from batches that were written later
- * and say up to where. Where the batches end before that, or a batch before it is not as it was
- * written, the disk has lost or changed something: the journal is refused, and nothing is changed.
- * What is behind it and is no whole batch was being written when the server or the power went: it
- * is cut off, with all that follows, and filled with zeros again, so that it never comes back.
+ * <p>The synced position is known twice: from the checkpoint, and from later batches, which name
+ * it. If the batches end before that position, or a batch before it is not as it was written, the
+ * disk has lost or changed data: the recovery refuses the journal, and changes nothing. An
+ * incomplete batch after that position was being written when the server or the power failed: the
+ * recovery cuts it off with everything after it, and fills the rest with zeros, so that it never
+ * comes back.
  */
 final class Recovery {
   private static final int CHUNK = 64 << 10;
 
   /**
-   * What was recovered.
+   * The result of a recovery.
    *
    * @param end position behind the last batch
    * @param previous the same, but 0 if there is no batch
@@ -46,12 +47,12 @@ final class Recovery {
   private final List<SegmentFile> segments = new ArrayList<>();
   private final List<String> unfinished = new ArrayList<>();
 
-  /** The segment in which the batches end, and those behind it; in their order. */
+  /** The segment in which the batches end, and the later ones, in their order. */
   private final List<SegmentContent> ends = new ArrayList<>();
 
   private final JournalRecord record = new JournalRecord();
 
-  /** Says where the record stands that the sink has now. */
+  /** Describes the place of the record that the sink is processing. */
   private final Supplier<String> place = this::describePlace;
 
   private String placeName;
@@ -86,7 +87,7 @@ final class Recovery {
       final boolean copied = checkpoint.isCopied();
       final long end = recovery.read(checkpoint);
       recovery.cut(checkpoint.durable(), end, writer);
-      // A copy stays one until the record is synced that says so.
+      // The mark of a copy stays until the record about it is synced.
       checkpoint.write(end, copied ? Checkpoint.End.COPIED : Checkpoint.End.NONE);
       checkpoint.sync();
       opened = true;
@@ -103,7 +104,7 @@ final class Recovery {
     }
   }
 
-  /** Reads all as {@link #open} does, and changes nothing. */
+  /** Reads everything as {@link #open} does, without changes. */
   static JournalInspection verify(Disk disk, Journal.Context context, RecordSink sink)
       throws IOException {
     try (Checkpoint checkpoint = Checkpoint.open(disk, context.origin)) {
@@ -122,7 +123,7 @@ final class Recovery {
     }
   }
 
-  /** Bytes behind the end that a crash has left unfinished, up to the last that is not 0. */
+  /** Length of the unfinished bytes after the end, up to the last byte that is not 0. */
   private long unfinishedBytes(long end) throws IOException {
     final int number = segments.size() - ends.size();
     long bytes = 0;
@@ -152,7 +153,7 @@ final class Recovery {
     return length;
   }
 
-  /** What is wrong and does not keep a server from starting. */
+  /** Damage that does not prevent a start. */
   private List<String> faults(Checkpoint checkpoint) throws IOException {
     final List<String> faults = new ArrayList<>();
     if (!checkpoint.isWhole()) {
@@ -177,11 +178,11 @@ final class Recovery {
     return faults;
   }
 
-  /** Looks at the batches before those that a start reads: older snapshots need them. */
+  /** Checks the batches before those that a start reads; older snapshots need them. */
   private void checkBefore(SnapshotFile oldest, List<String> faults) throws IOException {
     int number = 0;
     int offset = SegmentDescriptor.BATCH_OFFSET;
-    if (segments.get(0).base() == 0) { // all is there
+    if (segments.get(0).base() == 0) { // no segment is missing
       previous = 0;
     } else {
       number = begin(oldest);
@@ -234,7 +235,7 @@ final class Recovery {
     }
   }
 
-  /** Without a checkpoint no journal was ever opened: a first segment has nothing in it. */
+  /** Removes an empty first segment: without a checkpoint no journal was ever opened. */
   private static void removeUnfinishedBegin(Disk disk) throws IOException {
     for (final String name : disk.list()) {
       final long number = SegmentDescriptor.number(name);
@@ -247,7 +248,7 @@ final class Recovery {
     }
   }
 
-  /** Reads all; returns the position behind the last whole batch. */
+  /** Reads all batches; returns the position after the last whole one. */
   private long read(Checkpoint checkpoint) throws IOException {
     findSegments();
     if (segments.isEmpty()) {
@@ -296,17 +297,17 @@ final class Recovery {
     }
   }
 
-  /** Finds the segment from which on the journal is read after a snapshot. */
+  /** Finds the first segment to read after a snapshot. */
   private int begin(SnapshotFile snapshot) throws JournalDamagedException {
     int number = segments.size() - 1;
-    // The batches may end where the segment does: then they go on in the next one.
+    // If the batches end at the end of the segment, they continue in the next one.
     while (number > 0 && segments.get(number).base() >= snapshot.begin()) {
       number--;
     }
     if (segments.get(number).end() < snapshot.begin()) {
       throw shorter(snapshot, segments.get(number).end());
     }
-    // As the batch behind it says: no batch is before the first of all.
+    // As the next batch names it: there is no batch before the first of all.
     previous = snapshot.begin() == SegmentDescriptor.BATCH_OFFSET ? 0 : snapshot.begin();
     return number;
   }
@@ -347,7 +348,11 @@ final class Recovery {
             + end);
   }
 
-  /** Reads a segment, in place of a former one, which is not used any more, if there is one. */
+  /**
+   * Reads a segment.
+   *
+   * @param former content to reuse the memory of, or null
+   */
   private SegmentContent load(SegmentFile segment, SegmentContent former) throws IOException {
     return SegmentContent.read(disk, segment.name(), segment.base(), origin, former);
   }
@@ -415,7 +420,7 @@ final class Recovery {
     }
   }
 
-  /** Decides whether the batches may end here, and all behind is a crash's. */
+  /** Decides whether the batches may end here, so that the rest was left by a crash. */
   private void checkEnd(Checkpoint checkpoint, int number, int offset) throws IOException {
     final SegmentFile segment = segments.get(number);
     final long end = segment.base() + offset;
@@ -441,8 +446,8 @@ final class Recovery {
   }
 
   /**
-   * Decides whether the journal was written up to a snapshot's begin: a batch follows there and
-   * says so, or else those of the segment lead to it.
+   * Decides whether the journal was written up to a snapshot's begin: the next batch names that
+   * position, or the batches of the segment lead to it.
    */
   private void checkReaches(SegmentFile segment, SnapshotFile snapshot)
       throws JournalDamagedException {
@@ -452,7 +457,7 @@ final class Recovery {
     final SegmentContent content = ends.get(0);
     final long to = snapshot.begin() - segment.base();
     int offset = SegmentDescriptor.BATCH_OFFSET;
-    int length = content.batchAt(offset); // whichever it follows
+    int length = content.batchAt(offset); // whatever its predecessor
     while (length > 0 && offset < to) {
       offset += length;
       length = content.batchAfter(segment.base() + offset, offset);
@@ -479,10 +484,10 @@ final class Recovery {
   }
 
   /**
-   * Fills all behind the end with zeros, syncs, and opens the segment that the end is in.
+   * Fills everything after the end with zeros, syncs, and opens the segment with the end.
    *
-   * <p>What the checkpoint does not know to be synced is written again: if a sync has failed, the
-   * kernel may take pages for written that are not, and the next sync would do nothing for them.
+   * <p>It also rewrites everything that the checkpoint does not cover: after a failed sync, the
+   * kernel may consider unwritten pages as written, and the next sync would skip them.
    */
   private void cut(long durable, long end, SegmentWriter writer) throws IOException {
     for (final String name : unfinished) {
@@ -518,7 +523,7 @@ final class Recovery {
     return (int) (Math.max(segment.base(), Math.min(position, segment.end())) - segment.base());
   }
 
-  /** Writes part of a segment again, and zeros over what is behind it, and syncs. */
+  /** Rewrites a part of a segment, writes zeros after it, and syncs. */
   private void settle(SegmentFile segment, SegmentContent content, int begin, int end)
       throws IOException {
     final int zerosBegin = content.zerosFrom(end);

@@ -12,7 +12,7 @@ import java.util.zip.CRC32C;
 
 /** The content of a segment in memory, and the batches in it. Used by one thread at a time. */
 final class SegmentContent {
-  /** Zeros, as many as are read and compared at a time. */
+  /** Zeros of the length of one comparison. */
   private static final ByteBuffer ZEROS = ByteBuffer.allocateDirect(1 << 20).asReadOnlyBuffer();
 
   private final long base;
@@ -25,8 +25,8 @@ final class SegmentContent {
   /**
    * Creates a content.
    *
-   * @param limit bytes that are there
-   * @param zeros where the zeros begin that fill the segment
+   * @param limit length of the content
+   * @param zeros begin of the zeros that fill the segment
    */
   private SegmentContent(long base, long origin, byte[] bytes, int limit, int zeros) {
     this.base = base;
@@ -37,7 +37,7 @@ final class SegmentContent {
   }
 
   /**
-   * Reads a file as a whole. Of the zeros that fill it, keeps as many as a batch can end with.
+   * Reads a whole file. Keeps as many of the zeros at its end as a batch can end with.
    *
    * @param base position of its begin in the journal
    * @param origin of the directory
@@ -47,9 +47,9 @@ final class SegmentContent {
   }
 
   /**
-   * As above, in the memory of another segment if that is long enough.
+   * Same, in the memory of another segment if that is long enough.
    *
-   * @param former is not used any more; or null
+   * @param former content that is no longer used, or null
    */
   static SegmentContent read(Disk disk, String name, long base, long origin, SegmentContent former)
       throws IOException {
@@ -69,7 +69,7 @@ final class SegmentContent {
     }
   }
 
-  /** Length of a file without those parts at its end that have nothing but zeros. */
+  /** Length of a file without the parts at its end that contain only zeros. */
   private static int lengthWithoutZeros(Disk disk, String name, DiskFile file) throws IOException {
     final ByteBuffer part = ByteBuffer.allocateDirect(ZEROS.capacity());
     int length = Math.toIntExact(file.length());
@@ -116,7 +116,7 @@ final class SegmentContent {
         && getInt(bytes, offset + BatchDescriptor.MAGIC_OFFSET) == BatchDescriptor.MAGIC;
   }
 
-  /** Whether anything looks like the begin of a batch. */
+  /** Whether any bytes look like the begin of a batch. */
   boolean hasMagic() {
     for (int i = 0; i < zerosFrom(0); i += RecordDescriptor.ALIGNMENT) {
       if (hasMagicAt(i)) {
@@ -126,7 +126,7 @@ final class SegmentContent {
     return false;
   }
 
-  /** The largest durable position that any valid batch from an offset on says; 0 if none does. */
+  /** The largest durable position in the valid batches from an offset on; 0 if there is none. */
   long durableFrom(int offset) {
     long durable = 0;
     for (int i = offset; i < zerosFrom(offset); i += RecordDescriptor.ALIGNMENT) {
@@ -137,7 +137,7 @@ final class SegmentContent {
     return durable;
   }
 
-  /** Where the zeros begin that fill the segment, or the offset if that is behind. */
+  /** Begin of the zeros that fill the segment, or the offset if that is larger. */
   int zerosFrom(int offset) {
     return Math.max(offset, zeros);
   }

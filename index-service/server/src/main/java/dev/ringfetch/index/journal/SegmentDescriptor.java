@@ -84,22 +84,22 @@ public final class SegmentDescriptor {
 
   private SegmentDescriptor() {}
 
-  /** Name of the file of the segment with that number. */
+  /** Name of the file of the segment with this number. */
   static String name(long number) {
     return name(number, PREFIX);
   }
 
-  /** A prefix with a number behind it, as files have it in their names. */
+  /** A file name of a prefix and a number. */
   static String name(long number, String prefix) {
     return prefix + String.format("%0" + DIGITS + "d", number);
   }
 
-  /** Number of the segment in the file of that name; -1 if it is none's. */
+  /** Number of the segment in a file name; -1 if the name is not a segment's. */
   static long number(String name) {
     return number(name, PREFIX);
   }
 
-  /** Number behind a prefix; -1 if the name is not of that form. */
+  /** Number after the prefix; -1 if the name does not have this form. */
   static long number(String name, String prefix) {
     if (name.length() != prefix.length() + DIGITS || !name.startsWith(prefix)) {
       return -1;
@@ -129,7 +129,7 @@ public final class SegmentDescriptor {
     return header.putInt(CRC_OFFSET, crc(header));
   }
 
-  /** Checksum of a header, of a segment or of another file of the same length of header. */
+  /** Checksum of the header of a segment, or of another file with a header of this length. */
   static int crc(ByteBuffer header) {
     final CRC32C crc = new CRC32C();
     crc.update(header.slice(FORMAT_OFFSET, BATCH_OFFSET - FORMAT_OFFSET));

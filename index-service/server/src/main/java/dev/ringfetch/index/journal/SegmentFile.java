@@ -5,16 +5,16 @@ import dev.ringfetch.index.disk.DiskFile;
 import java.io.IOException;
 import java.nio.ByteBuffer;
 
-/** A segment that has a valid header. */
+/** A segment with a valid header. */
 record SegmentFile(String name, long number, long base, long length) {
   long end() {
     return base + length;
   }
 
   /**
-   * Reads the header of a segment; returns null if it is not a whole one.
+   * Reads the header of a segment; returns null if it is not whole.
    *
-   * @throws JournalDamagedException if it is whole, and not that of this segment of this journal
+   * @throws JournalDamagedException if it is whole, but not that of this segment of this journal
    */
   static SegmentFile read(Disk disk, String name, long number, long origin) throws IOException {
     final ByteBuffer header;

@@ -6,16 +6,16 @@ import java.io.IOException;
 import java.nio.ByteBuffer;
 
 /**
- * The segments that a journal writes: one that batches go to, and the next one, which is filled
- * with zeros ahead of its use, step by step. Counts the room that is left in both.
+ * The writer of a journal's segments: of the present one, which receives batches, and of the next
+ * one, which is filled with zeros step by step ahead of its use. Counts the room left in both.
  *
  * <p>Used by the journal's thread alone, except for the room.
  */
 final class SegmentWriter implements AutoCloseable {
-  /** Zeros that one step writes and syncs. */
+  /** Bytes of zeros that one step writes and syncs. */
   static final int STEP_LENGTH = 1 << 20;
 
-  /** The tail of a segment that is left over where the longest record does not fit. */
+  /** Limit of the unused tail of a segment: the longest record does not fit. */
   private static final int TAIL_LIMIT =
       BatchDescriptor.RECORD_OFFSET + RecordDescriptor.aligned(RecordDescriptor.LENGTH_LIMIT);
 
@@ -43,7 +43,7 @@ final class SegmentWriter implements AutoCloseable {
    * Creates a writer, still without a segment.
    *
    * @param length of the segments that it creates
-   * @param owner checks before a file is removed whose name a later owner may have given
+   * @param owner checks before the removal of a file that may belong to a later owner
    */
   SegmentWriter(Disk disk, long origin, int length, Journal.OwnerCheck owner) {
     this.disk = disk;
@@ -59,15 +59,15 @@ final class SegmentWriter implements AutoCloseable {
     currentLength = length;
     offset = length;
     while (prepare()) {
-      // all of it at once
+      // the whole segment at once
     }
     rotate();
   }
 
   /**
-   * Goes on in the segment at whose {@code position} the journal ends.
+   * Continues in the segment in which the journal ends, at {@code position}.
    *
-   * @param nextLength length of the next one if that is there and filled with zeros, else 0
+   * @param nextLength length of the next segment if it exists and is filled with zeros, else 0
    */
   void open(long segment, long segmentBase, long segmentLength, long position, long nextLength)
       throws IOException {
@@ -84,7 +84,7 @@ final class SegmentWriter implements AutoCloseable {
     }
   }
 
-  /** The room that is left in both segments. */
+  /** The room left in both segments. */
   JournalRoom room() {
     return room;
   }
@@ -94,7 +94,7 @@ final class SegmentWriter implements AutoCloseable {
     return base + offset;
   }
 
-  /** Bytes that are left in the segment that batches go to. */
+  /** Bytes left in the present segment. */
   int remaining() {
     return (int) (currentLength - offset);
   }
@@ -115,8 +115,8 @@ final class SegmentWriter implements AutoCloseable {
   }
 
   /**
-   * Turns to the next segment, which is ready. The one before must have been synced: what it has is
-   * durable before anything behind it.
+   * Switches to the next segment, which is ready. The present one must be synced, so that it is
+   * durable before anything after it.
    */
   void rotate() throws IOException {
     if (!nextReady) {
@@ -138,8 +138,8 @@ final class SegmentWriter implements AutoCloseable {
   }
 
   /**
-   * Does one step for the next segment; returns whether there is more to do. After an exception it
-   * can be tried again from the start: the disk was full, for example.
+   * Does one step for the next segment; returns whether there is more to do. After an exception,
+   * for example by a full disk, the caller can try again from the start.
    */
   boolean prepare() throws IOException {
     if (nextReady) {
@@ -163,14 +163,14 @@ final class SegmentWriter implements AutoCloseable {
     if (failed != null) {
       failed.close();
       owner.check();
-      disk.delete(SegmentDescriptor.name(number + 1)); // it may take the room that is missing
+      disk.delete(SegmentDescriptor.name(number + 1)); // it may use the missing room
     }
   }
 
   private boolean prepareStep() throws IOException {
     if (next == null) {
       final String name = SegmentDescriptor.name(number + 1);
-      disk.delete(name); // left over from a step that failed
+      disk.delete(name); // left by a failed step
       next = disk.create(name);
       nextOffset = 0;
     }

@@ -6,18 +6,18 @@ import java.util.ArrayList;
 import java.util.List;
 
 /**
- * The snapshot that a start takes: the newest one that is whole and that the segments reach back
- * to. A damaged one is passed over where an older one, or the journal from its begin, can be read
+ * The choice of the snapshot for a start: the newest whole one to whose begin the segments reach
+ * back. A damaged one is skipped if an older one, or the journal from its begin, can be read
  * instead.
  *
- * @param snapshot that is taken; null: the journal alone
+ * @param snapshot to use; null for the journal alone
  * @param newestNumber of all files of snapshots, 0 if there is none
- * @param damaged files that were passed over, the newest first
- * @param unfinished files that are no snapshots yet
+ * @param damaged skipped files, the newest first
+ * @param unfinished files of unfinished snapshots
  */
 record SnapshotChoice(
     SnapshotFile snapshot, long newestNumber, List<String> damaged, List<String> unfinished) {
-  /** A choice where there is nothing to choose from. */
+  /** The choice without any snapshot. */
   static SnapshotChoice none() {
     return new SnapshotChoice(null, 0, List.of(), List.of());
   }
@@ -37,9 +37,9 @@ record SnapshotChoice(
   /**
    * Chooses.
    *
-   * @param first the first segment that there is
-   * @throws JournalDamagedException if there is none, and segments are missing; or if one is there
-   *     that this version or this directory cannot have written
+   * @param first the first existing segment
+   * @throws JournalDamagedException if there is no snapshot and segments are missing, or if a
+   *     snapshot belongs to another version or directory
    */
   static SnapshotChoice of(Disk disk, long origin, SegmentFile first) throws IOException {
     final List<String> names = new ArrayList<>();

@@ -11,14 +11,14 @@ import java.util.concurrent.atomic.AtomicLong;
 import java.util.function.Consumer;
 
 /**
- * The snapshots of a journal: writes one after so many bytes of journal, or where it is asked for
- * one, and then removes what is not needed any more: snapshots but the newest two, and segments
- * before the begin of the older of these. As long as there is one snapshot alone, all segments
- * stay: so there are always two ways to each entry.
+ * The snapshots of a journal: writes one after a number of bytes of journal, or on request, and
+ * then removes files that are no longer needed: all snapshots except the newest two, and segments
+ * before the begin of the older of these. While there is only one snapshot, all segments stay. So
+ * there are always two ways to recover each entry.
  *
- * <p>A duty cycle: one thread, another one than the journal's, calls {@link #work} again and again.
- * It does not stop writers or the journal: it reads the journal's position once, and asks the
- * owners of partitions for their entries.
+ * <p>A duty cycle: one thread, not the journal's, calls {@link #work} again and again. It does not
+ * stop writers or the journal: it reads the journal's position once, and asks the owners of
+ * partitions for their entries.
  *
  * <table>
  *   <caption>States</caption>
@@ -30,31 +30,31 @@ import java.util.function.Consumer;
  *   <tr><td>any<td>CLOSED
  * </table>
  *
- * <p>A server that has recovered from a snapshot begins with TRIMMING: the one before it may have
- * ended between a snapshot and its removals, and where the disk is full, no snapshot follows.
+ * <p>A server that has recovered from a snapshot begins with TRIMMING: its predecessor may have
+ * ended between a snapshot and its removals, and on a full disk no snapshot follows.
  *
- * <p>A snapshot that fails, on a full disk for example, gives its room back and is tried again
- * later; {@link #obstacle} says why. The journal goes on. A journal that finds no room for its next
- * segment ends a snapshot that is under way, too, and so has its room first.
+ * <p>A snapshot that fails, on a full disk for example, frees its room and is tried again later;
+ * {@link #obstacle} has the reason. The journal continues. If the journal finds no room for its
+ * next segment, the snapshot under way also ends, so that the journal gets the room first.
  */
 public final class SnapshotCycle {
   private static final Logger LOGGER = System.getLogger(SnapshotCycle.class.getName());
 
-  /** The least number of bytes of journal between two snapshots, unless set. */
+  /** Default minimum of bytes of journal between two snapshots. */
   public static final long AFTER_DEFAULT = 256L << 20;
 
-  /** How long to wait after the first failure; each further one doubles it, up to the limit. */
+  /** Pause after the first failure; each further failure doubles it, up to the limit. */
   static final long RETRY_NS = TimeUnit.SECONDS.toNanos(1);
 
   static final long RETRY_LIMIT_NS = TimeUnit.MINUTES.toNanos(1);
 
-  /** How long to wait where owners or the journal have to go on first. */
+  /** Pause while owners or the journal must make progress first. */
   private static final long POLL_NS = TimeUnit.MILLISECONDS.toNanos(1);
 
-  /** How often to look whether enough was written. */
+  /** Interval of checks whether enough was written. */
   private static final long LOOK_NS = TimeUnit.MILLISECONDS.toNanos(100);
 
-  /** Steps of a source without a sync in between: it adds less than a batch in all of them. */
+  /** Limit of steps of a source without a sync; together they add less than a batch. */
   private static final int SOURCE_STEPS = 64;
 
   private enum State {
@@ -65,20 +65,20 @@ public final class SnapshotCycle {
     CLOSED
   }
 
-  /** Is told how a snapshot that was asked for has ended, on the cycle's thread. */
+  /** A listener of the end of a requested snapshot, called on the cycle's thread. */
   public interface Listener {
-    /** The snapshot is there. */
+    /** Called when the snapshot is complete. */
     void onSnapshot(Taken snapshot);
 
-    /** There is none; the reason. */
+    /** Called with the reason when the snapshot has failed. */
     void onFailure(IOException failure);
   }
 
   /**
-   * A snapshot that counts.
+   * A complete snapshot.
    *
-   * @param number of it
-   * @param begin position from which on the journal is read after it
+   * @param number of the snapshot
+   * @param begin position from which a start reads the journal after it
    * @param length of its file in bytes
    * @param records in it
    */
@@ -94,7 +94,7 @@ public final class SnapshotCycle {
   private volatile Taken newest;
   private final AtomicLong taken = new AtomicLong();
 
-  /** Those whose snapshot has not begun. */
+  /** Listeners whose snapshot has not begun. */
   private final List<Listener> asking = new ArrayList<>();
 
   // Of the cycle's thread.
@@ -106,10 +106,10 @@ public final class SnapshotCycle {
   private long retryNs;
   private long retryDelayNs;
 
-  /** Whether the server before may have left what is not needed. */
+  /** Whether the former server may have left files that are not needed. */
   private boolean hasLeftovers;
 
-  /** Whether the source knows that segments are removed. */
+  /** Whether the source was notified of the removal of segments. */
   private boolean announced;
 
   /**
@@ -139,8 +139,8 @@ public final class SnapshotCycle {
   }
 
   /**
-   * Asks for a snapshot of all that was answered before. Any thread; what drives the cycle is to be
-   * woken.
+   * Requests a snapshot of everything answered before. Any thread; the caller wakes the cycle's
+   * thread.
    */
   public void ask(Listener listener) {
     synchronized (asking) {
@@ -158,23 +158,23 @@ public final class SnapshotCycle {
     }
   }
 
-  /** Why the last try has failed, or null if it has not. Any thread. */
+  /** The failure of the last attempt, or null. Any thread. */
   public IOException obstacle() {
     return obstacle;
   }
 
-  /** The newest snapshot that counts, or null. Any thread. */
+  /** The newest complete snapshot, or null. Any thread. */
   public Taken newest() {
     return newest;
   }
 
-  /** Number of snapshots that this has taken. Any thread. */
+  /** Number of snapshots taken by this cycle. Any thread. */
   public long taken() {
     return taken.get();
   }
 
   /**
-   * Does what is due, in a bounded step.
+   * Does one bounded step of the due work.
    *
    * @param nowNs the present time, of a clock that never goes back
    * @return nanoseconds until there is more to do, 0 if there is now
@@ -190,7 +190,7 @@ public final class SnapshotCycle {
       };
     } catch (IOException e) {
       fail(e, nowNs);
-    } catch (RuntimeException | OutOfMemoryError e) { // the next one may be better
+    } catch (RuntimeException | OutOfMemoryError e) { // the next attempt may succeed
       fail(new IOException("a snapshot has failed: " + e, e), nowNs);
     }
     return LOOK_NS;
@@ -208,7 +208,7 @@ public final class SnapshotCycle {
     if (journal.isFailed()) {
       throw new IOException("the journal has failed");
     }
-    // First: what is appended after the source has begun stands behind this position.
+    // First: records that are appended after the source has begun are behind this position.
     begin = journal.durable();
     source.begin();
     writer = SnapshotWriter.create(disk, batch, journal, nextNumber, begin);
@@ -225,7 +225,7 @@ public final class SnapshotCycle {
     return since >= Math.max(AFTER_DEFAULT, last == null ? 0 : 2 * last.length());
   }
 
-  /** Ends a snapshot that is not to go on. */
+  /** Ends a snapshot that must not continue. */
   private void check() throws IOException {
     journal.checkOwner();
     if (journal.isFailed()) {
@@ -261,7 +261,7 @@ public final class SnapshotCycle {
     if (!source.isDurable()) {
       return POLL_NS;
     }
-    // After the look: what the look has seen is durable up to here.
+    // After the check: everything that the check has seen is durable up to here.
     writer.finish(source, journal.durable());
     older = newest;
     newest = new Taken(writer.number(), begin, writer.length(), writer.records());
@@ -293,16 +293,16 @@ public final class SnapshotCycle {
       source.removing();
       return 0;
     }
-    journal.checkOwner(); // the file may be a later owner's
+    journal.checkOwner(); // the file may belong to a later owner
     disk.delete(unneeded);
-    // Before the next one: what a loss of power leaves has no gaps.
+    // Before the next removal: a loss of power must leave no gaps.
     disk.syncDirectory();
     return 0;
   }
 
   /**
-   * The snapshot before the one that the server has recovered from, if it is whole and something
-   * before it is left; else null. Reads it as a whole only where something is left.
+   * The snapshot before the one from which the server has recovered, if it is whole and older files
+   * are left; else null. Reads it only if older files are left.
    */
   private Taken left() throws IOException {
     String name = null;
@@ -363,14 +363,14 @@ public final class SnapshotCycle {
     tell(listener -> listener.onFailure(failure));
   }
 
-  /** Answers those that asked, each once, whatever another one throws. */
+  /** Calls all listeners, each once, even if another one throws. */
   private void tell(Consumer<Listener> answer) {
     final List<Listener> told = List.copyOf(answered);
     answered.clear();
     for (final Listener listener : told) {
       try {
         answer.accept(listener);
-      } catch (RuntimeException e) { // of one call: its client is gone, for example
+      } catch (RuntimeException e) { // of one call, whose client is gone, for example
         LOGGER.log(Level.WARNING, "the end of a snapshot could not be told", e);
       }
     }
@@ -383,12 +383,12 @@ public final class SnapshotCycle {
     try {
       writer.discard();
     } catch (IOException e) {
-      obstacle.addSuppressed(e); // the next try, or the next start, removes the file
+      obstacle.addSuppressed(e); // the next attempt or start removes the file
     }
     writer = null;
   }
 
-  /** Gives a snapshot up that is under way, and takes no others. By the thread that works. */
+  /** Gives up the snapshot under way, and takes no others. Called by the cycle's thread. */
   public void close() {
     if (state == State.CLOSED) {
       return;

@@ -4,9 +4,9 @@ import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
 
 /**
- * Layout of a snapshot: a file with the entries of all indexes of a journal, from which a start
- * goes on with the journal at {@code Begin}. Its name is {@code snapshot-} and its number, 10
- * digits; with {@value #UNFINISHED_SUFFIX} behind that it is not finished, and none. Little-endian.
+ * Layout of a snapshot: a file with the entries of all indexes of a journal; a start reads it and
+ * then the journal from {@code Begin} on. Its name is {@code snapshot-} and its number, 10 digits;
+ * with the suffix {@value #UNFINISHED_SUFFIX} it is unfinished and does not count. Little-endian.
  *
  * <pre>
  *   0                   1                   2                   3
@@ -44,7 +44,7 @@ import java.nio.ByteOrder;
  *       journal.
  *   <li><b>Batches</b>: as {@link BatchDescriptor} says, without gaps. Position is the offset in
  *       the file, previous where the batch before ends, 0 in the first; durable is 0; origin is
- *       {@link #batchOrigin}, so that a batch of another file is none here.
+ *       {@link #batchOrigin}, so that a batch of another file is not valid here.
  * </ul>
  *
  * <p>The records, as {@link RecordDescriptor} says, in this order: {@code CREATE_INDEX} of each
@@ -115,14 +115,14 @@ public final class SnapshotDescriptor {
   /** Length of the value of the last record. */
   public static final int END_LENGTH = FILE_CRC_OFFSET + 2 * Integer.BYTES;
 
-  /** What the name of a snapshot ends with as long as it is not whole. */
+  /** Suffix of the name of an unfinished snapshot. */
   public static final String UNFINISHED_SUFFIX = ".tmp";
 
   private static final String PREFIX = "snapshot-";
 
   private SnapshotDescriptor() {}
 
-  /** Name of the file of the snapshot with that number. */
+  /** Name of the file of the snapshot with this number. */
   public static String name(long number) {
     return SegmentDescriptor.name(number, PREFIX);
   }
@@ -132,12 +132,12 @@ public final class SnapshotDescriptor {
     return name(number) + UNFINISHED_SUFFIX;
   }
 
-  /** Number of the snapshot in the file of that name; -1 if it is none's. */
+  /** Number of the snapshot in a file name; -1 if the name is not a snapshot's. */
   static long number(String name) {
     return SegmentDescriptor.number(name, PREFIX);
   }
 
-  /** Number of the unfinished snapshot in the file of that name; -1 if it is none's. */
+  /** Number of the unfinished snapshot in a file name; -1 if the name is not one's. */
   static long unfinishedNumber(String name) {
     return name.endsWith(UNFINISHED_SUFFIX)
         ? number(name.substring(0, name.length() - UNFINISHED_SUFFIX.length()))
@@ -162,12 +162,12 @@ public final class SnapshotDescriptor {
     return header.putInt(CRC_OFFSET, SegmentDescriptor.crc(header));
   }
 
-  /** The largest number that an index ever had, as the last record of a snapshot says it. */
+  /** The largest number that an index ever had, by the last record of a snapshot. */
   public static long newestIndex(JournalRecord end) {
     return end.value().asReadOnlyByteBuffer().order(ByteOrder.LITTLE_ENDIAN).getLong(NEWEST_OFFSET);
   }
 
-  /** The number of records before the last one, that it says. */
+  /** The number of records before the last one, by that record. */
   static long records(JournalRecord end) {
     return end.value()
         .asReadOnlyByteBuffer()

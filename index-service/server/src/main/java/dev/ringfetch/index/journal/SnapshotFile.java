@@ -10,12 +10,12 @@ import java.util.Map;
 import java.util.zip.CRC32C;
 
 /**
- * A snapshot that is whole.
+ * A whole snapshot.
  *
  * @param name of its file
  * @param number of the snapshot
  * @param length of the file in bytes
- * @param begin position from which on the journal is to be read after it
+ * @param begin position from which a start reads the journal after it
  * @param end position that the journal reaches at least
  * @param records number of records before the last one
  * @param catalogLsn LSN up to which the catalog's records are in it
@@ -31,18 +31,18 @@ record SnapshotFile(
     long catalogLsn,
     Map<Long, Long> entries) {
 
-  /** Receives the records of a snapshot, the last one included. */
+  /** A receiver of the records of a snapshot, the last one included. */
   @FunctionalInterface
   interface Visitor {
-    /** Takes a record, which stands at this offset. */
+    /** Called with each record and its offset. */
     void onRecord(JournalRecord record, long offset) throws IOException;
   }
 
   /**
-   * Reads a file as a whole, and checks all of it.
+   * Reads and checks a whole file.
    *
-   * @throws JournalDamagedException if it is of another directory or a newer version: what it says
-   *     cannot be known, and is not to be passed over
+   * @throws JournalDamagedException if it belongs to another directory or a newer version: its
+   *     content is unknown, and must not be skipped
    * @return null if it is damaged
    */
   static SnapshotFile read(Disk disk, String name, long number, long origin) throws IOException {
@@ -62,7 +62,7 @@ record SnapshotFile(
     }
   }
 
-  /** The position in the journal that the header of a file says; 0 if the header is damaged. */
+  /** The position in the journal in the header of a file; 0 if the header is damaged. */
   static long begin(Disk disk, String name, long origin) throws IOException {
     try (DiskFile file = disk.open(name)) {
       final ByteBuffer header = FileHeader.read(disk, name, file, SnapshotDescriptor.MAGIC, origin);
@@ -71,7 +71,7 @@ record SnapshotFile(
   }
 
   /**
-   * Passes all records on.
+   * Passes all records to a visitor.
    *
    * @throws IOException if the disk or the visitor fails, or the file has changed since it was read
    */
@@ -164,7 +164,7 @@ record SnapshotFile(
       return offset == fileLength;
     }
 
-    /** Reads the next batch; returns its length, 0 if it is none. */
+    /** Reads the next batch; returns its length, 0 if there is none. */
     private int batch() throws IOException {
       if (read(offset, 0, BatchDescriptor.RECORD_OFFSET) < BatchDescriptor.RECORD_OFFSET) {
         return 0;

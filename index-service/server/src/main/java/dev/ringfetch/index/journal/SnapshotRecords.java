@@ -6,14 +6,14 @@ import dev.ringfetch.index.v1.Entry;
 import java.io.IOException;
 
 /**
- * The encoding of a snapshot's records, one after the other, wherever they go. Used by one thread
- * at a time.
+ * The encoder of a snapshot's records for any target, one after the other. Used by one thread at a
+ * time.
  */
 public abstract class SnapshotRecords implements SnapshotSink {
   private final long epoch;
   private final JournalRecord record = new JournalRecord();
 
-  /** Of the record that was begun. */
+  /** Aligned length of the record that was begun. */
   private int aligned;
 
   private byte[] bytes = new byte[4096];
@@ -29,9 +29,9 @@ public abstract class SnapshotRecords implements SnapshotSink {
   }
 
   /**
-   * Takes a record.
+   * Adds an encoded record.
    *
-   * @param array begins with it, and belongs to this
+   * @param array begins with the record, and belongs to this object
    * @param recordLength aligned
    */
   protected abstract void add(byte[] array, int recordLength) throws IOException;

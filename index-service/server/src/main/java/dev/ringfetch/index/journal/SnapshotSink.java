@@ -5,10 +5,10 @@ import dev.ringfetch.index.outcome.KeptOutcome;
 import dev.ringfetch.index.v1.Entry;
 import java.io.IOException;
 
-/** Takes the records of a snapshot, in the order that {@link SnapshotDescriptor} says. */
+/** A receiver of the records of a snapshot, in the order of {@link SnapshotDescriptor}. */
 public interface SnapshotSink {
   /**
-   * Adds a record that is of no entry.
+   * Adds a record that concerns no entry.
    *
    * @param client number of a client, or 0
    * @param request number of the client's request, or 0
@@ -54,7 +54,7 @@ public interface SnapshotSink {
   }
 
   /**
-   * Adds a record that was made elsewhere, as it is.
+   * Adds an encoded record unchanged.
    *
    * @param length aligned
    */

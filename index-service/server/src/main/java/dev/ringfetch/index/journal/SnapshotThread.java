@@ -26,7 +26,7 @@ public final class SnapshotThread implements AutoCloseable {
     thread.start();
   }
 
-  /** Has the thread look for work now. */
+  /** Makes the thread check for work now. */
   public void wake() {
     LockSupport.unpark(thread);
   }
@@ -41,7 +41,7 @@ public final class SnapshotThread implements AutoCloseable {
     cycle.close();
   }
 
-  /** Ends the thread, which gives a snapshot up that is under way, and waits for it. Idempotent. */
+  /** Ends the thread, which gives up the snapshot under way, and waits for its end. Idempotent. */
   @Override
   public void close() {
     ending = true;

@@ -9,8 +9,8 @@ import java.nio.ByteOrder;
 import java.util.zip.CRC32C;
 
 /**
- * The file of a snapshot as it is written, in batches of about 1 MiB, each synced before the next:
- * so a sync of the journal never waits for more. Used by one thread at a time.
+ * The writer of a snapshot's file, in batches of about 1 MiB. Each is synced before the next, so
+ * that a sync of the journal never waits for more. Used by one thread at a time.
  */
 final class SnapshotWriter extends SnapshotRecords {
   private final Disk disk;
@@ -36,13 +36,13 @@ final class SnapshotWriter extends SnapshotRecords {
   /**
    * Creates the file of a snapshot, unfinished.
    *
-   * @param batch is put together here, until the snapshot is finished or discarded
+   * @param batch used by this writer until the snapshot is finished or discarded
    * @param begin position in the journal
    */
   static SnapshotWriter create(Disk disk, Batch batch, Journal journal, long number, long begin)
       throws IOException {
     final String name = SnapshotDescriptor.unfinishedName(number);
-    disk.delete(name); // of a try that failed
+    disk.delete(name); // of a failed attempt
     final SnapshotWriter writer =
         new SnapshotWriter(disk, batch, disk.create(name), journal, number);
     boolean created = false;
@@ -81,7 +81,7 @@ final class SnapshotWriter extends SnapshotRecords {
     return full;
   }
 
-  /** Syncs what a step has written, and begins the next step. */
+  /** Syncs the writes of a step, and begins the next step. */
   void endStep() throws IOException {
     if (full) {
       full = false;
@@ -90,8 +90,8 @@ final class SnapshotWriter extends SnapshotRecords {
   }
 
   /**
-   * Ends the snapshot: writes what is left and the last record, and syncs; then gives the file its
-   * name, and syncs the directory. The journal is durable up to {@code end} before.
+   * Ends the snapshot: writes the rest and the last record, and syncs; then renames the file, and
+   * syncs the directory. The journal must be durable up to {@code end} before.
    */
   void finish(SnapshotSource source, long end) throws IOException {
     if (!batch.isEmpty()) {
@@ -126,7 +126,7 @@ final class SnapshotWriter extends SnapshotRecords {
     length += partLength;
   }
 
-  /** Gives the room of the file back; it is not finished, or does not count. */
+  /** Frees the room of the file, which is not finished, or does not count. */
   void discard() throws IOException {
     close();
     disk.delete(SnapshotDescriptor.unfinishedName(number));

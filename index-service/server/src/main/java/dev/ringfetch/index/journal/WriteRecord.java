@@ -4,9 +4,9 @@ import com.google.protobuf.ByteString;
 import dev.ringfetch.index.partition.Write;
 
 /**
- * The record of a write as a log appends it: which type, flags and value say what the write does.
+ * The encoder of a write's record: derives type, flags and value from the write.
  *
- * <p>Used by one thread at a time; kept and used again, so that nothing is allocated for a put.
+ * <p>Used by one thread at a time; reused, so that a put allocates nothing.
  */
 public final class WriteRecord {
   private final JournalRecord view = new JournalRecord();
@@ -18,10 +18,10 @@ public final class WriteRecord {
   private long client;
   private long request;
 
-  /** Creates the record of no write. */
+  /** Creates an encoder without a write. */
   public WriteRecord() {}
 
-  /** Becomes the record of this write. */
+  /** Sets the write. */
   public void of(Write write) {
     if (write.client() == null) {
       client = 0;
@@ -50,7 +50,7 @@ public final class WriteRecord {
     }
   }
 
-  /** Length in bytes, with what fills it up. */
+  /** Length in bytes, with padding. */
   public int aligned() {
     return JournalRecord.aligned(key, value, deadline);
   }
@@ -58,7 +58,7 @@ public final class WriteRecord {
   /**
    * Writes the record at this place of an array, which has room for its {@link #aligned} length.
    *
-   * @param index that the partition belongs to
+   * @param index of the partition
    */
   public void encode(byte[] array, int position, long index, int partition, long epoch, long lsn) {
     view.begin(array, position, type, key, value)

@@ -1,5 +1,5 @@
 /**
- * Internal: the journal of an index server: records of what its partitions wrote, synced to a disk
+ * Internal: the journal of an index server: the records of its partitions, synced to a disk
  * together, and read again by the next server.
  */
 package dev.ringfetch.index.journal;

@@ -14,31 +14,31 @@ import java.util.function.Consumer;
 import java.util.function.LongSupplier;
 
 /**
- * The clients of a server that have numbers, with their leases: opens, renews, closes them, and
- * records that in a log where there is one.
+ * The numbered clients of a server with their leases: opens, renews and closes them, and records
+ * that in a log if there is one.
  *
- * <p>A lease begins anew with each use, and with a recovery. Clients whose leases are over are
- * closed when they come again, or when others come: no thread looks for them.
+ * <p>A lease begins anew with each use, and with a recovery. A client whose lease is over is closed
+ * when it calls again, or when other clients call; there is no thread for this.
  *
  * <p>Safe for use by many threads; finding a client takes no lock.
  */
 public final class ClientRegistry {
-  /** The most clients, unless set. */
+  /** Default limit of clients. */
   public static final int LIMIT_DEFAULT = 1 << 16;
 
-  /** How long a client may do nothing, unless set. */
+  /** Default term of a lease: a client may be idle for this time. */
   public static final Duration TERM_DEFAULT = Duration.ofMinutes(30);
 
-  /** {@link #open}: there are too many clients. */
+  /** Returned by {@link #open}: there are too many clients. */
   public static final int TOO_MANY = -1;
 
-  /** {@link #open}: there is no room in the log. */
+  /** Returned by {@link #open}: there is no room in the log. */
   public static final int LOG_FULL = -2;
 
-  /** Clients that a look for those whose leases are over looks at. */
+  /** Number of clients that one search for ended leases checks. */
   private static final int SWEEP = 1_000;
 
-  /** The log has no room when the clients that there are are to be recorded. */
+  /** The failure to record the present clients: the log has no room. */
   public static final class LogFullException extends Exception {
     private static final long serialVersionUID = 1;
 
@@ -53,11 +53,11 @@ public final class ClientRegistry {
   private final ConcurrentHashMap<Long, NumberedClient> clients = new ConcurrentHashMap<>();
   private final SecureRandom random = new SecureRandom();
 
-  /** For all below, and the order of the log. */
+  /** Protects all fields below, and the order of the log. */
   private final ReentrantLock lock = new ReentrantLock();
 
   private final ArrayDeque<NumberedClient> order = new ArrayDeque<>();
-  private ClientLog log; // null: there is none yet
+  private ClientLog log; // null before there is one
   private volatile long sweptNs;
 
   /** Creates the registry of a server, with the defaults. */
@@ -69,7 +69,7 @@ public final class ClientRegistry {
    * Creates a registry.
    *
    * @param term of a lease
-   * @param limit the most clients
+   * @param limit of the clients
    * @param clock nanoseconds that never go back
    */
   public ClientRegistry(Duration term, int limit, LongSupplier clock) {
@@ -84,7 +84,7 @@ public final class ClientRegistry {
     return Duration.ofNanos(termNs);
   }
 
-  /** The most clients. */
+  /** Limit of the clients. */
   public int limit() {
     return limit;
   }
@@ -95,8 +95,8 @@ public final class ClientRegistry {
   }
 
   /**
-   * Goes on with a log in which these clients are already; each has a full term. Before any other
-   * use.
+   * Continues with a log that already has these clients; each gets a full term. Called before any
+   * other use.
    */
   public void recover(ClientLog recovered, Collection<NumberedClient> known) {
     lock.lock();
@@ -109,11 +109,11 @@ public final class ClientRegistry {
   }
 
   /**
-   * Records the clients that there are in a log, and each change from now on. Waits until the
-   * records are durable, or the log has failed: before any outcome of these clients may be in it.
-   * Other clients are opened meanwhile.
+   * Records the present clients in a log, and each change from now on. Waits until the records are
+   * durable, or the log has failed; no outcome of these clients may be in the log before. Other
+   * clients can be opened meanwhile.
    *
-   * @throws LogFullException if there is no room for them; some may be recorded
+   * @throws LogFullException if there is no room for the records; some clients may be recorded
    */
   public void record(ClientLog created) throws LogFullException {
     final List<CompletableFuture<Void>> recorded = new ArrayList<>();
@@ -144,10 +144,10 @@ public final class ClientRegistry {
   }
 
   /**
-   * Renews a client, or opens a new one if it is not known.
+   * Renews a client, or opens a new one if it is unknown.
    *
    * @param known number of a client; 0 for a new one
-   * @param opened gets the client when it is recorded, or the log has failed; on any thread
+   * @param opened receives the client when it is recorded, or the log has failed; on any thread
    * @return 0; {@link #TOO_MANY} or {@link #LOG_FULL} if nothing was done
    */
   public int open(long known, Consumer<NumberedClient> opened) {
@@ -194,7 +194,7 @@ public final class ClientRegistry {
     order.add(client);
   }
 
-  /** The client of a number, whose lease begins anew; null if there is none any more. */
+  /** The client with a number, whose lease begins anew; null if there is none. */
   public NumberedClient find(long id) {
     final NumberedClient client = clients.get(id);
     final long nowNs = clock.getAsLong();
@@ -233,7 +233,11 @@ public final class ClientRegistry {
     }
   }
 
-  /** Looks at the next so many clients, and closes those whose leases are over. */
+  /**
+   * Checks the next clients, and closes those whose leases are over.
+   *
+   * @param most number of clients to check
+   */
   private void sweep(int most) {
     final long nowNs = clock.getAsLong();
     sweptNs = nowNs;
@@ -252,11 +256,11 @@ public final class ClientRegistry {
   }
 
   /**
-   * A walk over the clients, which may come and go meanwhile: has each that is there throughout,
-   * those included whose record was appended before.
+   * A walk over the clients, which may be opened and closed meanwhile. It includes each client that
+   * stays during the walk, also those whose record was appended before.
    */
   public Iterator<NumberedClient> walk() {
-    lock.lock(); // which a client's opening holds until it is there
+    lock.lock(); // an opening holds it until the client is in the map
     try {
       return clients.values().iterator(); // of a concurrent map: it misses none that stays
     } finally {

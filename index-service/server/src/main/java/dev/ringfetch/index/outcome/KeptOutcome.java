@@ -1,14 +1,14 @@
 package dev.ringfetch.index.outcome;
 
 /**
- * An outcome out of a table, on its way to a snapshot.
+ * A kept outcome, on its way from a table to a snapshot.
  *
- * @param client whose write it was
+ * @param client of the write
  * @param number of the client's write
  * @param kind of the outcome
  * @param isPositive whether a put created its entry
- * @param lsn of the record that has the outcome
- * @param detail as the kind says
+ * @param lsn of the record with the outcome
+ * @param detail its meaning depends on the kind
  */
 public record KeptOutcome(
     NumberedClient client,

@@ -4,19 +4,24 @@ import java.util.concurrent.atomic.AtomicLong;
 import org.agrona.collections.LongHashSet;
 
 /**
- * A client whose writes have numbers: says of which of them outcomes are kept. Shared by all
- * partitions.
+ * A client with numbered writes: knows of which writes outcomes are kept. Shared by all partitions.
  *
  * <p>Safe for use by many threads.
  */
 public final class NumberedClient {
-  /** A number is less than so many above the first incomplete one: bounds what a client keeps. */
+  /**
+   * Limit of the distance of a number from the first incomplete one; bounds the kept outcomes of a
+   * client.
+   */
   public static final int WINDOW = 1 << 16;
 
-  /** Numbers are less: in a record, the place in the window stands above them. */
+  /**
+   * Upper bound of numbers: in a record, the higher bits have the distance from the first
+   * incomplete one.
+   */
   public static final long NUMBER_LIMIT = 1L << 48;
 
-  /** A lease is written down this part of its term later at the latest. */
+  /** Divisor of the term: the begin of a lease is stored with this precision. */
   private static final int RENEWALS = 64;
 
   private enum State {
@@ -29,7 +34,7 @@ public final class NumberedClient {
   private volatile State state = State.OPEN;
   private volatile long renewedNs;
 
-  /** Numbers of writes that found no index, and had that for an answer; often none. */
+  /** Numbers of writes that were answered with the absence of the index; usually empty. */
   private final LongHashSet withoutIndex = new LongHashSet(0);
 
   private volatile boolean hasSome;
@@ -50,7 +55,7 @@ public final class NumberedClient {
     return id;
   }
 
-  /** Number of its first write that may be sent again; only grows. */
+  /** Number of its first write that may be repeated; only grows. */
   public long firstIncomplete() {
     return firstIncomplete.get();
   }
@@ -68,25 +73,28 @@ public final class NumberedClient {
     return state == State.OPEN && number >= firstIncomplete.get();
   }
 
-  /** The number as a record has it: with its distance from the first incomplete one above it. */
+  /**
+   * The packed form for records: the number, and above it its distance from the first incomplete
+   * one.
+   */
   public long packed(long number) {
     final long distance = Math.max(0, number - firstIncomplete.get());
     return distance << 48 | number;
   }
 
-  /** The number out of a packed one. */
+  /** The number in a packed form. */
   public static long number(long packed) {
     return packed & (NUMBER_LIMIT - 1);
   }
 
-  /** The first incomplete number out of a packed one. */
+  /** The first incomplete number in a packed form. */
   public static long firstIncomplete(long packed) {
     return number(packed) - (packed >>> 48);
   }
 
   /**
-   * Notes that a write finds no index: while it is incomplete, it is answered so also if an index
-   * was created meanwhile. The caller looks for the index once more, after this.
+   * Notes that a write found no index: repetitions get the same answer, even if an index was
+   * created meanwhile. The caller searches for the index once more after this call.
    */
   public void withoutIndex(long number) {
     synchronized (withoutIndex) {
@@ -97,7 +105,7 @@ public final class NumberedClient {
     }
   }
 
-  /** Takes {@link #withoutIndex} back, as there is an index. */
+  /** Reverts {@link #withoutIndex}, as there is an index. */
   public void withIndex(long number) {
     synchronized (withoutIndex) {
       withoutIndex.remove(number);
@@ -135,7 +143,7 @@ public final class NumberedClient {
     return nowNs - renewedNs > termNs;
   }
 
-  /** Ends it: no outcome is kept any more. Idempotent; returns whether it was open. */
+  /** Ends the client: its outcomes are no longer kept. Idempotent; returns whether it was open. */
   boolean close() {
     synchronized (withoutIndex) {
       final boolean wasOpen = state == State.OPEN;
@@ -144,7 +152,7 @@ public final class NumberedClient {
     }
   }
 
-  /** Spreads clients over tables. */
+  /** Hash that spreads clients over tables. */
   int hash(long number) {
     final long mixed = (id ^ number) * 0x9E37_79B9_7F4A_7C15L;
     return (int) (mixed >>> 32);

@@ -3,29 +3,28 @@ package dev.ringfetch.index.outcome;
 import java.util.concurrent.atomic.AtomicLong;
 
 /**
- * The bound on the outcomes that a server keeps, of all its partitions together, in slots of their
- * tables.
+ * The limit of the kept outcomes of all partitions of a server, in slots of their tables.
  *
  * <p>Safe for use by many threads.
  */
 public final class OutcomeBudget {
-  /** The most slots, unless set: 112 MiB of heap. A slot takes 28 bytes. */
+  /** Default limit of slots: 112 MiB of heap, as a slot takes 28 bytes. */
   public static final long SLOTS_DEFAULT = 1 << 22;
 
   private final long limit;
   private final AtomicLong used = new AtomicLong();
 
-  /** Creates the bound. */
+  /** Creates the budget. */
   public OutcomeBudget(long slots) {
     limit = slots;
   }
 
-  /** The most slots. */
+  /** Limit of the slots. */
   public long limit() {
     return limit;
   }
 
-  /** Slots that tables have. */
+  /** Slots in use by tables. */
   public long used() {
     return used.get();
   }
@@ -41,7 +40,7 @@ public final class OutcomeBudget {
     return true;
   }
 
-  /** Takes slots beyond the limit if need be: for what a journal has. */
+  /** Takes slots for outcomes from a journal, beyond the limit if necessary. */
   void force(long slots) {
     used.addAndGet(slots);
   }

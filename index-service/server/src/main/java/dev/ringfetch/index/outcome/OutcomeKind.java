@@ -1,16 +1,19 @@
 package dev.ringfetch.index.outcome;
 
 /**
- * What a write did. Each has the number that it has in records.
+ * The kind of an outcome, with its number in records.
  *
- * <p>A kept outcome has a detail besides: see each.
+ * <p>A kept outcome also has a detail, which depends on the kind.
  */
 public enum OutcomeKind {
-  /** A lost comparison, the delete of no entry. Detail: version of the entry found; 0: none. */
+  /**
+   * A failed comparison, or the delete of an absent entry. Detail: version of the found entry; 0
+   * for none.
+   */
   UNCHANGED(0),
-  /** A put, or a comparison that held. The version is the LSN; no detail. */
+  /** A put, or a successful comparison. The version is the LSN; no detail. */
   WRITTEN(1),
-  /** A delete of an entry, or a range's that has not ended. Detail: number of deletes. */
+  /** A delete of an entry, or an unfinished removal of a range. Detail: number of deletes. */
   DELETED(2),
   /** The end of a range's removal. Detail: see {@link #range}. */
   RANGE(3);
@@ -33,7 +36,7 @@ public enum OutcomeKind {
     return number < 0 || number >= KINDS.length ? null : KINDS[(int) number];
   }
 
-  /** The detail of a range: how many entries were removed, and whether some may be left. */
+  /** The detail of a range: the number of removed entries, and whether some may be left. */
   public static long range(long removed, boolean more) {
     return removed << 1 | (more ? 1 : 0);
   }

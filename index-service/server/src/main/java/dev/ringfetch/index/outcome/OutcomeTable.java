@@ -1,19 +1,19 @@
 package dev.ringfetch.index.outcome;
 
 /**
- * The outcomes that one partition keeps, by client and number: an open hash table with linear
- * probing, whose homes are in the order of the hashes. Outcomes whose clients do not need them any
- * more are freed a few at a time, whenever one is added.
+ * The kept outcomes of one partition, by client and number: an open hash table with linear probing,
+ * whose home slots are in the order of the hashes. Each addition frees a few outcomes that clients
+ * no longer need.
  *
- * <p>The partition's owner only. Nothing is allocated but for growth, and before the first outcome.
+ * <p>Used by the partition's owner alone. Allocates only for growth and before the first outcome.
  */
 public final class OutcomeTable {
-  /** {@link #find}: there is no such outcome. */
+  /** Returned by {@link #find}: there is no such outcome. */
   public static final int NONE = -1;
 
   private static final int CAPACITY_MIN = 8;
 
-  /** Slots that are looked at for each outcome that is added: half the table is filled at most. */
+  /** Number of slots that each addition checks. */
   private static final int SWEEP = 4;
 
   private static final int KIND_SHIFT = 48;
@@ -21,14 +21,14 @@ public final class OutcomeTable {
   private static final long LSN_MASK = (1L << KIND_SHIFT) - 1;
 
   private final OutcomeBudget budget;
-  private NumberedClient[] clients = new NumberedClient[0]; // as many as a power of two, or none
+  private NumberedClient[] clients = new NumberedClient[0]; // the length is a power of two, or 0
   private long[] numbers = new long[0];
   private long[] outcomes = new long[0]; // LSN, kind and whether positive
   private long[] details = new long[0];
   private int size;
   private int swept;
 
-  /** Outcomes that were still needed, of those looked at since the look began anew. */
+  /** Number of needed outcomes among those checked since the sweep began anew. */
   private int needed;
 
   /** Creates a table without outcomes. */
@@ -36,7 +36,7 @@ public final class OutcomeTable {
     this.budget = budget;
   }
 
-  /** Number of outcomes, some of which may be free. */
+  /** Number of outcomes, some of which may be obsolete. */
   public int size() {
     return size;
   }
@@ -57,12 +57,12 @@ public final class OutcomeTable {
     return NONE;
   }
 
-  /** Where a search for an outcome begins. */
+  /** The home slot of an outcome, at which a search begins. */
   private int home(NumberedClient client, long number) {
     return client.hash(number) >>> shift();
   }
 
-  /** Bits of a hash that do not count. */
+  /** Number of unused bits of a hash. */
   private int shift() {
     return Integer.numberOfLeadingZeros(clients.length) + 1;
   }
@@ -72,17 +72,17 @@ public final class OutcomeTable {
     return OutcomeKind.of((outcomes[place] >>> KIND_SHIFT) & 0xFF);
   }
 
-  /** Whether the outcome at a place is that of a put which created its entry. */
+  /** Whether the outcome at a place belongs to a put that created its entry. */
   public boolean isPositive(int place) {
     return (outcomes[place] & POSITIVE) != 0;
   }
 
-  /** LSN of the record that has the outcome. */
+  /** LSN of the record with the outcome. */
   public long lsn(int place) {
     return outcomes[place] & LSN_MASK;
   }
 
-  /** What the kind says. */
+  /** Detail of the outcome at a place. */
   public long detail(int place) {
     return details[place];
   }
@@ -104,7 +104,7 @@ public final class OutcomeTable {
     return hasRoom();
   }
 
-  /** As {@link #reserve}, also beyond the limit: for what a journal has. */
+  /** Same, for an outcome from a journal: beyond the limit if necessary. */
   public void force() {
     if (!reserve()) {
       final int more = Math.max(CAPACITY_MIN, clients.length);
@@ -113,12 +113,12 @@ public final class OutcomeTable {
     }
   }
 
-  /** At least a quarter stays free, which ends each search. */
+  /** Whether there is room: a quarter stays free, so that each search ends. */
   private boolean hasRoom() {
     return size < clients.length - clients.length / 4;
   }
 
-  /** Keeps an outcome, in the place of that of the same client and number if there is one. */
+  /** Keeps an outcome; replaces one of the same client and number. */
   public void keep(
       NumberedClient client,
       long number,
@@ -140,7 +140,7 @@ public final class OutcomeTable {
     details[slot] = detail;
   }
 
-  /** Takes a walk over the outcomes that are still needed one step on. */
+  /** Advances a walk over the needed outcomes by one step. */
   public void step(OutcomeWalk walk) {
     if (clients.length == 0) {
       walk.next = OutcomeWalk.END;
@@ -153,7 +153,7 @@ public final class OutcomeTable {
     }
   }
 
-  /** Adds the outcomes of one home, wherever they stand; returns how many places it looked at. */
+  /** Adds the outcomes of one home slot; returns the number of places that it checked. */
   private int addAll(int home, OutcomeWalk walk) {
     final int mask = clients.length - 1;
     int slot = home;
@@ -188,7 +188,7 @@ public final class OutcomeTable {
     needed = 0;
   }
 
-  /** Looks at the next so many slots, and frees outcomes that are not needed. */
+  /** Checks the next slots, and frees obsolete outcomes. */
   private void sweep(int slots) {
     for (int left = slots; left > 0 && size > 0; left--) {
       if (swept >= clients.length) {
@@ -198,7 +198,7 @@ public final class OutcomeTable {
       }
       final NumberedClient client = clients[swept];
       if (client != null && !client.keeps(numbers[swept])) {
-        free(swept); // what moves here is looked at next
+        free(swept); // the outcome that moves here is checked next
       } else {
         needed += client == null ? 0 : 1;
         swept++;
@@ -217,7 +217,7 @@ public final class OutcomeTable {
     }
   }
 
-  /** Frees all outcomes that are not needed. */
+  /** Frees all obsolete outcomes. */
   private void freeAll() {
     int slot = 0;
     while (slot < clients.length) {
@@ -229,7 +229,7 @@ public final class OutcomeTable {
     }
   }
 
-  /** Frees a slot, and moves those behind it that are reached over it. */
+  /** Frees a slot, and moves later outcomes of its probe sequence forward. */
   private void free(int freed) {
     final int mask = clients.length - 1;
     int hole = freed;

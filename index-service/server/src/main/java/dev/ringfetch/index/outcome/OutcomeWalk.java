@@ -4,22 +4,22 @@ import java.util.ArrayList;
 import java.util.List;
 
 /**
- * A walk over the outcomes that a partition keeps, which its owner takes on in bounded steps while
- * it goes on to write between them. Each outcome that is needed from the begin of the walk to its
- * end comes at least once, as it was at some moment of the walk; it may come again.
+ * A walk over the kept outcomes of a partition. The owner advances it in bounded steps, and writes
+ * between the steps. Each outcome that is needed during the whole walk comes at least once, in a
+ * state of some moment of the walk; it may come again.
  *
- * <p>The place of a walk is a hash, so a table that grows or shrinks meanwhile does not move it.
+ * <p>The position of a walk is a hash, so growth or shrinking of the table does not affect it.
  *
- * <p>The owner steps it; its user reads the outcomes and clears them between two steps.
+ * <p>The owner advances it; its user reads the outcomes and clears them between two steps.
  */
 public final class OutcomeWalk {
-  /** Outcomes after which a step ends: about 20 KiB of records. */
+  /** Outcomes that end a step: about 20 KiB of records. */
   static final int STEP_OUTCOMES = 256;
 
-  /** Places of the table that a step looks at, however few outcomes they have. */
+  /** Places of the table that end a step, even if they have few outcomes. */
   static final int STEP_PLACES = 4096;
 
-  /** All hashes are less. */
+  /** Upper bound of hashes. */
   static final long END = 1L << Integer.SIZE;
 
   private final List<KeptOutcome> outcomes = new ArrayList<>();
@@ -35,7 +35,7 @@ public final class OutcomeWalk {
     return outcomes;
   }
 
-  /** Whether no outcome is left for another step. */
+  /** Whether the walk is at its end. */
   public boolean isDone() {
     return next >= END;
   }

@@ -1,11 +1,11 @@
 package dev.ringfetch.index.partition;
 
 /**
- * The log of one partition's records: gives each its log sequence number (LSN), and says which are
- * committed. An LSN is the version of the entry that its record writes.
+ * The log of one partition's records: assigns each a log sequence number (LSN), and tells which
+ * ones are committed. The LSN of a record is the version of the entry that it writes.
  *
- * <p>LSNs only grow, and a record is committed only with all records before it. A log that has
- * failed stays so: whether the records after the last commit survive is unknown.
+ * <p>LSNs only grow, and a record is committed only together with all records before it. A failed
+ * log stays failed: it is unknown whether the records after the last commit survive.
  *
  * <p>The partition's owner appends, one thread at a time. Any thread calls {@link #committed}.
  */
@@ -16,61 +16,65 @@ public interface CommitLog {
   /** The log has failed for good. */
   long FAILED = -1;
 
-  /** {@link #append}: there is no LSN left. */
+  /** Returned by {@link #append}: there is no LSN left. */
   long EXHAUSTED = -2;
 
-  /** {@link #append}: there is no room for the record now. */
+  /** Returned by {@link #append}: there is no room for the record now. */
   long FULL = -3;
 
-  /** {@link #append}: there will be room for the record; {@link #hasRoom} is false until then. */
+  /**
+   * Returned by {@link #append}: there will be room for the record; {@link #hasRoom} is false until
+   * then.
+   */
   long LATER = -4;
 
   /**
-   * Appends the record of a write. The log takes what it needs before it returns: kind, key, value,
-   * and what the write finds (created, existed, applied). Key and value never change, so the log
-   * may refer to them.
+   * Appends the record of a write. Before the return, the log reads everything that it needs: kind,
+   * key, value, and the result (created, existed, applied). Key and value never change, so the log
+   * may keep references to them.
    *
    * @return the record's LSN, or {@link #FAILED}, {@link #EXHAUSTED}, {@link #FULL} or {@link
-   *     #LATER}, in which case there is no record.
+   *     #LATER}, in which cases nothing was appended.
    */
   long append(Write write);
 
   /**
-   * The largest committed LSN, 0 or the LSN that the log began after if there is none; {@link
-   * #FAILED} once the log has failed.
+   * The largest committed LSN. If no record is committed: 0, or the LSN after which the log began.
+   * {@link #FAILED} once the log has failed.
    */
   long committed();
 
-  /**
-   * The largest LSN whose record survives a crash, where the log keeps records at all. Any thread.
-   */
+  /** The largest LSN whose record survives a crash, if the log keeps records at all. Any thread. */
   default long durable() {
     return committed();
   }
 
-  /** Whether each record is committed, or the log has failed, when {@link #append} returns. */
+  /** True if each record is committed, or the log has failed, when {@link #append} returns. */
   default boolean isImmediate() {
     return false;
   }
 
   /**
    * Sets the listener for commits, once, before the first record. The log calls it after {@link
-   * #committed} has changed, on any thread; not necessarily for a change within {@link #append}, as
-   * the owner looks after it has appended.
+   * #committed} has changed, on any thread. It may omit the call for a change within {@link
+   * #append}, because the owner checks after an append.
    */
   void onCommit(Runnable listener);
 
   /**
-   * Whether the log has room for more, so that the owner is to take writes: where it has none, they
-   * wait in the queue. The log calls its listener when it has room again. The owner asks.
+   * Whether the log has room for more records. If not, the owner leaves writes in the queue, and
+   * the log calls its listener when there is room again. Called by the owner.
    */
   default boolean hasRoom() {
     return true;
   }
 
-  /** The owner has ended a cycle, in which it may have appended, and holds its token no more. */
+  /**
+   * Called after each cycle of the owner, which may have appended, when the owner has released its
+   * token.
+   */
   default void onCycleEnd() {}
 
-  /** Gives the log up, whose partition is closed: the listener is called no more. */
+  /** Ends the log of a closed partition: the listener is not called any more. */
   default void close() {}
 }

@@ -4,9 +4,9 @@ import java.util.ArrayDeque;
 import org.agrona.ErrorHandler;
 
 /**
- * One thread's delivery of answers. What a listener submits is carried out after the answers that
- * the thread is delivering: otherwise a listener that submits again would be called within itself,
- * without bound.
+ * The delivery of answers on one thread. Writes that a listener submits are carried out after the
+ * answers that the thread is delivering. Otherwise a listener that submits again would be called
+ * recursively without bound.
  */
 final class Delivery {
   private static final ThreadLocal<Delivery> OF_THREAD = ThreadLocal.withInitial(Delivery::new);
@@ -14,7 +14,7 @@ final class Delivery {
   private final ArrayDeque<Runnable> postponed = new ArrayDeque<>();
   private boolean delivering;
 
-  /** Cycles that are left to the thread's present call. */
+  /** Number of cycles that the thread's present call may still do. */
   private int left;
 
   private Delivery() {}
@@ -24,9 +24,9 @@ final class Delivery {
   }
 
   /**
-   * Does a partition's cycles, and those that listeners caused; later if in a listener.
+   * Runs a partition's cycles, and those that listeners cause; later if called by a listener.
    *
-   * @param limit the most cycles, of all these partitions together.
+   * @param limit of the cycles of all these partitions together.
    */
   void run(Runnable cycles, int limit) {
     if (delivering) {
@@ -35,7 +35,7 @@ final class Delivery {
       }
       return;
     }
-    final int leftBefore = left; // of a cycle on this thread, as where a log commits within append
+    final int leftBefore = left; // above 0 in a cycle, as when a log commits in append
     left = limit;
     Runnable next = cycles;
     while (next != null) {
@@ -50,7 +50,7 @@ final class Delivery {
     return left-- > 0;
   }
 
-  /** Tells the listeners of a chain of writes their answers. */
+  /** Calls the listeners of a chain of writes with their answers. */
   void deliver(Write first, ErrorHandler errors) {
     delivering = true;
     try {
@@ -60,7 +60,7 @@ final class Delivery {
         write.next = null;
         try {
           write.tell();
-        } catch (Throwable t) { // the next one is told all the same
+        } catch (Throwable t) { // the next listener is called all the same
           errors.onError(t);
         }
         write = next;

@@ -7,36 +7,36 @@ import java.util.concurrent.TimeUnit;
 
 /**
  * The part of a partition's duty cycle that ends entries at their deadlines. It appends a tick when
- * a deadline has come, so that the partition's clock is part of its log, and the removals of the
- * entries that have ended behind it.
+ * a deadline has come, so that the partition's clock is part of its log, and after it the removals
+ * of the expired entries.
  *
- * <p>The clock of validation is that of the last tick appended; readers see that of the last one
- * applied. So an answer that rests on a tick waits for its commit, as one that rests on another
- * record does.
+ * <p>Validation uses the clock of the last tick appended; readers see the clock of the last tick
+ * applied. So an answer that depends on a tick waits for its commit, as an answer that depends on
+ * another record does.
  *
  * <p>The partition's time is the later of two: the host's wall clock, and the latest time that a
- * record has used (a tick's, or that from which a deadline counts), plus the running time since. So
- * it never goes back behind a record, runs on where the wall clock is behind, and follows the wall
- * clock as soon as that has caught up. A wall clock that is far ahead for a moment leaves no trace
- * if no record was appended then.
+ * record has used (a tick's time, or the begin of a time to live) plus the running time since. So
+ * the time never goes back behind a record, goes on if the wall clock is behind, and follows the
+ * wall clock once that has caught up. A wall clock that is far ahead for a moment has no effect if
+ * no record was appended then.
  *
- * <p>The owner only.
+ * <p>Used by the owner alone.
  */
 final class ExpiryCycle {
-  /** The least time between two ticks for entries that end. */
+  /** Minimum of the time between two ticks for expiring entries. */
   static final long TICK_MS = 10;
 
-  /** How old the clock may be when a deadline is given out: what a restart can lose of it. */
+  /** Limit of the clock's age when a deadline is assigned: the time that a restart can lose. */
   static final long WRITE_TICK_MS = 1_000;
 
-  /** How long a wake-up waits at most: then the host's clock may have been set forward. */
+  /** Limit of a wake-up's delay, as the host's clock may be set forward meanwhile. */
   static final long WAKE_UP_MAX_MS = 1_000;
 
-  /** Deadlines that one cycle looks at. */
+  /** Number of deadlines that one cycle checks. */
   static final int LIMIT = 32;
 
   /**
-   * The latest time that a wall clock is believed: a century before the end of all clocks, so that
+   * The latest accepted time of a wall clock: a century before the end of all clocks, so that
    * deadlines that count from it can come.
    */
   static final long WALL_MAX_MS = ClockDescriptor.MAX_TIME - TimeUnit.DAYS.toMillis(36_525);
@@ -50,17 +50,17 @@ final class ExpiryCycle {
   private long clock;
 
   /**
-   * By how much the partition's time is ahead of the running time at least, in nanoseconds; only
-   * grows.
+   * Minimum of the difference between the partition's time and the running time, in nanoseconds;
+   * only grows.
    */
   private long aheadNs;
 
-  private long runningNs; // at the last look at the clocks
+  private long runningNs; // at the last reading of the clocks
   private long now; // the partition's time then, in milliseconds since 1970
   private long tickedNs;
-  private Write tick; // the newest one that is not committed
+  private Write tick; // the newest uncommitted tick
   private boolean due;
-  private boolean isSet; // a wake-up is to come
+  private boolean isSet; // true while a wake-up is set
   private long wakeUpAtNs;
 
   ExpiryCycle(Expiry expiry, TimeSource time) {
@@ -77,8 +77,8 @@ final class ExpiryCycle {
   }
 
   /**
-   * Looks at the clocks. At the wall clock first: if the thread stands still in between, the time
-   * runs on from too little, and not from too much.
+   * Reads the clocks. The wall clock first: if the thread is suspended in between, the time goes on
+   * from too small a value, not from too large a one.
    */
   private void look() {
     final long wallMs = Math.min(time.wallMs(), WALL_MAX_MS);
@@ -86,12 +86,14 @@ final class ExpiryCycle {
     now = Math.max(wallMs, Math.floorDiv(runningNs + aheadNs, nanos(1)));
   }
 
-  /** Notes that a record uses the time of the last look: no later one does with less. */
+  /**
+   * Notes that a record uses the time of the last reading: later records never use an earlier time.
+   */
   private void use() {
     aheadNs = Math.max(aheadNs, nanos(now) - runningNs);
   }
 
-  /** Whether an entry with this deadline, 0 for none, is absent for the writes that follow. */
+  /** Whether an entry with this deadline, 0 for none, is absent for later writes. */
   boolean hasEnded(long deadline) {
     return deadline != 0 && deadline <= clock;
   }
@@ -103,7 +105,10 @@ final class ExpiryCycle {
     return clock;
   }
 
-  /** The record that an answer waits for which rests on the clock; null if it is applied. */
+  /**
+   * The uncommitted tick for which an answer that depends on the clock waits; null if it is
+   * applied.
+   */
   Write tick() {
     return tick;
   }
@@ -113,7 +118,7 @@ final class ExpiryCycle {
     return clock != 0;
   }
 
-  /** Gives a write its deadline, which is later than the clock. */
+  /** Assigns a write its deadline, which is later than the clock. */
   void stamp(Write write, WriteCycle cycle) {
     look();
     use();
@@ -124,8 +129,8 @@ final class ExpiryCycle {
   }
 
   /**
-   * Looks at the clocks; returns whether a deadline has come that the partition's clock has not.
-   * Also while entries that have ended are left: behind the first there may be one that has not.
+   * Reads the clocks; returns whether a deadline has passed that the partition's clock has not
+   * reached. Also checked while expired entries are left, as a later entry may expire meanwhile.
    */
   boolean isTickDue() {
     look();
@@ -136,7 +141,7 @@ final class ExpiryCycle {
     return clock < now && expiry.first() <= now;
   }
 
-  /** Appends a tick, of the last look at the clocks, as {@link CommitLog#append}. */
+  /** Appends a tick with the time of the last reading; returns as {@link CommitLog#append}. */
   long append(Write write, WriteCycle cycle) {
     tickedNs = runningNs;
     write.deadline(now);
@@ -149,7 +154,7 @@ final class ExpiryCycle {
     return lsn;
   }
 
-  /** Shows readers the clock of a tick that is committed. */
+  /** Publishes the clock of a committed tick to readers. */
   void apply(Write applied) {
     expiry.advance(applied.deadline());
     if (tick == applied) {
@@ -157,7 +162,7 @@ final class ExpiryCycle {
     }
   }
 
-  /** Ends entries, if deadlines have come. */
+  /** Removes entries whose deadlines have passed. */
   void work(WriteCycle cycle) {
     due = false;
     if (expiry.first() == Expiry.NONE) {
@@ -165,7 +170,7 @@ final class ExpiryCycle {
     }
     look();
     int left = LIMIT;
-    // First: a tick for an entry that was replaced meanwhile would be one for nothing.
+    // First skip entries that were replaced meanwhile: they need no tick.
     while (expiry.first() <= now && left > 0 && expiry.firstKey() == null) {
       expiry.removeFirst();
       left--;
@@ -191,15 +196,15 @@ final class ExpiryCycle {
     return due;
   }
 
-  /** Notes that the wake-up has come. */
+  /** Notes that the wake-up has happened. */
   void wokenUp() {
     isSet = false;
   }
 
   /**
-   * After how many milliseconds a wake-up is to come, if not as before; negative: no other one than
-   * before. What is left to do at once, or after a commit, needs none; but where the log has no
-   * room, nothing else comes.
+   * The delay of the next wake-up in milliseconds; negative to leave the present one. Work that is
+   * due at once or after a commit needs no wake-up, but if the log has no room, there is no other
+   * event.
    */
   long wakeUpMs() {
     final long first = expiry.first();

@@ -3,8 +3,8 @@ package dev.ringfetch.index.partition;
 import java.util.concurrent.atomic.AtomicLong;
 
 /**
- * The log of an index that lives as long as its server: keeps no records, and commits each as it is
- * appended.
+ * The log of an index that lives as long as its server: keeps no records, and commits each record
+ * within append.
  */
 public final class ImmediateLog implements CommitLog {
   private final AtomicLong last;
@@ -44,6 +44,6 @@ public final class ImmediateLog implements CommitLog {
 
   @Override
   public void onCommit(Runnable listener) {
-    // Nothing is committed later than in append.
+    // All commits happen within append.
   }
 }

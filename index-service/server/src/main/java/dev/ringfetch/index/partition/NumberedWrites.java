@@ -6,13 +6,14 @@ import dev.ringfetch.index.outcome.OutcomeTable;
 import dev.ringfetch.index.outcome.OutcomeWalk;
 
 /**
- * What a partition's owner does about writes with numbers: finds out whether one was carried out
- * before, and keeps its outcome as its record is appended (RIFL, Lee and others, SOSP 2015).
+ * The owner's handling of writes with numbers: finds the outcome of a write that was carried out
+ * before, and keeps the outcome of each write when its record is appended (RIFL, Lee and others,
+ * SOSP 2015).
  *
- * <p>The owner only.
+ * <p>Used by the owner alone.
  */
 final class NumberedWrites {
-  /** {@link #look}: the write has no outcome, and is to be carried out. */
+  /** Returned by {@link #look}: the write has no outcome, so the owner carries it out. */
   static final int NEW = 1;
 
   private final OutcomeTable outcomes;
@@ -22,10 +23,10 @@ final class NumberedWrites {
   }
 
   /**
-   * Looks for the outcome of a write, and takes it over to the write.
+   * Searches for the outcome of a write, and copies it to the write.
    *
-   * @return {@link #NEW}; {@link Write#DONE} if it has one, of the record with {@link
-   *     Write#version}; or how it ends
+   * @return {@link #NEW}; {@link Write#DONE} if there is an outcome, of the record with {@link
+   *     Write#version}; or the negative outcome of the write
    */
   int look(Write write) {
     final NumberedClient client = write.client();
@@ -39,7 +40,7 @@ final class NumberedWrites {
     final OutcomeKind kind = outcomes.kind(place);
     final long detail = outcomes.detail(place);
     if (write.isOfRange() && kind == OutcomeKind.DELETED) {
-      write.removed(detail); // it goes on
+      write.removed(detail); // the removal continues
       return NEW;
     }
     if (!fits(write, kind)) {
@@ -70,7 +71,7 @@ final class NumberedWrites {
         write.client(), write.number(), kind, write.created(), write.version(), write.detail());
   }
 
-  /** Takes a walk one step on, over outcomes of records that were appended. */
+  /** Advances a walk over outcomes of appended records by one step. */
   void step(OutcomeWalk walk) {
     outcomes.step(walk);
   }

@@ -6,16 +6,16 @@ import java.util.function.IntFunction;
 import org.agrona.ErrorHandler;
 
 /**
- * What the owners of all partitions of a server share.
+ * The common context of the owners of all partitions of a server.
  *
- * @param errors is told what a store, a log or a listener throws, by any thread.
- * @param handover bounds what a thread does for others.
- * @param time tells when entries end.
+ * @param errors receives exceptions of stores, logs and listeners, on any thread.
+ * @param handover bounds the work of a thread for others.
+ * @param time has the clocks, by which entries expire.
  * @param outcomes gives each partition its outcomes of writes with numbers.
  */
 public record OwnerContext(
     ErrorHandler errors, Handover handover, TimeSource time, IntFunction<OutcomeTable> outcomes) {
-  /** Without outcomes that were kept before. */
+  /** Creates a context without earlier outcomes. */
   public OwnerContext(ErrorHandler errors, Handover handover, TimeSource time) {
     this(
         errors,
@@ -24,7 +24,7 @@ public record OwnerContext(
         partition -> new OutcomeTable(new OutcomeBudget(OutcomeBudget.SLOTS_DEFAULT)));
   }
 
-  /** The same with the outcomes that an index had before. */
+  /** The same context with the outcomes that an index had before. */
   public OwnerContext with(IntFunction<OutcomeTable> recovered) {
     return new OwnerContext(errors, handover, time, recovered);
   }

@@ -10,16 +10,16 @@ import java.util.concurrent.atomic.AtomicReference;
 import org.agrona.ErrorHandler;
 
 /**
- * The writer of one partition of an index: carries out the writes that any threads submit, one
- * after the other, through its log into its store.
+ * The writer of one partition of an index: carries out submitted writes, one after the other,
+ * through its log into its store.
  *
  * <p>No thread waits for another. A thread that submits a write enqueues it and tries to take the
- * partition's token. The thread that gets it is the owner: it does {@linkplain WriteCycle cycles}
- * for all that have submitted, and after each releases the token and delivers the answers. Where
- * another thread holds the token, that one looks at the queue again after it has released it, so no
- * write is forgotten (flat combining, Hendler and others, SPAA 2010). A commit that comes later
- * makes an owner of the log's thread in the same way. A thread that has served others for {@link
- * Handover#cycles()} cycles leaves the rest to a task.
+ * partition's token. The thread that gets the token is the owner: it runs {@linkplain WriteCycle
+ * cycles} for all submitters, and after each cycle releases the token and delivers the answers. If
+ * another thread holds the token, that thread checks the queue again after the release, so no write
+ * is forgotten (flat combining, Hendler and others, SPAA 2010). The log's thread becomes the owner
+ * in the same way at a later commit. A thread that has served others for {@link Handover#cycles()}
+ * cycles leaves the rest to a task.
  *
  * <p>A write becomes visible in the store after its commit and before its answer. Writes of one
  * thread are carried out in the order in which it submits them.
@@ -27,7 +27,7 @@ import org.agrona.ErrorHandler;
  * <p>Safe for use by many threads.
  */
 public final class Partition {
-  /** The most cycles that one thread adds because the store has to grow. */
+  /** Limit of the cycles that one thread adds for the growth of the store. */
   private static final int GROWTH_CYCLES = 16;
 
   private final WriteQueue queue;
@@ -36,10 +36,10 @@ public final class Partition {
   private final ErrorHandler errors;
   private final TimeSource.WakeUp wakeUp;
 
-  /** Whether the wake-up has come since the owner looked. */
+  /** Whether the wake-up has happened since the owner's last check. */
   private volatile boolean wokenUp;
 
-  /** Whether the log has called since the owner looked. */
+  /** Whether the log has called since the owner's last check. */
   private volatile boolean logCalled;
 
   private final AtomicBoolean owned = new AtomicBoolean();
@@ -47,19 +47,19 @@ public final class Partition {
   private final Runnable cycles = this::doCycles;
   private final Handover handover;
 
-  /** Whether a task is on its way that will drive this. */
+  /** Whether a submitted task will drive this partition. */
   private final AtomicBoolean handedOver = new AtomicBoolean();
 
   private final Runnable task = this::takeOver;
 
   /**
-   * What a partition works with besides its store and its log.
+   * The parameters of a partition besides its store and its log.
    *
-   * @param capacity the most writes that wait in the queue, the puts of a batch counting as one; as
-   *     many may have been taken from it; and the most writes that wait for their commit, while
-   *     which the queue is left to fill.
-   * @param owner what all partitions share.
-   * @param outcomes of the writes with numbers that the log has already.
+   * @param capacity limit of the elements in the queue, each a write or the puts of a batch; of the
+   *     elements that the owner has taken from it; and of the writes that wait for their commit,
+   *     above which the owner takes no more.
+   * @param owner the common context of all partitions.
+   * @param outcomes of the numbered writes that the log already has.
    */
   public record Context(int capacity, OwnerContext owner, OutcomeTable outcomes) {
     /**
@@ -74,7 +74,7 @@ public final class Partition {
     }
   }
 
-  /** As below, by the time of the system. */
+  /** As below, with the clocks of the system. */
   public Partition(
       EntryStore store, CommitLog log, int capacity, ErrorHandler errors, Handover handover) {
     this(store, log, capacity, new OwnerContext(errors, handover, TimeSource.ofSystem()));
@@ -90,7 +90,7 @@ public final class Partition {
   }
 
   /**
-   * Creates the writer of a store, which nothing else changes from now on.
+   * Creates the writer of a store; from now on nothing else may change the store.
    *
    * @param log of this partition alone.
    */
@@ -105,9 +105,9 @@ public final class Partition {
   }
 
   /**
-   * Submits a prepared write. Its listener is called once, unless this returns other than 0.
+   * Submits a prepared write. Its listener is called once if this returns 0.
    *
-   * @return 0, or {@link Write#QUEUE_FULL} if the write is prepared as before.
+   * @return 0, or {@link Write#QUEUE_FULL}, in which case the write is still prepared.
    * @throws IllegalStateException if the write is not prepared.
    */
   public int submit(Write write) {
@@ -128,14 +128,14 @@ public final class Partition {
     return true;
   }
 
-  /** The largest LSN whose record survives a crash, as far as the log keeps records at all. */
+  /** The largest LSN whose record survives a crash, if the log keeps records at all. */
   public long durable() {
     return log.durable();
   }
 
   /**
-   * Takes no writes of clients any more: they end with {@link Write#UNAVAILABLE}. What was taken
-   * goes on, and so do walks and removals of entries that end.
+   * Refuses new writes of clients from now on: they end with {@link Write#UNAVAILABLE}. Earlier
+   * writes, walks and removals of expired entries continue.
    */
   public void endWrites() {
     cycle.endWrites();
@@ -145,7 +145,7 @@ public final class Partition {
    * Ends writing: writes that wait for their commit end with {@link Write#UNKNOWN}, all others,
    * also later ones, with {@link Write#UNAVAILABLE}. Called at most once.
    *
-   * @param closed is run, on any thread, when nothing uses store and log for this any more.
+   * @param closed runs, on any thread, when this partition no longer uses store and log.
    * @throws IllegalStateException if the partition was closed before.
    */
   public void close(Runnable closed) {
@@ -155,10 +155,10 @@ public final class Partition {
     drive();
   }
 
-  /** Does what is due, unless another thread is at it. */
+  /** Runs due cycles, unless another thread is the owner. */
   private void drive() {
-    // What the caller did, in the queue or the log, comes before its attempt at the token; the
-    // owner's release comes before its look.
+    // The caller's change of the queue or the log comes before its attempt at the token; the
+    // owner's release comes before its check.
     VarHandle.fullFence();
     Delivery.ofThread().run(cycles, handover.cycles());
   }
@@ -174,16 +174,16 @@ public final class Partition {
   }
 
   private void takeOver() {
-    handedOver.set(false); // first: what comes later needs a task of its own, or is seen here
+    handedOver.set(false); // first: later work needs another task, or is seen here
     drive();
   }
 
-  /** Leaves the rest to a task; returns false if the thread has to go on. */
+  /** Leaves the rest to a task; returns false if the thread has to continue. */
   private boolean handOver() {
     if (handedOver.compareAndSet(false, true)) {
       try {
         handover.executor().execute(task);
-      } catch (RejectedExecutionException | OutOfMemoryError e) { // it ends, or has no thread
+      } catch (RejectedExecutionException | OutOfMemoryError e) { // it is ending, or has no thread
         handedOver.set(false);
         return false;
       }
@@ -237,7 +237,7 @@ public final class Partition {
       if (closedNow) {
         tellClosed();
       }
-      // As the owner left it: what came since, it has not seen.
+      // Compare with the state at the owner's last check: the owner has not seen later changes.
       again |= mayTake && !queue.isEmpty();
       again |= !mayTake && logCalled;
       again |= open && log.committed() != committed;
@@ -254,7 +254,7 @@ public final class Partition {
     try {
       log.close();
       closing.get().run();
-    } catch (Throwable t) { // it is not this thread's
+    } catch (Throwable t) { // not this thread's failure
       errors.onError(t);
     }
   }

@@ -6,16 +6,16 @@ import java.util.List;
 import java.util.concurrent.atomic.AtomicInteger;
 
 /**
- * Puts that are submitted together, of one or several partitions. Each is a write of its own, with
- * an outcome of its own; nothing holds for all. The puts of one partition enter its queue together,
- * or not at all, and are carried out in the order in which they were added.
+ * A batch of puts to one or several partitions that are submitted together. Each is a write of its
+ * own with its own outcome; the batch is not atomic. The puts of one partition enter its queue
+ * together or not at all, and are carried out in the order of their addition.
  *
- * <p>One thread adds and submits; the batch is the listener's from the answer on, and may be
- * cleared and filled again then. A batch that is kept allocates nothing for as many puts as it has
- * had before.
+ * <p>One thread adds and submits. From the answer on the batch belongs to the listener, which may
+ * clear and fill it again. A reused batch allocates nothing until it exceeds its former number of
+ * puts.
  */
 public final class PutBatch {
-  /** Receives the answer of a batch. */
+  /** A receiver of the answer of a batch. */
   @FunctionalInterface
   public interface Listener {
     /** Called once when all puts have their outcomes, as {@link Write.Listener#onAnswer} is. */
@@ -29,7 +29,7 @@ public final class PutBatch {
   private int size;
   private int partitions;
 
-  /** Creates an empty batch that tells this listener its answer. */
+  /** Creates an empty batch, whose answer goes to this listener. */
   public PutBatch(Listener listener) {
     this.listener = listener;
   }
@@ -59,7 +59,7 @@ public final class PutBatch {
   /**
    * Adds a put.
    *
-   * @param ttlMs how long the entry is there, in milliseconds; 0: until it is removed.
+   * @param ttlMs time to live in milliseconds; 0 for none.
    * @throws IllegalStateException if the batch is submitted and not answered.
    */
   public void add(Partition partition, ByteString key, ByteString value, long ttlMs) {
@@ -94,7 +94,7 @@ public final class PutBatch {
     for (int i = 0; i < size; i++) {
       writes.get(i).submitted();
     }
-    open.set(size + 1); // one for this method, which looks at the batch until it has ended
+    open.set(size + 1); // one for this method, which uses the batch until it returns
     for (int i = 0; i < partitions; i++) {
       final Chain chain = chains.get(i);
       if (!chain.partition.submitChain(chain.first)) {

@@ -1,33 +1,37 @@
 package dev.ringfetch.index.partition;
 
 /**
- * The clocks of the host, as partitions read them, and the wake-ups that make partitions read them
- * when nobody writes. Shared by all partitions of a server: none has a thread of its own for that.
+ * The clocks of the host, and the wake-ups that make partitions read them while there are no
+ * writes. Shared by all partitions of a server, so that they need no threads of their own.
  *
  * <p>Safe for use by many threads.
  */
 public interface TimeSource {
-  /** The wall clock, in milliseconds since 1970: somebody may set it, forward and back. */
+  /** The wall clock, in milliseconds since 1970: it may be set, forward and back. */
   long wallMs();
 
-  /** The running time, in nanoseconds since any moment: nobody sets it, and it never goes back. */
+  /**
+   * The running time, in nanoseconds since an arbitrary moment: it cannot be set, and never goes
+   * back.
+   */
   long runningNs();
 
   /**
-   * Creates a wake-up that runs a task, on any thread. Not set yet; where the source has ended, or
-   * runs no tasks, it never comes.
+   * Creates a wake-up that runs a task, on any thread. It is not set yet. It never runs if the
+   * source has ended, or does not run tasks.
    */
   WakeUp wakeUp(Runnable task);
 
-  /** A task that runs some time after it was set, once for the last time that it was set. */
+  /** A task that runs once, some time after it was last set. */
   @FunctionalInterface
   interface WakeUp {
-    /** Sets it to run after so many milliseconds, instead of when it was set to before. */
+    /** Sets it to run after this delay, which replaces the former time. */
     void after(long delayMs);
   }
 
   /**
-   * The clocks of the system, without wake-ups: partitions look at deadlines when somebody writes.
+   * The clocks of the system, without wake-ups: partitions check deadlines only when there are
+   * writes.
    */
   static TimeSource ofSystem() {
     return new TimeSource() {

@@ -4,11 +4,11 @@ import com.google.protobuf.ByteString;
 import org.agrona.collections.Object2ObjectHashMap;
 
 /**
- * The records of a partition that are appended and not applied, in the order of their LSNs; the
- * newest of each key can be found by it. With each record wait the writes that appended none, and
- * whose answers tell of it.
+ * The records of a partition that are appended and not applied, in the order of their LSNs, with an
+ * index of the newest record of each key. Each record has a list of dependants: writes that
+ * appended no record, and whose answers depend on it.
  *
- * <p>The partition's owner only. Nothing is allocated but for the map's growth.
+ * <p>Used by the partition's owner alone. Allocates only when its map grows.
  */
 final class UncommittedRecords {
   private final Object2ObjectHashMap<ByteString, Write> newest = new Object2ObjectHashMap<>();
@@ -16,7 +16,7 @@ final class UncommittedRecords {
   private Write last;
   private int count;
 
-  /** Number of the writes that wait, those that appended no record included. */
+  /** Number of waiting writes, dependants included. */
   int count() {
     return count;
   }
@@ -36,7 +36,7 @@ final class UncommittedRecords {
     return first == null ? null : last;
   }
 
-  /** Adds a record, whose LSN is the largest. */
+  /** Adds a record with the largest LSN. */
   void add(Write record) {
     addLast(record);
     record.overwritten = false;
@@ -46,7 +46,7 @@ final class UncommittedRecords {
     }
   }
 
-  /** Adds a record that changes no entry, whose LSN is the largest. */
+  /** Adds a record that changes no entry, with the largest LSN. */
   void addLast(Write record) {
     if (first == null) {
       first = record;
@@ -68,7 +68,7 @@ final class UncommittedRecords {
     return record != null && record.version() == lsn ? record : null;
   }
 
-  /** Adds a write whose answer tells of a record, and so waits for its commit. */
+  /** Adds a write whose answer depends on a record, and so waits for its commit. */
   void addDependant(Write record, Write dependant) {
     if (record.firstDependant == null) {
       record.firstDependant = dependant;

@@ -10,16 +10,16 @@ import dev.ringfetch.index.v1.Entry;
 
 /**
  * One write of one key, from its request to its answer. While it waits for its commit it is also
- * the record in memory of what it wrote.
+ * the in-memory record of its change.
  *
  * <p>A write belongs to the thread that prepares it, from {@link Partition#submit} on to the
- * partition, and from its answer on to the listener; afterwards it may be prepared again, also
- * within the listener. So a caller that keeps its writes allocates nothing.
+ * partition, and from its answer on to the listener. Afterwards it may be prepared again, even
+ * within the listener, so a caller that reuses its writes allocates nothing.
  *
- * <p>Keys and values must not change, and must keep no more memory alive than their own bytes.
+ * <p>Keys and values must not change, and must not keep more memory alive than their own bytes.
  */
 public final class Write {
-  /** Outcome: the write was carried out, and the answer says what it found. */
+  /** Outcome: the write was carried out, and the answer has its result. */
   public static final int DONE = 0;
 
   /**
@@ -75,7 +75,7 @@ public final class Write {
   /** Outcome: a write that did something else had the same number. Nothing was done. */
   public static final int NUMBER_REUSED = -22;
 
-  /** What a write does. */
+  /** The kind of a write. */
   public enum Kind {
     /** Writes an entry, whether or not there is one. */
     PUT,
@@ -83,34 +83,34 @@ public final class Write {
     DELETE,
     /** Writes an entry if the one that is there has the expected version. */
     COMPARE_AND_SET,
-    /** Writes nothing: finds out how far the removal of a range has come that has a number. */
+    /** Writes nothing: reads the progress of a numbered removal of a range. */
     RANGE_BEGIN,
     /** Removes one entry of a range under the range's number, if there is one. */
     RANGE_DELETE,
-    /** Ends the removal of a range: there is an outcome from now on. */
+    /** Ends the removal of a range, and so gives it an outcome. */
     RANGE_END,
-    /** Writes nothing: the owner reads the entry, where readers could not decide. */
+    /** Writes nothing: the owner reads the entry because readers could not decide. */
     READ,
-    /** Writes nothing: the owner begins a snapshot, of all writes that were answered before. */
+    /** Writes nothing: the owner begins a snapshot, which has all writes answered before. */
     SNAPSHOT,
     /**
-     * Writes nothing: is answered when all records before it are applied; its version is the LSN of
+     * Writes nothing: answered when all records before it are applied; its version is the LSN of
      * the last of them.
      */
     BARRIER,
-    /** Writes nothing: the owner takes a walk one step on. */
+    /** Writes nothing: the owner advances a walk by one step. */
     WALK,
-    /** Writes nothing: the owner takes a walk over outcomes one step on. */
+    /** Writes nothing: the owner advances a walk over outcomes by one step. */
     OUTCOME_WALK,
-    /** Writes no entry: sets the partition's clock forward if a deadline has come. */
+    /** Writes no entry: advances the partition's clock if a deadline has passed. */
     TICK,
-    /** Writes nothing: the owner begins to tell a listener the changes. */
+    /** Writes nothing: the owner begins to report changes to a listener. */
     WATCH,
-    /** Writes nothing: the owner tells the listener no more changes. */
+    /** Writes nothing: the owner stops reporting changes to the listener. */
     UNWATCH
   }
 
-  /** Receives the answer of a write. */
+  /** A receiver of the answer of a write. */
   @FunctionalInterface
   public interface Listener {
     /**
@@ -142,7 +142,7 @@ public final class Write {
   private boolean keepsDeadline;
   private long deadline;
   private boolean expired;
-  private NumberedClient client; // null: the write has no number
+  private NumberedClient client; // null if the write has no number
   private long number;
 
   private int outcome;
@@ -154,10 +154,10 @@ public final class Write {
   /** Whether the record says that nothing was changed. */
   private boolean unchanged;
 
-  /** Version that was found, or what the end of a range says. */
+  /** Version found; for the end of a range, whether entries may be left. */
   private long detail;
 
-  /** Of a range: number of entries removed so far. */
+  /** Number of entries of a range removed so far. */
   private long removed;
 
   private boolean valueGone;
@@ -172,7 +172,7 @@ public final class Write {
   Write lastDependant;
   boolean overwritten;
 
-  /** Creates a write that tells this listener its answers. */
+  /** Creates a write whose answers go to this listener. */
   public Write(Listener listener) {
     this.listener = listener;
   }
@@ -241,7 +241,7 @@ public final class Write {
   }
 
   /**
-   * Prepares a step of a walk, which is the owner's until the answer.
+   * Prepares a step of a walk, which belongs to the owner until the answer.
    *
    * @return this.
    * @throws IllegalStateException if the write is submitted and not answered.
@@ -253,8 +253,8 @@ public final class Write {
   }
 
   /**
-   * Prepares a step of a walk over outcomes, which is the owner's until the answer: all records are
-   * committed then whose outcomes the step has.
+   * Prepares a step of a walk over outcomes, which belongs to the owner until the answer. The
+   * records of all outcomes of the step are committed then.
    *
    * @return this.
    * @throws IllegalStateException if the write is submitted and not answered.
@@ -266,8 +266,8 @@ public final class Write {
   }
 
   /**
-   * Prepares a look at the clock: its answer comes when readers see all entries as absent whose
-   * deadlines have come before.
+   * Prepares an update of the clock: its answer comes when readers see all entries as absent whose
+   * deadlines passed before.
    *
    * @return this.
    * @throws IllegalStateException if the write is submitted and not answered.
@@ -276,7 +276,7 @@ public final class Write {
     return prepare(Kind.TICK, ByteString.EMPTY, ByteString.EMPTY, 0);
   }
 
-  /** Prepares the removal of an entry whose deadline has come. */
+  /** Prepares the removal of an expired entry. */
   Write expire(ByteString key) {
     delete(key);
     expired = true;
@@ -284,9 +284,9 @@ public final class Write {
   }
 
   /**
-   * Limits the time of the entry that the prepared put or compare-and-set writes.
+   * Sets the time to live of the entry that the prepared put or compare-and-set writes.
    *
-   * @param millis from the write on; 0, as unless set: the entry stays until it is removed.
+   * @param millis from the write on; 0, the default, for none.
    * @return this.
    * @throws IllegalStateException if the write is not prepared, or writes no entry.
    */
@@ -313,8 +313,8 @@ public final class Write {
   }
 
   /**
-   * Prepares the begin of a watch: the owner tells the listener all changes from then on, and none
-   * to another listener.
+   * Prepares the begin of a watch: the owner reports all later changes to this listener, and to no
+   * other one.
    *
    * @return this.
    * @throws IllegalStateException if the write is submitted and not answered.
@@ -326,7 +326,7 @@ public final class Write {
   }
 
   /**
-   * Prepares the end of a watch: without effect if another listener is told the changes.
+   * Prepares the end of a watch: without effect if another listener receives the changes.
    *
    * @return this.
    * @throws IllegalStateException if the write is submitted and not answered.
@@ -338,7 +338,7 @@ public final class Write {
   }
 
   /**
-   * Prepares to find out how far a range's removal has come, whose number is to be set.
+   * Prepares a read of the progress of a range's removal; the caller sets its number.
    *
    * @return this.
    */
@@ -347,9 +347,9 @@ public final class Write {
   }
 
   /**
-   * Prepares the removal of one entry of a range, whose number is to be set.
+   * Prepares the removal of one entry of a range; the caller sets the number.
    *
-   * @param limit the most entries to be removed under the number.
+   * @param limit of the entries removed under the number.
    * @return this.
    */
   public Write rangeDelete(ByteString key, long limit) {
@@ -357,7 +357,7 @@ public final class Write {
   }
 
   /**
-   * Prepares the end of a range's removal, whose number is to be set.
+   * Prepares the end of a range's removal; the caller sets the number.
    *
    * @param more whether entries may be left.
    * @return this.
@@ -367,7 +367,7 @@ public final class Write {
   }
 
   /**
-   * Gives the prepared write a number, by which it is carried out once.
+   * Gives the prepared write a number, so that it is carried out once.
    *
    * @return this.
    */
@@ -423,7 +423,7 @@ public final class Write {
     return snapshot;
   }
 
-  /** What the write does. */
+  /** The kind of the write. */
   public Kind kind() {
     return kind;
   }
@@ -443,7 +443,7 @@ public final class Write {
     return expectedVersion;
   }
 
-  /** How long the entry is there, in milliseconds from the write on; 0 if not limited. */
+  /** Time to live of the entry in milliseconds from the write on; 0 if unlimited. */
   public long ttlMs() {
     return ttlMs;
   }
@@ -453,8 +453,8 @@ public final class Write {
   }
 
   /**
-   * When the entry that this writes ends, in milliseconds since 1970, by the partition's clock; 0
-   * if never. Known once the record is appended. Of a tick: what the clock is set to.
+   * Deadline of the written entry in milliseconds since 1970, by the partition's clock; 0 if it has
+   * none. Known once the record is appended. For a tick: the new time of the clock.
    */
   public long deadline() {
     return deadline;
@@ -473,12 +473,12 @@ public final class Write {
     deadline = timeMs;
   }
 
-  /** Whether this is a delete by the owner, of an entry whose deadline has come. */
+  /** Whether this is the owner's removal of an expired entry. */
   public boolean isExpired() {
     return expired;
   }
 
-  /** How it ended: {@link #DONE}, or one of the negative constants. */
+  /** The outcome: {@link #DONE}, or one of the negative constants. */
   public int outcome() {
     return outcome;
   }
@@ -488,7 +488,7 @@ public final class Write {
     return kind == Kind.PUT && positive;
   }
 
-  /** Whether the record of this, once it is committed, writes a key that was absent. */
+  /** Whether the record writes a key that is absent before its commit. */
   public boolean creates() {
     return created() || (kind == Kind.COMPARE_AND_SET && expectedVersion == 0);
   }
@@ -503,25 +503,25 @@ public final class Write {
     return kind == Kind.COMPARE_AND_SET && positive;
   }
 
-  /** The version of the record, thus of the entry that was written; 0 if none was appended. */
+  /** The version of the record, and so of the written entry; 0 if no record was appended. */
   public long version() {
     return version;
   }
 
-  /** Keys or bytes that were too many, if the outcome says so. */
+  /** The number of keys or bytes that exceeded a limit, for outcomes of that kind. */
   public long excess() {
     return excess;
   }
 
   /**
-   * The entry that a read found; or the entry after a compare-and-set: the one that it wrote, or
-   * the one in its way. Null if there is none.
+   * The entry that a read found, or the entry after a compare-and-set: the written or the
+   * conflicting one. Null if there is none.
    */
   public Entry entry() {
     return applied() ? written() : entry;
   }
 
-  /** The key's entry once this is committed; null if there is none then. */
+  /** The key's entry after the commit; null if there is none. */
   Entry entryAfter() {
     return writesEntry() ? written() : null;
   }
@@ -546,17 +546,20 @@ public final class Write {
     return number;
   }
 
-  /** Whether the record of the write says that it changed nothing. */
+  /** Whether the record of the write states that it changed nothing. */
   public boolean isUnchanged() {
     return unchanged;
   }
 
-  /** What the record of a write that changed nothing says, as its {@link #outcomeKind} does. */
+  /**
+   * The detail in the record of a write that changed nothing; its meaning depends on {@link
+   * #outcomeKind}.
+   */
   public long detail() {
     return detail;
   }
 
-  /** What the write did, if it has a number. */
+  /** The kind of outcome, for a write with a number. */
   public OutcomeKind outcomeKind() {
     if (kind == Kind.RANGE_END) {
       return OutcomeKind.RANGE;
@@ -568,8 +571,8 @@ public final class Write {
   }
 
   /**
-   * Whether the write is a comparison that was lost before, and the entry that was in its way is
-   * there no more.
+   * True for a repeated comparison that failed the first time, if the conflicting entry has gone
+   * since.
    */
   public boolean isValueGone() {
     return valueGone;
@@ -585,7 +588,7 @@ public final class Write {
     return outcome == DONE && isOfRange() && unchanged;
   }
 
-  /** Whether entries of the range may be left, whose removal has ended. */
+  /** Whether entries may be left in the range after the end of its removal. */
   public boolean mayBeMore() {
     return (detail & 1) != 0;
   }
@@ -598,12 +601,12 @@ public final class Write {
     return (kind == Kind.PUT || kind == Kind.COMPARE_AND_SET) && !unchanged;
   }
 
-  /** Whether the record of this removes an entry. */
+  /** Whether the record removes an entry. */
   public boolean removesEntry() {
     return kind == Kind.DELETE || kind == Kind.RANGE_DELETE;
   }
 
-  /** The version of the key's entry once this is committed, 0 if there is none then. */
+  /** The version of the key's entry after the commit; 0 if there is none. */
   long versionAfter() {
     return writesEntry() ? version : 0;
   }
@@ -615,7 +618,7 @@ public final class Write {
     state = State.SUBMITTED;
   }
 
-  /** Takes back what a validation has noted, after which no record was appended. */
+  /** Reverts the results of a validation, as no record was appended. */
   void postponed() {
     positive = false;
     entry = null;
@@ -624,7 +627,7 @@ public final class Write {
     deadline = 0;
   }
 
-  /** Takes back {@link #submitted}. */
+  /** Reverts {@link #submitted}. */
   void refused() {
     state = State.PREPARED;
   }
@@ -637,7 +640,11 @@ public final class Write {
     this.entry = entry;
   }
 
-  /** Notes that the write changes nothing, and what its record is to say. */
+  /**
+   * Notes that the write changes nothing.
+   *
+   * @param found the detail for its record
+   */
   void unchanged(long found) {
     unchanged = true;
     detail = found;
@@ -651,7 +658,7 @@ public final class Write {
     }
   }
 
-  /** Takes an outcome over that was kept. */
+  /** Adopts a kept outcome. */
   void kept(OutcomeKind kept, boolean isPositive, long keptDetail) {
     positive = kept == OutcomeKind.DELETED || (kept == OutcomeKind.WRITTEN && isPositive);
     if (kept == OutcomeKind.WRITTEN && kind == Kind.COMPARE_AND_SET) {
@@ -665,7 +672,7 @@ public final class Write {
     }
   }
 
-  /** Sets the entry that was in the way of a comparison; null if it is there no more. */
+  /** Sets the conflicting entry of a comparison; null if it has gone since. */
   void foundAgain(Entry again) {
     entry = again;
     valueGone = again == null;
@@ -679,7 +686,7 @@ public final class Write {
     version = lsn;
   }
 
-  /** Ends the write; the answer says nothing but the outcome unless that is {@link #DONE}. */
+  /** Ends the write. Unless the outcome is {@link #DONE}, the answer has nothing else. */
   void answered(int outcome) {
     this.outcome = outcome;
     if (outcome != DONE) {

@@ -15,19 +15,23 @@ import org.agrona.ErrorHandler;
  * store and all uncommitted records, appends its record, applies records after their commit in the
  * order of their LSNs, and collects the answers.
  *
- * <p>An answer waits for the commit of the record that it tells of: the write's own, or the newest
- * one of the key if the write appends none. So no answer tells of anything that might be lost.
+ * <p>An answer waits for the commit of the record on which it depends: the write's own, or the
+ * newest one of the key if the write appends none. So no answer reports a change that might be
+ * lost.
  *
- * <p>One cycle is bounded: by a number of writes, a number of commits with the answers that wait
- * for them, and one step of the store's growth. The owner only.
+ * <p>One cycle is bounded: by a number of writes, a number of commits with their waiting answers,
+ * and one step of the store's growth. Used by the owner alone.
  */
 final class WriteCycle {
-  /** Writes, or applied records, of one cycle: few enough that their answers need not wait long. */
+  /**
+   * Limit of the writes, and of the applied records, of one cycle; small, so that answers do not
+   * wait long.
+   */
   static final int CYCLE_LIMIT = 32;
 
   private enum State {
     OPEN,
-    /** The log, the store, or this has failed. */
+    /** The log, the store or the cycle has failed. */
     FAILED,
     /** The memory of the index was found damaged. */
     DAMAGED,
@@ -40,7 +44,7 @@ final class WriteCycle {
   private final NumberedWrites numbered;
   private final int capacity;
   private final ErrorHandler errors;
-  private final ExpiryCycle expiry; // null if the store keeps no deadlines
+  private final ExpiryCycle expiry; // null if the store has no deadlines
   private final boolean immediate;
   private final UncommittedRecords records = new UncommittedRecords();
 
@@ -52,14 +56,14 @@ final class WriteCycle {
   private long committed;
   private long appended;
   private boolean growing;
-  private ChangeListener changes; // null: nobody watches
+  private ChangeListener changes; // null if there is no listener
   private Write firstAnswer;
   private Write lastAnswer;
 
   /**
    * Creates the cycle.
    *
-   * @param context has the most writes that wait for their commit.
+   * @param context has the limit of writes that wait for their commit.
    */
   WriteCycle(EntryStore store, CommitLog log, WriteQueue queue, Partition.Context context) {
     this.store = store;
@@ -76,19 +80,19 @@ final class WriteCycle {
   }
 
   /**
-   * Does one cycle. Answers of a cycle that met damaged memory say so, whatever they were before.
+   * Runs one cycle. If a cycle finds damaged memory, all its answers report that.
    *
-   * @param closing whether to end all writes that wait first; the store is not used afterwards.
+   * @param closing whether to end all waiting writes first; the store is not used afterwards.
    */
   void work(boolean closing) {
-    // Memory that was taken away is reported late, and may bypass a handler in the method with the
-    // loop: see MemoryRegion.verify().
+    // The JVM reports unmapped memory late, and may bypass a handler in the method with the loop:
+    // see MemoryRegion.verify().
     try {
       cycle(closing);
       store.verify();
     } catch (InternalError | StoreDamagedException damage) {
       lose(damage);
-    } catch (Throwable t) { // what the store has done is unknown
+    } catch (Throwable t) { // the state of the store is unknown
       become(State.FAILED);
       endCurrent(Write.UNKNOWN);
       endAll(Write.UNKNOWN);
@@ -100,7 +104,7 @@ final class WriteCycle {
     if (closing && state != State.CLOSED) {
       close();
     }
-    if (state == State.OPEN && store.isRefused()) { // the owner of another partition found it
+    if (state == State.OPEN && store.isRefused()) { // the owner of another partition found damage
       become(State.DAMAGED);
       endAll(Write.DAMAGED);
     }
@@ -147,9 +151,9 @@ final class WriteCycle {
   }
 
   /**
-   * Whether this has left writes that it took from the queue, or records to apply.
+   * Whether writes from the queue or records to apply are left.
    *
-   * @param mayTake what {@link #mayTake} has said: room that comes after that is another event
+   * @param mayTake the former result of {@link #mayTake}: room that comes later is another event
    */
   boolean isDue(boolean mayTake) {
     return (mayTake && (chain != null || elements != null))
@@ -174,12 +178,15 @@ final class WriteCycle {
     return state == State.OPEN && growing;
   }
 
-  /** Whether a write can be taken: not while as many wait for their commit, or room, as may. */
+  /**
+   * Whether a write can be taken: the writes that wait for their commit, or for room, are below the
+   * limit.
+   */
   boolean mayTake() {
     return records.count() < capacity && (state != State.OPEN || log.hasRoom());
   }
 
-  /** Whether the log matters. */
+  /** Whether the log is still in use. */
   boolean isOpen() {
     return state == State.OPEN;
   }
@@ -188,12 +195,12 @@ final class WriteCycle {
     return state == State.CLOSED;
   }
 
-  /** What the log said last of its commits. */
+  /** The last known result of {@link CommitLog#committed}. */
   long committedSeen() {
     return committed;
   }
 
-  /** Takes the chain of the writes that are answered. */
+  /** Takes the chain of the answered writes. */
   Write takeAnswers() {
     final Write answers = firstAnswer;
     firstAnswer = null;
@@ -246,7 +253,7 @@ final class WriteCycle {
       }
       case OUTCOME_WALK -> {
         numbered.step(write.outcomeWalk());
-        answerAfter(records.last(), write); // of what it may have
+        answerAfter(records.last(), write); // after the newest record that it may contain
       }
       case TICK -> validateTick(write);
       case WATCH, UNWATCH -> {
@@ -263,7 +270,7 @@ final class WriteCycle {
     }
   }
 
-  /** Takes no writes of clients any more. Any thread. */
+  /** Refuses writes of clients from now on. Any thread. */
   void endWrites() {
     writesEnded = true;
   }
@@ -286,7 +293,7 @@ final class WriteCycle {
       }
     }
     long version = newest == null ? store.version(key) : newest.versionAfter();
-    Write seen = newest; // the record that an answer waits for, if none is appended
+    Write seen = newest; // the record for which the answer waits, if none is appended
     if (version != 0 && expiry != null && expiry.isUsed() && hasEnded(newest)) {
       version = 0;
       seen = expiry.tick();
@@ -341,7 +348,7 @@ final class WriteCycle {
       changes = changes == write.changes() ? null : changes;
     } else if (changes != write.changes()) {
       changes = write.changes();
-      // All records before the first that is not applied are.
+      // All records before the first unapplied one are applied.
       changes.begin(records.first() == null ? appended : records.first().version() - 1);
     }
   }
@@ -357,22 +364,25 @@ final class WriteCycle {
     }
   }
 
-  /** Whether the present entry of a key, or that of its newest record, has ended. */
+  /** Whether the present entry of a key, or the entry of its newest record, has expired. */
   private boolean hasEnded(Write newest) {
     return expiry.hasEnded(deadline(newest));
   }
 
-  /** The deadline of the key that was looked up last, by its newest record if it has one. */
+  /** The deadline of the last looked-up key, by its newest record if it has one. */
   private long deadline(Write newest) {
     return newest == null ? store.deadline() : newest.deadline();
   }
 
-  /** Whether a key has a record that is not applied. */
+  /** Whether a key has an unapplied record. */
   boolean isChanging(ByteString key) {
     return records.newest(key) != null;
   }
 
-  /** Whether the removal of an entry that has ended may wait for its commit: half of all may. */
+  /**
+   * Whether another removal of an expired entry may be appended: removals may be half of all
+   * waiting writes.
+   */
   boolean mayRemove() {
     return state == State.OPEN && records.count() < Math.max(1, capacity / 2);
   }
@@ -399,11 +409,11 @@ final class WriteCycle {
 
   private void applyImmediate() {
     if (immediate && state == State.OPEN) {
-      commit(); // the store has found the key just now
+      commit(); // the store has just found the key
     }
   }
 
-  /** Gives a record of the owner its place in the log, as {@link CommitLog#append}. */
+  /** Appends a record of the owner itself; returns as {@link CommitLog#append}. */
   private long logOwn(Write record) {
     final long lsn = log.append(record);
     if (lsn == CommitLog.FAILED) {
@@ -420,7 +430,7 @@ final class WriteCycle {
     final int valueLength = write.value().size();
     final boolean isLimited = write.deadline() != 0;
     if (write.writesEntry()) {
-      // A key that has a record was admitted when it had none.
+      // A key with a record was admitted before that record.
       int refused = newest == null ? store.admit(valueLength) : 0;
       if (refused == 0) {
         refused = store.reserve(keyLength, valueLength, isLimited);
@@ -441,8 +451,8 @@ final class WriteCycle {
   }
 
   /**
-   * Ends a write that changes nothing: if it has a number, the outcome has a record of its own, so
-   * that the write is not carried out when it comes again.
+   * Ends a write that changes nothing. If it has a number, its outcome gets a record of its own, so
+   * that a repetition is not carried out.
    */
   private void unchanged(Write write, Write newest, long found) {
     if (write.client() == null) {
@@ -456,8 +466,8 @@ final class WriteCycle {
   }
 
   /**
-   * Appends the record of a write, and keeps its outcome; answers or postpones the write if that
-   * cannot be.
+   * Appends the record of a write, and keeps its outcome; answers or postpones the write if the log
+   * refuses the record.
    */
   private boolean log(Write write) {
     final long lsn = logOwn(write);
@@ -471,11 +481,11 @@ final class WriteCycle {
     return true;
   }
 
-  /** Answers a write that the log does not take, or has it wait for room, before all others. */
+  /** Answers a write that the log refuses, or makes it wait for room in front of all others. */
   private void refused(Write write, long lsn) {
     if (lsn == CommitLog.LATER) {
       write.postponed();
-      current = null; // it is in the chain again, where a failure answers it
+      current = null; // it is in the chain again, so a failure answers it
       write.next = chain;
       chain = write;
     } else {
@@ -491,7 +501,10 @@ final class WriteCycle {
     write.logged(lsn);
   }
 
-  /** Answers a write that was carried out before, after the commit of that, or must not be. */
+  /**
+   * Answers a repeated write: after the commit of its first execution, or with the reason why it
+   * must not be carried out.
+   */
   private void answerAgain(Write write, Write newest, int found) {
     if (found != Write.DONE) {
       answer(write, found);
@@ -525,7 +538,7 @@ final class WriteCycle {
     };
   }
 
-  /** Answers a write that appended no record, once the record that it saw is committed. */
+  /** Answers a write that appended no record, after the commit of the record that it saw. */
   private void answerAfter(Write record, Write write) {
     if (record == null) {
       answer(write, Write.DONE);
@@ -582,7 +595,7 @@ final class WriteCycle {
     numbered.close();
   }
 
-  /** Gives the reservations of all records back. */
+  /** Returns the reservations of all records. */
   private void giveBack() {
     for (Write record = records.first(); record != null; record = record.next) {
       if (record.writesEntry()) {
@@ -597,7 +610,7 @@ final class WriteCycle {
     }
   }
 
-  /** Answers a write and those that have waited for its record. */
+  /** Answers a write and the dependants of its record. */
   private void answerAll(Write record, int outcome) {
     answer(record, outcome);
     Write dependant = records.removeDependant(record);

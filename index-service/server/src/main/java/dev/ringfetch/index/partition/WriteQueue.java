@@ -4,7 +4,8 @@ import java.util.concurrent.atomic.AtomicReference;
 
 /**
  * The queue of submitted writes, in the order of their submission; an element is the first of a
- * chain of writes. Any thread adds, the owner takes all at once. Intrusive: nothing is allocated.
+ * chain of writes. Any thread adds; the owner takes all at once. Intrusive, so it allocates
+ * nothing.
  */
 final class WriteQueue {
   private final AtomicReference<Write> latest = new AtomicReference<>();
@@ -13,7 +14,7 @@ final class WriteQueue {
   /**
    * Creates the queue.
    *
-   * @param capacity the most elements.
+   * @param capacity limit of the elements.
    */
   WriteQueue(int capacity) {
     this.capacity = capacity;
@@ -24,8 +25,8 @@ final class WriteQueue {
     Write before;
     do {
       before = latest.get();
-      // Where the owner took that one meanwhile, the number may be wrong, but then the exchange
-      // fails, or it stands in the queue again and the bound is off by few.
+      // If the owner took that element meanwhile, the number may be wrong. Then the exchange fails,
+      // or the element is in the queue again and the bound is off by few.
       final int size = before == null ? 0 : before.queued;
       if (size >= capacity) {
         return false;

@@ -18,8 +18,8 @@ import java.util.List;
 import java.util.Map;
 
 /**
- * The domains of one replica, one for each fabric over which it has offered memory: each with a
- * gate, and a segment and an admission for the epoch.
+ * The domains of one replica, one per fabric over which it has offered memory, each with a gate,
+ * and a segment and an admission for the present epoch.
  */
 final class FabricMemberMemory implements MemberMemory {
   private static final int TOKEN_LENGTH = 16;
@@ -48,7 +48,7 @@ final class FabricMemberMemory implements MemberMemory {
         if (hint.getFabric().equals(fabric.name())) {
           try {
             return offer(fabric, hint.getHint().toByteArray(), length);
-          } catch (IOException e) { // that of the fabric which comes last is shown
+          } catch (IOException e) { // the failure of the last fabric is reported
             withdraw();
             obstacle = e;
           }

@@ -21,16 +21,16 @@ import java.util.concurrent.Executor;
 import java.util.concurrent.RejectedExecutionException;
 
 /**
- * The memory between nodes, over the fabrics that are there: a domain for each replica and fabric.
- * A member offers memory over the first fabric that connects it and its leader. Where memory is
- * mapped, requests are done when they were made, and so is a connection; elsewhere both take time.
+ * The memory between nodes over the available fabrics, with a domain for each replica and fabric. A
+ * member offers memory over the first fabric that connects it and its leader. Requests to mapped
+ * memory, and connections to it, complete at once; others take time.
  *
  * <p>Safe for use by many threads.
  */
 public final class FabricMemory implements PeerMemory, AutoCloseable {
   private static final Logger LOGGER = System.getLogger(FabricMemory.class.getName());
 
-  /** How long it may take to reach memory of another host: as long as a card repeats requests. */
+  /** Limit of the time to reach memory of another host: as long as a card repeats requests. */
   private static final long CONNECT_NS = 2_000_000_000;
 
   private final List<Fabric> fabrics;
@@ -58,12 +58,12 @@ public final class FabricMemory implements PeerMemory, AutoCloseable {
   }
 
   /**
-   * Opens the fabrics that can be used.
+   * Opens the usable fabrics.
    *
    * @param names of them, the preferred one first
    * @param directory of the files of shared memory; null for the default
    * @param connector connects to memory that is not mapped, which takes up to some seconds
-   * @throws IOException if none can be used, with the reasons as its message
+   * @throws IOException if none is usable, with the reasons as its message
    */
   public static FabricMemory open(List<String> names, Path directory, Executor connector)
       throws IOException {
@@ -128,7 +128,7 @@ public final class FabricMemory implements PeerMemory, AutoCloseable {
       if (!reached.complete(log)) {
         log.close();
       }
-    } catch (IOException | RuntimeException e) { // the one that waits has to know
+    } catch (IOException | RuntimeException e) { // passed to the thread that waits
       reached.completeExceptionally(e);
     }
   }
@@ -153,7 +153,7 @@ public final class FabricMemory implements PeerMemory, AutoCloseable {
     }
   }
 
-  /** Ends all memory and connections. */
+  /** Closes all memory and connections. */
   @Override
   public void close() {
     fabrics.forEach(Fabric::close);

@@ -10,12 +10,12 @@ import java.io.IOException;
 abstract class FabricRemoteLog implements RemoteLog {
   private static final int LINE = 64;
 
-  /** Closed with this. */
+  /** The domain, closed with this. */
   final RemoteDomain domain;
 
   final int segment;
 
-  /** What looks find: the gate, and the consumed word behind it. */
+  /** The results of looks: the gate, and the consumed word after it. */
   final MemoryRegion results;
 
   /** Whether a request has failed, or this was closed. */
@@ -27,7 +27,7 @@ abstract class FabricRemoteLog implements RemoteLog {
   /**
    * Attaches the segment.
    *
-   * @throws IOException if it cannot be log memory, or is not reached
+   * @throws IOException if it cannot be log memory, or is not reachable
    */
   FabricRemoteLog(String fabric, RemoteDomain domain, byte[] descriptor) throws IOException {
     if (!domain.capabilities().readAfterWrite()) {
@@ -45,7 +45,7 @@ abstract class FabricRemoteLog implements RemoteLog {
     if (length < LINE || length % LINE != 0) {
       throw new IOException("no log memory: length=" + length);
     }
-    if (segmentLength > LogMemoryDescriptor.LENGTH_LIMIT) { // as much would be taken here
+    if (segmentLength > LogMemoryDescriptor.LENGTH_LIMIT) { // this side would allocate as much
       throw new IOException(
           "the member offers more log memory than a replica has: length="
               + segmentLength

@@ -20,28 +20,31 @@ import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.TimeUnit;
 
 /**
- * The connections of a node: as a leader to members over a stream each, over a ring where one
- * connects the two, and as a member from its leaders through a {@linkplain #service service}.
+ * The connections of a node. As a leader it connects to each member by a stream, over a ring if one
+ * connects the two; as a member it accepts streams of leaders through a {@linkplain #service
+ * service}.
  *
- * <p>A connection that ends, or cannot be made, is tried again after {@value #RETRY_MILLIS} ms as
- * long as a replica wants it, by {@link #work}, which also ends the connections with a process that
+ * <p>{@link #work} retries a connection that has ended, or could not be made, after {@value
+ * #RETRY_MILLIS} ms while a replica wants it. It also ends the connections to a process that
  * {@linkplain PeerProcesses has ended}. Safe for use by many threads.
  */
 public final class GrpcPeers implements Peers, AutoCloseable {
   static final long RETRY_MILLIS = 50;
 
-  /** The longest answer to this node's calls: the description of a cluster with many groups. */
+  /**
+   * Limit of the answers to this node's calls, for the description of a cluster with many groups.
+   */
   private static final int ANSWER_LIMIT = 8 << 20;
 
   private static final int CLOSE_SECONDS = 2;
 
-  /** Between two looks at the processes of nodes, a system call each. */
+  /** Interval of the checks of the nodes' processes, a system call each. */
   private static final long LOOK_NS = TimeUnit.MILLISECONDS.toNanos(1);
 
-  /** A process that does no work for so long was stopped, or starved. */
+  /** Pause of this process's work that means that it was suspended or starved. */
   private static final long STOOD_NS = TimeUnit.SECONDS.toNanos(1);
 
-  /** A stream is silent after so many node timeouts: replicas miss its node before. */
+  /** Node timeouts after which a stream counts as silent; replicas notice a silent node earlier. */
   private static final int TIMEOUTS = Replicas.NODE_TIMEOUTS_MOST + 2;
 
   private final Node self;
@@ -56,7 +59,7 @@ public final class GrpcPeers implements Peers, AutoCloseable {
   private long workedNs = System.nanoTime(); // of the thread that works
   private long lookedNs = workedNs - LOOK_NS; // at processes
 
-  /** The way to a node, with the connection that there is now. */
+  /** The route to a node, with its present connection. */
   private static final class Route {
     private final ManagedChannel channel;
     private volatile LeaderConnection connection;
@@ -71,7 +74,7 @@ public final class GrpcPeers implements Peers, AutoCloseable {
   /**
    * Creates them; nothing is connected.
    *
-   * @param self as it introduces itself
+   * @param self this node, as announced to others
    * @param shmDirectory of the rings; null for the default
    */
   public GrpcPeers(Node self, PeerListener listener, Path shmDirectory) {
@@ -82,17 +85,17 @@ public final class GrpcPeers implements Peers, AutoCloseable {
     service = new ReplicationService(self, listener, processes);
   }
 
-  /** Sets the memory by which nodes reach each other, before anything is connected. */
+  /** Sets the memory between nodes; called before the first connection. */
   public void memory(PeerMemory shared) {
     memory = shared;
   }
 
-  /** Sets the node timeout that replicas have, before anything is connected. */
+  /** Sets the node timeout of the replicas; called before the first connection. */
   public void nodeTimeout(Duration timeout) {
     silenceNs = TIMEOUTS * timeout.toNanos();
   }
 
-  /** A node that answers nothing for so long is tried over another stream. */
+  /** Time without an answer after which a node is tried over another stream. */
   long silenceNs() {
     return silenceNs;
   }
@@ -102,7 +105,7 @@ public final class GrpcPeers implements Peers, AutoCloseable {
     return memory;
   }
 
-  /** The service by which leaders reach this node. */
+  /** The service through which leaders reach this node. */
   public BindableService service() {
     return service;
   }
@@ -125,7 +128,7 @@ public final class GrpcPeers implements Peers, AutoCloseable {
     start(route, node);
   }
 
-  /** A connection to a node, for calls of any kind; it is the caller's, and not shared. */
+  /** A new connection to a node, for calls of any kind; the caller owns it. */
   public ManagedChannel channel(Node node) {
     final RingChannelBuilder builder =
         RingChannelBuilder.forTarget(node.getAddress()).usePlaintext().directExecutor();
@@ -150,7 +153,7 @@ public final class GrpcPeers implements Peers, AutoCloseable {
     connection.start(route.channel, self);
   }
 
-  /** Tries again what is due, and gives up what is silent. One thread at a time. */
+  /** Retries due connections, and gives up silent ones. Called by one thread at a time. */
   public void work() {
     work(System.nanoTime());
   }
@@ -175,7 +178,7 @@ public final class GrpcPeers implements Peers, AutoCloseable {
     }
   }
 
-  /** Ends the connections that the end of a process will end, some 15 to 60 ms later. */
+  /** Ends the connections to an ended process, some 15 to 60 ms before the kernel does. */
   private void onProcessEnded(Node node) {
     service.end(node);
     final Route route = routes.get(node.getId());
@@ -207,7 +210,7 @@ public final class GrpcPeers implements Peers, AutoCloseable {
   @Override
   public void close() {
     closed = true;
-    service.close(); // first: leaders are to see the end at once
+    service.close(); // first, so that leaders see the end at once
     processes.close();
     final List<ManagedChannel> channels = new ArrayList<>();
     for (final Map.Entry<Long, Route> route : routes.entrySet()) {
@@ -223,7 +226,7 @@ public final class GrpcPeers implements Peers, AutoCloseable {
     }
   }
 
-  /** The status of a stream that is not for this process. */
+  /** The status of a stream that is meant for another process. */
   static Status refused(String description) {
     return Status.FAILED_PRECONDITION.withDescription(description);
   }
@@ -233,7 +236,7 @@ public final class GrpcPeers implements Peers, AutoCloseable {
     try {
       stream.onError(status.asException());
     } catch (IllegalStateException e) {
-      // It has ended, which is what was wanted.
+      // The stream has already ended.
     }
   }
 }

@@ -14,16 +14,16 @@ import java.util.concurrent.atomic.AtomicLong;
 import java.util.concurrent.locks.ReentrantLock;
 
 /**
- * One try of a leader to reach a node: a stream, from its start to its end. It is connected once
- * the node has introduced itself as the process that is meant.
+ * One stream of a leader to a node, from its start to its end. It is connected once the node has
+ * identified itself as the intended process.
  *
- * <p>Safe for use by many threads. The lock is held for as long as it takes to hand a message to
- * the stream, which does not wait.
+ * <p>Safe for use by many threads. The lock is held only while a message is passed to the stream,
+ * which does not wait.
  */
 final class LeaderConnection implements ClientResponseObserver<LeaderMessage, MemberMessage> {
   private static final Logger LOGGER = System.getLogger(LeaderConnection.class.getName());
 
-  /** Bytes that may wait in the stream beyond what it takes at once. */
+  /** Limit of the bytes that wait in the stream. */
   static final long WAITING_LIMIT = 16 << 20;
 
   private enum State {
@@ -42,7 +42,10 @@ final class LeaderConnection implements ClientResponseObserver<LeaderMessage, Me
   private boolean hasComplained; // guarded by lock
   private long waiting; // guarded by lock: bytes since the stream took all
 
-  /** Since when an answer is due, of a clock that never goes back; 0: nothing was sent since. */
+  /**
+   * Time since when an answer is due, by a monotonic clock; 0 if nothing was sent since the last
+   * one.
+   */
   private final AtomicLong dueSinceNs = new AtomicLong();
 
   LeaderConnection(Node peer, PeerListener listener, Runnable ended) {
@@ -73,8 +76,8 @@ final class LeaderConnection implements ClientResponseObserver<LeaderMessage, Me
   }
 
   /**
-   * Sends; false if the stream has ended, too much waits, or the message is longer than the node
-   * takes: it would end the stream, and with it what all other groups have under way.
+   * Sends a message; false if the stream has ended, too many bytes wait, or the message exceeds the
+   * node's limit: it would end the stream for all groups.
    */
   boolean send(LeaderMessage message) {
     final int length = message.getSerializedSize();
@@ -96,7 +99,7 @@ final class LeaderConnection implements ClientResponseObserver<LeaderMessage, Me
       }
       stream.onNext(message);
       return true;
-    } catch (IllegalStateException e) { // it ends this moment, as onError tells
+    } catch (IllegalStateException e) { // the stream is ending; onError reports it
       return false;
     } finally {
       lock.unlock();
@@ -125,20 +128,20 @@ final class LeaderConnection implements ClientResponseObserver<LeaderMessage, Me
   }
 
   /**
-   * Whether the node has answered nothing for long, although each message is answered.
+   * Whether the node has not answered for long, although it answers each message.
    *
-   * @param limitNs after so long it is to be tried over another stream
+   * @param limitNs the time after which the node is tried over another stream
    */
   boolean isSilent(long nowNs, long limitNs) {
     final long sinceNs = dueSinceNs.get();
     return sinceNs != 0 && state != State.ENDED && nowNs - sinceNs > limitNs;
   }
 
-  /** Counts a time in which this process did nothing as no silence of the node. */
+  /** Ignores a pause of this process when it judges whether the node is silent. */
   void excuse(long nowNs) {
     final long sinceNs = dueSinceNs.get();
     if (sinceNs != 0) {
-      dueSinceNs.compareAndSet(sinceNs, nowNs | 1); // unless an answer has just come
+      dueSinceNs.compareAndSet(sinceNs, nowNs | 1); // only if no answer has just come
     }
   }
 

@@ -7,7 +7,7 @@ import dev.ringfetch.fabric.RemoteDomain;
 import dev.ringfetch.index.onesided.LogMemoryDescriptor;
 import java.io.IOException;
 
-/** The log memory of a member in a domain whose requests are done when they were made. */
+/** The log memory of a member in mapped memory: requests complete at once. */
 final class MappedRemoteLog extends FabricRemoteLog {
   private static final int STAGING_LENGTH = 64 << 10;
 
@@ -20,9 +20,9 @@ final class MappedRemoteLog extends FabricRemoteLog {
   }
 
   /**
-   * Reaches the memory.
+   * Connects to the memory.
    *
-   * @throws IOException if it is no log memory
+   * @throws IOException if it is not log memory
    */
   static MappedRemoteLog attach(String fabric, RemoteDomain domain, byte[] descriptor)
       throws IOException {
@@ -71,7 +71,7 @@ final class MappedRemoteLog extends FabricRemoteLog {
     if (room) {
       read(segment, LogMemoryDescriptor.CONSUMED_OFFSET, Long.BYTES);
     }
-    ended |= domain.isRevoked(); // what was loaded counts if it was not
+    ended |= domain.isRevoked(); // loads count only if it was not revoked
   }
 
   private long read(int from, int offset, int to) {

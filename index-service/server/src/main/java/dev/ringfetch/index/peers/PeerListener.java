@@ -4,27 +4,27 @@ import dev.ringfetch.index.v1.LeaderMessage;
 import dev.ringfetch.index.v1.MemberMessage;
 import dev.ringfetch.index.v1.Node;
 
-/** Takes what the connections of a node bring, on their threads; it does not wait. */
+/** A listener of the connections of a node, called on their threads; it must not wait. */
 public interface PeerListener {
-  /** This node can send to another, as a leader, from now on. */
+  /** Called when this node, as a leader, can send to another node. */
   void onConnected(long node);
 
-  /** The connection has ended; or there is none, after a try. */
+  /** Called when the connection has ended, or an attempt to connect has failed. */
   void onDisconnected(long node);
 
-  /** Whether a process that calls is a node of the cluster, as far as this one knows. */
+  /** Whether a calling process is a node of the cluster, as far as this node knows. */
   boolean isNode(Node leader);
 
-  /** A leader's connection to this node has ended. */
+  /** Called when a leader's connection to this node has ended. */
   void onLeaderGone(long leader);
 
   /**
-   * A leader has sent a message. Called in the order of the messages, also over connections.
+   * Called with a leader's message, in the order of the messages, also across connections.
    *
-   * @return what is run then, in no order: it carries the message out
+   * @return a task that processes the message; tasks may run in any order
    */
   Runnable onMessage(long leader, LeaderMessage message);
 
-  /** A node has answered this one. */
+  /** Called with the answer of a member to this node. */
   void onAnswer(long member, MemberMessage answer);
 }

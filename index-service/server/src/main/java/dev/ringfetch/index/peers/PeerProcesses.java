@@ -20,14 +20,13 @@ import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 
 /**
- * The watch over the processes of nodes on this machine, which sees the end of one before its
- * connections end: Linux frees the memory of a killed process first, 15 to 60 ms for a JVM, and
- * closes its sockets then, but says at once in {@code /proc} that its first thread has exited.
+ * The monitor of the processes of nodes on this machine: detects the end of a process before its
+ * connections end. Linux first frees the memory of a killed process, 15 to 60 ms for a JVM, and
+ * then closes its sockets, but shows at once in {@code /proc} that its first thread has exited.
  *
- * <p>An end that is seen is no more than a connection that ends: a wrong one costs a change of
- * leader. Processes of another machine, boot or namespace of process ids are not watched, nor any
- * where there is no {@code /proc}. A watched process is looked at by {@link #takeEnded}, which
- * costs a system call each.
+ * <p>A detected end has the same effect as the end of a connection: a wrong one costs a change of
+ * leader. Processes of another machine, boot or namespace of process ids are not monitored, nor any
+ * process without {@code /proc}. {@link #takeEnded} checks each process, with one system call.
  *
  * <p>Safe for use by many threads, except {@link #takeEnded}: one thread at a time.
  */
@@ -35,7 +34,7 @@ public final class PeerProcesses implements AutoCloseable {
   private static final System.Logger LOGGER = System.getLogger(PeerProcesses.class.getName());
   private static final Path PROC = Path.of("/proc");
   private static final Pattern NAMESPACE = Pattern.compile("pid:\\[(\\d+)]");
-  private static final int STAT_LENGTH = 512; // as far as it is of use
+  private static final int STAT_LENGTH = 512; // enough for the used fields
 
   /** Fields of {@code stat} behind the name, of which proc(5) gives the numbers from 3 on. */
   private static final int STATE = 0;
@@ -43,7 +42,7 @@ public final class PeerProcesses implements AutoCloseable {
   private static final int FLAGS = 9 - 3;
   private static final int START = 22 - 3;
 
-  /** In the flags: the thread exits. */
+  /** Flag: the thread is exiting. */
   private static final long PF_EXITING = 0x4;
 
   private final Node self;
@@ -52,18 +51,18 @@ public final class PeerProcesses implements AutoCloseable {
   private boolean closed; // guarded by this
 
   /**
-   * A node whose process lives, as far as is known.
+   * A node whose process is alive, as far as is known.
    *
-   * @param stat of the process's first thread; open, it stays that of this process
+   * @param stat of the process's first thread; while it is open, it refers to this process
    */
   private record Watched(Node node, FileChannel stat) {}
 
-  /** Creates it; nothing is watched. */
+  /** Creates it without processes. */
   public PeerProcesses(Node self) {
     this.self = self;
   }
 
-  /** This process, where the system names it. */
+  /** This process; empty if the system does not identify it. */
   public static Optional<NodeProcess> self() {
     final int id = (int) ProcessHandle.current().pid();
     try (FileChannel stat = open(id)) {
@@ -73,7 +72,7 @@ public final class PeerProcesses implements AutoCloseable {
               Files.readSymbolicLink(PROC.resolve("self/ns/pid")).getFileName().toString());
       final String seen = Files.readSymbolicLink(PROC.resolve("self")).toString();
       if (!namespace.matches() || !seen.equals(Integer.toUnsignedString(id)) || hasEnded(fields)) {
-        return Optional.empty(); // among others where /proc is that of another namespace
+        return Optional.empty(); // for example, /proc belongs to another namespace
       }
       return Optional.of(
           NodeProcess.newBuilder()
@@ -87,7 +86,7 @@ public final class PeerProcesses implements AutoCloseable {
     }
   }
 
-  /** Watches the process of a node, if that can be; in the place of an earlier one of the node. */
+  /** Monitors the process of a node, if possible; replaces an earlier process of the node. */
   void watch(Node node) {
     final Watched known = watched.get(node.getId());
     if (!isNear(node) || (known != null && known.node.getIncarnation() == node.getIncarnation())) {
@@ -125,10 +124,10 @@ public final class PeerProcesses implements AutoCloseable {
     return true;
   }
 
-  /** Tells of the nodes whose processes have ended since, each once. */
+  /** Reports the nodes whose processes have ended since the last call, each once. */
   void takeEnded(Consumer<Node> ended) {
     for (final Watched one : watched.values().stream().filter(this::hasEnded).toList()) {
-      if (watched.remove(one.node.getId(), one)) { // else another one took its place
+      if (watched.remove(one.node.getId(), one)) { // unless another process has replaced it
         close(one.stat);
         ended.accept(one.node);
       }
@@ -138,15 +137,15 @@ public final class PeerProcesses implements AutoCloseable {
   private boolean hasEnded(Watched one) {
     try {
       return hasEnded(read(one.stat, buffer));
-    } catch (ClosedChannelException e) { // by this object, or an interrupt: watched no more
+    } catch (ClosedChannelException e) { // by this object or an interrupt: no longer monitored
       watched.remove(one.node.getId(), one);
       return false;
-    } catch (IOException e) { // there is no such process, most likely: it has been waited for
+    } catch (IOException e) { // most likely the process is gone and was reaped
       return isGone(one.node);
     }
   }
 
-  /** Whether a process has ended whose state cannot be read any more. */
+  /** Whether a process with an unreadable state has ended. */
   private static boolean isGone(Node node) {
     try (FileChannel stat = open(node.getProcess().getId())) {
       return !isAlive(node, stat);
@@ -158,7 +157,7 @@ public final class PeerProcesses implements AutoCloseable {
     }
   }
 
-  /** Whether a process is that of a node, and has not begun to end. */
+  /** Whether a process is the node's, and has not begun to exit. */
   private static boolean isAlive(Node node, FileChannel stat) throws IOException {
     final String[] fields = read(stat, ByteBuffer.allocate(STAT_LENGTH));
     return Long.toUnsignedString(node.getProcess().getStart()).equals(fields[START])
@@ -171,7 +170,7 @@ public final class PeerProcesses implements AutoCloseable {
         PROC.resolve(name).resolve("task").resolve(name).resolve("stat"), StandardOpenOption.READ);
   }
 
-  /** The fields behind the name, which may have blanks and brackets itself. */
+  /** The fields after the name, which may itself contain blanks and brackets. */
   private static String[] read(FileChannel stat, ByteBuffer buffer) throws IOException {
     buffer.clear();
     if (stat.read(buffer, 0) <= 0) {

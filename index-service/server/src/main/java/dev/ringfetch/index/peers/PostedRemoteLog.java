@@ -10,28 +10,28 @@ import java.io.IOException;
 import java.util.concurrent.TimeUnit;
 
 /**
- * The log memory of a member that is not mapped: records are WRITEs, a look is a READ or two behind
- * them, and all of it goes to the device under one doorbell, with the look. Only the last READ asks
- * for a completion, which stands for all requests before it.
+ * The log memory of a member that is not mapped. Records are WRITEs, and a look is one or two READs
+ * after them; all go to the device with the look, under one doorbell. Only the last READ has a
+ * completion, which stands for all requests before it.
  *
  * <p>Records stay in memory of this side until their requests are done: in a copy of the ring,
- * where the place of a record is written to again only when the member has taken it, which a later
- * look has found. Words have a place each, as many as requests may be under way.
+ * where a record's place is reused only after a later look has found that the member has taken the
+ * record. Each word has a place of its own, as many as requests may be under way.
  */
 final class PostedRemoteLog extends FabricRemoteLog {
   /**
-   * Requests behind which no records are written before a look has ended. A device has room for
-   * more of them: records and words that follow the last check, and a look.
+   * Limit of the requests before a look has ended. A device has room for more: for records and
+   * words after the last check, and a look.
    */
   private static final int REQUEST_LIMIT = 32;
 
-  /** Places for words, each of two. */
+  /** Number of places for words, two per request. */
   private static final int WORDS = 2 * REQUEST_LIMIT;
 
   private static final int WORDS_LENGTH = 2 * Long.BYTES;
   private static final long LOOK_ID = 1;
 
-  /** How long the first look may take, which finds out whether the memory is a log. */
+  /** Limit of the time of the first look, which checks that the memory is a log. */
   private static final long FIRST_LOOK_NS = TimeUnit.SECONDS.toNanos(2);
 
   private static final int SPINS = 1000;
@@ -39,8 +39,8 @@ final class PostedRemoteLog extends FabricRemoteLog {
   private final MemoryRegion copy; // of the ring
   private final MemoryRegion words;
   private final CompletionQueue.Handler handler = this::onCompletion;
-  private int requests; // since the last look that has ended was begun
-  private int requestsBefore; // that look, among them
+  private int requests; // since the begin of the last completed look
+  private int requestsBefore; // included requests of that look
   private int nextWords;
   private boolean looking;
 
@@ -52,9 +52,9 @@ final class PostedRemoteLog extends FabricRemoteLog {
   }
 
   /**
-   * Reaches the memory, which takes some round trips.
+   * Connects to the memory, which takes some round trips.
    *
-   * @throws IOException if it is no log memory, or cannot be reached
+   * @throws IOException if it is not log memory, or not reachable
    */
   static PostedRemoteLog attach(String fabric, RemoteDomain domain, byte[] descriptor)
       throws IOException {
@@ -67,7 +67,7 @@ final class PostedRemoteLog extends FabricRemoteLog {
     return log;
   }
 
-  @SuppressWarnings("ThreadPriorityCheck") // a round trip that takes long leaves the processor
+  @SuppressWarnings("ThreadPriorityCheck") // a long round trip yields the processor
   private void awaitLook() {
     final long beginNs = System.nanoTime();
     for (int spins = 0; isLooking() && !hasEnded(); spins++) {
@@ -126,7 +126,7 @@ final class PostedRemoteLog extends FabricRemoteLog {
     begun();
   }
 
-  /** A look was begun behind all requests so far. */
+  /** Notes that a look was begun after all requests so far. */
   private void begun() {
     requestsBefore = requests;
     looking = true;

@@ -15,18 +15,18 @@ import java.util.Map;
 import java.util.concurrent.ConcurrentHashMap;
 
 /**
- * The service by which leaders reach a node. One stream of a leader counts, the newest; one that is
- * meant for another process than this is refused.
+ * The service through which leaders reach a node. Only the newest stream of a leader counts; a
+ * stream for another process is refused.
  *
- * <p>Safe for use by many threads. It refuses callers that are not announced in the coordinator as
- * a node, nor members of a group, but takes the others at their word: any process that reaches this
- * service and knows a node's numbers may speak as that node. Keep others than the cluster's nodes
- * from this service, by an interceptor or by the network.
+ * <p>Safe for use by many threads. It refuses callers that are neither announced in the coordinator
+ * as a node nor members of a group. But it does not verify identities: any process that reaches
+ * this service and knows a node's numbers can act as that node. Use an interceptor or the network
+ * to keep other processes from this service.
  */
 final class ReplicationService implements BindableService, ReplicationGrpc.AsyncService {
   /**
-   * The longest message that a node takes, which it tells its leaders. Records of at most 64 KiB go
-   * together; one that is longer goes alone, with a key of 1 KiB and a value of 1 MiB at most.
+   * Limit of the messages to a node, which it reports to its leaders. A message has up to 64 KiB of
+   * records, or a single longer record with a key of 1 KiB and a value of 1 MiB at most.
    */
   static final int MESSAGE_LIMIT = 2 << 20;
 
@@ -35,7 +35,7 @@ final class ReplicationService implements BindableService, ReplicationGrpc.Async
   private final PeerProcesses processes;
   private final Map<Long, Stream> leaders = new ConcurrentHashMap<>();
 
-  /** Of each leader that ever came, what its streams exclude each other by. */
+  /** The lock of each leader's streams, by the leader's id. */
   private final Map<Long, Object> turns = new ConcurrentHashMap<>();
 
   ReplicationService(Node self, PeerListener listener, PeerProcesses processes) {
@@ -54,7 +54,7 @@ final class ReplicationService implements BindableService, ReplicationGrpc.Async
     return new Stream(answers);
   }
 
-  /** Answers a leader; what it cannot get is dropped. */
+  /** Answers a leader; drops the answer if there is no stream. */
   void answer(long leader, MemberMessage message) {
     final Stream stream = leaders.get(leader);
     if (stream != null) {
@@ -91,7 +91,7 @@ final class ReplicationService implements BindableService, ReplicationGrpc.Async
     public void onNext(LeaderMessage message) {
       if (leader != 0) {
         final Runnable then;
-        // With the look: no message of this stream may come behind one of the next.
+        // Together with the check: no message of this stream may come after one of the next stream.
         synchronized (turns.computeIfAbsent(leader, unknown -> new Object())) {
           then = leaders.get(leader) == this ? listener.onMessage(leader, message) : null;
         }
@@ -133,12 +133,12 @@ final class ReplicationService implements BindableService, ReplicationGrpc.Async
           MemberMessage.newBuilder().setIntroduction(self).setMessageLimit(MESSAGE_LIMIT).build());
     }
 
-    /** Sends; replicas of several groups do. */
+    /** Sends an answer; called by replicas of several groups. */
     synchronized void answer(MemberMessage message) {
       try {
         answers.onNext(message);
       } catch (StatusRuntimeException | IllegalStateException e) {
-        // The stream has ended, which its leader knows.
+        // The stream has ended, and its leader knows.
       }
     }
 
@@ -154,7 +154,7 @@ final class ReplicationService implements BindableService, ReplicationGrpc.Async
         try {
           answers.onCompleted();
         } catch (IllegalStateException e) {
-          // It has ended from this side.
+          // This side has ended it.
         }
       }
     }

@@ -5,14 +5,13 @@ import java.util.ArrayList;
 import java.util.List;
 
 /**
- * The blocks of a partition, by size class, in slabs out of the shared memory. The slabs of a class
- * get longer with the class, so that few bytes are unused in a small one and few slabs are in a
- * large one.
+ * The blocks of a partition, by size class, in slabs out of the shared memory. Slabs grow with
+ * their size class, so that a small class wastes few bytes and a large class has few slabs.
  *
- * <p>A block can be reserved before it is taken. Used by the partition's owner alone.
+ * <p>A block can be reserved before it is allocated. Used by the partition's owner alone.
  */
 final class BlockAllocator {
-  /** Blocks of a slab at least, unless these are too long. */
+  /** Minimum of the blocks of a slab, except for long blocks. */
   private static final int MIN_BLOCKS = 4;
 
   /** Blocks longer than this have a slab each. */
@@ -20,10 +19,13 @@ final class BlockAllocator {
 
   private static final int MAX_SLAB_LENGTH = 64 << 10;
 
-  /** A class grows by this part of itself at a time. */
+  /** Divisor of a class's size: the part by which it grows at a time. */
   private static final int GROWTH_DIVISOR = 16;
 
-  /** A slab of at most this length stays although it is empty and the last one with free blocks. */
+  /**
+   * Limit of the length of a slab that is kept although it is empty, if it is the last one with
+   * free blocks.
+   */
   private static final int SPARE_LENGTH = 4 << 10;
 
   private final StoreMemory memory;
@@ -46,7 +48,7 @@ final class BlockAllocator {
     return true;
   }
 
-  /** Gives a reservation back. */
+  /** Returns a reservation. */
   void release(int sizeClass) {
     if (reserved[sizeClass] == 0) {
       throw new IllegalStateException("nothing is reserved: sizeClass=" + sizeClass);
@@ -54,7 +56,7 @@ final class BlockAllocator {
     reserved[sizeClass]--;
   }
 
-  /** Takes a block that is reserved; returns its address. */
+  /** Allocates a reserved block; returns its address. */
   long take(int sizeClass) {
     release(sizeClass);
     final Slab slab = lists[sizeClass];
@@ -66,7 +68,7 @@ final class BlockAllocator {
     return address;
   }
 
-  /** Takes a block back. */
+  /** Frees a block. */
   void give(long address) {
     final Slab slab = memory.slab(address);
     slab.give(address);
@@ -79,7 +81,7 @@ final class BlockAllocator {
     }
   }
 
-  /** Gives an empty slab back unless its blocks are reserved or it is a short, last one. */
+  /** Frees an empty slab, unless its blocks are reserved, or it is the last one and short. */
   private void emptied(Slab slab) {
     final int others = free[slab.sizeClass] - slab.blocks;
     if (others < reserved[slab.sizeClass]
@@ -97,7 +99,7 @@ final class BlockAllocator {
     memory.free(slab);
   }
 
-  /** Gives the memory of all blocks back, for good. */
+  /** Frees the memory of all blocks for good. */
   void close() {
     slabs.forEach(memory::free);
     slabs.clear();

@@ -9,11 +9,11 @@ import java.util.Arrays;
 import java.util.zip.CRC32C;
 
 /**
- * The blocks of a partition as its owner writes and reads them. The owner trusts only private
- * copies with a good checksum. Used by the partition's owner alone.
+ * The owner's access to the blocks of a partition. The owner trusts only private copies with a
+ * valid checksum. Used by the partition's owner alone.
  */
 final class BlockStore {
-  /** More bytes than a header has in front of the key. */
+  /** Upper bound of the bytes of a header in front of the key. */
   private static final int MAX_HEADER = 64;
 
   private final StoreMemory memory;
@@ -38,9 +38,9 @@ final class BlockStore {
   }
 
   /**
-   * Writes an entry into a block, of which readers see nothing yet: its checksum is wrong until
-   * {@link #publish}. Before the first byte of a block that was in use changes, no slot leads to it
-   * any more; a reader that still comes finds its checksum wrong.
+   * Writes an entry into a block, invisible to readers: the checksum is wrong until {@link
+   * #publish}. No slot leads to a reused block when its first byte changes; a reader that is late
+   * finds a wrong checksum.
    *
    * @param deadline in milliseconds since 1970; 0 if there is none
    */
@@ -59,7 +59,7 @@ final class BlockStore {
         .putBytes(memory.offset(address), copy, BlockDescriptor.COPY_OFFSET, length);
   }
 
-  /** Makes the block that was written last valid, after its slot was stored. */
+  /** Makes the last written block valid; its slot must be stored before. */
   void publish(long address) {
     memory
         .region(address)
@@ -69,7 +69,7 @@ final class BlockStore {
   /**
    * Copies the block of a slot, for the methods below.
    *
-   * @throws StoreDamagedException if it is not as an owner wrote it there
+   * @throws StoreDamagedException if its content is not what an owner wrote there
    */
   void load(long slot) {
     final long address = GroupDescriptor.address(slot);
@@ -90,9 +90,10 @@ final class BlockStore {
   }
 
   /**
-   * Same, of a block that has this lower half of a version.
+   * Same, for a block with this lower half of a version.
    *
-   * @throws StoreDamagedException if it is not as an owner wrote it there, or another one
+   * @throws StoreDamagedException if its content is not what an owner wrote there, or has another
+   *     version
    */
   void load(long slot, int version) {
     load(slot);
@@ -101,14 +102,14 @@ final class BlockStore {
     }
   }
 
-  /** Whether the block that was loaded last has this key. */
+  /** Whether the last loaded block has this key. */
   boolean hasKey(byte[] key, int keyLength) {
     final int offset = BlockDescriptor.keyOffset(lengths);
     return BlockDescriptor.keyLength(lengths) == keyLength
         && Arrays.equals(copy, offset, offset + keyLength, key, 0, keyLength);
   }
 
-  /** Compares a key with that of the block that was loaded last; negative if it is less. */
+  /** Compares a key with that of the last loaded block; negative if it is less. */
   int compareWithKey(byte[] key, int keyLength) {
     final int offset = BlockDescriptor.keyOffset(lengths);
     return Arrays.compareUnsigned(
@@ -132,8 +133,8 @@ final class BlockStore {
   }
 
   /**
-   * Key of the block that was written there with this version, as far as it can be told without a
-   * look at its checksum: what stands there may be anything by now. Null if it is another one.
+   * Key of the block with this version, without a check of its checksum, as the memory may have
+   * other content by now. Null if the version differs.
    */
   ByteString key(long slot, long version) {
     final long address = GroupDescriptor.address(slot);

@@ -4,8 +4,8 @@ import dev.ringfetch.fabric.MemoryRegion;
 import dev.ringfetch.index.layout.GroupDescriptor;
 
 /**
- * A partition owner's private copy of a bucket or of a spill, which the owner compares with a
- * checksum on the heap before it trusts the copy. The first word is a header or a link, the others
+ * A partition owner's private copy of a bucket or a spill. The owner trusts the copy only after it
+ * has verified the checksum, which is on the heap. The first word is a header or a link, the others
  * are slots. Stores go to index memory, to the copy and into the checksum.
  *
  * <p>Used by the partition's owner alone.
@@ -14,7 +14,7 @@ final class Bucket {
   /** Words of 64 bits of a bucket. */
   static final int BUCKET_WORDS = GroupDescriptor.BUCKET_LENGTH / Long.BYTES;
 
-  /** A factor for each word. Odd, so that a word's term is 0 only if the word is. */
+  /** A factor for each word. Odd, so that the term of a word is 0 only if the word is 0. */
   private static final long[] FACTORS = new long[GroupDescriptor.WORDS];
 
   static {
@@ -32,10 +32,10 @@ final class Bucket {
   private int sumAt;
 
   /**
-   * Copies a bucket or spill and compares it with its checksum.
+   * Copies a bucket or spill and verifies its checksum.
    *
    * @param ordinal its number in its group
-   * @param sums where its checksum is, at {@code sumAt}; 0 stands for zeroed memory
+   * @param sums has its checksum at {@code sumAt}; 0 stands for zeroed memory
    * @throws StoreDamagedException if they differ
    */
   void load(StoreMemory memory, long address, int ordinal, int[] sums, int sumAt) {
@@ -73,7 +73,7 @@ final class Bucket {
     return ordinal;
   }
 
-  /** A word as it was when loaded, or as it was stored since. */
+  /** A word, as loaded or as stored since. */
   long word(int number) {
     return words[number];
   }
@@ -107,7 +107,7 @@ final class Bucket {
     return free;
   }
 
-  /** Stores a word that no reader comes to yet. */
+  /** Stores a word that no reader can reach yet. */
   void put(int number, long word) {
     note(number, word);
     region.putLong(offset + number * Long.BYTES, word);

@@ -18,21 +18,21 @@ import org.agrona.collections.Int2ObjectHashMap;
  * order of linear hashing (Litwin, VLDB 1980) over the groups of RACE (Zuo et al., USENIX ATC 2021,
  * section 3.2). Used by the partition's owner alone; readers follow {@link GroupDescriptor}.
  *
- * <p>What leads the owner through the table is on the heap: the number of groups, where they are,
- * where their spills are, and a checksum of each bucket and spill. So memory that another process
- * has changed is found out, in bounded time.
+ * <p>The owner finds its way by data on the heap: the number of groups, their addresses and those
+ * of their spills, and a checksum per bucket and spill. So it detects changes by other processes,
+ * in bounded time.
  */
 final class BucketTable {
-  /** Class of the blocks that spills are. */
+  /** Size class of the blocks of spills. */
   static final int SPILL_CLASS = SizeClasses.of(SPILL_LENGTH);
 
   /** Number of the overflow bucket in a group, whose first word is the header. */
   private static final int OVERFLOW = 1;
 
-  /** Blocks whose hashes one piece of growth learns at most. */
+  /** Limit of the blocks whose hashes one step of growth learns. */
   private static final int PIECE_BLOCKS = 64;
 
-  /** Bytes of such blocks after which it learns no more. */
+  /** Bytes of such blocks that end the step. */
   private static final int PIECE_BYTES = 256 << 10;
 
   private final StoreMemory memory;
@@ -47,7 +47,7 @@ final class BucketTable {
   /** Checksums of the buckets, by page, extent, and bucket in the extent. */
   private final int[][][] sums = new int[TableDescriptor.PAGES][][];
 
-  /** By group and side; few sides have spills. */
+  /** Spills by group and side; few sides have any. */
   private final Int2ObjectHashMap<SpillChain> chains = new Int2ObjectHashMap<>();
 
   private int groups;
@@ -66,7 +66,7 @@ final class BucketTable {
   private final Bucket[] fresh = {new Bucket(), new Bucket(), new Bucket()};
   private final Bucket freshSpill = new Bucket();
 
-  /** Of each bucket of the group that splits, a bit for each slot that moves. */
+  /** One bit per slot that moves, for each bucket of the group that splits. */
   private int[] moved = new int[BUCKETS];
 
   private int spillsTaken;
@@ -75,7 +75,7 @@ final class BucketTable {
    * Creates a table without groups.
    *
    * @param head address of its head
-   * @param number 0 or 1: which half of the hash it goes by
+   * @param number 0 or 1: selects the half of the hash
    */
   BucketTable(
       StoreMemory memory, BlockAllocator allocator, BlockStore blocks, long head, int number) {
@@ -105,7 +105,7 @@ final class BucketTable {
   /**
    * Copies the buckets of a hash.
    *
-   * @throws StoreDamagedException if they are not as they were written
+   * @throws StoreDamagedException if their content is not what was written
    */
   void load(long hash) {
     final int half = KeyHash.half(hash, number);
@@ -131,7 +131,7 @@ final class BucketTable {
     return chain == null ? 0 : chain.count();
   }
 
-  /** A spill of the hash, until the next one is asked for. */
+  /** A spill of the hash, valid until the next call. */
   Bucket spill(int spillNumber) {
     chain.load(memory, spillNumber, spill);
     return spill;
@@ -142,7 +142,7 @@ final class BucketTable {
     return main.freeSlots() + overflow.freeSlots();
   }
 
-  /** Adds a spill for the hash, for which a block is reserved. */
+  /** Adds a spill for the hash; its block must be reserved. */
   Bucket addSpill() {
     chain = addSpill(group, side, main, spill);
     return spill;
@@ -179,7 +179,7 @@ final class BucketTable {
     return found == null ? 0 : found.count();
   }
 
-  /** Copies a bucket of a group, by its number; returns false if it is a spill and not there. */
+  /** Copies a bucket of a group by its number; returns false for a spill that does not exist. */
   private boolean load(int ofGroup, int ordinal, Bucket into) {
     if (ordinal < BUCKETS) {
       final int page = TableDescriptor.page(ofGroup, doublings);
@@ -216,7 +216,7 @@ final class BucketTable {
     putRelease(head + TableDescriptor.GROUPS_OFFSET, count);
   }
 
-  /** Sees to the memory of a group; returns false if there is none. */
+  /** Allocates the memory of a group if necessary; returns false if there is none left. */
   private boolean ensure(int newGroup) {
     final int page = TableDescriptor.page(newGroup, doublings);
     if (page >= TableDescriptor.PAGES || newGroup >= TableDescriptor.MAX_GROUPS) {
@@ -247,10 +247,10 @@ final class BucketTable {
   }
 
   /**
-   * Does one bounded piece of growth: learns where keys of the next group go, and splits it if all
-   * are known.
+   * Does one bounded step of growth: learns the targets of keys of the next group, and splits the
+   * group if all are known.
    *
-   * @return whether there was memory for it
+   * @return whether there was enough memory
    */
   boolean grow() {
     if (!ensure(groups)) {
@@ -259,15 +259,15 @@ final class BucketTable {
     return !learn(PIECE_BLOCKS, PIECE_BYTES) || split();
   }
 
-  /** Splits the next group, however long it takes; returns whether there was memory for it. */
+  /** Splits the next group without a bound of time; returns whether there was enough memory. */
   boolean growNow() {
     return ensure(groups) && learn(Integer.MAX_VALUE, Integer.MAX_VALUE) && split();
   }
 
   /**
-   * Takes a walk on through this table, from its group, ordinal and slot on.
+   * Continues a walk through this table from its group, ordinal and slot on.
    *
-   * @param sink returns whether the step goes on behind the block that was loaded
+   * @param sink returns whether the step continues after the loaded block
    * @return whether all groups were visited
    */
   boolean step(EntryWalk walk, BooleanSupplier sink) {
@@ -295,16 +295,16 @@ final class BucketTable {
     return true;
   }
 
-  /** Number of the group that is split next. */
+  /** Number of the next group to split. */
   private int nextOld() {
     return groups - Integer.highestOneBit(groups);
   }
 
   /**
-   * Learns the hashes of keys of the group that is split next.
+   * Learns the hashes of keys of the next group to split.
    *
-   * @param mostBlocks read that many blocks at most
-   * @param mostBytes read no block after so many bytes
+   * @param mostBlocks limit of the blocks to read
+   * @param mostBytes bytes after which no further block is read
    * @return whether all are known
    */
   private boolean learn(int mostBlocks, int mostBytes) {
@@ -333,11 +333,11 @@ final class BucketTable {
   }
 
   /**
-   * Splits the next group, of which all is known. The keys that leave it are copied, the new group
-   * goes live, the old one gives them up, and only then their old slots are cleared: at any moment
-   * a reader finds each key in a group whose header has it.
+   * Splits the next group; the hashes of all its keys are known. First it copies the keys that
+   * move, then it makes the new group live, then it changes the old header, and last it clears the
+   * old slots. So at any moment a reader finds each key in a group whose header covers it.
    *
-   * @return whether there was memory for it
+   * @return whether there was enough memory
    */
   private boolean split() {
     final int power = Integer.highestOneBit(groups);
@@ -374,8 +374,8 @@ final class BucketTable {
   }
 
   /**
-   * Copies the slots that move: those of buckets to the same place, those of spills to where there
-   * is room.
+   * Copies the slots that move: those of buckets to the same place, those of spills to any free
+   * place.
    */
   private void copy(int oldNumber, int newNumber, int bit) {
     spillsTaken = 0;
@@ -404,7 +404,7 @@ final class BucketTable {
     }
   }
 
-  /** Stores a slot where a side of a new group has room; in a new spill if it has none. */
+  /** Stores a slot at a free place of a side of a new group; in a new spill if there is none. */
   private void place(int newNumber, int newSide, long slot) {
     Bucket to = fresh[2 * newSide];
     if (to.freeSlot() == 0) {
@@ -436,7 +436,7 @@ final class BucketTable {
     }
   }
 
-  /** Gives the memory of the table back, except its head and spills. */
+  /** Frees the memory of the table, except its head and spills. */
   void close() {
     for (int page = 0; page < TableDescriptor.PAGES && extents[page] != null; page++) {
       final int units = StoreMemory.units(TableDescriptor.extentLength(page, doublings));

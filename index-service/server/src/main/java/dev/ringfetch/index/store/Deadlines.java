@@ -3,26 +3,29 @@ package dev.ringfetch.index.store;
 import java.util.Arrays;
 
 /**
- * The deadlines of a partition's entries, the earliest first: a heap of four children a node. Each
- * takes {@value #BYTES} bytes of the Java heap, in arrays of {@value #CHUNK} deadlines, so that no
- * addition copies more than references.
+ * The deadlines of a partition's entries, the earliest first, in a heap with four children per
+ * node. Each takes {@value #BYTES} bytes of the Java heap, in arrays of {@value #CHUNK} deadlines,
+ * so that no addition copies more than references.
  *
- * <p>A deadline stays when its entry is replaced or removed, until it comes or {@link Expiry#sweep}
+ * <p>The deadline of a replaced or removed entry stays until its time comes or {@link Expiry#sweep}
  * finds it. Used by the partition's owner alone.
  */
 final class Deadlines {
-  /** Of an empty heap: later than every deadline. */
+  /** The value of an empty heap: later than every deadline. */
   static final long NONE = Long.MAX_VALUE;
 
-  /** Bytes that a deadline takes. */
+  /** Bytes of a deadline. */
   static final int BYTES = 3 * Long.BYTES;
 
-  /** Deadlines of an array. */
+  /** Number of deadlines of an array. */
   static final int CHUNK = 1024;
 
   private static final int WORDS = 3;
 
-  /** Arrays with, for each deadline: itself, version of the entry, place of its block. */
+  /**
+   * Arrays with three words per deadline: the deadline, the entry's version, and the place of its
+   * block.
+   */
   private long[][] chunks = {};
 
   private int size;
@@ -41,7 +44,11 @@ final class Deadlines {
     return chunks[number / CHUNK][number % CHUNK * WORDS];
   }
 
-  /** Version of the entry of a deadline, which is numbered from 0, the earliest, to the size. */
+  /**
+   * Version of a deadline's entry.
+   *
+   * @param number from 0, the earliest, up to the size
+   */
   long version(int number) {
     return chunks[number / CHUNK][number % CHUNK * WORDS + 1];
   }
@@ -64,7 +71,7 @@ final class Deadlines {
     rise(size - 1, deadline, version, place);
   }
 
-  /** Removes the deadline with that number. */
+  /** Removes the deadline with this number. */
   void remove(int number) {
     size--;
     final long deadline = deadline(size);

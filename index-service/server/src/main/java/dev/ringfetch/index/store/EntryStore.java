@@ -7,8 +7,8 @@ import dev.ringfetch.index.v1.Entry;
  * The committed entries of one partition, as its owner sees them. Memory for a put is reserved
  * before the put, so that a put whose record is committed cannot fail.
  *
- * <p>One thread at a time, the partition's owner, calls these methods; each sees what earlier
- * owners did. Readers of an implementation are separate.
+ * <p>Only the partition's owner calls these methods; an owner sees the effects of all earlier
+ * owners. Readers of an implementation are separate.
  */
 public interface EntryStore {
   /** Returns the version of a key's entry, 0 if there is none. */
@@ -27,12 +27,12 @@ public interface EntryStore {
     return null;
   }
 
-  /** Returns the entry of a key, which later writes do not change, or null if there is none. */
+  /** Returns the entry of a key as an immutable object, or null if there is none. */
   Entry entry(ByteString key);
 
   /**
-   * Whether the key of the last {@link #version} or {@link #entry} can be put with a value of that
-   * length, in bytes.
+   * Checks whether the key of the last {@link #version} or {@link #entry} can be put with a value
+   * of this length in bytes.
    *
    * @return 0; or {@link PartitionStore#TOO_MANY_COLLISIONS} or {@link
    *     PartitionStore#COLLISIONS_TOO_LONG}, which are negative.
@@ -41,7 +41,7 @@ public interface EntryStore {
     return 0;
   }
 
-  /** What the last {@link #admit} found too many of: keys or bytes. */
+  /** The number of keys or bytes by which the last {@link #admit} was refused. */
   default long excess() {
     return 0;
   }
@@ -56,28 +56,28 @@ public interface EntryStore {
    */
   int reserve(int keyLength, int valueLength);
 
-  /** As {@link #reserve(int, int)}, for a put that may have a deadline. */
+  /** Same, for a put that may have a deadline. */
   default int reserve(int keyLength, int valueLength, boolean hasDeadline) {
     return reserve(keyLength, valueLength);
   }
 
-  /** Gives a reservation back that no put will use. */
+  /** Returns a reservation that no put will use. */
   void release(int keyLength, int valueLength);
 
-  /** As {@link #release(int, int)}, of a put that may have a deadline. */
+  /** Same, for a put that may have a deadline. */
   default void release(int keyLength, int valueLength, boolean hasDeadline) {
     release(keyLength, valueLength);
   }
 
   /**
-   * Writes an entry, visible to readers at once, and uses one reservation of its lengths up.
+   * Writes an entry, visible to readers at once, and consumes one reservation of its lengths.
    *
-   * @param version of the entry, larger than all that the store was given before.
+   * @param version of the entry, larger than all earlier ones.
    */
   void put(ByteString key, ByteString value, long version);
 
   /**
-   * As {@link #put(ByteString, ByteString, long)}, of an entry that may have a deadline.
+   * Same, for an entry that may have a deadline.
    *
    * @param deadline in milliseconds since 1970; 0 if there is none.
    */
@@ -92,8 +92,8 @@ public interface EntryStore {
   boolean delete(ByteString key);
 
   /**
-   * Grows the store by one bounded step if it has to grow. The owner calls it once in each cycle in
-   * which it puts, and while there is more to do.
+   * Grows the store by one bounded step if necessary. The owner calls it once per cycle with puts,
+   * and as long as it returns true.
    *
    * @return true while there is more to do.
    */
@@ -103,13 +103,14 @@ public interface EntryStore {
   long count();
 
   /**
-   * Throws {@link InternalError} here if memory that the calling thread has accessed was taken
-   * away. The owner calls it before it trusts what it has read and written.
+   * Throws {@link InternalError} if memory that the calling thread has accessed was unmapped. The
+   * owner calls it before it trusts its loads and stores.
    */
   default void verify() {}
 
   /**
-   * Begins a snapshot of what the store has now, and keeps for it what changes from now on.
+   * Begins a snapshot of the present entries, and keeps replaced and removed entries for it from
+   * now on.
    *
    * @throws UnsupportedOperationException if the store has no order of keys
    */
@@ -118,16 +119,17 @@ public interface EntryStore {
   }
 
   /**
-   * Takes a walk one bounded step on.
+   * Advances a walk by one bounded step.
    *
-   * @throws UnsupportedOperationException if the store is in no journal, and needs no snapshots
+   * @throws UnsupportedOperationException if the store has no journal, and so no snapshots
    */
   default void step(EntryWalk walk) {
     throw new UnsupportedOperationException("no walks");
   }
 
   /**
-   * Looks at what leads readers to a key. The owner calls it where a reader could not decide.
+   * Checks the memory that leads readers to a key. The owner calls it when a reader could not
+   * decide.
    *
    * @throws StoreDamagedException if memory is not as the owner left it
    */
@@ -141,8 +143,7 @@ public interface EntryStore {
   /**
    * Refuses the whole index for good, because its memory was found damaged.
    *
-   * @param damage a {@link StoreDamagedException}, or the {@link InternalError} of memory that was
-   *     taken away.
+   * @param damage a {@link StoreDamagedException}, or the {@link InternalError} of unmapped memory.
    */
   default void refuse(Throwable damage) {}
 }

@@ -6,37 +6,37 @@ import java.util.ArrayList;
 import java.util.List;
 
 /**
- * A walk over the entries of a partition, which its owner takes on in bounded steps while it goes
- * on to write between them. Each key that has an entry from the begin of the walk to its end comes
- * at least once, with a version that it had at some moment of the walk; it may come again.
+ * A walk over the entries of a partition. The owner advances it in bounded steps, and writes
+ * between the steps. Each key that has an entry during the whole walk comes at least once, with a
+ * version that it had at some moment of the walk; it may come again.
  *
- * <p>The place of a walk over a hash index is a slot. A key keeps its slot until a split moves it,
- * and then to a group behind all others: so groups are visited in ascending order, those included
- * that came since the begin. The place of a walk over an ordered index is a key.
+ * <p>The position of a walk over a hash index is a slot. A key keeps its slot until a split moves
+ * it to a group behind all others. So the walk visits groups in ascending order, including new
+ * ones. The position of a walk over an ordered index is a key.
  *
- * <p>The owner steps it; its user reads the entries and clears them between two steps.
+ * <p>The owner advances it; its user reads the entries and clears them between two steps.
  */
 public final class EntryWalk {
-  /** Bytes of entries after which a step ends; the entry that reaches them is in it. */
+  /** Bytes of entries that end a step, the last entry included. */
   static final int STEP_BYTES = 32 << 10;
 
-  /** Groups after which a step ends, however few entries they have. */
+  /** Groups that end a step, even if they have few entries. */
   static final int STEP_GROUPS = 256;
 
-  /** Leaves after which a step ends, however few entries they have. */
+  /** Leaves that end a step, even if they have few entries. */
   static final int STEP_LEAVES = 64;
 
-  /** Bytes of an entry besides key and value, about. */
+  /** Approximate bytes of an entry besides key and value. */
   private static final int OVERHEAD = 64;
 
   private final List<Entry> entries = new ArrayList<>();
   private int bytes;
   private boolean done;
 
-  /** Where the next step begins, in an ordered index. */
+  /** The begin of the next step in an ordered index. */
   ByteString key = ByteString.EMPTY;
 
-  // Where it begins in a hash index.
+  // The begin of the next step in a hash index.
   int table;
   int group;
   int ordinal;
@@ -50,7 +50,7 @@ public final class EntryWalk {
     return entries;
   }
 
-  /** Whether no entry is left for another step. */
+  /** Whether the walk is at its end. */
   public boolean isDone() {
     return done;
   }
@@ -61,7 +61,7 @@ public final class EntryWalk {
     bytes = 0;
   }
 
-  /** Adds an entry; returns whether the step goes on. */
+  /** Adds an entry; returns whether the step continues. */
   boolean add(Entry entry) {
     entries.add(entry);
     bytes += entry.getKey().size() + entry.getValue().size() + OVERHEAD;

@@ -6,24 +6,24 @@ import dev.ringfetch.index.layout.ClockDescriptor;
 import java.util.function.ToLongFunction;
 
 /**
- * The clock of a partition, which says to readers which entries are absent, and the deadlines of
- * the entries, which say to the owner which ones to remove.
+ * The expiry of a partition's entries: the clock, by which readers decide which entries are absent,
+ * and the deadlines, by which the owner decides which ones to remove.
  *
- * <p>Where deadlines that no entry has any more are more than the others, and {@value #SLACK}, each
- * change of an entry looks at a few. So an entry with a deadline costs about {@value
- * Deadlines#BYTES} bytes of the Java heap, and about twice that where entries are replaced long
- * before their deadlines.
+ * <p>When obsolete deadlines, which no entry has any more, outnumber the others and {@value
+ * #SLACK}, each change of an entry checks a few. So an entry with a deadline costs about {@value
+ * Deadlines#BYTES} bytes of the Java heap, and about twice that if entries are replaced long before
+ * their deadlines.
  *
  * <p>Used by the partition's owner alone.
  */
 public final class Expiry {
-  /** What {@link #first} is if no entry has a deadline: later than every deadline. */
+  /** Value of {@link #first} if no entry has a deadline: later than every deadline. */
   public static final long NONE = Deadlines.NONE;
 
-  /** Deadlines without an entry that are left alone, however few others there are. */
+  /** Number of obsolete deadlines that are always tolerated. */
   static final int SLACK = 1024;
 
-  /** Deadlines that one change of an entry looks at. */
+  /** Number of deadlines that one change of an entry checks. */
   private static final int SWEPT = 4;
 
   private final MemoryRegion region;
@@ -43,8 +43,8 @@ public final class Expiry {
    * Creates the clock at 0, without deadlines.
    *
    * @param address of the clock that readers see
-   * @param blocks for this alone
-   * @param versions tells the version of a key's entry, 0 if it has none
+   * @param blocks for the exclusive use of this object
+   * @param versions gives the version of a key's entry, 0 if it has none
    */
   Expiry(StoreMemory memory, long address, BlockStore blocks, ToLongFunction<ByteString> versions) {
     region = memory.region(address);
@@ -72,12 +72,12 @@ public final class Expiry {
     region.putLongRelease(offset, ClockDescriptor.word(clock, incarnation));
   }
 
-  /** The earliest deadline, perhaps one that no entry has any more; {@link #NONE} if none. */
+  /** The earliest deadline, which may be obsolete; {@link #NONE} if there is none. */
   public long first() {
     return deadlines.first();
   }
 
-  /** Key of the entry with the earliest deadline; null if no entry has that any more. */
+  /** Key of the entry with the earliest deadline; null if the deadline is obsolete. */
   public ByteString firstKey() {
     return key(0);
   }
@@ -109,12 +109,12 @@ public final class Expiry {
     return entries > 0;
   }
 
-  /** Number of deadlines that are kept. */
+  /** Number of deadlines. */
   int kept() {
     return deadlines.size();
   }
 
-  /** Looks at a few deadlines, if there are too many that no entry has any more. */
+  /** Checks a few deadlines if too many are obsolete. */
   void sweep() {
     for (int i = 0; i < SWEPT && deadlines.size() > 2L * entries + SLACK; i++) {
       swept = swept < deadlines.size() ? swept : 0;

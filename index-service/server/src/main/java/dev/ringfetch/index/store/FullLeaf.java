@@ -6,22 +6,25 @@ import dev.ringfetch.index.layout.KeyOrder;
 import dev.ringfetch.index.layout.NodeDescriptor;
 
 /**
- * The addition of an entry to a full leaf: some entries go to a neighbour that has room, or a new
- * leaf takes half of them. Neighbours that take entries first keep leaves about four fifths full
- * where keys come in no order, as in a B*-tree (Knuth, The Art of Computer Programming 3, 6.2.4);
- * splits alone would keep them at 69 %.
+ * The addition of an entry to a full leaf: moves some entries to a neighbour that has room, or half
+ * of them to a new leaf. Moving to neighbours first keeps leaves about four fifths full when keys
+ * come in random order, as in a B*-tree (Knuth, The Art of Computer Programming 3, 6.2.4); splits
+ * alone would keep them at 69 %.
  *
- * <p>Used by the partition's owner alone. Each key is in a leaf that readers reach at each moment,
- * perhaps in two that agree: the leaf that takes entries is stored before the one that gives them,
- * and the added entry is valid only after both.
+ * <p>Used by the partition's owner alone. At each moment, each key is in a leaf that readers can
+ * reach, perhaps in two leaves with the same entry: the leaf that receives entries is stored before
+ * the leaf that loses them, and the added entry becomes valid after both.
  */
 final class FullLeaf {
-  /** Entries with which a neighbour takes some: then both have room for several more. */
+  /**
+   * Limit of the entries of a neighbour that receives some: afterwards both have room for several
+   * more.
+   */
   static final int NEIGHBOUR_ENTRIES = NodeDescriptor.LEAF_ENTRIES * 3 / 4;
 
   private static final int ENTRY_LENGTH = NodeDescriptor.REFERENCE_LENGTH;
 
-  /** Of the full leaf and the added one. */
+  /** Number of entries of the full leaf and the added one. */
   private static final int ENTRIES = NodeDescriptor.LEAF_ENTRIES + 1;
 
   private final Tree tree;
@@ -29,7 +32,7 @@ final class FullLeaf {
   private final Separators separators;
   private final BlockStore blocks;
 
-  /** All entries, where a copy of a leaf has its entries. */
+  /** All entries, at the offset of a leaf's entries in its copy. */
   private final byte[] all =
       new byte[BlockDescriptor.COPY_OFFSET + NodeDescriptor.entry(0, ENTRIES)];
 
@@ -45,18 +48,18 @@ final class FullLeaf {
   /**
    * Adds an entry, whose block is written and not published, and publishes it.
    *
-   * @param image of the leaf; is that of the entries that it keeps, afterwards
+   * @param image of the leaf; afterwards the image of its remaining entries
    * @param place of the entry among those of the leaf
    * @param key of the entry
    * @param slot of its block
-   * @param version of it, the lower half
+   * @param version of the block, its lower half
    */
   void add(TreeNode leaf, byte[] image, int place, byte[] key, long slot, int version) {
     copy(image, 0, all, 0, place);
     final long head = KeyOrder.head(key, 0, key.length);
     NodeDescriptor.putReference(all, NodeDescriptor.entry(0, place), head, slot, version);
     copy(image, place, all, place + 1, NodeDescriptor.LEAF_ENTRIES - place);
-    // Where keys come in ascending order, leaves stay full.
+    // If keys come in ascending order, leaves stay full.
     final boolean atEnd = leaf.right == null && place == NodeDescriptor.LEAF_ENTRIES;
     final TreeNode left = taker(leaf, leaf.left);
     final TreeNode right = taker(leaf, leaf.right);
@@ -73,7 +76,10 @@ final class FullLeaf {
     }
   }
 
-  /** The neighbour if it can take entries, else null. Their parent alone has to change. */
+  /**
+   * The neighbour if it can receive entries, else null. Both have the same parent, which is the
+   * only inner node that changes.
+   */
   private static TreeNode taker(TreeNode leaf, TreeNode neighbour) {
     return neighbour != null
             && neighbour.parent == leaf.parent
@@ -82,7 +88,7 @@ final class FullLeaf {
         : null;
   }
 
-  /** The first entries go to the leaf to the left. */
+  /** Moves the first entries to the leaf to the left. */
   private void giveLeft(TreeNode leaf, byte[] image, int moved, Separator separator, long address) {
     final TreeNode left = leaf.left;
     nodes.load(left, otherImage);
@@ -92,13 +98,13 @@ final class FullLeaf {
     final Separator former = leaf.low;
     leaf.low = separators.use(separator);
     nodes.storeLeaf(left, otherImage, entries + moved);
-    nodes.storeInner(leaf.parent); // leads to the left one before the entries are there alone
+    nodes.storeInner(leaf.parent); // leads to the left leaf before it alone has the entries
     nodes.storeLeaf(leaf, image, ENTRIES - moved);
     blocks.publish(address);
     separators.leave(former);
   }
 
-  /** The last entries go to the leaf to the right. */
+  /** Moves the last entries to the leaf to the right. */
   private void giveRight(TreeNode leaf, byte[] image, int kept, Separator separator, long address) {
     final TreeNode right = leaf.right;
     nodes.load(right, otherImage);
@@ -116,7 +122,7 @@ final class FullLeaf {
     separators.leave(former);
   }
 
-  /** The last entries go to a new leaf. */
+  /** Moves the last entries to a new leaf. */
   private void split(TreeNode leaf, byte[] image, int kept, Separator separator, long address) {
     copy(all, 0, image, 0, kept);
     copy(all, kept, otherImage, 0, ENTRIES - kept);

@@ -18,9 +18,9 @@ public final class HashIndex extends StoredIndex {
   private HashLocation location;
 
   /**
-   * Creates an empty index that is open to readers, with a seed that no other one has.
+   * Creates an empty index that is open to readers, with a unique seed.
    *
-   * @param memory where it lives
+   * @param memory for its entries
    * @param partitions a power of two up to 256
    * @throws StoreFullException if there is no memory for it
    * @throws StoreDamagedException if that memory is damaged
@@ -32,9 +32,9 @@ public final class HashIndex extends StoredIndex {
   /**
    * Creates an empty index that is open to readers.
    *
-   * @param memory where it lives
+   * @param memory for its entries
    * @param partitions a power of two up to 256
-   * @param seed of the hash function, by which keys belong to partitions
+   * @param seed of the hash function, which assigns keys to partitions
    * @throws StoreFullException if there is no memory for it
    * @throws StoreDamagedException if that memory is damaged
    */
@@ -106,7 +106,7 @@ public final class HashIndex extends StoredIndex {
         KeyHash.of(bytes, 0, bytes.length, location.seed()), partitions.length);
   }
 
-  /** What readers need to know. */
+  /** The location of the index, for readers. */
   public HashLocation location() {
     return location;
   }

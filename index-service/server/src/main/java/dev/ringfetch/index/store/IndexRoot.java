@@ -6,8 +6,8 @@ import dev.ringfetch.index.layout.RootDescriptor;
 import java.util.concurrent.atomic.AtomicReference;
 
 /**
- * The root of an index in index memory: opens the index to readers and closes it, and refuses it
- * where its memory was damaged.
+ * The root of an index in index memory: opens the index to readers and closes it, and refuses it if
+ * its memory was damaged.
  *
  * <p>Safe for use by many threads.
  */
@@ -15,7 +15,7 @@ final class IndexRoot {
   private enum State {
     NEW,
     OPEN,
-    /** Damage was found. The index stays so until it is dropped. */
+    /** Damage was found. The index stays refused until it is dropped. */
     REFUSED,
     DROPPED
   }
@@ -31,7 +31,7 @@ final class IndexRoot {
    *
    * @param address of zeroed memory for it, see {@link StoreMemory#allocateRoot}
    * @param incarnation of the index
-   * @param units of that memory
+   * @param units length of that memory
    */
   IndexRoot(StoreMemory memory, long address, long incarnation, int units) {
     this.memory = memory;
@@ -48,7 +48,7 @@ final class IndexRoot {
     return incarnation;
   }
 
-  /** Stores a word that no reader comes to before the index is open. */
+  /** Stores a word that no reader can reach before the index is open. */
   void put(int offset, long value) {
     memory.region(address).putLong(memory.offset(address) + offset, value);
   }
@@ -63,7 +63,7 @@ final class IndexRoot {
         .putLongRelease(memory.offset(address) + RootDescriptor.OPEN_OFFSET, incarnation);
   }
 
-  /** Gives the memory of the root back, which was dropped or never opened. */
+  /** Frees the memory of the root, which was dropped or never opened. */
   void free() {
     memory.freeRoot(address, units);
   }
@@ -75,7 +75,7 @@ final class IndexRoot {
       region.putLongRelease(memory.offset(address) + RootDescriptor.OPEN_OFFSET, 0);
       region.fullFence();
       region.verify();
-    } catch (InternalError e) { // taken away: no reader finds it open
+    } catch (InternalError e) { // unmapped: no reader finds it open
       MemoryFaults.absorb(region, e);
     }
   }
@@ -87,7 +87,7 @@ final class IndexRoot {
     }
   }
 
-  /** Refuses the index for damage that an owner met, and looks for memory that was taken away. */
+  /** Refuses the index for damage that an owner has found, and checks for unmapped memory. */
   void refuse(Throwable damage) {
     refuse();
     if (damage instanceof InternalError) {
@@ -99,7 +99,7 @@ final class IndexRoot {
     return state.get() == State.REFUSED;
   }
 
-  /** Closes the index to readers for good, before its memory is given back. */
+  /** Closes the index to readers for good, before its memory is freed. */
   synchronized void drop() {
     final State before = state.getAndSet(State.DROPPED);
     if (before == State.NEW || before == State.DROPPED) {

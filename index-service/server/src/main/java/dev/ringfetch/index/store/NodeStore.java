@@ -14,7 +14,7 @@ import java.util.zip.CRC32C;
  * heap. Used by the partition's owner alone.
  */
 final class NodeStore {
-  /** Free nodes that are kept for the next splits. */
+  /** Number of free nodes that are kept for the next splits. */
   private static final int SPARE = 2;
 
   private static final int UNITS = NodeDescriptor.LENGTH / StoreMemory.UNIT_LENGTH;
@@ -33,7 +33,7 @@ final class NodeStore {
     this.incarnation = incarnation;
   }
 
-  /** Reserves so many nodes, in place of what was reserved before; false if there is no memory. */
+  /** Sets the number of reserved nodes; false if there is not enough memory. */
   boolean reserve(int nodes) {
     while (freeCount < nodes) {
       final long address = memory.allocate(UNITS);
@@ -48,7 +48,7 @@ final class NodeStore {
     return true;
   }
 
-  /** Gives free nodes back that are neither reserved nor spare. */
+  /** Frees the free nodes that are neither reserved nor spare. */
   void trim() {
     while (freeCount > reserved + SPARE) {
       memory.free(free[--freeCount], UNITS);
@@ -62,7 +62,7 @@ final class NodeStore {
     free[freeCount++] = address;
   }
 
-  /** Creates a node without an image, for which memory is reserved. */
+  /** Creates a node without an image; its memory must be reserved. */
   TreeNode create(int level) {
     if (freeCount == 0) {
       throw new IllegalStateException("more nodes than reserved: reserved=" + reserved);
@@ -70,14 +70,14 @@ final class NodeStore {
     return new TreeNode(free[--freeCount], level);
   }
 
-  /** Gives the memory of a node back, which is in the tree no more. */
+  /** Frees the memory of a node that was removed from the tree. */
   void remove(TreeNode node) {
     NodeDescriptor.putHeader(scratch, NodeDescriptor.DEAD, 0);
     store(node, scratch);
     keep(node.address);
   }
 
-  /** Gives the memory of a node and of its descendants back, for good. */
+  /** Frees the memory of a node and of its descendants for good. */
   void close(TreeNode node) {
     for (int i = 0; i < node.childCount; i++) {
       close(node.children[i]);
@@ -85,7 +85,7 @@ final class NodeStore {
     memory.free(node.address, UNITS);
   }
 
-  /** Gives the memory of free nodes back, for good. */
+  /** Frees the memory of free nodes for good. */
   void close() {
     while (freeCount > 0) {
       memory.free(free[--freeCount], UNITS);
@@ -95,7 +95,7 @@ final class NodeStore {
   /**
    * Copies the image of a node.
    *
-   * @throws StoreDamagedException if it is not as the owner stored it
+   * @throws StoreDamagedException if it is not what the owner stored
    */
   void load(TreeNode node, byte[] copy) {
     memory
@@ -110,7 +110,7 @@ final class NodeStore {
     }
   }
 
-  /** Whether a copy, which was loaded or stored before, is the present image of the same node. */
+  /** Whether a copy that was loaded or stored before is still the image of the same node. */
   boolean isCurrent(TreeNode node, byte[] copy) {
     return NodeDescriptor.word(copy, NodeDescriptor.SEQUENCE_OFFSET) == node.sequence;
   }
@@ -124,7 +124,7 @@ final class NodeStore {
     load(node, scratch);
   }
 
-  /** Stores the image of a leaf: entries of a copy, fences and link of the heap. */
+  /** Stores the image of a leaf: entries from a copy, fences and link from the heap. */
   void storeLeaf(TreeNode leaf, byte[] copy, int count) {
     NodeDescriptor.putHeader(copy, 0, count);
     putNeighbours(leaf, copy);
@@ -166,8 +166,8 @@ final class NodeStore {
   }
 
   /**
-   * Stores an image. The odd sequence is there before anything else changes, the even one after all
-   * has: so a reader of live memory sees one state; any other mixture has a wrong checksum.
+   * Stores an image: first an odd sequence, then all other words, last an even sequence. So a
+   * reader of live memory detects a mixture of two states; in a copy the checksum reveals it.
    */
   private void store(TreeNode node, byte[] copy) {
     sequence += 2;

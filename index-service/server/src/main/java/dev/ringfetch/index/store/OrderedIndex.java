@@ -16,7 +16,7 @@ public final class OrderedIndex extends StoredIndex {
   /**
    * Creates an empty index that is open to readers.
    *
-   * @param memory where it lives
+   * @param memory for its entries
    * @throws StoreFullException if there is no memory for it
    * @throws StoreDamagedException if that memory is damaged
    */
@@ -53,7 +53,7 @@ public final class OrderedIndex extends StoredIndex {
     return 0;
   }
 
-  /** What readers need to know. */
+  /** The location of the index, for readers. */
   public OrderedLocation location() {
     return new OrderedLocation(memory.incarnation(), root().address(), root().incarnation());
   }

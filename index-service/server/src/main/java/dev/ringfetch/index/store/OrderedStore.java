@@ -12,18 +12,18 @@ import java.util.Arrays;
 import java.util.concurrent.atomic.AtomicLong;
 
 /**
- * The entries of an ordered index in index memory, as its owner sees and changes them. Readers see
- * each change as soon as the method returns, and some part of them earlier; one change of an entry
- * is one change of one leaf.
+ * The owner's access to the entries of an ordered index in index memory. A change is visible to
+ * readers when the method returns, perhaps earlier; one change of an entry is one change of one
+ * leaf.
  *
- * <p>The owner compares each leaf and each block with a checksum before it trusts them. Methods
- * throw {@link StoreDamagedException} where one does not fit; the index is to be refused then. They
- * may throw InternalError where memory was taken away, and {@link #verify} does so at the latest.
+ * <p>The owner verifies the checksum of each leaf and each block before it trusts them. Methods
+ * throw {@link StoreDamagedException} if one is wrong; the caller then refuses the index. They may
+ * throw InternalError if memory was unmapped, and {@link #verify} does so at the latest.
  *
- * <p>Used by one thread at a time, and what one thread did must happen before what the next does.
+ * <p>Used by one thread at a time; the actions of one must happen before those of the next.
  */
 public final class OrderedStore implements EntryStore {
-  /** Behind a key: the next key there can be. */
+  /** Suffix that makes the next possible key. */
   private static final ByteString BEHIND = ByteString.copyFrom(new byte[1]);
 
   private final StoreMemory memory;
@@ -48,17 +48,17 @@ public final class OrderedStore implements EntryStore {
   private int code;
 
   /**
-   * The key that was searched last, the same object, if nothing has changed since: what the search
-   * left in fields is still right then. Else null.
+   * The object of the last searched key while the results of the search, which are in fields, are
+   * valid; null after a change.
    */
   private ByteString searched;
 
   private boolean found;
 
-  /** Number of the leaf's entry whose block was loaded last; -1 if that is of no such entry. */
+  /** Number of the leaf's entry whose block was loaded last; -1 if there is none. */
   private int loaded;
 
-  /** The leaf of the key that was searched last, its image, and where in it the key is or goes. */
+  /** The leaf of the last searched key, its image, and the place of the key in it. */
   private TreeNode leaf;
 
   private final byte[] image = new byte[NodeDescriptor.COPY_LENGTH];
@@ -91,7 +91,7 @@ public final class OrderedStore implements EntryStore {
     return nodes.reserve(0);
   }
 
-  /** Gives all memory back. */
+  /** Frees all memory. */
   void close() {
     tree.close();
     nodes.close();
@@ -145,12 +145,12 @@ public final class OrderedStore implements EntryStore {
     snapshots.add(snapshot);
   }
 
-  /** Keeps the entry of the key that was found, before it changes. */
+  /** Keeps the found entry for snapshots, before it changes. */
   private void keep(ByteString key) {
     snapshots.keep(entryAtPlace(key));
   }
 
-  /** Also looks at the entries on both sides of the key, where scans come by. */
+  /** Also checks the entries on both sides of the key, which scans pass. */
   @Override
   public void check(ByteString key) {
     final boolean unused = find(key);
@@ -165,16 +165,16 @@ public final class OrderedStore implements EntryStore {
     searched = null;
   }
 
-  /** Sees to it that the image is that of a leaf, which the owner trusts once it is on the heap. */
+  /** Loads the image of a leaf if necessary; the owner trusts an image on the heap. */
   private void loadLeaf(TreeNode node) {
     if (leaf != node || !nodes.isCurrent(node, image)) {
-      leaf = null; // in case that the next line throws
+      leaf = null; // as the next line may throw
       nodes.load(node, image);
       leaf = node;
     }
   }
 
-  /** Looks at the blocks of an entry and of those beside it, as far as there are any. */
+  /** Checks the blocks of an entry and of its neighbours in the leaf. */
   private void loadEntries(int number) {
     final int entries = NodeDescriptor.count(image);
     for (int i = Math.max(0, number - 1); i <= number + 1 && i < entries; i++) {
@@ -199,7 +199,7 @@ public final class OrderedStore implements EntryStore {
     return found;
   }
 
-  /** Finds a key that is to be written: as {@link #find} has, if that was the last search. */
+  /** Finds a key for a write; reuses the result of {@link #find} if that was the last search. */
   @SuppressWarnings("ReferenceEquality") // equal keys may be compared in vain
   private boolean findToWrite(ByteString key) {
     return searched == key ? found : find(key);
@@ -247,8 +247,8 @@ public final class OrderedStore implements EntryStore {
   }
 
   /**
-   * Reserves memory for one put, so that the put cannot fail: a block, and what the splits of nodes
-   * up to the highest may need.
+   * Reserves memory for one put, so that the put cannot fail: a block, and nodes for splits up to
+   * the highest level.
    *
    * @return 0, or {@link PartitionStore#FULL} or {@link PartitionStore#TOO_LONG}
    */
@@ -293,26 +293,29 @@ public final class OrderedStore implements EntryStore {
     endReservation();
   }
 
-  /** Where memory is short, what is left is enough: the puts before had their share and more. */
+  /**
+   * Ends a reservation. If memory is short, the remaining nodes suffice: earlier puts used less
+   * than their share.
+   */
   private void endReservation() {
     reservations--;
     final boolean unused = nodes.reserve(nodesFor(reservations));
   }
 
   /**
-   * Nodes that so many puts may need. Each splits one node of a level at most. A new highest node,
-   * and a split of one that came since, follow only after many splits below: fewer than one for
-   * each put, and one more.
+   * Limit of the nodes that a number of puts may need. Each put splits at most one node per level.
+   * A new highest node, or a split of a new one, follows only after many splits below: fewer than
+   * one per put, and one more.
    */
   private int nodesFor(int puts) {
     return puts == 0 ? 0 : puts * (tree.height() + 1) + 1;
   }
 
   /**
-   * Stores an entry in place of the key's former one, if there is one. Consumes a reservation with
-   * these lengths.
+   * Stores an entry, which replaces the key's former one. Consumes a reservation with these
+   * lengths.
    *
-   * @param version from 1 to {@link PartitionStore#MAX_VERSION}; no other put here has or had it
+   * @param version from 1 to {@link PartitionStore#MAX_VERSION}, unique in this store
    */
   @Override
   public void put(ByteString key, ByteString value, long version) {
@@ -365,14 +368,14 @@ public final class OrderedStore implements EntryStore {
     expiry.sweep();
   }
 
-  /** Notes that the entry that was found ends. */
+  /** Notes the end of the found entry. */
   private void endDeadline() {
     if (expiry.isUsed() && deadlineAtPlace() != 0) {
       expiry.ended();
     }
   }
 
-  /** Forgets what a search has found, before it is not so any more. */
+  /** Forgets the result of the last search, before a change. */
   private void change() {
     searched = null;
     loaded = -1;
@@ -404,7 +407,7 @@ public final class OrderedStore implements EntryStore {
     return true;
   }
 
-  /** Nothing: each put does what it needs. */
+  /** Does nothing: each put grows the tree as it needs. */
   @Override
   public boolean grow() {
     return false;
@@ -419,7 +422,7 @@ public final class OrderedStore implements EntryStore {
     searched = null;
   }
 
-  /** Walks to the end of a leaf; returns whether the step goes on. */
+  /** Walks to the end of a leaf; returns whether the step continues. */
   private boolean stepLeaf(EntryWalk walk) {
     final boolean unused = find(walk.key);
     for (int i = place; i < NodeDescriptor.count(image); i++) {

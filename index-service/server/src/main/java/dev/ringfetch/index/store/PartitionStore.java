@@ -11,18 +11,18 @@ import dev.ringfetch.index.v1.Entry;
 import java.util.concurrent.atomic.AtomicLong;
 
 /**
- * The entries of a partition in index memory, as its owner sees and changes them. Readers see each
- * change as soon as the method returns, and some part of them earlier.
+ * The owner's access to the entries of a partition in index memory. A change is visible to readers
+ * when the method returns, perhaps earlier.
  *
- * <p>A key is in one of two combined buckets, one in each of two tables, of which one grows at a
- * time: so keys find room in the other while half of the groups of one are twice as full. A key
- * keeps its slot until it is deleted or a split moves it.
+ * <p>A key is in one of two combined buckets, one in each of two tables. Only one table grows at a
+ * time: while half of its groups are twice as full, keys find room in the other table. A key keeps
+ * its slot until it is deleted or a split moves it.
  *
- * <p>The owner compares each bucket and each block with a checksum before it trusts them. Methods
- * throw {@link StoreDamagedException} where one does not fit; the index is to be refused then. They
- * may throw InternalError where memory was taken away, and {@link #verify} does so at the latest.
+ * <p>The owner verifies the checksum of each bucket and each block before it trusts them. Methods
+ * throw {@link StoreDamagedException} if one is wrong; the caller then refuses the index. They may
+ * throw InternalError if memory was unmapped, and {@link #verify} does so at the latest.
  *
- * <p>Used by one thread at a time, and what one thread did must happen before what the next does.
+ * <p>Used by one thread at a time; the actions of one must happen before those of the next.
  */
 public final class PartitionStore implements EntryStore {
   /** Returned by {@link #reserve}: index memory is used up. Reads and deletes go on. */
@@ -31,21 +31,21 @@ public final class PartitionStore implements EntryStore {
   /** Returned by {@link #reserve}: no block is long enough for such an entry. */
   public static final int TOO_LONG = -2;
 
-  /** Returned by {@link #admit}: too many keys hash as the key does. */
+  /** Returned by {@link #admit}: too many keys collide with the key. */
   public static final int TOO_MANY_COLLISIONS = -3;
 
-  /** Returned by {@link #admit}: keys that hash as the key does have too long blocks. */
+  /** Returned by {@link #admit}: the blocks of colliding keys are too long. */
   public static final int COLLISIONS_TOO_LONG = -4;
 
   /**
-   * Keys that the spills of a side may have: by chance not even one spill fills. The owner looks at
-   * all of them for each write of such a key.
+   * Limit of the keys in the spills of a side; random keys do not even fill one spill. A write of
+   * such a key searches all of them.
    */
   public static final int MAX_COLLISIONS = 16 * (GroupDescriptor.WORDS - 1);
 
   /**
-   * Bytes of blocks that keys with the same fingerprint and the same buckets may have together:
-   * eight longest ones have no more. The owner compares the checksums of all of them.
+   * Limit of the bytes of all blocks with the same fingerprint and buckets: eight of the longest.
+   * The owner verifies the checksums of all of them.
    */
   public static final int MAX_COLLISION_BYTES = 8 << 20;
 
@@ -53,16 +53,16 @@ public final class PartitionStore implements EntryStore {
   public static final long MAX_VERSION = (1L << 48) - 1;
 
   /**
-   * Entries for each 100 slots above which tables grow. Higher, some keys would find both combined
+   * Entries per 100 slots above which tables grow. With more, some keys would find both combined
    * buckets full: one in 10,000 at 68, one in 1,000 at 70, one in 55 at 75 (simulated to 300,000
    * entries).
    */
   private static final int FILL_PERCENT = 67;
 
-  /** Entries for each 100 slots above which a put grows the table itself. */
+  /** Entries per 100 slots above which a put itself grows the table. */
   private static final int URGENT_PERCENT = 70;
 
-  /** Entries for each 100 slots above which no more are taken, if tables cannot grow. */
+  /** Entries per 100 slots above which puts are refused if tables cannot grow. */
   private static final int MAX_PERCENT = 95;
 
   private final StoreMemory memory;
@@ -76,8 +76,8 @@ public final class PartitionStore implements EntryStore {
   private long reservations;
 
   /**
-   * The key that was searched last, the same object, if nothing has changed since: what the search
-   * left in fields is still right then. Else null.
+   * The object of the last searched key while the results of the search, which are in fields, are
+   * valid; null after a change.
    */
   private ByteString searched;
 
@@ -87,19 +87,19 @@ public final class PartitionStore implements EntryStore {
   private int keyLength;
   private long hash;
 
-  /** Bytes of blocks of other keys with the fingerprint, as far as find looked. */
+  /** Bytes of blocks of other keys with the fingerprint that the last search has read. */
   private long collisionBytes;
 
-  // Where find found the key, if it did, or where place found room.
+  // The place where find found the key, or where place found room.
   private BucketTable table;
   private Bucket bucket;
   private int slotNumber;
   private long slot;
 
-  /** What the last admit refused. */
+  /** The number of keys or bytes that the last admit refused. */
   private long excess;
 
-  /** Whether the put took the spill that was reserved for it. */
+  /** Whether the put has used its reserved spill. */
   private boolean spilled;
 
   /** Creates an empty partition, still without memory. */
@@ -121,12 +121,12 @@ public final class PartitionStore implements EntryStore {
     }
   }
 
-  /** Sees to the first groups; returns false if there is no memory. */
+  /** Creates the first groups; returns false if there is no memory. */
   boolean open() {
     return tables[0].open() && tables[1].open();
   }
 
-  /** Gives all memory back. */
+  /** Frees all memory. */
   void close() {
     tables[0].close();
     tables[1].close();
@@ -164,8 +164,8 @@ public final class PartitionStore implements EntryStore {
   }
 
   /**
-   * Whether the key of the last {@link #version} or {@link #entry} can be put with a value of that
-   * length. The owner bounds its work for keys that were chosen to collide.
+   * Checks whether the key of the last {@link #version} or {@link #entry} can be put with a value
+   * of this length. So the owner bounds its work for keys that were chosen to collide.
    *
    * @return 0, or {@link #TOO_MANY_COLLISIONS} or {@link #COLLISIONS_TOO_LONG}, which are negative
    */
@@ -188,7 +188,7 @@ public final class PartitionStore implements EntryStore {
     return 0;
   }
 
-  /** Keys or bytes that the last {@link #admit} found too many. */
+  /** The number of keys or bytes by which the last {@link #admit} was refused. */
   @Override
   public long excess() {
     return excess;
@@ -220,7 +220,7 @@ public final class PartitionStore implements EntryStore {
     if (!allocator.reserve(sizeClass)) {
       return FULL;
     }
-    // For the case that both combined buckets of the key are full.
+    // A spill, in case that both combined buckets of the key are full.
     if (!allocator.reserve(BucketTable.SPILL_CLASS)) {
       allocator.release(sizeClass);
       return FULL;
@@ -229,7 +229,7 @@ public final class PartitionStore implements EntryStore {
     return 0;
   }
 
-  /** Gives the reservation of a put back that does not come. */
+  /** Returns the reservation of a put that does not follow. */
   @Override
   public void release(int keyLength, int valueLength) {
     release(keyLength, valueLength, false);
@@ -244,10 +244,10 @@ public final class PartitionStore implements EntryStore {
   }
 
   /**
-   * Stores an entry in place of the key's former one, if there is one. Consumes a reservation with
-   * these lengths.
+   * Stores an entry, which replaces the key's former one. Consumes a reservation with these
+   * lengths.
    *
-   * @param version from 1 to {@link #MAX_VERSION}; no other put here has or had it
+   * @param version from 1 to {@link #MAX_VERSION}, unique in this store
    */
   @Override
   public void put(ByteString key, ByteString value, long version) {
@@ -312,9 +312,9 @@ public final class PartitionStore implements EntryStore {
   }
 
   /**
-   * Does one bounded piece of growth: the split of a group, or a part of it where blocks or chains
-   * are long. The owner calls it once in each duty cycle that puts; puts come to do it themselves
-   * if it does not.
+   * Does one bounded step of growth: the split of a group, or a part of it if blocks or chains are
+   * long. The owner calls it once per duty cycle with puts; otherwise puts must do it themselves in
+   * the end.
    *
    * @return whether there is more to do
    */
@@ -324,7 +324,7 @@ public final class PartitionStore implements EntryStore {
     return isFuller(0, FILL_PERCENT) && tables[growing()].grow() && isFuller(0, FILL_PERCENT);
   }
 
-  /** Grows the tables for so many entries in all, as far as there is memory. */
+  /** Grows the tables for this total of entries, as far as memory allows. */
   void expect(long entries) {
     searched = null;
     while (isFuller(entries - count.getPlain(), FILL_PERCENT) && tables[growing()].growNow()) {
@@ -366,7 +366,7 @@ public final class PartitionStore implements EntryStore {
     return (count.getPlain() + more) * 100 > slots * percent;
   }
 
-  /** The table that grows: the one that is between two powers of two, or else the smaller one. */
+  /** The growing table: the one between two powers of two, else the smaller one. */
   private int growing() {
     final int groups0 = tables[0].groups();
     final int groups1 = tables[1].groups();
@@ -376,7 +376,7 @@ public final class PartitionStore implements EntryStore {
     return Integer.bitCount(groups1) != 1 || groups1 < groups0 ? 1 : 0;
   }
 
-  /** Finds a free slot for the key, in the emptier one of its combined buckets. */
+  /** Finds a free slot for the key in the emptier of its combined buckets. */
   private void place() {
     final int free0 = tables[0].freeSlots();
     final int free1 = tables[1].freeSlots();
@@ -412,7 +412,7 @@ public final class PartitionStore implements EntryStore {
     return found;
   }
 
-  /** Finds a key that is to be written: as {@link #find} has, if that was the last search. */
+  /** Finds a key for a write; reuses the result of {@link #find} if that was the last search. */
   @SuppressWarnings("ReferenceEquality") // equal keys may be compared in vain
   private boolean findToWrite(ByteString key) {
     return searched == key ? found : find(key);
@@ -446,7 +446,7 @@ public final class PartitionStore implements EntryStore {
     return isThere;
   }
 
-  /** Looks for the key, unless it was found before, and counts the bytes of those that collide. */
+  /** Searches for the key, unless it was found before, and counts the bytes of colliding blocks. */
   private boolean find(BucketTable inTable, Bucket in, boolean foundBefore) {
     final int fingerprint = KeyHash.fingerprint(hash);
     boolean isThere = foundBefore;

@@ -10,8 +10,8 @@ import java.util.function.LongSupplier;
 
 /**
  * The preparation of segments ahead of their use: creates the next one, and touches each page, on
- * an executor. An owner that needs it earlier creates it itself; only while the executor is at it,
- * the owner waits for that.
+ * an executor. An owner that needs the segment earlier creates it itself, or waits if the executor
+ * has begun.
  *
  * <table>
  *   <caption>States</caption>
@@ -22,8 +22,8 @@ import java.util.function.LongSupplier;
  *   <tr><td>READY<td>IDLE: the segment is taken
  * </table>
  *
- * <p>After a failure the executor tries again, at most once in {@value #RETRY_MS} ms, as long as
- * segments are asked for.
+ * <p>After a failure the executor tries again, at most once per {@value #RETRY_MS} ms, while there
+ * are requests.
  *
  * <p>Safe for use by many threads.
  */
@@ -85,8 +85,8 @@ final class SegmentGrowth {
   }
 
   /**
-   * Returns the next segment; null if its creation failed, for {@link #failure}, or has failed
-   * before and was not tried again yet.
+   * Returns the next segment; null if its creation has failed, see {@link #failure}, and was not
+   * tried again yet.
    */
   synchronized MemoryRegion take() {
     if (failure != null) {
@@ -116,7 +116,7 @@ final class SegmentGrowth {
     while (state == State.RUNNING) {
       try {
         wait();
-      } catch (InterruptedException e) { // the creation goes on, and ends
+      } catch (InterruptedException e) { // the creation continues and ends
         interrupted = true;
       }
     }
@@ -125,7 +125,7 @@ final class SegmentGrowth {
     }
   }
 
-  /** Creates the segment that was asked for, unless another thread has begun to. */
+  /** Creates the requested segment, unless another thread has begun. */
   private void prepare() {
     synchronized (this) {
       if (state != State.REQUESTED) {
@@ -139,7 +139,7 @@ final class SegmentGrowth {
       created = create();
     } catch (IOException e) {
       failed = e;
-    } catch (Throwable e) { // whatever it is: owners wait for the end of this
+    } catch (Throwable e) { // all failures: owners wait for the end
       failed = new IOException("a segment was not created: " + e.getMessage(), e);
     }
     synchronized (this) {
@@ -158,13 +158,13 @@ final class SegmentGrowth {
     }
     try {
       touch(region);
-    } catch (InternalError e) { // taken away already: the owner that uses it finds out
+    } catch (InternalError e) { // unmapped already: the owner that uses it detects that
       MemoryFaults.absorb(region, e);
     }
     return region;
   }
 
-  /** Stores into each page, so that the owner's first stores do not wait for the page. */
+  /** Stores into each page, so that the owner's first stores do not fault. */
   private static void touch(MemoryRegion region) {
     for (int i = 0; i < region.length(); i += PAGE_LENGTH) {
       region.putLong(i, 0);
@@ -172,7 +172,7 @@ final class SegmentGrowth {
     region.verify();
   }
 
-  /** Why the last segment that was asked for did not come; null if it came. */
+  /** The failure of the last request for a segment; null if it succeeded. */
   synchronized IOException failure() {
     return failure;
   }

@@ -1,8 +1,8 @@
 package dev.ringfetch.index.store;
 
 /**
- * A key at which one node of an ordered index ends and the next begins: its bytes, and what nodes
- * say of it. Used by the partition's owner alone.
+ * A key at which one node of an ordered index ends and the next begins: its bytes, and the
+ * reference to it in nodes. Used by the partition's owner alone.
  */
 final class Separator {
   final byte[] key;

@@ -9,11 +9,11 @@ import dev.ringfetch.index.layout.SizeClasses;
 import java.util.Arrays;
 
 /**
- * The separators of an ordered index, with the blocks of the long ones, which are given back when
- * no node begins at the separator any more. Used by the partition's owner alone.
+ * The separators of an ordered index, with the blocks of the long ones, which are freed when no
+ * node begins at the separator any more. Used by the partition's owner alone.
  */
 final class Separators {
-  /** Class of the block that is reserved for a separator, whatever its length. */
+  /** Class of the block that is reserved for any separator. */
   private static final int RESERVED_CLASS =
       SizeClasses.of((int) BlockDescriptor.length(BlockDescriptor.MAX_KEY_LENGTH, 0));
 
@@ -32,7 +32,7 @@ final class Separators {
     return allocator.reserve(RESERVED_CLASS);
   }
 
-  /** Gives a reservation back, unless the separator that was created last took it. */
+  /** Returns a reservation, unless the last created separator has used it. */
   void release() {
     if (!tookReserved) {
       allocator.release(RESERVED_CLASS);
@@ -46,7 +46,7 @@ final class Separators {
   }
 
   /**
-   * Creates the shortest separator between two keys, for which memory is reserved. Not in use yet.
+   * Creates the shortest separator between two keys; its memory must be reserved. Not in use yet.
    *
    * @param before a key
    * @param after a greater one
@@ -76,7 +76,7 @@ final class Separators {
     return separator;
   }
 
-  /** Notes that a node does not begin at a separator any more, to which no other node refers. */
+  /** Notes that a node no longer begins at a separator; no other node refers to it. */
   void leave(Separator separator) {
     if (--separator.uses == 0 && hasBlock(separator)) {
       allocator.give(GroupDescriptor.address(separator.slot));
@@ -88,7 +88,7 @@ final class Separators {
   }
 
   /**
-   * Compares the block of a separator with what was written.
+   * Compares the block of a separator with its written content.
    *
    * @throws StoreDamagedException if they differ
    */

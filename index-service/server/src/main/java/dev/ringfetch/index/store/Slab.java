@@ -3,8 +3,8 @@ package dev.ringfetch.index.store;
 import dev.ringfetch.index.layout.SizeClasses;
 
 /**
- * A run of index memory that is cut into blocks of one size class, and which of them are free. A
- * slab with free blocks is in the list of its class. Used by the partition's owner alone.
+ * A run of index memory that is divided into blocks of one size class, with the list of its free
+ * blocks. A slab with free blocks is in the list of its class. Used by the partition's owner alone.
  */
 final class Slab {
   final long address;
@@ -13,7 +13,7 @@ final class Slab {
   final int blocks;
   int free;
 
-  /** Where it stands among the allocator's slabs. */
+  /** Its place among the allocator's slabs. */
   int place;
 
   Slab next;
@@ -36,7 +36,7 @@ final class Slab {
     }
   }
 
-  /** Takes a free block, of which there is one; returns its address. */
+  /** Allocates a free block, which must exist; returns its address. */
   long take() {
     int word = 0;
     while (freeBits[word] == 0) {
@@ -48,7 +48,7 @@ final class Slab {
     return address + (long) (word * Long.SIZE + bit) * blockLength;
   }
 
-  /** Takes a block back. */
+  /** Frees a block. */
   void give(long block) {
     final int number = (int) (block - address) / blockLength;
     final long bit = 1L << number;

@@ -9,23 +9,23 @@ import java.util.concurrent.ConcurrentSkipListMap;
 import java.util.concurrent.atomic.AtomicReference;
 
 /**
- * A state of an ordered index that a scan reads while the owner writes on. The owner keeps here
- * each entry of the state that it replaces or removes, before readers can see that; the scan finds
- * the others in index memory, by their versions.
+ * A past state of an ordered index, for a scan, while the owner continues to write. The owner adds
+ * each entry of the state that it replaces or removes, before readers can see the change. The scan
+ * finds the other entries in index memory, by their versions.
  *
- * <p>The owner begins it and keeps entries; any other thread reads and closes it.
+ * <p>The owner begins it and adds entries; any other thread reads and closes it.
  */
 public final class Snapshot {
   private enum State {
     /** The owner has not begun it. */
     NEW,
     OPEN,
-    /** More was to be kept than may be; what there was is gone. */
+    /** The kept entries exceeded the limit and were dropped. */
     EXCEEDED,
     CLOSED
   }
 
-  /** Bytes that an entry takes besides key and value, about. */
+  /** Approximate bytes of an entry besides key and value. */
   private static final int ENTRY_OVERHEAD = 200;
 
   private final long limit;
@@ -47,14 +47,16 @@ public final class Snapshot {
     this.limit = limit;
   }
 
-  /** Begins: entries up to this version belong to the state, but for those that had ended. */
+  /**
+   * Begins the snapshot: entries up to this version belong to the state, except for expired ones.
+   */
   void begin(long newestVersion, long clockMs) {
     version = newestVersion;
     clock = clockMs;
     final boolean unused = state.compareAndSet(State.NEW, State.OPEN); // unless it was closed
   }
 
-  /** Keeps an entry that is about to be replaced or removed, if it belongs to the state. */
+  /** Adds an entry that is about to be replaced or removed, if it belongs to the state. */
   void keep(Entry entry) {
     if (entry.getVersion() > version || hasEnded(entry) || state.get() != State.OPEN) {
       return;
@@ -71,12 +73,12 @@ public final class Snapshot {
     return entry.getDeadlineMs() != 0 && entry.getDeadlineMs() <= clock;
   }
 
-  /** The clock at the begin, by which entries of the state are absent. */
+  /** The clock at the begin: it decides which entries had expired. */
   public long clock() {
     return clock;
   }
 
-  /** Whether entries are to be kept. */
+  /** Whether entries must be kept. */
   boolean isOpen() {
     return state.get() == State.OPEN;
   }
@@ -87,8 +89,8 @@ public final class Snapshot {
   }
 
   /**
-   * Whether more was to be kept than may be. To be looked at after {@link #kept} and after all that
-   * was read in index memory: if so, none of it is of use.
+   * Whether the limit was exceeded. The reader checks it after {@link #kept} and after its reads of
+   * index memory; if true, their results are not valid.
    */
   public boolean isExceeded() {
     return state.get() == State.EXCEEDED;
@@ -103,7 +105,7 @@ public final class Snapshot {
    * Entries of the state that were replaced or removed, in ascending order.
    *
    * @param from the first key
-   * @param to the first key beyond; empty: there is none
+   * @param to the first key beyond the range; empty if there is none
    */
   public Collection<Entry> kept(ByteString from, ByteString to) {
     if (to.isEmpty()) {
@@ -114,7 +116,7 @@ public final class Snapshot {
         : List.of();
   }
 
-  /** Ends it: nothing is kept any more. May be called more than once. */
+  /** Ends it: no more entries are kept. Idempotent. */
   public void close() {
     state.set(State.CLOSED);
     kept.clear();

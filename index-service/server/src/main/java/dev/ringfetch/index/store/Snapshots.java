@@ -13,7 +13,7 @@ final class Snapshots {
     open.add(snapshot);
   }
 
-  /** Whether entries are to be kept before they change. */
+  /** Whether entries must be kept before they change. */
   boolean areOpen() {
     if (open.isEmpty()) {
       return false;

@@ -23,7 +23,7 @@ final class SpillChain {
     return count;
   }
 
-  /** Copies a spill and compares it with its checksum. */
+  /** Copies a spill and verifies its checksum. */
   void load(StoreMemory memory, int number, Bucket into) {
     into.load(memory, addresses[number], ordinal(number, side), sums, number);
   }

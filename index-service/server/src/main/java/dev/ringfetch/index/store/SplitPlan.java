@@ -4,19 +4,19 @@ import dev.ringfetch.index.layout.GroupDescriptor;
 import java.util.Arrays;
 
 /**
- * What is known of the slots of the group that a table splits next: halves of the hashes of their
- * keys. The keys are learnt in bounded pieces, over several duty cycles where blocks are long or
- * chains are; a slot that changes meanwhile is learnt again.
+ * The hashes of the group that a table splits next: one half per slot. They are learnt in bounded
+ * steps, over several duty cycles if blocks or chains are long; a slot that changes meanwhile is
+ * learnt again.
  */
 final class SplitPlan {
-  /** No group. */
+  /** Number that stands for no group. */
   static final int NONE = -1;
 
   private long[] slots = new long[GroupDescriptor.BUCKETS * GroupDescriptor.WORDS];
   private int[] halves = new int[slots.length];
   private int group = NONE;
 
-  /** Begins with a group, unless it is the one that was begun with. */
+  /** Begins with a group, unless that is the present one. */
   void begin(int group) {
     if (this.group != group) {
       this.group = group;

@@ -2,7 +2,7 @@ package dev.ringfetch.index.store;
 
 /**
  * Thrown if index memory is not as the owners of its partitions wrote it: another process of the
- * same user changed it, or took it away. The index is refused from then on.
+ * same user changed or truncated it. The index is refused from then on.
  */
 public final class StoreDamagedException extends RuntimeException {
   private static final long serialVersionUID = 1;

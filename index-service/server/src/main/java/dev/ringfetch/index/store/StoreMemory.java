@@ -17,27 +17,27 @@ import java.util.concurrent.atomic.AtomicReferenceArray;
 import java.util.function.LongSupplier;
 
 /**
- * The index memory of a server: segments up to a budget, which the partitions of all indexes share,
+ * The index memory of a server: segments up to a budget, shared by the partitions of all indexes,
  * and the words that open it to readers.
  *
- * <p>Memory is given out in runs of units of {@value #UNIT_LENGTH} bytes, each run within one
- * segment. Partitions cut runs into blocks, so they come here rarely.
+ * <p>Memory is allocated in runs of units of {@value #UNIT_LENGTH} bytes, each run within one
+ * segment. Partitions divide runs into blocks, so they allocate rarely.
  *
  * <p>Once less than half a segment is free, the next segment is {@linkplain SegmentGrowth prepared}
  * on the executor, so that owners do not wait for it.
  *
- * <p>Safe for use by many threads. Giving out and taking back exclude each other.
+ * <p>Safe for use by many threads. Allocation and freeing are synchronized.
  */
 public final class StoreMemory implements SegmentReads.Segments {
-  /** Creates zeroed segments. */
+  /** A source of zeroed segments. */
   public interface SegmentSource {
-    /** Returns a new, zeroed segment of that length in bytes. */
+    /** Returns a new, zeroed segment of this length in bytes. */
     MemoryRegion grow(int length) throws IOException;
   }
 
-  /** What a store memory is made of. Each setter returns this. */
+  /** Options of a store memory. Each setter returns this. */
   public static final class Context {
-    /** Length of a segment unless set: 64 MiB. */
+    /** Default length of a segment: 64 MiB. */
     public static final int SEGMENT_LENGTH_DEFAULT = 64 << 20;
 
     private SegmentSource source;
@@ -50,22 +50,22 @@ public final class StoreMemory implements SegmentReads.Segments {
     private long incarnation;
     private long seed;
 
-    /** Sets where segments come from. */
+    /** Sets the source of segments. */
     public Context segmentSource(SegmentSource source) {
       this.source = source;
       return this;
     }
 
     /**
-     * Sets what creates segments ahead of their use. Unless set, the owner that asks for memory
-     * does.
+     * Sets the executor that creates segments ahead of their use. By default, the owner that needs
+     * memory creates them.
      */
     public Context growth(Executor executor) {
       growth = executor;
       return this;
     }
 
-    /** Sets the clock by which a failed creation is tried again, in nanoseconds. */
+    /** Sets the clock, in nanoseconds, for the retries of failed creations. */
     public Context clock(LongSupplier nanoseconds) {
       clock = nanoseconds;
       return this;
@@ -77,13 +77,13 @@ public final class StoreMemory implements SegmentReads.Segments {
       return this;
     }
 
-    /** Sets the most bytes that all segments may have together, at least a segment. */
+    /** Sets the limit of the bytes of all segments, at least one segment. */
     public Context budget(long bytes) {
       budget = bytes;
       return this;
     }
 
-    /** Sets the memory with the gate word, which this class only gives to readers. */
+    /** Sets the memory with the gate word, which this class only passes to readers. */
     public Context gate(MemoryRegion region, int offset) {
       gate = region;
       gateOffset = offset;
@@ -96,7 +96,7 @@ public final class StoreMemory implements SegmentReads.Segments {
       return this;
     }
 
-    /** Sets what the seeds of indexes are drawn from. */
+    /** Sets the seed from which the seeds of indexes are derived. */
     public Context seed(long seed) {
       this.seed = seed;
       return this;
@@ -123,7 +123,7 @@ public final class StoreMemory implements SegmentReads.Segments {
   /** Bytes of a unit. */
   static final int UNIT_LENGTH = 1024;
 
-  /** Returned by {@link #allocate}: the budget is used up, or no segment came. */
+  /** Returned by {@link #allocate}: the budget is used up, or no segment could be created. */
   static final long NONE = -1;
 
   private static final byte[] ZEROS = new byte[4096];
@@ -137,13 +137,13 @@ public final class StoreMemory implements SegmentReads.Segments {
   private final int unitsPerSegment;
   private final AtomicReferenceArray<MemoryRegion> segments;
 
-  /** The slab of each unit. An owner looks only at those of its own partition. */
+  /** The slab of each unit. An owner reads only those of its own partition. */
   private final Slab[][] slabs;
 
   private final BitSet[] used;
   private final int[] freeUnits;
 
-  /** A run as long as this was not found in the segment, and none was given back since. */
+  /** The shortest run that was not found in the segment since the last run was freed there. */
   private final int[] tooLong;
 
   private final Map<Integer, ArrayDeque<Long>> roots = new HashMap<>();
@@ -151,10 +151,10 @@ public final class StoreMemory implements SegmentReads.Segments {
   private final AtomicLong usedUnits = new AtomicLong();
   private final SegmentGrowth growth;
 
-  /** Segments that were taken away. */
+  /** Segments that were unmapped. */
   private final BitSet lost = new BitSet();
 
-  /** What {@link #quarantine} loads, kept so that the loads are not optimised away. */
+  /** The sum of the loads of {@link #quarantine}, kept so that they are not optimised away. */
   @SuppressWarnings("unused")
   private long touched;
 
@@ -184,7 +184,7 @@ public final class StoreMemory implements SegmentReads.Segments {
     first.putLongRelease(StoreDescriptor.INCARNATION_OFFSET, context.incarnation);
   }
 
-  /** Lets readers begin: stores the incarnation into the serving word. */
+  /** Admits readers: stores the incarnation into the serving word. */
   public void serve() {
     segments.get(0).putLongRelease(StoreDescriptor.SERVING_OFFSET, context.incarnation);
   }
@@ -204,22 +204,22 @@ public final class StoreMemory implements SegmentReads.Segments {
     return shift;
   }
 
-  /** The most bytes that all segments may have together. */
+  /** Limit of the bytes of all segments. */
   public long budget() {
     return context.budget;
   }
 
-  /** Bytes that are in use: by blocks, also free ones that belong to a size class, and tables. */
+  /** Bytes in use by tables and by blocks, including free blocks of a size class. */
   public long usedBytes() {
     return usedUnits.get() * UNIT_LENGTH;
   }
 
-  /** Whether there are as many segments as the budget allows. */
+  /** Whether the number of segments has reached the budget. */
   public boolean isAtLimit() {
     return count == segments.length();
   }
 
-  /** Why the last segment that was asked for did not come, or null if it came. */
+  /** The failure of the last request for a segment; null if it succeeded. */
   public IOException growthFailure() {
     return growth.failure();
   }
@@ -229,7 +229,7 @@ public final class StoreMemory implements SegmentReads.Segments {
     return growth.late();
   }
 
-  /** Class of the blocks that hold so many bytes; 0 if none here is long enough. */
+  /** Class of the shortest blocks for a length; 0 if none is long enough. */
   int sizeClass(long length) {
     if (length > SizeClasses.MAX_LENGTH) {
       return 0;
@@ -249,7 +249,7 @@ public final class StoreMemory implements SegmentReads.Segments {
     return new SegmentReads(this, shift, context.gate, context.gateOffset);
   }
 
-  /** The segment of an address that this class gave out. */
+  /** The segment of an allocated address. */
   MemoryRegion region(long address) {
     return segments.get((int) (address >>> shift));
   }
@@ -259,7 +259,7 @@ public final class StoreMemory implements SegmentReads.Segments {
     return (int) address & (context.segmentLength - 1);
   }
 
-  /** A number for a new index: not 0, and none that another index has or had. */
+  /** A unique number for a new index, not 0. */
   synchronized long nextIndex() {
     long next;
     do {
@@ -281,12 +281,12 @@ public final class StoreMemory implements SegmentReads.Segments {
     return mixed ^ (mixed >>> 31);
   }
 
-  /** Number of units that hold so many bytes. */
+  /** Number of units for a number of bytes. */
   static int units(int bytes) {
     return (bytes + UNIT_LENGTH - 1) / UNIT_LENGTH;
   }
 
-  /** Gives out a run of units; returns its address, or {@link #NONE}. Its bytes may be anything. */
+  /** Allocates a run of units; returns its address, or {@link #NONE}. Its bytes are undefined. */
   synchronized long allocate(int units) {
     for (int s = 0; s < count; s++) {
       if (freeUnits[s] >= units && units < tooLong[s]) {
@@ -345,7 +345,7 @@ public final class StoreMemory implements SegmentReads.Segments {
     return true;
   }
 
-  /** Throws {@link InternalError} if the calling thread met memory that was taken away. */
+  /** Throws {@link InternalError} if the calling thread has accessed unmapped memory. */
   void verify() {
     segments.get(0).verify();
   }
@@ -355,7 +355,7 @@ public final class StoreMemory implements SegmentReads.Segments {
     return context.gate.getLongAcquire(context.gateOffset) == context.incarnation;
   }
 
-  /** Looks for segments that were taken away: nothing more is given out of them. */
+  /** Checks for unmapped segments, and stops allocation in them. */
   synchronized void quarantine() {
     for (int s = 0; s < count; s++) {
       if (!lost.get(s) && isLost(segments.get(s))) {
@@ -394,7 +394,7 @@ public final class StoreMemory implements SegmentReads.Segments {
     }
   }
 
-  /** Takes a run back. */
+  /** Frees a run. */
   synchronized void free(long address, int units) {
     final int segment = (int) (address >>> shift);
     final int unit = offset(address) / UNIT_LENGTH;
@@ -408,7 +408,7 @@ public final class StoreMemory implements SegmentReads.Segments {
     tooLong[segment] = unitsPerSegment + 1;
   }
 
-  /** Gives out a run for blocks. */
+  /** Allocates a run for blocks. */
   Slab allocateSlab(int units, int sizeClass) {
     final long address = allocate(units);
     if (address == NONE) {
@@ -419,7 +419,7 @@ public final class StoreMemory implements SegmentReads.Segments {
     return slab;
   }
 
-  /** Takes the run of a slab back. */
+  /** Frees the run of a slab. */
   void free(Slab slab) {
     setSlab(slab, null);
     free(slab.address, slab.units);
@@ -439,8 +439,8 @@ public final class StoreMemory implements SegmentReads.Segments {
   }
 
   /**
-   * Gives out zeroed memory for the root of an index, which is used for nothing else ever after;
-   * returns its address, or {@link #NONE}.
+   * Allocates zeroed memory for the root of an index, which is only reused for roots; returns its
+   * address, or {@link #NONE}.
    */
   synchronized long allocateRoot(int units) {
     final ArrayDeque<Long> free = roots.get(units);
@@ -454,7 +454,7 @@ public final class StoreMemory implements SegmentReads.Segments {
     return allocateZeroed(units);
   }
 
-  /** Takes the memory of a root back. */
+  /** Frees the memory of a root. */
   synchronized void freeRoot(long address, int units) {
     roots.computeIfAbsent(units, unused -> new ArrayDeque<>()).addLast(address);
   }

@@ -5,7 +5,7 @@ import dev.ringfetch.fabric.MemoryFaults;
 import dev.ringfetch.index.layout.KeyReader;
 
 /**
- * An index of some kind in index memory: partitions, each with one owner at a time, and lock-free
+ * The base of indexes in index memory: partitions, each with one owner at a time, and lock-free
  * readers.
  *
  * <p>Safe for use by many threads, except {@link #drop}.
@@ -63,12 +63,12 @@ public abstract class StoredIndex {
   }
 
   /**
-   * Creates the partitions of a new index, and the words of its root but for the open word; returns
-   * false if there is no memory.
+   * Creates the partitions of a new index, and the words of its root except for the open word;
+   * returns false if there is no memory.
    */
   abstract boolean openPartitions(IndexRoot created);
 
-  /** Gives the memory of all partitions back, of those that there are. */
+  /** Frees the memory of all partitions that exist. */
   abstract void closePartitions();
 
   final IndexRoot root() {
@@ -82,8 +82,8 @@ public abstract class StoredIndex {
   public abstract EntryStore partition(int number);
 
   /**
-   * Sees to room for so many entries in all, as far as there is memory: it spares the growth while
-   * they are put. Called before the first put.
+   * Prepares room for this total of entries, as far as memory allows, so that puts need not grow
+   * tables. Called before the first put.
    */
   public void expect(long entries) {}
 
@@ -93,12 +93,12 @@ public abstract class StoredIndex {
   /** Creates a reader for one thread at a time. */
   public abstract KeyReader newReader();
 
-  /** Number of this index in memory; no other index of this memory has or had it. */
+  /** Number of this index, unique in this memory. */
   public final long number() {
     return root.incarnation();
   }
 
-  /** Number of entries; while owners write, it is exact for no moment. */
+  /** Number of entries; not exact while owners write. */
   public final long count() {
     long count = 0;
     for (int i = 0; i < partitions(); i++) {
@@ -114,7 +114,7 @@ public abstract class StoredIndex {
 
   /**
    * Refuses the index, whose memory was found damaged: its writers end, and readers find it closed.
-   * It is to be dropped. Safe for use by many threads.
+   * The caller drops it. Safe for use by many threads.
    */
   public final void refuse() {
     root.refuse();
@@ -125,14 +125,14 @@ public abstract class StoredIndex {
     return root.isRefused();
   }
 
-  /** Whether the gate lets readers of this memory in. Safe for use by many threads. */
+  /** Whether the gate permits reads of this memory. Safe for use by many threads. */
   public final boolean isServed() {
     return memory.isServed();
   }
 
   /**
-   * Closes the index to readers and gives its memory back. No partition may be in use any more, and
-   * each owner's stores must have happened before.
+   * Closes the index to readers and frees its memory. No partition may be in use any more, and all
+   * stores of owners must have happened before.
    */
   public final void drop() {
     root.drop();

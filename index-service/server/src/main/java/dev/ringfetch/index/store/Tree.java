@@ -4,14 +4,14 @@ import dev.ringfetch.index.layout.NodeDescriptor;
 import dev.ringfetch.index.layout.TreeDescriptor;
 
 /**
- * The nodes of an ordered index and how they hang together: a B-link tree (Lehman and Yao, TODS
- * 1981), whose nodes are removed only when they are empty. Used by the partition's owner alone.
+ * The structure of an ordered index: a B-link tree (Lehman and Yao, TODS 1981), whose nodes are
+ * removed only when they are empty. Used by the partition's owner alone.
  *
- * <p>What leads the owner is on its heap. Images change in such an order that at each moment the
- * leaves whose images are valid have each key where it is, some perhaps in two leaves that agree: a
- * new leaf is stored before the one to its left shrinks, and a neighbour takes over the range of an
- * empty leaf before that one is removed. Inner nodes follow; readers find their way meanwhile by
- * links to the right, or try again.
+ * <p>The owner's copy of the structure is on its heap. Images change in an order such that at each
+ * moment the leaves with valid images contain every key, some perhaps in two leaves with the same
+ * entry: a new leaf is stored before its left neighbour shrinks, and a neighbour takes over the
+ * range of an empty leaf before that leaf is removed. Inner nodes follow later; meanwhile readers
+ * follow links to the right, or try again.
  */
 final class Tree {
   private final StoreMemory memory;
@@ -29,7 +29,7 @@ final class Tree {
     this.separators = separators;
   }
 
-  /** Creates the first leaf, for which memory is reserved. */
+  /** Creates the first leaf; its memory must be reserved. */
   void open() {
     final TreeNode leaf = nodes.create(0);
     leaf.low = separators.use(Separators.first());
@@ -37,7 +37,7 @@ final class Tree {
     setRoot(leaf);
   }
 
-  /** Gives the memory of all nodes back. */
+  /** Frees the memory of all nodes. */
   void close() {
     if (root != null) {
       nodes.close(root);
@@ -50,9 +50,9 @@ final class Tree {
   }
 
   /**
-   * The leaf that a key belongs to.
+   * The leaf of a key.
    *
-   * @param guess a leaf of the tree that is looked at first, or null
+   * @param guess a leaf of the tree to check first, or null
    */
   TreeNode leafOf(byte[] key, int length, TreeNode guess) {
     if (guess != null && guess.has(key, length)) {
@@ -77,7 +77,7 @@ final class Tree {
     return memory.offset(index.address()) + TreeDescriptor.TREE_OFFSET;
   }
 
-  /** Adds a node, right of one that is there, to the inner nodes. Both have their images. */
+  /** Adds a node, the right neighbour of an existing one, to the inner nodes. Both have images. */
   void add(TreeNode left, TreeNode added) {
     final TreeNode parent = left.parent;
     if (parent == null) {
@@ -116,8 +116,8 @@ final class Tree {
   }
 
   /**
-   * Removes an empty leaf, and the inner nodes that have no other child, unless there is no other
-   * leaf. Their ranges go to neighbours of the same parent.
+   * Removes an empty leaf, and the inner nodes without another child, unless it is the only leaf.
+   * Their ranges go to neighbours of the same parent.
    */
   void remove(TreeNode leaf) {
     TreeNode top = leaf;
@@ -133,7 +133,7 @@ final class Tree {
     for (TreeNode node = leaf; node != parent; node = node.parent) {
       node.unlink();
       if (place > 0) {
-        store(node.left); // ends where the removed node has
+        store(node.left); // now ends at the removed node's end
       } else {
         node.right.low = node.low;
         store(node.right);
@@ -172,9 +172,9 @@ final class Tree {
   }
 
   /**
-   * Compares what leads readers to a leaf with what was stored.
+   * Compares the nodes that lead readers to a leaf with their stored content.
    *
-   * @throws StoreDamagedException if it differs
+   * @throws StoreDamagedException if one differs
    */
   void check(TreeNode leaf) {
     final long tree = memory.region(index.address()).getLong(treeOffset());

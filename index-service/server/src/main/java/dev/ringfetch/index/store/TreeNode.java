@@ -4,15 +4,15 @@ import dev.ringfetch.index.layout.NodeDescriptor;
 import java.util.Arrays;
 
 /**
- * A node of an ordered index on the owner's heap: its neighbours, what its image in index memory
- * was when the owner stored it last, and, of an inner node, all that the image says. The entries of
+ * A node of an ordered index on the owner's heap: its neighbours, the checksum and sequence of its
+ * image in index memory, and, for an inner node, the whole content of the image. The entries of
  * leaves are in index memory only. Used by the partition's owner alone.
  */
 final class TreeNode {
   final long address;
   final int level;
 
-  /** The least key that can be in it. */
+  /** The least key of its range. */
   Separator low;
 
   TreeNode left;
@@ -21,12 +21,14 @@ final class TreeNode {
   /** Null for the highest node. */
   TreeNode parent;
 
-  /** Of an inner node, in ascending order; the first begins where this node does. */
+  /**
+   * Children of an inner node, in ascending order; the first one begins at the begin of this node.
+   */
   final TreeNode[] children;
 
   int childCount;
 
-  /** Number of entries, of a leaf. */
+  /** Number of entries of a leaf. */
   int entries;
 
   /** Of the image. */
@@ -87,7 +89,7 @@ final class TreeNode {
     children[childCount] = null;
   }
 
-  /** Puts a new node between this one and the next. */
+  /** Inserts a new node between this one and the next. */
   void addRight(TreeNode added) {
     added.left = this;
     added.right = right;
@@ -97,7 +99,7 @@ final class TreeNode {
     right = added;
   }
 
-  /** Takes this node out from between its neighbours. */
+  /** Removes this node from between its neighbours. */
   void unlink() {
     if (left != null) {
       left.right = right;

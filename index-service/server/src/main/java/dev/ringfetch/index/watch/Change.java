@@ -9,7 +9,7 @@ import dev.ringfetch.index.v1.WatchEvent;
 /**
  * One committed change of one key. Immutable.
  *
- * @param kind what it did
+ * @param kind of the change
  * @param key the key
  * @param value empty unless an entry was written
  * @param version LSN of the change in its partition
@@ -17,10 +17,10 @@ import dev.ringfetch.index.v1.WatchEvent;
  */
 record Change(
     WatchEvent.Kind kind, ByteString key, ByteString value, long version, boolean created) {
-  /** Bytes of memory that a change takes besides key and value, about. */
+  /** Approximate bytes of memory of a change besides key and value. */
   private static final int OVERHEAD = 128;
 
-  /** The change that a record in memory says; null if it changes no entry. */
+  /** The change in an in-memory record; null if the record changes no entry. */
   static Change of(Write record) {
     return switch (record.kind()) {
       case PUT, COMPARE_AND_SET ->
@@ -41,7 +41,7 @@ record Change(
     };
   }
 
-  /** The change that a record of the journal says; null if it changes no entry. */
+  /** The change in a record of the journal; null if the record changes no entry. */
   static Change of(JournalRecord record) {
     final int flags = record.flags();
     return switch (record.type()) {
@@ -65,7 +65,7 @@ record Change(
     };
   }
 
-  /** Bytes of memory, about. */
+  /** Approximate bytes of memory. */
   int bytes() {
     return OVERHEAD + key.size() + value.size();
   }

@@ -6,40 +6,39 @@ import dev.ringfetch.index.partition.Write;
 import java.util.concurrent.atomic.AtomicReferenceArray;
 
 /**
- * The newest changes of a partition, in a ring that its owner appends to, as long as there are
- * watches of it. The oldest ones go when the ring has more than its share of the memory: no reader
- * holds the owner up. Changes are numbered from 0; a reader that comes too late finds that a number
- * is gone.
+ * The newest changes of a partition, in a ring to which the partition's owner appends while there
+ * are watches. The oldest changes are dropped when the ring exceeds its share of the memory, so no
+ * reader delays the owner. Changes are numbered from 0; a late reader finds that a number is gone.
  *
- * <p>On a member of a group the replica's owner appends, within a smaller limit, so that watches go
- * on where the member becomes the leader: then the partition's owner does.
+ * <p>On a member of a group the replica's owner appends, within a smaller limit, so that watches
+ * can resume if the member becomes the leader; from then on the partition's owner appends.
  *
  * <p>The owner appends, any threads read.
  */
 public final class ChangeRing implements ChangeListener {
-  /** Number of a change that the ring has not. */
+  /** Number of a change that is not in the ring. */
   static final long GONE = -1;
 
   private static final int SLOTS_MIN = 64;
 
-  /** The most bytes of a ring that nobody can watch yet. */
+  /** Limit of the bytes of a member's ring, which has no watches yet. */
   private static final long MEMBER_BYTES = 4L << 20;
 
   private record Slot(long number, Change change) {}
 
   private final RingBudget budget;
-  private Runnable alarm; // the owner's from the begin on
+  private Runnable alarm; // used by the owner from the begin on
 
-  // Each store by the owner. A reader loads the newest number before the slots, the slots before
+  // Stored by the owner. A reader loads the newest number before the slots, and the slots before
   // the oldest number.
   private volatile AtomicReferenceArray<Slot> slots = new AtomicReferenceArray<>(SLOTS_MIN);
   private volatile long end;
   private volatile long oldest;
 
-  /** LSN up to which the ring has nothing, and after which it has all. */
+  /** LSN after which the ring has all changes, and up to which it has none. */
   private volatile long floor;
 
-  /** LSN of the newest change, or that at which the ring began. */
+  /** LSN of the newest change, or LSN at which the ring began. */
   private volatile long last;
 
   // The owner's.
@@ -47,13 +46,13 @@ public final class ChangeRing implements ChangeListener {
   private boolean alarming;
   private long limit = Long.MAX_VALUE;
 
-  /** LSN of the last record that was looked at; -1 before the begin. */
+  /** LSN of the last processed record; -1 before the begin. */
   private long covered = -1;
 
   /**
-   * Creates a ring, which begins when the owner says so.
+   * Creates a ring, which the owner begins later.
    *
-   * @param alarm is run after changes came, by the owner, and must not block
+   * @param alarm run by the owner after changes; must not block
    */
   public ChangeRing(RingBudget budget, Runnable alarm) {
     this.budget = budget;
@@ -61,7 +60,7 @@ public final class ChangeRing implements ChangeListener {
     budget.add();
   }
 
-  /** Gives its share of memory to other rings. Called once, when nothing uses it any more. */
+  /** Releases its share of memory. Called once, when the ring is no longer used. */
   public void close() {
     budget.remove();
   }
@@ -78,13 +77,16 @@ public final class ChangeRing implements ChangeListener {
     return ring;
   }
 
-  /** The member leads from now on. Called once, before the partition's owner gets the ring. */
+  /**
+   * Notes that the member leads from now on. Called once, before the partition's owner gets the
+   * ring.
+   */
   public void lead(Runnable alarmOfLeader) {
     alarm = alarmOfLeader;
     limit = Long.MAX_VALUE;
   }
 
-  /** Takes the next record of a member's partition, once it is applied. */
+  /** Processes the next applied record of a member's partition. */
   public void onRecord(JournalRecord record) {
     covered = record.lsn();
     final Change change = Change.of(record);
@@ -93,7 +95,7 @@ public final class ChangeRing implements ChangeListener {
     }
   }
 
-  /** A ring that has all up to this LSN keeps what it has. */
+  /** Begins the ring; a ring with all changes up to this LSN keeps them. */
   @Override
   public void begin(long lsn) {
     if (lsn != covered) {
@@ -120,7 +122,8 @@ public final class ChangeRing implements ChangeListener {
     bytes += change.bytes();
     trim(number);
     end = number + 1;
-    last = change.version(); // behind the end: a reader that begins at the last has all that follow
+    last = change.version(); // after the end: a reader that begins at the last LSN gets all later
+    // changes
     alarming = true;
   }
 
@@ -133,14 +136,14 @@ public final class ChangeRing implements ChangeListener {
     slots = wider;
   }
 
-  /** Gives the oldest changes up, but never the one with this number. */
+  /** Drops the oldest changes, except the one with this number. */
   private void trim(long newest) {
     final long share = Math.min(limit, budget.share());
     long first = oldest;
     while (bytes > share && first < newest) {
       final int at = slot(slots, first);
       final Change dropped = slots.get(at).change();
-      floor = dropped.version(); // before the slot is empty: a reader looks in reverse
+      floor = dropped.version(); // before the slot is cleared: a reader checks in reverse order
       first++;
       oldest = first;
       slots.set(at, null);
@@ -176,18 +179,21 @@ public final class ChangeRing implements ChangeListener {
     return floor;
   }
 
-  /** Whether the change of this number will come. */
+  /** Whether the change with this number is still to come. */
   boolean isEnd(long number) {
     return number >= end;
   }
 
-  /** The change of a number that is not the {@linkplain #isEnd end}; null if it is gone. */
+  /** The change with a number before the {@linkplain #isEnd end}; null if it is gone. */
   Change change(long number) {
     final Slot slot = at(number);
     return slot == null ? null : slot.change();
   }
 
-  /** Number of the first change after an LSN; {@link #GONE} if the ring has not all of those. */
+  /**
+   * Number of the first change after an LSN; {@link #GONE} if the ring lacks some of the later
+   * changes.
+   */
   long numberAfter(long lsn) {
     while (true) {
       long high = end;
@@ -212,7 +218,7 @@ public final class ChangeRing implements ChangeListener {
     }
   }
 
-  /** Bytes that the ring may take now. */
+  /** Limit of the bytes of the ring at the moment. */
   public long share() {
     return budget.share();
   }

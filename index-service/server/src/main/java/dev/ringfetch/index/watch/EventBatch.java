@@ -6,15 +6,15 @@ import dev.ringfetch.index.v1.WatchEvent;
 import dev.ringfetch.index.v1.WatchResponse;
 
 /**
- * The changes that go into one response: those of a range, until there are enough.
+ * The changes of one response: those of a range, up to a limit.
  *
  * <p>Used by one thread at a time.
  */
 public final class EventBatch {
-  /** The most changes of a response. */
+  /** Limit of the changes of a response. */
   static final int EVENTS_MAX = 1000;
 
-  /** Bytes from which on a response takes no more. */
+  /** Bytes after which a response accepts no more changes. */
   static final int BYTES_MAX = 256 << 10;
 
   private final ByteString start;
@@ -27,8 +27,8 @@ public final class EventBatch {
    * Creates an empty batch.
    *
    * @param start the first key of the range
-   * @param end the first key beyond the range; empty: there is none
-   * @param keysOnly whether values are left out
+   * @param end the first key beyond the range; empty if there is none
+   * @param keysOnly whether values are omitted
    */
   public EventBatch(ByteString start, ByteString end, boolean keysOnly) {
     this.start = start;
@@ -36,7 +36,7 @@ public final class EventBatch {
     this.keysOnly = keysOnly;
   }
 
-  /** Adds a change if it is of the range. */
+  /** Adds a change if its key is in the range. */
   boolean add(Change change) {
     final ByteString key = change.key();
     if (KeyBounds.compare(key, start) < 0 || (!end.isEmpty() && KeyBounds.compare(key, end) >= 0)) {
@@ -61,12 +61,12 @@ public final class EventBatch {
     return response.getEventsCount() < EVENTS_MAX && bytes < BYTES_MAX;
   }
 
-  /** Whether there is no change in it. */
+  /** Whether it has no changes. */
   public boolean isEmpty() {
     return response.getEventsCount() == 0;
   }
 
-  /** The response, which empties this. */
+  /** Returns the response, and clears the batch. */
   public WatchResponse take(ByteString token, long incarnation) {
     final WatchResponse taken = response.setToken(token).setIncarnation(incarnation).build();
     response = WatchResponse.newBuilder();

@@ -3,22 +3,22 @@ package dev.ringfetch.index.watch;
 import java.util.concurrent.atomic.AtomicInteger;
 
 /**
- * The memory that all rings of a server may take together, in equal shares. A ring that has more
- * than its share gives the rest up with its next change.
+ * The memory budget of all rings of a server, in equal shares. A ring that exceeds its share drops
+ * changes with its next one.
  *
  * <p>Safe for use by many threads.
  */
 public final class RingBudget {
-  /** Bytes of all rings unless a test says otherwise. */
+  /** Default of the bytes of all rings. */
   public static final long BYTES_DEFAULT = 64L << 20;
 
-  /** The most bytes of one ring. */
+  /** Limit of the bytes of one ring. */
   private static final long RING_BYTES = 16L << 20;
 
   private final long bytes;
   private final AtomicInteger rings = new AtomicInteger();
 
-  /** Creates a budget of so many bytes. */
+  /** Creates a budget. */
   public RingBudget(long bytes) {
     this.bytes = bytes;
   }
@@ -38,7 +38,7 @@ public final class RingBudget {
     return rings.get();
   }
 
-  /** Bytes that a ring may take; the newest change stays in any case. */
+  /** Limit of the bytes of a ring; the newest change always stays. */
   public long share() {
     return Math.min(RING_BYTES, bytes / Math.max(1, rings.get()));
   }

@@ -9,54 +9,60 @@ import java.io.IOException;
 import java.util.Arrays;
 
 /**
- * The place of one watch in the changes of an index, and its way forward. A partition whose ring
- * has all changes after the place is <i>joined</i>, and read from there; the changes of others come
- * out of the journal, until the ring has what is left.
+ * The cursor of one watch over the changes of an index. A partition whose ring has all changes
+ * after the cursor's position is <i>joined</i>: its changes are read from the ring. The changes of
+ * other partitions are read from the journal, until the ring has the rest.
  *
- * <p>No change is lost between the two: the ring began before the journal was read. None comes
- * twice, nor before it is applied: a partition counts as joined at the latest where the journal
- * passes a record behind the newest change of the ring.
+ * <p>No change is lost between the two, as the ring began before the journal was read. No change
+ * comes twice, or before it is applied: a partition is joined at the latest when the journal passes
+ * a record after the newest change of the ring.
  *
- * <p>The journal may have lost its begin. Whether a record is missing between the place and the
- * first record that is there shows in the LSNs, which have no gaps but those that {@link
- * RecordDescriptor#SKIP} records tell of.
+ * <p>The journal may have lost its begin. LSNs show whether a record is missing between the
+ * position and the first existing record, as they have no gaps except those of {@link
+ * RecordDescriptor#SKIP} records.
  *
  * <p>Used by one thread at a time.
  */
 public final class WatchCursor {
-  /** Changes that one step looks at in the rings. */
+  /** Number of changes in the rings that one step checks. */
   private static final int STEP = 4096;
 
   /** How a step ended. */
   public enum State {
-    /** There is nothing more now. */
+    /** There are no more changes now. */
     IDLE,
-    /** There is more. */
+    /** There may be more changes. */
     MORE,
     /** Changes have left the ring before they were read. */
     SLOW,
-    /** Changes after the place are kept no more: {@link #oldest} says which are. */
+    /**
+     * Changes after the position are no longer kept; {@link #oldest} has the oldest possible
+     * position.
+     */
     GONE
   }
 
   private final WatchedIndex index;
   private final long[] lsns;
 
-  /** By partition: number in the ring of the next change; {@link ChangeRing#GONE}: not joined. */
+  /** By partition: number of the next change in the ring; {@link ChangeRing#GONE} if not joined. */
   private final long[] numbers;
 
-  /** Bytes of the changes of a partition that were passed over since the last response. */
+  /** Bytes of the skipped changes of a partition since the last response. */
   private final long[] passedBytes;
 
   private int turn;
 
-  // Of partitions that are not joined.
+  // Place in the journal for partitions that are not joined.
   private JournalReader.Place place;
 
-  /** Whether no record is missing between the place of the watch and that of the reading. */
+  /**
+   * By partition: whether no record is missing between the watch's position and the place in the
+   * journal.
+   */
   private final boolean[] connected;
 
-  /** Where changes are missing: by partition, the first record that is there, 0 if none yet. */
+  /** If changes are missing: by partition, the first existing record, 0 if none yet. */
   private long[] first;
 
   private long[] oldest;
@@ -64,8 +70,8 @@ public final class WatchCursor {
   /**
    * Creates a cursor.
    *
-   * @param lsns by partition, where the watch begins; {@link WatchToken#UNWATCHED} for partitions
-   *     that matter not
+   * @param lsns position of the begin, by partition; {@link WatchToken#UNWATCHED} for partitions
+   *     that are not watched
    */
   public WatchCursor(WatchedIndex index, long[] lsns) {
     this.index = index;
@@ -76,12 +82,12 @@ public final class WatchCursor {
     connected = new boolean[lsns.length];
   }
 
-  /** The token of the place. */
+  /** The token of the position. */
   public ByteString token() {
     return WatchToken.encode(index.incarnation(), lsns);
   }
 
-  /** After {@link State#GONE}: the token of the oldest place there is. */
+  /** After {@link State#GONE}: the token of the oldest possible position. */
   public ByteString oldest() {
     return WatchToken.encode(index.incarnation(), oldest);
   }
@@ -107,7 +113,7 @@ public final class WatchCursor {
     return false;
   }
 
-  /** Whether a response is due, lest a client with an older token finds the ring without it. */
+  /** Whether a response is due: otherwise the ring might drop changes after the client's token. */
   public boolean isFarFromSent() {
     for (int i = 0; i < lsns.length; i++) {
       if (passedBytes[i] > 0 && passedBytes[i] > index.ring(i).share() / 4) {
@@ -117,7 +123,7 @@ public final class WatchCursor {
     return false;
   }
 
-  /** Notes that the client was sent the token. */
+  /** Notes that the token was sent to the client. */
   public void sent() {
     Arrays.fill(passedBytes, 0);
   }
@@ -128,7 +134,7 @@ public final class WatchCursor {
   }
 
   /**
-   * Goes on, and adds changes to a batch, until that is full or a bounded number was looked at.
+   * Adds changes to a batch, until it is full or a bounded number was checked.
    *
    * @throws IOException if the journal cannot be read
    */
@@ -146,7 +152,7 @@ public final class WatchCursor {
     return readRings(batch);
   }
 
-  /** Joins what can be; returns whether all is. */
+  /** Joins partitions; returns whether all are joined. */
   private boolean join() {
     boolean all = true;
     for (int i = 0; i < lsns.length; i++) {
@@ -205,11 +211,11 @@ public final class WatchCursor {
     if (place == null) {
       beginReading();
     }
-    // Before the step, which reads up to where the journal is durable then.
+    // Before the step, which reads up to the durable position of that moment.
     final long[] floors = oldestOfRings();
     for (int i = 0; i < floors.length; i++) {
       if (isWatched(i) && floors[i] > index.durable(i)) {
-        floors[i] = 0; // it is not all in the journal yet
+        floors[i] = 0; // the journal does not have everything yet
       }
     }
     final JournalReader.Progress progress =
@@ -218,7 +224,7 @@ public final class WatchCursor {
       return State.MORE;
     }
     switch (progress) {
-      case LOST -> place = null; // begin again, with what is left
+      case LOST -> place = null; // begin again with the remaining segments
       case END -> {
         final boolean moved = reach(floors);
         return moved || first != null ? State.MORE : State.IDLE;
@@ -239,7 +245,7 @@ public final class WatchCursor {
     place = index.journal().begin(index.number(), from);
   }
 
-  /** Takes a record of the journal; returns whether to go on. */
+  /** Processes a record of the journal; returns whether to continue. */
   private boolean takeRecord(JournalRecord record, EventBatch batch) {
     final int partition = partition(record);
     if (partition < 0 || isJoined(partition)) {
@@ -251,7 +257,8 @@ public final class WatchCursor {
     }
     final ChangeRing ring = index.ring(partition);
     for (long last = ring.last(); lsn > last; last = ring.last()) {
-      // Durable, but not applied yet: the ring will have it, and all up to its last was passed.
+      // Durable, but not applied yet: the ring will have it, and everything up to the ring's last
+      // change was passed.
       lsns[partition] = Math.max(lsns[partition], last);
       if (join(partition)) {
         return !isAllJoined();
@@ -272,7 +279,7 @@ public final class WatchCursor {
     return batch.hasRoom();
   }
 
-  /** The partition of a record that matters; -1 if it does not. */
+  /** The partition of a record; -1 if the record does not matter. */
   private int partition(JournalRecord record) {
     final int partition = record.partition();
     return record.index() == index.number()
@@ -292,7 +299,7 @@ public final class WatchCursor {
     return true;
   }
 
-  /** Whether no record is missing between the place and the first one that is there. */
+  /** Whether no record is missing between the position and the first existing one. */
   private boolean isConnected(int partition, long firstLsn) {
     if (!connected[partition]) {
       connected[partition] =
@@ -307,8 +314,8 @@ public final class WatchCursor {
   }
 
   /**
-   * Moves partitions forward, all of whose records up to these LSNs were passed; returns whether
-   * any moved.
+   * Advances partitions whose records up to these LSNs were all passed; returns whether any
+   * advanced.
    */
   private boolean reach(long[] floors) {
     boolean moved = false;
@@ -321,7 +328,7 @@ public final class WatchCursor {
     return moved;
   }
 
-  /** Reads the journal from its begin for the first record of each partition. */
+  /** Searches the journal from its begin for the first record of each partition. */
   private State findOldest() throws IOException {
     final JournalReader journal = index.journal();
     if (place == null) {

@@ -5,8 +5,8 @@ import java.nio.ByteBuffer;
 import java.util.zip.CRC32C;
 
 /**
- * The place of a watch between the changes of an index: of each partition, the LSN up to which it
- * has all changes. Immutable. Big-endian; opaque to clients:
+ * The position of a watch in the changes of an index: for each partition, the LSN up to which the
+ * watch has all changes. Immutable. Big-endian; opaque to clients:
  *
  * <pre>
  *   0                   1                   2                   3
@@ -57,7 +57,7 @@ public final class WatchToken {
     return ByteString.copyFrom(buffer);
   }
 
-  /** Decodes a token; null if it is none. */
+  /** Decodes a token; null if it is malformed. */
   public static WatchToken decode(ByteString token) {
     final int count = (token.size() - LSN_OFFSET - Integer.BYTES) / Long.BYTES;
     if (count < 1 || token.size() != LSN_OFFSET + count * Long.BYTES + Integer.BYTES) {
@@ -82,7 +82,7 @@ public final class WatchToken {
     return (int) crc.getValue();
   }
 
-  /** Incarnation of the index that the token is of. */
+  /** Incarnation of the token's index. */
   public long incarnation() {
     return incarnation;
   }

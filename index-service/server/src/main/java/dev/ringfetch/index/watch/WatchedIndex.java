@@ -2,7 +2,7 @@ package dev.ringfetch.index.watch;
 
 import dev.ringfetch.index.journal.JournalReader;
 
-/** What a watch needs of its index. */
+/** The watch's view of its index. */
 public interface WatchedIndex {
   /** Number of the index in the journal. */
   long number();
@@ -10,12 +10,12 @@ public interface WatchedIndex {
   /** Incarnation of the index. */
   long incarnation();
 
-  /** The newest changes of a partition, which have begun. */
+  /** The ring of the newest changes of a partition, which has begun. */
   ChangeRing ring(int partition);
 
-  /** The largest LSN of a partition that is in the journal and durable. */
+  /** The largest LSN of a partition that is durable in the journal. */
   long durable(int partition);
 
-  /** The reader of older changes; null if the index is not in the journal. */
+  /** The reader of older changes; null if the index has no journal. */
   JournalReader journal();
 }
