@@ -42,7 +42,7 @@ final class DeleteRangeCall extends RangeCall<DeleteRangeResponse> {
   /** The most entries to remove. */
   private final int limit;
 
-  /** What the owner says of the end, of this call or of one before. */
+  /** The owner's answer about the end of the removal, by this call or an earlier one. */
   private final AtomicReference<Write> end = new AtomicReference<>();
 
   /** Keys still to be read. */

@@ -37,7 +37,7 @@ abstract class RangeCall<T> implements EntrySink {
 
   private static final ByteString LAST_KEY = lastKey();
 
-  /** What follows a step. */
+  /** The continuation after a step. */
   enum Next {
     /** Another step, soon. */
     STEP,

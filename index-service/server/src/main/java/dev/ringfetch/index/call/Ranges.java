@@ -8,7 +8,7 @@ import io.grpc.Status;
 import io.grpc.StatusException;
 import java.nio.ByteBuffer;
 
-/** What requests say of ranges: their bounds, and where a scan goes on. */
+/** The ranges of requests: their bounds, and the position at which a scan continues. */
 public final class Ranges {
   private static final byte FORWARD = 1;
   private static final byte REVERSE = 2;

@@ -129,7 +129,7 @@ final class SnapshotScanCall extends RangeCall<ScanResponse> {
 
   @Override
   Next stepped(boolean isEnd) {
-    // What was seen of a key before the owner replaced it is what the owner has kept.
+    // If a key was read before the owner replaced its entry, the owner has kept the same entry.
     final boolean reverse = cursor.isReverse();
     final ByteString to = isEnd ? (reverse ? start : end) : cursor.place();
     for (final Entry kept : reverse ? snapshot.kept(to, from) : snapshot.kept(from, to)) {

@@ -45,7 +45,7 @@ public final class WatchCall {
   }
 
   /**
-   * What a request asks for.
+   * The parameters of a request.
    *
    * @param partition the only one with keys of the range; -1: all may have some
    * @param token where to begin; null: now

@@ -52,7 +52,7 @@ public final class WatchCalls {
   private static final ByteString ZERO = ByteString.copyFrom(new byte[1]);
 
   /**
-   * What drives the calls.
+   * The threads that drive the calls.
    *
    * @param executor runs one task at a time
    * @param later runs a task after a tick's time

@@ -5,8 +5,8 @@ import dev.ringfetch.index.v1.GrantResponse;
 import io.grpc.StatusException;
 
 /**
- * What the leader of a replicated index has besides its entries: how reads find out that it leads
- * still, and which clients have numbers.
+ * The leader's part of a replicated index besides its entries: the barrier by which reads confirm
+ * that it still leads, its numbered clients, and its gates.
  *
  * @param barrier confirms reads
  * @param clients those of this index

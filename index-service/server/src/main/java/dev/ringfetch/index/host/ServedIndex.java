@@ -93,7 +93,7 @@ public final class ServedIndex {
     return this;
   }
 
-  /** What calls have to mind as the index is replicated; null if it is this server's alone. */
+  /** The leadership of a replicated index; null for an index of a single server. */
   public Leadership leadership() {
     return leadership;
   }
@@ -106,7 +106,7 @@ public final class ServedIndex {
     return entry.definition().incarnation();
   }
 
-  /** What stays the same as long as there is the index. */
+  /** The immutable properties of the index. */
   public CatalogEntry entry() {
     return entry;
   }

@@ -1,7 +1,7 @@
 package dev.ringfetch.index.journal;
 
 /**
- * What a server knows of an index besides its entries.
+ * The catalog's entry of an index: everything except its entries.
  *
  * @param number of the index in the journal; 0 if it is not in it
  * @param name of the index

@@ -110,8 +110,7 @@ public final class Journal {
   @FunctionalInterface
   public interface OwnerCheck {
     /**
-     * Returns if the directory belongs to this process. Any later owner then reads everything
-     * written before the call.
+     * Returns if it does. What was written before the call is then read by any later owner.
      *
      * @throws IOException if it does not, or if that is unknown, with the reason as its message
      */
@@ -262,9 +261,7 @@ public final class Journal {
     }
   }
 
-  /**
-   * Sets the alarm: called on any thread when {@link #work} is due earlier than its last result.
-   */
+  /** Sets what is called, on any thread, when {@link #work} is due earlier than it has said. */
   public void onWork(Runnable called) {
     alarm = called;
   }
@@ -317,11 +314,7 @@ public final class Journal {
     return origin;
   }
 
-  /**
-   * Creates a reader of the journal's files.
-   *
-   * @param disk another one than the journal's own
-   */
+  /** The reader of the journal's files on this disk, which is not the journal's own. */
   public JournalReader reader(Disk disk) {
     return new JournalReader(disk, origin, () -> durable);
   }

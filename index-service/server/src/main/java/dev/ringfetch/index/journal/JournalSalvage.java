@@ -435,8 +435,7 @@ public final class JournalSalvage {
     }
 
     /**
-     * Moves the window so that it has all bytes that a step needs; returns the index of an offset
-     * in it.
+     * Index in the window of an offset in the file, behind which all is there that one may need.
      */
     private int have(long at) {
       if (limit == 0

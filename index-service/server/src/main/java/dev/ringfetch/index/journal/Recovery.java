@@ -15,9 +15,8 @@ import java.util.function.Supplier;
  * <p>The synced position is known twice: from the checkpoint, and from later batches, which name
  * it. If the batches end before that position, or a batch before it is not as it was written, the
  * disk has lost or changed data: the recovery refuses the journal, and changes nothing. An
- * incomplete batch after that position was being written when the server or the power failed: the
- * recovery cuts it off with everything after it, and fills the rest with zeros, so that it never
- * comes back.
+ * incomplete batch after that position was being written at a crash: the recovery cuts off the rest
+ * of the journal from there, and fills it with zeros, so that it never comes back.
  */
 final class Recovery {
   private static final int CHUNK = 64 << 10;
@@ -348,11 +347,7 @@ final class Recovery {
             + end);
   }
 
-  /**
-   * Reads a segment.
-   *
-   * @param former content to reuse the memory of, or null
-   */
+  /** Reads a segment, in place of a former one, which is not used any more, if there is one. */
   private SegmentContent load(SegmentFile segment, SegmentContent former) throws IOException {
     return SegmentContent.read(disk, segment.name(), segment.base(), origin, former);
   }

@@ -1,8 +1,8 @@
 package dev.ringfetch.index.log;
 
 /**
- * Where a replica keeps its group's records on disk: a sequence that survives the process as far as
- * it is durable, and of which the first records survive if any do.
+ * The records of a replica's group on disk: a sequence whose durable beginning survives the
+ * process.
  *
  * <p>The replica's owner uses it; {@link #durable} and {@link #isFailed} any thread. No method
  * waits.
@@ -19,16 +19,19 @@ public interface GroupDisk {
   /** Number of records that were appended. */
   long appended();
 
-  /** How many of them are durable: the first ones. */
+  /** Number of the durable records, which are the first ones. */
   long durable();
 
   /** Whether nothing becomes durable any more. */
   boolean isFailed();
 
-  /** Whether it gets no room beyond what it has: it is full, not slow. Any thread. */
+  /** Whether it cannot get more room because the disk is full, not slow. Any thread. */
   boolean isShort();
 
-  /** Sets what is run, on any thread, when more is durable, or the disk has failed. Once. */
+  /**
+   * Sets the listener that runs, on any thread, when more records are durable, or the disk has
+   * failed. Called once.
+   */
   void onChange(Runnable listener);
 
   /** Ends the use of the disk. */

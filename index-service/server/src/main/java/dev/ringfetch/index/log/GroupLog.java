@@ -3,9 +3,9 @@ package dev.ringfetch.index.log;
 import dev.ringfetch.index.partition.CommitLog;
 
 /**
- * The log of a group whose leader this node is. Its partitions' owners append, each to its own
- * {@link CommitLog}; the records get their positions in the group in the order in which they come.
- * A record is committed when all members have it.
+ * The log of a group that this node leads. Its partitions' owners append, each to its own {@link
+ * CommitLog}; the records get their positions in the group in the order in which they come. A
+ * record is committed when all members have it.
  *
  * <p>Once the node leads no more, the log has failed for good. Safe for use by many threads.
  */
@@ -28,7 +28,7 @@ public interface GroupLog {
    */
   boolean append(int type, long client, long request, Ended ended);
 
-  /** Takes how a record ended. */
+  /** A receiver of the end of a record. */
   @FunctionalInterface
   interface Ended {
     /** The record is committed; or the log has failed, and whether it is committed is unknown. */

@@ -4,11 +4,11 @@ import com.google.protobuf.ByteString;
 import dev.ringfetch.index.journal.JournalRecord;
 import dev.ringfetch.index.journal.RecordDescriptor;
 
-/** Records of a group on a disk that its log does not have. */
+/** The encoder of a group's records on disk that are not part of its log. */
 public final class GroupRecords {
   private GroupRecords() {}
 
-  /** A record that says something of the group itself. */
+  /** A record about the group itself. */
   public static byte[] control(long group, int type, long epoch, ByteString value) {
     final byte[] bytes = new byte[JournalRecord.aligned(ByteString.EMPTY, value, 0)];
     new JournalRecord()

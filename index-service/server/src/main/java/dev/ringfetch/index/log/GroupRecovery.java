@@ -8,19 +8,19 @@ import dev.ringfetch.index.v1.Member;
 import java.util.List;
 
 /**
- * What a disk says of a group: carries out what {@link LogJournal} has written, in its order. What
- * is known to be committed is applied, the rest of the log is kept. Where there is a snapshot, what
- * {@code GroupCopy} has written comes first, and the journal's records up to its mark are passed
- * over.
+ * The recovery of a group from a disk: processes the records that {@link LogJournal} has written,
+ * in their order. It applies the records that are known to be committed, and keeps the rest of the
+ * log. If there is a snapshot, the records of {@code GroupCopy} come first, and the journal's
+ * records up to its mark are skipped.
  *
  * <p>Used by one thread at a time.
  */
 public final class GroupRecovery {
   private final long group;
   private final GroupStore.Factory stores;
-  private RecordLog log; // null: a replica has it
+  private RecordLog log; // null after takeLog
   private RecordLog.Cursor applying;
-  private GroupState state; // null: none has begun
+  private GroupState state; // null before the first begin
   private GroupStore store;
   private boolean hasLog;
   private boolean isDropped;
@@ -29,7 +29,7 @@ public final class GroupRecovery {
   private long gate;
   private long applied;
 
-  /** Position up to which all is known to be committed. */
+  /** Position up to which all records are known to be committed. */
   private long committed;
 
   /** The mark in the journal up to which a snapshot has all; 0: it was met, or there is none. */
@@ -56,7 +56,7 @@ public final class GroupRecovery {
     return group;
   }
 
-  /** Whether the disk has something of the group, which was not dropped since. */
+  /** Whether the disk has records of the group, which was not dropped. */
   public boolean isPresent() {
     return state != null && !isDropped;
   }
@@ -95,8 +95,8 @@ public final class GroupRecovery {
   }
 
   /**
-   * Hands the log over. Nothing here refers to its records any more: each one would keep all that
-   * follow.
+   * Returns the log, and drops all references to its records, as each one would keep all later ones
+   * in memory.
    */
   public RecordLog takeLog() {
     final RecordLog taken = log;
@@ -163,7 +163,7 @@ public final class GroupRecovery {
     }
   }
 
-  /** Gives up what there is, of which nothing counts. */
+  /** Discards the content, which does not count. */
   void discard() {
     isGivenUp = true;
     hasLog = false;

@@ -10,6 +10,6 @@ public interface GroupSnapshot {
   /** Whether it has failed, as the store serves no more. */
   boolean isFailed();
 
-  /** Gives it up. Idempotent. */
+  /** Ends the snapshot. Idempotent. */
   void close();
 }

@@ -4,10 +4,11 @@ import dev.ringfetch.index.journal.JournalRecord;
 import dev.ringfetch.index.v1.GroupState;
 
 /**
- * What a replica's records are applied to: the entries of a group, and what else its records say.
+ * The store of a replica: the entries, outcomes, clients and clocks of a group.
  *
- * <p>While the replica is a member it applies; while it leads, the writers of the partitions do,
- * and append to the {@link GroupLog}. Each method is called by the replica's owner, and none waits.
+ * <p>While the replica is a member, it applies records to the store. While it leads, the writers of
+ * the partitions do, and append to the {@link GroupLog}. The replica's owner calls all methods, and
+ * none of them waits.
  */
 public interface GroupStore {
   /** Creates the store of a group. */
@@ -18,9 +19,9 @@ public interface GroupStore {
   }
 
   /**
-   * Gives up all that there is, as a snapshot comes or the group is new.
+   * Clears the store, as a snapshot follows or the group is new.
    *
-   * @throws GroupStoreException if the group cannot be had here: no memory, for one
+   * @throws GroupStoreException if the group cannot be stored here, for example for lack of memory
    */
   void clear(GroupState group) throws GroupStoreException;
 
@@ -28,7 +29,7 @@ public interface GroupStore {
    * Applies a committed record.
    *
    * @param record is valid during the call
-   * @throws GroupStoreException if that cannot be: no memory, or no record of this group
+   * @throws GroupStoreException if there is no memory, or the record does not belong to this group
    */
   void apply(JournalRecord record) throws GroupStoreException;
 
@@ -43,16 +44,16 @@ public interface GroupStore {
    */
   void lead(GroupLog log, GroupState group) throws GroupStoreException;
 
-  /** The group has another configuration, and this replica still leads. */
+  /** Called when the group has another configuration, and this replica still leads. */
   void reconfigured(GroupState group);
 
   /**
-   * Takes no writes of clients any more while it serves: they are to be sent again. Reads go on.
+   * Refuses writes of clients from now on, so that clients send them again. Reads continue.
    * Idempotent.
    */
   void endWrites();
 
-  /** Ends serving, for good: the store is cleared before it is used again. Idempotent. */
+  /** Ends serving for good: the store is cleared before its next use. Idempotent. */
   void follow();
 
   /**

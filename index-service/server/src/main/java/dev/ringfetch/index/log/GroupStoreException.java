@@ -1,6 +1,6 @@
 package dev.ringfetch.index.log;
 
-/** A record cannot be applied. */
+/** The failure to apply a record. */
 public final class GroupStoreException extends Exception {
   private static final long serialVersionUID = 1;
 

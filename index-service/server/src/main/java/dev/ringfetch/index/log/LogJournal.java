@@ -8,16 +8,16 @@ import dev.ringfetch.index.v1.GroupState;
 import java.util.ArrayDeque;
 
 /**
- * The way of a replica's log to its disk: all records in their order, whether they are committed or
- * not, and which epoch the replica obeys. {@link GroupRecovery} reads it.
+ * The writer of a replica's log to its disk: all records in their order, committed or not, and the
+ * epoch that the replica obeys. {@link GroupRecovery} reads them.
  *
- * <p>A position counts as durable only if the epoch is, too: a member that says that it has a
- * record has not forgotten, after a restart, whom it obeyed.
+ * <p>A position counts as durable only if the epoch is durable, too: a member that has confirmed a
+ * record still knows after a restart which leader it obeyed.
  *
- * <p>A snapshot has no log that keeps its records until the disk has room. They wait here, and
- * {@link #isBehind} says that the next ones have to wait where they come from.
+ * <p>Records of a snapshot have no log that keeps them until the disk has room. They wait here, and
+ * {@link #isBehind} tells that the sender has to wait with further ones.
  *
- * <p>The replica's owner only.
+ * <p>Used by the replica's owner alone.
  */
 public final class LogJournal {
   /** So many times the bytes of a commit may be under way to the disk before a snapshot waits. */
@@ -166,14 +166,14 @@ public final class LogJournal {
     durable = -1;
   }
 
-  /** The replica is no member any more: the disk keeps what it has. */
+  /** Notes that the replica is no longer a member: the disk keeps its records. */
   public void leave() {
     restart();
     clearWaiting();
     isWhole = false;
   }
 
-  /** The group was dropped: nothing comes after that, whatever the replica does yet. */
+  /** Records that the group was dropped; no record follows. */
   public void drop() {
     leave();
     final byte[] record = control(RecordDescriptor.GROUP_END, 0, ByteString.EMPTY);

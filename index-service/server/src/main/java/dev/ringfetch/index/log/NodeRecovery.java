@@ -41,7 +41,7 @@ public final class NodeRecovery implements RecordSink {
   @Override
   public void onRecord(JournalRecord record, Supplier<String> place) throws IOException {
     check(record, place);
-    // What a snapshot does not have was dropped before it, or begins behind it.
+    // A group without records in the snapshot was dropped before it, or begins after it.
     if (!hasSnapshot
         || groups.containsKey(record.index())
         || record.type() == RecordDescriptor.GROUP_BEGIN) {

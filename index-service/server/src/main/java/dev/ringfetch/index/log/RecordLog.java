@@ -160,12 +160,12 @@ public final class RecordLog {
     chain(chunkLength); // a message under way may refer to the bytes behind
   }
 
-  /** Need not keep records up to a position any more. */
+  /** Releases records up to a position. */
   public void release(long position) {
     release(position, 0);
   }
 
-  /** As above, and keeps so many bytes of them all the same. */
+  /** Same, but keeps this number of bytes of them. */
   public void release(long position, long kept) {
     while (first != last && first.last <= position && bytes - first.used >= kept) {
       bytes -= first.used;

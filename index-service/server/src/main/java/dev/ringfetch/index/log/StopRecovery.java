@@ -55,7 +55,7 @@ public final class StopRecovery {
     length += RecordDescriptor.aligned(record.length());
   }
 
-  /** What there is; null if the record is not whole. */
+  /** The recovery of a whole record; null if the record is not whole. */
   public GroupRecovery whole() {
     return isWhole ? group : null;
   }

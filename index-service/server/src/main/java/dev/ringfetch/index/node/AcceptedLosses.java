@@ -118,7 +118,7 @@ public final class AcceptedLosses {
     }
   }
 
-  /** What would become of a group. */
+  /** The result of accepting the loss of a group. */
   private static RecoverIndexResponse look(
       GroupState seen, long wanted, NodeStatements statements) {
     final RecoverIndexResponse.Builder response =

@@ -17,8 +17,8 @@ import java.util.List;
 import java.util.Map;
 
 /**
- * What all nodes that are announced say of a lost group. Its loss is accepted only if none of them
- * is silent, has all of it, or may have more than it says, and with the best of their logs.
+ * The statements of all announced nodes about a lost group. Its loss is accepted only if none of
+ * them is silent, has all of it, or may have more than it says, and with the best of their logs.
  */
 final class NodeStatements {
   /** The best one first: by the records of the group, then by the epoch; those without one last. */
@@ -97,13 +97,13 @@ final class NodeStatements {
             each -> each.getNode() == file.getNode() && each.getName().equals(file.getName()));
   }
 
-  /** What the nodes have: first those with a log, the best one before the others. */
+  /** The holdings of the nodes: first those with a log, the best one in front. */
   List<LostCopy> copies() {
     return copies;
   }
 
   /**
-   * What the node has with whose log the group goes on.
+   * The holding of the node with whose log the group continues.
    *
    * @param wanted the one that is to have most of it; 0: any
    * @return without a node: none has a log
@@ -136,7 +136,9 @@ final class NodeStatements {
         Long.toHexString(wanted));
   }
 
-  /** What an answer says of the group as it was seen; null: it is of another state. */
+  /**
+   * The statement of an answer about the group's state as seen; null if it concerns another state.
+   */
   private static GroupDescription of(GroupState seen, DescribeClusterResponse answer) {
     for (final GroupDescription group : answer.getGroupsList()) {
       if (group.getIndex().equals(seen.getIndex())

@@ -4,13 +4,13 @@ import dev.ringfetch.index.log.RecordLog;
 import java.util.concurrent.TimeUnit;
 
 /**
- * The way of records to one member by its log memory, in one epoch: the leader places them and then
- * looks at the member's gate. If the gate still names the epoch, the member has them. No message is
- * sent, and the member does nothing.
+ * The one-sided path of records to one member in one epoch: the leader writes records into the
+ * member's log memory, and then reads the member's gate. If the gate still names the epoch, the
+ * member has the records. No message is sent, and the member's processor is not involved.
  *
- * <p>One look is under way at a time; what comes meanwhile shares the next one.
+ * <p>One look is under way at a time; later records share the next one.
  *
- * <p>The leader's replica's owner only.
+ * <p>Used by the owner of the leader's replica alone.
  */
 public final class OneSidedPath implements AutoCloseable {
   /**

@@ -551,10 +551,7 @@ public final class Write {
     return unchanged;
   }
 
-  /**
-   * The detail in the record of a write that changed nothing; its meaning depends on {@link
-   * #outcomeKind}.
-   */
+  /** The detail of a write that changed nothing; {@link #outcomeKind} gives its meaning. */
   public long detail() {
     return detail;
   }
@@ -640,11 +637,7 @@ public final class Write {
     this.entry = entry;
   }
 
-  /**
-   * Notes that the write changes nothing.
-   *
-   * @param found the detail for its record
-   */
+  /** Notes that the write changes nothing, and what its record is to say. */
   void unchanged(long found) {
     unchanged = true;
     detail = found;

@@ -15,18 +15,14 @@ import org.agrona.ErrorHandler;
  * store and all uncommitted records, appends its record, applies records after their commit in the
  * order of their LSNs, and collects the answers.
  *
- * <p>An answer waits for the commit of the record on which it depends: the write's own, or the
- * newest one of the key if the write appends none. So no answer reports a change that might be
- * lost.
+ * <p>An answer waits for the commit of the record that it tells of: the write's own, or the newest
+ * one of the key if the write appends none. So no answer tells of anything that might be lost.
  *
  * <p>One cycle is bounded: by a number of writes, a number of commits with their waiting answers,
  * and one step of the store's growth. Used by the owner alone.
  */
 final class WriteCycle {
-  /**
-   * Limit of the writes, and of the applied records, of one cycle; small, so that answers do not
-   * wait long.
-   */
+  /** Writes, or applied records, of one cycle: few enough that their answers need not wait long. */
   static final int CYCLE_LIMIT = 32;
 
   private enum State {
@@ -178,10 +174,7 @@ final class WriteCycle {
     return state == State.OPEN && growing;
   }
 
-  /**
-   * Whether a write can be taken: the writes that wait for their commit, or for room, are below the
-   * limit.
-   */
+  /** Whether a write can be taken: not while as many wait for their commit, or room, as may. */
   boolean mayTake() {
     return records.count() < capacity && (state != State.OPEN || log.hasRoom());
   }
@@ -379,10 +372,7 @@ final class WriteCycle {
     return records.newest(key) != null;
   }
 
-  /**
-   * Whether another removal of an expired entry may be appended: removals may be half of all
-   * waiting writes.
-   */
+  /** Whether the removal of an entry that has ended may wait for its commit: half of all may. */
   boolean mayRemove() {
     return state == State.OPEN && records.count() < Math.max(1, capacity / 2);
   }
@@ -501,10 +491,7 @@ final class WriteCycle {
     write.logged(lsn);
   }
 
-  /**
-   * Answers a repeated write: after the commit of its first execution, or with the reason why it
-   * must not be carried out.
-   */
+  /** Answers a write that was carried out before, after the commit of that, or must not be. */
   private void answerAgain(Write write, Write newest, int found) {
     if (found != Write.DONE) {
       answer(write, found);

@@ -10,7 +10,7 @@ import java.util.concurrent.FutureTask;
  * for the end. Used by one thread at a time.
  */
 public final class ParallelStep {
-  /** What is done. */
+  /** The step itself. */
   @FunctionalInterface
   public interface Step {
     /** Does it. */

@@ -36,7 +36,7 @@ public final class RecoveredIndex {
     }
   }
 
-  /** What the server knows of the index. */
+  /** The catalog's entry of the index. */
   public CatalogEntry entry() {
     return entry;
   }
@@ -110,7 +110,7 @@ public final class RecoveredIndex {
   }
 
   /**
-   * What a record says of an outcome.
+   * The outcome in a record.
    *
    * @param detail as the kind says; 0 for one delete
    */

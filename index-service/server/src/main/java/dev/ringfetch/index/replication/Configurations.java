@@ -10,7 +10,7 @@ import dev.ringfetch.index.v1.Member;
 import dev.ringfetch.index.v1.Node;
 import java.util.Map;
 
-/** Questions to configurations. */
+/** Predicates of configurations and their members. */
 final class Configurations {
   private static final long GOLDEN = 0x9E3779B97F4A7C15L;
 
@@ -26,7 +26,7 @@ final class Configurations {
     return durability(group) == Durability.DISK || isOnLeadersDisk(group);
   }
 
-  /** Whether only the leader counts for what it has on its disk. */
+  /** Whether only the leader's disk counts. */
   static boolean isOnLeadersDisk(GroupState group) {
     return durability(group) == Durability.LEADER_DISK;
   }
@@ -37,18 +37,18 @@ final class Configurations {
   }
 
   /**
-   * Returns how much of a log belongs to the group, that was left behind in an epoch: up to where
-   * the next established one began. The group's state has a log of a later epoch.
+   * The position up to which an older log belongs to the group: where the next established epoch
+   * began.
    *
-   * @param epoch whose log it is
+   * @param epoch of the log, earlier than the group's
    * @param end position of its last record
-   * @return -1 if that is unknown, or the group went on without records that may be in it
+   * @return -1 if unknown, or if the group continued without records that may be in the log
    */
   static long shared(GroupState group, long epoch, long end) {
     return isBeforeRecovery(group, epoch) ? -1 : given(group, epoch, end);
   }
 
-  /** Whether the group went on without records that may be in a log of this epoch. */
+  /** Whether an accepted loss may have discarded records of a log of this epoch. */
   static boolean isBeforeRecovery(GroupState group, long epoch) {
     return epoch <= group.getRecovery().getEpoch();
   }

@@ -1,11 +1,11 @@
 package dev.ringfetch.index.replication;
 
 /**
- * A read barrier: the answer to whether a replica still leads, which no member denies. It may be
- * used again once it was answered.
+ * A read barrier: asks whether a replica still leads, which every member has to confirm. Reusable
+ * after its answer.
  */
 public abstract class Confirmation {
-  /** The next one of the chain that this is in. */
+  /** The next barrier of the chain. */
   Confirmation following;
 
   boolean confirmed;
@@ -14,10 +14,10 @@ public abstract class Confirmation {
   protected Confirmation() {}
 
   /**
-   * Takes the answer, on any thread, which must not be blocked.
+   * Called with the answer, on any thread; must not block.
    *
-   * @param leads whether what the store has after this is not older than what any replica had that
-   *     served when the barrier was asked for. Else nothing may be answered from the store.
+   * @param leads true if the store is at least as new as that of any replica that served when the
+   *     barrier began. If false, nothing may be answered from the store.
    */
   public abstract void onConfirmed(boolean leads);
 }

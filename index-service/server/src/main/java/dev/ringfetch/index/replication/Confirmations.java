@@ -1,12 +1,13 @@
 package dev.ringfetch.index.replication;
 
 /**
- * The read barriers of a leader: all that come while a question is under way share the next one.
+ * The read barriers of a leader: all barriers that come while a question is under way share the
+ * next one.
  *
- * <p>The replica's owner only.
+ * <p>Used by the replica's owner alone.
  */
 final class Confirmations {
-  /** A question that is not answered for so long is refused: its callers ask again. */
+  /** Limit of the time of a barrier; then it is refused, and its callers ask again. */
   static final long LIMIT_NS = 1_000_000_000;
 
   private Confirmation waiting; // have no question yet
@@ -28,12 +29,12 @@ final class Confirmations {
     }
   }
 
-  /** The question that is to be answered; 0 if there is none. */
+  /** The number of the open question; 0 if there is none. */
   long question() {
     return asked == null ? 0 : question;
   }
 
-  /** Asks the next question if none is under way and there is a need. */
+  /** Asks the next question if barriers wait and no question is under way. */
   void ask() {
     if (asked == null && waiting != null) {
       asked = waiting;
@@ -54,7 +55,7 @@ final class Confirmations {
     asked = null;
   }
 
-  /** Refuses those that have waited for too long: while no epoch is established, for example. */
+  /** Refuses barriers that have waited for too long, for example while no epoch is established. */
   void expire(long nowNs) {
     if (asked != null && nowNs - askedNs > LIMIT_NS) {
       answer(asked, false);
@@ -66,7 +67,7 @@ final class Confirmations {
     }
   }
 
-  /** Answers all that the replica leads no more. */
+  /** Refuses all barriers: the replica no longer leads. */
   void refuse() {
     answer(asked, false);
     answer(waiting, false);

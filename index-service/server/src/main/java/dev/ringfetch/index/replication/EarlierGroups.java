@@ -13,10 +13,10 @@ import java.util.function.LongConsumer;
 import org.agrona.ErrorHandler;
 
 /**
- * The groups that an earlier process has left on a node's disk, until the coordinator has said what
- * has become of them: they go on, or they were dropped, or it knows no such groups.
+ * The groups that an earlier process has left on a node's disk, until the coordinator decides about
+ * them: they continue, they were dropped, or the coordinator does not know them.
  *
- * <p>Of the thread that works, unless said otherwise.
+ * <p>Used by the thread that works, unless a method says otherwise.
  */
 final class EarlierGroups {
   private final Map<Long, Replica> replicas;
@@ -29,7 +29,7 @@ final class EarlierGroups {
   /** Definitions of the groups that were dropped last. */
   private Map<Long, ByteString> dropped = Map.of();
 
-  /** Those that the coordinator does not know. */
+  /** Groups that the coordinator does not know. */
   private final Map<Long, Unknown> unknown = new ConcurrentHashMap<>();
 
   /** Numbers of groups that were refused, of which that was said. */
@@ -55,7 +55,7 @@ final class EarlierGroups {
     recovered.put(state.getGroup(), state.getDefinition());
   }
 
-  /** The replicas that were put aside, by their groups. On any thread. */
+  /** The replicas of unknown groups, by their groups. On any thread. */
   Map<Long, Replica> unknown() {
     final Map<Long, Replica> found = new HashMap<>();
     unknown.forEach((group, one) -> found.put(group, one.replica));

@@ -4,22 +4,22 @@ import dev.ringfetch.index.log.GroupRecovery;
 import dev.ringfetch.index.v1.Configuration;
 
 /**
- * The record that an earlier process of a replica's directory has left of its orderly stop, if
- * there is one: it may count, until the group goes on without it; then it is to be removed.
+ * The record of an earlier process's orderly stop in a replica's directory, if there is one. It may
+ * count until the group continues without it; then it has to be removed.
  *
  * <p>The replica's owner only.
  */
 final class EarlierStopRecord {
   private enum State {
-    /** It may count. */
+    /** The record may count. */
     KEPT,
-    /** It counts nowhere any more, and is to be removed. */
+    /** The record is void, and has to be removed. */
     VOID,
-    /** There is none: the replica may serve. */
+    /** There is no record: the replica may serve. */
     GONE
   }
 
-  private final GroupRecovery recovery; // null: the replica began with nothing
+  private final GroupRecovery recovery; // null if the replica began without records
   private State state;
 
   /**

@@ -17,7 +17,7 @@ import dev.ringfetch.index.v1.SnapshotBegin;
 import java.util.List;
 
 /**
- * A replica as leaders see it: obeys the leader of its gate's epoch, and answers each message.
+ * The follower side of a replica: obeys the leader of its gate's epoch, and answers each message.
  *
  * <p>The replica's owner only.
  */
@@ -27,7 +27,7 @@ final class Follower {
   private long leader; // of the gate's epoch; 0: unknown, or this one
   private long confirmed;
   private boolean restored; // the snapshot is complete
-  private int held; // pieces of the snapshot that are not answered: the disk is behind
+  private int held; // unanswered pieces of the snapshot: the disk lags behind
   private long noticed = -1; // position that the leader knows to be durable
   private List<FabricHint> fabrics = List.of(); // of the leader, until memory was offered
   private long heardNs;
@@ -43,7 +43,7 @@ final class Follower {
     return leader;
   }
 
-  /** When the leader was heard last, of the epoch of the gate. */
+  /** Time of the last message of the leader of the gate's epoch. */
   long heardNs() {
     return heardNs;
   }
@@ -53,12 +53,15 @@ final class Follower {
     return refused;
   }
 
-  /** Number of times that records were given up. */
+  /** Number of times that records were discarded. */
   long cuts() {
     return cuts;
   }
 
-  /** The gate was moved to an epoch that this replica has won, or the group goes on without it. */
+  /**
+   * Notes that the replica obeys no leader: it has won the gate's epoch, or the group continues
+   * without it.
+   */
   void obeyNobody() {
     leader = 0;
     confirmed = 0;
@@ -105,12 +108,12 @@ final class Follower {
         .build();
   }
 
-  /** Takes all that was placed, as far as there is room. */
+  /** Takes all placed records, as far as there is room. */
   private void takePlaced() {
     while (core.takePlaced()) {}
   }
 
-  /** Tells the leader what it waits for: that more is durable, or that the disk can have more. */
+  /** Notifies a waiting leader: more records are durable, or the disk has room. */
   void notice() {
     while (held > 0 && !core.isDiskBehind()) {
       held--;
@@ -261,7 +264,7 @@ final class Follower {
         : core.standsIn(group.getEstablished());
   }
 
-  /** Goes on with the log of an earlier process, as a node that joins. */
+  /** Continues with the log of an earlier process, as a joining node. */
   private boolean resume(long from, long epoch, Resume resume) {
     final long end = resume.getPosition();
     if (!core.isRestarted()

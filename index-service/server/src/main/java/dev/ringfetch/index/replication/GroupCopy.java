@@ -8,9 +8,9 @@ import dev.ringfetch.index.log.RecordLog;
 import java.util.ArrayDeque;
 
 /**
- * What a snapshot of a node's disk has of one group, piece after piece: all that the journal had
- * before a mark, which is appended as the copy begins. {@link GroupRecovery} reads it, and then the
- * journal behind the mark.
+ * The copy of one group for a snapshot of a node's disk, piece after piece: everything that the
+ * journal had before a mark, which is appended when the copy begins. {@link GroupRecovery} reads
+ * it, and then the journal behind the mark.
  *
  * <pre>
  *  the replica            records
@@ -27,10 +27,10 @@ import java.util.ArrayDeque;
  * anew in the same file: BEGIN gives up what was before.
  */
 public final class GroupCopy extends PiecewiseCopy {
-  /** After so many begins the copy fails: another snapshot comes later. */
+  /** Limit of begins, after which the copy fails; a later snapshot tries again. */
   private static final int ATTEMPTS = 8;
 
-  /** After so long without a step the copy fails. */
+  /** Time without a step after which the copy fails. */
   static final long PATIENCE_NS = 10_000_000_000L;
 
   private enum State {
@@ -42,7 +42,7 @@ public final class GroupCopy extends PiecewiseCopy {
     CATCHING_UP("its disk has no room"),
     ENDED("");
 
-    /** Why there may be no step for long, for people. */
+    /** The reason for a long pause between steps, for messages. */
     private final String obstacle;
 
     State(String obstacle) {
@@ -77,7 +77,7 @@ public final class GroupCopy extends PiecewiseCopy {
 
   // The thread that takes.
 
-  /** Whether the disk has all that the copy needs. */
+  /** Whether the disk has all records that the copy needs. */
   boolean isDurable() {
     return context().disk().durable() >= needed;
   }

@@ -1,13 +1,13 @@
 package dev.ringfetch.index.replication;
 
 /**
- * The gate of one replica, by which clients that read the memory of the group's leader see which
- * epoch the replica obeys.
+ * The gate of one replica: shows the epoch that the replica obeys to clients that read the memory
+ * of the group's leader.
  *
- * <p>The replica's owner only.
+ * <p>Used by the replica's owner alone.
  */
 public interface GroupGate {
-  /** A gate at which nobody looks. */
+  /** A gate without readers. */
   GroupGate NONE =
       new GroupGate() {
         @Override
@@ -17,9 +17,11 @@ public interface GroupGate {
         public void end() {}
       };
 
-  /** The replica obeys an epoch, which is later than all before: no look finds an earlier one. */
+  /**
+   * Moves the gate to an epoch later than all before: no reader finds an earlier one afterwards.
+   */
   void move(long epoch);
 
-  /** The replica has ended: closes the gate for good. Idempotent. */
+  /** Closes the gate for good at the end of the replica. Idempotent. */
   void end();
 }

@@ -4,16 +4,17 @@ import java.util.concurrent.TimeUnit;
 import java.util.function.LongSupplier;
 
 /**
- * The first part of a node's orderly end: leaders have complete members lead that go on, and the
- * node serves until they do. Then it is announced no more, unless it leads something yet.
+ * The first part of a node's orderly end: leaders hand over to complete members of other nodes, and
+ * the node serves until those lead. Then its announcement ends, unless it still leads a group.
  *
- * <p>It waits for no group whose other members end as well, or are gone, and never long.
+ * <p>It does not wait for a group whose other members are ending, too, or are gone, and it never
+ * waits long.
  */
 public final class HandOver {
-  /** It takes no longer in all. */
+  /** Limit of the total time. */
   public static final long LIMIT_NS = TimeUnit.SECONDS.toNanos(2);
 
-  /** It takes no longer without a group that is handed over. */
+  /** Limit of the time without another group handed over. */
   static final long STEP_NS = TimeUnit.MILLISECONDS.toNanos(800);
 
   private final Replicas replicas;

@@ -16,8 +16,8 @@ import java.util.concurrent.TimeUnit;
 import java.util.function.LongPredicate;
 
 /**
- * A replica in an epoch that it has won: tells the members, sends them records, commits what all of
- * them have, confirms reads, and takes nodes into the group.
+ * The leader side of a replica, in an epoch that it has won: notifies the members, sends them
+ * records, commits records that all of them have, confirms reads, and adds nodes to the group.
  *
  * <p>The replica's owner only.
  */
@@ -117,7 +117,7 @@ final class Leader {
     return confirmations;
   }
 
-  /** What is known of a member; null if it is none. */
+  /** The progress of a member; null if the node is not a member. */
   MemberProgress progress(long node) {
     return members.get(node);
   }
@@ -360,7 +360,7 @@ final class Leader {
         || (core.serving() != null && !core.serving().hasRoom() && member.isStuck(nowNs));
   }
 
-  /** The members that there should be. */
+  /** The members of the next configuration. */
   List<Member> proposed(long nowNs) {
     final List<Member> kept = new ArrayList<>();
     for (final Member member : configuration.getMembersList()) {
@@ -375,7 +375,7 @@ final class Leader {
     return kept;
   }
 
-  /** Counts a time in which this replica did nothing as no silence of others. */
+  /** Ignores a pause of this replica when it judges the silence of others. */
   void excuse(long nowNs, long stoodNs) {
     ownDurableNs = Math.min(nowNs, ownDurableNs + stoodNs);
     members.values().forEach(member -> member.excuse(nowNs, stoodNs));

@@ -15,10 +15,10 @@ import org.agrona.ErrorHandler;
 
 /**
  * The log of a group while its replica leads: the records of the partitions on their way into the
- * {@link RecordLog}, and what is committed of each partition.
+ * {@link RecordLog}, and the commits of each partition.
  *
- * <p>Writers append on any threads, and then drive the replica, whose owner takes the records. What
- * is committed the owner notes within a cycle; the thread tells the partitions after it.
+ * <p>Writers append on any threads, and then drive the replica, whose owner takes the records. The
+ * owner notes commits within a cycle; its thread notifies the partitions after the cycle.
  */
 final class LeaderLog implements GroupLog {
   private final long group;
@@ -153,7 +153,7 @@ final class LeaderLog implements GroupLog {
     }
   }
 
-  // What follows is the replica's owner's.
+  // Methods for the replica's owner.
 
   /** The replica leads another epoch from now on. */
   void epoch(long next) {

@@ -14,22 +14,22 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionException;
 
 /**
- * How far another replica has come in an epoch, as its leader knows it, and what is sent to it.
+ * The progress of another replica in an epoch, as its leader knows it, and the messages to it.
  *
- * <p>The leader's replica's owner only.
+ * <p>Used by the owner of the leader's replica alone.
  */
 final class MemberProgress {
   private static final Logger LOGGER = System.getLogger(MemberProgress.class.getName());
 
-  /** The most messages without an answer while which records are sent; later ones make batches. */
+  /** Limit of unanswered messages; further records wait and share the next message. */
   static final int WINDOW = 4;
 
   private static final long HEARTBEAT_NS = ReplicaContext.Limits.HEARTBEAT_NS;
 
-  /** A disk that takes nothing for so long is full: longer than a sync on a busy one. */
+  /** Time without progress after which a disk counts as full; longer than a sync on a busy disk. */
   static final long DISK_NS = 5_000_000_000L;
 
-  /** The same of a disk whose node says that it has no room. */
+  /** Same, for a disk whose node reports that it has no room. */
   static final long FULL_NS = 4 * HEARTBEAT_NS;
 
   private final ReplicaCore core;
@@ -170,7 +170,7 @@ final class MemberProgress {
     return adopted && answers > sentBeforeQuestion;
   }
 
-  /** Counts a time in which the leader did nothing as no silence of the member. */
+  /** Ignores a pause of the leader when it judges whether the member is silent. */
   void excuse(long nowNs, long stoodNs) {
     silence.excuse(nowNs, stoodNs);
     progressNs = Math.min(nowNs, progressNs + stoodNs);
@@ -364,7 +364,8 @@ final class MemberProgress {
 
   /** Sends records that it has not got, as far as they may be under way. */
   void sendRecords(long nowNs) {
-    // What follows a message that was refused is refused: it is sent again when all are answered.
+    // The node refuses everything after a refused message, so records are sent again when all
+    // messages are answered.
     final boolean goesOn =
         received >= cursor.position() || nowNs - progressNs < HEARTBEAT_NS || recordsSent == 0;
     while (adopted && synced && goesOn && mayGetMore() && cursor.hasNext()) {

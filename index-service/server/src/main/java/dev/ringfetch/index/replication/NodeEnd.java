@@ -1,7 +1,7 @@
 package dev.ringfetch.index.replication;
 
 /**
- * How far the orderly end of a replica's node has come.
+ * The progress of the orderly end of a replica's node.
  *
  * <pre>
  *  state       what the replica does                             next

@@ -10,10 +10,11 @@ import java.util.TreeMap;
 import org.agrona.ErrorHandler;
 
 /**
- * The orderly end of a node's groups in memory, one after the other: their replicas end, and what
- * they had stands in a record, with which the next process can lead if no other node has gone on.
+ * The orderly end of a node's groups in memory, one after the other: each replica ends, and its
+ * content is written to a record, with which the next process can lead if no other node has
+ * continued the group.
  *
- * <p>From its begin on the node joins no group, and takes none over alone; else it goes on
+ * <p>From its begin on the node joins no group, and takes none over alone; otherwise it continues
  * meanwhile. A duty cycle of any one thread, which waits for the disk.
  */
 public final class OrderlyStop {

@@ -2,16 +2,16 @@ package dev.ringfetch.index.replication;
 
 import dev.ringfetch.index.v1.GroupState;
 
-/** What a replica says of its log. */
+/** The description of a replica's own log, for operators. */
 final class OwnLog {
   private OwnLog() {}
 
   /**
-   * What there is of the log, as far as the group goes by its state. A log that knows as committed
-   * what was given up once is none: it would bring that back.
+   * The part of the log that belongs to the group by the group's state. A log that considers
+   * discarded records as committed counts as none, because it would bring them back.
    *
-   * @param group as the replica knows it; null: it does not
-   * @param mayWin whether the replica has all
+   * @param group as the replica knows it; null if it does not
+   * @param mayWin whether the replica has all records
    */
   static ReplicaStatus.Log of(ReplicaCore core, GroupState group, boolean mayWin) {
     final boolean isUnread =

@@ -55,12 +55,12 @@ abstract class PiecewiseCopy {
     return isEnded && piece == null;
   }
 
-  /** Why there is no copy, for people; null if there may be one. */
+  /** The reason why there is no copy, for messages; null if there may be one. */
   final String failure() {
     return failure;
   }
 
-  /** Has the replica go on. */
+  /** Drives the replica. */
   final void drive() {
     drive.run();
   }
@@ -91,7 +91,7 @@ abstract class PiecewiseCopy {
     entries = context.store().snapshot(drive);
   }
 
-  /** What a step of the walk has come to. */
+  /** The result of a step of the walk. */
   enum Walked {
     /** A piece was added. */
     PIECE,

@@ -236,8 +236,8 @@ final class PlacedRecords {
   }
 
   /**
-   * What stands there cannot be, or is gone: the leader sees the gate closed. It may have counted
-   * records that this replica has not got, which therefore is complete no more.
+   * Refuses impossible or lost memory: the leader sees the gate closed. The leader may have counted
+   * records that this replica does not have, so this replica is no longer complete.
    */
   private boolean refuse() {
     damaged++;

@@ -24,7 +24,7 @@ final class Rejoins {
   /** A member that was there for so long has stayed. */
   static final long STAY_NS = TimeUnit.SECONDS.toNanos(30);
 
-  /** What is known of a process. */
+  /** The failures and the pause of a process. */
   private static final class Absence {
     final long incarnation;
     boolean isMember;
@@ -82,7 +82,7 @@ final class Rejoins {
     }
   }
 
-  /** Whether a node is to be left alone now. */
+  /** Whether a node must be left alone now. */
   boolean isLeftAlone(Node node, long nowNs) {
     final Absence absence = absences.get(node.getId());
     return absence != null

@@ -21,8 +21,8 @@ import java.util.function.Supplier;
  *
  * <p>No thread waits for another: each enqueues what has happened and tries to take the replica's
  * token; the thread that gets it does {@linkplain ReplicaCycle cycles} for all, as in a partition.
- * What others are told, partitions of commits and callers of their barriers, the thread tells
- * without the token. Safe for use by many threads.
+ * The thread calls listeners, of commits and of barriers, without the token. Safe for use by many
+ * threads.
  */
 public final class Replica {
   /** The most events of one cycle. */
@@ -76,12 +76,12 @@ public final class Replica {
     return context.group();
   }
 
-  /** What the records are applied to. */
+  /** The store of the records. */
   public GroupStore store() {
     return context.store();
   }
 
-  /** What the replica knew a moment ago. */
+  /** The last published status of the replica. */
   public ReplicaStatus status() {
     return status;
   }
@@ -241,10 +241,10 @@ public final class Replica {
     return looking;
   }
 
-  /** Does what is due, unless another thread is at it. */
+  /** Runs due cycles, unless another thread is the owner. */
   void drive() {
-    // What the caller did comes before its attempt at the token; the owner's release comes before
-    // its look.
+    // The caller's change comes before its attempt at the token; the owner's release comes before
+    // its check.
     VarHandle.fullFence();
     ReplicaTurns.ofThread().run(this);
   }

@@ -8,7 +8,7 @@ import java.util.function.LongSupplier;
 import org.agrona.ErrorHandler;
 
 /**
- * What a replica works with.
+ * The context of a replica.
  *
  * @param group its group
  * @param self the node
@@ -37,7 +37,7 @@ record ReplicaContext(
     GroupDisk disk,
     boolean isLeadersDisk,
     GroupGate gate) {
-  /** What a replica in memory works with. */
+  /** The context of a replica in memory. */
   ReplicaContext(
       long group,
       Node self,
@@ -51,9 +51,7 @@ record ReplicaContext(
     this(group, self, partitions, peers, store, clock, nonces, limits, errors, null);
   }
 
-  /**
-   * What a replica works with whose members count by their disks, and at whose gate nobody looks.
-   */
+  /** The context of a replica whose members count by their disks, and whose gate has no readers. */
   ReplicaContext(
       long group,
       Node self,

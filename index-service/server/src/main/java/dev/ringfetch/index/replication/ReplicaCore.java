@@ -14,9 +14,9 @@ import dev.ringfetch.index.v1.Member;
 import java.util.List;
 
 /**
- * What a replica has whatever its state is: the gate, the log, and how far its store is.
+ * The state-independent part of a replica: the gate, the log, and the progress of its store.
  *
- * <p>The replica's owner only.
+ * <p>Used by the replica's owner alone.
  */
 final class ReplicaCore {
   /** The disk is told what is committed as often as this while as much comes as may wait. */
@@ -303,7 +303,7 @@ final class ReplicaCore {
     return journal;
   }
 
-  /** Need not keep records up to a position, once the disk has them. */
+  /** Releases records up to a position that the disk has synced. */
   void release(long position) {
     if (journal == null) {
       log.release(Math.min(position, kept));
@@ -312,7 +312,7 @@ final class ReplicaCore {
     }
   }
 
-  /** What leaders place in this replica's memory. */
+  /** The records that leaders place in this replica's memory. */
   PlacedRecords placed() {
     return placed;
   }

@@ -109,7 +109,7 @@ final class ReplicaCycle {
     return leader != null && leader.isLooking();
   }
 
-  // What comes from outside.
+  // Events from outside.
 
   void onMessage(long from, LeaderMessage message) {
     if (core.state() == ReplicaState.STOPPED || isUnsure() || isOver(message)) {
@@ -352,7 +352,7 @@ final class ReplicaCycle {
     }
   }
 
-  /** Whether this replica may lead: it is a complete member of the configuration that counts. */
+  /** Whether this replica may lead, as a complete member of the configuration that counts. */
   private boolean mayWin() {
     return (core.state() == ReplicaState.MEMBER
             || core.state() == ReplicaState.WINNING
@@ -486,7 +486,7 @@ final class ReplicaCycle {
         && !(core.isRestarted() && isGone(group.getEstablished()));
   }
 
-  /** Does what is due; returns whether more is. */
+  /** Does the due work; returns whether more is due. */
   boolean work() {
     if (core.state() == ReplicaState.STOPPED) {
       workOnCopy();
@@ -763,7 +763,7 @@ final class ReplicaCycle {
     return taken;
   }
 
-  /** What there is to be seen. */
+  /** The status for others. */
   ReplicaStatus status() {
     final List<ReplicaStatus.MemberLag> members = new ArrayList<>();
     if (leader != null) {

@@ -10,9 +10,8 @@ import java.util.ArrayList;
 import java.util.List;
 
 /**
- * What a snapshot of a node's disk is made of: all groups of which the disk has something, one
- * after the other. A group that is there later begins behind the snapshot's position in the
- * journal.
+ * The source of a snapshot of a node's disk: all groups with records on the disk, one after the
+ * other. A later group begins after the snapshot's position in the journal.
  *
  * <p>Used by one thread at a time.
  */

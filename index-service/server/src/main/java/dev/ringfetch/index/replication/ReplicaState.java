@@ -1,7 +1,7 @@
 package dev.ringfetch.index.replication;
 
 /**
- * What a replica is to its group.
+ * The state of a replica in its group.
  *
  * <pre>
  *  state     what it is                              next

@@ -5,7 +5,7 @@ import dev.ringfetch.index.v1.GroupState;
 import java.util.List;
 
 /**
- * What a replica knew of its group a moment ago, for operators.
+ * The status of a replica and of its group, as of a moment ago, for operators.
  *
  * @param state of the replica
  * @param gate the epoch that it obeys; 0: none
@@ -33,7 +33,7 @@ public record ReplicaStatus(
     Counts counts) {
 
   /**
-   * What a replica has, if no node has all of the group.
+   * The log of a replica, for groups of which no node has all records.
    *
    * @param epoch that was obeyed last, where the group could go on with the log; else 0
    * @param position up to which its records are the group's
@@ -61,7 +61,7 @@ public record ReplicaStatus(
       long node, boolean joining, long received, long applied, String replicatedBy) {}
 
   /**
-   * What has happened.
+   * The counts of a replica's events.
    *
    * @param wins epochs that this replica has won
    * @param serves times that its store began to serve

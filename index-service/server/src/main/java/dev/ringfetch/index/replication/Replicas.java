@@ -69,7 +69,7 @@ public final class Replicas implements AutoCloseable {
   private final Map<Long, Node> connections = new HashMap<>();
   private final Coordinator.Listener listener = new Events();
 
-  /** What the replicas of a node work with. Setters return this. */
+  /** Options of the replicas of a node. Setters return this. */
   public static final class Context {
     private Node self;
     private Coordinator coordinator;
@@ -537,7 +537,7 @@ public final class Replicas implements AutoCloseable {
     earlier.close();
   }
 
-  /** What the coordinator says. */
+  /** The listener of the coordinator. */
   private final class Events implements Coordinator.Listener {
     @Override
     public void onGroup(GroupState state) {

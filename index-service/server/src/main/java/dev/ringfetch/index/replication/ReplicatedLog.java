@@ -127,7 +127,7 @@ final class ReplicatedLog implements CommitLog {
     }
   }
 
-  // What follows is the replica's owner's.
+  // Methods for the replica's owner.
 
   void drain(RecordLog log) {
     target = log;

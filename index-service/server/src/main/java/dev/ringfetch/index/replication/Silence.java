@@ -49,8 +49,8 @@ final class Silence {
   }
 
   /**
-   * Counts a time in which this replica did no cycles as no silence of the node. Where that happens
-   * here, it may happen to the node: the time counts as a gap.
+   * Ignores a pause of this replica's cycles when it judges the node's silence. As the node may
+   * have had the same pause, the time counts as a gap.
    */
   void excuse(long nowNs, long stoodNs) {
     noteGap(nowNs, stoodNs);

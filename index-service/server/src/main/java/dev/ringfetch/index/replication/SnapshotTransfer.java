@@ -12,10 +12,10 @@ import dev.ringfetch.index.v1.SnapshotEnd;
 import java.util.concurrent.TimeUnit;
 
 /**
- * The way of a node into a group: a snapshot in pieces, and beside it the records since it began.
- * It ends, one way or the other, with the epoch in which it began.
+ * The transfer of a group to a joining node: a snapshot in pieces, and in parallel the records
+ * since its begin. It ends at the latest with the epoch in which it began.
  *
- * <p>The leader's replica's owner only.
+ * <p>Used by the owner of the leader's replica alone.
  */
 final class SnapshotTransfer {
   /** A node that lacks no more records is caught up: they are sent within an epoch's change. */

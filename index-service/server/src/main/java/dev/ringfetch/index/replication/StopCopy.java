@@ -9,8 +9,8 @@ import java.util.ArrayList;
 import java.util.List;
 
 /**
- * What a process that ends in order leaves of a group in memory, piece after piece, as {@link
- * StopDescriptor} lays out.
+ * The copy of a group in memory that a process writes when it ends in order, piece after piece,
+ * with the layout of {@link StopDescriptor}.
  *
  * <p>The entries are walked while the replica goes on. Then, in one step, the replica closes its
  * gate, takes what was placed before that, and ends: the log up to there has each record that any
@@ -57,7 +57,7 @@ final class StopCopy extends PiecewiseCopy {
 
   // The thread that takes.
 
-  /** What was taken cannot be kept: the copy fails, and nothing is taken any more. */
+  /** Fails the copy, whose pieces cannot be stored. */
   void giveUp() {
     isGivenUp = true;
     drive();

@@ -19,7 +19,7 @@ record ControlGroup(Path directory, long limit, long used) {
   /** Version 1 has a number near the largest one where there is no limit. */
   private static final long NO_LIMIT = 1L << 60;
 
-  /** What the two versions call a group's files. */
+  /** The names of a group's files in the two versions. */
   private enum Version {
     ONE("memory.limit_in_bytes", "memory.usage_in_bytes", "total_"),
     TWO("memory.max", "memory.current", "");

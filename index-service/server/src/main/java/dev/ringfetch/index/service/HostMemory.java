@@ -27,10 +27,10 @@ public class HostMemory {
 
   private static final Logger LOGGER = System.getLogger(HostMemory.class.getName());
 
-  /** What a server's JVM takes beside heap and direct buffers: some 60 MB with gRPC and Netty. */
+  /** Memory of a server's JVM besides heap and direct buffers: some 60 MB with gRPC and Netty. */
   static final long JVM_LENGTH = 64L << 20;
 
-  /** What a file system keeps free for admissions of clients, and for a successor's start. */
+  /** Room to leave on a file system for admissions of clients, and for a successor's start. */
   static final long SPARE_LENGTH = 1L << 20;
 
   /** Default limits are multiples of this, the length of a segment where memory is short. */
@@ -96,7 +96,7 @@ public class HostMemory {
     return least;
   }
 
-  /** What heap, direct buffers and the JVM itself leave of a limit. */
+  /** The rest of a limit after heap, direct buffers and the JVM itself. */
   private long besideJvm(long limit) {
     return limit - heapLimit - JVM_LENGTH - limit / 8;
   }

@@ -364,7 +364,7 @@ final class IndexJournal implements ClientLog, AutoCloseable {
     return journal.durable() - (newestTaken == null ? 0 : newestTaken.begin());
   }
 
-  /** What operators look at. */
+  /** The state for operators. */
   JournalDescription describe() {
     final JournalCounts counts = journal.counts();
     final IOException noSnapshot = snapshotObstacle();

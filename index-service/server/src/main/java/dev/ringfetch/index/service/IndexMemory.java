@@ -810,7 +810,7 @@ public final class IndexMemory implements AutoCloseable {
     return mixed == 0 ? 1 : mixed;
   }
 
-  /** What operators look at. */
+  /** The state for operators. */
   DescribeServerResponse describe() {
     final DescribeServerResponse.Builder description =
         DescribeServerResponse.newBuilder()

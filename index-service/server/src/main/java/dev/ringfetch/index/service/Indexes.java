@@ -191,7 +191,7 @@ public final class Indexes implements AutoCloseable {
     return directory;
   }
 
-  /** What the owners of partitions share. */
+  /** The common context of the owners of partitions. */
   OwnerContext writers() {
     return writers;
   }

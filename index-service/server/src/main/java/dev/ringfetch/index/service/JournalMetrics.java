@@ -28,7 +28,7 @@ public interface JournalMetrics {
   default void onOpen(Recovered recovery, Levels levels) {}
 
   /**
-   * What a start has read.
+   * The amounts that a start has read.
    *
    * @param durationNs that it took
    * @param records number of records, those of a snapshot included

@@ -36,7 +36,7 @@ final class OfflineGroup implements GroupStore {
     return group;
   }
 
-  /** What there is; null if its records cannot be, or it was dropped. */
+  /** The recovered group; null if its records are invalid, or it was dropped. */
   RecoveredIndex index() {
     return index;
   }

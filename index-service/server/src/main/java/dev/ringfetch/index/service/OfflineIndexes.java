@@ -102,7 +102,7 @@ public final class OfflineIndexes implements AutoCloseable {
         .toList();
   }
 
-  /** What is to be known of the indexes, in lines for people; empty for a single server's. */
+  /** Lines about the indexes, for messages; empty for a single server's. */
   public List<String> notes() {
     final List<String> notes = new ArrayList<>(records.notes());
     notes.addAll(stops.notes());
@@ -144,7 +144,7 @@ public final class OfflineIndexes implements AutoCloseable {
     return inspection == null ? 0 : inspection.unfinishedBytes();
   }
 
-  /** What is wrong and keeps no server from starting, in lines for people. */
+  /** Lines about damage that does not prevent a start. */
   public List<String> faults() {
     final List<String> faults = new ArrayList<>(directory.faults());
     if (inspection != null) {

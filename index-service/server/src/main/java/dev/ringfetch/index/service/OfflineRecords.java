@@ -63,12 +63,12 @@ final class OfflineRecords implements RecordSink {
     return isOfNode() ? ofGroups : replay.indexes();
   }
 
-  /** What is wrong with groups that a node goes on without, in lines for people. */
+  /** Lines about damaged groups, without which a node still starts. */
   List<String> faults() {
     return faults;
   }
 
-  /** What is to be known of the indexes, in lines for people. */
+  /** Lines about the indexes, for messages. */
   List<String> notes() {
     return notes;
   }

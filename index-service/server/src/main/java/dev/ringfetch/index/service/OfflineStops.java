@@ -83,7 +83,7 @@ final class OfflineStops {
     return indexes;
   }
 
-  /** What is to be known of them, in lines for people. */
+  /** Lines about the records, for messages. */
   List<String> notes() {
     return notes;
   }

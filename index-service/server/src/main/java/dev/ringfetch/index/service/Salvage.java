@@ -43,7 +43,7 @@ public final class Salvage {
   private final Set<String> names = new HashSet<>();
   private final List<String> report = new ArrayList<>();
 
-  /** What was found; null before. */
+  /** The result; null before the salvage. */
   private SalvagedIndexes found;
 
   private boolean isComplete;

@@ -55,7 +55,7 @@ final class SalvagedIndexes implements RecordSink {
       return number;
     }
 
-    /** What its creation says; null if that is missing. */
+    /** The definition in the record of its creation; null if that is missing. */
     CatalogEntry entry() {
       return entry;
     }

@@ -15,7 +15,7 @@ import java.util.List;
 import java.util.function.Supplier;
 
 /**
- * What a snapshot is made of in a server: its indexes that are in the journal, one after the other.
+ * The source of a server's snapshots: its indexes in the journal, one after the other.
  *
  * <p>Used by one thread at a time.
  */
@@ -114,7 +114,7 @@ public final class IndexSnapshots implements SnapshotSource {
     final int partition = walk.partition();
     final IndexWalk.Step step = walk.step(sink);
     if (walk.partition() != partition) {
-      // What the walk has met, removals included, has to be durable.
+      // All records that the walk has met, removals included, have to be durable.
       final CommitLog log = index.log(partition);
       needed.add(new Needed(log, log.committed()));
     }

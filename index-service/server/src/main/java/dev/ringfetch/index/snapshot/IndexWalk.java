@@ -17,7 +17,7 @@ import java.io.IOException;
  * <p>Used by one thread at a time.
  */
 final class IndexWalk {
-  /** What a step has come to. */
+  /** The result of a step. */
   enum Step {
     MORE,
     /** An owner has to answer first. */
