@@ -100,7 +100,7 @@ final class RoomsTest {
           Map.entry("replication/ReplicaCycle.java", 818),
           Map.entry("replication/Replicas.java", 598),
           Map.entry("service/ClusterNode.java", 608),
-          Map.entry("service/IndexMemory.java", 867),
+          Map.entry("service/IndexMemory.java", 865),
           Map.entry("service/IndexService.java", 574),
           Map.entry("service/Indexes.java", 568));
 
