@@ -1,0 +1,68 @@
+package dev.ringfetch.rpc;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertSame;
+
+import io.grpc.CallOptions;
+import io.grpc.ConnectivityState;
+import io.grpc.LoadBalancer.PickResult;
+import io.grpc.LoadBalancer.PickSubchannelArgs;
+import io.grpc.LoadBalancer.SubchannelPicker;
+import io.grpc.Metadata;
+import io.grpc.Status;
+import org.junit.jupiter.api.Test;
+
+/**
+ * The picker that gRPC gets: whose result it returns for a call that the channel has picked for.
+ */
+final class TapTest {
+  /** A policy that counts its picks, and returns another result each time. */
+  private static final class Policy extends SubchannelPicker {
+    private int picks;
+
+    @Override
+    public PickResult pickSubchannel(PickSubchannelArgs args) {
+      return PickResult.withError(Status.UNAVAILABLE.withDescription("pick " + picks++));
+    }
+  }
+
+  private final Policy policy = new Policy();
+  private final Tap.Picker picker = picker(policy);
+
+  private static Tap.Picker picker(Policy policy) {
+    return new Tap.Picker("round_robin", ConnectivityState.READY, policy);
+  }
+
+  private static Pick.Call call(CallOptions options) {
+    return new Pick.Call(Bytes.METHOD, options, new Metadata());
+  }
+
+  private static Pick.Call callWith(Pick pick) {
+    return call(CallOptions.DEFAULT.withOption(Pick.PICK, pick));
+  }
+
+  @Test
+  void aPickIsUsedForOneCall() {
+    final Pick pick = picker.pick(call(CallOptions.DEFAULT));
+    assertSame(pick.result(), picker.pickSubchannel(callWith(pick)));
+    assertEquals(1, policy.picks);
+    assertEquals(
+        "pick 1", picker.pickSubchannel(callWith(pick)).getStatus().getDescription(), "a retry");
+  }
+
+  @Test
+  void aPickOfAFormerPickerIsMadeAnew() {
+    final Pick pick = picker.pick(call(CallOptions.DEFAULT));
+    final Policy next = new Policy();
+    next.picks = 7;
+    assertEquals(
+        "pick 7", picker(next).pickSubchannel(callWith(pick)).getStatus().getDescription());
+  }
+
+  @Test
+  void aCallThatARingHasCarriedIsPickedAgain() {
+    final Pick pick = picker.pick(call(CallOptions.DEFAULT));
+    pick.onUsed();
+    assertEquals("pick 1", picker.pickSubchannel(callWith(pick)).getStatus().getDescription());
+  }
+}
