@@ -28,7 +28,7 @@ public final class BalancedInterop extends ChannelInterop {
   }
 
   @Override
-  NettyChannelBuilder netty() {
+  NettyChannelBuilder nettyChannel() {
     return NettyChannelBuilder.forTarget(NAMES.getDefaultScheme() + ":///servers");
   }
 

@@ -112,13 +112,13 @@ public abstract class ChannelInterop extends AbstractInteropTest {
   }
 
   /** A builder of gRPC's own channel. */
-  NettyChannelBuilder netty() {
+  NettyChannelBuilder nettyChannel() {
     return NettyChannelBuilder.forAddress(host, port());
   }
 
   @Override
   protected ManagedChannelBuilder<?> createChannelBuilder() {
-    final NettyChannelBuilder netty = netty().usePlaintext();
+    final NettyChannelBuilder netty = nettyChannel().usePlaintext();
     InternalNettyChannelBuilder.setStatsEnabled(netty, false); // the suite brings its own
     final RingChannelBuilder ring =
         options(
