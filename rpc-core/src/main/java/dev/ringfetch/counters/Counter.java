@@ -111,13 +111,7 @@ public enum Counter {
   /** Those that it was to run, and that went to the executor because one before them took long. */
   POLLER_CALLS_MOVED(Kind.POLLER, "calls.moved", "calls", Type.TOTAL),
   /** Times that a thread that stood by has become the poller, because a task took long. */
-  POLLER_TAKEOVERS(Kind.POLLER, "takeovers", "times", Type.TOTAL),
-  /** Limit of the spin time at present: the spin time, or less after losses. */
-  POLLER_SPIN_LIMIT(Kind.POLLER, "spin.limit", "nanoseconds", Type.LEVEL),
-  /** Times that it, or a caller that polled, found that other threads want the processors. */
-  POLLER_SPIN_PREEMPTED(Kind.POLLER, "spin.preempted", "times", Type.TOTAL),
-  /** Times that one of them found that the process has used its quota of processor time up. */
-  POLLER_SPIN_THROTTLED(Kind.POLLER, "spin.throttled", "times", Type.TOTAL);
+  POLLER_TAKEOVERS(Kind.POLLER, "takeovers", "times", Type.TOTAL);
 
   /** How a counter moves. */
   public enum Type {

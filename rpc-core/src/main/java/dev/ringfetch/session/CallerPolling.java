@@ -19,13 +19,13 @@ final class CallerPolling {
   private final NanoClock clock;
   private final SpinPace spin; // used by the session's owner
 
-  CallerPolling(Session session, SessionContext context) {
+  CallerPolling(Session session) {
     this.session = session;
     this.driver = session.driver;
     this.poller = session.poller;
     this.notifications = session.notifications;
     this.clock = session.clock;
-    this.spin = new SpinPace(context.spinNs(), poller.spinLimit(), context.scheduler());
+    this.spin = new SpinPace(session.spinNs);
   }
 
   /** See {@link ClientSession#sendAndPoll}. */
@@ -98,7 +98,6 @@ final class CallerPolling {
           sent = true;
           round();
           sentNs = clock.nanoTime();
-          spin.onLook(sentNs, false);
         }
         over = pollUntilNews(stream, sentNs);
         session.memoryGuard.verify();
@@ -130,9 +129,7 @@ final class CallerPolling {
   private boolean pollUntilNews(ClientStream stream, long sentNs) {
     final Thread thread = Thread.currentThread();
     while (!stream.ended && stream.flow == null) { // also by the session's end
-      final long nowNs = clock.nanoTime();
-      spin.onLook(nowNs, true);
-      if (nowNs - sentNs >= spin.boundNs(nowNs)) {
+      if (clock.nanoTime() - sentNs >= spin.boundNs()) {
         spin.missed();
         return true;
       }

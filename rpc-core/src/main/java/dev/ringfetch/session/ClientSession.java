@@ -72,7 +72,7 @@ public final class ClientSession extends Session {
             clock,
             geometry.responseRingLength() / FrameDescriptor.SLOT_LENGTH,
             geometry.responsePosition());
-    this.polling = new CallerPolling(this, context);
+    this.polling = new CallerPolling(this);
     this.listener = listener;
   }
 

@@ -53,6 +53,7 @@ public abstract class Session {
   final DeadlineQueue<Stream> deadlines = new DeadlineQueue<>();
   final Notifications notifications = new Notifications(this::tell, this::tellFlow);
   final Tally tally = new Tally(Kind.SESSION);
+  final long spinNs;
   final RingEvents events = new RingEvents(this);
   final Carrier carrier;
   public final PollerEntry entry;
@@ -65,6 +66,7 @@ public abstract class Session {
     this.ring = rings.poller();
     this.poller = poller;
     this.clock = context.clock();
+    this.spinNs = context.spinNs();
     this.writeStart = writer.position();
     this.pollStart = ring.position();
     final var parts = new CarrierParts(rings, events, clock, tally);

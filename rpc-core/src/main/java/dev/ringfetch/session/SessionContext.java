@@ -6,14 +6,12 @@ import dev.ringfetch.ring.FrameDescriptor;
 import dev.ringfetch.session.bulk.BulkContext;
 import dev.ringfetch.session.bulk.MemoryQuota;
 import dev.ringfetch.session.poller.PollerContext;
-import dev.ringfetch.session.poller.SchedStat;
 import dev.ringfetch.session.remote.ClientTurn;
 import dev.ringfetch.session.remote.RemoteContext;
 import dev.ringfetch.session.remote.ReplyChoice;
 import dev.ringfetch.session.remote.ReplyPolicy;
 import dev.ringfetch.session.remote.TurnSchedule;
 import java.util.Objects;
-import java.util.function.Supplier;
 import org.agrona.concurrent.NanoClock;
 import org.agrona.concurrent.SystemNanoClock;
 import org.jspecify.annotations.Nullable;
@@ -94,7 +92,6 @@ public final class SessionContext implements PollerContext, BulkContext, RemoteC
   private long maxHeldLength = MAX_HELD_LENGTH_DEFAULT;
   private long spinNs = SPIN_NS_DEFAULT;
   private NanoClock clock = SystemNanoClock.INSTANCE;
-  private @Nullable Supplier<@Nullable SchedStat> scheduler; // null: as the clock has it
   private Counters counters = new Counters();
   private ReplyPolicy replyPolicy = ReplyPolicy.ADAPTIVE;
   private int replyTrialCalls = ReplyChoice.TRIAL_CALLS;
@@ -125,7 +122,6 @@ public final class SessionContext implements PollerContext, BulkContext, RemoteC
     copy.maxHeldLength = maxHeldLength;
     copy.spinNs = spinNs;
     copy.clock = clock;
-    copy.scheduler = scheduler;
     copy.replyPolicy = replyPolicy;
     copy.replyTrialCalls = replyTrialCalls;
     copy.hintWaitNs = hintWaitNs;
@@ -434,18 +430,6 @@ public final class SessionContext implements PollerContext, BulkContext, RemoteC
   @Override
   public NanoClock clock() {
     return clock;
-  }
-
-  @Override
-  public @Nullable Supplier<@Nullable SchedStat> scheduler() {
-    final boolean ofMachine = clock == SystemNanoClock.INSTANCE;
-    return scheduler == null && ofMachine ? SchedStat::ofThread : scheduler;
-  }
-
-  /** Sets {@link #scheduler()}. */
-  public SessionContext scheduler(Supplier<@Nullable SchedStat> counts) {
-    this.scheduler = counts;
-    return this;
   }
 
   /** Sets {@link #clock()}. */

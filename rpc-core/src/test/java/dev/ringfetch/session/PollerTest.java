@@ -6,7 +6,6 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
-import dev.ringfetch.counters.Counter;
 import dev.ringfetch.fabric.DirectRegion;
 import dev.ringfetch.fabric.Doorbell;
 import dev.ringfetch.fabric.HeapDoorbell;
@@ -16,11 +15,9 @@ import dev.ringfetch.session.SessionSteps.Call;
 import dev.ringfetch.session.SessionSteps.Sizes;
 import dev.ringfetch.session.poller.Poller;
 import dev.ringfetch.session.poller.PollerSteps;
-import dev.ringfetch.session.poller.SchedStat;
 import java.io.IOException;
 import java.util.ArrayList;
 import java.util.List;
-import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
@@ -509,27 +506,21 @@ class PollerTest {
 
   /** A poller with one session, for which something comes while the poller polls, or sleeps. */
   private final class Waits {
-    final Poller waiter;
-    final CountingSession session;
+    final Poller waiter = new Poller(new HeapDoorbell(), pollContext());
+    final CountingSession session =
+        new CountingSession(
+            new HeapFabric(CountingSession.MEMORY_LENGTH), waiter, new SessionContext()) {
+          @Override
+          void onOperations(Stream asking, int bits) {
+            final Step callback = next;
+            next = () -> {};
+            notifications.add(() -> assertDoesNotThrow(callback::take));
+          }
+        };
     final Stream stream = new TestStream(1);
     Step next = () -> {}; // what the next thing that is found has done
 
     Waits() throws IOException {
-      this(pollContext());
-    }
-
-    Waits(SessionContext context) throws IOException {
-      waiter = new Poller(new HeapDoorbell(), context);
-      session =
-          new CountingSession(
-              new HeapFabric(CountingSession.MEMORY_LENGTH), waiter, new SessionContext()) {
-            @Override
-            void onOperations(Stream asking, int bits) {
-              final Step callback = next;
-              next = () -> {};
-              notifications.add(() -> assertDoesNotThrow(callback::take));
-            }
-          };
       waiter.add(session.entry);
       waiter.doWork();
     }
@@ -628,29 +619,6 @@ class PollerTest {
     }
     waits.find();
     assertTrue(waits.pollsForLong());
-  }
-
-  /** Each reading of the clock is that much later, and the thread was ready all the time. */
-  @Test
-  void pollerThatLosesItsProcessorPollsForLessTime() throws IOException {
-    final long lostNs = TimeUnit.MILLISECONDS.toNanos(1);
-    final int[] readings = {0};
-    final Waits waits =
-        new Waits(
-            pollContext()
-                .spinNs(8 * lostNs)
-                .scheduler(() -> new SchedStat(lostNs * readings[0], readings[0]++, 0)));
-    assertEquals(8 * lostNs, waits.waiter.tally().get(Counter.POLLER_SPIN_LIMIT));
-    waits.find();
-    for (int i = 0; i < 2; i++) {
-      waits.waiter.doWork();
-      steps.advance(lostNs);
-    }
-    assertFalse(PollerSteps.isIdle(waits.waiter));
-    waits.waiter.doWork(); // the second loss
-    assertTrue(PollerSteps.isIdle(waits.waiter));
-    assertEquals(2, waits.waiter.tally().get(Counter.POLLER_SPIN_PREEMPTED));
-    assertEquals(2 * lostNs, waits.waiter.tally().get(Counter.POLLER_SPIN_LIMIT));
   }
 
   @Test

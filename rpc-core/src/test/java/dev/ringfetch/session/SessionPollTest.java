@@ -15,8 +15,6 @@ import dev.ringfetch.session.SessionSteps.Call;
 import dev.ringfetch.session.SessionSteps.ServerCall;
 import dev.ringfetch.session.SessionSteps.Sizes;
 import dev.ringfetch.session.poller.PollerSteps;
-import dev.ringfetch.session.poller.SchedStat;
-import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
@@ -92,32 +90,6 @@ class SessionPollTest {
     serve();
     steps.stepClient();
     assertEquals(Outcome.ANSWERED, call.outcome);
-  }
-
-  /** At each look the thread was ready for all the time that has passed. */
-  @Test
-  void callerThatLosesItsProcessorLetsThePollerWait() {
-    final long lostNs = TimeUnit.MILLISECONDS.toNanos(1);
-    final int[] readings = {0};
-    final SessionSteps contended =
-        new SessionSteps(
-            Sizes.ROOMY,
-            context ->
-                context
-                    .spinNs(1_000 * lostNs)
-                    .scheduler(() -> new SchedStat(lostNs * readings[0], readings[0]++, 0)));
-    contended.onClock =
-        () -> {
-          contended.advance(lostNs);
-          looks++;
-        };
-    final Call call = contended.prepare(bytes(8, 1), Stream.NO_DEADLINE);
-    contended.client.sendAndPoll(call.stream);
-    assertFalse(call.isOver());
-    assertTrue(looks < 20, () -> "it polled on: looks=" + looks);
-    contended.onClock = () -> {};
-    contended.stepClient();
-    assertTrue(PollerSteps.isIdle(contended.clientPoller), "the limit is the poller's, too");
   }
 
   /** To arm would make the peer ring for what is found anyway. */

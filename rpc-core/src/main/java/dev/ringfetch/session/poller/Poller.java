@@ -33,7 +33,6 @@ public final class Poller implements Runnable, AutoCloseable {
 
   private final Doorbell doorbell;
   private final NanoClock clock;
-  private final SpinLimit spinLimit;
   private final SpinPace spin;
   private final long spinNs; // longest
   private final Counters counters;
@@ -66,11 +65,9 @@ public final class Poller implements Runnable, AutoCloseable {
   /** Creates the poller of a doorbell, which it closes at its end. */
   public Poller(Doorbell doorbell, PollerContext context) {
     this.doorbell = doorbell;
-    tally.set(Counter.POLLER_SPIN_LIMIT, context.spinNs());
     this.clock = context.clock();
     this.spinNs = context.spinNs();
-    this.spinLimit = new SpinLimit(spinNs);
-    this.spin = new SpinPace(spinNs, spinLimit, context.scheduler());
+    this.spin = new SpinPace(spinNs);
     this.counters = context.counters();
     this.threads = new PollerThreads(token, lease, this::serve, () -> finished);
     this.faults = new PollerFaults(sessions, this::activate, clock);
@@ -83,11 +80,6 @@ public final class Poller implements Runnable, AutoCloseable {
   /** The doorbell that this poller sleeps on. */
   public Doorbell doorbell() {
     return doorbell;
-  }
-
-  /** The limit of the spin time of this poller, and of callers that poll for themselves. */
-  public SpinLimit spinLimit() {
-    return spinLimit;
   }
 
   /** Where this poller lists its sessions. */
@@ -457,8 +449,6 @@ public final class Poller implements Runnable, AutoCloseable {
     }
     final long now = clock.nanoTime();
     final boolean waited = waiting && !slept; // read now: callbacks may wait in nested rounds
-    spin.onLook(now, waited);
-    final long boundNs = spin.boundNs(now);
     boolean found = false;
     if (timetable != null) {
       timetable.tick(now);
@@ -472,7 +462,7 @@ public final class Poller implements Runnable, AutoCloseable {
         done += served;
         found = true;
       } else if ((served == PolledSession.NOT_OWNER
-              || now - entry.lastWorkNs >= Math.max(boundNs, entry.lingerNs()))
+              || now - entry.lastWorkNs >= Math.max(spin.boundNs(), entry.lingerNs()))
           && retire(entry)) {
         sessions.drop(entry);
         i--;
@@ -490,10 +480,6 @@ public final class Poller implements Runnable, AutoCloseable {
     waiting = !found; // in a burst of several rounds, only the first ends a wait
     if (now - latePolledNs >= DoorbellPace.MIN_INTERVAL_NS) {
       latePolledNs = now; // for sessions that sleep beside busy ones
-      spin.onInterval(now);
-      tally.set(Counter.POLLER_SPIN_LIMIT, spinLimit.ns());
-      tally.set(Counter.POLLER_SPIN_PREEMPTED, spinLimit.preempted());
-      tally.set(Counter.POLLER_SPIN_THROTTLED, spinLimit.throttled());
       if (pace.isDue(now)) {
         faults.verify();
         done += pollDoorbell();

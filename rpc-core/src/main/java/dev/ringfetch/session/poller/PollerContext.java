@@ -1,9 +1,7 @@
 package dev.ringfetch.session.poller;
 
 import dev.ringfetch.counters.Counters;
-import java.util.function.Supplier;
 import org.agrona.concurrent.NanoClock;
-import org.jspecify.annotations.Nullable;
 
 /** The options of a poller. */
 public interface PollerContext {
@@ -18,12 +16,6 @@ public interface PollerContext {
    * was in vain lately. 0 in tests: 2 cores are few.
    */
   long spinNs();
-
-  /**
-   * Reads the scheduler's counts of the calling thread, which are null on a system without them.
-   * Null where {@link #clock} is not the machine's: then no thread looks for lost processors.
-   */
-  @Nullable Supplier<@Nullable SchedStat> scheduler();
 
   /**
    * Number of short calls in a millisecond from which a server's poller runs them itself: that many

@@ -13,7 +13,7 @@ import org.junit.jupiter.api.Test;
 class SpinPaceTest {
   private static final long SPIN_NS = 50_000;
 
-  private final SpinPace pace = new SpinPace(SPIN_NS, new SpinLimit(SPIN_NS), null);
+  private final SpinPace pace = new SpinPace(SPIN_NS);
 
   private void miss(int waits) {
     for (int i = 0; i < waits; i++) {
@@ -23,7 +23,7 @@ class SpinPaceTest {
 
   /** As many as it takes. */
   private void missUntilShort() {
-    for (int i = 0; pace.boundNs(0) != LEAST_NS; i++) {
+    for (int i = 0; pace.boundNs() != LEAST_NS; i++) {
       assertTrue(i < MAX_BALANCE);
       pace.missed();
     }
@@ -32,7 +32,7 @@ class SpinPaceTest {
   @Test
   void wholeSpinTimeIsPolledWhereWaitsEndWithinIt() {
     for (int i = 0; i < 1_000; i++) {
-      assertEquals(SPIN_NS, pace.boundNs(0));
+      assertEquals(SPIN_NS, pace.boundNs());
       pace.found();
     }
   }
@@ -41,7 +41,7 @@ class SpinPaceTest {
   void evenIfOneInTwoDoesNot() {
     for (int i = 0; i < 1_000; i++) {
       pace.missed();
-      assertEquals(SPIN_NS, pace.boundNs(0));
+      assertEquals(SPIN_NS, pace.boundNs());
       pace.found();
     }
   }
@@ -63,10 +63,10 @@ class SpinPaceTest {
   private void assertShortAfter(int waits) {
     for (int i = 1; i < waits; i++) {
       pace.missed();
-      assertEquals(SPIN_NS, pace.boundNs(0));
+      assertEquals(SPIN_NS, pace.boundNs());
     }
     pace.missed();
-    assertEquals(LEAST_NS, pace.boundNs(0));
+    assertEquals(LEAST_NS, pace.boundNs());
   }
 
   @Test
@@ -77,7 +77,7 @@ class SpinPaceTest {
       pace.found();
     }
     miss(2);
-    assertEquals(LEAST_NS, pace.boundNs(0));
+    assertEquals(LEAST_NS, pace.boundNs());
   }
 
   /** However many have been in vain before. */
@@ -86,56 +86,56 @@ class SpinPaceTest {
     missUntilShort();
     for (int tries = 0; tries < 10; tries++) {
       int shortWaits = 0;
-      while (pace.boundNs(0) == LEAST_NS) {
+      while (pace.boundNs() == LEAST_NS) {
         pace.missed();
         shortWaits++;
       }
       assertTrue(shortWaits <= TRY_INTERVAL, "shortWaits=" + shortWaits);
-      assertEquals(SPIN_NS, pace.boundNs(0));
+      assertEquals(SPIN_NS, pace.boundNs());
       pace.missed();
-      assertEquals(LEAST_NS, pace.boundNs(0), "in vain");
+      assertEquals(LEAST_NS, pace.boundNs(), "in vain");
     }
   }
 
   @Test
   void tryThatFindsSomethingIsWorthSomeMore() {
     missUntilShort();
-    while (pace.boundNs(0) == LEAST_NS) {
+    while (pace.boundNs() == LEAST_NS) {
       pace.missed();
     }
     pace.found();
     for (int i = 0; i < TRY_GAIN; i++) {
-      assertEquals(SPIN_NS, pace.boundNs(0));
+      assertEquals(SPIN_NS, pace.boundNs());
       pace.missed();
     }
-    assertEquals(LEAST_NS, pace.boundNs(0));
+    assertEquals(LEAST_NS, pace.boundNs());
   }
 
   @Test
   void whatComesWithinAShortWaitCountsAsOne() {
     missUntilShort();
     pace.found();
-    assertEquals(SPIN_NS, pace.boundNs(0));
+    assertEquals(SPIN_NS, pace.boundNs());
     pace.missed();
-    assertEquals(LEAST_NS, pace.boundNs(0));
+    assertEquals(LEAST_NS, pace.boundNs());
   }
 
   @Test
   void noTimeIsNoTime() {
-    final SpinPace none = new SpinPace(0, new SpinLimit(0), null);
+    final SpinPace none = new SpinPace(0);
     for (int i = 0; i < 2 * MAX_BALANCE; i++) {
-      assertEquals(0, none.boundNs(0));
+      assertEquals(0, none.boundNs());
       none.missed();
     }
     none.found();
-    assertEquals(0, none.boundNs(0));
+    assertEquals(0, none.boundNs());
   }
 
   @Test
   void timeThatIsShorterThanTheLeastIsKept() {
-    final SpinPace brief = new SpinPace(LEAST_NS - 1, new SpinLimit(LEAST_NS - 1), null);
+    final SpinPace brief = new SpinPace(LEAST_NS - 1);
     for (int i = 0; i < 2 * MAX_BALANCE; i++) {
-      assertEquals(LEAST_NS - 1, brief.boundNs(0));
+      assertEquals(LEAST_NS - 1, brief.boundNs());
       brief.missed();
     }
   }

@@ -58,9 +58,7 @@ public final class OneThread implements AutoCloseable {
   OneThread(Split split) throws IOException {
     this.split = split;
     this.index = new SplitIndex(split);
-    // Never to sleep: with a clock of their own they look at no count of the scheduler.
-    final SessionContext ofServerSide =
-        new SessionContext().spinNs(NEVER_NS).clock((NanoClock) System::nanoTime);
+    final SessionContext ofServerSide = new SessionContext().spinNs(NEVER_NS); // never to sleep
     final SessionContext ofClientSide =
         new SessionContext().spinNs(NEVER_NS).clock((NanoClock) this::clientTime);
     final Geometry geometry = geometry(ofServerSide);
