@@ -83,6 +83,8 @@ final class Backend implements StreamRoom.Sessions {
   private static final String NO_ROOM =
       "the server allows so few calls on a connection that gRPC's wait for the session's stream";
 
+  private static final String LOST_CONNECTION = "gRPC has given its connection up";
+
   private static final long WAITED_MS =
       TimeUnit.NANOSECONDS.toMillis(StreamRoom.PATIENCE_NS + StreamRoom.AGAIN_NS);
 
@@ -173,11 +175,19 @@ final class Backend implements StreamRoom.Sessions {
 
   /** Called when gRPC's connection to this backend changes its state, before the policy knows. */
   void onState(ConnectivityStateInfo changed) {
+    final boolean wasReady = connectivity.getState() == ConnectivityState.READY;
     connectivity = changed;
     if (changed.getState() == ConnectivityState.READY) {
       synchronized (this) {
         reconnect.connected();
       }
+    } else if (wasReady && !left) { // the next connection may lead to another server
+      final List<SessionAttempt> early;
+      synchronized (this) {
+        early = streams.stream().filter(begun -> begun.opened == null).toList();
+      }
+      early.forEach(begun -> begun.stream.giveUp(() -> LOST_CONNECTION));
+      enterIdle();
     }
   }
 

@@ -31,7 +31,8 @@ import java.util.function.Consumer;
  */
 final class Backends {
   static final String BYPASSED =
-      "the name resolver has a service config of its own, which is gRPC's to follow";
+      "the name resolver has a service config of its own, which is gRPC's to follow;"
+          + " disableServiceConfigLookUp() on the builder ignores it";
 
   private static final int MAX_LOGGED = 64;
 
@@ -157,9 +158,8 @@ final class Backends {
   /** Called when the policy has another picker, before gRPC uses it; null: there is no policy. */
   void onPicker(Tap.Picker other) {
     picker = other;
-    if (other != null) {
-      bypassed = false;
-    } else {
+    bypassed = false; // unless the next stream says otherwise
+    if (other == null) {
       synchronized (this) {
         obstacle = "the channel is idle";
       }
@@ -177,7 +177,13 @@ final class Backends {
       return fixed;
     }
     final Tap.Picker current = picker;
-    return current == null ? new Pick(null) : current.pick(new Pick.Call(method, options, headers));
+    return current == null ? unpicked() : current.pick(new Pick.Call(method, options, headers));
+  }
+
+  /** Returns the pick of a call whose backend gRPC is to choose. */
+  Pick unpicked() {
+    final Pick one = single;
+    return one == null ? new Pick(null) : one;
   }
 
   /** Returns the pick that holds for any call at present, or null. */
@@ -224,9 +230,11 @@ final class Backends {
     return known.room().of(method);
   }
 
-  /** Called when a call has got a stream without the tap. */
+  /**
+   * Called when a call has got a stream that the tap has not seen: its picker may have come late.
+   */
   void onBypassed() {
-    if (!bypassed) {
+    if (isTapped && picker == null && !bypassed) {
       bypassed = true;
       log(System.Logger.Level.INFO, BYPASSED);
     }
@@ -234,7 +242,7 @@ final class Backends {
 
   /** Returns why no ring can carry the channel's calls, or null. */
   String obstacle() {
-    return bypassed && !policy.isRequired() ? BYPASSED : untapped;
+    return bypassed && picker == null && !policy.isRequired() ? BYPASSED : untapped;
   }
 
   /** Returns why there is no ring, where no backend is picked. */

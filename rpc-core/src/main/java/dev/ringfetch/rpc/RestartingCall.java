@@ -87,7 +87,7 @@ final class RestartingCall<ReqT, RespT> extends ClientCall<ReqT, RespT> {
     final ClientCall<ReqT, RespT> other;
     try {
       channel.countRepeatedCall();
-      other = channel.newOtherCall(method, options, executor, new Pick(null));
+      other = channel.newOtherCall(method, options, executor, channel.unpicked());
       other.start(listener, headers);
     } catch (Throwable t) {
       successor.end();

@@ -151,6 +151,11 @@ public final class RingChannel extends ManagedChannel {
     return backends.pick(method, options, headers);
   }
 
+  /** Returns the pick of a call whose backend gRPC is to choose. */
+  Pick unpicked() {
+    return backends.unpicked();
+  }
+
   /** Returns the config of a method, or null. */
   ServiceConfig.MethodConfig config(MethodDescriptor<?, ?> method) {
     return config.of(method);

@@ -73,15 +73,16 @@ final class RoutedCall<ReqT, RespT> extends UnaryClientCall<ReqT, RespT> {
       return;
     }
     final ServiceConfig.MethodConfig config = channel.config(method());
+    final CallOptions asked = options(); // gRPC applies the config that it has at the time
     if (config != null) {
-      options(config.apply(options()));
+      options(config.apply(asked));
     }
     final String kept =
         config != null && config.isRetried()
             ? "gRPC retries calls of " + method().getFullMethodName()
             : channel.obstacle();
-    pick = kept == null ? channel.pick(method(), options(), headers) : new Pick(null);
-    final Backend backend = pick.backend();
+    pick = kept == null ? channel.pick(method(), options(), headers) : channel.unpicked();
+    final Backend backend = kept == null ? pick.backend() : null;
     final ClientConnection ring = backend == null ? null : channel.ringOrSeek(backend);
     String obstacle = kept;
     if (ring != null && !keptOffRing) {
@@ -105,7 +106,7 @@ final class RoutedCall<ReqT, RespT> extends UnaryClientCall<ReqT, RespT> {
       } else if (obstacle == null) {
         channel.countFallback();
       }
-      delegate = channel.newGrpcCall(method(), options(), pick);
+      delegate = channel.newGrpcCall(method(), asked, pick);
     } else if (obstacle == null) {
       delegate = WaitingCall.forRing(channel, method(), options(), executor(), pick);
     } else {
@@ -192,7 +193,7 @@ final class RoutedCall<ReqT, RespT> extends UnaryClientCall<ReqT, RespT> {
       channel.countRepeatedCall();
     }
     // A lost ring may mean a lost backend: there gRPC picks.
-    final Pick next = pick.isFresh() && !hasLostRing() ? pick : new Pick(null);
+    final Pick next = pick.isFresh() && !hasLostRing() ? pick : channel.unpicked();
     return channel.newOtherCall(method(), options(), executor(), next);
   }
 

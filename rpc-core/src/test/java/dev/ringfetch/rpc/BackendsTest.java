@@ -247,6 +247,43 @@ final class BackendsTest {
   }
 
   @Test
+  void limitsOfTheBuilderDoNotCountUnderAResolversOwnConfig() throws Exception {
+    serve(1);
+    names.resolve(ports(), ROUND_ROBIN);
+    final Map<String, ?> limited =
+        Map.of(
+            "methodConfig",
+            List.of(Map.of("name", List.of(Map.of()), "maxRequestMessageBytes", 4.0)));
+    final RingChannel channel = build(builder().defaultServiceConfig(limited));
+    call(channel, 2);
+    assertEquals(2, channel.grpcCalls());
+  }
+
+  @Test
+  void callsFollowTheNamesAlthoughTheFirstServerLives() throws Exception {
+    serve(2);
+    names.resolve(ports().subList(0, 1), null);
+    final RingChannel channel = build(builder());
+    RingFixture.await(
+        "a ring to the first",
+        () -> {
+          RingFixture.call(channel, 5);
+          return channel.ringCalls() > 0;
+        });
+    names.resolve(ports().subList(1, 2), null);
+    RingFixture.await("drained", () -> ((RingServer) servers.get(0)).sessionCount() == 0);
+    final long before = served().get(0);
+    final long onRings = channel.ringCalls();
+    RingFixture.await(
+        "a ring to the second",
+        () -> {
+          RingFixture.call(channel, 5);
+          return channel.ringCalls() > onRings;
+        });
+    assertEquals(before, served().get(0));
+  }
+
+  @Test
   void aBackendThatThePolicyGivesUpDrains() throws Exception {
     serve(BACKENDS);
     names.resolve(ports(), null);

@@ -1,6 +1,7 @@
 package dev.ringfetch.rpc;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertNull;
 
 import dev.ringfetch.counters.Counter;
 import io.grpc.CallOptions;
@@ -85,6 +86,7 @@ final class RestartingCallTest extends RingFixture {
     assertEquals(List.of("2"), attempts);
     assertEquals("complete", served.awaitEnd());
     assertEquals(0, handler.waiting());
+    assertNull(channel.obstacle(), "one lost ring leaves room for the next");
     synchronized (ending.ends) {
       assertEquals(Status.Code.UNAVAILABLE, ending.ends.get(0).getCode());
     }

@@ -1,6 +1,7 @@
 package dev.ringfetch.rpc;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertNull;
 import static org.junit.jupiter.api.Assertions.assertSame;
 
 import io.grpc.CallOptions;
@@ -57,6 +58,22 @@ final class TapTest {
     next.picks = 7;
     assertEquals(
         "pick 7", picker(next).pickSubchannel(callWith(pick)).getStatus().getDescription());
+  }
+
+  @Test
+  void aStreamWithoutTheTapCountsOnlyWhileThereIsNoPicker() {
+    final Backends backends = new Backends(true, null);
+    backends.begin(null, new RingPolicy(false, 0, 0), null, null);
+    backends.shutdown(() -> {}); // it logs nothing then
+    backends.onPicker(picker);
+    backends.onBypassed();
+    assertNull(backends.obstacle(), "the stream is older than the picker");
+    backends.onPicker(null);
+    assertNull(backends.obstacle());
+    backends.onBypassed();
+    assertEquals(Backends.BYPASSED, backends.obstacle());
+    backends.onPicker(picker);
+    assertNull(backends.obstacle());
   }
 
   @Test
