@@ -17,8 +17,9 @@ import org.agrona.concurrent.NanoClock;
  * by the processor time of its thread. One that is long by the clock alone subtracts {@value
  * #STALL_PENALTY}: its thread had no processor, which happens to all methods of a busy machine now
  * and then, or it waited, which a method that waits does each time. Processor time costs too much
- * to read it always: after a run that was long by the clock, {@value #DOUBTS} are measured, and
- * that one itself counts as long by the clock alone.
+ * to read it always: after a run that was long by the clock, {@value #DOUBTS} are measured, after
+ * one that lost its thread the poller, {@value #LONG_DOUBTS}. That one itself counts as long by the
+ * clock alone.
  *
  * <p>Each time the trust is lost, twice as many short runs are needed to earn it again; each
  * quarter of a second since then halves that number again.
@@ -37,6 +38,9 @@ public final class TaskRecord {
 
   /** Runs that are measured by processor time, too, after one that was long by the clock. */
   static final int DOUBTS = 2 * PENALTY;
+
+  /** The same, after a run that kept the poller's thread until the backup thread took over. */
+  static final int LONG_DOUBTS = 16 * PENALTY;
 
   /**
    * Two such runs within a few hundred lose the trust; a single one may be caused by the system.
@@ -139,7 +143,7 @@ public final class TaskRecord {
 
   private boolean isLong(long durationNs) {
     if (durationNs > shortNs) {
-      doubts = DOUBTS;
+      doubts = Math.max(doubts, DOUBTS);
       return true;
     }
     final int left = doubts;
@@ -155,7 +159,7 @@ public final class TaskRecord {
    * @param waits whether its thread was found waiting: that is its own behaviour, not chance.
    */
   void overran(boolean waits) {
-    doubts = DOUBTS; // the next one's time is known
+    doubts = LONG_DOUBTS; // the next one's time is known
     lose(waits ? Integer.MAX_VALUE : PENALTY);
   }
 

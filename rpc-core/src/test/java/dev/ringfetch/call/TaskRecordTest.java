@@ -2,6 +2,7 @@ package dev.ringfetch.call;
 
 import static dev.ringfetch.call.TaskRecord.DOUBTS;
 import static dev.ringfetch.call.TaskRecord.LONG;
+import static dev.ringfetch.call.TaskRecord.LONG_DOUBTS;
 import static dev.ringfetch.call.TaskRecord.LONG_PENALTY;
 import static dev.ringfetch.call.TaskRecord.MAX_CREDIT;
 import static dev.ringfetch.call.TaskRecord.PENALTY;
@@ -155,7 +156,28 @@ class TaskRecordTest {
     }
     assertFalse(record.isDoubtful());
     record.overran(false);
+    runInline(1, SHORT_NS + 1); // measured, and no reason to measure fewer
+    runInline(LONG_DOUBTS - 1, SHORT_NS);
     assertTrue(record.isDoubtful());
+    runInline(1, SHORT_NS);
+    assertFalse(record.isDoubtful());
+  }
+
+  /** Each time the backup thread takes the poller over, and the verdict follows when it ends. */
+  @Test
+  void methodThatIsVeryLongNowAndThenLosesTheTrust() {
+    runsToTrust();
+    int takeovers = 0;
+    while (record.isTrusted() && takeovers < 100) {
+      runInline(DOUBTS + 5, SHORT_NS);
+      final boolean measured = record.isDoubtful();
+      record.overran(false);
+      takeovers++;
+      if (measured) {
+        record.ranInline(100 * LONG_NS, 100 * LONG_NS, 1);
+      }
+    }
+    assertEquals(3, takeovers);
   }
 
   @Test
