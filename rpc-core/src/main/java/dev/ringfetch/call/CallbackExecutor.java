@@ -1,5 +1,6 @@
 package dev.ringfetch.call;
 
+import dev.ringfetch.session.poller.ProcessorTime;
 import io.grpc.MethodDescriptor;
 import java.util.Map;
 import java.util.concurrent.ConcurrentHashMap;
@@ -24,6 +25,7 @@ public final class CallbackExecutor implements Executor {
   public CallbackExecutor(Executor pool, Supplier<TaskRecord> newRecord) {
     this.pool = pool;
     this.newRecord = newRecord;
+    ProcessorTime.load();
   }
 
   @Override

@@ -1,6 +1,7 @@
 package dev.ringfetch.call;
 
 import dev.ringfetch.session.Session;
+import dev.ringfetch.session.poller.ProcessorTime;
 import io.grpc.Attributes;
 import io.grpc.HandlerRegistry;
 import io.grpc.ServerCallExecutorSupplier;
@@ -49,6 +50,7 @@ public final class ServerCallContext {
 
   /** Allows calls to run on the poller's thread, with a record of each method's earlier calls. */
   public ServerCallContext inlineHandlers(Supplier<TaskRecord> newRecord) {
+    ProcessorTime.load();
     methods.forEach(method -> records.add(newRecord.get()));
     return this;
   }

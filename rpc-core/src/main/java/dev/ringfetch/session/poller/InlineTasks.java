@@ -4,6 +4,7 @@ import dev.ringfetch.counters.Counter;
 import dev.ringfetch.counters.Tally;
 import dev.ringfetch.session.owner.OwnedBy;
 import org.agrona.concurrent.NanoClock;
+import org.jspecify.annotations.Nullable;
 
 /**
  * The tasks that a poller runs itself, between its rounds. Meanwhile the poller is on lease, and a
@@ -36,7 +37,7 @@ final class InlineTasks implements Patience {
   private long windowNs;
   private int offered; // in the window
 
-  private InlineTask running;
+  private @Nullable InlineTask running;
 
   private volatile long lentAtNs;
 
@@ -109,8 +110,8 @@ final class InlineTasks implements Patience {
     while (first != null && nowNs - startNs < InlineTask.BUDGET_NS) {
       final InlineTask task = next();
       tally.add(Counter.POLLER_CALLS_INLINE, 1);
-      final long processorNs = task.isDoubtful() ? ProcessorTime.nowNs() : ProcessorTime.UNKNOWN;
-      final boolean lost = !runLent(task, nowNs);
+      final long processorNs = runLent(task, nowNs);
+      final boolean lost = !takeBack();
       Thread.interrupted(); // meant for the task, not for the poller
       final long endNs = clock.nanoTime();
       if (!lost || processorNs != ProcessorTime.UNKNOWN) {
@@ -140,22 +141,34 @@ final class InlineTasks implements Patience {
     return task;
   }
 
-  /**
-   * Runs a task under a lease. False when another thread has the poller afterwards. A thread that
-   * has lost the poller may get it back, if the other one runs a task just then: then that one
-   * loses it.
-   */
-  private boolean runLent(InlineTask task, long nowNs) {
+  /** Runs a task under a lease. Returns the processor time at its start, if that is measured. */
+  private long runLent(InlineTask task, long nowNs) {
+    long processorNs = ProcessorTime.UNKNOWN;
     running = task;
     lentAtNs = nowNs;
     try {
       lease.lendInline();
       backup.wake(); // may come late; where there is no thread, the next one looks
+      if (task.isDoubtful()) {
+        processorNs = ProcessorTime.nowNs();
+      }
       task.runInline();
     } catch (Throwable t) { // a fault of lost memory may be thrown anywhere
       Callbacks.report(t);
     }
-    return lease.takeBack();
+    return processorNs;
+  }
+
+  /**
+   * Ends the lease. False when another thread has the poller by now. A thread that has lost the
+   * poller may get it back, if the other one runs a task just then: then that one loses it.
+   */
+  private boolean takeBack() {
+    final boolean mine = lease.takeBack();
+    if (mine) {
+      running = null; // it refers to what the application has put into its call
+    }
+    return mine;
   }
 
   @Override
@@ -193,8 +206,10 @@ final class InlineTasks implements Patience {
   /** Notifies the task from whose thread the poller was taken over. */
   private void takenOver(long lentNs, boolean waits) {
     tally.add(Counter.POLLER_TAKEOVERS, 1);
+    final InlineTask late = running;
+    running = null;
     if (lease.wasInline() && lentNs == lentAtNs) { // otherwise the task has only just begun
-      running.overran(waits);
+      late.overran(waits);
     }
     handOver();
   }

@@ -17,13 +17,18 @@ public final class ProcessorTime {
 
   private ProcessorTime() {}
 
+  /** Loads the clock's classes, so that no poller has to, in the midst of its calls. */
+  public static void load() {
+    nowNs();
+  }
+
   private static @Nullable ThreadMXBean threads() {
     try {
       final ThreadMXBean threads = ManagementFactory.getThreadMXBean();
       return threads.isCurrentThreadCpuTimeSupported() && threads.isThreadCpuTimeEnabled()
           ? threads
           : null;
-    } catch (LinkageError e) { // an image without the module java.management
+    } catch (RuntimeException | LinkageError e) { // no module java.management, or no permission
       return null;
     }
   }

@@ -11,6 +11,7 @@ import dev.ringfetch.session.SessionContext;
 import dev.ringfetch.session.SessionSteps;
 import dev.ringfetch.session.SessionSteps.Sizes;
 import java.io.IOException;
+import java.lang.ref.WeakReference;
 import java.util.ArrayList;
 import java.util.Collections;
 import java.util.List;
@@ -210,6 +211,62 @@ class InlineTasksTest {
     assertEquals(List.of("task", "reported", "task took 0"), done);
     assertTrue(poller.isCurrentThread());
     assertFalse(Thread.interrupted(), "that was the task's");
+  }
+
+  @Test
+  void taskThatCannotBeMeasuredTakesNothingFromThePoller() throws IOException {
+    warmUp();
+    assertTrue(
+        poller.offer(
+            SessionAccess.entry(one),
+            new Task("task") {
+              @Override
+              public boolean isDoubtful() {
+                throw new NoClassDefFoundError("intended: there is no such clock");
+              }
+            }));
+    assertTrue(poller.offer(SessionAccess.entry(other), new Task("behind")));
+    Thread.currentThread().setUncaughtExceptionHandler((thread, thrown) -> done.add("reported"));
+    try {
+      assertEquals(2, poller.doWork());
+    } finally {
+      Thread.currentThread().setUncaughtExceptionHandler(null);
+    }
+    assertEquals(List.of("reported", "task took 0", "behind", "behind took 0"), done);
+    assertTrue(poller.isCurrentThread());
+  }
+
+  @Test
+  void taskThatHasRunIsNotKept() throws Exception {
+    warmUp();
+    final WeakReference<Task> ran = offered(new Task("short"));
+    assertEquals(1, poller.doWork());
+    awaitCleared(ran);
+    final WeakReference<Task> lost =
+        offered(
+            new Task("long") {
+              @Override
+              public void runInline() {
+                moveClockWhenIWait();
+                await(takenOver);
+              }
+            });
+    assertEquals(Poller.LOST, poller.doWork());
+    awaitCleared(lost);
+  }
+
+  private WeakReference<Task> offered(Task task) {
+    assertTrue(poller.offer(SessionAccess.entry(one), task));
+    return new WeakReference<>(task);
+  }
+
+  private static void awaitCleared(WeakReference<?> reference) throws InterruptedException {
+    final long startNs = System.nanoTime();
+    while (reference.get() != null) {
+      assertTrue(System.nanoTime() - startNs < TimeUnit.SECONDS.toNanos(TIMEOUT_S), "is kept");
+      System.gc();
+      Thread.sleep(1);
+    }
   }
 
   /**
