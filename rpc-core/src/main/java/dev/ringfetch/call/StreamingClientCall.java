@@ -47,6 +47,12 @@ public final class StreamingClientCall<ReqT, RespT> extends OutgoingCall<ReqT, R
     }
   }
 
+  /**
+   * A turn in the poller's thread, in nanoseconds. The hand-over to the pool that ends it is part
+   * of the run, and the whole is to be over before the backup thread takes the poller over.
+   */
+  private static final long TURN_NS = InlineTask.BUDGET_NS / 2;
+
   private static final long NO_TURN = Long.MAX_VALUE;
 
   /** The internal status of a call that starts again elsewhere. */
@@ -303,7 +309,7 @@ public final class StreamingClientCall<ReqT, RespT> extends OutgoingCall<ReqT, R
   private void countPart() {
     messages++;
     if (turnEndNs == 0) {
-      turnEndNs = session().nanoTime() + InlineTask.BUDGET_NS;
+      turnEndNs = session().nanoTime() + TURN_NS;
     }
   }
 
