@@ -195,9 +195,9 @@ final class Backend implements StreamRoom.Sessions {
   PickResult pinned() {
     final ConnectivityStateInfo now = connectivity;
     return switch (now.getState()) {
-      case READY, CONNECTING -> PickResult.withSubchannel(subchannel);
+      case READY -> PickResult.withSubchannel(subchannel);
       case TRANSIENT_FAILURE -> PickResult.withError(now.getStatus());
-      case IDLE, SHUTDOWN ->
+      case IDLE, CONNECTING, SHUTDOWN -> // else gRPC might buffer the call until its timeout
           PickResult.withError(Status.UNAVAILABLE.withDescription("gRPC has no connection"));
     };
   }

@@ -93,7 +93,7 @@ final class Backends {
     codecs = channelCodecs;
     onIdle = whenIdle;
     if (!isTapped) {
-      single = new Pick(add(null, List.of()));
+      single = new Pick(this, add(null, List.of()));
     }
   }
 
@@ -169,7 +169,7 @@ final class Backends {
   /** Picks a backend for a new call. */
   Pick pick(MethodDescriptor<?, ?> method, CallOptions options, Metadata headers) {
     final Pick before = options.getOption(Pick.PICK);
-    if (before != null && before.isFresh() && !before.hasGone()) {
+    if (before != null && before.isFor(this) && before.isFresh() && !before.hasGone()) {
       return before;
     }
     final Pick fixed = fixed();
@@ -183,7 +183,7 @@ final class Backends {
   /** Returns the pick of a call whose backend gRPC is to choose. */
   Pick unpicked() {
     final Pick one = single;
-    return one == null ? new Pick(null) : one;
+    return one == null ? new Pick(this, null) : one;
   }
 
   /** Returns the pick that holds for any call at present, or null. */

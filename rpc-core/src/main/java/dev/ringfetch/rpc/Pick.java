@@ -19,10 +19,6 @@ final class Pick {
   /** Option of a call on the gRPC channel: its pick. */
   static final CallOptions.Key<Pick> PICK = CallOptions.Key.create("dev.ringfetch.rpc.Pick.PICK");
 
-  /** The arguments of a pick that holds for all calls. */
-  static final PickSubchannelArgs ANY_CALL =
-      new Call(SessionService.OPEN, CallOptions.DEFAULT, new Metadata());
-
   private static final VarHandle TAKEN;
 
   static {
@@ -33,6 +29,7 @@ final class Pick {
     }
   }
 
+  private final Backends owner;
   private final Tap.Picker picker; // null: gRPC picks
   private final PickResult result;
   private final boolean isFixed;
@@ -48,6 +45,7 @@ final class Pick {
    * @param isFixed whether it holds for any number of calls.
    */
   Pick(Tap.Picker picker, PickResult result, boolean isFixed) {
+    this.owner = picker.owner();
     this.picker = picker;
     this.result = result;
     this.isFixed = isFixed;
@@ -55,7 +53,8 @@ final class Pick {
   }
 
   /** Creates the pick of a channel with a single backend, or without a picker: backend is null. */
-  Pick(Backend backend) {
+  Pick(Backends owner, Backend backend) {
+    this.owner = owner;
     this.picker = null;
     this.result = null;
     this.isFixed = backend != null;
@@ -76,6 +75,11 @@ final class Pick {
   /** Returns what the picker has returned. */
   PickResult result() {
     return result;
+  }
+
+  /** False for a pick of another channel, which an interceptor has handed on with the options. */
+  boolean isFor(Backends channel) {
+    return owner == channel;
   }
 
   boolean isBy(Tap.Picker other) {
@@ -141,10 +145,11 @@ final class Pick {
     private final CallOptions options;
     private final Metadata headers;
 
+    /** Creates a call; headers are null where there are none yet, and the policy may add some. */
     Call(MethodDescriptor<?, ?> method, CallOptions options, Metadata headers) {
       this.method = method;
       this.options = options;
-      this.headers = headers;
+      this.headers = headers == null ? new Metadata() : headers;
     }
 
     @Override

@@ -30,8 +30,6 @@ public final class RingChannel extends ManagedChannel {
   /** The status of a call that starts after the shutdown. */
   static final Status SHUTDOWN = Status.UNAVAILABLE.withDescription("Channel shutdown invoked");
 
-  private static final Metadata NO_HEADERS = new Metadata(); // which pickers only read
-
   private final ManagedChannel grpc;
   private final ChannelLife life;
   private final Backends backends;
@@ -142,11 +140,11 @@ public final class RingChannel extends ManagedChannel {
   /** Returns the pick for a new call that needs nothing but a ring, or null. */
   Pick barePick(MethodDescriptor<?, ?> method) {
     return bare && !life.isShutdown() && obstacle() == null && config.of(method) == null
-        ? pick(method, CallOptions.DEFAULT, NO_HEADERS)
+        ? pick(method, CallOptions.DEFAULT, null)
         : null;
   }
 
-  /** Picks a backend for a call. */
+  /** Picks a backend for a call; headers are null where there are none yet. */
   Pick pick(MethodDescriptor<?, ?> method, CallOptions options, Metadata headers) {
     return backends.pick(method, options, headers);
   }
@@ -169,6 +167,14 @@ public final class RingChannel extends ManagedChannel {
   /** Returns why no ring can carry the channel's calls, or null. */
   String obstacle() {
     return backends.obstacle();
+  }
+
+  /** Returns why gRPC has to carry the calls of a method, or null. */
+  String kept(MethodDescriptor<?, ?> method) {
+    final ServiceConfig.MethodConfig own = config(method);
+    return own != null && own.isRetried()
+        ? "gRPC retries calls of " + method.getFullMethodName()
+        : obstacle();
   }
 
   /** Returns why a ring cannot carry a call, or null. */
@@ -210,7 +216,7 @@ public final class RingChannel extends ManagedChannel {
 
   /** For tests: the ring, as soon as there is one. */
   CompletableFuture<ClientConnection> awaitRing() {
-    return awaitRing(pick(SessionService.OPEN, CallOptions.DEFAULT, NO_HEADERS), false)
+    return awaitRing(pick(SessionService.OPEN, CallOptions.DEFAULT, null), false)
         .thenApply(pick -> pick.backend().open());
   }
 
@@ -318,7 +324,7 @@ public final class RingChannel extends ManagedChannel {
     final ConnectivityState state = grpc.getState(requestConnection);
     if (requestConnection && obstacle() == null) {
       final CompletableFuture<?> unused =
-          awaitRing(pick(SessionService.OPEN, CallOptions.DEFAULT, NO_HEADERS), false);
+          awaitRing(pick(SessionService.OPEN, CallOptions.DEFAULT, null), false);
     }
     return state;
   }
@@ -389,9 +395,10 @@ public final class RingChannel extends ManagedChannel {
       if (requireFabric) {
         return rings.newCall(method, options);
       }
-      final Pick pick = pick(method, options, NO_HEADERS);
+      final boolean isKept = kept(method) != null;
+      final Pick pick = isKept ? unpicked() : pick(method, options, null);
       final CallOptions picked = options.withOption(Pick.PICK, pick);
-      if (isForRing(method, options, pick.backend())) {
+      if (!isKept && isForRing(method, options, pick.backend())) {
         return rings.newCall(method, picked);
       }
       final RoutedCall<ReqT, RespT> call = newRoutedCall(method, picked);
@@ -400,7 +407,7 @@ public final class RingChannel extends ManagedChannel {
     }
 
     private boolean isForRing(MethodDescriptor<?, ?> method, CallOptions options, Backend backend) {
-      if (backend == null || obstacle() != null) {
+      if (backend == null) {
         return false;
       }
       final ClientConnection open = backend.open();

@@ -475,7 +475,9 @@ public final class RingChannelBuilder extends ForwardingChannelBuilder2<RingChan
           new ServiceConfig(
               serviceConfig, policy == null ? ServiceConfig.PICK_FIRST : policy, retries);
       final boolean tapped =
-          TapProvider.isRegistered() && !(isGiven && policy == null && serviceConfig == null);
+          TapProvider.isRegistered()
+              && !(isGiven && policy == null && serviceConfig == null)
+              && !config.isLate();
       final Backends backends = new Backends(tapped, tapped ? null : config.untapped());
       if (tapped) {
         grpc.defaultServiceConfig(config.tapped(TapProvider.register(backends)));

@@ -77,10 +77,7 @@ final class RoutedCall<ReqT, RespT> extends UnaryClientCall<ReqT, RespT> {
     if (config != null) {
       options(config.apply(asked));
     }
-    final String kept =
-        config != null && config.isRetried()
-            ? "gRPC retries calls of " + method().getFullMethodName()
-            : channel.obstacle();
+    final String kept = channel.kept(method());
     pick = kept == null ? channel.pick(method(), options(), headers) : channel.unpicked();
     final Backend backend = kept == null ? pick.backend() : null;
     final ClientConnection ring = backend == null ? null : channel.ringOrSeek(backend);

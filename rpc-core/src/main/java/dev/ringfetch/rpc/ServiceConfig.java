@@ -1,8 +1,10 @@
 package dev.ringfetch.rpc;
 
 import io.grpc.CallOptions;
+import io.grpc.LoadBalancerRegistry;
 import io.grpc.MethodDescriptor;
 import java.util.ArrayList;
+import java.util.Collections;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Locale;
@@ -64,6 +66,9 @@ final class ServiceConfig {
 
   /** Returns why no ring can carry the calls of a channel without a tap, or null. */
   String untapped() {
+    if (isLate()) {
+      return "gRPC's registry had no policy " + policy + " when the channel was built";
+    }
     return ((Map<?, ?>) policies().get(0)).containsKey(PICK_FIRST) && methods.isEmpty()
         ? null
         : "gRPC's registry has no policy "
@@ -75,11 +80,18 @@ final class ServiceConfig {
     if (config != null && config.get(POLICIES) instanceof List<?> list && !list.isEmpty()) {
       return list;
     }
-    final String name =
+    return List.of(
         config != null && config.get(POLICY) instanceof String old
-            ? old.toLowerCase(Locale.ROOT)
-            : policy;
-    return List.of(Map.of(name, Map.of()));
+            ? Map.of(old.toLowerCase(Locale.ROOT), Map.of())
+            : Collections.singletonMap(policy, null)); // as in gRPC: no config, not {}
+  }
+
+  /** True if the default policy counts, and nobody has registered it yet: gRPC asks later. */
+  boolean isLate() {
+    return policies().get(0) instanceof Map<?, ?> first
+        && first.containsKey(policy)
+        && first.get(policy) == null
+        && LoadBalancerRegistry.getDefaultRegistry().getProvider(policy) == null;
   }
 
   /**
@@ -153,9 +165,10 @@ final class ServiceConfig {
       if (!parsed.matches()) {
         return null;
       }
-      final String fraction = parsed.group(2) == null ? "" : parsed.group(2);
-      return TimeUnit.SECONDS.toNanos(Long.parseLong(parsed.group(1)))
-          + Long.parseLong(fraction + "0".repeat(FRACTION_DIGITS - fraction.length()));
+      final String digits = parsed.group(2) == null ? "" : parsed.group(2);
+      final long fraction = Long.parseLong(digits + "0".repeat(FRACTION_DIGITS - digits.length()));
+      final long whole = TimeUnit.SECONDS.toNanos(Long.parseLong(parsed.group(1)));
+      return Math.min(whole, Long.MAX_VALUE - fraction) + fraction; // for ever, as in gRPC
     }
 
     private static Integer bytes(Object raw) {

@@ -32,6 +32,7 @@ final class Tap extends LoadBalancer {
   private Backends backends; // null: the channel has gone; the policy works alone
   private String policyName;
   private LoadBalancer policy; // null until there are addresses
+  private boolean ended;
 
   Tap(Helper helper) {
     this.helper = helper;
@@ -78,11 +79,12 @@ final class Tap extends LoadBalancer {
 
   @Override
   public void shutdown() {
-    if (policy != null) {
-      policy.shutdown();
-    }
+    ended = true; // first: the policy may still tell of pickers
     if (backends != null) {
       backends.onPicker(null);
+    }
+    if (policy != null) {
+      policy.shutdown();
     }
   }
 
@@ -107,9 +109,10 @@ final class Tap extends LoadBalancer {
 
     @Override
     public void updateBalancingState(ConnectivityState state, SubchannelPicker picker) {
-      final Picker pinned = new Picker(policyName, state, picker);
-      tapped.onPicker(
-          pinned); // first: a call that gRPC buffers with the former one is picked again
+      final Picker pinned = new Picker(tapped, policyName, state, picker);
+      if (!ended) { // first: a call that gRPC buffers with the former one is picked again
+        tapped.onPicker(pinned);
+      }
       super.updateBalancingState(state, pinned);
     }
   }
@@ -167,16 +170,22 @@ final class Tap extends LoadBalancer {
     /** The policies whose picker always returns the same ready subchannel. */
     private static final String FIXED = "pick_first";
 
+    private final Backends owner;
     private final SubchannelPicker policy;
     private final Pick fixed;
 
-    Picker(String name, ConnectivityState state, SubchannelPicker policy) {
+    Picker(Backends owner, String name, ConnectivityState state, SubchannelPicker policy) {
+      this.owner = owner;
       this.policy = policy;
       final PickResult always =
           FIXED.equals(name) && state == ConnectivityState.READY
-              ? policy.pickSubchannel(Pick.ANY_CALL)
+              ? policy.pickSubchannel(new Pick.Call(SessionService.OPEN, CallOptions.DEFAULT, null))
               : PickResult.withNoResult();
       this.fixed = always.getSubchannel() == null ? null : new Pick(this, always, true);
+    }
+
+    Backends owner() {
+      return owner;
     }
 
     /** Picks for a call before it goes to gRPC. */
@@ -196,7 +205,7 @@ final class Tap extends LoadBalancer {
         return handshake.pinned();
       }
       final Pick before = call.getCallOptions().getOption(Pick.PICK);
-      if (before == null) {
+      if (before == null || !before.isFor(owner)) {
         return probed(call, policy.pickSubchannel(call));
       }
       return before.isBy(this) && before.take()

@@ -90,6 +90,9 @@ public final class TapProvider extends LoadBalancerProvider {
 
   @SuppressWarnings("unchecked") // the keys of gRPC's configs are strings
   private static ConfigOrError parse(String id, LoadBalancerProvider policy, Object raw) {
+    if (raw == null) {
+      return ConfigOrError.fromConfig(new Config(id, policy, null));
+    }
     final ConfigOrError parsed =
         policy.parseLoadBalancingPolicyConfig(
             raw instanceof Map<?, ?> map ? (Map<String, ?>) map : Map.of());
@@ -107,7 +110,7 @@ public final class TapProvider extends LoadBalancerProvider {
    *
    * @param id of the channel.
    * @param policy of the application.
-   * @param policyConfig which that policy has parsed.
+   * @param policyConfig which that policy has parsed; null for a default policy.
    */
   record Config(String id, LoadBalancerProvider policy, Object policyConfig) {
     /** Returns the channel's backends, or null if it has gone or was never there. */

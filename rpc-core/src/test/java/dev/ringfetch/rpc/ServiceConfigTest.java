@@ -107,6 +107,15 @@ final class ServiceConfigTest extends RingFixture {
   }
 
   @Test
+  void aPolicyThatIsRegisteredLateIsLeftToGrpc() throws Exception {
+    serve(Bytes.digesting());
+    final RingChannel channel = build(builder().defaultLoadBalancingPolicy("no_such_policy"));
+    assertEquals(
+        "gRPC's registry had no policy no_such_policy when the channel was built",
+        channel.transport().reason());
+  }
+
+  @Test
   void theTimeoutOfAMethodEndsItsCallsAndNotTheSession() throws Exception {
     serve(
         ServerCalls.asyncUnaryCall(
@@ -127,6 +136,12 @@ final class ServiceConfigTest extends RingFixture {
     assertEquals(1, call(channel, 1).length);
     assertEquals(3, channel.ringCalls());
     assertEquals(1, channel.count(Counter.CHANNEL_SESSIONS_OPENED));
+  }
+
+  @Test
+  void aTimeoutLongerThanTimeItselfIsNone() throws Exception {
+    serve(Bytes.digesting());
+    assertRing(builder -> builder.defaultServiceConfig(forAllMethods("timeout", "9223372036.9s")));
   }
 
   @Test

@@ -1,8 +1,10 @@
 package dev.ringfetch.rpc;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertNotSame;
 import static org.junit.jupiter.api.Assertions.assertNull;
 import static org.junit.jupiter.api.Assertions.assertSame;
+import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.grpc.CallOptions;
 import io.grpc.ConnectivityState;
@@ -31,7 +33,7 @@ final class TapTest {
   private final Tap.Picker picker = picker(policy);
 
   private static Tap.Picker picker(Policy policy) {
-    return new Tap.Picker("round_robin", ConnectivityState.READY, policy);
+    return new Tap.Picker(null, "round_robin", ConnectivityState.READY, policy);
   }
 
   private static Pick.Call call(CallOptions options) {
@@ -49,6 +51,22 @@ final class TapTest {
     assertEquals(1, policy.picks);
     assertEquals(
         "pick 1", picker.pickSubchannel(callWith(pick)).getStatus().getDescription(), "a retry");
+  }
+
+  @Test
+  void aPickOfAnotherChannelIsIgnored() {
+    final Backends other = new Backends(true, null);
+    final Pick foreign =
+        new Tap.Picker(other, "round_robin", ConnectivityState.READY, policy)
+            .pick(call(CallOptions.DEFAULT));
+    assertEquals("pick 1", picker.pickSubchannel(callWith(foreign)).getStatus().getDescription());
+    assertTrue(foreign.isFresh());
+    final Backends own = new Backends(true, null);
+    assertNotSame(
+        foreign, own.pick(Bytes.METHOD, CallOptions.DEFAULT.withOption(Pick.PICK, foreign), null));
+    assertSame(
+        foreign,
+        other.pick(Bytes.METHOD, CallOptions.DEFAULT.withOption(Pick.PICK, foreign), null));
   }
 
   @Test
