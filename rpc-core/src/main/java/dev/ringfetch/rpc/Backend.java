@@ -191,6 +191,21 @@ final class Backend implements StreamRoom.Sessions {
     }
   }
 
+  /** Called when the policy, too, knows gRPC's state: waiting calls are picked again. */
+  void onPolicyTold() {
+    if (isUnreachable()) {
+      waitForReady.fail(Backends.noRing("gRPC has no connection"));
+    }
+  }
+
+  /** True if gRPC neither has nor opens a connection to this backend, which goes on. */
+  boolean isUnreachable() {
+    final ConnectivityState now = connectivity.getState();
+    return subchannel != null
+        && !left
+        && (now == ConnectivityState.IDLE || now == ConnectivityState.TRANSIENT_FAILURE);
+  }
+
   /** Returns what gRPC's picker returns for the call that opens a session to this backend. */
   PickResult pinned() {
     final ConnectivityStateInfo now = connectivity;

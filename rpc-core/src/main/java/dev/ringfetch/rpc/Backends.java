@@ -291,11 +291,11 @@ final class Backends {
   /**
    * Waits for a ring to the backend of a pick, or of the one that gRPC makes where this one has no
    * backend. A cancel of the future ends the wait. It completes without a ring if the policy has
-   * given the backend up: the call picks again.
+   * given the backend up, or cannot reach it and the call is to wait: the call is picked again.
    */
   CompletableFuture<Pick> awaitRing(Pick pick, boolean waitForReady) {
     final CompletableFuture<Pick> waiting = new CompletableFuture<>();
-    if (pick.backend() != null) {
+    if (pick.backend() != null && !(waitForReady && pick.backend().isUnreachable())) {
       awaitRing(pick, waitForReady, waiting);
       return waiting;
     }
@@ -316,7 +316,7 @@ final class Backends {
     return waiting;
   }
 
-  private static void awaitRing(Pick pick, boolean waitForReady, CompletableFuture<Pick> waiting) {
+  private void awaitRing(Pick pick, boolean waitForReady, CompletableFuture<Pick> waiting) {
     final Backend backend = pick.backend();
     final CompletableFuture<ClientConnection> ring =
         waitForReady ? backend.connectWaitingForReady() : backend.connect();
@@ -328,6 +328,8 @@ final class Backends {
             (made, failure) -> {
               if (failure == null || backend.hasGone()) {
                 waiting.complete(pick);
+              } else if (waitForReady && backend.isUnreachable()) {
+                waiting.complete(unpicked());
               } else {
                 waiting.completeExceptionally(failure);
               }

@@ -145,6 +145,7 @@ final class Tap extends LoadBalancer {
             public void onSubchannelState(ConnectivityStateInfo state) {
               backend.onState(state);
               listener.onSubchannelState(state);
+              backend.onPolicyTold();
             }
           });
     }

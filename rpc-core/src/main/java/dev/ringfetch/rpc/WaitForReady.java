@@ -45,7 +45,10 @@ final class WaitForReady<T> {
     this.pauseNs = pauseNs;
   }
 
-  /** Returns a future of the first successful attempt; it fails only after {@link #end}. */
+  /**
+   * Returns a future of the first successful attempt; it fails only by {@link #end} and {@link
+   * #fail}.
+   */
   CompletableFuture<T> await() {
     final CompletableFuture<T> one = new CompletableFuture<>();
     synchronized (this) {
@@ -84,9 +87,16 @@ final class WaitForReady<T> {
 
   /** Fails all present and future waiters. */
   void end(Status status) {
-    final List<CompletableFuture<T>> ending;
     synchronized (this) {
       end = status;
+    }
+    fail(status);
+  }
+
+  /** Fails all present waiters. */
+  void fail(Status status) {
+    final List<CompletableFuture<T>> ending;
+    synchronized (this) {
       ending = List.copyOf(waiting.keySet());
     }
     ending.forEach(one -> one.completeExceptionally(status.asRuntimeException()));

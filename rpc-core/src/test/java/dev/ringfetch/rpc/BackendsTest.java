@@ -2,6 +2,7 @@ package dev.ringfetch.rpc;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertFalse;
+import static org.junit.jupiter.api.Assertions.assertNotSame;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
@@ -308,6 +309,25 @@ final class BackendsTest {
     call(channel, 30);
     assertEquals(30, channel.ringCalls());
     assertEquals(0, channel.grpcCalls());
+  }
+
+  @Test
+  void aCallThatWaitsForADeadServerIsPickedAgain() throws Exception {
+    serve(2);
+    names.resolve(ports(), null);
+    final RingChannel channel =
+        build(builder().requireFabric().defaultLoadBalancingPolicy("round_robin"));
+    call(channel, 4);
+    final Pick pick = channel.pick(Bytes.METHOD, CallOptions.DEFAULT, null);
+    final String address = pick.backend().transport().address();
+    servers
+        .get(address.endsWith(":" + servers.get(0).getPort()) ? 0 : 1)
+        .shutdownNow()
+        .awaitTermination(TransportHarness.TIMEOUT_S, TimeUnit.SECONDS);
+    RingFixture.await("lost", () -> pick.backend().isUnreachable());
+    final Pick other =
+        channel.awaitRing(pick, true).get(TransportHarness.TIMEOUT_S, TimeUnit.SECONDS);
+    assertNotSame(pick.backend(), other.backend());
   }
 
   @Test
