@@ -50,7 +50,9 @@ class ExpiryStormTest {
             new Write(write -> loaded.countDown())
                 .put(key(i), value)
                 .ttl(Math.max(1, endMs - System.currentTimeMillis()));
-        assertEquals(0, index.partition(put.key()).submit(put));
+        while (index.partition(put.key()).submit(put) == Write.QUEUE_FULL) {
+          Thread.sleep(1); // where other programs have the processors
+        }
       }
       assertTrue(loaded.await(30, TimeUnit.SECONDS));
       final long fromMs = Math.max(endMs, System.currentTimeMillis()); // as it should be
