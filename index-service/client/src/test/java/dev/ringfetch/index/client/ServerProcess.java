@@ -34,7 +34,10 @@ final class ServerProcess implements AutoCloseable {
     final Process process =
         new ProcessBuilder(command).redirectError(ProcessBuilder.Redirect.DISCARD).start();
     final BufferedReader out = process.inputReader();
-    final String line = out.readLine();
+    String line = out.readLine();
+    while (line != null && line.startsWith("recovering: ")) { // where a start takes long
+      line = out.readLine();
+    }
     final Matcher matcher = LISTENING.matcher(String.valueOf(line));
     if (!matcher.matches()) {
       process.destroyForcibly();
