@@ -284,7 +284,7 @@ final class LayeringTest {
           .andShould(haveNothingButStaticMembers())
           .because("a descriptor says where the fields of a layout are and is never an object");
 
-  /** What the package uses of ours is in itself or in those below. */
+  /** Rule that a package uses no classes of ours but its own and those of packages below. */
   private static ArchRule usesOnly(String user, String... below) {
     return noClasses()
         .that()

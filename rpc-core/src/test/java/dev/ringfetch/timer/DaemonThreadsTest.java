@@ -14,7 +14,7 @@ import java.util.concurrent.atomic.AtomicReference;
 import java.util.function.Function;
 import org.junit.jupiter.api.Test;
 
-/** What a thread of the process keeps of the application that was the first to need it. */
+/** Threads of the process keep nothing of the application that was the first to need them. */
 class DaemonThreadsTest {
   private static final long TIMEOUT_S = 30;
 

@@ -47,7 +47,7 @@ final class LayeringTest {
   static final ArchRule theFabricKnowsNoGrpc =
       noClasses().should().dependOnClassesThat().resideInAPackage("io.grpc..");
 
-  /** What the package uses of ours is in itself or in those below. */
+  /** Rule that a package uses no classes of ours but its own and those of packages below. */
   private static ArchRule usesOnly(String user, String... below) {
     return noClasses()
         .that()

@@ -19,7 +19,7 @@ import java.util.stream.Collectors;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 
-/** What records say where some are missing, behind a snapshot that is whole. */
+/** Salvage of indexes by records of which some are missing, behind a snapshot that is whole. */
 class SalvagedIndexesTest {
   private static final IndexDefinition DEFINITION =
       new IndexDefinition(IndexKind.ORDERED, Durability.DISK, 1, 2, 3);
