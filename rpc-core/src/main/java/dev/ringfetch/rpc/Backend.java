@@ -206,6 +206,11 @@ final class Backend implements StreamRoom.Sessions {
         && (now == ConnectivityState.IDLE || now == ConnectivityState.TRANSIENT_FAILURE);
   }
 
+  /** True if a session can be opened: gRPC has a connection, or none is known to be missing. */
+  boolean isReady() {
+    return subchannel == null || connectivity.getState() == ConnectivityState.READY;
+  }
+
   /** Returns what gRPC's picker returns for the call that opens a session to this backend. */
   PickResult pinned() {
     final ConnectivityStateInfo now = connectivity;

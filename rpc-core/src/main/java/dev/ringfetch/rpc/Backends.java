@@ -290,12 +290,14 @@ final class Backends {
 
   /**
    * Waits for a ring to the backend of a pick, or of the one that gRPC makes where this one has no
-   * backend. A cancel of the future ends the wait. It completes without a ring if the policy has
-   * given the backend up, or cannot reach it and the call is to wait: the call is picked again.
+   * backend, or gRPC no connection to it. A cancel of the future ends the wait. It completes
+   * without a ring if the policy has given the backend up, or cannot reach it and the call is to
+   * wait: the call is picked again.
    */
   CompletableFuture<Pick> awaitRing(Pick pick, boolean waitForReady) {
     final CompletableFuture<Pick> waiting = new CompletableFuture<>();
-    if (pick.backend() != null && !(waitForReady && pick.backend().isUnreachable())) {
+    final Backend picked = pick.backend();
+    if (picked != null && (picked.open() != null || picked.isReady())) {
       awaitRing(pick, waitForReady, waiting);
       return waiting;
     }

@@ -219,7 +219,11 @@ final class Tap extends LoadBalancer {
       if (probe == null || result.getSubchannel() == null) {
         return result;
       }
-      probe.onPick(fixed == null ? new Pick(this, result, false) : fixed);
+      final Pick made = fixed == null ? new Pick(this, result, false) : fixed;
+      if (made.backend() != null && !made.backend().isReady()) {
+        return result; // a policy may pick early: gRPC lets the call wait for the connection
+      }
+      probe.onPick(made);
       return PROBED;
     }
 

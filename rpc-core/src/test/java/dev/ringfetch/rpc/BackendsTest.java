@@ -9,6 +9,9 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 import dev.ringfetch.counters.Counter;
 import dev.ringfetch.system.Warnings;
 import io.grpc.CallOptions;
+import io.grpc.ConnectivityState;
+import io.grpc.LoadBalancerProvider;
+import io.grpc.LoadBalancerRegistry;
 import io.grpc.NameResolverRegistry;
 import io.grpc.Server;
 import io.grpc.ServerBuilder;
@@ -309,6 +312,26 @@ final class BackendsTest {
     call(channel, 30);
     assertEquals(30, channel.ringCalls());
     assertEquals(0, channel.grpcCalls());
+  }
+
+  /** As pick_first of gRPC 1.65 does. */
+  @Test
+  void aPolicyMayPickABackendThatIsBeingConnected() throws Exception {
+    final LoadBalancerProvider early = new EarlyPicks();
+    LoadBalancerRegistry.getDefaultRegistry().register(early);
+    try {
+      serve(1);
+      names.resolve(ports(), null);
+      final RingChannel asked = build(builder().defaultLoadBalancingPolicy(EarlyPicks.NAME));
+      final ConnectivityState unused = asked.getState(true);
+      RingFixture.await("a ring", () -> asked.transport().isRing());
+      final RingChannel required =
+          build(builder().requireFabric().defaultLoadBalancingPolicy(EarlyPicks.NAME));
+      call(required, 1);
+      assertEquals(1, required.ringCalls());
+    } finally {
+      LoadBalancerRegistry.getDefaultRegistry().deregister(early);
+    }
   }
 
   @Test
