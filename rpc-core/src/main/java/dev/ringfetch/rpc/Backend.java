@@ -44,7 +44,8 @@ import java.util.stream.Collectors;
  *   <tr><td>OPEN</td><td>the session drains, a call wants a ring</td><td>OPENING</td></tr>
  *   <tr><td>OPEN</td><td>a session with longer rings is open</td><td>OPEN</td></tr>
  *   <tr><td>OPEN</td><td>the session has ended</td><td>WITHOUT</td></tr>
- *   <tr><td>OPEN, OPENING</td><td>no call for the idle timeout</td><td>IDLE</td></tr>
+ *   <tr><td>OPEN, OPENING</td><td>no call for the idle timeout; gRPC has lost its connection
+ *       </td><td>IDLE</td></tr>
  *   <tr><td>all before</td><td>the policy gives the server up; shutdown</td><td>LEAVING</td></tr>
  *   <tr><td>LEAVING</td><td>the last session and attempt have ended</td><td>ENDED</td></tr>
  * </table>
@@ -83,7 +84,7 @@ final class Backend implements StreamRoom.Sessions {
   private static final String NO_ROOM =
       "the server allows so few calls on a connection that gRPC's wait for the session's stream";
 
-  private static final String LOST_CONNECTION = "gRPC has given its connection up";
+  static final String LOST_CONNECTION = "gRPC has lost its connection to the server";
 
   private static final long WAITED_MS =
       TimeUnit.NANOSECONDS.toMillis(StreamRoom.PATIENCE_NS + StreamRoom.AGAIN_NS);
@@ -187,7 +188,10 @@ final class Backend implements StreamRoom.Sessions {
         early = streams.stream().filter(begun -> begun.opened == null).toList();
       }
       early.forEach(begun -> begun.stream.giveUp(() -> LOST_CONNECTION));
-      enterIdle();
+      final ClientConnection open = connection;
+      if (open != null) {
+        final boolean unused = giveUp(open.session(), LOST_CONNECTION);
+      }
     }
   }
 
@@ -530,6 +534,17 @@ final class Backend implements StreamRoom.Sessions {
 
   /** As {@link #enterIdle()}, if the session is the newest still; returns whether it is. */
   boolean enterIdle(ClientSession session) {
+    if (!giveUp(session, "the channel is idle")) {
+      return false;
+    }
+    synchronized (this) {
+      growth.reset();
+    }
+    return true;
+  }
+
+  /** Ends a session when its calls have ended, if it is the newest still; returns whether it is. */
+  private boolean giveUp(ClientSession session, String reason) {
     final SessionAttempt growing;
     synchronized (this) {
       if (connection == null || connection.session() != session) {
@@ -537,8 +552,7 @@ final class Backend implements StreamRoom.Sessions {
       }
       final boolean isOpen = connection.isOpen();
       connection = null;
-      growth.reset();
-      obstacle = "the channel is idle";
+      obstacle = reason;
       reconnect.skip();
       // Where there is no ring, waiting calls wait for the attempt, whatever caused it.
       final boolean grows = isOpen && attempt != null && attempt.plan.grownFabric() != null;

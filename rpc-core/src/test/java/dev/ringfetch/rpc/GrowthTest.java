@@ -12,6 +12,8 @@ import dev.ringfetch.protocol.RingSizes;
 import dev.ringfetch.session.ClientSession;
 import io.grpc.CallOptions;
 import io.grpc.ClientCall;
+import io.grpc.ConnectivityState;
+import io.grpc.ConnectivityStateInfo;
 import io.grpc.ForwardingClientCall.SimpleForwardingClientCall;
 import io.grpc.stub.ClientCalls;
 import java.lang.ref.WeakReference;
@@ -261,5 +263,20 @@ class GrowthTest extends RingFixture {
                 channel, Bytes.METHOD, CallOptions.DEFAULT.withWaitForReady(), new byte[5])
             .length);
     assertEquals(List.of(SHORT, WHOLE, SHORT), wishes);
+  }
+
+  @Test
+  void aLostConnectionIsNoRest() throws Exception {
+    serve(Bytes.digesting());
+    final RingChannel channel = connect(watched().defaultLoadBalancingPolicy("pick_first"));
+    grow(channel);
+    final ClientSession whole = channel.ring().session();
+    final Backend backend = channel.pick(Bytes.METHOD, CallOptions.DEFAULT, null).backend();
+    backend.onState(ConnectivityStateInfo.forNonError(ConnectivityState.IDLE));
+    await("the session ends", whole::hasEnded);
+    assertEquals(Backend.LOST_CONNECTION, channel.transport().reason());
+    backend.onState(ConnectivityStateInfo.forNonError(ConnectivityState.READY));
+    assertEquals(5, call(channel, 5).length);
+    assertEquals(List.of(SHORT, WHOLE, WHOLE), wishes);
   }
 }
