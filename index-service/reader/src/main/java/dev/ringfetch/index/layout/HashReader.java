@@ -120,7 +120,8 @@ public final class HashReader implements KeyReader {
       lookups[number] = new Lookup(location.incarnation());
     }
     final long hash = KeyHash.of(key, offset, length, location.seed());
-    final int partition = KeyHash.partition(hash, location.partitions());
+    final int partition =
+        KeyHash.partition(key, offset, length, hash, location.seed(), location.partitions());
     lookups[number].key(key, offset, length, hash);
     final long clock = location.root() + RootDescriptor.clock(partition, location.partitions());
     lookups[number].start(table(partition, 0), table(partition, 1), clock, found);

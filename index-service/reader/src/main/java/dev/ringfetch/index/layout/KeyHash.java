@@ -9,6 +9,11 @@ import java.nio.ByteOrder;
  * highest bits give the partition, bits 32 to 39 the fingerprint of a slot, and the two halves the
  * place in the two tables of a partition.
  *
+ * <p>A key may begin with a tag, {@code {tag}rest}: then the hash of the tag alone gives the
+ * partition, so that all keys with the tag share one. The tag is what stands between a first byte
+ * <code>{</code> and the next <code>}</code>, and is not empty; a key without such bytes is all its
+ * own tag.
+ *
  * <p>Source: Collet, "xxHash fast digest algorithm", section XXH64 (version 0.1.1). The function is
  * part of the format: another one needs another {@link StoreDescriptor#FORMAT}.
  */
@@ -81,12 +86,25 @@ public final class KeyHash {
   }
 
   /**
-   * Number of the partition of a hash.
+   * Number of the partition of a key.
    *
+   * @param hash of the whole key
    * @param partitions their number, a power of two
    */
-  public static int partition(long hash, int partitions) {
-    return (int) (hash >>> 56) & (partitions - 1);
+  public static int partition(
+      byte[] key, int offset, int length, long hash, long seed, int partitions) {
+    final int tag = length == 0 || key[offset] != '{' ? 0 : tagLength(key, offset, length);
+    final long chosen = tag == 0 ? hash : of(key, offset + 1, tag, seed);
+    return (int) (chosen >>> 56) & (partitions - 1);
+  }
+
+  private static int tagLength(byte[] key, int offset, int length) {
+    for (int i = 1; i < length; i++) {
+      if (key[offset + i] == '}') {
+        return i - 1;
+      }
+    }
+    return 0;
   }
 
   /** The fingerprint in a key's slot, from 0 to 255. */

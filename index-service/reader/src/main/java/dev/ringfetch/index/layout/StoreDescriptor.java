@@ -29,7 +29,7 @@ package dev.ringfetch.index.layout;
  */
 public final class StoreDescriptor {
   /** Value of the format word: "RINGIDX" and a number. */
-  public static final long FORMAT = 0x0258_4449_474E_4952L;
+  public static final long FORMAT = 0x0358_4449_474E_4952L;
 
   /** Offset of the format, 64 bits. */
   public static final int FORMAT_OFFSET = 0;
@@ -44,7 +44,7 @@ public final class StoreDescriptor {
   public static final int LENGTH = 1024;
 
   /** Version of the layouts of this package, which a grant names. */
-  public static final int LAYOUT_VERSION = 2;
+  public static final int LAYOUT_VERSION = 3;
 
   private StoreDescriptor() {}
 }

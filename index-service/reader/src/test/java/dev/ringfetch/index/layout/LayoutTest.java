@@ -2,6 +2,7 @@ package dev.ringfetch.index.layout;
 
 import static org.junit.jupiter.api.Assertions.assertArrayEquals;
 import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertNotEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import java.nio.charset.StandardCharsets;
@@ -393,6 +394,30 @@ class LayoutTest {
   private static long hash(String text, long seed) {
     final byte[] bytes = ("??" + text).getBytes(StandardCharsets.US_ASCII);
     return KeyHash.of(bytes, 2, bytes.length - 2, seed);
+  }
+
+  @Test
+  void theTagOfAKeyGivesItsPartition() {
+    final int tagged = partition("user18");
+    assertEquals(tagged, partition("{user18}"));
+    assertEquals(tagged, partition("{user18}.orders"));
+    assertEquals(tagged, partition("{user18}}"));
+    assertNotEquals(tagged, partition("user18}"));
+    assertEquals(partition("{user18"), ofWholeKey("{user18"), "no end");
+    assertEquals(partition("{}user18"), ofWholeKey("{}user18"), "empty");
+    assertEquals(partition("a{user18}"), ofWholeKey("a{user18}"), "not at the begin");
+    assertEquals(partition(""), ofWholeKey(""));
+    assertEquals(partition("{"), ofWholeKey("{"));
+  }
+
+  private static int partition(String text) {
+    final byte[] key = ("??" + text + "}?").getBytes(StandardCharsets.US_ASCII);
+    final int length = text.length();
+    return KeyHash.partition(key, 2, length, KeyHash.of(key, 2, length, 5), 5, 256);
+  }
+
+  private static int ofWholeKey(String text) {
+    return (int) (hash(text, 5) >>> 56);
   }
 
   /** A key's group is the old one or its partner whenever a table grows by one. */

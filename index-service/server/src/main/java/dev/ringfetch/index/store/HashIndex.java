@@ -102,8 +102,9 @@ public final class HashIndex extends StoredIndex {
   @Override
   public int partitionOf(ByteString key) {
     final byte[] bytes = key.toByteArray();
-    return KeyHash.partition(
-        KeyHash.of(bytes, 0, bytes.length, location.seed()), partitions.length);
+    final long seed = location.seed();
+    final long hash = KeyHash.of(bytes, 0, bytes.length, seed);
+    return KeyHash.partition(bytes, 0, bytes.length, hash, seed, partitions.length);
   }
 
   /** The location of the index, for readers. */

@@ -15,9 +15,11 @@ import dev.ringfetch.index.v1.Entry;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.HashMap;
+import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Random;
+import java.util.Set;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -276,6 +278,30 @@ class PartitionStoreTest {
           }
         });
     assertTrue(memory.usedBytes() <= memory.budget());
+  }
+
+  @Test
+  void keysWithOneTagShareAPartition() {
+    open(64 << 10, 8 << 20);
+    final HashIndex tagged = new HashIndex(memory, 64);
+    final HashReader taggedReader = tagged.newReader();
+    final Set<Integer> used = new HashSet<>();
+    for (int tag = 0; tag < 20; tag++) {
+      final ByteString begin = ByteString.copyFromUtf8("{tag" + tag + "}");
+      final int number = tagged.partitionOf(begin);
+      used.add(number);
+      final PartitionStore partition = tagged.partition(number);
+      for (int i = 0; i < 200; i++) {
+        final ByteString key = begin.concat(key(i));
+        assertEquals(number, tagged.partitionOf(key));
+        assertTrue(partition.reserve(key.size(), 10) >= 0);
+        partition.put(key, key(i), i + 1);
+        partition.grow();
+        assertEquals(ReadResult.FOUND, taggedReader.get(key, found));
+        assertEquals(key(i), found.value());
+      }
+    }
+    assertTrue(used.size() > 10, "partitions=" + used);
   }
 
   @Test
