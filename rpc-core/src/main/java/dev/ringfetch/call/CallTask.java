@@ -62,7 +62,7 @@ abstract class CallTask<ReqT, RespT> extends ClientCall<ReqT, RespT>
   }
 
   /** The executor that runs the listener. */
-  protected final Executor executor() {
+  public final Executor executor() {
     return executor;
   }
 

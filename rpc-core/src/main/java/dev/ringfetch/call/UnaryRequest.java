@@ -28,12 +28,12 @@ abstract class UnaryRequest<ReqT, RespT> extends OutgoingCall<ReqT, RespT>
   }
 
   /** The method. */
-  protected final MethodDescriptor<ReqT, RespT> method() {
+  public final MethodDescriptor<ReqT, RespT> method() {
     return method;
   }
 
   /** The options. */
-  protected final CallOptions options() {
+  public final CallOptions options() {
     return options;
   }
 

@@ -260,7 +260,7 @@ public final class RingChannel extends ManagedChannel {
   <ReqT, RespT> ClientCall<ReqT, RespT> newOtherCall(
       MethodDescriptor<ReqT, RespT> method, CallOptions options, Executor callExecutor, Pick pick) {
     if (requireFabric) {
-      return new RoutedCall<>(this, method, options, callExecutor);
+      return new RoutedCall<>(this, method, options, callExecutor, RoutedCall.Entry.NEW);
     }
     countFallback();
     return newGrpcCall(method, options, pick);
@@ -358,9 +358,9 @@ public final class RingChannel extends ManagedChannel {
   }
 
   private <ReqT, RespT> RoutedCall<ReqT, RespT> newRoutedCall(
-      MethodDescriptor<ReqT, RespT> method, CallOptions options) {
+      MethodDescriptor<ReqT, RespT> method, CallOptions options, RoutedCall.Entry entry) {
     final Executor own = options.getExecutor();
-    return new RoutedCall<>(this, method, options, own == null ? executor : own);
+    return new RoutedCall<>(this, method, options, own == null ? executor : own, entry);
   }
 
   /** The innermost channel, behind the interceptors: creates calls that choose their transport. */
@@ -368,7 +368,7 @@ public final class RingChannel extends ManagedChannel {
     @Override
     public <ReqT, RespT> ClientCall<ReqT, RespT> newCall(
         MethodDescriptor<ReqT, RespT> method, CallOptions options) {
-      return newRoutedCall(method, options);
+      return newRoutedCall(method, options, RoutedCall.Entry.NEW);
     }
 
     @Override
@@ -401,9 +401,7 @@ public final class RingChannel extends ManagedChannel {
       if (!isKept && isForRing(method, options, pick.backend())) {
         return rings.newCall(method, picked);
       }
-      final RoutedCall<ReqT, RespT> call = newRoutedCall(method, picked);
-      call.keepOffRing();
-      return call;
+      return newRoutedCall(method, picked, RoutedCall.Entry.KEPT_OFF_RING);
     }
 
     private boolean isForRing(MethodDescriptor<?, ?> method, CallOptions options, Backend backend) {

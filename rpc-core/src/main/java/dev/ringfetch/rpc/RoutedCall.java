@@ -2,6 +2,7 @@ package dev.ringfetch.rpc;
 
 import dev.ringfetch.call.ClientConnection;
 import dev.ringfetch.call.ClientTracers;
+import dev.ringfetch.call.StreamingClientCall;
 import dev.ringfetch.call.UnaryClientCall;
 import dev.ringfetch.session.ClientStream;
 import io.grpc.Attributes;
@@ -24,51 +25,89 @@ final class RoutedCall<ReqT, RespT> extends UnaryClientCall<ReqT, RespT> {
   private static final String NO_STREAM =
       "ring is not available: as many calls are under way on the ring as there can be";
 
-  private final RingChannel channel;
+  /** The way by which a call comes to choose its transport. */
+  enum Entry {
+    /** The caller has just started it. */
+    NEW,
 
-  private boolean admitted;
-  private boolean keptOffRing;
-  private boolean waited;
-  private boolean started;
-  private boolean begun;
+    /** As NEW, but it goes over gRPC; it causes a ring to be opened as others do. */
+    KEPT_OFF_RING,
+
+    /** It has its credentials; the channel, if it is shut down, was not when the call began. */
+    ADMITTED,
+
+    /** As ADMITTED, but it has waited for a ring, and waits for no other. */
+    WAITED
+  }
+
+  /**
+   * The stages of a call: STARTED while it has no stream of the ring for itself, or forwards from
+   * the start on; BEGUN with a stream; LEFT when another call has taken its place.
+   */
+  private enum State {
+    NEW,
+    STARTED,
+    BEGUN,
+    LEFT;
+
+    boolean mayBecome(State next) {
+      return switch (next) {
+        case NEW -> false;
+        case STARTED -> this == NEW;
+        case BEGUN -> this == STARTED;
+        case LEFT -> this == STARTED || this == BEGUN;
+      };
+    }
+  }
+
+  private final RingChannel channel;
+  private final Entry entry;
+
+  private State state = State.NEW; // where it goes; read behind the delegate by other threads
   private Pick pick; // set when the call starts
-  private volatile boolean cancelled;
+  private volatile boolean cancelled; // by any thread, in any state
   private volatile ClientCall<ReqT, RespT> delegate;
 
   RoutedCall(
       RingChannel channel,
       MethodDescriptor<ReqT, RespT> method,
       CallOptions options,
-      Executor executor) {
+      Executor executor,
+      Entry entry) {
     super(method, options, executor);
     this.channel = channel;
+    this.entry = entry;
   }
 
-  /** Marks a call that began before the channel's shutdown, if there was one. */
-  void admit() {
-    admitted = true;
+  /** Creates the call that starts after a wait in the place of this one. */
+  RoutedCall<ReqT, RespT> again(Entry after, Pick picked) {
+    final CallOptions options =
+        after == Entry.ADMITTED ? options().withCallCredentials(null) : options();
+    return new RoutedCall<>(
+        channel, method(), options.withOption(Pick.PICK, picked), executor(), after);
   }
 
-  /** Marks a call that has waited for a ring long enough. */
-  void waitNoLonger() {
-    waited = true;
+  RingChannel channel() {
+    return channel;
   }
 
-  /** Keeps the call on gRPC; it causes a ring to be opened as others do. */
-  void keepOffRing() {
-    keptOffRing = true;
+  private void move(State next) {
+    if (!state.mayBecome(next)) {
+      throw new IllegalStateException("state=" + state + " next=" + next);
+    }
+    state = next;
   }
 
   @Override
   public void start(Listener<RespT> listener, Metadata headers) {
-    if (started) {
+    if (state != State.NEW) {
       throw new IllegalStateException("Already started");
     }
     checkNotCancelled();
     Objects.requireNonNull(listener, "listener");
     Objects.requireNonNull(headers, "headers");
-    started = true;
-    if (channel.isShutdown() && !admitted) {
+    move(State.STARTED);
+    if (channel.isShutdown() && entry != Entry.ADMITTED && entry != Entry.WAITED) {
       tellClosed(listener, RingChannel.SHUTDOWN); // unseen by tracers, as in gRPC
       return;
     }
@@ -82,7 +121,7 @@ final class RoutedCall<ReqT, RespT> extends UnaryClientCall<ReqT, RespT> {
     final Backend backend = kept == null ? pick.backend() : null;
     final ClientConnection ring = backend == null ? null : channel.ringOrSeek(backend);
     String obstacle = kept;
-    if (ring != null && !keptOffRing) {
+    if (ring != null && entry != Entry.KEPT_OFF_RING) {
       obstacle = RingChannel.obstacle(method(), options(), ring);
       if (obstacle == null && startOn(ring, listener, headers)) {
         return;
@@ -90,12 +129,11 @@ final class RoutedCall<ReqT, RespT> extends UnaryClientCall<ReqT, RespT> {
     }
     if (!channel.requiresFabric()) {
       if (obstacle == null
-          && !keptOffRing
-          && !waited
+          && entry != Entry.KEPT_OFF_RING
+          && entry != Entry.WAITED
           && backend != null
           && backend.isWorthAWait()) {
-        delegate = WaitingCall.forRingOrGrpc(channel, method(), options(), executor(), pick);
-        delegate.start(listener, headers);
+        await(WaitingCall.Subject.RING_OR_GRPC, null, listener, headers);
         return;
       }
       if (kept != null) {
@@ -104,20 +142,27 @@ final class RoutedCall<ReqT, RespT> extends UnaryClientCall<ReqT, RespT> {
         channel.countFallback();
       }
       delegate = channel.newGrpcCall(method(), asked, pick);
+      delegate.start(listener, headers);
     } else if (obstacle == null) {
-      delegate = WaitingCall.forRing(channel, method(), options(), executor(), pick);
+      await(WaitingCall.Subject.RING, null, listener, headers);
     } else {
       close(listener, headers, Status.UNIMPLEMENTED.withDescription(obstacle));
-      return;
     }
+  }
+
+  private void await(
+      WaitingCall.Subject subject,
+      ClientConnection ring,
+      Listener<RespT> listener,
+      Metadata headers) {
+    delegate = new WaitingCall<>(this, pick, subject, ring);
     delegate.start(listener, headers);
   }
 
   /** Starts on a ring. False when the ring has as many calls as it can, and gRPC is to serve. */
   private boolean startOn(ClientConnection ring, Listener<RespT> listener, Metadata headers) {
     if (options().getCredentials() != null) {
-      delegate = WaitingCall.forCredentials(channel, method(), options(), executor(), ring, pick);
-      delegate.start(listener, headers);
+      await(WaitingCall.Subject.CREDENTIALS, ring, listener, headers);
       return true;
     }
     if (method().getType() == MethodDescriptor.MethodType.UNARY
@@ -150,7 +195,7 @@ final class RoutedCall<ReqT, RespT> extends UnaryClientCall<ReqT, RespT> {
 
   /** The call that this one forwards everything to, or null. */
   private ClientCall<ReqT, RespT> delegate() {
-    if (!started) {
+    if (state == State.NEW) {
       throw new IllegalStateException("Not started");
     }
     return delegate;
@@ -165,7 +210,7 @@ final class RoutedCall<ReqT, RespT> extends UnaryClientCall<ReqT, RespT> {
 
   @Override
   protected void begins() {
-    begun = true;
+    move(State.BEGUN);
     pick.onUsed();
     channel.countRingCall();
   }
@@ -175,7 +220,8 @@ final class RoutedCall<ReqT, RespT> extends UnaryClientCall<ReqT, RespT> {
     if (channel.requiresFabric() && !hasLostRing()) {
       super.unsent(reason);
     } else {
-      leave(this::newOtherCall);
+      final boolean begun = state == State.BEGUN;
+      leave(() -> newOtherCall(begun));
     }
   }
 
@@ -185,7 +231,7 @@ final class RoutedCall<ReqT, RespT> extends UnaryClientCall<ReqT, RespT> {
     delegate.sendMessage(message);
   }
 
-  private ClientCall<ReqT, RespT> newOtherCall() {
+  private ClientCall<ReqT, RespT> newOtherCall(boolean begun) {
     if (begun) {
       channel.countRepeatedCall();
     }
@@ -194,17 +240,23 @@ final class RoutedCall<ReqT, RespT> extends UnaryClientCall<ReqT, RespT> {
     return channel.newOtherCall(method(), options(), executor(), next);
   }
 
+  /** Creates a call in the place of a streaming one whose ring has ended before it was seen. */
+  ClientCall<ReqT, RespT> newRepeatedCall() {
+    channel.countRepeatedCall();
+    return channel.newOtherCall(method(), options(), executor(), channel.unpicked());
+  }
+
   /** Creates a streaming call, for any number of messages, in place of this one. */
   private ClientCall<ReqT, RespT> newStreamingCall() {
     final ClientConnection ring = pick.backend().current();
     if (ring == null || RingChannel.obstacle(method(), options(), ring) != null) {
-      return newOtherCall();
+      return newOtherCall(false);
     }
     final ClientCall<ReqT, RespT> streaming = newStreamingCall(ring);
     if (streaming == null && channel.requiresFabric()) {
       throw Status.UNAVAILABLE.withDescription(NO_STREAM).asRuntimeException();
     }
-    return streaming == null ? newOtherCall() : streaming;
+    return streaming == null ? newOtherCall(false) : streaming;
   }
 
   /** Creates a streaming call on a ring; null when the ring has as many calls as it can. */
@@ -215,14 +267,28 @@ final class RoutedCall<ReqT, RespT> extends UnaryClientCall<ReqT, RespT> {
     }
     pick.onUsed();
     channel.countRingCall();
-    return new RestartingCall<>(channel, method(), options(), executor(), ring, stream, pick);
+    return new RestartingCall<>(this, ring, stream);
+  }
+
+  /** Creates the first attempt of a streaming call. */
+  StreamingClientCall<ReqT, RespT> newAttempt(
+      ClientConnection ring, ClientStream stream, Runnable unsent) {
+    return new StreamingClientCall<>(
+        method(),
+        pick.traced(options()),
+        executor(),
+        ring,
+        channel.limits(options()),
+        stream,
+        unsent);
   }
 
   /**
    * Continues as another call, unless this one has ended. Whatever throws, the listener is closed.
    */
   private void leave(Supplier<ClientCall<ReqT, RespT>> other) {
-    final SuccessorCall<ReqT, RespT> successor = new SuccessorCall<>();
+    final DelayedCall<ReqT, RespT> successor = new DelayedCall<>();
+    move(State.LEFT);
     delegate = successor; // first: a cancel that finds the call given up must find the successor
     if (!giveUp()) {
       successor.end();
@@ -293,11 +359,11 @@ final class RoutedCall<ReqT, RespT> extends UnaryClientCall<ReqT, RespT> {
   @Override
   public void cancel(String message, Throwable cause) {
     cancelled = true;
-    if (!started) {
+    if (state == State.NEW) {
       return; // a start comes too late now
     }
     final ClientCall<ReqT, RespT> chosen = delegate();
-    if (chosen == null || chosen instanceof SuccessorCall) { // perhaps of a call that has ended
+    if (chosen == null || state == State.LEFT) { // perhaps of a call that has ended
       super.cancel(message, cause);
     }
     final ClientCall<ReqT, RespT> other = delegate; // the call may have left meanwhile
@@ -308,7 +374,7 @@ final class RoutedCall<ReqT, RespT> extends UnaryClientCall<ReqT, RespT> {
 
   @Override
   public boolean isReady() {
-    final ClientCall<ReqT, RespT> other = started ? delegate() : null;
+    final ClientCall<ReqT, RespT> other = delegate;
     return other != null ? other.isReady() : super.isReady();
   }
 
@@ -324,7 +390,7 @@ final class RoutedCall<ReqT, RespT> extends UnaryClientCall<ReqT, RespT> {
 
   @Override
   public Attributes getAttributes() {
-    final ClientCall<ReqT, RespT> other = started ? delegate() : null;
+    final ClientCall<ReqT, RespT> other = delegate;
     return other != null ? other.getAttributes() : super.getAttributes();
   }
 }

@@ -5,54 +5,63 @@ import dev.ringfetch.call.ClientConnection;
 import dev.ringfetch.call.ClientTracers;
 import dev.ringfetch.call.Deadlines;
 import dev.ringfetch.call.DirectExecutor;
-import io.grpc.Attributes;
-import io.grpc.CallOptions;
-import io.grpc.ClientCall;
+import dev.ringfetch.rpc.RoutedCall.Entry;
 import io.grpc.Context;
 import io.grpc.Contexts;
 import io.grpc.Deadline;
 import io.grpc.Metadata;
-import io.grpc.MethodDescriptor;
 import io.grpc.Status;
-import java.util.ArrayList;
-import java.util.List;
 import java.util.Objects;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionException;
-import java.util.concurrent.Executor;
 import java.util.concurrent.Future;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
 import java.util.function.Consumer;
-import java.util.function.Supplier;
 
 /**
- * A call that waits before it can start: for a ring, because its channel requires one, or for its
- * credentials. It queues its operations and replays them on a new call when the wait is over. It
- * ends at its deadline, when it or its context is cancelled, or when the wait fails.
- *
- * <p>No user code runs under the monitor: neither executors nor marshallers.
+ * A call that waits before it can start: for a ring, or for its credentials. When the wait is over,
+ * it starts as another {@link RoutedCall}. It ends at its deadline, when it or its context is
+ * cancelled, or when the wait fails.
  */
-final class WaitingCall<ReqT, RespT> extends ClientCall<ReqT, RespT> {
+final class WaitingCall<ReqT, RespT> extends DelayedCall<ReqT, RespT> {
+  /** The thing that a call waits for. */
+  enum Subject {
+    /** A ring, and a backend where the pick has none, because the channel requires a ring. */
+    RING("a ring", Entry.NEW),
+
+    /** The ring that is being opened; without one the call goes over gRPC. */
+    RING_OR_GRPC("a ring", Entry.WAITED),
+
+    /** The headers of the call's credentials. */
+    CREDENTIALS("call credentials", Entry.ADMITTED);
+
+    private final String text;
+    private final Entry entry; // of the call that starts afterwards
+
+    Subject(String text, Entry entry) {
+      this.text = text;
+      this.entry = entry;
+    }
+
+    /** True if the channel keeps its transports for the call, also when it is shut down. */
+    private boolean holds() {
+      return entry != Entry.NEW;
+    }
+  }
+
   /** How long a call that can do without a ring waits for one. */
   private static final long RING_TIMEOUT_NS = TimeUnit.SECONDS.toNanos(1);
 
+  private final RoutedCall<ReqT, RespT> route;
+  private final Subject subject;
+  private final ClientConnection ring; // null: there is none yet
   private final RingChannel channel;
-  private final MethodDescriptor<ReqT, RespT> method;
-  private final CallOptions options;
-  private final CallOptions optionsAfter;
-  private final Executor executor;
-  private final boolean holds;
-  private final boolean once;
-  private final String what;
-  private final Supplier<CompletableFuture<Metadata>> awaited;
-  private volatile Pick pick; // of the call that this one becomes
   private final Context context = Context.current();
   private final Context.CancellationListener contextListener =
-      cancelled -> end(Contexts.statusFromCancelled(cancelled));
+      cancelled -> close(Contexts.statusFromCancelled(cancelled));
 
-  @GuardedBy("this")
-  private List<Runnable> asked = new ArrayList<>();
+  private volatile Pick pick; // of the call that starts afterwards
 
   // set once, under this monitor, before the wait begins
   private Listener<RespT> listener;
@@ -64,54 +73,41 @@ final class WaitingCall<ReqT, RespT> extends ClientCall<ReqT, RespT> {
   @GuardedBy("this")
   private CompletableFuture<Metadata> waiting;
 
-  /** Set once: what the call has become. Until {@link #replayed}, operations are still queued. */
-  private volatile ClientCall<ReqT, RespT> real;
-
-  private volatile boolean replayed;
-
   /**
    * Creates a call.
    *
-   * @param optionsAfter options of the call that this one becomes.
-   * @param holds whether the channel keeps what is beneath for this call, also when it is shut
-   *     down.
-   * @param once whether the call that this one becomes waits for no ring any more.
-   * @param what name of the thing that it waits for, for messages.
-   * @param pick of the call that this one becomes.
-   * @param awaited headers to be added once it is there; asked for when the call starts.
+   * @param route the call in whose place this one waits.
+   * @param ring of the credentials; otherwise null.
    */
-  private WaitingCall(
-      RingChannel channel,
-      MethodDescriptor<ReqT, RespT> method,
-      CallOptions options,
-      CallOptions optionsAfter,
-      Executor executor,
-      boolean holds,
-      boolean once,
-      String what,
-      Pick pick,
-      Supplier<CompletableFuture<Metadata>> awaited) {
-    this.channel = channel;
-    this.method = method;
-    this.options = options;
-    this.optionsAfter = optionsAfter;
-    this.executor = executor;
-    this.holds = holds;
-    this.once = once;
-    this.what = what;
+  WaitingCall(RoutedCall<ReqT, RespT> route, Pick pick, Subject subject, ClientConnection ring) {
+    super(State.WAITING);
+    this.route = route;
+    this.channel = route.channel();
     this.pick = pick;
-    this.awaited = awaited;
+    this.subject = subject;
+    this.ring = ring;
   }
 
-  /** A call that waits for a ring, and for a backend where the pick has none. */
-  static <ReqT, RespT> WaitingCall<ReqT, RespT> forRing(
-      RingChannel channel,
-      MethodDescriptor<ReqT, RespT> method,
-      CallOptions options,
-      Executor executor,
-      Pick pick) {
-    return new WaitingCall<>(
-        channel, method, options, options, executor, false, false, "a ring", pick, null);
+  /** Begins the wait; returns the headers that are to be added when it is over. */
+  private CompletableFuture<Metadata> await() {
+    return switch (subject) {
+      case RING ->
+          withoutHeaders(
+              channel.awaitRing(pick, route.options().isWaitForReady()), picked -> pick = picked);
+      case RING_OR_GRPC -> {
+        final CompletableFuture<Metadata> opened =
+            pick.backend().connect().handle((made, failure) -> new Metadata());
+        later(opened, () -> opened.complete(new Metadata()), RING_TIMEOUT_NS);
+        yield opened;
+      }
+      case CREDENTIALS ->
+          Credentials.apply(
+              route.method(),
+              route.options(),
+              route.executor(),
+              ring,
+              Objects.requireNonNullElse(route.options().getAuthority(), channel.authority()));
+    };
   }
 
   /**
@@ -130,31 +126,6 @@ final class WaitingCall<ReqT, RespT> extends ClientCall<ReqT, RespT> {
     return headers;
   }
 
-  /** A call that waits for the ring that is being opened, and goes over gRPC without one. */
-  static <ReqT, RespT> WaitingCall<ReqT, RespT> forRingOrGrpc(
-      RingChannel channel,
-      MethodDescriptor<ReqT, RespT> method,
-      CallOptions options,
-      Executor executor,
-      Pick pick) {
-    return new WaitingCall<>(
-        channel,
-        method,
-        options,
-        options,
-        executor,
-        true,
-        true,
-        "a ring",
-        pick,
-        () -> {
-          final CompletableFuture<Metadata> ring =
-              pick.backend().connect().handle((made, failure) -> new Metadata());
-          later(ring, () -> ring.complete(new Metadata()), RING_TIMEOUT_NS);
-          return ring;
-        });
-  }
-
   /**
    * Ends a wait after a time. Not by the future's own means: their thread stays, with the class
    * loader of the application that had the first.
@@ -165,29 +136,6 @@ final class WaitingCall<ReqT, RespT> extends ClientCall<ReqT, RespT> {
         wait.whenComplete((value, failure) -> timeout.cancel(false));
   }
 
-  /** A call that waits for its credentials. */
-  static <ReqT, RespT> WaitingCall<ReqT, RespT> forCredentials(
-      RingChannel channel,
-      MethodDescriptor<ReqT, RespT> method,
-      CallOptions options,
-      Executor executor,
-      ClientConnection ring,
-      Pick pick) {
-    final String authority =
-        Objects.requireNonNullElse(options.getAuthority(), channel.authority());
-    return new WaitingCall<>(
-        channel,
-        method,
-        options,
-        options.withCallCredentials(null),
-        executor,
-        true,
-        false,
-        "call credentials",
-        pick,
-        () -> Credentials.apply(method, options, executor, ring, authority));
-  }
-
   @Override
   public void start(Listener<RespT> listener, Metadata headers) {
     final Status end;
@@ -196,24 +144,20 @@ final class WaitingCall<ReqT, RespT> extends ClientCall<ReqT, RespT> {
       this.headers = headers;
       end = endBeforeStart;
     }
+    final Deadline deadline = Deadlines.effective(route.options(), context);
     if (end != null) {
-      end(end);
-      return;
+      close(end);
+    } else if (deadline != null && deadline.isExpired()) {
+      close(Deadlines.startedLate(deadline, route.options()));
+    } else if (subject.holds() && !channel.enter(this)) {
+      close(RingChannel.SHUTDOWN);
+    } else {
+      await(deadline);
     }
-    final Deadline deadline = Deadlines.effective(options, context);
-    if (deadline != null && deadline.isExpired()) {
-      end(Deadlines.startedLate(deadline, options));
-      return;
-    }
-    if (holds && !channel.enter(this)) {
-      end(RingChannel.SHUTDOWN);
-      return;
-    }
-    final CompletableFuture<Metadata> awaiting =
-        awaited == null
-            ? withoutHeaders(
-                channel.awaitRing(pick, options.isWaitForReady()), picked -> pick = picked)
-            : awaited.get();
+  }
+
+  private void await(Deadline deadline) {
+    final CompletableFuture<Metadata> awaiting = await();
     if (deadline != null) {
       later(
           awaiting,
@@ -224,7 +168,7 @@ final class WaitingCall<ReqT, RespT> extends ClientCall<ReqT, RespT> {
       waiting = awaiting;
     }
     context.addListener(contextListener, DirectExecutor.INSTANCE);
-    if (real != null) { // cancelled meanwhile
+    if (!isWaiting()) { // cancelled meanwhile
       context.removeListener(contextListener);
       awaiting.cancel(false);
       channel.leave(this);
@@ -232,159 +176,87 @@ final class WaitingCall<ReqT, RespT> extends ClientCall<ReqT, RespT> {
     }
     // Not the call's executor: a blocking stub's runs tasks only while the stub waits.
     final CompletableFuture<?> unused =
-        awaiting.whenCompleteAsync(
-            (added, failure) -> proceed(headers, added, failure), DefaultExecutor.RETRYING);
+        awaiting.whenCompleteAsync(this::proceed, DefaultExecutor.RETRYING);
   }
 
-  private void proceed(Metadata headers, Metadata added, Throwable failure) {
+  private void proceed(Metadata added, Throwable failure) {
     if (failure == null) {
-      headers.merge(added);
-      context.run(() -> replay(headers));
+      context.run(() -> startRouted(added));
       return;
     }
     final Throwable cause = failure instanceof CompletionException ? failure.getCause() : failure;
-    end(
+    close(
         cause instanceof TimeoutException
             ? Status.DEADLINE_EXCEEDED.withDescription(
-                "deadline exceeded while waiting for " + what)
+                "deadline exceeded while waiting for " + subject.text)
             : Status.fromThrowable(cause));
   }
 
-  /** Turns this call into another one, if it has not become one before. */
-  private boolean become(ClientCall<ReqT, RespT> call) {
-    synchronized (this) {
-      if (real != null) {
-        return false;
-      }
-      real = call;
-    }
-    context.removeListener(contextListener); // the other one has its own
-    return true;
-  }
-
-  private void replay(Metadata headers) {
-    final RoutedCall<ReqT, RespT> call =
-        new RoutedCall<>(channel, method, optionsAfter.withOption(Pick.PICK, pick), executor);
-    if (!become(call)) {
+  private void startRouted(Metadata added) {
+    if (!begin()) {
       return;
     }
-    if (holds) {
-      call.admit();
-    }
-    if (once) {
-      call.waitNoLonger();
-    }
+    context.removeListener(contextListener); // the other call has its own
+    final RoutedCall<ReqT, RespT> call = route.again(subject.entry, pick);
     try {
+      headers.merge(added);
       call.start(listener, headers);
-      for (List<Runnable> actions = takeAsked(); actions != null; actions = takeAsked()) {
-        actions.forEach(Runnable::run);
-      }
+      become(call, started -> {});
     } catch (RuntimeException | Error e) { // which nobody else would hear of
-      replayed = true;
-      call.cancel("Failed to repeat what was asked", e);
+      end();
+      call.cancel("Failed to start the call", e);
     } finally {
       channel.leave(this);
     }
   }
 
-  /** Takes the queued operations; null when there are none, and from then on none are queued. */
-  private synchronized List<Runnable> takeAsked() {
-    if (asked.isEmpty()) {
-      replayed = true;
-      return null;
-    }
-    final List<Runnable> taken = asked;
-    asked = new ArrayList<>();
-    return taken;
-  }
-
   /** Called on shutdownNow of the channel: ends the wait, without throwing. */
   void onShutdownNow() {
     try {
-      end(Status.UNAVAILABLE.withDescription("Channel shutdownNow invoked"));
+      close(Status.UNAVAILABLE.withDescription("Channel shutdownNow invoked"));
     } catch (RuntimeException | Error e) {
       System.getLogger(WaitingCall.class.getName())
           .log(
               System.Logger.Level.WARNING,
-              "the executor rejected " + method.getFullMethodName(),
+              "the executor rejected " + route.method().getFullMethodName(),
               e);
     }
   }
 
-  private void end(Status status) {
+  /** Ends the call. False if its wait is over. */
+  private boolean close(Status status) {
     final CompletableFuture<Metadata> awaiting;
     synchronized (this) {
       if (listener == null) { // a cancel that overtakes the start
         endBeforeStart = status;
-        return;
+        return true;
       }
       awaiting = waiting;
     }
-    if (!become(new ClosedCall<>())) {
-      return;
+    if (!begin()) {
+      return false;
     }
-    takeAsked();
-    replayed = true;
+    end();
+    context.removeListener(contextListener);
     if (awaiting != null) {
       awaiting.cancel(false); // and with it the timer
     }
     try {
-      ClientTracers.closed(options, headers, status);
+      ClientTracers.closed(route.options(), headers, status);
     } finally {
       try {
-        executor.execute(context.wrap(() -> listener.onClose(status, new Metadata())));
+        route.executor().execute(context.wrap(() -> listener.onClose(status, new Metadata())));
       } finally {
         channel.leave(this);
       }
     }
-  }
-
-  private void ask(Runnable action) {
-    if (!replayed) {
-      synchronized (this) {
-        if (!replayed) {
-          asked.add(action);
-          return;
-        }
-      }
-    }
-    action.run();
-  }
-
-  @Override
-  public void request(int numMessages) {
-    ask(() -> real.request(numMessages));
-  }
-
-  @Override
-  public void sendMessage(ReqT message) {
-    ask(() -> real.sendMessage(message));
-  }
-
-  @Override
-  public void halfClose() {
-    ask(() -> real.halfClose());
-  }
-
-  @Override
-  public boolean isReady() {
-    return replayed && real.isReady(); // which says so when that changes
-  }
-
-  @Override
-  public Attributes getAttributes() {
-    final ClientCall<ReqT, RespT> call = real;
-    return call == null ? Attributes.EMPTY : call.getAttributes();
-  }
-
-  @Override
-  public void setMessageCompression(boolean enabled) {
-    ask(() -> real.setMessageCompression(enabled));
+    return true;
   }
 
   @Override
   public void cancel(String message, Throwable cause) {
-    end(Status.CANCELLED.withDescription(message).withCause(cause));
-    ask(() -> real.cancel(message, cause)); // if it waits no longer
+    if (!close(Status.CANCELLED.withDescription(message).withCause(cause))) {
+      super.cancel(message, cause);
+    }
   }
 }

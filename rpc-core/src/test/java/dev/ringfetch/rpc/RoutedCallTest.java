@@ -314,8 +314,8 @@ final class RoutedCallTest extends RingFixture {
     final AtomicBoolean locked = new AtomicBoolean();
     final AtomicReference<Object> monitor = new AtomicReference<>();
     final CountDownLatch closed = new CountDownLatch(1);
-    final WaitingCall<byte[], byte[]> call =
-        WaitingCall.forRing(
+    final RoutedCall<byte[], byte[]> route =
+        new RoutedCall<>(
             channel,
             Bytes.METHOD,
             CallOptions.DEFAULT,
@@ -323,7 +323,13 @@ final class RoutedCallTest extends RingFixture {
               locked.set(Thread.holdsLock(monitor.get()));
               task.run();
             },
-            channel.pick(Bytes.METHOD, CallOptions.DEFAULT, new Metadata()));
+            RoutedCall.Entry.NEW);
+    final WaitingCall<byte[], byte[]> call =
+        new WaitingCall<>(
+            route,
+            channel.pick(Bytes.METHOD, CallOptions.DEFAULT, new Metadata()),
+            WaitingCall.Subject.RING,
+            null);
     monitor.set(call);
     call.cancel("overtaken", null);
     call.start(
