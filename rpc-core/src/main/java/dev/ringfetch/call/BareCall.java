@@ -9,6 +9,7 @@ import static dev.ringfetch.ring.FrameDescriptor.SUFFIX;
 import dev.ringfetch.ring.ProcessTime;
 import dev.ringfetch.session.ClientSession;
 import dev.ringfetch.session.ClientStream;
+import dev.ringfetch.session.owner.SharedField;
 import dev.ringfetch.session.poller.Poller;
 import dev.ringfetch.session.unit.UnitBuffer;
 import io.grpc.CallOptions;
@@ -46,17 +47,8 @@ public abstract class BareCall implements ClientStream.AnswerListener, Runnable 
   public static final Status NO_ANSWER =
       Status.INTERNAL.withDescription("No value received for unary call");
 
-  private static final VarHandle STATE;
-  private static final VarHandle LENT;
-
-  static {
-    try {
-      STATE = MethodHandles.lookup().findVarHandle(BareCall.class, "state", int.class);
-      LENT = MethodHandles.lookup().findVarHandle(BareCall.class, "lent", long.class);
-    } catch (ReflectiveOperationException e) {
-      throw new ExceptionInInitializerError(e);
-    }
-  }
+  private static final VarHandle STATE = SharedField.of(MethodHandles.lookup(), "state", int.class);
+  private static final VarHandle LENT = SharedField.of(MethodHandles.lookup(), "lent", long.class);
 
   private static final int IDLE = 0;
   private static final int SENT = 1;

@@ -2,6 +2,7 @@ package dev.ringfetch.call;
 
 import dev.ringfetch.session.ServerSession;
 import dev.ringfetch.session.ServerStream;
+import dev.ringfetch.session.owner.SharedField;
 import dev.ringfetch.session.poller.InlineTask;
 import dev.ringfetch.session.poller.ProcessorTime;
 import io.grpc.Context;
@@ -26,18 +27,10 @@ import java.util.concurrent.TimeoutException;
  */
 abstract class ServerCallTask<ReqT, RespT> extends EncodedCall<ReqT, RespT>
     implements ServerStream.Listener, InlineTask, Runnable {
-  private static final VarHandle SIGNALS;
-  private static final VarHandle REQUESTED;
-
-  static {
-    try {
-      final MethodHandles.Lookup lookup = MethodHandles.lookup();
-      SIGNALS = lookup.findVarHandle(ServerCallTask.class, "signals", int.class);
-      REQUESTED = lookup.findVarHandle(ServerCallTask.class, "requested", int.class);
-    } catch (ReflectiveOperationException e) {
-      throw new ExceptionInInitializerError(e);
-    }
-  }
+  private static final VarHandle SIGNALS =
+      SharedField.of(MethodHandles.lookup(), "signals", int.class);
+  private static final VarHandle REQUESTED =
+      SharedField.of(MethodHandles.lookup(), "requested", int.class);
 
   private static final String FAILED = "Application error processing RPC";
 

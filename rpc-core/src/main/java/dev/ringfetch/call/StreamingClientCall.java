@@ -8,6 +8,7 @@ import static dev.ringfetch.ring.FrameDescriptor.SUFFIX;
 import dev.ringfetch.session.ClientSession;
 import dev.ringfetch.session.ClientStream;
 import dev.ringfetch.session.Flow;
+import dev.ringfetch.session.owner.SharedField;
 import dev.ringfetch.session.poller.InlineTask;
 import dev.ringfetch.session.unit.Unit;
 import dev.ringfetch.session.unit.UnitBuffer;
@@ -36,16 +37,8 @@ import java.util.concurrent.Executor;
  */
 public final class StreamingClientCall<ReqT, RespT> extends OutgoingCall<ReqT, RespT>
     implements ClientStream.FlowListener {
-  private static final VarHandle FAILURE;
-
-  static {
-    try {
-      FAILURE =
-          MethodHandles.lookup().findVarHandle(StreamingClientCall.class, "failure", Status.class);
-    } catch (ReflectiveOperationException e) {
-      throw new ExceptionInInitializerError(e);
-    }
-  }
+  private static final VarHandle FAILURE =
+      SharedField.of(MethodHandles.lookup(), "failure", Status.class);
 
   /**
    * A turn in the poller's thread, in nanoseconds. The hand-over to the pool that ends it is part

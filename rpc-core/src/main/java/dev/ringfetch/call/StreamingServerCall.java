@@ -9,6 +9,7 @@ import static dev.ringfetch.ring.FrameDescriptor.SUFFIX;
 import dev.ringfetch.session.Flow;
 import dev.ringfetch.session.ServerSession;
 import dev.ringfetch.session.ServerStream;
+import dev.ringfetch.session.owner.SharedField;
 import dev.ringfetch.session.unit.Unit;
 import dev.ringfetch.session.unit.UnitBuffer;
 import dev.ringfetch.session.unit.Units;
@@ -29,16 +30,8 @@ import java.util.List;
  * that are offered after it are dropped.
  */
 final class StreamingServerCall<ReqT, RespT> extends ServerCallTask<ReqT, RespT> {
-  private static final VarHandle ANSWERED;
-
-  static {
-    try {
-      ANSWERED =
-          MethodHandles.lookup().findVarHandle(StreamingServerCall.class, "answered", int.class);
-    } catch (ReflectiveOperationException e) {
-      throw new ExceptionInInitializerError(e);
-    }
-  }
+  private static final VarHandle ANSWERED =
+      SharedField.of(MethodHandles.lookup(), "answered", int.class);
 
   private static final int BY_CLOSE = 1;
   private static final int IN_ITS_STEAD = 2;
@@ -144,11 +137,11 @@ final class StreamingServerCall<ReqT, RespT> extends ServerCallTask<ReqT, RespT>
       if (how == IN_ITS_STEAD && stagedHeaders != null) { // another thread may have the unit
         flags = addHeaders(bytes, stagedHeaders);
       }
-      flags = AnsweringCall.finish(bytes, flags, status, trailers);
+      flags = UnaryServerCall.finish(bytes, flags, status, trailers);
     } catch (RuntimeException | Error e) { // trailers that cannot be serialised
       final Status instead = Status.fromThrowable(e);
       bytes = new UnitBuffer();
-      flags = AnsweringCall.finish(bytes, 0, instead, null);
+      flags = UnaryServerCall.finish(bytes, 0, instead, null);
       code = instead.getCode().value();
       session.write(stream, new Unit(flags, code, bytes));
       throw e;

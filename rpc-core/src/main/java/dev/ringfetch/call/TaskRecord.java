@@ -1,6 +1,7 @@
 package dev.ringfetch.call;
 
 import com.google.errorprone.annotations.concurrent.GuardedBy;
+import dev.ringfetch.session.owner.SharedField;
 import dev.ringfetch.session.poller.ProcessorTime;
 import java.lang.invoke.MethodHandles;
 import java.lang.invoke.VarHandle;
@@ -55,15 +56,7 @@ public final class TaskRecord {
 
   private static final int MAX_DOUBLINGS = 10;
   static final long HALVING_NS = 250_000_000;
-  private static final VarHandle COUNT;
-
-  static {
-    try {
-      COUNT = MethodHandles.lookup().findVarHandle(TaskRecord.class, "count", int.class);
-    } catch (ReflectiveOperationException e) {
-      throw new ExceptionInInitializerError(e);
-    }
-  }
+  private static final VarHandle COUNT = SharedField.of(MethodHandles.lookup(), "count", int.class);
 
   private final NanoClock clock;
   private final int runs;

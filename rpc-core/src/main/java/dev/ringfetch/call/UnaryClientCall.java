@@ -9,6 +9,8 @@ import static dev.ringfetch.ring.FrameDescriptor.SUFFIX;
 import dev.ringfetch.ring.ProcessTime;
 import dev.ringfetch.session.ClientSession;
 import dev.ringfetch.session.ClientStream;
+import dev.ringfetch.session.owner.SharedField;
+import dev.ringfetch.session.unit.UnitBuffer;
 import io.grpc.CallOptions;
 import io.grpc.ClientCall;
 import io.grpc.Context;
@@ -39,16 +41,10 @@ import java.util.concurrent.TimeUnit;
  * @param <ReqT> type of the request.
  * @param <RespT> type of the response.
  */
-public class UnaryClientCall<ReqT, RespT> extends UnaryRequest<ReqT, RespT> {
-  private static final VarHandle OUTCOME;
-
-  static {
-    try {
-      OUTCOME = MethodHandles.lookup().findVarHandle(UnaryClientCall.class, "outcome", int.class);
-    } catch (ReflectiveOperationException e) {
-      throw new ExceptionInInitializerError(e);
-    }
-  }
+public class UnaryClientCall<ReqT, RespT> extends OutgoingCall<ReqT, RespT>
+    implements ClientStream.AnswerListener {
+  private static final VarHandle OUTCOME =
+      SharedField.of(MethodHandles.lookup(), "outcome", int.class);
 
   // The outcome of the call. Before SENT no other thread knows the stream; from ANSWERED on only
   // the call uses it, and the call's task gives it back, even if a cancel decided the end.
@@ -60,6 +56,10 @@ public class UnaryClientCall<ReqT, RespT> extends UnaryRequest<ReqT, RespT> {
   private static final int CONTINUED = 5; // another call owns the stream
 
   private Listener<RespT> listener;
+  private Metadata headers;
+  private ReqT request;
+  private boolean hasRequest;
+  private boolean halfClosed;
   private ClientStream stream;
   private boolean responseRead;
   private int messageOffset;
@@ -82,6 +82,21 @@ public class UnaryClientCall<ReqT, RespT> extends UnaryRequest<ReqT, RespT> {
   protected UnaryClientCall(
       MethodDescriptor<ReqT, RespT> method, CallOptions options, Executor executor) {
     super(method, options, executor);
+  }
+
+  /** The method. */
+  public final MethodDescriptor<ReqT, RespT> method() {
+    return method;
+  }
+
+  /** The options. */
+  public final CallOptions options() {
+    return options;
+  }
+
+  /** Sets other options, before the call starts. */
+  protected final void options(CallOptions other) {
+    options = other;
   }
 
   /**
@@ -222,6 +237,31 @@ public class UnaryClientCall<ReqT, RespT> extends UnaryRequest<ReqT, RespT> {
     } else {
       session.send(opened);
     }
+  }
+
+  /** Marshals the request into a stream's unit. */
+  private void prepare(ClientStream opened) throws IOException {
+    final UnitBuffer unit = opened.outbound();
+    final long remainingNs = Requests.remainingNs(deadline);
+    final int methodId = connection.methodId(method);
+    int flags =
+        PREFIX | SUFFIX | Requests.addSections(unit, remainingNs, headers, options.getAuthority());
+    if (hasRequest) {
+      final Integer maxLength = options.getMaxOutboundMessageSize();
+      flags |=
+          Encoding.write(
+              encoding,
+              method.streamRequest(request),
+              unit,
+              maxLength == null ? Integer.MAX_VALUE : maxLength,
+              connection.session().bulk());
+    }
+    opened.prepare(
+        this,
+        flags,
+        methodId,
+        Requests.deadlineNs(connection.session(), remainingNs),
+        limits.maxUnitLength());
   }
 
   @Override

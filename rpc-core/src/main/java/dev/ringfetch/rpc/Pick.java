@@ -1,6 +1,7 @@
 package dev.ringfetch.rpc;
 
 import dev.ringfetch.call.ClientConnection;
+import dev.ringfetch.session.owner.SharedField;
 import io.grpc.CallOptions;
 import io.grpc.ClientStreamTracer;
 import io.grpc.LoadBalancer.PickResult;
@@ -19,15 +20,8 @@ final class Pick {
   /** Option of a call on the gRPC channel: its pick. */
   static final CallOptions.Key<Pick> PICK = CallOptions.Key.create("dev.ringfetch.rpc.Pick.PICK");
 
-  private static final VarHandle TAKEN;
-
-  static {
-    try {
-      TAKEN = MethodHandles.lookup().findVarHandle(Pick.class, "taken", boolean.class);
-    } catch (ReflectiveOperationException e) {
-      throw new ExceptionInInitializerError(e);
-    }
-  }
+  private static final VarHandle TAKEN =
+      SharedField.of(MethodHandles.lookup(), "taken", boolean.class);
 
   private final Backends owner;
   private final Tap.Picker picker; // null: gRPC picks

@@ -4,6 +4,7 @@ import dev.ringfetch.call.BareCall;
 import dev.ringfetch.call.BlockingStubs;
 import dev.ringfetch.call.ClientConnection;
 import dev.ringfetch.call.ClientLimits;
+import dev.ringfetch.session.owner.SharedField;
 import dev.ringfetch.session.poller.Callbacks;
 import dev.ringfetch.session.poller.Poller;
 import io.grpc.CallOptions;
@@ -38,15 +39,8 @@ import java.util.concurrent.locks.LockSupport;
  * takes long delays them all, until a backup thread polls instead ({@link UnaryListener}).
  */
 public final class UnaryCall {
-  private static final VarHandle UNDER_WAY;
-
-  static {
-    try {
-      UNDER_WAY = MethodHandles.lookup().findVarHandle(UnaryCall.class, "underWay", boolean.class);
-    } catch (ReflectiveOperationException e) {
-      throw new ExceptionInInitializerError(e);
-    }
-  }
+  private static final VarHandle UNDER_WAY =
+      SharedField.of(MethodHandles.lookup(), "underWay", boolean.class);
 
   /** No deadline. */
   public static final long NO_TIMEOUT = BareCall.NO_TIMEOUT;

@@ -13,6 +13,7 @@ import dev.ringfetch.session.ClientStream.Outcome;
 import dev.ringfetch.session.ClientStream.State;
 import dev.ringfetch.session.carrier.Geometry;
 import dev.ringfetch.session.carrier.RingPair;
+import dev.ringfetch.session.owner.SharedField;
 import java.lang.invoke.MethodHandles;
 import java.lang.invoke.VarHandle;
 import org.jspecify.annotations.Nullable;
@@ -27,15 +28,8 @@ import org.jspecify.annotations.Nullable;
  * has closed it, too.
  */
 public final class ClientSession extends Session {
-  private static final VarHandle PENDING;
-
-  static {
-    try {
-      PENDING = MethodHandles.lookup().findVarHandle(ClientSession.class, "pending", int.class);
-    } catch (ReflectiveOperationException e) {
-      throw new ExceptionInInitializerError(e);
-    }
-  }
+  private static final VarHandle PENDING =
+      SharedField.of(MethodHandles.lookup(), "pending", int.class);
 
   private static final String DRAINED = "drained";
 

@@ -7,6 +7,7 @@ import static dev.ringfetch.ring.FrameDescriptor.SUFFIX;
 
 import dev.ringfetch.session.ClientStream.Outcome;
 import dev.ringfetch.session.owner.OwnedBy;
+import dev.ringfetch.session.owner.SharedField;
 import dev.ringfetch.session.unit.Unit;
 import java.lang.invoke.MethodHandles;
 import java.lang.invoke.VarHandle;
@@ -98,15 +99,8 @@ public final class Flow {
   }
 
   private static final int UPDATE_LENGTH = WINDOW_LENGTH / 4;
-  private static final VarHandle QUEUED;
-
-  static {
-    try {
-      QUEUED = MethodHandles.lookup().findVarHandle(Flow.class, "queued", long.class);
-    } catch (ReflectiveOperationException e) {
-      throw new ExceptionInInitializerError(e);
-    }
-  }
+  private static final VarHandle QUEUED =
+      SharedField.of(MethodHandles.lookup(), "queued", long.class);
 
   private final ConcurrentLinkedQueue<Unit> outbound = new ConcurrentLinkedQueue<>();
   private final ConcurrentLinkedQueue<Unit> inbound = new ConcurrentLinkedQueue<>();

@@ -1,5 +1,6 @@
 package dev.ringfetch.session;
 
+import dev.ringfetch.session.owner.SharedField;
 import java.lang.invoke.MethodHandles;
 import java.lang.invoke.VarHandle;
 
@@ -9,15 +10,8 @@ import java.lang.invoke.VarHandle;
  * allocated.
  */
 final class OperationQueue {
-  private static final VarHandle HEAD;
-
-  static {
-    try {
-      HEAD = MethodHandles.lookup().findVarHandle(OperationQueue.class, "head", Stream.class);
-    } catch (ReflectiveOperationException e) {
-      throw new ExceptionInInitializerError(e);
-    }
-  }
+  private static final VarHandle HEAD =
+      SharedField.of(MethodHandles.lookup(), "head", Stream.class);
 
   @SuppressWarnings("unused") // through HEAD
   private volatile Stream head;

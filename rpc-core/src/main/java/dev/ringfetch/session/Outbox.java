@@ -32,7 +32,7 @@ final class Outbox {
   /** Length of the payload of a window update that also tells the length of the window. */
   static final int MAX_UPDATE_LENGTH = Long.BYTES + Integer.BYTES;
 
-  private final Listener listener;
+  private final Session session;
   private final Carrier carrier;
   private final Delivery delivery;
   private final MemoryRegion memory;
@@ -55,9 +55,9 @@ final class Outbox {
   private boolean unsolicited;
 
   /** Creates the outbox; frames acknowledge the position of the ring of the other direction. */
-  Outbox(RingPair rings, Carrier carrier, Tally tally, Listener listener) {
-    this.listener = listener;
-    this.carrier = carrier;
+  Outbox(Session session, RingPair rings) {
+    this.session = session;
+    this.carrier = session.carrier;
     this.delivery = carrier.delivery();
     this.memory = rings.queuePair().memory();
     this.writer = rings.writer();
@@ -66,7 +66,7 @@ final class Outbox {
     this.maxPayload =
         rings.maxFrameLength() / FrameDescriptor.SLOT_LENGTH * FrameDescriptor.SLOT_LENGTH
             - FrameDescriptor.OVERHEAD;
-    this.tally = tally;
+    this.tally = session.tally;
   }
 
   /** True while there is output and no credit for it. */
@@ -168,7 +168,7 @@ final class Outbox {
    */
   int flush() {
     if (!reading.isEmpty() && !takeBack()) {
-      listener.onViolation("the peer released what it was never given");
+      session.ending.blame("the peer released what it was never given");
       return 0;
     }
     if (carrier.holds(line.isEmpty())) {
@@ -188,11 +188,11 @@ final class Outbox {
         written = write(stream, update);
       }
       if (written == RingWriter.PROTOCOL_VIOLATION) {
-        listener.onViolation("the peer acknowledged what was never sent");
+        session.ending.blame("the peer acknowledged what was never sent");
         break;
       }
       if (written == RingWriter.INSUFFICIENT_CREDIT) {
-        listener.onFull();
+        session.onOutboundFull();
         break;
       }
       frames++;
@@ -202,7 +202,7 @@ final class Outbox {
       } else if (!update && isWhole(stream)) {
         left(stream);
         unsolicited |= stream.unsolicited;
-        listener.onSent(stream);
+        session.onSent(stream);
       } else {
         line.add(stream);
       }
@@ -367,18 +367,5 @@ final class Outbox {
       tally.add(Counter.SESSION_BULK_SENT, part.length());
     }
     return written;
-  }
-
-  /** Listener for the events of the output. */
-  @OwnedBy("session")
-  interface Listener {
-    /** Called when the last byte of a stream's unit, or its header-only frame, is in the ring. */
-    void onSent(Stream stream);
-
-    /** Called when there is no room for a frame. */
-    void onFull();
-
-    /** Called when the peer has broken a rule. */
-    void onViolation(String what);
   }
 }

@@ -75,7 +75,7 @@ public abstract class Session {
     this.delivery = carrier.delivery();
     this.driver = new SessionDriver(this);
     this.entry = new PollerEntry(driver, queuePair.memory(), carrier.timetable());
-    this.outbox = new Outbox(rings, carrier, tally, new OutboxEvents(this));
+    this.outbox = new Outbox(this, rings);
     final var path = new BulkPath(queuePair, rings.completions(), longReads);
     this.reads =
         new BulkReads<>(

@@ -19,43 +19,12 @@ import org.jspecify.annotations.Nullable;
 /**
  * The options of sessions. Setters return this; a context is not changed once a session uses it.
  */
-public final class SessionContext implements PollerContext, BulkContext, RemoteContext {
+public final class SessionContext implements PollerContext, BulkContext, RemoteContext, Cloneable {
   /** Default of {@link #requestRingLength()}. */
   public static final int REQUEST_RING_LENGTH_DEFAULT = 256 * 1024;
 
-  /** Default of {@link #responseRingLength()}. */
-  public static final int RESPONSE_RING_LENGTH_DEFAULT = 256 * 1024;
-
-  /** Default of {@link #initialRingLength()}: 256 slots. */
-  public static final int INITIAL_RING_LENGTH_DEFAULT = 16 * 1024;
-
-  /** Default of {@link #maxFrameLength()}. */
-  public static final int MAX_FRAME_LENGTH_DEFAULT = 32 * 1024;
-
-  /** Default of {@link #maxStreams()}. */
-  public static final int MAX_STREAMS_DEFAULT = 16 * 1024;
-
   /** Largest {@link #maxStreams()}: stream ids have 16 bits for it, and 0 denotes the session. */
   public static final int MAX_STREAMS_LIMIT = Stream.INDEX_MASK;
-
-  /**
-   * Default of {@link #spinNs()}: none on one core, where spinning would only keep the peer from
-   * running.
-   */
-  public static final long SPIN_NS_DEFAULT =
-      Runtime.getRuntime().availableProcessors() == 1 ? 0 : 50_000;
-
-  /** Default of {@link #maxHeldLength()}. */
-  public static final long MAX_HELD_LENGTH_DEFAULT = 256L * 1024 * 1024;
-
-  /** Default of {@link #bulkThreshold()}. */
-  public static final int BULK_THRESHOLD_DEFAULT = 16 * 1024;
-
-  /** Default of {@link #bulkSegmentLength()}. */
-  public static final int BULK_SEGMENT_LENGTH_DEFAULT = 256 * 1024;
-
-  /** Default of {@link #bulkLength()}. */
-  public static final int BULK_LENGTH_DEFAULT = 16 * 1024 * 1024;
 
   /**
    * Default of {@link #hintWaitNs()}: several times the latency of a datagram between two cards.
@@ -74,23 +43,23 @@ public final class SessionContext implements PollerContext, BulkContext, RemoteC
   /** Default of {@link #inlinePerMs()}. */
   public static final int INLINE_PER_MS_DEFAULT = 8;
 
-  private static final long BULK_QUOTA_DEFAULT = 1L << 30;
   private static final long MAX_HINT_WAIT_NS = 1_000_000_000;
 
   private int inlinePerMs = INLINE_PER_MS_DEFAULT;
-  private int bulkThreshold = BULK_THRESHOLD_DEFAULT;
-  private int bulkSegmentLength = BULK_SEGMENT_LENGTH_DEFAULT;
-  private int bulkLength = BULK_LENGTH_DEFAULT;
-  private MemoryQuota bulkQuota = new MemoryQuota(BULK_QUOTA_DEFAULT);
+  private int bulkThreshold = 16 * 1024;
+  private int bulkSegmentLength = 256 * 1024;
+  private int bulkLength = 16 * 1024 * 1024;
+  private MemoryQuota bulkQuota = new MemoryQuota(1L << 30);
   private int requestRingLength = REQUEST_RING_LENGTH_DEFAULT;
-  private int responseRingLength = RESPONSE_RING_LENGTH_DEFAULT;
-  private int initialRingLength = INITIAL_RING_LENGTH_DEFAULT;
-  private int maxFrameLength = MAX_FRAME_LENGTH_DEFAULT;
-  private int maxStreams = MAX_STREAMS_DEFAULT;
+  private int responseRingLength = 256 * 1024;
+  private int initialRingLength = 16 * 1024; // 256 slots
+  private int maxFrameLength = 32 * 1024;
+  private int maxStreams = 16 * 1024;
   private int maxInboundLength = 4 * 1024 * 1024;
   private int maxMetadataLength = 8 * 1024;
-  private long maxHeldLength = MAX_HELD_LENGTH_DEFAULT;
-  private long spinNs = SPIN_NS_DEFAULT;
+  private long maxHeldLength = 256L * 1024 * 1024;
+  private long spinNs = // on one core, spinning would only keep the peer from running
+      Runtime.getRuntime().availableProcessors() == 1 ? 0 : 50_000;
   private NanoClock clock = SystemNanoClock.INSTANCE;
   private Counters counters = new Counters();
   private ReplyPolicy replyPolicy = ReplyPolicy.ADAPTIVE;
@@ -106,30 +75,20 @@ public final class SessionContext implements PollerContext, BulkContext, RemoteC
    * Creates a separate context with the same options; its sessions share nothing with this one's.
    */
   public SessionContext copy() {
-    final SessionContext copy = new SessionContext();
-    copy.inlinePerMs = inlinePerMs;
-    copy.bulkThreshold = bulkThreshold;
-    copy.bulkSegmentLength = bulkSegmentLength;
-    copy.bulkLength = bulkLength;
-    copy.bulkQuota = bulkQuota;
-    copy.requestRingLength = requestRingLength;
-    copy.responseRingLength = responseRingLength;
-    copy.initialRingLength = initialRingLength;
-    copy.maxFrameLength = maxFrameLength;
-    copy.maxStreams = maxStreams;
-    copy.maxInboundLength = maxInboundLength;
-    copy.maxMetadataLength = maxMetadataLength;
-    copy.maxHeldLength = maxHeldLength;
-    copy.spinNs = spinNs;
-    copy.clock = clock;
-    copy.replyPolicy = replyPolicy;
-    copy.replyTrialCalls = replyTrialCalls;
-    copy.hintWaitNs = hintWaitNs;
-    copy.turnThreshold = turnThreshold;
-    copy.turnGroup = turnGroup;
-    copy.turnLengthNs = turnLengthNs;
-    copy.acrossProxies = acrossProxies;
-    return copy;
+    try {
+      final SessionContext copy = (SessionContext) clone();
+      copy.counters = new Counters();
+      copy.turns = null;
+      return copy;
+    } catch (CloneNotSupportedException e) {
+      throw new AssertionError(e);
+    }
+  }
+
+  private static void check(String option, long value, long min, long max) {
+    if (value < min || value > max) {
+      throw new IllegalArgumentException(option + "=" + value);
+    }
   }
 
   /** Whether sessions are opened although a proxy stands between client and server. */
@@ -192,9 +151,7 @@ public final class SessionContext implements PollerContext, BulkContext, RemoteC
 
   /** Sets {@link #maxFrameLength()}. */
   public SessionContext maxFrameLength(int bytes) {
-    if (bytes < FrameDescriptor.SLOT_LENGTH) {
-      throw new IllegalArgumentException("maxFrameLength=" + bytes);
-    }
+    check("maxFrameLength", bytes, FrameDescriptor.SLOT_LENGTH, Long.MAX_VALUE);
     this.maxFrameLength = bytes;
     return this;
   }
@@ -206,9 +163,7 @@ public final class SessionContext implements PollerContext, BulkContext, RemoteC
 
   /** Sets {@link #bulkThreshold()}. */
   public SessionContext bulkThreshold(int bytes) {
-    if (bytes < 0) {
-      throw new IllegalArgumentException("bulkThreshold=" + bytes);
-    }
+    check("bulkThreshold", bytes, 0, Long.MAX_VALUE);
     this.bulkThreshold = bytes;
     return this;
   }
@@ -220,9 +175,7 @@ public final class SessionContext implements PollerContext, BulkContext, RemoteC
 
   /** Sets {@link #bulkSegmentLength()}. */
   public SessionContext bulkSegmentLength(int bytes) {
-    if (bytes < 1) {
-      throw new IllegalArgumentException("bulkSegmentLength=" + bytes);
-    }
+    check("bulkSegmentLength", bytes, 1, Long.MAX_VALUE);
     this.bulkSegmentLength = bytes;
     return this;
   }
@@ -234,9 +187,7 @@ public final class SessionContext implements PollerContext, BulkContext, RemoteC
 
   /** Sets {@link #bulkLength()}. */
   public SessionContext bulkLength(int bytes) {
-    if (bytes < 0) {
-      throw new IllegalArgumentException("bulkLength=" + bytes);
-    }
+    check("bulkLength", bytes, 0, Long.MAX_VALUE);
     this.bulkLength = bytes;
     return this;
   }
@@ -259,9 +210,7 @@ public final class SessionContext implements PollerContext, BulkContext, RemoteC
 
   /** Sets {@link #maxStreams()}. */
   public SessionContext maxStreams(int streams) {
-    if (streams < 1 || streams > MAX_STREAMS_LIMIT) {
-      throw new IllegalArgumentException("maxStreams=" + streams);
-    }
+    check("maxStreams", streams, 1, MAX_STREAMS_LIMIT);
     this.maxStreams = streams;
     return this;
   }
@@ -273,9 +222,7 @@ public final class SessionContext implements PollerContext, BulkContext, RemoteC
 
   /** Sets {@link #maxInboundLength()}. */
   public SessionContext maxInboundLength(int bytes) {
-    if (bytes < 0) {
-      throw new IllegalArgumentException("maxInboundLength=" + bytes);
-    }
+    check("maxInboundLength", bytes, 0, Long.MAX_VALUE);
     this.maxInboundLength = bytes;
     return this;
   }
@@ -287,9 +234,7 @@ public final class SessionContext implements PollerContext, BulkContext, RemoteC
 
   /** Sets {@link #maxMetadataLength()}. */
   public SessionContext maxMetadataLength(int bytes) {
-    if (bytes < 1) {
-      throw new IllegalArgumentException("maxMetadataLength=" + bytes);
-    }
+    check("maxMetadataLength", bytes, 1, Long.MAX_VALUE);
     this.maxMetadataLength = bytes;
     return this;
   }
@@ -306,9 +251,7 @@ public final class SessionContext implements PollerContext, BulkContext, RemoteC
 
   /** Sets {@link #maxHeldLength()}. */
   public SessionContext maxHeldLength(long bytes) {
-    if (bytes < 0) {
-      throw new IllegalArgumentException("maxHeldLength=" + bytes);
-    }
+    check("maxHeldLength", bytes, 0, Long.MAX_VALUE);
     this.maxHeldLength = bytes;
     return this;
   }
@@ -320,9 +263,7 @@ public final class SessionContext implements PollerContext, BulkContext, RemoteC
 
   /** Sets {@link #spinNs()}. */
   public SessionContext spinNs(long nanos) {
-    if (nanos < 0) {
-      throw new IllegalArgumentException("spinNs=" + nanos);
-    }
+    check("spinNs", nanos, 0, Long.MAX_VALUE);
     this.spinNs = nanos;
     return this;
   }
@@ -356,9 +297,7 @@ public final class SessionContext implements PollerContext, BulkContext, RemoteC
 
   /** Sets {@link #hintWaitNs()}: a second at the most. */
   public SessionContext hintWaitNs(long nanos) {
-    if (nanos < 0 || nanos > MAX_HINT_WAIT_NS) {
-      throw new IllegalArgumentException("hintWaitNs=" + nanos);
-    }
+    check("hintWaitNs", nanos, 0, MAX_HINT_WAIT_NS);
     this.hintWaitNs = nanos;
     return this;
   }
@@ -370,9 +309,7 @@ public final class SessionContext implements PollerContext, BulkContext, RemoteC
 
   /** Sets {@link #inlinePerMs()}. */
   public SessionContext inlinePerMs(int calls) {
-    if (calls < 1) {
-      throw new IllegalArgumentException("inlinePerMs=" + calls);
-    }
+    check("inlinePerMs", calls, 1, Long.MAX_VALUE);
     this.inlinePerMs = calls;
     return this;
   }
@@ -384,9 +321,7 @@ public final class SessionContext implements PollerContext, BulkContext, RemoteC
 
   /** Sets {@link #turnThreshold()}. */
   public SessionContext turnThreshold(int sessions) {
-    if (sessions < 0) {
-      throw new IllegalArgumentException("turnThreshold=" + sessions);
-    }
+    check("turnThreshold", sessions, 0, Long.MAX_VALUE);
     this.turnThreshold = sessions;
     return this;
   }
@@ -398,9 +333,7 @@ public final class SessionContext implements PollerContext, BulkContext, RemoteC
 
   /** Sets {@link #turnGroup()}. */
   public SessionContext turnGroup(int sessions) {
-    if (sessions < 1) {
-      throw new IllegalArgumentException("turnGroup=" + sessions);
-    }
+    check("turnGroup", sessions, 1, Long.MAX_VALUE);
     this.turnGroup = sessions;
     return this;
   }
@@ -412,9 +345,7 @@ public final class SessionContext implements PollerContext, BulkContext, RemoteC
 
   /** Sets {@link #turnLengthNs()}. */
   public SessionContext turnLengthNs(int nanos) {
-    if (nanos < 1 || nanos > ClientTurn.MAX_PERIOD_NS / 2) {
-      throw new IllegalArgumentException("turnLengthNs=" + nanos);
-    }
+    check("turnLengthNs", nanos, 1, ClientTurn.MAX_PERIOD_NS / 2);
     this.turnLengthNs = nanos;
     return this;
   }

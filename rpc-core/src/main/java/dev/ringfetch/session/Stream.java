@@ -1,6 +1,7 @@
 package dev.ringfetch.session;
 
 import dev.ringfetch.ring.ProcessTime;
+import dev.ringfetch.session.owner.SharedField;
 import dev.ringfetch.session.poller.Dated;
 import dev.ringfetch.session.unit.UnitAssembler;
 import dev.ringfetch.session.unit.UnitBuffer;
@@ -17,15 +18,8 @@ import org.jspecify.annotations.Nullable;
  * operations to the owner).
  */
 public abstract class Stream extends Dated {
-  private static final VarHandle OPERATIONS;
-
-  static {
-    try {
-      OPERATIONS = MethodHandles.lookup().findVarHandle(Stream.class, "operations", int.class);
-    } catch (ReflectiveOperationException e) {
-      throw new ExceptionInInitializerError(e);
-    }
-  }
+  private static final VarHandle OPERATIONS =
+      SharedField.of(MethodHandles.lookup(), "operations", int.class);
 
   /** Low bits of a stream id: index in the table. The rest is the generation of the index. */
   static final int INDEX_BITS = 16;

@@ -81,12 +81,12 @@ final class LayeringTest {
   @ArchTest
   static final ArchRule rpcUsesWhatIsBelow =
       usesOnly(
-          RPC, CALL, HANDSHAKE, SESSION, REMOTE, BULK, POLLER, RING, FABRIC, COUNTERS, PROTOCOL,
-          TIMER);
+          RPC, CALL, HANDSHAKE, SESSION, REMOTE, BULK, POLLER, OWNER, RING, FABRIC, COUNTERS,
+          PROTOCOL, TIMER);
 
   @ArchTest
   static final ArchRule callUsesWhatIsBelow =
-      usesOnly(CALL, SESSION, BULK, UNIT, POLLER, RING, FABRIC, TIMER);
+      usesOnly(CALL, SESSION, BULK, UNIT, POLLER, OWNER, RING, FABRIC, TIMER);
 
   @ArchTest
   static final ArchRule handshakeOpensSessions =

@@ -1,2 +1,2 @@
-/** The annotation of state and methods that one thread at a time uses, without a lock. */
+/** Marks of state that one thread owns, and access to fields that several threads change. */
 package dev.ringfetch.session.owner;

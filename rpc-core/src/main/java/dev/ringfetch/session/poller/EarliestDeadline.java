@@ -1,6 +1,7 @@
 package dev.ringfetch.session.poller;
 
 import dev.ringfetch.session.owner.OwnedBy;
+import dev.ringfetch.session.owner.SharedField;
 import java.lang.invoke.MethodHandles;
 import java.lang.invoke.VarHandle;
 
@@ -16,16 +17,8 @@ final class EarliestDeadline extends Dated {
   /** Noted by a poller that does not serve the session: nothing is earlier. */
   static final long NOT_SERVED = Long.MIN_VALUE;
 
-  private static final VarHandle CALLED;
-
-  static {
-    try {
-      CALLED =
-          MethodHandles.lookup().findVarHandle(EarliestDeadline.class, "called", boolean.class);
-    } catch (ReflectiveOperationException e) {
-      throw new ExceptionInInitializerError(e);
-    }
-  }
+  private static final VarHandle CALLED =
+      SharedField.of(MethodHandles.lookup(), "called", boolean.class);
 
   final PollerEntry entry;
 

@@ -1,5 +1,6 @@
 package dev.ringfetch.session.poller;
 
+import dev.ringfetch.session.owner.SharedField;
 import java.lang.invoke.MethodHandles;
 import java.lang.invoke.VarHandle;
 import org.jspecify.annotations.Nullable;
@@ -13,15 +14,8 @@ import org.jspecify.annotations.Nullable;
  */
 public final class OwnerToken {
   private static final Thread NOBODY = null;
-  private static final VarHandle OWNER;
-
-  static {
-    try {
-      OWNER = MethodHandles.lookup().findVarHandle(OwnerToken.class, "owner", Thread.class);
-    } catch (ReflectiveOperationException e) {
-      throw new ExceptionInInitializerError(e);
-    }
-  }
+  private static final VarHandle OWNER =
+      SharedField.of(MethodHandles.lookup(), "owner", Thread.class);
 
   @SuppressWarnings("unused") // through OWNER
   private volatile Thread owner;

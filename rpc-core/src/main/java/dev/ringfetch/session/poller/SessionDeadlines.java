@@ -1,5 +1,6 @@
 package dev.ringfetch.session.poller;
 
+import dev.ringfetch.session.owner.SharedField;
 import java.lang.invoke.MethodHandles;
 import java.lang.invoke.VarHandle;
 import org.jspecify.annotations.Nullable;
@@ -13,17 +14,8 @@ import org.jspecify.annotations.Nullable;
  * #add} allocates.
  */
 final class SessionDeadlines {
-  private static final VarHandle CALLING;
-
-  static {
-    try {
-      CALLING =
-          MethodHandles.lookup()
-              .findVarHandle(SessionDeadlines.class, "calling", EarliestDeadline.class);
-    } catch (ReflectiveOperationException e) {
-      throw new ExceptionInInitializerError(e);
-    }
-  }
+  private static final VarHandle CALLING =
+      SharedField.of(MethodHandles.lookup(), "calling", EarliestDeadline.class);
 
   private final DeadlineQueue<EarliestDeadline> queue = new DeadlineQueue<>();
 
