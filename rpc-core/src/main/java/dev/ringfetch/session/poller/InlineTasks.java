@@ -51,7 +51,7 @@ final class InlineTasks implements Patience {
     this.leastPerWindow = leastPerWindow;
     final int leastToLook = (leastPerWindow + 1) / 2; // hysteresis
     this.patience = new InlinePatience(leastToLook);
-    this.backup = new BackupThread(parts, this, "-");
+    this.backup = new BackupThread(parts, this, "-inline-");
   }
 
   BackupThread backup() {

@@ -49,7 +49,7 @@ public final class Tasks {
     this.clock = parts.clock();
     this.tally = parts.tally();
     this.patience = new TaskPatience(parts);
-    this.backup = new BackupThread(parts, patience, "-relief-");
+    this.backup = new BackupThread(parts, patience, "-tasks-");
     this.changes = changes;
   }
 

@@ -207,16 +207,16 @@ class TaskBackupTest {
   @Test
   void whoRestsIsCalled() throws Exception {
     runs();
-    Thread relief = null;
-    while (relief == null || relief.getState() != Thread.State.WAITING) {
-      if (relief == null) {
+    Thread backup = null;
+    while (backup == null || backup.getState() != Thread.State.WAITING) {
+      if (backup == null) {
         runs(); // it may have become the poller, where the machine stood still
       }
       LockSupport.parkNanos(1_000_000);
-      relief = poller.threads().taskBackup();
+      backup = poller.threads().taskBackup();
     }
     hold(over);
-    assertEquals(relief, runs());
+    assertEquals(backup, runs());
   }
 
   @Test
