@@ -10,7 +10,7 @@ import io.grpc.ConnectivityState;
  * @param state of gRPC's connection to it.
  * @param transport which serves its next call, and why.
  * @param ringCalls calls that rings to it have carried so far.
- * @param grpcCalls calls that gRPC has carried to it so far.
+ * @param grpcCalls calls that gRPC has carried to it so far; where it retries, attempts.
  */
 public record BackendTransport(
     String address, ConnectivityState state, Transport transport, long ringCalls, long grpcCalls) {}

@@ -220,14 +220,13 @@ final class Backends {
     return probe.future();
   }
 
-  /** Returns the tracers that a call needs which goes over gRPC. */
+  /** Returns the tracers that a call needs which goes over gRPC, with a pick of its own. */
   ClientStreamTracer.Factory tracers(MethodDescriptor<?, ?> method, Pick pick) {
-    final Backend known = pick.backend();
-    if (known == null) {
+    if (!pick.isFixed()) {
       return new LateTracers(method, pick);
     }
-    known.countGrpcCall();
-    return known.room().of(method);
+    pick.backend().countGrpcCall();
+    return pick.backend().room().of(method);
   }
 
   /**
@@ -422,7 +421,7 @@ final class Backends {
     return Status.UNAVAILABLE.withDescription("no ring: " + reason);
   }
 
-  /** Tracers of a call whose backend gRPC picks. */
+  /** Tracers of a call whose backend is certain once it has a stream: gRPC may pick again. */
   private final class LateTracers extends ClientStreamTracer.Factory {
     private final MethodDescriptor<?, ?> method;
     private final Pick pick;

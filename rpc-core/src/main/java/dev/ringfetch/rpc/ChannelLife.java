@@ -100,11 +100,10 @@ final class ChannelLife {
       MethodDescriptor<ReqT, RespT> method, CallOptions options, Pick pick) {
     grpcCalls.increment();
     fabrics.counters().changed();
+    final Pick own = pick.forGrpc();
     return grpc.newCall(
         method,
-        options
-            .withOption(Pick.PICK, pick)
-            .withStreamTracerFactory(backends.tracers(method, pick)));
+        options.withOption(Pick.PICK, own).withStreamTracerFactory(backends.tracers(method, own)));
   }
 
   /** Called when a session has had no call for the channel's idle timeout. */

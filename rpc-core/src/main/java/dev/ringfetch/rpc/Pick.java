@@ -71,6 +71,16 @@ final class Pick {
     return result;
   }
 
+  /** Returns the pick for a call over gRPC: of its own, because gRPC may pick again for it. */
+  Pick forGrpc() {
+    return isFixed && picker != null ? new Pick(picker, result, false) : this;
+  }
+
+  /** True if it holds for any number of calls. */
+  boolean isFixed() {
+    return isFixed;
+  }
+
   /** False for a pick of another channel, which an interceptor has handed on with the options. */
   boolean isFor(Backends channel) {
     return owner == channel;

@@ -9,6 +9,7 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 import dev.ringfetch.counters.Counter;
 import dev.ringfetch.system.Warnings;
 import io.grpc.CallOptions;
+import io.grpc.ClientCall;
 import io.grpc.ConnectivityState;
 import io.grpc.LoadBalancerProvider;
 import io.grpc.LoadBalancerRegistry;
@@ -34,6 +35,8 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
 
 /** Channels to several servers: which server and which transport each call gets. */
 final class BackendsTest {
@@ -123,8 +126,16 @@ final class BackendsTest {
 
   private static void call(RingChannel channel, int calls) {
     for (int i = 0; i < calls; i++) {
-      assertEquals(5, RingFixture.call(channel, 5).length);
+      assertEquals(5, call(channel).length);
     }
+  }
+
+  private static byte[] call(RingChannel channel) {
+    return ClientCalls.blockingUnaryCall(
+        channel,
+        Bytes.METHOD,
+        CallOptions.DEFAULT.withDeadlineAfter(TransportHarness.TIMEOUT_S, TimeUnit.SECONDS),
+        new byte[5]);
   }
 
   private List<Long> served() {
@@ -259,8 +270,9 @@ final class BackendsTest {
             "methodConfig",
             List.of(Map.of("name", List.of(Map.of()), "maxRequestMessageBytes", 4.0)));
     final RingChannel channel = build(builder().defaultServiceConfig(limited));
+    RingFixture.call(channel, 3); // connects: gRPC forgets calls that are too large before
     call(channel, 2);
-    assertEquals(2, channel.grpcCalls());
+    assertEquals(3, channel.grpcCalls());
   }
 
   @Test
@@ -353,6 +365,27 @@ final class BackendsTest {
     assertNotSame(pick.backend(), other.backend());
   }
 
+  /** The channel gets another server between its pick and the start of the call. */
+  @ParameterizedTest
+  @ValueSource(strings = {"pick_first", "round_robin"})
+  void aCallThatGrpcPicksAgainCountsForTheServerThatGetsIt(String policy) throws Exception {
+    serve(2);
+    names.resolve(ports().subList(0, 1), null);
+    final RingChannel channel = build(builder().fabrics().defaultLoadBalancingPolicy(policy));
+    call(channel, 1);
+    final ClientCall<byte[], byte[]> call = RingFixture.newGrpcCall(channel);
+    names.resolve(ports().subList(1, 2), null);
+    channel.enterIdle();
+    RingFixture.await("the first server has gone", () -> channel.transports().isEmpty());
+    assertEquals(
+        3,
+        ClientCalls.futureUnaryCall(call, new byte[3])
+            .get(TransportHarness.TIMEOUT_S, TimeUnit.SECONDS)
+            .length);
+    assertEquals(List.of(1L, 1L), served());
+    assertEquals(1, channel.transports().get(0).grpcCalls());
+  }
+
   @Test
   void outlierDetectionSeesCallsOnRings() throws Exception {
     serve(BACKENDS);
@@ -422,12 +455,7 @@ final class BackendsTest {
               () -> {
                 while (!stopped.get()) {
                   try {
-                    ClientCalls.blockingUnaryCall(
-                        channel,
-                        Bytes.METHOD,
-                        CallOptions.DEFAULT.withDeadlineAfter(
-                            TransportHarness.TIMEOUT_S, TimeUnit.SECONDS),
-                        new byte[9]);
+                    assertEquals(5, call(channel).length);
                     succeeded.incrementAndGet();
                   } catch (StatusRuntimeException e) {
                     if (!LOST.contains(e.getStatus().getCode())) {
