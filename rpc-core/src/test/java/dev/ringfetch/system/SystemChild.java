@@ -383,6 +383,10 @@ public final class SystemChild implements AutoCloseable {
     System.out.println("grpc " + channel.grpcCalls());
     System.out.println("reason " + reasonBetweenAttempts(channel));
     System.out.println("fabrics " + server.fabrics());
+    Await.until( // the reason is known a moment before it is logged
+        "a logged reason",
+        10,
+        () -> List.copyOf(logged).stream().anyMatch(line -> line.contains("there is no ring")));
     for (final String message : List.copyOf(logged)) {
       System.out.println("logged " + message.replace('\n', ' '));
     }
