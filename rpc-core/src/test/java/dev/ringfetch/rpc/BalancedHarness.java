@@ -1,6 +1,7 @@
 package dev.ringfetch.rpc;
 
 import io.grpc.ChannelCredentials;
+import io.grpc.ManagedChannel;
 import io.grpc.NameResolverRegistry;
 import io.grpc.Server;
 import java.io.IOException;
@@ -29,6 +30,23 @@ final class BalancedHarness extends RingHarness {
     NameResolverRegistry.getDefaultRegistry().register(names);
     return super.newChannelBuilder(Names.TARGET, credentials)
         .defaultLoadBalancingPolicy("round_robin");
+  }
+
+  @Override
+  String authority() {
+    return "localhost";
+  }
+
+  /** Each call is on a ring from its start: there is one to each server. */
+  @Override
+  void awaitConnected(ManagedChannel channel) {
+    final RingChannel rings = (RingChannel) channel;
+    RingFixture.await(
+        "a ring to each server",
+        () -> {
+          rings.awaitRing().join(); // to the next one in turn
+          return rings.transports().stream().filter(to -> to.transport().isRing()).count() == 3;
+        });
   }
 
   @Override

@@ -67,6 +67,11 @@ abstract class TransportHarness implements AutoCloseable {
   /** Waits until the channel can serve a call at once. */
   abstract void awaitConnected(ManagedChannel channel) throws Exception;
 
+  /** The authority of channels to the server. */
+  String authority() {
+    return "localhost:" + server().getPort();
+  }
+
   /** Called when the test has passed: did its calls go where they should? */
   abstract void verify(ManagedChannel channel);
 

@@ -325,7 +325,7 @@ abstract class UnaryExchangeContract extends TransportContract {
     start(handler);
     assertServes();
     final Served served = handler.take();
-    assertEquals("localhost:" + harness.server().getPort(), harness.channel().authority());
+    assertEquals(harness.authority(), harness.channel().authority());
     assertEquals(harness.channel().authority(), served.call.getAuthority());
     assertNotNull(served.call.getAttributes().get(Grpc.TRANSPORT_ATTR_REMOTE_ADDR));
     assertEquals(
