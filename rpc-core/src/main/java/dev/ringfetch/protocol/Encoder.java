@@ -7,8 +7,9 @@ final class Encoder {
   private final ByteArrayOutputStream out = new ByteArrayOutputStream();
 
   /** Appends what stands before each value: its field's number and the form of what follows. */
-  void tag(int number, int form) {
+  Encoder tag(int number, int form) {
     varint((number << 3) | form);
+    return this;
   }
 
   /** Appends an unsigned number of 32 bits, seven bits a byte, the lowest first. */

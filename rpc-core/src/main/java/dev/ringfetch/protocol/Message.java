@@ -20,7 +20,7 @@ public abstract class Message<M extends Message<M>> {
   /** The value of a field; zero, nothing, or an empty message where it is not set. */
   public final <T> T get(Field<M, T> field) {
     final T value = value(field);
-    return value == null ? field.absent() : value;
+    return value == null ? field.type().absent().get() : value;
   }
 
   /** True if a field has a value that is on the wire: for most, one that is neither 0 nor empty. */
@@ -33,12 +33,12 @@ public abstract class Message<M extends Message<M>> {
     if (type().isOneof()) {
       Arrays.fill(values, null);
     }
-    values[field.index()] = field.isAbsent(value) ? null : value;
+    values[field.index()] = field.type().isAbsent().test(value) ? null : value;
     return self();
   }
 
   final <T> void decode(Field<M, T> field, Decoder decoder) throws MalformedMessageException {
-    set(field, field.decode(decoder, value(field)));
+    set(field, field.type().decoding().decode(decoder, value(field)));
   }
 
   /** The message in protobuf's encoding. */
@@ -53,7 +53,7 @@ public abstract class Message<M extends Message<M>> {
   private <T> void encode(Field<M, T> field, Encoder encoder) {
     final T value = value(field);
     if (value != null) {
-      field.encode(value, encoder);
+      field.type().encoding().encode(encoder, field.number(), value);
     }
   }
 
@@ -92,7 +92,7 @@ public abstract class Message<M extends Message<M>> {
   private <T> void describe(Field<M, T> field, StringJoiner text) {
     final T value = value(field);
     if (value != null) {
-      text.add(field.name() + "=" + field.describe(value));
+      text.add(field.name() + "=" + field.type().description().apply(value));
     }
   }
 }

@@ -6,7 +6,7 @@ import java.util.List;
 import java.util.function.Supplier;
 
 /**
- * The fields of a kind of message, in the order of their numbers. Fields are declared while the
+ * The fields of a type of message, in the order of their numbers. Fields are declared while the
  * message's class is initialised; after that immutable.
  *
  * @param <M> type of the message.
@@ -37,42 +37,41 @@ public final class MessageType<M extends Message<M>> {
   }
 
   Field<M, Integer> uint32(String field, int number) {
-    return add(new Field.Uint32<>(field, number, fields.size()));
+    return add(field, number, ValueType.UINT32);
   }
 
   Field<M, Long> fixed64(String field, int number) {
-    return add(new Field.Fixed64<>(field, number, fields.size()));
+    return add(field, number, ValueType.FIXED64);
   }
 
   Field<M, byte[]> bytes(String field, int number) {
-    return add(new Field.Bytes<>(field, number, fields.size()));
+    return add(field, number, ValueType.BYTES);
   }
 
   Field<M, String> string(String field, int number) {
-    return add(new Field.Text<>(field, number, fields.size()));
+    return add(field, number, ValueType.TEXT);
   }
 
   <N extends Message<N>> Field<M, N> message(String field, int number, MessageType<N> type) {
-    return add(new Field.Nested<>(field, number, fields.size(), type));
+    return add(field, number, ValueType.message(type));
   }
 
   Field<M, List<String>> strings(String field, int number, int max) {
-    final Field<M, String> element = new Field.Text<>(field, number, fields.size());
-    return add(new Field.Repeated<>(element, max));
+    return add(field, number, ValueType.list(field, ValueType.TEXT, max));
   }
 
   <N extends Message<N>> Field<M, List<N>> messages(
       String field, int number, MessageType<N> type, int max) {
-    final Field<M, N> element = new Field.Nested<>(field, number, fields.size(), type);
-    return add(new Field.Repeated<>(element, max));
+    return add(field, number, ValueType.list(field, ValueType.message(type), max));
   }
 
-  private <T> Field<M, T> add(Field<M, T> field) {
-    if (!fields.isEmpty() && fields.get(fields.size() - 1).number() >= field.number()) {
-      throw new IllegalArgumentException(name + "." + field.name() + " is not in order");
+  private <T> Field<M, T> add(String field, int number, ValueType<T> type) {
+    if (!fields.isEmpty() && fields.get(fields.size() - 1).number() >= number) {
+      throw new IllegalArgumentException(name + "." + field + " is not in order");
     }
-    fields.add(field);
-    return field;
+    final Field<M, T> added = new Field<>(field, number, fields.size(), type);
+    fields.add(added);
+    return added;
   }
 
   /** Name in {@code session.proto}. */
@@ -119,7 +118,7 @@ public final class MessageType<M extends Message<M>> {
         throw new MalformedMessageException(name + " has a field without a number");
       }
       final Field<M, ?> field = find(number);
-      if (field == null || field.form() != form) { // the latter is of another version, too
+      if (field == null || field.type().form() != form) { // the latter is of another version, too
         decoder.skip(form);
       } else {
         message.decode(field, decoder);
