@@ -136,7 +136,7 @@ final class Backends {
       }
     }
     if (late) { // gRPC still connects for calls that began before
-      added.shutdown(() -> {});
+      added.sessions().shutdown(() -> {});
     }
     return added;
   }
@@ -226,7 +226,7 @@ final class Backends {
       return new LateTracers(method, pick);
     }
     pick.backend().countGrpcCall();
-    return pick.backend().room().of(method);
+    return pick.backend().sessions().streams().room().of(method);
   }
 
   /**
@@ -320,7 +320,7 @@ final class Backends {
   private void awaitRing(Pick pick, boolean waitForReady, CompletableFuture<Pick> waiting) {
     final Backend backend = pick.backend();
     final CompletableFuture<ClientConnection> ring =
-        waitForReady ? backend.connectWaitingForReady() : backend.connect();
+        waitForReady ? backend.sessions().connectWaitingForReady() : backend.sessions().connect();
     if (waitForReady) { // the other one is the attempt's, for all that wait
       cancelWith(waiting, ring);
     }
@@ -343,11 +343,11 @@ final class Backends {
   }
 
   void resetBackoff() {
-    list().forEach(Backend::resetBackoff);
+    list().forEach(backend -> backend.sessions().resetBackoff());
   }
 
   void enterIdle() {
-    list().forEach(Backend::enterIdle);
+    list().forEach(backend -> backend.sessions().enterIdle());
   }
 
   /**
@@ -358,7 +358,7 @@ final class Backends {
   boolean enterIdle(ClientSession session) {
     boolean ended = false;
     for (final Backend backend : list()) {
-      ended |= backend.enterIdle(session);
+      ended |= backend.sessions().enterIdle(session);
     }
     return ended && list().stream().allMatch(backend -> backend.open() == null);
   }
@@ -382,14 +382,14 @@ final class Backends {
     }
     TapProvider.deregister(this);
     ended.forEach(probe -> probe.end(RingChannel.SHUTDOWN));
-    ending.forEach(backend -> backend.shutdown(() -> remove(backend)));
+    ending.forEach(backend -> backend.sessions().shutdown(() -> remove(backend)));
     if (ending.isEmpty()) {
       whenTerminated.run();
     }
   }
 
   void shutdownNow() {
-    list().forEach(Backend::shutdownNow);
+    list().forEach(backend -> backend.sessions().shutdownNow());
   }
 
   /** Logs a reason why there is no ring, once until a ring opens. */
@@ -447,7 +447,8 @@ final class Backends {
           final Backend picked = pick.backend();
           if (picked != null) {
             picked.countGrpcCall();
-            tracer = picked.room().of(method).newClientStreamTracer(info, sent);
+            tracer =
+                picked.sessions().streams().room().of(method).newClientStreamTracer(info, sent);
           } else {
             onBypassed();
           }

@@ -138,7 +138,7 @@ final class Pick {
     final Backend picked = backend(other);
     if (picked != null && picked != backend && !isFixed) {
       backend = picked;
-      picked.seek();
+      picked.sessions().streams().seek();
     }
     return other;
   }

@@ -209,7 +209,7 @@ public final class RingChannel extends ManagedChannel {
     }
     final ClientConnection open = backend.open();
     if (open == null) {
-      backend.seek();
+      backend.sessions().streams().seek();
     }
     return open;
   }
@@ -232,26 +232,15 @@ public final class RingChannel extends ManagedChannel {
     return requireFabric;
   }
 
-  /** Creates a call over gRPC and counts it. */
-  <ReqT, RespT> ClientCall<ReqT, RespT> newGrpcCall(
-      MethodDescriptor<ReqT, RespT> method, CallOptions options, Pick pick) {
-    return life.newGrpcCall(method, options, pick);
-  }
-
-  /** Counts a call over gRPC that a ring could have carried. */
-  void countFallback() {
-    life.countFallback();
+  /** Returns the counts of the channel's calls, and the calls that wait. */
+  ChannelLife life() {
+    return life;
   }
 
   /** Counts a call that the service config keeps on gRPC. */
   void countKeptCall(String reason) {
     life.countKeptCall();
     backends.log(System.Logger.Level.INFO, reason);
-  }
-
-  /** Counts a call that had begun on a ring and begins again. */
-  void countRepeatedCall() {
-    life.countRepeatedCall();
   }
 
   /**
@@ -262,28 +251,14 @@ public final class RingChannel extends ManagedChannel {
     if (requireFabric) {
       return new RoutedCall<>(this, method, options, callExecutor, RoutedCall.Entry.NEW);
     }
-    countFallback();
-    return newGrpcCall(method, options, pick);
-  }
-
-  void countRingCall() {
-    life.countRingCall();
+    life.countFallback();
+    return life.newGrpcCall(method, options, pick);
   }
 
   /** Limits of a call: its options count before the channel's. */
   ClientLimits limits(CallOptions options) {
     final Integer own = options.getMaxInboundMessageSize();
     return own == null ? limits : new ClientLimits(own, limits.maxInboundMetadataLength());
-  }
-
-  /** Registers a call that waits: what is beneath stays until it leaves. False after a shutdown. */
-  boolean enter(WaitingCall<?, ?> call) {
-    return life.enter(call);
-  }
-
-  /** Called when a registered call is under way, or has ended. */
-  void leave(WaitingCall<?, ?> call) {
-    life.leave(call);
   }
 
   @Override
@@ -409,7 +384,9 @@ public final class RingChannel extends ManagedChannel {
         return false;
       }
       final ClientConnection open = backend.open();
-      return open == null ? backend.isWorthAWait() : obstacle(method, options, open) == null;
+      return open == null
+          ? backend.sessions().isWorthAWait()
+          : obstacle(method, options, open) == null;
     }
 
     @Override

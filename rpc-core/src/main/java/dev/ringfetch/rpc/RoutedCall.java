@@ -132,16 +132,16 @@ final class RoutedCall<ReqT, RespT> extends UnaryClientCall<ReqT, RespT> {
           && entry != Entry.KEPT_OFF_RING
           && entry != Entry.WAITED
           && backend != null
-          && backend.isWorthAWait()) {
+          && backend.sessions().isWorthAWait()) {
         await(WaitingCall.Subject.RING_OR_GRPC, null, listener, headers);
         return;
       }
       if (kept != null) {
         channel.countKeptCall(kept);
       } else if (obstacle == null) {
-        channel.countFallback();
+        channel.life().countFallback();
       }
-      delegate = channel.newGrpcCall(method(), asked, pick);
+      delegate = channel.life().newGrpcCall(method(), asked, pick);
       delegate.start(listener, headers);
     } else if (obstacle == null) {
       await(WaitingCall.Subject.RING, null, listener, headers);
@@ -212,7 +212,7 @@ final class RoutedCall<ReqT, RespT> extends UnaryClientCall<ReqT, RespT> {
   protected void begins() {
     move(State.BEGUN);
     pick.onUsed();
-    channel.countRingCall();
+    channel.life().countRingCall();
   }
 
   @Override
@@ -233,7 +233,7 @@ final class RoutedCall<ReqT, RespT> extends UnaryClientCall<ReqT, RespT> {
 
   private ClientCall<ReqT, RespT> newOtherCall(boolean begun) {
     if (begun) {
-      channel.countRepeatedCall();
+      channel.life().countRepeatedCall();
     }
     // A lost ring may mean a lost backend: there gRPC picks.
     final Pick next = pick.isFresh() && !hasLostRing() ? pick : channel.unpicked();
@@ -242,7 +242,7 @@ final class RoutedCall<ReqT, RespT> extends UnaryClientCall<ReqT, RespT> {
 
   /** Creates a call in the place of a streaming one whose ring has ended before it was seen. */
   ClientCall<ReqT, RespT> newRepeatedCall() {
-    channel.countRepeatedCall();
+    channel.life().countRepeatedCall();
     return channel.newOtherCall(method(), options(), executor(), channel.unpicked());
   }
 
@@ -266,7 +266,7 @@ final class RoutedCall<ReqT, RespT> extends UnaryClientCall<ReqT, RespT> {
       return null;
     }
     pick.onUsed();
-    channel.countRingCall();
+    channel.life().countRingCall();
     return new RestartingCall<>(this, ring, stream);
   }
 

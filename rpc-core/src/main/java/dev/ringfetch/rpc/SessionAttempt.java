@@ -10,8 +10,8 @@ import java.util.concurrent.CompletableFuture;
 
 /**
  * One attempt of a channel to open a session: a stream on the gRPC connection, the handshake over
- * it, and the session that this leads to. What each outcome means, the {@link Backend} decides.
- * Thread-safe, but for the fields that the backend's lock guards.
+ * it, and the session that this leads to. What each outcome means, {@link BackendSessions} decides.
+ * Thread-safe, but for the fields that the lock of those guards.
  */
 final class SessionAttempt implements ClientHandshake.Listener, HandshakeStream.Listener {
   /**
@@ -31,13 +31,14 @@ final class SessionAttempt implements ClientHandshake.Listener, HandshakeStream.
       new HandshakeStream(
           this, HandshakeStream.CONNECT_TIMEOUT_NS, HandshakeStream.STEP_TIMEOUT_NS);
 
-  // Guarded by the backend.
+  // Guarded by the sessions.
   ClientSession opened;
   boolean detached; // no call waits for it, and it has led to no session yet
 
   private final Backends channel;
   private final ChannelContext context;
   private final Backend backend;
+  private final BackendSessions sessions;
   private final ClientHandshake handshake;
 
   /** Creates an attempt that has not begun yet. */
@@ -46,6 +47,7 @@ final class SessionAttempt implements ClientHandshake.Listener, HandshakeStream.
     this.context = channel.context();
     this.plan = plan;
     this.backend = backend;
+    this.sessions = backend.sessions();
     this.handshake =
         new ClientHandshake(
             context.fabrics().fabrics().opened(),
@@ -59,7 +61,7 @@ final class SessionAttempt implements ClientHandshake.Listener, HandshakeStream.
     try {
       stream.start(context.control(), backend.handshakeOptions(), channel.policy().pulseNs());
     } catch (Error e) { // for want of memory, perhaps of that for its deadline
-      backend.onRefused(this, "handshake: " + e, Backoff.MAX_NS);
+      sessions.onRefused(this, "handshake: " + e, Backoff.MAX_NS);
       stream.abandon(); // it may have begun
       throw e;
     }
@@ -90,18 +92,18 @@ final class SessionAttempt implements ClientHandshake.Listener, HandshakeStream.
 
   @Override
   public boolean isDoubtful(String fabric) {
-    return backend.hasFailedLately(fabric);
+    return sessions.hasFailedLately(fabric);
   }
 
   @Override
   public void onUnreachable(String fabric) {
-    backend.onUnreachable(this, fabric);
+    sessions.onUnreachable(this, fabric);
   }
 
   @Override
   public void onSession(ClientSession session, String fabric, List<String> methods) {
     final Attributes attributes = stream.attributes();
-    backend.onOpened(
+    sessions.onOpened(
         this,
         new ClientConnection(
             session,
@@ -116,21 +118,21 @@ final class SessionAttempt implements ClientHandshake.Listener, HandshakeStream.
 
   @Override
   public void onRefused(String reason) {
-    backend.onRefused(this, reason, Backoff.MAX_NS);
+    sessions.onRefused(this, reason, Backoff.MAX_NS);
   }
 
   @Override
   public void onEnd(String reason, long maxBackoffNs) {
-    backend.onStreamEnded(this, reason, maxBackoffNs);
+    sessions.onStreamEnded(this, reason, maxBackoffNs);
   }
 
   @Override
   public void onCrowded(ClientSession session) {
-    backend.onCrowded(this, session);
+    sessions.onCrowded(this, session);
   }
 
   @Override
   public void onEnded(ClientSession session, String reason) {
-    backend.onSessionEnded(this, session, reason);
+    sessions.onSessionEnded(this, session, reason);
   }
 }

@@ -300,7 +300,7 @@ public final class UnaryCall {
 
     @Override
     protected void begins() {
-      channel.countRingCall();
+      channel.life().countRingCall();
       pick.onUsed();
       final String reason = cancelReason;
       if (reason != null) { // the cancelling thread found no call that was sent
@@ -369,7 +369,7 @@ public final class UnaryCall {
 
     @Override
     protected void unsent(byte[] request, long remainingNs) {
-      channel.countRepeatedCall();
+      channel.life().countRepeatedCall();
       pick = null; // it may have gone with the ring
       becomeOther(request, remainingNs);
     }

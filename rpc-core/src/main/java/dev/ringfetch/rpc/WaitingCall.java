@@ -96,7 +96,7 @@ final class WaitingCall<ReqT, RespT> extends DelayedCall<ReqT, RespT> {
               channel.awaitRing(pick, route.options().isWaitForReady()), picked -> pick = picked);
       case RING_OR_GRPC -> {
         final CompletableFuture<Metadata> opened =
-            pick.backend().connect().handle((made, failure) -> new Metadata());
+            pick.backend().sessions().connect().handle((made, failure) -> new Metadata());
         later(opened, () -> opened.complete(new Metadata()), RING_TIMEOUT_NS);
         yield opened;
       }
@@ -149,7 +149,7 @@ final class WaitingCall<ReqT, RespT> extends DelayedCall<ReqT, RespT> {
       close(end);
     } else if (deadline != null && deadline.isExpired()) {
       close(Deadlines.startedLate(deadline, route.options()));
-    } else if (subject.holds() && !channel.enter(this)) {
+    } else if (subject.holds() && !channel.life().enter(this)) {
       close(RingChannel.SHUTDOWN);
     } else {
       await(deadline);
@@ -171,7 +171,7 @@ final class WaitingCall<ReqT, RespT> extends DelayedCall<ReqT, RespT> {
     if (!isWaiting()) { // cancelled meanwhile
       context.removeListener(contextListener);
       awaiting.cancel(false);
-      channel.leave(this);
+      channel.life().leave(this);
       return;
     }
     // Not the call's executor: a blocking stub's runs tasks only while the stub waits.
@@ -206,7 +206,7 @@ final class WaitingCall<ReqT, RespT> extends DelayedCall<ReqT, RespT> {
       end();
       call.cancel("Failed to start the call", e);
     } finally {
-      channel.leave(this);
+      channel.life().leave(this);
     }
   }
 
@@ -247,7 +247,7 @@ final class WaitingCall<ReqT, RespT> extends DelayedCall<ReqT, RespT> {
       try {
         route.executor().execute(context.wrap(() -> listener.onClose(status, new Metadata())));
       } finally {
-        channel.leave(this);
+        channel.life().leave(this);
       }
     }
     return true;

@@ -109,10 +109,12 @@ abstract class RingFixture {
 
   /** A call over gRPC, whatever rings there are. */
   static ClientCall<byte[], byte[]> newGrpcCall(RingChannel channel) {
-    return channel.newGrpcCall(
-        Bytes.METHOD,
-        CallOptions.DEFAULT,
-        channel.pick(Bytes.METHOD, CallOptions.DEFAULT, new Metadata()));
+    return channel
+        .life()
+        .newGrpcCall(
+            Bytes.METHOD,
+            CallOptions.DEFAULT,
+            channel.pick(Bytes.METHOD, CallOptions.DEFAULT, new Metadata()));
   }
 
   static void assertTerminates(RingChannel channel) throws InterruptedException {
