@@ -1,9 +1,9 @@
 package dev.ringfetch.counters;
 
-import java.util.ArrayList;
-import java.util.EnumMap;
 import java.util.List;
 import java.util.Map;
+import java.util.stream.Collectors;
+import java.util.stream.Stream;
 
 /** What has counters. */
 public enum Kind {
@@ -56,18 +56,7 @@ public enum Kind {
 
   /** Apart: the two lists name each other. */
   private static final class Lists {
-    static final Map<Kind, List<Counter>> BY_KIND = new EnumMap<>(Kind.class);
-
-    static {
-      for (final Kind kind : values()) {
-        final List<Counter> counters = new ArrayList<>();
-        for (final Counter counter : Counter.values()) {
-          if (counter.kind() == kind) {
-            counters.add(counter);
-          }
-        }
-        BY_KIND.put(kind, List.copyOf(counters));
-      }
-    }
+    static final Map<Kind, List<Counter>> BY_KIND =
+        Stream.of(Counter.values()).collect(Collectors.groupingBy(Counter::kind));
   }
 }

@@ -14,13 +14,7 @@ import io.grpc.MethodDescriptor;
  * CompositeChannelCredentials}) to every call, on a ring and over gRPC, before the call's own
  * credentials. The handshake gets none, since it concerns the connection alone.
  */
-final class BundledCredentials implements ClientInterceptor {
-  private final CallCredentials bundled;
-
-  BundledCredentials(CallCredentials bundled) {
-    this.bundled = bundled;
-  }
-
+record BundledCredentials(CallCredentials bundled) implements ClientInterceptor {
   @Override
   public <ReqT, RespT> ClientCall<ReqT, RespT> interceptCall(
       MethodDescriptor<ReqT, RespT> method, CallOptions options, Channel next) {

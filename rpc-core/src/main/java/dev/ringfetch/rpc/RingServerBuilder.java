@@ -118,22 +118,15 @@ public final class RingServerBuilder extends ForwardingServerBuilder<RingServerB
   }
 
   /**
-   * Allows rings although a proxy, a sidecar, a load balancer or a forwarded port between client
-   * and server terminates connections or translates addresses; one side is enough. Default: the
-   * system property {@code ringfetch.across.proxies}, and without it false, because such an
-   * intermediary may send each call to another server, while a ring leads to the server that has
-   * opened it. Allow it where all calls go to that server anyway, as through the forwarded port of
-   * a container that shares memory with the client.
+   * Allows rings although a proxy stands between client and server; see {@link
+   * RingChannelBuilder#acrossProxies}. One side is enough.
    */
   public RingServerBuilder acrossProxies(boolean across) {
     sessionContext.acrossProxies(across);
     return this;
   }
 
-  /**
-   * Sets the directory of the shared-memory fabric, the same at both sides. Default: the system
-   * property {@code ringfetch.shm.directory}, and without it {@code /dev/shm}.
-   */
+  /** Sets the directory of the shared-memory fabric: {@link RingChannelBuilder#shmDirectory}. */
   public RingServerBuilder shmDirectory(Path directory) {
     fabricContext.directory(directory);
     return this;
@@ -151,34 +144,21 @@ public final class RingServerBuilder extends ForwardingServerBuilder<RingServerB
   }
 
   /**
-   * Sets the memory beside the rings, out of which clients read long responses.
-   *
-   * @param threshold length in bytes beyond which a message is long; default 16 KiB.
-   * @param length limit of the memory of a session, in bytes, registered as it is needed; 0 for
-   *     none; default 16 MiB.
-   * @throws IllegalArgumentException if one of them is negative.
+   * Sets the memory beside the rings, out of which clients read long responses: {@link
+   * RingChannelBuilder#bulkMemory}.
    */
   public RingServerBuilder bulkMemory(int threshold, int length) {
     sessionContext.bulkThreshold(threshold).bulkLength(length);
     return this;
   }
 
-  /**
-   * Sets the limit of {@link #bulkMemory} of all sessions together, over all channels and servers
-   * with this budget. Default: {@link BulkBudget#PROCESS}, of 1 GiB. Beyond it, long messages go in
-   * frames.
-   */
+  /** Sets the limit of all sessions together: {@link RingChannelBuilder#bulkBudget}. */
   public RingServerBuilder bulkBudget(BulkBudget budget) {
     sessionContext.bulkQuota(budget.quota());
     return this;
   }
 
-  /**
-   * Sets the length of the longest frame in bytes; longer messages go in several. The smaller
-   * length of both sides counts. Default 32 KiB.
-   *
-   * @throws IllegalArgumentException below 64 bytes.
-   */
+  /** Sets the length of the longest frame: {@link RingChannelBuilder#maxFrameLength}. */
   public RingServerBuilder maxFrameLength(int bytes) {
     sessionContext.maxFrameLength(bytes);
     return this;
@@ -242,10 +222,8 @@ public final class RingServerBuilder extends ForwardingServerBuilder<RingServerB
   }
 
   /**
-   * Sets the longest time that a poller polls before it sleeps; default 50 us, and none on a
-   * machine with one core. See docs/adr/0015-spin-time.md.
-   *
-   * @throws IllegalArgumentException if it is negative.
+   * Sets the longest time that a poller polls before it sleeps: {@link
+   * RingChannelBuilder#spinTime}.
    */
   public RingServerBuilder spinTime(Duration time) {
     sessionContext.spinNs(time.toNanos());

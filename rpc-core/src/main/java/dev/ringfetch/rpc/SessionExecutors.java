@@ -6,13 +6,7 @@ import io.grpc.ServerCallExecutorSupplier;
 import java.util.concurrent.Executor;
 
 /** A user's supplier of executors, bypassed for the calls that open sessions. */
-final class SessionExecutors implements ServerCallExecutorSupplier {
-  private final ServerCallExecutorSupplier supplier;
-
-  SessionExecutors(ServerCallExecutorSupplier supplier) {
-    this.supplier = supplier;
-  }
-
+record SessionExecutors(ServerCallExecutorSupplier supplier) implements ServerCallExecutorSupplier {
   @Override
   public <ReqT, RespT> Executor getExecutor(ServerCall<ReqT, RespT> call, Metadata headers) {
     final String service = call.getMethodDescriptor().getServiceName();

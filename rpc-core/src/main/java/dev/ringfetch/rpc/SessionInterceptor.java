@@ -6,13 +6,7 @@ import io.grpc.ServerCallHandler;
 import io.grpc.ServerInterceptor;
 
 /** A user's interceptor for calls over gRPC, bypassed for the calls that open sessions. */
-final class SessionInterceptor implements ServerInterceptor {
-  private final ServerInterceptor user;
-
-  SessionInterceptor(ServerInterceptor user) {
-    this.user = user;
-  }
-
+record SessionInterceptor(ServerInterceptor user) implements ServerInterceptor {
   @Override
   public <ReqT, RespT> ServerCall.Listener<ReqT> interceptCall(
       ServerCall<ReqT, RespT> call, Metadata headers, ServerCallHandler<ReqT, RespT> next) {

@@ -4,13 +4,7 @@ import dev.ringfetch.counters.Counter;
 import dev.ringfetch.fabric.QueuePair;
 
 /** The handler of a queue pair's events for its session, on the poller's thread. */
-final class FabricEvents implements QueuePair.Listener {
-  private final Session session;
-
-  FabricEvents(Session session) {
-    this.session = session;
-  }
-
+record FabricEvents(Session session) implements QueuePair.Listener {
   @Override
   public void onDoorbell() {
     session.tally.add(Counter.SESSION_WAKEUPS_RECEIVED, 1);

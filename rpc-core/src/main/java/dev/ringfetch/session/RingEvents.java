@@ -13,13 +13,7 @@ import dev.ringfetch.session.poller.Poller;
  * streams and its registered memory, and answers the carrier's questions about the session. Used by
  * the owner.
  */
-final class RingEvents implements CarrierSession {
-  private final Session session;
-
-  RingEvents(Session session) {
-    this.session = session;
-  }
-
+record RingEvents(Session session) implements CarrierSession {
   @Override
   public boolean onFrame(
       int streamId, int flags, int code, int ack, MemoryRegion region, int offset, int length) {

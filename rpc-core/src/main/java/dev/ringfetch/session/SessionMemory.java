@@ -10,13 +10,7 @@ import dev.ringfetch.session.bulk.BulkOwner;
  * The adapter between a session and its registered memory: gives that one rounds and frames of the
  * session.
  */
-public final class SessionMemory implements BulkOwner {
-  private final Session session;
-
-  SessionMemory(Session session) {
-    this.session = session;
-  }
-
+public record SessionMemory(Session session) implements BulkOwner {
   @Override
   public long nanoTime() {
     return session.nanoTime();

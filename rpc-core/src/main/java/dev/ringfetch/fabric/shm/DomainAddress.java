@@ -1,25 +1,11 @@
 package dev.ringfetch.fabric.shm;
 
-import static java.nio.charset.StandardCharsets.US_ASCII;
-
 import dev.ringfetch.fabric.RemoteDomain;
 import java.io.IOException;
-import java.nio.BufferUnderflowException;
-import java.nio.ByteBuffer;
-import java.nio.ByteOrder;
 import java.nio.file.Path;
 
 /**
- * The address of a domain or of a segment of it. It consists of names and numbers, never paths, as
- * {@link SessionAddress} does.
- *
- * <pre>
- *   0        1        5        9        13               29       30
- *  +--------+--------+--------+--------+----------------+--------+----------------+
- *  | version| domain | segment| length |     nonce      |  name  | process name   |
- *  |        | number | number |        |                | length | (ASCII)        |
- *  +--------+--------+--------+--------+----------------+--------+----------------+
- * </pre>
+ * The address of a domain or of a segment of it, in the form of a {@link FileAddress}.
  *
  * @param process name of the owner's directory.
  * @param domain number of the domain in it.
@@ -35,7 +21,6 @@ record DomainAddress(String process, int domain, int segment, int length, Nonce 
   static final String PREFIX = "domain-";
 
   private static final byte VERSION = 2; // a session's is 1
-  private static final int FIXED_LENGTH = 30;
 
   /** Name of a domain's record; the names of its other files begin with it and a hyphen. */
   static String recordName(int domain) {
@@ -76,41 +61,16 @@ record DomainAddress(String process, int domain, int segment, int length, Nonce 
   }
 
   byte[] encode() {
-    final byte[] name = process.getBytes(US_ASCII);
-    final ByteBuffer out =
-        ByteBuffer.allocate(FIXED_LENGTH + name.length).order(ByteOrder.LITTLE_ENDIAN);
-    out.put(VERSION).putInt(domain).putInt(segment).putInt(length);
-    nonce.put(out);
-    out.put((byte) name.length).put(name);
-    return out.array();
+    return new FileAddress(process, domain, segment, length, nonce).encode(VERSION);
   }
 
   static DomainAddress decode(byte[] descriptor) throws IOException {
-    final ByteBuffer in = ByteBuffer.wrap(descriptor).order(ByteOrder.LITTLE_ENDIAN);
-    try {
-      final byte version = in.get();
-      if (version != VERSION) {
-        throw new IOException("not a domain: version=" + version);
-      }
-      final int domain = in.getInt();
-      final int segment = in.getInt();
-      final int length = in.getInt();
-      final Nonce nonce = Nonce.get(in);
-      final byte[] name = new byte[Byte.toUnsignedInt(in.get())];
-      in.get(name);
-      final String process = new String(name, US_ASCII);
-      if (in.hasRemaining()
-          || length <= 0
-          || domain < 0
-          || segment < WHOLE
-          || segment >= RemoteDomain.SEGMENT_LIMIT
-          || !ProcessDirectory.isName(process)) {
-        throw new IOException(
-            "malformed descriptor: bytes=" + descriptor.length + " length=" + length);
-      }
-      return new DomainAddress(process, domain, segment, length, nonce);
-    } catch (BufferUnderflowException e) {
-      throw new IOException("malformed descriptor: bytes=" + descriptor.length, e);
+    final FileAddress read = FileAddress.decode(descriptor, VERSION, WHOLE);
+    if (read.number() < 0 || read.part() >= RemoteDomain.SEGMENT_LIMIT) {
+      throw new IOException(
+          "malformed descriptor: domain=" + read.number() + " segment=" + read.part());
     }
+    return new DomainAddress(
+        read.process(), read.number(), read.part(), read.length(), read.nonce());
   }
 }

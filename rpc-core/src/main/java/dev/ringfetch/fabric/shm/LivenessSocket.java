@@ -19,18 +19,12 @@ import java.nio.file.StandardCopyOption;
  * whichever class loader, closes it. The connections are never accepted: the process lives if a
  * connection succeeds, or if too many wait.
  */
-final class LivenessSocket implements AutoCloseable {
+record LivenessSocket(ServerSocketChannel socket) implements AutoCloseable {
   static final String NAME = "alive";
 
   private static final Logger LOGGER = System.getLogger(LivenessSocket.class.getName());
   private static final String UNFINISHED = "birth";
   private static final int BACKLOG = 1; // waiting connections cost memory until the close
-
-  private final ServerSocketChannel socket;
-
-  private LivenessSocket(ServerSocketChannel socket) {
-    this.socket = socket;
-  }
 
   /**
    * Opens the socket of a directory of this process. Under its name it listens from the first

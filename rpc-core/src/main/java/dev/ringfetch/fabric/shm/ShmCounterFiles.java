@@ -78,15 +78,7 @@ public final class ShmCounterFiles implements CounterFiles {
   }
 
   /** The file of this process. */
-  private static final class OwnFile implements Created {
-    private final ProcessDirectory directory;
-    private final FileChannel channel;
-
-    OwnFile(ProcessDirectory directory, FileChannel channel) {
-      this.directory = directory;
-      this.channel = channel;
-    }
-
+  private record OwnFile(ProcessDirectory directory, FileChannel channel) implements Created {
     @Override
     public FileChannel channel() {
       return channel;

@@ -8,15 +8,7 @@ import java.nio.ByteBuffer;
  * Registered memory of shm: a file of this process that one peer maps. Its {@link Link} gives the
  * pages back.
  */
-final class ShmMemory implements RegisteredMemory {
-  private final SessionFile file;
-  private final SessionAddress address;
-
-  ShmMemory(SessionFile file, SessionAddress address) {
-    this.file = file;
-    this.address = address;
-  }
-
+record ShmMemory(SessionFile file, SessionAddress address) implements RegisteredMemory {
   @Override
   public MemoryRegion region() {
     return file.region();

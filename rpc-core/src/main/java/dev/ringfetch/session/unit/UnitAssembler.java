@@ -75,7 +75,7 @@ public final class UnitAssembler {
     final UnitBuffer taken = bytes;
     bytes = new UnitBuffer();
     partial = false;
-    return Unit.received(flags, code, taken, total, discarded);
+    return new Unit(flags, code, taken, total, discarded);
   }
 
   /** Forgets the unit. */
