@@ -14,13 +14,10 @@ import io.grpc.ConnectivityState;
 import io.grpc.LoadBalancerProvider;
 import io.grpc.LoadBalancerRegistry;
 import io.grpc.NameResolverRegistry;
-import io.grpc.Server;
 import io.grpc.ServerBuilder;
 import io.grpc.Status;
 import io.grpc.StatusRuntimeException;
 import io.grpc.stub.ClientCalls;
-import io.grpc.stub.ServerCalls;
-import io.grpc.stub.StreamObserver;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -52,15 +49,14 @@ final class BackendsTest {
 
   @TempDir private Path directory;
 
-  private final List<Server> servers = new ArrayList<>();
-  private final List<AtomicLong> served = new ArrayList<>();
-  private final AtomicBoolean firstFails = new AtomicBoolean();
   private final List<RingChannel> channels = new ArrayList<>();
   private final Names names = new Names();
+  private Servers servers;
   private Warnings lines;
 
   @BeforeEach
   void register() {
+    servers = new Servers(directory);
     lines = new Warnings(RingChannel.class, Level.INFO);
     NameResolverRegistry.getDefaultRegistry().register(names);
   }
@@ -73,42 +69,7 @@ final class BackendsTest {
       channel.shutdownNow();
       RingFixture.assertTerminates(channel);
     }
-    for (final Server server : servers) {
-      server.shutdownNow();
-      assertTrue(server.awaitTermination(TransportHarness.TIMEOUT_S, TimeUnit.SECONDS));
-    }
-  }
-
-  private void serve(int count) throws Exception {
-    for (int i = 0; i < count; i++) {
-      add(RingServerBuilder.forPort(0).shmDirectory(directory).spinTime(Duration.ZERO));
-    }
-  }
-
-  private void add(ServerBuilder<?> builder) throws Exception {
-    final AtomicLong calls = new AtomicLong();
-    final boolean first = served.isEmpty();
-    served.add(calls);
-    servers.add(
-        builder
-            .addService(
-                RingFixture.service(
-                    ServerCalls.asyncUnaryCall(
-                        (byte[] request, StreamObserver<byte[]> responses) -> {
-                          calls.incrementAndGet();
-                          if (first && firstFails.get()) {
-                            responses.onError(Status.UNAVAILABLE.asRuntimeException());
-                          } else {
-                            responses.onNext(request);
-                            responses.onCompleted();
-                          }
-                        })))
-            .build()
-            .start());
-  }
-
-  private List<Integer> ports() {
-    return servers.stream().map(Server::getPort).toList();
+    servers.stop();
   }
 
   private RingChannelBuilder builder() {
@@ -138,10 +99,6 @@ final class BackendsTest {
         new byte[5]);
   }
 
-  private List<Long> served() {
-    return served.stream().map(AtomicLong::get).toList();
-  }
-
   /** Makes calls until so many backends have a ring, and gRPC has a connection to all. */
   private void awaitRings(RingChannel channel, int rings) {
     RingFixture.await(
@@ -156,17 +113,17 @@ final class BackendsTest {
   }
 
   private void assertBalanced(RingChannel channel) {
-    final List<Long> before = served();
+    final List<Long> before = servers.served();
     call(channel, 100 * servers.size());
     for (int i = 0; i < servers.size(); i++) {
-      assertEquals(before.get(i) + 100, served().get(i), "calls of server " + i);
+      assertEquals(before.get(i) + 100, servers.served().get(i), "calls of server " + i);
     }
   }
 
   @Test
   void eachBackendHasARingAndThePolicyPicks() throws Exception {
-    serve(BACKENDS);
-    names.resolve(ports(), null);
+    servers.add(BACKENDS);
+    names.resolve(servers.ports(), null);
     final RingChannel channel = build(builder().defaultLoadBalancingPolicy("round_robin"));
     awaitRings(channel, BACKENDS);
     final long onRings = channel.ringCalls();
@@ -174,18 +131,18 @@ final class BackendsTest {
     assertEquals(onRings + 300, channel.ringCalls());
     assertTrue(channel.transport().isRing());
     assertEquals(
-        ports().stream().map(port -> "localhost/127.0.0.1:" + port).sorted().toList(),
+        servers.ports().stream().map(port -> "localhost/127.0.0.1:" + port).sorted().toList(),
         channel.transports().stream().map(BackendTransport::address).sorted().toList());
     assertEquals(List.of(), lines.messages());
   }
 
   @Test
   void aCallWithoutAStubIsBalancedToo() throws Exception {
-    serve(BACKENDS);
-    names.resolve(ports(), null);
+    servers.add(BACKENDS);
+    names.resolve(servers.ports(), null);
     final RingChannel channel = build(builder().defaultServiceConfig(ROUND_ROBIN));
     awaitRings(channel, BACKENDS);
-    final List<Long> before = served();
+    final List<Long> before = servers.served();
     final UnaryCall call =
         channel.newUnaryCall(
             Bytes.METHOD,
@@ -200,15 +157,15 @@ final class BackendsTest {
       assertEquals(Status.OK, call.run(new byte[3], 0, 3, UnaryCall.NO_TIMEOUT));
     }
     for (int i = 0; i < BACKENDS; i++) {
-      assertEquals(before.get(i) + 10, served().get(i), "calls of server " + i);
+      assertEquals(before.get(i) + 10, servers.served().get(i), "calls of server " + i);
     }
   }
 
   @Test
   void aBackendWithoutRingfetchGetsItsShareOverGrpc() throws Exception {
-    serve(BACKENDS - 1);
-    add(ServerBuilder.forPort(0));
-    names.resolve(ports(), null);
+    servers.add(BACKENDS - 1);
+    servers.add(ServerBuilder.forPort(0));
+    names.resolve(servers.ports(), null);
     final RingChannel channel = build(builder().defaultLoadBalancingPolicy("round_robin"));
     awaitRings(channel, BACKENDS - 1);
     final long onRings = channel.ringCalls();
@@ -222,8 +179,8 @@ final class BackendsTest {
 
   @Test
   void withoutAnyRingThePolicyPicksOnceForACall() throws Exception {
-    serve(BACKENDS);
-    names.resolve(ports(), null);
+    servers.add(BACKENDS);
+    names.resolve(servers.ports(), null);
     final RingChannel channel =
         build(builder().fabrics().defaultLoadBalancingPolicy("round_robin"));
     awaitRings(channel, 0);
@@ -233,14 +190,14 @@ final class BackendsTest {
 
   @Test
   void aResolversOwnConfigIsForGrpcAndTheLogSaysSo() throws Exception {
-    serve(BACKENDS);
-    names.resolve(ports(), ROUND_ROBIN);
+    servers.add(BACKENDS);
+    names.resolve(servers.ports(), ROUND_ROBIN);
     final RingChannel channel = build(builder());
     RingFixture.await(
         "all connected",
         () -> {
           RingFixture.call(channel, 5);
-          return served().stream().allMatch(calls -> calls > 0);
+          return servers.served().stream().allMatch(calls -> calls > 0);
         });
     assertBalanced(channel);
     assertEquals(0, channel.ringCalls());
@@ -263,8 +220,8 @@ final class BackendsTest {
 
   @Test
   void limitsOfTheBuilderDoNotCountUnderAResolversOwnConfig() throws Exception {
-    serve(1);
-    names.resolve(ports(), ROUND_ROBIN);
+    servers.add(1);
+    names.resolve(servers.ports(), ROUND_ROBIN);
     final Map<String, ?> limited =
         Map.of(
             "methodConfig",
@@ -277,8 +234,8 @@ final class BackendsTest {
 
   @Test
   void callsFollowTheNamesAlthoughTheFirstServerLives() throws Exception {
-    serve(2);
-    names.resolve(ports().subList(0, 1), null);
+    servers.add(2);
+    names.resolve(servers.ports().subList(0, 1), null);
     final RingChannel channel = build(builder());
     RingFixture.await(
         "a ring to the first",
@@ -286,9 +243,9 @@ final class BackendsTest {
           RingFixture.call(channel, 5);
           return channel.ringCalls() > 0;
         });
-    names.resolve(ports().subList(1, 2), null);
+    names.resolve(servers.ports().subList(1, 2), null);
     RingFixture.await("drained", () -> ((RingServer) servers.get(0)).sessionCount() == 0);
-    final long before = served().get(0);
+    final long before = servers.served().get(0);
     final long onRings = channel.ringCalls();
     RingFixture.await(
         "a ring to the second",
@@ -296,29 +253,29 @@ final class BackendsTest {
           RingFixture.call(channel, 5);
           return channel.ringCalls() > onRings;
         });
-    assertEquals(before, served().get(0));
+    assertEquals(before, servers.served().get(0));
   }
 
   @Test
   void aBackendThatThePolicyGivesUpDrains() throws Exception {
-    serve(BACKENDS);
-    names.resolve(ports(), null);
+    servers.add(BACKENDS);
+    names.resolve(servers.ports(), null);
     final RingChannel channel = build(builder().defaultLoadBalancingPolicy("round_robin"));
     awaitRings(channel, BACKENDS);
-    names.resolve(ports().subList(1, BACKENDS), null);
+    names.resolve(servers.ports().subList(1, BACKENDS), null);
     RingFixture.await("given up", () -> channel.transports().size() == BACKENDS - 1);
     RingFixture.await("drained", () -> ((RingServer) servers.get(0)).sessionCount() == 0);
-    final long before = served().get(0);
+    final long before = servers.served().get(0);
     final long onRings = channel.ringCalls();
     call(channel, 20);
-    assertEquals(before, served().get(0));
+    assertEquals(before, servers.served().get(0));
     assertEquals(onRings + 20, channel.ringCalls());
   }
 
   @Test
   void whereARingIsRequiredTheFirstCallWaitsForOne() throws Exception {
-    serve(BACKENDS);
-    names.resolve(ports(), null);
+    servers.add(BACKENDS);
+    names.resolve(servers.ports(), null);
     final RingChannel channel =
         build(builder().requireFabric().defaultLoadBalancingPolicy("round_robin"));
     call(channel, 30);
@@ -332,8 +289,8 @@ final class BackendsTest {
     final LoadBalancerProvider early = new EarlyPicks();
     LoadBalancerRegistry.getDefaultRegistry().register(early);
     try {
-      serve(1);
-      names.resolve(ports(), null);
+      servers.add(1);
+      names.resolve(servers.ports(), null);
       final RingChannel asked = build(builder().defaultLoadBalancingPolicy(EarlyPicks.NAME));
       final ConnectivityState unused = asked.getState(true);
       RingFixture.await("a ring", () -> asked.transport().isRing());
@@ -348,17 +305,14 @@ final class BackendsTest {
 
   @Test
   void aCallThatWaitsForADeadServerIsPickedAgain() throws Exception {
-    serve(2);
-    names.resolve(ports(), null);
+    servers.add(2);
+    names.resolve(servers.ports(), null);
     final RingChannel channel =
         build(builder().requireFabric().defaultLoadBalancingPolicy("round_robin"));
     call(channel, 4);
     final Pick pick = channel.pick(Bytes.METHOD, CallOptions.DEFAULT, null);
     final String address = pick.backend().transport().address();
-    servers
-        .get(address.endsWith(":" + servers.get(0).getPort()) ? 0 : 1)
-        .shutdownNow()
-        .awaitTermination(TransportHarness.TIMEOUT_S, TimeUnit.SECONDS);
+    servers.stop(address.endsWith(":" + servers.ports().get(0)) ? 0 : 1);
     RingFixture.await("lost", () -> pick.backend().isUnreachable());
     final Pick other =
         channel.awaitRing(pick, true).get(TransportHarness.TIMEOUT_S, TimeUnit.SECONDS);
@@ -369,12 +323,12 @@ final class BackendsTest {
   @ParameterizedTest
   @ValueSource(strings = {"pick_first", "round_robin"})
   void aCallThatGrpcPicksAgainCountsForTheServerThatGetsIt(String policy) throws Exception {
-    serve(2);
-    names.resolve(ports().subList(0, 1), null);
+    servers.add(2);
+    names.resolve(servers.ports().subList(0, 1), null);
     final RingChannel channel = build(builder().fabrics().defaultLoadBalancingPolicy(policy));
     call(channel, 1);
     final ClientCall<byte[], byte[]> call = RingFixture.newGrpcCall(channel);
-    names.resolve(ports().subList(1, 2), null);
+    names.resolve(servers.ports().subList(1, 2), null);
     channel.enterIdle();
     RingFixture.await("the first server has gone", () -> channel.transports().isEmpty());
     assertEquals(
@@ -382,14 +336,14 @@ final class BackendsTest {
         ClientCalls.futureUnaryCall(call, new byte[3])
             .get(TransportHarness.TIMEOUT_S, TimeUnit.SECONDS)
             .length);
-    assertEquals(List.of(1L, 1L), served());
+    assertEquals(List.of(1L, 1L), servers.served());
     assertEquals(1, channel.transports().get(0).grpcCalls());
   }
 
   @Test
   void outlierDetectionSeesCallsOnRings() throws Exception {
-    serve(BACKENDS);
-    names.resolve(ports(), null);
+    servers.add(BACKENDS);
+    names.resolve(servers.ports(), null);
     final Map<String, ?> detection =
         Map.of(
             "interval",
@@ -420,11 +374,11 @@ final class BackendsTest {
                         "loadBalancingConfig",
                         List.of(Map.of("outlier_detection_experimental", detection)))));
     awaitRings(channel, BACKENDS);
-    firstFails.set(true);
+    servers.fail(0);
     RingFixture.await(
         "ejected",
         () -> {
-          final long before = served().get(0);
+          final long before = servers.served().get(0);
           for (int i = 0; i < 12; i++) {
             try {
               RingFixture.call(channel, 5);
@@ -432,7 +386,7 @@ final class BackendsTest {
               assertEquals(Status.Code.UNAVAILABLE, e.getStatus().getCode());
             }
           }
-          return served().get(0) == before;
+          return servers.served().get(0) == before;
         });
     final long onRings = channel.ringCalls();
     call(channel, 20);
@@ -441,8 +395,8 @@ final class BackendsTest {
 
   @Test
   void serversThatDieUnderLoadLoseNoCallThatMayBeRepeated() throws Exception {
-    serve(BACKENDS);
-    names.resolve(ports(), null);
+    servers.add(BACKENDS);
+    names.resolve(servers.ports(), null);
     final RingChannel channel = build(builder().defaultLoadBalancingPolicy("round_robin"));
     awaitRings(channel, BACKENDS);
     final AtomicBoolean stopped = new AtomicBoolean();
@@ -472,8 +426,7 @@ final class BackendsTest {
     for (int i = 0; i < BACKENDS - 1; i++) {
       final long before = succeeded.get();
       RingFixture.await("calls", () -> succeeded.get() > before + 100);
-      servers.get(i).shutdownNow();
-      assertTrue(servers.get(i).awaitTermination(TransportHarness.TIMEOUT_S, TimeUnit.SECONDS));
+      servers.stop(i);
     }
     final long before = succeeded.get();
     RingFixture.await("calls of the last", () -> succeeded.get() > before + 100);
@@ -482,7 +435,7 @@ final class BackendsTest {
       caller.join(TimeUnit.SECONDS.toMillis(TransportHarness.TIMEOUT_S));
       assertFalse(caller.isAlive(), "a call hangs");
     }
-    final long ran = served().stream().mapToLong(Long::longValue).sum();
+    final long ran = servers.served().stream().mapToLong(Long::longValue).sum();
     final long settled = channel.ringCalls() + channel.grpcCalls();
     assertTrue(ran <= settled, ran + " ran, " + settled + " were sent");
     assertTrue(failed.get() <= 2L * callers.size() * BACKENDS, failed + " failed");
