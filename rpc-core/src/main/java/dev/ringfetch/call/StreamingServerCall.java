@@ -100,6 +100,13 @@ final class StreamingServerCall<ReqT, RespT> extends ServerCallTask<ReqT, RespT>
     }
     messageOffset = request.messageOffset();
     messageLength = request.messageLength();
+    final int maxMessageLength = acceptor.limits().maxInboundMessageLength();
+    if (messageLength > maxMessageLength) {
+      refuse(
+          Status.RESOURCE_EXHAUSTED.withDescription(
+              Units.tooLong(maxMessageLength, messageLength)));
+      return null;
+    }
     isUnitRead = true;
     return headers;
   }
