@@ -52,11 +52,28 @@ public final class CallAcceptor implements ServerSession.Acceptor {
     if (stream.flow() == null) {
       final int flags = stream.inboundFlags();
       final int id = stream.inboundCode();
-      accept(session, stream, method(flags, id), record(flags, id));
+      final ServerMethodDefinition<?, ?> method = method(flags, id);
+      final TaskRecord record = record(flags, id);
+      if (!beginBare(session, stream, method, record)) {
+        accept(session, stream, method, record);
+      }
     } else { // the next unit of this call may have come in
       final Unit first = stream.flow().peek();
       accept(session, stream, method(first.flags(), first.code()), null);
     }
+  }
+
+  /** Serves a request without an object of its own, if its method has a handler on bytes. */
+  private boolean beginBare(
+      ServerSession session,
+      ServerStream stream,
+      ServerMethodDefinition<?, ?> method,
+      TaskRecord record) {
+    return method != null
+        && method.getServerCallHandler() instanceof BareServerCall.Method bare
+        && server.executorSupplier() == null
+        && server.tracerFactories().isEmpty()
+        && BareServerCall.begin(this, session, stream, bare, record, requests == null);
   }
 
   private ServerMethodDefinition<?, ?> method(int flags, int id) {

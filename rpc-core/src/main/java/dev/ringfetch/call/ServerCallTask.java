@@ -122,6 +122,16 @@ abstract class ServerCallTask<ReqT, RespT> extends EncodedCall<ReqT, RespT>
     signal(BEGIN);
   }
 
+  /** As {@link #begin}, but runs the task on this thread, which runs that of another call. */
+  final void beginHere() {
+    signals = RUNNING | BEGIN; // first: a cancel from here on takes the begin away
+    stream.listener(this);
+    if (stream.isCancelled()) {
+      cancelled = true;
+    }
+    runInline();
+  }
+
   final void signal(int signal) {
     if (((int) SIGNALS.getAndBitwiseOr(this, RUNNING | signal) & RUNNING) == 0) {
       if (!hasRun) {

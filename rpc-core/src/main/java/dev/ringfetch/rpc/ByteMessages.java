@@ -9,7 +9,7 @@ import java.io.UncheckedIOException;
 
 /** Marshaller of messages that are plain byte arrays. */
 final class ByteMessages implements MethodDescriptor.Marshaller<byte[]> {
-  private static final ByteMessages INSTANCE = new ByteMessages();
+  static final ByteMessages INSTANCE = new ByteMessages();
 
   private ByteMessages() {}
 

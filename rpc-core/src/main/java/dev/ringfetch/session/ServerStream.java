@@ -12,6 +12,7 @@ public final class ServerStream extends Stream {
 
   private volatile Listener listener;
   private volatile boolean cancelled;
+  private @Nullable Object reusableCall; // owned by the call
 
   // The response of the call; the owner copies it, unless the session has answered.
   int responseFlags;
@@ -40,6 +41,16 @@ public final class ServerStream extends Stream {
    */
   public void listener(Listener listener) {
     this.listener = listener;
+  }
+
+  /** Keeps an object of the call above for all further calls on this stream. */
+  public void reusableCall(Object call) {
+    reusableCall = call;
+  }
+
+  /** The object that {@link #reusableCall(Object)} has kept, or null. */
+  public @Nullable Object reusableCall() {
+    return reusableCall;
   }
 
   /** Units in both directions; null while there is one each way. */

@@ -29,6 +29,7 @@ import java.nio.charset.StandardCharsets;
 import java.util.ArrayDeque;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.concurrent.Executor;
 import java.util.concurrent.RejectedExecutionException;
 
 /** A server's session with calls on it, whose poller and executor a test drives step by step. */
@@ -53,7 +54,17 @@ final class ServerSteps {
   /** A frame of the server. */
   record Frame(int id, int flags, int code, String text) {}
 
+  /** A session whose handlers run in the poller. */
+  static ServerSteps direct(List<ServerMethodDefinition<?, ?>> methods) {
+    return new ServerSteps(null, methods, DirectExecutor.INSTANCE);
+  }
+
   ServerSteps(HandlerRegistry registry, List<ServerMethodDefinition<?, ?>> methods) {
+    this(registry, methods, null);
+  }
+
+  private ServerSteps(
+      HandlerRegistry registry, List<ServerMethodDefinition<?, ?>> methods, Executor executor) {
     final Geometry geometry = new Geometry(RING_LENGTH, RING_LENGTH, 8 * 1024, 256, 7, 100, 200);
     final SessionContext context = new SessionContext().spinNs(0);
     final var serverLine =
@@ -84,7 +95,8 @@ final class ServerSteps {
             new SessionConnection(fabric.server(), geometry, poller),
             context,
             new CallAcceptor(
-                new ServerCallContext(methods, registry, this::execute)
+                new ServerCallContext(
+                        methods, registry, executor == null ? this::execute : executor)
                     .limits(new ServerLimits(1024 * 1024, 8 * 1024)),
                 Context.ROOT,
                 new Peer(Attributes.EMPTY, null, SecurityLevel.NONE, new Metadata())),
@@ -154,6 +166,12 @@ final class ServerSteps {
     frame(id, flags, 0, text.getBytes(StandardCharsets.UTF_8));
   }
 
+  /** Sends a request and its cancel, then polls. */
+  void cancelledRequest(int id, int method, String text) {
+    write(id, UNIT, method, text.getBytes(StandardCharsets.UTF_8));
+    cancel(id);
+  }
+
   /** Cancels a call, and polls. */
   void cancel(int id) {
     frame(id, FrameDescriptor.CLOSE, 0, new byte[0]);
@@ -161,12 +179,16 @@ final class ServerSteps {
 
   /** Sends a frame, and polls. */
   void frame(int id, int flags, int code, byte[] payload) {
+    write(id, flags, code, payload);
+    fabric.client().ringDoorbell();
+    poll();
+  }
+
+  private void write(int id, int flags, int code, byte[] payload) {
     final int ack = (int) responses.position();
     assertEquals(
         RingWriter.WRITTEN, requests.write(id, flags, code, ack, payload, 0, payload.length));
     requests.publish();
-    fabric.client().ringDoorbell();
-    poll();
   }
 
   /** Tells the server what its client's call has consumed, and polls. */

@@ -4,20 +4,34 @@ import static dev.ringfetch.session.SessionSteps.UNIT;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 
 import com.sun.management.ThreadMXBean;
+import dev.ringfetch.call.CallAcceptor;
+import dev.ringfetch.call.DirectExecutor;
+import dev.ringfetch.call.Peer;
+import dev.ringfetch.call.ServerCallContext;
 import dev.ringfetch.ring.FrameDescriptor;
+import dev.ringfetch.rpc.Lean;
 import dev.ringfetch.session.ClientStream.Outcome;
 import dev.ringfetch.session.SessionSteps.Sizes;
+import io.grpc.Attributes;
+import io.grpc.Context;
+import io.grpc.Metadata;
+import io.grpc.MethodDescriptor;
+import io.grpc.SecurityLevel;
+import io.grpc.ServerServiceDefinition;
+import java.io.InputStream;
 import java.lang.management.ManagementFactory;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Path;
+import java.util.Collections;
 import java.util.List;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 
 /**
- * Ring and session allocate nothing for a small call, at either end: counted in a thread that is
- * both, to the byte. Of what shared memory allocates to verify itself this memory knows nothing.
+ * Ring and session allocate nothing for a small call, at either end, nor does a handler's call on
+ * bytes: counted in a thread that is both, to the byte. Of what shared memory allocates to verify
+ * itself this memory knows nothing.
  *
  * <p>In a process of its own: behind thousands of other tests in one process JDK 25 counted 1,700
  * bytes a call, JDK 17 none. Of what, was not found: alone there are none on either.
@@ -35,6 +49,12 @@ class SessionAllocationTest {
   private static final int MAX_ANSWER = 1024;
   private static final long TIMEOUT_NS = 1_000_000_000;
   private static final byte[] MESSAGE = new byte[32];
+
+  private static final MethodDescriptor<byte[], byte[]> BYTES =
+      MethodDescriptor.<byte[], byte[]>newBuilder(new Nothing(), new Nothing())
+          .setType(MethodDescriptor.MethodType.UNARY)
+          .setFullMethodName("lean.Lean/Call")
+          .build();
 
   /** How calls are made. */
   enum Way {
@@ -68,6 +88,15 @@ class SessionAllocationTest {
         for (int i = 0; i < BATCH; i++) {
           calls.send(Stream.NO_DEADLINE);
         }
+        calls.serve();
+      }
+    },
+    /** A handler on bytes serves them, each with a deadline. */
+    LEAN {
+      @Override
+      void call(Calls calls) {
+        calls.serveLean();
+        calls.send(TIMEOUT_NS);
         calls.serve();
       }
     },
@@ -125,6 +154,19 @@ class SessionAllocationTest {
         least == (long) least ? Long.toString((long) least) : Double.toString(least));
   }
 
+  /** Messages that no method reads. */
+  private static final class Nothing implements MethodDescriptor.Marshaller<byte[]> {
+    @Override
+    public InputStream stream(byte[] message) {
+      throw new UnsupportedOperationException();
+    }
+
+    @Override
+    public byte[] parse(InputStream stream) {
+      throw new UnsupportedOperationException();
+    }
+  }
+
   /** Makes calls, and answers them. */
   private static final class Calls implements ClientStream.Listener {
     private final SessionSteps steps = new SessionSteps(Sizes.ROOMY, 1_000_000);
@@ -133,6 +175,7 @@ class SessionAllocationTest {
     @SuppressWarnings("unused") // where what is wasted escapes to
     private byte[] wasted;
 
+    private CallAcceptor acceptor;
     private boolean serving;
     private int sent;
     private int answered;
@@ -143,6 +186,36 @@ class SessionAllocationTest {
             stream.outbound().addBytes(MESSAGE, 0, MESSAGE.length);
             steps.server.respond(stream, UNIT, 0, true);
           };
+    }
+
+    /** From now on a handler on bytes has the requests. */
+    void serveLean() {
+      if (acceptor == null) {
+        acceptor = acceptor();
+        steps.onStream = stream -> acceptor.onRequest(steps.server, stream);
+      }
+    }
+
+    private static CallAcceptor acceptor() {
+      final ServerServiceDefinition service =
+          Lean.replace(
+              ServerServiceDefinition.builder("lean.Lean")
+                  .addMethod(BYTES, (call, headers) -> null)
+                  .build(),
+              "Call",
+              (call, request, offset, length) -> {
+                if (call.isCancelled() || call.remainingNs() > TIMEOUT_NS) {
+                  throw new IllegalStateException("remaining=" + call.remainingNs());
+                }
+                call.answer(request, offset, length);
+                return true;
+              });
+      final var methods =
+          Collections.nCopies(METHOD + 1, service.getMethod(BYTES.getFullMethodName()));
+      return new CallAcceptor(
+          new ServerCallContext(List.copyOf(methods), null, DirectExecutor.INSTANCE),
+          Context.ROOT,
+          new Peer(Attributes.EMPTY, null, SecurityLevel.NONE, new Metadata()));
     }
 
     void send(long timeoutNs) {
