@@ -11,7 +11,7 @@ import io.grpc.Status;
 final class NullCall<ReqT, RespT> extends ClientCall<ReqT, RespT> {
   private final NullChannel channel;
   private final MethodDescriptor<ReqT, RespT> method;
-  private final ServerMethodDefinition<ReqT, RespT> definition;
+  private final ServerMethodDefinition<?, ?> definition;
   private Listener<RespT> listener;
   private Metadata headers;
   private Status cancelled;
@@ -19,7 +19,7 @@ final class NullCall<ReqT, RespT> extends ClientCall<ReqT, RespT> {
   NullCall(
       NullChannel channel,
       MethodDescriptor<ReqT, RespT> method,
-      ServerMethodDefinition<ReqT, RespT> definition) {
+      ServerMethodDefinition<?, ?> definition) {
     this.channel = channel;
     this.method = method;
     this.definition = definition;
@@ -46,14 +46,7 @@ final class NullCall<ReqT, RespT> extends ClientCall<ReqT, RespT> {
 
   @Override
   public void halfClose() {
-    final long before = Allocation.ofThisThread();
-    final Server server = new Server();
-    final ServerCall.Listener<ReqT> handler =
-        definition.getServerCallHandler().startCall(server, headers);
-    handler.onMessage(method.parseRequest(channel.requests()));
-    handler.onHalfClose();
-    handler.onComplete();
-    channel.countServerBytes(Allocation.ofThisThread() - before);
+    final Server<?, ?> server = serve(definition);
     listener.onHeaders(server.headers);
     if (cancelled == null && server.status.isOk()) {
       listener.onMessage(method.parseResponse(channel.responses()));
@@ -61,11 +54,30 @@ final class NullCall<ReqT, RespT> extends ClientCall<ReqT, RespT> {
     listener.onClose(cancelled == null ? server.status : cancelled, server.trailers);
   }
 
+  /** Lets the handler answer; its messages are of other types where it is one on bytes. */
+  private <Q, R> Server<Q, R> serve(ServerMethodDefinition<Q, R> served) {
+    final long before = Allocation.ofThisThread();
+    final Server<Q, R> server = new Server<>(channel, served.getMethodDescriptor());
+    final ServerCall.Listener<Q> handler = served.getServerCallHandler().startCall(server, headers);
+    handler.onMessage(served.getMethodDescriptor().parseRequest(channel.requests()));
+    handler.onHalfClose();
+    handler.onComplete();
+    channel.countServerBytes(Allocation.ofThisThread() - before);
+    return server;
+  }
+
   /** The other side. */
-  private final class Server extends ServerCall<ReqT, RespT> {
+  private static final class Server<Q, R> extends ServerCall<Q, R> {
+    private final NullChannel channel;
+    private final MethodDescriptor<Q, R> method;
     Metadata headers = new Metadata();
     Status status = Status.INTERNAL.withDescription("the handler did not answer");
     Metadata trailers = new Metadata();
+
+    Server(NullChannel channel, MethodDescriptor<Q, R> method) {
+      this.channel = channel;
+      this.method = method;
+    }
 
     @Override
     public void request(int numMessages) {}
@@ -76,7 +88,7 @@ final class NullCall<ReqT, RespT> extends ClientCall<ReqT, RespT> {
     }
 
     @Override
-    public void sendMessage(RespT message) {
+    public void sendMessage(R message) {
       channel.responses().refill(method.streamResponse(message));
     }
 
@@ -92,7 +104,7 @@ final class NullCall<ReqT, RespT> extends ClientCall<ReqT, RespT> {
     }
 
     @Override
-    public MethodDescriptor<ReqT, RespT> getMethodDescriptor() {
+    public MethodDescriptor<Q, R> getMethodDescriptor() {
       return method;
     }
   }

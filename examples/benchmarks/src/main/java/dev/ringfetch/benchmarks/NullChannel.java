@@ -4,7 +4,6 @@ import io.grpc.CallOptions;
 import io.grpc.Channel;
 import io.grpc.ClientCall;
 import io.grpc.MethodDescriptor;
-import io.grpc.ServerMethodDefinition;
 import io.grpc.ServerServiceDefinition;
 
 /**
@@ -26,10 +25,7 @@ public final class NullChannel extends Channel {
   @Override
   public <ReqT, RespT> ClientCall<ReqT, RespT> newCall(
       MethodDescriptor<ReqT, RespT> method, CallOptions options) {
-    @SuppressWarnings("unchecked") // the name of a method says of what types it is
-    final ServerMethodDefinition<ReqT, RespT> definition =
-        (ServerMethodDefinition<ReqT, RespT>) service.getMethod(method.getFullMethodName());
-    return new NullCall<>(this, method, definition);
+    return new NullCall<>(this, method, service.getMethod(method.getFullMethodName()));
   }
 
   NullBuffer requests() {

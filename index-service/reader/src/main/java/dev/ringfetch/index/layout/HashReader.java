@@ -43,7 +43,7 @@ public final class HashReader implements KeyReader {
     tables = new TableView[2 * partitions];
   }
 
-  /** Reads the value of a key into {@code found}. */
+  @Override
   public ReadResult get(byte[] key, int offset, int length, Found found) {
     if (lost) {
       return ReadResult.LOST;

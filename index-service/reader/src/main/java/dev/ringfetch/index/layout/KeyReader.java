@@ -9,4 +9,7 @@ import com.google.protobuf.ByteString;
 public interface KeyReader {
   /** Reads the value of a key into {@code found}. */
   ReadResult get(ByteString key, Found found);
+
+  /** The same, of a key that is part of an array. */
+  ReadResult get(byte[] key, int offset, int length, Found found);
 }

@@ -82,7 +82,7 @@ public final class OrderedReader implements KeyReader {
     return get(keyCopy, 0, length, found);
   }
 
-  /** Reads the value of a key into {@code found}. */
+  @Override
   public ReadResult get(byte[] key, int offset, int length, Found found) {
     if (lost) {
       return ReadResult.LOST;

@@ -265,6 +265,16 @@ public final class ServedIndex {
       return result;
     }
 
+    /** Reads a key that is part of an array, once. */
+    public ReadResult read(byte[] key, int offset, int length) {
+      return reader.get(key, offset, length, found);
+    }
+
+    /** The result of the last read, if it has found an entry; valid until the next one. */
+    public Found found() {
+      return found;
+    }
+
     /** Reads on in an ordered index, as {@link OrderedReader#scan} does; undecided as a key is. */
     public ReadResult scan(ScanCursor cursor, EntrySink sink) {
       final OrderedReader ordered = (OrderedReader) reader;

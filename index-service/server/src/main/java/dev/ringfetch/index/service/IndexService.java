@@ -105,7 +105,7 @@ public final class IndexService implements IndexGrpc.AsyncService, BindableServi
   @Override
   public ServerServiceDefinition bindService() {
     final ServerServiceDefinition service =
-        MalformedRequests.refusedBy(IndexGrpc.bindService(this));
+        LeanGet.boundTo(MalformedRequests.refusedBy(IndexGrpc.bindService(this)), indexes);
     indexes.bound(service);
     return service;
   }
