@@ -32,6 +32,8 @@ import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.condition.EnabledIfSystemProperty;
 import org.junit.jupiter.api.function.Executable;
 import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
 
 /**
  * Data directories that earlier versions wrote, and their content: each later version reads those
@@ -44,12 +46,14 @@ import org.junit.jupiter.api.io.TempDir;
 @Timeout(60)
 class GoldenDirectoryTest {
   private static final int KEYS = 200;
+  private static final String TAGGED = "{tag} of a key";
 
   @TempDir Path data;
 
-  @Test
-  void format1IsRefusedByItsNumber() throws Exception {
-    unpack("format-1-journal");
+  @ParameterizedTest
+  @ValueSource(ints = {1, 2})
+  void anEarlierFormatIsRefusedByItsNumber(int format) throws Exception {
+    unpack("format-" + format + "-journal");
     final Path salvaged = data.resolveSibling("salvaged");
     for (final Executable reading :
         List.<Executable>of(
@@ -61,21 +65,21 @@ class GoldenDirectoryTest {
           refusal.getMessage().contains("another version: file=" + data.resolve("checkpoint")),
           refusal::getMessage);
       assertTrue(
-          refusal.getMessage().contains("format=1, this version reads format=2"),
+          refusal.getMessage().contains("format=" + format + ", this version reads format=3"),
           refusal::getMessage);
     }
     assertFalse(Files.exists(salvaged));
   }
 
   @Test
-  void format2OfTheJournalAlone() throws Exception {
-    unpack("format-2-journal");
+  void format3OfTheJournalAlone() throws Exception {
+    unpack("format-3-journal");
     check(false);
   }
 
   @Test
-  void format2WithASnapshot() throws Exception {
-    unpack("format-2-snapshot");
+  void format3WithASnapshot() throws Exception {
+    unpack("format-3-snapshot");
     assertTrue(Files.exists(data.resolve("snapshot-0000000001")));
     check(true);
     // Without it, the journal has the same.
@@ -121,6 +125,7 @@ class GoldenDirectoryTest {
       }
     }
     expected.put("last", "third");
+    expected.put(TAGGED, "fourth");
     return expected;
   }
 
@@ -130,6 +135,7 @@ class GoldenDirectoryTest {
       note(content, index, "key " + i);
     }
     note(content, index, "last");
+    note(content, index, TAGGED);
     assertEquals(content.size(), index.count());
     return content;
   }
@@ -206,7 +212,7 @@ class GoldenDirectoryTest {
           Kind.PUT,
           "b");
       indexes.close();
-      pack(folder.resolve(hasSnapshot ? "format-2-snapshot.zip" : "format-2-journal.zip"));
+      pack(folder.resolve(hasSnapshot ? "format-3-snapshot.zip" : "format-3-journal.zip"));
     }
   }
 
@@ -229,6 +235,7 @@ class GoldenDirectoryTest {
       }
     }
     carryOut(index, "last", Kind.PUT, "third");
+    carryOut(index, TAGGED, Kind.PUT, "fourth");
   }
 
   private static void snapshot(Indexes indexes) throws Exception {
