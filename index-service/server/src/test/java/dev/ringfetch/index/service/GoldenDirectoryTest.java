@@ -54,21 +54,40 @@ class GoldenDirectoryTest {
   @ValueSource(ints = {1, 2})
   void anEarlierFormatIsRefusedByItsNumber(int format) throws Exception {
     unpack("format-" + format + "-journal");
+    refused(format, () -> open().close());
+    refused(format, () -> OfflineIndexes.open(data, 64L << 20).close());
+  }
+
+  private void refused(int format, Executable reading) {
+    final String refusal = assertThrows(IOException.class, reading).getMessage();
+    assertTrue(
+        refusal.contains("another version: file=" + data.resolve("checkpoint")), () -> refusal);
+    assertTrue(
+        refusal.contains("format=" + format + ", this version reads format=3"), () -> refusal);
+  }
+
+  /** Its records have no checksums that this version knows. */
+  @Test
+  void nothingIsSalvagedFromFormat1() throws Exception {
+    unpack("format-1-journal");
     final Path salvaged = data.resolveSibling("salvaged");
-    for (final Executable reading :
-        List.<Executable>of(
-            () -> open().close(),
-            () -> OfflineIndexes.open(data, 64L << 20).close(),
-            () -> Salvage.run(data, salvaged, 64L << 20))) {
-      final IOException refusal = assertThrows(IOException.class, reading);
-      assertTrue(
-          refusal.getMessage().contains("another version: file=" + data.resolve("checkpoint")),
-          refusal::getMessage);
-      assertTrue(
-          refusal.getMessage().contains("format=" + format + ", this version reads format=3"),
-          refusal::getMessage);
-    }
+    refused(1, () -> Salvage.run(data, salvaged, 64L << 20));
     assertFalse(Files.exists(salvaged));
+  }
+
+  /** Its records are those of format 3; each entry goes to the partition that its key has now. */
+  @Test
+  void entriesAreSalvagedFromFormat2() throws Exception {
+    unpack("format-2-journal");
+    final Path salvaged = data.resolveSibling("salvaged");
+    Salvage.run(data, salvaged, 64L << 20);
+    data = salvaged;
+    final Map<String, String> expected = expected();
+    expected.remove(TAGGED);
+    try (Indexes indexes = open()) {
+      assertEquals(expected, content(indexes.find(IndexKind.HASH.name())));
+      assertEquals(expected, content(indexes.find(IndexKind.ORDERED.name())));
+    }
   }
 
   @Test
@@ -94,6 +113,7 @@ class GoldenDirectoryTest {
                 .budget(64L << 20)
                 .dataDirectory(data)
                 .takeover(true)
+                .adoptCopy(true)
                 .durability(Durability.DISK)));
   }
 
