@@ -82,9 +82,14 @@ final class Backend {
         && (now == ConnectivityState.IDLE || now == ConnectivityState.TRANSIENT_FAILURE);
   }
 
+  /** The state of gRPC's connection; READY where gRPC does not tell. */
+  ConnectivityState state() {
+    return subchannel == null ? ConnectivityState.READY : connectivity.getState();
+  }
+
   /** True if a session can be opened: gRPC has a connection, or none is known to be missing. */
   boolean isReady() {
-    return subchannel == null || connectivity.getState() == ConnectivityState.READY;
+    return state() == ConnectivityState.READY;
   }
 
   /** Returns what gRPC's picker returns for the call that opens a session to this backend. */

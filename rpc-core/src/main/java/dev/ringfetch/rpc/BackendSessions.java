@@ -148,7 +148,7 @@ final class BackendSessions {
     }
     early.forEach(begun -> begun.stream.giveUp(() -> Backend.LOST_CONNECTION));
     if (last != null) {
-      final boolean unused = giveUp(last.session(), Backend.LOST_CONNECTION);
+      final boolean unused = giveUp(last.session(), Backend.LOST_CONNECTION, false);
     }
   }
 
@@ -323,17 +323,15 @@ final class BackendSessions {
 
   /** As {@link #enterIdle()}, if the session is the newest still; returns whether it is. */
   boolean enterIdle(ClientSession session) {
-    if (!giveUp(session, "the channel is idle")) {
-      return false;
-    }
-    synchronized (this) {
-      growth.reset();
-    }
-    return true;
+    return giveUp(session, "the channel is idle", true);
   }
 
-  /** Ends a session when its calls have ended, if it is the newest still; returns whether it is. */
-  private boolean giveUp(ClientSession session, String reason) {
+  /**
+   * Ends a session when its calls have ended, if it is the newest still; returns whether it is.
+   *
+   * @param rests whether calls have paused: later rings begin with the shortest length again.
+   */
+  private boolean giveUp(ClientSession session, String reason, boolean rests) {
     final SessionAttempt growing;
     synchronized (this) {
       if (connection == null || connection.session() != session) {
@@ -341,6 +339,9 @@ final class BackendSessions {
       }
       final boolean isOpen = isOpen();
       use(null);
+      if (rests) {
+        growth.reset();
+      }
       obstacle = reason;
       reconnect.skip();
       // Where there is no ring, waiting calls wait for the attempt, whatever caused it.

@@ -436,6 +436,7 @@ final class Backends {
         ClientStreamTracer.StreamInfo info, Metadata headers) {
       return new ForwardingClientStreamTracer() {
         private volatile ClientStreamTracer tracer = new ClientStreamTracer() {};
+        private volatile boolean hasStream;
 
         @Override
         protected ClientStreamTracer delegate() {
@@ -443,7 +444,17 @@ final class Backends {
         }
 
         @Override
+        public void streamClosed(Status status) {
+          final Backend picked = hasStream ? null : pick.backend();
+          if (picked != null) { // it waits for this call's stream no longer
+            picked.sessions().streams().onCallSent();
+          }
+          super.streamClosed(status);
+        }
+
+        @Override
         public void streamCreated(Attributes transport, Metadata sent) {
+          hasStream = true;
           final Backend picked = pick.backend();
           if (picked != null) {
             picked.countGrpcCall();

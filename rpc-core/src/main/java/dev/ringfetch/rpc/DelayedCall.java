@@ -11,8 +11,8 @@ import java.util.function.Consumer;
 /**
  * A call that queues its operations until another call has started, and then replays them on that
  * one. A cancel does not wait for the replay: the other call gets it as soon as it has started, and
- * nothing else afterwards. No user code (interceptors, marshallers, listeners) runs under the
- * monitor. Thread-safe.
+ * the rest of a replay has no effect on it then. No user code (interceptors, marshallers,
+ * listeners) runs under the monitor. Thread-safe.
  *
  * <table>
  *   <caption>States</caption>

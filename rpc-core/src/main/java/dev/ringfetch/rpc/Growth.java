@@ -6,7 +6,7 @@ import dev.ringfetch.session.SessionContext;
 /**
  * The ring lengths that a channel asks for: short rings first, and full ones once the short ones
  * were too short, until the channel is idle. All but {@link #tryBegin} is guarded by the {@link
- * Backend}.
+ * BackendSessions}.
  */
 final class Growth {
   /** Pause between two requests for longer rings. */

@@ -136,8 +136,12 @@ final class Pick {
   /** Notes the result of gRPC's own pick for this call, and returns it. */
   PickResult become(PickResult other) {
     final Backend picked = backend(other);
-    if (picked != null && picked != backend && !isFixed) {
+    final Backend left = backend;
+    if (picked != null && picked != left && !isFixed) {
       backend = picked;
+      if (left != null) { // its session waits for this call's stream no longer
+        left.sessions().streams().onCallSent();
+      }
       picked.sessions().streams().seek();
     }
     return other;

@@ -7,7 +7,7 @@ import java.util.Map;
  * The pauses of a backend between attempts to open a session: they double with each failure. A
  * server that has refused for good is not asked again over the same connection, where gRPC tells of
  * connections. A fabric that could not be reached counts as doubtful for a while. Guarded by its
- * {@link Backend}.
+ * {@link BackendSessions}.
  */
 final class ReconnectPolicy {
   /** Limit of the pause after a refusal that holds as long as the connection. */
@@ -16,7 +16,8 @@ final class ReconnectPolicy {
   /** So many equal refusals over one connection hold as long as the connection: about a minute. */
   private static final int MAX_EQUAL = 9;
 
-  private static final int MAX_FLUSHES = 3;
+  /** A call that still waits after so many looks causes a flush again after as many. */
+  private static final int FLUSH_PERIOD = 64;
 
   private final boolean knowsConnections;
   private final Backoff backoff = new Backoff();
@@ -26,7 +27,7 @@ final class ReconnectPolicy {
   private String refusal;
   private int equal;
   private boolean refusedForGood;
-  private int flushes; // since a stream has ended
+  private int looks; // at calls that wait, since a stream has ended
 
   /**
    * Creates the policy; the first attempt may be made at once.
@@ -102,12 +103,16 @@ final class ReconnectPolicy {
     failures.remove(fabric);
   }
 
-  /** Whether one more flush may help: some at most, after a stream's end. */
+  /**
+   * Whether one more flush may help: seldom, the longer a call has waited since a stream's end. But
+   * never not at all: the connection's thread may have had no processor before.
+   */
   boolean mayFlush() {
-    return ++flushes <= MAX_FLUSHES;
+    looks++;
+    return Integer.bitCount(looks) == 1 || looks % FLUSH_PERIOD == 0;
   }
 
   void onStreamEnded() {
-    flushes = 0;
+    looks = 0;
   }
 }

@@ -4,6 +4,7 @@ import dev.ringfetch.call.ClientConnection;
 import dev.ringfetch.call.StreamingClientCall;
 import dev.ringfetch.session.ClientStream;
 import io.grpc.ClientCall;
+import io.grpc.Context;
 import io.grpc.Metadata;
 import io.grpc.Status;
 
@@ -42,15 +43,17 @@ final class RestartingCall<ReqT, RespT> extends DelayedCall<ReqT, RespT> {
   /** Starts the call again, in its executor and context, instead of closing the listener. */
   private void restart() {
     final boolean unused = begin(); // its only one: no part of it has left
+    final DelayedListener<RespT> delayed = new DelayedListener<>(listener);
     final ClientCall<ReqT, RespT> other;
     try {
       other = route.newRepeatedCall();
-      other.start(listener, headers);
+      other.start(delayed, headers);
     } catch (Throwable t) {
       end();
       listener.onClose(Status.fromThrowable(t), new Metadata());
       return;
     }
     become(other, started -> {});
+    delayed.release(other, route.executor(), Context.current());
   }
 }

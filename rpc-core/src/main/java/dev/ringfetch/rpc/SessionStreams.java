@@ -31,6 +31,9 @@ final class SessionStreams implements StreamRoom.Sessions {
   /** How long an attempt waits for the stream of the call that caused it. */
   private static final long FIRST_CALL_NS = 1_000_000_000;
 
+  /** Time after the end of a stream in which the transport may still have it. */
+  private static final long ENDING_NS = 5_000_000_000L;
+
   private final BackendSessions sessions;
   private final ReconnectPolicy reconnect;
   private final Backend backend;
@@ -38,6 +41,7 @@ final class SessionStreams implements StreamRoom.Sessions {
   private final StreamRoom room = new StreamRoom(this);
 
   private volatile boolean hasStreams;
+  private volatile long endedNs = System.nanoTime() - ENDING_NS; // the last stream
   private volatile boolean sought; // a call has asked for a ring, and its stream comes first
   private volatile boolean scarce; // calls have waited for the stream of a session, lately
 
@@ -84,6 +88,7 @@ final class SessionStreams implements StreamRoom.Sessions {
     synchronized (sessions) {
       streams.remove(ended);
       hasStreams = !streams.isEmpty();
+      endedNs = System.nanoTime();
       reconnect.onStreamEnded();
     }
   }
@@ -140,7 +145,7 @@ final class SessionStreams implements StreamRoom.Sessions {
 
   @Override
   public boolean haveStreams() {
-    return hasStreams;
+    return hasStreams || System.nanoTime() - endedNs < ENDING_NS;
   }
 
   /** Ends streams of sessions, those of draining sessions first. Calls on the rings continue. */

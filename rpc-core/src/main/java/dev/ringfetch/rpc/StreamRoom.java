@@ -162,7 +162,7 @@ final class StreamRoom {
 
   /** The actions of the sessions on a lack of streams. */
   interface Sessions {
-    /** Whether there are streams of sessions, or of attempts to open one. */
+    /** Whether there are, or were a moment ago, streams of sessions or of attempts to open one. */
     boolean haveStreams();
 
     /**

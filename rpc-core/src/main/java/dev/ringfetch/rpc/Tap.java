@@ -220,8 +220,10 @@ final class Tap extends LoadBalancer {
         return result;
       }
       final Pick made = fixed == null ? new Pick(this, result, false) : fixed;
-      if (made.backend() != null && !made.backend().isReady()) {
-        return result; // a policy may pick early: gRPC lets the call wait for the connection
+      final ConnectivityState now =
+          made.backend() == null ? ConnectivityState.READY : made.backend().state();
+      if (now != ConnectivityState.READY) { // picked early: the call waits for the next picker
+        return now == ConnectivityState.IDLE ? result : PickResult.withNoResult(); // or connects
       }
       probe.onPick(made);
       return PROBED;

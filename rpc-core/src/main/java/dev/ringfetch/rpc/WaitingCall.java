@@ -193,21 +193,32 @@ final class WaitingCall<ReqT, RespT> extends DelayedCall<ReqT, RespT> {
   }
 
   private void startRouted(Metadata added) {
+    final RoutedCall<ReqT, RespT> call = route.again(subject.entry, pick);
+    final DelayedListener<RespT> delayed = new DelayedListener<>(listener);
     if (!begin()) {
       return;
     }
     context.removeListener(contextListener); // the other call has its own
-    final RoutedCall<ReqT, RespT> call = route.again(subject.entry, pick);
     try {
-      headers.merge(added);
-      call.start(listener, headers);
-      become(call, started -> {});
-    } catch (RuntimeException | Error e) { // which nobody else would hear of
-      end();
-      call.cancel("Failed to start the call", e);
+      startRouted(call, delayed, added);
     } finally {
       channel.life().leave(this);
     }
+  }
+
+  private void startRouted(
+      RoutedCall<ReqT, RespT> call, DelayedListener<RespT> delayed, Metadata added) {
+    try {
+      headers.merge(added);
+      call.start(delayed, headers);
+    } catch (RuntimeException | Error e) { // the call may tell nobody, and its events are held
+      end();
+      tellClosed(Status.fromThrowable(e));
+      call.cancel("Failed to start the call", e);
+      return;
+    }
+    become(call, started -> {});
+    delayed.release(call, route.executor(), context);
   }
 
   /** Called on shutdownNow of the channel: ends the wait, without throwing. */
@@ -245,12 +256,16 @@ final class WaitingCall<ReqT, RespT> extends DelayedCall<ReqT, RespT> {
       ClientTracers.closed(route.options(), headers, status);
     } finally {
       try {
-        route.executor().execute(context.wrap(() -> listener.onClose(status, new Metadata())));
+        tellClosed(status);
       } finally {
         channel.life().leave(this);
       }
     }
     return true;
+  }
+
+  private void tellClosed(Status status) {
+    route.executor().execute(context.wrap(() -> listener.onClose(status, new Metadata())));
   }
 
   @Override

@@ -27,6 +27,7 @@ import java.lang.management.ManagementFactory;
 import java.util.concurrent.Executor;
 import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.Nested;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
 /** Handlers on bytes over each transport, and what they do to the definition of a service. */
@@ -310,7 +311,11 @@ final class LeanTest {
     }
   }
 
-  /** Besides 16 bytes with which each round that finds work verifies the memory. */
+  /**
+   * Besides 16 bytes with which each round that finds work verifies the memory. It needs a round
+   * whose handlers are all trusted, for which other processes leave no time.
+   */
+  @Tag("timing")
   @Test
   void aCallInThePollingThreadAllocatesNothing() throws Exception {
     final ServerServiceDefinition service =

@@ -3,6 +3,8 @@ package dev.ringfetch.rpc;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import java.util.ArrayList;
+import java.util.List;
 import org.junit.jupiter.api.Test;
 
 /** Pauses between attempts: which refusals hold, and until when. */
@@ -44,5 +46,18 @@ final class ReconnectPolicyTest {
     single.refused("the server has no Ringfetch", ReconnectPolicy.UNTIL_CONNECTED_NS);
     single.skip();
     assertTrue(single.pauseNs() <= 0);
+  }
+
+  @Test
+  void flushesBecomeRareAndDoNotEnd() {
+    final List<Integer> flushes = new ArrayList<>();
+    for (int look = 1; look <= 200; look++) {
+      if (policy.mayFlush()) {
+        flushes.add(look);
+      }
+    }
+    assertEquals(List.of(1, 2, 4, 8, 16, 32, 64, 128, 192), flushes);
+    policy.onStreamEnded();
+    assertTrue(policy.mayFlush(), "another stream has ended");
   }
 }

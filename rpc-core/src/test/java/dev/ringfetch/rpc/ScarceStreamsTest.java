@@ -32,7 +32,11 @@ import org.junit.jupiter.params.provider.ValueSource;
 
 /** Servers that allow few calls on a connection: the application's come before a session's. */
 final class ScarceStreamsTest extends RingFixture {
-  private static final long LONG_NS = TimeUnit.SECONDS.toNanos(4); // of a wait without end
+  /**
+   * Less than the time after which a step of a handshake ends by itself, with which a wait would
+   * end.
+   */
+  private static final long LONG_NS = HandshakeStream.STEP_TIMEOUT_NS * 4 / 5;
 
   private void serveFew(int calls) throws Exception {
     serve(

@@ -7,6 +7,7 @@ import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertNotNull;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import io.grpc.CallCredentials;
 import io.grpc.CallOptions;
 import io.grpc.ClientCall;
 import io.grpc.Metadata;
@@ -25,8 +26,10 @@ import java.util.List;
 import java.util.concurrent.BlockingQueue;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.Executor;
 import java.util.concurrent.LinkedBlockingQueue;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.function.BooleanSupplier;
 import java.util.function.Supplier;
@@ -85,7 +88,7 @@ abstract class StreamingContract extends TransportContract {
   }
 
   /** A listener that asks for nothing by itself. */
-  private static final class Listening extends ClientCall.Listener<byte[]> {
+  private static class Listening extends ClientCall.Listener<byte[]> {
     final AtomicInteger messages = new AtomicInteger();
     final AtomicInteger readies = new AtomicInteger();
     final CompletableFuture<Status> end = new CompletableFuture<>();
@@ -245,6 +248,38 @@ abstract class StreamingContract extends TransportContract {
           System.nanoTime() - startNs < TimeUnit.SECONDS.toNanos(TransportHarness.TIMEOUT_S), what);
       Thread.sleep(1);
     }
+  }
+
+  /** Also where its executor runs tasks at once: it is told when it can send. */
+  @Test
+  void aStreamWithCredentialsSendsWhenItIsReady() throws Exception {
+    harness.handle(UPLOAD, counting()).start();
+    final CallCredentials credentials =
+        new CallCredentials() {
+          @Override
+          public void applyRequestMetadata(
+              RequestInfo request, Executor executor, MetadataApplier applier) {
+            executor.execute(() -> applier.apply(new Metadata()));
+          }
+        };
+    final CallOptions options =
+        CallOptions.DEFAULT.withExecutor(Runnable::run).withCallCredentials(credentials);
+    final ClientCall<byte[], byte[]> call = harness.channel().newCall(UPLOAD, options);
+    final AtomicBoolean sent = new AtomicBoolean();
+    final Listening listening =
+        new Listening() {
+          @Override
+          public void onReady() {
+            if (call.isReady() && !sent.getAndSet(true)) {
+              call.sendMessage(new byte[7]);
+              call.halfClose();
+            }
+          }
+        };
+    call.start(listening, new Metadata());
+    call.request(1);
+    assertEquals(Status.Code.OK, listening.end().getCode());
+    assertEquals(1, listening.messages.get());
   }
 
   @Test
