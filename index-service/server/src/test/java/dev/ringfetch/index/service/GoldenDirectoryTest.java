@@ -49,6 +49,7 @@ class GoldenDirectoryTest {
   private static final String TAGGED = "{tag} of a key";
 
   @TempDir Path data;
+  @TempDir Path others;
 
   @ParameterizedTest
   @ValueSource(ints = {1, 2})
@@ -70,7 +71,7 @@ class GoldenDirectoryTest {
   @Test
   void nothingIsSalvagedFromFormat1() throws Exception {
     unpack("format-1-journal");
-    final Path salvaged = data.resolveSibling("salvaged");
+    final Path salvaged = others.resolve("salvaged");
     refused(1, () -> Salvage.run(data, salvaged, 64L << 20));
     assertFalse(Files.exists(salvaged));
   }
@@ -79,7 +80,7 @@ class GoldenDirectoryTest {
   @Test
   void entriesAreSalvagedFromFormat2() throws Exception {
     unpack("format-2-journal");
-    final Path salvaged = data.resolveSibling("salvaged");
+    final Path salvaged = others.resolve("salvaged");
     Salvage.run(data, salvaged, 64L << 20);
     data = salvaged;
     final Map<String, String> expected = expected();
