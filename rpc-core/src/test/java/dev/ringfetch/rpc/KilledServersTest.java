@@ -16,6 +16,7 @@ import java.io.BufferedReader;
 import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.nio.ByteBuffer;
+import java.nio.channels.ClosedChannelException;
 import java.nio.channels.FileChannel;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -266,6 +267,13 @@ final class KilledServersTest {
     }
   }
 
+  /** gRPC ends a call so, too, that meets a connection which is closed just then. */
+  private static boolean isOfALostServer(Status status) {
+    return status.getCode() == Status.Code.UNAVAILABLE
+        || (status.getCode() == Status.Code.UNKNOWN
+            && status.getCause() instanceof ClosedChannelException);
+  }
+
   private void assertExecutedOnce(RingChannel channel) throws IOException {
     final Map<Long, Integer> executed = new HashMap<>();
     for (final Path record : records) {
@@ -281,7 +289,7 @@ final class KilledServersTest {
           if (status.isOk()) {
             assertEquals(1, executed.get(id), "id=" + id);
           } else {
-            assertEquals(Status.Code.UNAVAILABLE, status.getCode(), () -> id + ": " + status);
+            assertTrue(isOfALostServer(status), () -> id + ": " + status);
           }
         });
     final long failed = outcomes.values().stream().filter(status -> !status.isOk()).count();
