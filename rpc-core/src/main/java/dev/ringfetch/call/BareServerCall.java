@@ -210,18 +210,8 @@ public abstract class BareServerCall implements InlineTask {
   }
 
   @Override
-  public final boolean isDoubtful() {
-    return record.isDoubtful();
-  }
-
-  @Override
-  public final void ranInline(long durationNs, long processorNs) {
-    record.ranInline(durationNs, processorNs, 1);
-  }
-
-  @Override
-  public final void overran(boolean waits) {
-    record.overran(waits);
+  public final RunRecord record() {
+    return record;
   }
 
   @Override

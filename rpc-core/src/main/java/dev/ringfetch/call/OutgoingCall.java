@@ -210,11 +210,6 @@ abstract class OutgoingCall<ReqT, RespT> extends ClientCall<ReqT, RespT>
     return 1;
   }
 
-  /** The parts of the last run in the poller's thread. Called by the poller. */
-  int inlineParts() {
-    return 1;
-  }
-
   @Override
   public final InlineTask nextInLine() {
     return nextInLine;
@@ -226,18 +221,8 @@ abstract class OutgoingCall<ReqT, RespT> extends ClientCall<ReqT, RespT>
   }
 
   @Override
-  public final boolean isDoubtful() {
-    return record.isDoubtful();
-  }
-
-  @Override
-  public final void ranInline(long durationNs, long processorNs) {
-    record.ranInline(durationNs, processorNs, inlineParts());
-  }
-
-  @Override
-  public final void overran(boolean waits) {
-    record.overran(waits);
+  public final RunRecord record() {
+    return record;
   }
 
   /** Listens to the context until {@link #stopWatching}; costs nothing for one that never ends. */

@@ -220,18 +220,8 @@ abstract class ServerCallTask<ReqT, RespT> extends EncodedCall<ReqT, RespT>
   }
 
   @Override
-  public final boolean isDoubtful() {
-    return record.isDoubtful();
-  }
-
-  @Override
-  public final void ranInline(long durationNs, long processorNs) {
-    record.ranInline(durationNs, processorNs, 1);
-  }
-
-  @Override
-  public final void overran(boolean waits) {
-    record.overran(waits);
+  public final RunRecord record() {
+    return record;
   }
 
   @Override

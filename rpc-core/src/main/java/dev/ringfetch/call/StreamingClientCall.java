@@ -321,7 +321,7 @@ public final class StreamingClientCall<ReqT, RespT> extends OutgoingCall<ReqT, R
   }
 
   @Override
-  int inlineParts() {
+  public int inlineParts() {
     return inlineParts;
   }
 

@@ -2,6 +2,7 @@ package dev.ringfetch.call;
 
 import com.google.errorprone.annotations.concurrent.GuardedBy;
 import dev.ringfetch.session.owner.SharedField;
+import dev.ringfetch.session.poller.InlineTask;
 import dev.ringfetch.session.poller.ProcessorTime;
 import java.lang.invoke.MethodHandles;
 import java.lang.invoke.VarHandle;
@@ -25,7 +26,7 @@ import org.agrona.concurrent.NanoClock;
  * <p>Each time the trust is lost, twice as many short runs are needed to earn it again; each
  * quarter of a second since then halves that number again.
  */
-public final class TaskRecord {
+public final class TaskRecord implements InlineTask.RunRecord {
   /** Longest run that is short, in nanoseconds: about what a hand-over costs both threads. */
   public static final long SHORT_NS_DEFAULT = 10_000;
 
@@ -98,8 +99,8 @@ public final class TaskRecord {
     return trusted;
   }
 
-  /** True when the processor time of the next run in the poller is to be measured. */
-  boolean isDoubtful() {
+  @Override
+  public boolean isDoubtful() {
     return doubts > 0;
   }
 
@@ -121,8 +122,8 @@ public final class TaskRecord {
     }
   }
 
-  /** Counts a run on the poller's thread, as {@link #ranElsewhere} does. */
-  void ranInline(long durationNs, long processorNs, int parts) {
+  @Override
+  public void ranInline(long durationNs, long processorNs, int parts) {
     if (isLong(durationNs / parts)) {
       final long computedNs = processorNs / parts;
       lose(
@@ -146,12 +147,8 @@ public final class TaskRecord {
     return false;
   }
 
-  /**
-   * Counts a run that still keeps the poller's thread, so that the backup thread polls.
-   *
-   * @param waits whether its thread was found waiting: that is its own behaviour, not chance.
-   */
-  void overran(boolean waits) {
+  @Override
+  public void overran(boolean waits) {
     doubts = LONG_DOUBTS; // the next one's time is known
     lose(waits ? Integer.MAX_VALUE : PENALTY);
   }

@@ -25,23 +25,36 @@ public interface InlineTask {
    */
   void handOver();
 
-  /** True when the processor time of its run is to be measured, because earlier ones were long. */
-  boolean isDoubtful();
+  /** The record of tasks of its kind. */
+  RunRecord record();
 
-  /**
-   * Called when it has run inline, and the thread still has the poller, or it was doubtful.
-   *
-   * @param processorNs time that it has computed, or {@link ProcessorTime#UNKNOWN}.
-   */
-  void ranInline(long durationNs, long processorNs);
+  /** The parts of its last run in the poller's thread: the run is as long as one, on average. */
+  default int inlineParts() {
+    return 1;
+  }
 
-  /**
-   * Called on the backup thread that has taken the poller over, because the task runs inline for
-   * too long.
-   *
-   * @param waits true when its thread was found waiting, and not only slow.
-   */
-  void overran(boolean waits);
+  /** The record of how long tasks of a kind keep their thread. Thread-safe. */
+  interface RunRecord {
+    /** True when the processor time of a run is to be measured, because earlier ones were long. */
+    boolean isDoubtful();
+
+    /**
+     * Called when a task has run inline, and the thread still has the poller, or it was doubtful.
+     *
+     * @param durationNs for which it kept its thread.
+     * @param processorNs time that it has computed, or {@link ProcessorTime#UNKNOWN}.
+     * @param parts see {@link InlineTask#inlineParts}.
+     */
+    void ranInline(long durationNs, long processorNs, int parts);
+
+    /**
+     * Called on the backup thread that has taken the poller over, because a task runs inline for
+     * too long.
+     *
+     * @param waits true when its thread was found waiting, and not only slow.
+     */
+    void overran(boolean waits);
+  }
 
   /** The next task in the queue of its session. */
   @Nullable InlineTask nextInLine();

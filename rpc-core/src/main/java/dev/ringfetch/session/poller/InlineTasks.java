@@ -115,7 +115,10 @@ final class InlineTasks implements Patience {
       Thread.interrupted(); // meant for the task, not for the poller
       final long endNs = clock.nanoTime();
       if (!lost || processorNs != ProcessorTime.UNKNOWN) {
-        task.ranInline(endNs - nowNs, ProcessorTime.sinceNs(processorNs, endNs - nowNs));
+        final long durationNs = endNs - nowNs;
+        task.record()
+            .ranInline(
+                durationNs, ProcessorTime.sinceNs(processorNs, durationNs), task.inlineParts());
       }
       if (lost) {
         return LOST;
@@ -149,7 +152,7 @@ final class InlineTasks implements Patience {
     try {
       lease.lendInline();
       backup.wake(); // may come late; where there is no thread, the next one looks
-      if (task.isDoubtful()) {
+      if (task.record().isDoubtful()) {
         processorNs = ProcessorTime.nowNs();
       }
       task.runInline();
@@ -209,7 +212,7 @@ final class InlineTasks implements Patience {
     final InlineTask late = running;
     running = null;
     if (lease.wasInline() && lentNs == lentAtNs) { // otherwise the task has only just begun
-      late.overran(waits);
+      late.record().overran(waits);
     }
     handOver();
   }

@@ -71,7 +71,7 @@ class InlineBackupTest {
     }
 
     @Override
-    public void ranInline(long durationNs, long processorNs) {}
+    public void ranInline(long durationNs, long processorNs, int parts) {}
 
     @Override
     public void overran(boolean waits) {

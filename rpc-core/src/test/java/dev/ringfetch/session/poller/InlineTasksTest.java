@@ -59,7 +59,7 @@ class InlineTasksTest {
     }
 
     @Override
-    public void ranInline(long durationNs, long processorNs) {
+    public void ranInline(long durationNs, long processorNs, int parts) {
       done.add(name + " took " + durationNs);
     }
 

@@ -1,8 +1,13 @@
 package dev.ringfetch.session.poller;
 
-/** Stands in line. */
-public abstract class LinkedTask implements InlineTask {
+/** Stands in line, and is its own record. */
+public abstract class LinkedTask implements InlineTask, InlineTask.RunRecord {
   private InlineTask next;
+
+  @Override
+  public final RunRecord record() {
+    return this;
+  }
 
   @Override
   public boolean isDoubtful() {

@@ -300,7 +300,7 @@ class TaskBackupTest {
     public void handOver() {}
 
     @Override
-    public void ranInline(long durationNs, long processorNs) {}
+    public void ranInline(long durationNs, long processorNs, int parts) {}
 
     @Override
     public void overran(boolean waits) {
