@@ -35,7 +35,6 @@ final class Backend {
   private volatile List<EquivalentAddressGroup> addresses;
   private volatile ConnectivityStateInfo connectivity =
       ConnectivityStateInfo.forNonError(ConnectivityState.IDLE);
-  private volatile ClientConnection connection;
 
   /**
    * Creates a backend; nothing is opened yet.
@@ -142,13 +141,7 @@ final class Backend {
 
   /** The ring that is open, or null. */
   ClientConnection open() {
-    final ClientConnection open = connection;
-    return open != null && open.isOpen() ? open : null;
-  }
-
-  /** Sets the ring of new calls; null: there is none. */
-  void use(ClientConnection ring) {
-    connection = ring;
+    return sessions.open();
   }
 
   /**

@@ -70,8 +70,7 @@ final class BackendSessions {
   private final WaitForReady<ClientConnection> waitForReady =
       new WaitForReady<>(this::connect, this::pauseNs);
 
-  @GuardedBy("this")
-  private ClientConnection connection; // of the newest session
+  private volatile ClientConnection connection; // of the newest session; changed under the monitor
 
   @GuardedBy("this")
   private SessionAttempt attempt;
@@ -142,7 +141,7 @@ final class BackendSessions {
   void onDisconnected() {
     final List<SessionAttempt> early;
     final ClientConnection last;
-    synchronized (this) {
+    synchronized (this) { // both at one moment
       early = streams.list().stream().filter(begun -> begun.opened == null).toList();
       last = connection;
     }
@@ -157,7 +156,7 @@ final class BackendSessions {
    * stream over which that is done.
    */
   boolean isWorthAWait() {
-    if (!streams.areScarce() || backend.open() != null) {
+    if (!streams.areScarce() || open() != null) {
       return false;
     }
     begin();
@@ -170,8 +169,9 @@ final class BackendSessions {
   CompletableFuture<ClientConnection> connect() {
     begin();
     synchronized (this) {
-      if (isOpen()) {
-        return CompletableFuture.completedFuture(connection);
+      final ClientConnection open = open();
+      if (open != null) {
+        return CompletableFuture.completedFuture(open);
       }
       return attempt != null
           ? attempt.future
@@ -234,28 +234,20 @@ final class BackendSessions {
     }
   }
 
-  @GuardedBy("this")
-  private boolean isOpen() {
-    return connection != null && connection.isOpen();
-  }
-
-  /** Sets the ring of new calls. */
-  @GuardedBy("this")
-  private void use(ClientConnection next) {
-    connection = next;
-    backend.use(next);
+  /** The ring of new calls; null if none is open. */
+  ClientConnection open() {
+    final ClientConnection newest = connection;
+    return newest != null && newest.isOpen() ? newest : null;
   }
 
   /** True if an attempt may start now. */
   synchronized boolean isTimeForAttempt() {
-    return !isOpen() && attempt == null && !isLeaving() && reconnect.pauseNs() <= 0;
+    return open() == null && attempt == null && !isLeaving() && reconnect.pauseNs() <= 0;
   }
 
   @GuardedBy("this")
   private SessionAttempt newAttempt(String grownFabric) {
-    if (streams
-        .areScarce()) { // there may be no room for a second stream: the first session gets long
-      // rings
+    if (streams.areScarce()) { // no room for a second stream, perhaps: long rings at once
       growth.onCrowded();
     }
     final SessionAttempt.Plan plan =
@@ -276,9 +268,9 @@ final class BackendSessions {
   private void grow(ClientSession session) {
     final SessionAttempt begun;
     synchronized (this) {
-      final boolean isOpen = isOpen();
-      if (isLeaving() || !isOpen || connection.session() != session) {
-        if (!isOpen && !sessions.contains(session)) { // it was lost, and not put to rest
+      final ClientConnection open = open();
+      if (isLeaving() || open == null || open.session() != session) {
+        if (open == null && !sessions.contains(session)) { // it was lost, and not put to rest
           growth.onCrowded();
         }
         return;
@@ -287,7 +279,7 @@ final class BackendSessions {
       if (attempt != null) {
         return; // and begins with more
       }
-      begun = newAttempt(connection.fabric());
+      begun = newAttempt(open.fabric());
     }
     Context.ROOT.run(begun::start);
   }
@@ -312,12 +304,9 @@ final class BackendSessions {
 
   /** Ends the session when its calls have ended; the next call opens another, at once. */
   void enterIdle() {
-    final ClientConnection open;
-    synchronized (this) {
-      open = connection;
-    }
-    if (open != null) {
-      final boolean unused = enterIdle(open.session());
+    final ClientConnection last = connection;
+    if (last != null) {
+      final boolean unused = enterIdle(last.session());
     }
   }
 
@@ -337,8 +326,8 @@ final class BackendSessions {
       if (connection == null || connection.session() != session) {
         return false;
       }
-      final boolean isOpen = isOpen();
-      use(null);
+      final boolean isOpen = open() != null;
+      connection = null;
       if (rests) {
         growth.reset();
       }
@@ -475,8 +464,8 @@ final class BackendSessions {
         attempt = null;
         streams.onOpened(successful);
         openedPosition = session.pollPosition();
-        outgrown = isOpen() ? connection : null;
-        use(made);
+        outgrown = open();
+        connection = made;
         move(State.OPEN);
         obstacle = "drained"; // once it is not open, until its end or a refusal says more
       }
@@ -526,7 +515,7 @@ final class BackendSessions {
       if (unsuccessful.plan.grownFabric() == null) {
         refused(told, maxBackoffNs);
         news = told;
-      } else if (!isOpen()) { // it says nothing of a session that begins
+      } else if (open() == null) { // it says nothing of a session that begins
         obstacle = told;
         move(State.WITHOUT);
         news = told;
@@ -574,7 +563,7 @@ final class BackendSessions {
       }
       last = isLeaving();
       if (connection != null && connection.session() == session) {
-        use(null);
+        connection = null;
         news = reason;
         if (session.pollPosition() == openedPosition) {
           reconnect.refused(reason, Backoff.MAX_NS);
