@@ -1,5 +1,6 @@
 package dev.ringfetch.rpc;
 
+import dev.ringfetch.session.owner.SharedField;
 import io.grpc.Attributes;
 import io.grpc.Metadata;
 import io.grpc.Status;
@@ -22,15 +23,8 @@ public final class LeanCall {
   private static final Status FAILED =
       Status.UNKNOWN.withDescription("Application error processing RPC");
 
-  private static final VarHandle STATE;
-
-  static {
-    try {
-      STATE = MethodHandles.lookup().findVarHandle(LeanCall.class, "state", State.class);
-    } catch (ReflectiveOperationException e) {
-      throw new ExceptionInInitializerError(e);
-    }
-  }
+  private static final VarHandle STATE =
+      SharedField.of(MethodHandles.lookup(), "state", State.class);
 
   /** The life of a call from the start of its handler on. */
   private enum State {

@@ -223,7 +223,8 @@ final class Tap extends LoadBalancer {
       final ConnectivityState now =
           made.backend() == null ? ConnectivityState.READY : made.backend().state();
       if (now != ConnectivityState.READY) { // picked early: the call waits for the next picker
-        return now == ConnectivityState.IDLE ? result : PickResult.withNoResult(); // or connects
+        // The result of an idle subchannel makes gRPC connect it.
+        return now == ConnectivityState.IDLE ? result : PickResult.withNoResult();
       }
       probe.onPick(made);
       return PROBED;
