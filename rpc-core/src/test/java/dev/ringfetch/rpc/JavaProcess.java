@@ -3,6 +3,7 @@ package dev.ringfetch.rpc;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 
 import java.io.BufferedReader;
+import java.io.IOException;
 import java.io.InputStreamReader;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Path;
@@ -34,7 +35,12 @@ final class JavaProcess {
     return run(options, null);
   }
 
-  private static String run(List<String> options, String variable) throws Exception {
+  /** Starts a program, with all that stands behind {@code java} on the command line. */
+  static Process start(List<String> options) throws IOException {
+    return builder(options).start();
+  }
+
+  private static ProcessBuilder builder(List<String> options) {
     final List<String> command =
         new ArrayList<>(
             List.of(
@@ -44,6 +50,11 @@ final class JavaProcess {
     final ProcessBuilder builder =
         new ProcessBuilder(command).redirectError(ProcessBuilder.Redirect.INHERIT);
     builder.environment().remove(GrpcBuilders.VARIABLE);
+    return builder;
+  }
+
+  private static String run(List<String> options, String variable) throws Exception {
+    final ProcessBuilder builder = builder(options);
     if (variable != null) {
       builder.environment().put(GrpcBuilders.VARIABLE, variable);
     }

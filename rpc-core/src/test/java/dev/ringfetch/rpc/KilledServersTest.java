@@ -59,17 +59,14 @@ final class KilledServersTest {
   private record Child(Process process, int port) {
     static Child start(Path directory, Path record) throws IOException {
       final Process process =
-          new ProcessBuilder(
-                  Path.of(System.getProperty("java.home"), "bin", "java").toString(),
-                  "-XX:TieredStopAtLevel=1",
+          JavaProcess.start(
+              List.of(
                   "-XX:+UseSerialGC",
                   "-cp",
                   System.getProperty("java.class.path"),
                   KilledServersTest.class.getName(),
                   directory.toString(),
-                  record.toString())
-              .redirectError(ProcessBuilder.Redirect.INHERIT)
-              .start();
+                  record.toString()));
       @SuppressWarnings("resource") // as long as the process
       final BufferedReader out = process.inputReader();
       final String port = out.readLine();

@@ -13,7 +13,6 @@ import io.grpc.reflection.v1.ServiceResponse;
 import io.grpc.stub.StreamObserver;
 import java.io.IOException;
 import java.util.Set;
-import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
 import java.util.stream.Collectors;
 import org.junit.jupiter.api.AfterEach;
@@ -50,25 +49,11 @@ class HostedServicesTest {
 
   @Test
   void reflectionListsTheServices() throws Exception {
-    final CompletableFuture<ServerReflectionResponse> answer = new CompletableFuture<>();
+    final FirstAnswer<ServerReflectionResponse> answer = new FirstAnswer<>();
     final StreamObserver<ServerReflectionRequest> requests =
         ServerReflectionGrpc.newStub(server.channel())
             .withDeadlineAfter(DEADLINE_SECONDS, TimeUnit.SECONDS)
-            .serverReflectionInfo(
-                new StreamObserver<>() {
-                  @Override
-                  public void onNext(ServerReflectionResponse response) {
-                    answer.complete(response);
-                  }
-
-                  @Override
-                  public void onError(Throwable failure) {
-                    answer.completeExceptionally(failure);
-                  }
-
-                  @Override
-                  public void onCompleted() {}
-                });
+            .serverReflectionInfo(answer);
     requests.onNext(ServerReflectionRequest.newBuilder().setListServices("").build());
     final ServerReflectionResponse response = answer.get(DEADLINE_SECONDS, TimeUnit.SECONDS);
     requests.onCompleted();

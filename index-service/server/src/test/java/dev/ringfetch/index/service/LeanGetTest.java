@@ -9,13 +9,13 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 import com.google.protobuf.ByteString;
 import com.google.protobuf.InvalidProtocolBufferException;
 import com.google.protobuf.UnknownFieldSet;
+import dev.ringfetch.index.FirstAnswer;
 import dev.ringfetch.index.v1.GetRequest;
 import dev.ringfetch.index.v1.GetResponse;
 import dev.ringfetch.index.v1.PutRequest;
 import dev.ringfetch.index.v1.PutResponse;
 import io.grpc.stub.StreamObserver;
 import java.util.Random;
-import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
 import java.util.function.Consumer;
 import org.junit.jupiter.api.AfterEach;
@@ -36,22 +36,8 @@ final class LeanGetTest {
   }
 
   private static <T> T await(Consumer<StreamObserver<T>> call) throws Exception {
-    final CompletableFuture<T> answer = new CompletableFuture<>();
-    call.accept(
-        new StreamObserver<>() {
-          @Override
-          public void onNext(T response) {
-            answer.complete(response);
-          }
-
-          @Override
-          public void onError(Throwable failure) {
-            answer.completeExceptionally(failure);
-          }
-
-          @Override
-          public void onCompleted() {}
-        });
+    final FirstAnswer<T> answer = new FirstAnswer<>();
+    call.accept(answer);
     return answer.get(60, TimeUnit.SECONDS);
   }
 
