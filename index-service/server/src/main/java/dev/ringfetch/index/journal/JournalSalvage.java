@@ -6,10 +6,13 @@ import java.io.IOException;
 import java.nio.ByteBuffer;
 import java.util.ArrayList;
 import java.util.Arrays;
+import java.util.Collections;
 import java.util.Comparator;
-import java.util.HashSet;
+import java.util.HashMap;
 import java.util.List;
+import java.util.Map;
 import java.util.Set;
+import java.util.TreeSet;
 import java.util.zip.CRC32C;
 
 /**
@@ -43,8 +46,8 @@ public final class JournalSalvage {
   /** Bytes of the journal without records, after the last batch that follows its predecessor. */
   private final List<Gap> open = new ArrayList<>();
 
-  /** Segments without a header. */
-  private final Set<String> headless = new HashSet<>();
+  /** Segments without a header that no line of {@link #gaps} names yet. */
+  private final Set<String> headless = new TreeSet<>();
 
   private long origin;
   private long records;
@@ -128,27 +131,27 @@ public final class JournalSalvage {
     gaps.add("cannot be read: file=" + disk.describe(name) + ": " + reason.getMessage());
   }
 
-  /** Adopts another origin if the files agree on one, and none has that of the directory. */
+  /** Adopts the origin of most files if none of them has that of the directory. */
   private void findOrigin(List<String> names) {
-    long other = 0;
+    final Map<Long, Integer> files = new HashMap<>();
     for (final String name : names) {
       final boolean isSegment = SegmentDescriptor.number(name) >= 0;
       if (isSegment || SnapshotDescriptor.number(name) >= 0) {
         final long found =
             FileHeader.origin(
                 disk, name, isSegment ? SegmentDescriptor.MAGIC : SnapshotDescriptor.MAGIC);
-        if (found != 0 && found == origin) {
-          return;
+        if (found != 0) {
+          files.merge(found, 1, Integer::sum);
         }
-        other = found == 0 ? other : found;
       }
     }
-    if (other != 0) {
-      if (origin != 0) {
-        gaps.add("all files are of another directory than the identity: data=" + disk);
-      }
-      origin = other;
+    if (files.isEmpty() || files.containsKey(origin)) {
+      return;
     }
+    if (origin != 0) {
+      gaps.add("all files are of another directory than the identity: data=" + disk);
+    }
+    origin = Collections.max(files.entrySet(), Map.Entry.comparingByValue()).getKey();
   }
 
   /** The newest snapshot that is whole; null if there is none. */
@@ -215,20 +218,30 @@ public final class JournalSalvage {
 
   private void readJournal(List<String> names, SnapshotFile base) throws IOException {
     final List<SegmentFile> segments = segments(names);
+    final SegmentFile first = segments.isEmpty() ? null : segments.get(0);
     long begin = 0;
     if (base != null) {
       begin = base.begin();
       reached = begin == SegmentDescriptor.BATCH_OFFSET ? 0 : begin;
-    } else if (!segments.isEmpty() && segments.get(0).base() == 0) {
+    } else if (first != null && first.base() == 0) {
       reached = 0;
-    } else if (!segments.isEmpty()) {
+    } else if (first != null) {
       gaps.add(
           "the journal has no begin, and no snapshot is whole: first="
-              + disk.describe(segments.get(0).name()));
+              + disk.describe(first.name()));
     }
-    for (final SegmentFile segment : segments) {
-      if (segment.end() > begin || segment.base() < 0) {
-        read(segment, begin);
+    if (first != null && first.base() > begin && !headless.contains(first.name())) {
+      missing(first.number() - 1);
+    }
+    for (int i = 0; i < segments.size(); i++) {
+      final SegmentFile segment = segments.get(i);
+      final SegmentFile next = i + 1 == segments.size() ? null : segments.get(i + 1);
+      long end = segment.end();
+      if (headless.contains(segment.name())) { // the length of such a file says nothing
+        end = next == null || next.base() < 0 ? Long.MAX_VALUE : next.base();
+      }
+      if (end > begin) {
+        read(segment, begin, next == null);
       }
     }
     for (final Gap gap : open) {
@@ -243,14 +256,23 @@ public final class JournalSalvage {
               + reached
               + ", the journal was synced up to position="
               + durable);
+      headless.forEach(this::nameHeadless);
     }
   }
 
+  private void missing(long number) {
+    gaps.add("missing: file=" + disk.describe(SegmentDescriptor.name(number)));
+  }
+
+  private void nameHeadless(String name) {
+    gaps.add("no header of a segment: file=" + disk.describe(name));
+  }
+
   /** Reads a segment from a position on; all of it if its place is unknown. */
-  private void read(SegmentFile segment, long begin) throws IOException {
+  private void read(SegmentFile segment, long begin, boolean isLast) throws IOException {
     try (DiskFile file = disk.open(segment.name())) {
       final Scan scan = new Scan(segment.name(), file, origin, segment.base());
-      if (segment.base() < 0) {
+      if (headless.contains(segment.name())) {
         scan.findBase();
       }
       scan.run(
@@ -258,9 +280,10 @@ public final class JournalSalvage {
               ? SegmentDescriptor.BATCH_OFFSET
               : Math.max(SegmentDescriptor.BATCH_OFFSET, begin - scan.base),
           sink);
-      final boolean isUsed = scan.found > 0 || segment.base() < 0; // as far as the salvage can know
-      if (isUsed && headless.contains(segment.name())) {
-        gaps.add("no header of a segment: file=" + disk.describe(segment.name()));
+      // The last one may have been in preparation: no header, and no record yet.
+      final boolean isUsed = scan.found > 0 || segment.base() < 0 || !isLast;
+      if (isUsed && headless.remove(segment.name())) {
+        nameHeadless(segment.name());
       }
     } catch (SinkFailure e) {
       throw e.cause;
@@ -284,11 +307,15 @@ public final class JournalSalvage {
       final SegmentFile before = i == 0 ? null : found.get(i - 1);
       final SegmentFile behind = i + 1 == found.size() ? null : found.get(i + 1);
       if (before != null && segment.number() > before.number() + 1) {
-        gaps.add("missing: file=" + disk.describe(SegmentDescriptor.name(before.number() + 1)));
+        missing(before.number() + 1);
       }
       if (segment.base() < 0) {
-        long base = segment.number() == 1 ? 0 : -1;
-        if (before != null && before.base() >= 0 && before.number() + 1 == segment.number()) {
+        long base = -1;
+        if (segment.number() == 1) {
+          base = 0;
+        } else if (before != null
+            && before.base() >= 0
+            && before.number() + 1 == segment.number()) {
           base = before.end();
         } else if (behind != null
             && behind.base() >= 0

@@ -90,6 +90,8 @@ public final class FileChanges {
           final String second = names.get(random.nextInt(names.size()));
           disk.content(name, disk.content(second));
           disk.content(second, content);
+          counted.accept(what);
+          return "swap " + name + " and " + second;
         }
       }
     }

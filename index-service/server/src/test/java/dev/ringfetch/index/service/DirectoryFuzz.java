@@ -514,16 +514,16 @@ final class DirectoryFuzz {
       SimulatedDisk disk,
       Salvage.Report report,
       List<String> done) {
-    final boolean isThere = record.places().stream().anyMatch(place -> isIntact(place, disk));
-    final ByteString value = model.get(names.get(key.index())).get(key.key());
-    if (isThere && !Objects.equals(value, found.get(key.key()))) {
+    if (report.isComplete()
+        || Objects.equals(model.get(names.get(key.index())).get(key.key()), found.get(key.key()))) {
+      return;
+    }
+    if (record.places().stream().anyMatch(place -> isIntact(place, disk))) {
       throw new AssertionError(
           "not hit, and not found: " + key + " " + record + " " + done + " " + report.lines());
     }
-    final boolean isNamed =
-        record.places().stream()
-            .anyMatch(place -> report.lines().stream().anyMatch(place::isNamed));
-    if (!isThere && !report.isComplete() && !isNamed) {
+    if (record.places().stream()
+        .noneMatch(place -> report.lines().stream().anyMatch(place::isNamed))) {
       throw new AssertionError("not named: " + record + " " + done + " " + report.lines());
     }
   }

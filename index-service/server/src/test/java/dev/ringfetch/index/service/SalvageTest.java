@@ -1,5 +1,6 @@
 package dev.ringfetch.index.service;
 
+import static java.nio.file.StandardCopyOption.REPLACE_EXISTING;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertThrows;
@@ -242,6 +243,21 @@ class SalvageTest {
     assertSame(model, salvage(data, false, "missing: file=" + data.resolve("identity")));
   }
 
+  /** Most of its files say it: one is of another directory. */
+  @Test
+  void withoutIdentityAFileOfAnotherDirectoryIsNamed() throws Exception {
+    final Path data = data();
+    Files.delete(data.resolve("identity"));
+    final Path other = parent.resolve("other");
+    try (Indexes indexes = open(other)) {
+      indexes.create(NAME, IndexKind.HASH, Durability.DISK);
+      snapshot(indexes);
+    }
+    final Path snapshot = data.resolve(NEWEST);
+    Files.copy(other.resolve("snapshot-0000000001"), snapshot, REPLACE_EXISTING);
+    assertSame(model, salvage(data, false, "of another directory: file=" + snapshot));
+  }
+
   /** No start is possible then, and all files are searched. */
   @Test
   void withoutACheckpointAllIsFound() throws IOException {
@@ -383,6 +399,40 @@ class SalvageTest {
     Files.delete(data.resolve("journal-0000000002"));
     Files.move(data.resolve(SEGMENT), data.resolve("journal-0000000007"));
     final Map<ByteString, Entry> found = salvage(data, false, "no header", "synced up to");
+    assertTrue(found.size() > KEYS / 2, "the snapshot is there: found=" + found.size());
+  }
+
+  /** Nothing in it tells that it was long, so that it reached behind the snapshot. */
+  @Test
+  void aSegmentIsNamedThatIsAnotherFileNow() throws IOException {
+    final Path data = data();
+    Files.copy(data.resolve("identity"), data.resolve(SEGMENT), REPLACE_EXISTING);
+    final Map<ByteString, Entry> found =
+        salvage(data, false, "no header of a segment: file=" + data.resolve(SEGMENT));
+    assertTrue(found.size() > KEYS / 2, "the snapshot is there: found=" + found.size());
+  }
+
+  /** Its length was lost with its header, and what is left of it says where it was. */
+  @Test
+  void aSegmentThatWasCutWithoutItsHeaderIsRead() throws IOException {
+    final Path data = data();
+    Files.move(data.resolve(SEGMENT), data.resolve("journal-0000000007"));
+    Files.move(data.resolve("journal-0000000002"), data.resolve("journal-0000000008"));
+    zero(data.resolve("journal-0000000007"), 0, 512);
+    try (RandomAccessFile cut =
+        new RandomAccessFile(data.resolve("journal-0000000007").toFile(), "rw")) {
+      cut.setLength(used);
+    }
+    assertSame(model, salvage(data, false, "no header"));
+  }
+
+  @Test
+  void theSegmentIsNamedThatIsMissingBehindASnapshot() throws IOException {
+    final Path data = data();
+    Files.delete(data.resolve(SEGMENT));
+    Files.delete(data.resolve("identity")); // else the reading of a start names it
+    final Map<ByteString, Entry> found =
+        salvage(data, false, "missing: file=" + data.resolve(SEGMENT));
     assertTrue(found.size() > KEYS / 2, "the snapshot is there: found=" + found.size());
   }
 
