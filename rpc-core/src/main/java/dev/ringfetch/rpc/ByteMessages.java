@@ -26,7 +26,10 @@ final class ByteMessages implements MethodDescriptor.Marshaller<byte[]> {
   @Override
   public byte[] parse(InputStream stream) {
     try {
-      return stream.readAllBytes();
+      // That of a stream of unknown length begins with a buffer of 8 KiB.
+      return stream instanceof KnownLength
+          ? stream.readNBytes(stream.available())
+          : stream.readAllBytes();
     } catch (IOException e) {
       throw new UncheckedIOException(e);
     }

@@ -1,5 +1,6 @@
 package dev.ringfetch.rpc;
 
+import static org.junit.jupiter.api.Assertions.assertArrayEquals;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertNull;
 import static org.junit.jupiter.api.Assertions.assertSame;
@@ -12,6 +13,7 @@ import dev.ringfetch.index.v1.GetResponse;
 import dev.ringfetch.index.v1.IndexGrpc;
 import dev.ringfetch.index.v1.PutRequest;
 import dev.ringfetch.index.v1.PutResponse;
+import io.grpc.KnownLength;
 import io.grpc.Metadata;
 import io.grpc.MethodDescriptor;
 import io.grpc.ServerBuilder;
@@ -23,6 +25,8 @@ import io.grpc.ServerServiceDefinition;
 import io.grpc.ServerStreamTracer;
 import io.grpc.Status;
 import io.grpc.stub.StreamObserver;
+import java.io.ByteArrayInputStream;
+import java.io.IOException;
 import java.lang.management.ManagementFactory;
 import java.util.concurrent.Executor;
 import java.util.concurrent.TimeUnit;
@@ -360,5 +364,24 @@ final class LeanTest {
       }
     }
     return sum;
+  }
+
+  /** Bytes of an unknown number begin with a buffer of 8 KiB. */
+  @Test
+  void aMessageOfKnownLengthIsReadIntoAnArrayOfThatLength() throws IOException {
+    final class Known extends ByteArrayInputStream implements KnownLength {
+      Known(byte[] message) {
+        super(message);
+      }
+
+      @Override
+      public synchronized byte[] readAllBytes() {
+        throw new AssertionError("of unknown length");
+      }
+    }
+
+    final byte[] message = {1, 2, 3};
+    assertArrayEquals(message, ByteMessages.INSTANCE.parse(new Known(message)));
+    assertArrayEquals(message, ByteMessages.INSTANCE.parse(new ByteArrayInputStream(message)));
   }
 }
