@@ -440,4 +440,57 @@ final class BackendsTest {
     assertTrue(ran <= settled, ran + " ran, " + settled + " were sent");
     assertTrue(failed.get() <= 2L * callers.size() * BACKENDS, failed + " failed");
   }
+
+  /** gRPC retries and hedges; a channel counts the calls, and its backends the attempts. */
+  @Test
+  void eachAttemptIsPickedAndCountedAtItsBackend() throws Exception {
+    servers.add(BACKENDS);
+    names.resolve(servers.ports(), null);
+    final RingChannel retried =
+        build(
+            builder()
+                .defaultServiceConfig(ServiceConfigTest.RETRIED)
+                .defaultLoadBalancingPolicy("round_robin"));
+    awaitConnections(retried);
+    servers.fail(1);
+    call(retried, 30);
+    final List<Long> before = servers.served();
+    final long callsBefore = retried.grpcCalls();
+    final long attemptsBefore = attempts(retried);
+    call(retried, 30);
+    for (int i = 0; i < BACKENDS; i++) {
+      assertEquals(before.get(i) + 15, servers.served().get(i), "attempts of server " + i);
+    }
+    assertEquals(callsBefore + 30, retried.grpcCalls());
+    assertEquals(attemptsBefore + 45, attempts(retried));
+    assertEquals(0, retried.ringCalls());
+    final RingChannel hedged =
+        build(
+            builder()
+                .defaultServiceConfig(ServiceConfigTest.HEDGED)
+                .defaultLoadBalancingPolicy("round_robin"));
+    servers.fail(0);
+    servers.fail(2);
+    for (int i = 0; i < 10; i++) {
+      assertThrows(StatusRuntimeException.class, () -> call(hedged));
+    }
+    assertEquals(10, hedged.grpcCalls());
+    assertEquals(10, hedged.count(Counter.CHANNEL_CALLS_KEPT));
+    assertEquals(30, attempts(hedged));
+  }
+
+  private static long attempts(RingChannel channel) {
+    return channel.transports().stream().mapToLong(BackendTransport::grpcCalls).sum();
+  }
+
+  private void awaitConnections(RingChannel channel) {
+    RingFixture.await(
+        "a connection to each server",
+        () -> {
+          RingFixture.call(channel, 5);
+          final List<BackendTransport> all = channel.transports();
+          return all.size() == servers.size()
+              && all.stream().allMatch(backend -> backend.grpcCalls() > 0);
+        });
+  }
 }

@@ -42,6 +42,18 @@ final class ServiceConfigTest extends RingFixture {
               "retryableStatusCodes",
               List.of("UNAVAILABLE")));
 
+  /** A config with a hedging policy for all methods. */
+  static final Map<String, ?> HEDGED =
+      forAllMethods(
+          "hedgingPolicy",
+          Map.of(
+              "maxAttempts",
+              3.0,
+              "hedgingDelay",
+              "0s",
+              "nonFatalStatusCodes",
+              List.of("UNAVAILABLE")));
+
   private Warnings lines;
 
   @BeforeEach
@@ -179,5 +191,6 @@ final class ServiceConfigTest extends RingFixture {
         channel.transport().reason());
     assertEquals(1, lines.messages().size(), lines.messages().toString());
     assertRing(builder -> builder.defaultServiceConfig(RETRIED).disableRetry());
+    assertRing(builder -> builder.defaultServiceConfig(HEDGED).disableRetry());
   }
 }
