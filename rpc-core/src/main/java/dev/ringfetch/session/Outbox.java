@@ -22,10 +22,13 @@ import dev.ringfetch.session.unit.UnitBuffer;
 import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
 import java.util.ArrayDeque;
+import org.jspecify.annotations.Nullable;
 
 /**
- * The output of a session: queues streams with output, and writes their units into the ring, frame
- * by frame in turn, so that a long unit does not delay the others, and publishes all at once.
+ * The output of a session: queues streams with output, writes their units into the ring, and
+ * publishes all at once. Of the long units, one is under way at a time: a peer without memory for
+ * another one then has all the frames of those that it has begun to take (ADR 53). The other frames
+ * alternate with those of the long unit, which does not delay a short one by more than a frame.
  */
 @OwnedBy("session")
 final class Outbox {
@@ -50,6 +53,8 @@ final class Outbox {
 
   private long released; // by the peer
 
+  private @Nullable Stream underWay; // has a long unit of which frames are missing
+  private boolean othersTurn; // the last frame was of that unit
   private long queuedLength;
   private boolean blocked;
   private boolean unsolicited;
@@ -145,6 +150,9 @@ final class Outbox {
   }
 
   private void left(Stream stream) {
+    if (underWay == stream) {
+      underWay = null;
+    }
     stream.outboundQueued = false;
     queuedLength -= stream.queuedLength;
     stream.queuedLength = 0;
@@ -162,7 +170,7 @@ final class Outbox {
   }
 
   /**
-   * Writes frames, one a stream in turn, until the queue is empty or the ring is full.
+   * Writes frames until the queue is empty or the ring is full.
    *
    * @return how many frames were written.
    */
@@ -177,8 +185,8 @@ final class Outbox {
     final long before = writer.position();
     int frames = 0;
     Stream stream;
-    while ((stream = line.first()) != null) {
-      final boolean update = stream.flow != null && stream.flow.updateDue;
+    while ((stream = underWay == null ? line.first() : next()) != null) {
+      final boolean update = isUpdateDue(stream);
       int written = write(stream, update);
       if (written == RingWriter.INSUFFICIENT_CREDIT && !blocked) {
         tally.add(Counter.SESSION_CREDIT_EXHAUSTED, 1);
@@ -196,15 +204,17 @@ final class Outbox {
         break;
       }
       frames++;
-      line.remove(stream);
       if (update && !stream.flow.isLoaded()) {
+        line.remove(stream);
         stream.outboundQueued = false;
       } else if (!update && isWhole(stream)) {
+        line.remove(stream);
         left(stream);
         unsolicited |= stream.unsolicited;
         session.onSent(stream);
-      } else {
-        line.add(stream);
+      } else if (!update) {
+        underWay = stream;
+        othersTurn = true;
       }
     }
     unblock();
@@ -213,6 +223,31 @@ final class Outbox {
       publish();
     }
     return frames;
+  }
+
+  /** The stream that writes the next frame while a long unit is under way. */
+  private Stream next() {
+    if (othersTurn) {
+      othersTurn = false;
+      for (Stream other = line.first(); other != null; other = other.nextInLine) {
+        if (isUpdateDue(other) || !isLong(other)) {
+          return other;
+        }
+      }
+    }
+    return underWay;
+  }
+
+  private static boolean isUpdateDue(Stream stream) {
+    return stream.flow != null && stream.flow.updateDue;
+  }
+
+  /** True when the peer may have to wait for memory for the unit, or it takes several frames. */
+  private boolean isLong(Stream stream) {
+    final UnitBuffer unit = stream.outbound();
+    return !stream.headerOnly
+        && (unit.segments() != null
+            || unit.length() > Math.min(maxPayload, UnitBuffer.RETAINED_LENGTH));
   }
 
   private int write(Stream stream, boolean update) {

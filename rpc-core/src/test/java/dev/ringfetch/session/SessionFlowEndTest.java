@@ -110,7 +110,7 @@ class SessionFlowEndTest {
     }
     if (moment == Moment.UNBEGUN) {
       final Call before = flows.begin(Stream.NO_DEADLINE, PREFIX | MESSAGE, message(2000, 1));
-      final Call call = flows.begin();
+      final Call call = flows.begin(Stream.NO_DEADLINE, PREFIX | MESSAGE, message(2000, 2));
       assertFalse(call.stream.outboundBegun);
       before.cancel();
       return call;
