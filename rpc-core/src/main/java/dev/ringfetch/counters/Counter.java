@@ -93,6 +93,8 @@ public enum Counter {
   SESSION_TURNS_WAITED(Kind.SESSION, "turns.waited", "nanoseconds", Type.TOTAL),
   /** Times that a client has sent beside its turns, because a deadline was near. */
   SESSION_TURNS_SKIPPED(Kind.SESSION, "turns.skipped", "times", Type.TOTAL),
+  /** Times that a message has waited at the head of the ring for the process's budget. */
+  SESSION_BUDGET_WAITS(Kind.SESSION, "budget.waits", "times", Type.TOTAL),
 
   /** Times that the poller woke from a sleep. */
   POLLER_WAKEUPS(Kind.POLLER, "wakeups", "times", Type.TOTAL),

@@ -160,10 +160,14 @@ public final class RingPoller {
       }
       final long word1 = region.getLong(frame + STREAM_ID_OFFSET);
       final int ack = region.getInt(frame + ACK_OFFSET);
+      final int flags = (int) (word1 >>> 32) & 0xFFFF;
+      if ((flags & PAD) == 0
+          && !handler.mayTake((int) word1, flags, region, frame + PAYLOAD_OFFSET, length)) {
+        break;
+      }
       position += slots;
       tag = FrameDescriptor.tag(epoch, position);
       frames++;
-      final int flags = (int) (word1 >>> 32) & 0xFFFF;
       if ((flags & PAD) == 0
           && !handler.onFrame(
               (int) word1,
@@ -273,7 +277,10 @@ public final class RingPoller {
     return length >= 0 && length <= FrameDescriptor.maxPayload(ringSlots - (int) (position & mask));
   }
 
-  /** Takes the frame at the head out of these slots: 1, 0 when it is not whole, or a violation. */
+  /**
+   * Takes the frame at the head out of these slots: 1, 0 when it is not whole or the handler does
+   * not take it now, or a violation.
+   */
   private int takeChecked(MemoryRegion source, int frame, int available, FrameHandler handler) {
     final long word0 = source.getLongAcquire(frame + LENGTH_OFFSET);
     if ((int) (word0 >>> 32) != tag) {
@@ -297,6 +304,9 @@ public final class RingPoller {
     if (checksum.of(position, word0, word1, (int) word2, payload, 0, length)
         != (int) (word2 >>> 32)) {
       torn++;
+      return 0;
+    }
+    if (!pad && !handler.mayTake((int) word1, flags, copy, 0, length)) {
       return 0;
     }
     position += slots;
@@ -338,6 +348,15 @@ public final class RingPoller {
   /** Receives frames. */
   @FunctionalInterface
   public interface FrameHandler {
+    /**
+     * Whether the frame at the head may be taken now. If not, it stays, with all frames behind it,
+     * and the next poll asks again. The arguments are those of {@link #onFrame}; a peer may change
+     * the payload before that.
+     */
+    default boolean mayTake(int streamId, int flags, MemoryRegion region, int offset, int length) {
+      return true;
+    }
+
     /**
      * A frame has arrived. The payload can change until this returns and is gone afterwards: copy
      * it first, then look at the copy.

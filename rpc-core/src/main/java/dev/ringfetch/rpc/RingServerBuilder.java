@@ -60,6 +60,7 @@ public final class RingServerBuilder extends ForwardingServerBuilder<RingServerB
   private final SessionContext sessionContext =
       new SessionContext()
           .bulkQuota(BulkBudget.PROCESS.quota())
+          .messageQuota(MessageBudget.PROCESS.quota())
           .acrossProxies(Boolean.getBoolean(Endpoints.PROPERTY));
 
   private final List<ServerStreamTracer.Factory> tracerFactories = new ArrayList<>();
@@ -155,6 +156,16 @@ public final class RingServerBuilder extends ForwardingServerBuilder<RingServerB
   /** Sets the limit of all sessions together: {@link RingChannelBuilder#bulkBudget}. */
   public RingServerBuilder bulkBudget(BulkBudget budget) {
     sessionContext.bulkQuota(budget.quota());
+    return this;
+  }
+
+  /**
+   * Sets the limit, in bytes, of the requests and streams' messages that wait in memory for their
+   * handlers, over all servers with this budget. Default: {@link MessageBudget#PROCESS}, of a
+   * quarter of the heap's maximum. Beyond it, further messages wait in their rings.
+   */
+  public RingServerBuilder messageBudget(MessageBudget budget) {
+    sessionContext.messageQuota(budget.quota());
     return this;
   }
 

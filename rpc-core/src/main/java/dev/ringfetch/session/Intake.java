@@ -21,6 +21,7 @@ import dev.ringfetch.session.owner.OwnedBy;
 import dev.ringfetch.session.unit.Unit;
 import dev.ringfetch.session.unit.Units;
 import java.nio.charset.StandardCharsets;
+import java.util.function.LongSupplier;
 
 /**
  * The server's handler of a client's frames: turns them into calls and streams. A frame that no
@@ -41,6 +42,8 @@ final class Intake {
   private final HeldBytes held;
   private final int maxInboundLength;
   private final int maxUnitLength;
+  private final LongSupplier unreported = this::takeConsumed;
+  private boolean waiting;
 
   Intake(ServerSession session, ServerStreams streams, HeldBytes held, SessionContext context) {
     this.session = session;
@@ -48,6 +51,37 @@ final class Intake {
     this.held = held;
     this.maxInboundLength = context.maxInboundLength();
     this.maxUnitLength = Units.maxLength(maxInboundLength, context.maxMetadataLength());
+  }
+
+  /**
+   * Returns whether a unit may begin, and takes bytes out of the budget for it. Where the rest of
+   * another one stands behind it, it does not wait: it is rejected if it is long.
+   */
+  boolean mayBegin(int streamId, int flags, int total) {
+    final ServerStream stream = streams.get(streamId & Stream.INDEX_MASK);
+    final boolean kept = (flags & PREFIX) != 0 || (stream != null && stream.id == streamId);
+    final boolean waits = kept && !held.cover(flags, total, unreported) && !streams.hasPartial();
+    if (waits && !waiting) {
+      session.tally.add(Counter.SESSION_BUDGET_WAITS, 1);
+    }
+    waiting = waits;
+    return !waits;
+  }
+
+  private long takeConsumed() {
+    long bytes = 0;
+    for (int index = 1; index < streams.bound(); index++) {
+      final ServerStream stream = streams.get(index);
+      if (stream != null && stream.flow != null) {
+        bytes += stream.flow.release();
+      }
+    }
+    return bytes;
+  }
+
+  /** True while a unit waits in the ring for the budget. */
+  boolean isWaiting() {
+    return waiting;
   }
 
   /** Handles a frame of a stream. False when no client may write it. */
@@ -96,7 +130,7 @@ final class Intake {
     if (stream.isCancelled()) {
       return true; // rejected on its first frame
     }
-    if (stream.flow != null && (flags & CONTINUATION) == 0 && !held.addUnit(stream)) {
+    if (stream.flow != null && (flags & CONTINUATION) == 0 && !held.add(stream)) {
       session.cancel(stream, RESOURCE_EXHAUSTED_CODE);
       return true;
     }
@@ -125,10 +159,9 @@ final class Intake {
       reject(stream, "cancelled calls still run: " + held.abandoned());
       return true;
     }
-    if (stream.flow == null && !held.addRequest(stream)) {
+    if (stream.flow == null && !held.add(stream)) {
       stream.incoming.discard();
-      reject(
-          stream, "session holds too much: length=" + held.length() + " limit=" + held.maxLength());
+      reject(stream, held.refusal(stream.incoming.total()));
       return true;
     }
     if ((stream.incoming.flags() & DEADLINE) != 0) {

@@ -1,6 +1,8 @@
 package dev.ringfetch.session;
 
 import static dev.ringfetch.ring.FrameDescriptor.BULK;
+import static dev.ringfetch.ring.FrameDescriptor.CONTINUATION;
+import static dev.ringfetch.ring.FrameDescriptor.PARTIAL;
 import static dev.ringfetch.ring.FrameDescriptor.SESSION_STREAM_ID;
 
 import dev.ringfetch.counters.Counter;
@@ -14,6 +16,15 @@ import dev.ringfetch.session.poller.Poller;
  * the owner.
  */
 record RingEvents(Session session) implements CarrierSession {
+  @Override
+  public boolean mayTake(int streamId, int flags, MemoryRegion region, int offset, int length) {
+    if ((flags & CONTINUATION) != 0 || streamId == SESSION_STREAM_ID) {
+      return true;
+    }
+    final boolean partial = (flags & PARTIAL) != 0 && length >= Integer.BYTES;
+    return session.mayBegin(streamId, flags, partial ? region.getInt(offset) : length);
+  }
+
   @Override
   public boolean onFrame(
       int streamId, int flags, int code, int ack, MemoryRegion region, int offset, int length) {

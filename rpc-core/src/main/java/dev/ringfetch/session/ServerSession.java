@@ -23,7 +23,7 @@ public final class ServerSession extends Session {
 
   final ServerStreams streams;
   final HeldBytes held;
-  private final Intake intake;
+  final Intake intake;
   private final Acceptor acceptor;
   private final Listener listener;
 
@@ -43,7 +43,7 @@ public final class ServerSession extends Session {
         context);
     final int maxStreams = connection.geometry().maxStreams();
     this.streams = new ServerStreams(maxStreams);
-    this.held = new HeldBytes(context.maxHeldLength(), maxStreams);
+    this.held = new HeldBytes(context, maxStreams);
     this.intake = new Intake(this, streams, held, context);
     this.acceptor = acceptor;
     this.listener = listener;
@@ -314,6 +314,16 @@ public final class ServerSession extends Session {
   }
 
   @Override
+  boolean reportsAll() {
+    return held.isTight();
+  }
+
+  @Override
+  boolean mayBegin(int streamId, int flags, int total) {
+    return intake.mayBegin(streamId, flags, total);
+  }
+
+  @Override
   boolean onStreamFrame(
       int streamId, int flags, int code, MemoryRegion region, int offset, int length) {
     return intake.onFrame(streamId, flags, code, region, offset, length);
@@ -358,6 +368,7 @@ public final class ServerSession extends Session {
         stream.cancelled();
       }
     }
+    held.settle();
     unanswered = calls + Math.max(0, ending.unconsumed() - cancels);
   }
 
@@ -393,7 +404,9 @@ public final class ServerSession extends Session {
       driver
           .disarm(); // armed before, it would leave without a look at the ring that the poller came
       // for
-      armed = hasEnded() || driver.arm();
+      final boolean waits = intake.isWaiting() && !hasEnded();
+      entry.settling(waits); // a release wakes no thread: the poller looks now and then
+      armed = !waits && (hasEnded() || driver.arm());
     } catch (Throwable t) { // see Ending.failed
       ending.failed(t);
     }

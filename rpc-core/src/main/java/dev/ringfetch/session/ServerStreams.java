@@ -52,6 +52,16 @@ final class ServerStreams {
     return get(stream.index()) == stream;
   }
 
+  /** True while the rest of some stream's unit has to come. */
+  boolean hasPartial() {
+    for (final ServerStream stream : open) {
+      if (stream != null && stream.incoming.isPartial()) {
+        return true;
+      }
+    }
+    return false;
+  }
+
   /** True when the last stream that was closed at the index of this id had this id. */
   boolean isClosed(int id) {
     final int index = id & Stream.INDEX_MASK;

@@ -162,7 +162,7 @@ public abstract class Session {
 
   /** Called when the call of a flow has finished with an inbound unit. One thread at a time. */
   public final void consumed(Stream stream, Unit unit) {
-    if (stream.flow.consume(unit)) {
+    if (stream.flow.consume(unit) || reportsAll()) {
       driver.submit(stream, Stream.CONSUMED);
       driver.drive();
     }
@@ -260,6 +260,22 @@ public abstract class Session {
   /** Handles a frame that concerns the session. False when no peer may write it. */
   @OwnedBy("session")
   abstract boolean onSessionFrame(int flags);
+
+  /** True when each consumed message is reported, not only what the peer should be told. */
+  boolean reportsAll() {
+    return false;
+  }
+
+  /**
+   * True when a unit may begin now; otherwise its first frame, with all behind it, stays in the
+   * ring. The peer may change these values until the frame is handled.
+   *
+   * @param total length of the unit in bytes, as announced.
+   */
+  @OwnedBy("session")
+  boolean mayBegin(int streamId, int flags, int total) {
+    return true;
+  }
 
   /**
    * Handles a frame of a stream. False when no peer may write it. See {@link

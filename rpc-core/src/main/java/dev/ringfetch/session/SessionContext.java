@@ -50,6 +50,7 @@ public final class SessionContext implements PollerContext, BulkContext, RemoteC
   private int bulkSegmentLength = 256 * 1024;
   private int bulkLength = 16 * 1024 * 1024;
   private MemoryQuota bulkQuota = new MemoryQuota(1L << 30);
+  private MemoryQuota messageQuota = new MemoryQuota(Runtime.getRuntime().maxMemory() / 4);
   private int requestRingLength = REQUEST_RING_LENGTH_DEFAULT;
   private int responseRingLength = 256 * 1024;
   private int initialRingLength = 16 * 1024; // 256 slots
@@ -200,6 +201,20 @@ public final class SessionContext implements PollerContext, BulkContext, RemoteC
   /** Sets {@link #bulkQuota()}. */
   public SessionContext bulkQuota(MemoryQuota quota) {
     this.bulkQuota = quota;
+    return this;
+  }
+
+  /**
+   * Limit of the requests and messages of streams that all server sessions with this quota keep in
+   * memory together; of this context unless set. Further ones wait in their rings.
+   */
+  public MemoryQuota messageQuota() {
+    return messageQuota;
+  }
+
+  /** Sets {@link #messageQuota()}. */
+  public SessionContext messageQuota(MemoryQuota quota) {
+    this.messageQuota = quota;
     return this;
   }
 

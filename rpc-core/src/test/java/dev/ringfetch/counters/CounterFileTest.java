@@ -210,7 +210,7 @@ class CounterFileTest {
   void whatIsNoneIsRefused() throws Exception {
     assertEquals("nothing in it yet", refusal());
     writeHeader(CounterFileDescriptor.MAGIC, CounterFileDescriptor.VERSION + 1);
-    assertTrue(refusal().startsWith("version 8, not 7"), refusal());
+    assertTrue(refusal().startsWith("version 9, not 8"), refusal());
     writeHeader(~CounterFileDescriptor.MAGIC, CounterFileDescriptor.VERSION);
     assertEquals("not a file of counters, or not yet", refusal());
     Files.write(file, new byte[0]);

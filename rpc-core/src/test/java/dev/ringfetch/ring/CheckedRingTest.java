@@ -350,6 +350,21 @@ class CheckedRingTest {
   }
 
   @Test
+  void frameThatTheHandlerDoesNotTakeNowStays() {
+    write(1, 1);
+    write(2, 2);
+    write(3, 3);
+    final PickyHandler picky = new PickyHandler(2);
+    assertEquals(1, poller.poll(picky, 10));
+    assertEquals(0, poller.poll(picky, 10));
+    assertEquals(START + 1, poller.position());
+    assertEquals(0, poller.torn());
+    picky.refusedLength = 0;
+    assertEquals(2, poller.poll(picky, 10));
+    assertEquals(List.of(1, 2, 3), picky.lengths);
+  }
+
+  @Test
   void frameOfAHandlerThatThrowsIsConsumed() {
     write(1, 1);
     byte[] second = write(2, 2);

@@ -235,6 +235,20 @@ class RingPollerTest {
   }
 
   @Test
+  void frameThatTheHandlerDoesNotTakeNowStays() {
+    put(START, 1, 1);
+    put(START + 1, 2, 1);
+    put(START + 2, 3, 1);
+    final PickyHandler picky = new PickyHandler(2);
+    assertEquals(1, poller.poll(picky, 10));
+    assertEquals(0, poller.poll(picky, 10));
+    assertEquals(START + 1, poller.position());
+    picky.refusedLength = 0;
+    assertEquals(2, poller.poll(picky, 10));
+    assertEquals(List.of(1, 2, 3), picky.lengths);
+  }
+
+  @Test
   void frameOfAHandlerThatThrowsIsConsumed() {
     put(START, 0, 1);
     put(START + 1, 1, 1);

@@ -1,18 +1,22 @@
 package dev.ringfetch.rpc;
 
+import static java.util.concurrent.TimeUnit.SECONDS;
 import static org.junit.jupiter.api.Assertions.assertArrayEquals;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import com.google.common.util.concurrent.ListenableFuture;
 import dev.ringfetch.counters.Counter;
 import dev.ringfetch.counters.Counters;
 import io.grpc.CallOptions;
 import io.grpc.stub.ClientCalls;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.concurrent.Semaphore;
+import java.util.concurrent.atomic.AtomicLong;
 import org.junit.jupiter.api.Test;
 
-/** Channels and a server that share what they have for long messages. */
+/** Channels and a server that share the memory of long messages. */
 final class SharedBudgetTest extends RingFixture {
   private static final int CHANNELS = 4;
   private static final int REGION = 4 << 20;
@@ -46,6 +50,46 @@ final class SharedBudgetTest extends RingFixture {
         assertTerminates(channel);
       }
       await("both sides have given it back", () -> budget.reserved() == 0);
+    } finally {
+      counters.release();
+    }
+  }
+
+  /** Handlers hold their requests until so many have come that the budget is used up. */
+  @Test
+  void requestsBeyondTheBudgetWait() throws Exception {
+    final int length = 300_000;
+    final int calls = 48;
+    final MessageBudget messages = new MessageBudget(8 * length);
+    final Semaphore answers = new Semaphore(0);
+    final AtomicLong most = new AtomicLong();
+    serve(
+        Bytes.answering(
+            request -> {
+              most.accumulateAndGet(messages.reserved(), Math::max);
+              answers.acquireUninterruptibly();
+              return request;
+            }),
+        builder -> builder.messageBudget(messages));
+    final Counters counters = Counters.acquire(directory);
+    try {
+      final List<ListenableFuture<byte[]>> futures = new ArrayList<>();
+      for (int i = 0; i < CHANNELS; i++) {
+        final RingChannel channel = connect(builder().requireFabric());
+        for (int j = 0; j < calls / CHANNELS; j++) {
+          futures.add(
+              ClientCalls.futureUnaryCall(
+                  channel.newCall(Bytes.METHOD, CallOptions.DEFAULT), Bytes.random(j, length)));
+        }
+      }
+      await("requests wait", () -> counters.total(Counter.SESSION_BUDGET_WAITS) >= CHANNELS);
+      answers.release(calls);
+      for (int i = 0; i < calls; i++) {
+        assertArrayEquals(
+            Bytes.random(i % (calls / CHANNELS), length), futures.get(i).get(30, SECONDS));
+      }
+      await("all is given back", () -> messages.reserved() == 0);
+      assertTrue(most.get() < 10 * length, "most=" + most);
     } finally {
       counters.release();
     }

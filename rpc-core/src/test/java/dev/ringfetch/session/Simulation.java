@@ -5,6 +5,7 @@ import dev.ringfetch.fabric.sim.SimNetwork;
 import dev.ringfetch.fabric.sim.SimRegion;
 import dev.ringfetch.fabric.sim.Timeline;
 import dev.ringfetch.ring.FrameDescriptor;
+import dev.ringfetch.session.bulk.MemoryQuota;
 import dev.ringfetch.session.unit.SegmentOutput;
 import dev.ringfetch.session.unit.UnitBuffer;
 import java.util.ArrayList;
@@ -59,6 +60,9 @@ final class Simulation {
     this(new Timeline(seed), sizes, kind, order);
   }
 
+  private final boolean drawn; // its sizes
+  private MemoryQuota budget;
+
   private Simulation(Timeline timeline, SimSizes given, SimKind kind, StoreOrder order) {
     this.timeline = timeline;
     this.kind = kind;
@@ -66,7 +70,8 @@ final class Simulation {
     this.matrix = new FaultMatrix(kind.states());
     this.nextCell =
         timeline.seed() * FAULTS_PER_SEED; // so that seeds in a row strike in every cell
-    this.sizes = given != null ? given : SimSizes.draw(timeline.random());
+    this.drawn = given == null;
+    this.sizes = drawn ? SimSizes.draw(timeline.random()) : given;
     this.network = new SimNetwork(timeline, kind.options(order).preemption(this::preempted));
     this.context =
         new SessionContext()
@@ -84,6 +89,7 @@ final class Simulation {
             .bulkThreshold(sizes.bulkThreshold())
             .bulkLength(sizes.bulkLength())
             .bulkSegmentLength(sizes.bulkSegmentLength());
+    drawBudget();
     if (sizes.turnNs() > 0) {
       context.turnThreshold(1).turnGroup(1).turnLengthNs(sizes.turnNs());
     }
@@ -281,6 +287,12 @@ final class Simulation {
     nextFaultAt = ledger.over() + timeline.random().nextInt(2 * CALLS_PER_FAULT);
   }
 
+  /** A server process has a budget of its own: of one message at a time, or as good as none. */
+  private void drawBudget() {
+    budget = new MemoryQuota(drawn && sizes.maxStreams() % 2 == 0 ? 1 : Long.MAX_VALUE);
+    context.messageQuota(budget);
+  }
+
   void kill(SimClient client, boolean keepStores) {
     client.fabric.kill(keepStores);
     client.links().forEach(link -> link.control.end());
@@ -304,6 +316,7 @@ final class Simulation {
         "server restarts",
         () -> {
           if (server == dead) {
+            drawBudget();
             server = new SimServer(this);
           }
         });
@@ -326,6 +339,7 @@ final class Simulation {
     }
     release(server);
     new Rest(this).check();
+    check(budget.reserved() == 0, "budget not given back: " + budget.reserved());
     ledger.forget();
     quiet = false;
     throwFailure();

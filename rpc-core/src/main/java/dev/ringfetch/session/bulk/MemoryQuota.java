@@ -3,11 +3,9 @@ package dev.ringfetch.session.bulk;
 import java.util.concurrent.atomic.AtomicLong;
 
 /**
- * The limit of the registered memory that several sessions have together for long messages, and the
- * spare arrays that they share. A session that finds the quota used up sends long messages in
- * frames, as it does when its own memory is used up; it asks again once a second at the most. A
- * session keeps its memory until it ends. (Memory in {@code RegisteredBuffer}s that the application
- * still has then counts no longer, and is left to the garbage collector.)
+ * The limit of the memory that several sessions have together for long messages: registered memory
+ * of those that they send, or arrays of those that they receive. Each of the two has a quota of its
+ * own.
  *
  * <p>Thread-safe.
  */
@@ -19,7 +17,7 @@ public final class MemoryQuota {
   /**
    * Creates a quota.
    *
-   * @param limit of the registered memory, in bytes; 0 for none.
+   * @param limit of the memory, in bytes; 0 for none.
    */
   public MemoryQuota(long limit) {
     if (limit < 0) {
@@ -28,7 +26,7 @@ public final class MemoryQuota {
     this.limit = limit;
   }
 
-  /** Registered memory that sessions have, in bytes. */
+  /** Memory that sessions have, in bytes. */
   public long reserved() {
     return reserved.get();
   }
@@ -45,8 +43,26 @@ public final class MemoryQuota {
     return true;
   }
 
+  /**
+   * Takes bytes out of the quota for a session if it has less than what is free, even if it then
+   * has more. So a session gets half of the quota and one message at the most, and those that have
+   * little come before those that have much (<em>dynamic thresholds</em>).
+   *
+   * @param held bytes of the quota that the session has.
+   */
+  public boolean reserveShare(long length, long held) {
+    long before;
+    do {
+      before = reserved.get();
+      if (held >= limit - before) {
+        return false;
+      }
+    } while (!reserved.compareAndSet(before, before + length));
+    return true;
+  }
+
   /** Gives back what was reserved. */
-  void release(long length) {
+  public void release(long length) {
     reserved.addAndGet(-length);
   }
 
