@@ -6,13 +6,7 @@ import java.io.IOException;
 import java.nio.ByteBuffer;
 import java.util.ArrayList;
 import java.util.Arrays;
-import java.util.Collections;
-import java.util.Comparator;
-import java.util.HashMap;
 import java.util.List;
-import java.util.Map;
-import java.util.Set;
-import java.util.TreeSet;
 import java.util.zip.CRC32C;
 
 /**
@@ -46,8 +40,10 @@ public final class JournalSalvage {
   /** Bytes of the journal without records, after the last batch that follows its predecessor. */
   private final List<Gap> open = new ArrayList<>();
 
-  /** Segments without a header that no line of {@link #gaps} names yet. */
-  private final Set<String> headless = new TreeSet<>();
+  private final long givenOrigin;
+
+  /** The files; null before the salvage. */
+  private SalvagedFiles files;
 
   private long origin;
   private long records;
@@ -74,7 +70,7 @@ public final class JournalSalvage {
    */
   public JournalSalvage(Disk disk, long origin, RecordSink sink, RecordSink partial) {
     this.disk = disk;
-    this.origin = origin;
+    this.givenOrigin = origin;
     this.sink = sink;
     this.partial = partial;
   }
@@ -86,8 +82,9 @@ public final class JournalSalvage {
    *     read is a gap
    */
   public void run() throws IOException {
-    final List<String> names = disk.list();
-    findOrigin(names);
+    files = new SalvagedFiles(disk, givenOrigin, gaps);
+    origin = files.origin();
+    final List<String> names = files.names();
     final SnapshotFile base = wholeSnapshot(names);
     if (base != null) {
       durable = base.end();
@@ -109,7 +106,7 @@ public final class JournalSalvage {
       }
     }
     readCheckpoint();
-    readJournal(names, base);
+    readJournal(base);
     sink.onEnd();
   }
 
@@ -127,33 +124,6 @@ public final class JournalSalvage {
     return "file=" + disk.describe(name) + " offset=" + offset;
   }
 
-  private void unreadable(String name, IOException reason) {
-    gaps.add("cannot be read: file=" + disk.describe(name) + ": " + reason.getMessage());
-  }
-
-  /** Adopts the origin of most files if none of them has that of the directory. */
-  private void findOrigin(List<String> names) {
-    final Map<Long, Integer> files = new HashMap<>();
-    for (final String name : names) {
-      final boolean isSegment = SegmentDescriptor.number(name) >= 0;
-      if (isSegment || SnapshotDescriptor.number(name) >= 0) {
-        final long found =
-            FileHeader.origin(
-                disk, name, isSegment ? SegmentDescriptor.MAGIC : SnapshotDescriptor.MAGIC);
-        if (found != 0) {
-          files.merge(found, 1, Integer::sum);
-        }
-      }
-    }
-    if (files.isEmpty() || files.containsKey(origin)) {
-      return;
-    }
-    if (origin != 0) {
-      gaps.add("all files are of another directory than the identity: data=" + disk);
-    }
-    origin = Collections.max(files.entrySet(), Map.Entry.comparingByValue()).getKey();
-  }
-
   /** The newest snapshot that is whole; null if there is none. */
   private SnapshotFile wholeSnapshot(List<String> names) {
     for (int i = names.size() - 1; i >= 0; i--) { // the newest is the last
@@ -167,7 +137,7 @@ public final class JournalSalvage {
           }
           gaps.add("a damaged snapshot: file=" + disk.describe(name));
         } catch (IOException e) {
-          unreadable(name, e);
+          files.unreadable(name, e);
         }
       }
     }
@@ -176,7 +146,7 @@ public final class JournalSalvage {
 
   private void readPartial(String name, long number, boolean isFinished) throws IOException {
     try (DiskFile file = disk.open(name)) {
-      final ByteBuffer header = header(name, file, SnapshotDescriptor.MAGIC);
+      final ByteBuffer header = files.header(name, file, SnapshotDescriptor.MAGIC);
       final long written =
           header == null ? number : header.getLong(SnapshotDescriptor.NUMBER_OFFSET);
       final Scan scan = new Scan(name, file, SnapshotDescriptor.batchOrigin(origin, written), 0);
@@ -199,7 +169,7 @@ public final class JournalSalvage {
     } catch (SinkFailure e) {
       throw e.cause;
     } catch (IOException e) {
-      unreadable(name, e);
+      files.unreadable(name, e);
     }
   }
 
@@ -216,8 +186,8 @@ public final class JournalSalvage {
     }
   }
 
-  private void readJournal(List<String> names, SnapshotFile base) throws IOException {
-    final List<SegmentFile> segments = segments(names);
+  private void readJournal(SnapshotFile base) throws IOException {
+    final List<SegmentFile> segments = files.segments();
     final SegmentFile first = segments.isEmpty() ? null : segments.get(0);
     long begin = 0;
     if (base != null) {
@@ -230,14 +200,14 @@ public final class JournalSalvage {
           "the journal has no begin, and no snapshot is whole: first="
               + disk.describe(first.name()));
     }
-    if (first != null && first.base() > begin && !headless.contains(first.name())) {
-      missing(first.number() - 1);
+    if (first != null && first.base() > begin && !files.isHeadless(first)) {
+      files.missing(first.number() - 1);
     }
     for (int i = 0; i < segments.size(); i++) {
       final SegmentFile segment = segments.get(i);
       final SegmentFile next = i + 1 == segments.size() ? null : segments.get(i + 1);
       long end = segment.end();
-      if (headless.contains(segment.name())) { // the length of such a file says nothing
+      if (files.isHeadless(segment)) {
         end = next == null || next.base() < 0 ? Long.MAX_VALUE : next.base();
       }
       if (end > begin) {
@@ -256,23 +226,15 @@ public final class JournalSalvage {
               + reached
               + ", the journal was synced up to position="
               + durable);
-      headless.forEach(this::nameHeadless);
+      segments.forEach(files::nameHeadless);
     }
-  }
-
-  private void missing(long number) {
-    gaps.add("missing: file=" + disk.describe(SegmentDescriptor.name(number)));
-  }
-
-  private void nameHeadless(String name) {
-    gaps.add("no header of a segment: file=" + disk.describe(name));
   }
 
   /** Reads a segment from a position on; all of it if its place is unknown. */
   private void read(SegmentFile segment, long begin, boolean isLast) throws IOException {
     try (DiskFile file = disk.open(segment.name())) {
       final Scan scan = new Scan(segment.name(), file, origin, segment.base());
-      if (headless.contains(segment.name())) {
+      if (files.isHeadless(segment)) {
         scan.findBase();
       }
       scan.run(
@@ -282,89 +244,13 @@ public final class JournalSalvage {
           sink);
       // The last one may have been in preparation: no header, and no record yet.
       final boolean isUsed = scan.found > 0 || segment.base() < 0 || !isLast;
-      if (isUsed && headless.remove(segment.name())) {
-        nameHeadless(segment.name());
+      if (isUsed) {
+        files.nameHeadless(segment);
       }
     } catch (SinkFailure e) {
       throw e.cause;
     } catch (IOException e) {
-      unreadable(segment.name(), e);
-    }
-  }
-
-  /** The segments in the order of their places; segments without a header get a base, too. */
-  private List<SegmentFile> segments(List<String> names) {
-    final List<SegmentFile> found = new ArrayList<>();
-    for (final String name : names) {
-      final long number = SegmentDescriptor.number(name);
-      if (number >= 0) {
-        addSegment(name, number, found);
-      }
-    }
-    found.sort(Comparator.comparingLong(SegmentFile::number));
-    for (int i = 0; i < found.size(); i++) {
-      final SegmentFile segment = found.get(i);
-      final SegmentFile before = i == 0 ? null : found.get(i - 1);
-      final SegmentFile behind = i + 1 == found.size() ? null : found.get(i + 1);
-      if (before != null && segment.number() > before.number() + 1) {
-        missing(before.number() + 1);
-      }
-      if (segment.base() < 0) {
-        long base = -1;
-        if (segment.number() == 1) {
-          base = 0;
-        } else if (before != null
-            && before.base() >= 0
-            && before.number() + 1 == segment.number()) {
-          base = before.end();
-        } else if (behind != null
-            && behind.base() >= 0
-            && behind.number() == segment.number() + 1) {
-          base = behind.base() - segment.length();
-        }
-        found.set(i, new SegmentFile(segment.name(), segment.number(), base, segment.length()));
-      }
-    }
-    return found;
-  }
-
-  /** Reads a header; returns null if it cannot belong to this journal. */
-  private ByteBuffer header(String name, DiskFile file, long magic) throws IOException {
-    try {
-      return FileHeader.read(disk, name, file, magic, origin);
-    } catch (JournalDamagedException e) {
-      gaps.add(e.getMessage());
-      return null;
-    }
-  }
-
-  private void addSegment(String name, long number, List<SegmentFile> found) {
-    try (DiskFile file = disk.open(name)) {
-      final long length = file.length();
-      final ByteBuffer header = header(name, file, SegmentDescriptor.MAGIC);
-      if (header == null) {
-        headless.add(name);
-        found.add(new SegmentFile(name, number, -1, length));
-        return;
-      }
-      final long written = header.getLong(SegmentDescriptor.NUMBER_OFFSET);
-      final long writtenLength = header.getLong(SegmentDescriptor.LENGTH_OFFSET);
-      if (written != number || writtenLength != length) {
-        gaps.add(
-            "renamed, or cut: file="
-                + disk.describe(name)
-                + " number="
-                + written
-                + " length="
-                + writtenLength
-                + " found="
-                + length);
-      }
-      found.add(
-          new SegmentFile(
-              name, written, header.getLong(SegmentDescriptor.BASE_OFFSET), writtenLength));
-    } catch (IOException e) {
-      unreadable(name, e);
+      files.unreadable(segment.name(), e);
     }
   }
 

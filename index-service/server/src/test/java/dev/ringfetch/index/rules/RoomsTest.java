@@ -93,7 +93,6 @@ final class RoomsTest {
       Map.ofEntries(
           Map.entry("IndexServer.java", 590),
           Map.entry("journal/Journal.java", 760),
-          Map.entry("journal/JournalSalvage.java", 564),
           Map.entry("journal/Recovery.java", 535),
           Map.entry("partition/Write.java", 696),
           Map.entry("partition/WriteCycle.java", 626),
