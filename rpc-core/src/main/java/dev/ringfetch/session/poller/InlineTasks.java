@@ -132,6 +132,9 @@ final class InlineTasks implements Patience {
   private InlineTask next() {
     final PollerEntry entry = first;
     first = entry.nextInLine;
+    if (first == null) {
+      last = null; // it refers to a session
+    }
     entry.nextInLine = null;
     final InlineTask task = entry.firstInLine;
     entry.firstInLine = task.nextInLine();

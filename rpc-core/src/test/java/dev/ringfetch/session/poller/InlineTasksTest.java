@@ -255,6 +255,19 @@ class InlineTasksTest {
     awaitCleared(lost);
   }
 
+  @Test
+  void sessionWhoseTaskHasRunIsNotKept() throws Exception {
+    warmUp();
+    awaitCleared(servedOnce());
+  }
+
+  private WeakReference<Session> servedOnce() throws IOException {
+    final Session session = new SessionSteps(Sizes.ROOMY).server;
+    assertTrue(poller.offer(SessionAccess.entry(session), new Task("only")));
+    assertEquals(1, poller.doWork());
+    return new WeakReference<>(session);
+  }
+
   private WeakReference<Task> offered(Task task) {
     assertTrue(poller.offer(SessionAccess.entry(one), task));
     return new WeakReference<>(task);
