@@ -45,7 +45,6 @@ public final class JournalSalvage {
   /** The files; null before the salvage. */
   private SalvagedFiles files;
 
-  private long origin;
   private long records;
 
   /** End of that batch; -1 before the first one of a journal with an unknown begin. */
@@ -83,7 +82,6 @@ public final class JournalSalvage {
    */
   public void run() throws IOException {
     files = new SalvagedFiles(disk, givenOrigin, gaps);
-    origin = files.origin();
     final List<String> names = files.names();
     final SnapshotFile base = wholeSnapshot(names);
     if (base != null) {
@@ -91,7 +89,7 @@ public final class JournalSalvage {
       sink.onSnapshot(base.entries());
       base.replay(
           disk,
-          origin,
+          files.origin(),
           (found, offset) -> {
             sink.onSnapshotRecord(found, () -> place(base.name(), offset));
             records++;
@@ -131,7 +129,7 @@ public final class JournalSalvage {
       final long number = SnapshotDescriptor.number(name);
       if (number >= 0) {
         try {
-          final SnapshotFile found = SnapshotFile.read(disk, name, number, origin);
+          final SnapshotFile found = SnapshotFile.read(disk, name, number, files.origin());
           if (found != null) {
             return found;
           }
@@ -149,7 +147,8 @@ public final class JournalSalvage {
       final ByteBuffer header = files.header(name, file, SnapshotDescriptor.MAGIC);
       final long written =
           header == null ? number : header.getLong(SnapshotDescriptor.NUMBER_OFFSET);
-      final Scan scan = new Scan(name, file, SnapshotDescriptor.batchOrigin(origin, written), 0);
+      final Scan scan =
+          new Scan(name, file, SnapshotDescriptor.batchOrigin(files.origin(), written), 0);
       scan.run(SnapshotDescriptor.BATCH_OFFSET, partial);
       if (isFinished) { // an unfinished one may end anywhere, and is not needed
         open.forEach(gap -> add("no record", gap));
@@ -174,7 +173,7 @@ public final class JournalSalvage {
   }
 
   private void readCheckpoint() {
-    try (Checkpoint checkpoint = Checkpoint.open(disk, origin)) {
+    try (Checkpoint checkpoint = Checkpoint.open(disk, files.origin())) {
       durable = Math.max(durable, checkpoint.durable());
       if (!checkpoint.isWhole()) {
         gaps.add(
@@ -233,7 +232,7 @@ public final class JournalSalvage {
   /** Reads a segment from a position on; all of it if its place is unknown. */
   private void read(SegmentFile segment, long begin, boolean isLast) throws IOException {
     try (DiskFile file = disk.open(segment.name())) {
-      final Scan scan = new Scan(segment.name(), file, origin, segment.base());
+      final Scan scan = new Scan(segment.name(), file, files.origin(), segment.base());
       if (files.isHeadless(segment)) {
         scan.findBase();
       }
