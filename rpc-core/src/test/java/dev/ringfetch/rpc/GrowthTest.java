@@ -21,7 +21,6 @@ import java.util.ArrayList;
 import java.util.Collections;
 import java.util.List;
 import java.util.concurrent.CountDownLatch;
-import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.Test;
 
 /** Sessions begin with short rings; where these were full, another takes the session's place. */
@@ -148,7 +147,7 @@ class GrowthTest extends RingFixture {
             Bytes.answering(
                 request -> {
                   if (request.length == 1) {
-                    awaitLatch(goOn);
+                    await(goOn);
                   }
                   return Bytes.digest(request);
                 }));
@@ -177,14 +176,6 @@ class GrowthTest extends RingFixture {
           return first.get() == null;
         });
     assertTrue(channel.ring().isOpen()); // all this while there was its successor
-  }
-
-  private static void awaitLatch(CountDownLatch latch) {
-    try {
-      assertTrue(latch.await(TransportHarness.TIMEOUT_S, TimeUnit.SECONDS));
-    } catch (InterruptedException e) {
-      throw new AssertionError(e);
-    }
   }
 
   /** A server with no room for another session: the one that there is goes on. */

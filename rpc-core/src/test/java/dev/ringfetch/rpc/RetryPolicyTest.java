@@ -285,10 +285,15 @@ final class RetryPolicyTest extends RingFixture {
     compare(
         List.of(2),
         stage -> {
-          final long start = System.nanoTime();
-          stage.call("after a time");
-          assertTrue(System.nanoTime() - start >= TimeUnit.MILLISECONDS.toNanos(300));
+          assertLasts(300, stage, "after a time");
         });
+  }
+
+  private static void assertLasts(long leastMs, Stage stage, String what) throws Exception {
+    final long start = System.nanoTime();
+    stage.call(what);
+    final long took = System.nanoTime() - start;
+    assertTrue(took >= TimeUnit.MILLISECONDS.toNanos(leastMs), "took " + took);
   }
 
   /** The pauses double up to the longest, each give or take a fifth. */
@@ -303,10 +308,7 @@ final class RetryPolicyTest extends RingFixture {
     compare(
         List.of(5),
         stage -> {
-          final long start = System.nanoTime();
-          stage.call("four pauses");
-          final long took = System.nanoTime() - start;
-          assertTrue(took >= TimeUnit.MILLISECONDS.toNanos(560), "took " + took);
+          assertLasts(560, stage, "four pauses");
         });
   }
 
@@ -363,10 +365,7 @@ final class RetryPolicyTest extends RingFixture {
     compare(
         List.of(2),
         stage -> {
-          final long start = System.nanoTime();
-          stage.call("timeout");
-          final long took = System.nanoTime() - start;
-          assertTrue(took >= TimeUnit.MILLISECONDS.toNanos(490), "took " + took);
+          assertLasts(490, stage, "timeout");
         });
   }
 
@@ -424,7 +423,7 @@ final class RetryPolicyTest extends RingFixture {
     final CountDownLatch[] shutDown = new CountDownLatch[1];
     script =
         (served, attempt) -> {
-          awaitUninterruptibly(shutDown[0]);
+          await(shutDown[0]);
           failing.answer(served, attempt);
         };
     compare(
@@ -437,14 +436,6 @@ final class RetryPolicyTest extends RingFixture {
           shutDown[0].countDown();
           stage.end("shutdown", call);
         });
-  }
-
-  private static void awaitUninterruptibly(CountDownLatch latch) {
-    try {
-      assertTrue(latch.await(TransportHarness.TIMEOUT_S, TimeUnit.SECONDS));
-    } catch (InterruptedException e) {
-      throw new AssertionError(e);
-    }
   }
 
   /** Each attempt has a tracer, with the number of those before. */

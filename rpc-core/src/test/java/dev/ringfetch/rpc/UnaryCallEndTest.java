@@ -121,14 +121,14 @@ final class UnaryCallEndTest extends UnaryCallFixture {
             request -> {
               if (request.length == 1) {
                 held.countDown();
-                awaitUninterruptibly(goOn);
+                await(goOn);
               }
               return Bytes.digest(request);
             }),
         builder -> builder.pollers(1).directExecutor());
     final RingChannel channel = connect(builder());
     start(channel.newUnaryCall(Bytes.METHOD, ends), new byte[1]);
-    awaitUninterruptibly(held);
+    await(held);
     for (int i = 1; i < calls; i++) {
       start(channel.newUnaryCall(Bytes.METHOD, ends), Bytes.random(i, 40));
     }
@@ -155,14 +155,6 @@ final class UnaryCallEndTest extends UnaryCallFixture {
     }
     assertTrue(answered > 0 && answered < calls - 1, "answered=" + answered);
     assertEquals(answered, channel.count(Counter.CHANNEL_CALLS_REPEATED));
-  }
-
-  private static void awaitUninterruptibly(CountDownLatch latch) {
-    try {
-      assertTrue(latch.await(TransportHarness.TIMEOUT_S, TimeUnit.SECONDS));
-    } catch (InterruptedException e) {
-      throw new AssertionError(e);
-    }
   }
 
   @Test

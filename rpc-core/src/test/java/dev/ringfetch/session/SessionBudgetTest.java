@@ -69,7 +69,7 @@ class SessionBudgetTest {
     return (bytes + HeldBytes.STEP_LENGTH - 1) / HeldBytes.STEP_LENGTH * HeldBytes.STEP_LENGTH;
   }
 
-  /** What all sessions hold beyond their free bytes counts, and never exceeds the budget. */
+  /** The bytes of all sessions beyond their free ones count, and never exceed the budget. */
   private void checkBudget(long limit, int longest) {
     long held = 0;
     for (final SessionSteps each : sessions) {
