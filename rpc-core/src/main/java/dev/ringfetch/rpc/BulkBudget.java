@@ -1,5 +1,6 @@
 package dev.ringfetch.rpc;
 
+import dev.ringfetch.session.SessionContext;
 import dev.ringfetch.session.bulk.MemoryQuota;
 
 /**
@@ -13,7 +14,7 @@ import dev.ringfetch.session.bulk.MemoryQuota;
  */
 public final class BulkBudget {
   /** Limit of {@link #PROCESS}, in bytes. */
-  public static final long LIMIT_DEFAULT = 1L << 30;
+  public static final long LIMIT_DEFAULT = SessionContext.BULK_QUOTA_DEFAULT;
 
   /** Budget of all channels and servers of this process that were given no other. */
   public static final BulkBudget PROCESS = new BulkBudget(LIMIT_DEFAULT);

@@ -1,5 +1,6 @@
 package dev.ringfetch.rpc;
 
+import dev.ringfetch.session.SessionContext;
 import dev.ringfetch.session.bulk.MemoryQuota;
 
 /**
@@ -15,7 +16,7 @@ import dev.ringfetch.session.bulk.MemoryQuota;
  */
 public final class MessageBudget {
   /** Limit of {@link #PROCESS}, in bytes: a quarter of the heap's maximum. */
-  public static final long LIMIT_DEFAULT = Runtime.getRuntime().maxMemory() / 4;
+  public static final long LIMIT_DEFAULT = SessionContext.MESSAGE_QUOTA_DEFAULT;
 
   /** Budget of all servers of this process that were given no other. */
   public static final MessageBudget PROCESS = new MessageBudget(LIMIT_DEFAULT);

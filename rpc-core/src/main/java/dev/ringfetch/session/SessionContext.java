@@ -43,14 +43,20 @@ public final class SessionContext implements PollerContext, BulkContext, RemoteC
   /** Default of {@link #inlinePerMs()}. */
   public static final int INLINE_PER_MS_DEFAULT = 8;
 
+  /** Default limit of {@link #bulkQuota()}, in bytes. */
+  public static final long BULK_QUOTA_DEFAULT = 1L << 30;
+
+  /** Default limit of {@link #messageQuota()}, in bytes: a quarter of the heap's maximum. */
+  public static final long MESSAGE_QUOTA_DEFAULT = Runtime.getRuntime().maxMemory() / 4;
+
   private static final long MAX_HINT_WAIT_NS = 1_000_000_000;
 
   private int inlinePerMs = INLINE_PER_MS_DEFAULT;
   private int bulkThreshold = 16 * 1024;
   private int bulkSegmentLength = 256 * 1024;
   private int bulkLength = 16 * 1024 * 1024;
-  private MemoryQuota bulkQuota = new MemoryQuota(1L << 30);
-  private MemoryQuota messageQuota = new MemoryQuota(Runtime.getRuntime().maxMemory() / 4);
+  private MemoryQuota bulkQuota = new MemoryQuota(BULK_QUOTA_DEFAULT);
+  private MemoryQuota messageQuota = new MemoryQuota(MESSAGE_QUOTA_DEFAULT);
   private int requestRingLength = REQUEST_RING_LENGTH_DEFAULT;
   private int responseRingLength = 256 * 1024;
   private int initialRingLength = 16 * 1024; // 256 slots
