@@ -118,4 +118,19 @@ final class Configurations {
     hash = (hash ^ (hash >>> 27)) * 0x94D049BB133111EBL;
     return hash ^ (hash >>> 31);
   }
+
+  /**
+   * Whether an epoch is known to be led by another node than this one.
+   *
+   * @param state null if the group is unknown
+   */
+  static boolean isLedByOther(GroupState state, long epoch, long leader) {
+    return state != null
+        && (isLedByOther(state.getWon(), epoch, leader)
+            || isLedByOther(state.getEstablished(), epoch, leader));
+  }
+
+  private static boolean isLedByOther(Configuration configuration, long epoch, long leader) {
+    return configuration.getEpoch() == epoch && configuration.getLeader() != leader;
+  }
 }

@@ -34,6 +34,16 @@ final class Confirmations {
     return asked == null ? 0 : question;
   }
 
+  /** The number of the last question. */
+  long last() {
+    return question;
+  }
+
+  /** Whether no barrier waits for an answer. */
+  boolean isEmpty() {
+    return asked == null && waiting == null;
+  }
+
   /** Asks the next question if barriers wait and no question is under way. */
   void ask() {
     if (asked == null && waiting != null) {

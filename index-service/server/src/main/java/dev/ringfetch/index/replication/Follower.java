@@ -81,6 +81,9 @@ final class Follower {
     }
     if (taken) {
       heardNs = nowNs;
+      if (message.getBusy()) {
+        core.activity().note(nowNs);
+      }
       core.commit(message.getCommit());
     } else {
       refused++;

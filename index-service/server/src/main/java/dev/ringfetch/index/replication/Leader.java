@@ -117,14 +117,24 @@ final class Leader {
     return confirmations;
   }
 
-  /** The progress of a member; null if the node is not a member. */
-  MemberProgress progress(long node) {
-    return members.get(node);
-  }
-
   /** The transfer under way; null if there is none. */
   SnapshotTransfer transfer() {
     return transfer;
+  }
+
+  /** The lags of the members, in the order of the configuration, and of a node that joins. */
+  List<ReplicaStatus.MemberLag> lags() {
+    final List<ReplicaStatus.MemberLag> lags = new ArrayList<>();
+    for (final Member member : configuration.getMembersList()) {
+      final MemberProgress progress = members.get(member.getNode());
+      if (progress != null) {
+        lags.add(progress.lag(false));
+      }
+    }
+    if (transfer != null) {
+      lags.add(transfer.progress().lag(true));
+    }
+    return List.copyOf(lags);
   }
 
   /** Number of nodes that have joined. */
@@ -196,6 +206,24 @@ final class Leader {
       }
     }
     return false;
+  }
+
+  /** Whether the leader has nothing to do but to send heartbeats. */
+  boolean isQuiet() {
+    boolean quiet = established && transfer == null && confirmations.isEmpty();
+    for (final MemberProgress member : all) {
+      quiet &= member.isQuiet();
+    }
+    return quiet;
+  }
+
+  /** Time until the next heartbeat is due, or a member may have been silent for too long. */
+  long restNs(long nowNs) {
+    long restNs = Long.MAX_VALUE;
+    for (final MemberProgress member : all) {
+      restNs = Math.min(restNs, member.restNs(nowNs));
+    }
+    return restNs;
   }
 
   /** Does what is due: takes records, sends, commits, confirms. */

@@ -41,6 +41,9 @@ final class MemberProgress {
   private boolean lost;
   private boolean failed;
 
+  /** Whether the last message has said that the leader is busy. */
+  private boolean toldBusy;
+
   /** Whether it gets a snapshot. */
   private boolean joins;
 
@@ -170,6 +173,25 @@ final class MemberProgress {
     return adopted && answers > sentBeforeQuestion;
   }
 
+  /** Whether nothing is to be sent or awaited but heartbeats and their answers. */
+  boolean isQuiet() {
+    final long end = core.log().end();
+    return connected
+        && adopted
+        && synced
+        && !failed
+        && connecting == null
+        && !isLooking()
+        && cursor.position() == end
+        && counted() == end;
+  }
+
+  /** Time until the next heartbeat is due, or the member may have been silent for too long. */
+  long restNs(long nowNs) {
+    final long heartbeatNs = core.activity().heartbeatNs(nowNs) - (nowNs - sentNs);
+    return Math.min(heartbeatNs, silence.leftNs(nowNs));
+  }
+
   /** Ignores a pause of the leader when it judges whether the member is silent. */
   void excuse(long nowNs, long stoodNs) {
     silence.excuse(nowNs, stoodNs);
@@ -181,6 +203,7 @@ final class MemberProgress {
     connected = true;
     lost = false;
     synced = false;
+    toldBusy = false;
     sent = 0;
     sentBefore = 0;
     answers = 0;
@@ -312,6 +335,11 @@ final class MemberProgress {
     return oneSided == null ? "rpc" : "one-sided " + oneSided.fabric();
   }
 
+  /** What the leader tells others of the member. */
+  ReplicaStatus.MemberLag lag(boolean joining) {
+    return new ReplicaStatus.MemberLag(node, joining, received, applied, replicatedBy());
+  }
+
   /** Ends what this has begun: the epoch has ended. */
   void close() {
     endConnecting();
@@ -381,9 +409,10 @@ final class MemberProgress {
     }
   }
 
-  /** Sends an empty message if nothing was sent for long. */
+  /** Sends an empty message if nothing was sent for long, or the leader has become busy. */
   void heartbeat(long nowNs) {
-    if (nowNs - sentNs >= HEARTBEAT_NS) {
+    final boolean hasBegun = core.activity().isBusy(nowNs) && !toldBusy;
+    if (hasBegun || nowNs - sentNs >= core.activity().heartbeatNs(nowNs)) {
       send(message().setAppend(Append.newBuilder().setPosition(cursor.position())), nowNs);
     }
   }
@@ -397,9 +426,11 @@ final class MemberProgress {
 
   /** Sends a message; returns false if that cannot be now. */
   boolean send(LeaderMessage.Builder message, long nowNs) {
-    if (!core.context().peers().send(node, message.build())) {
+    final boolean busy = core.activity().isBusy(nowNs);
+    if (!core.context().peers().send(node, message.setBusy(busy).build())) {
       return false;
     }
+    toldBusy = busy;
     sent++;
     sentNs = nowNs;
     return true;

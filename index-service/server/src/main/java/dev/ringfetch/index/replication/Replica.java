@@ -30,7 +30,7 @@ public final class Replica {
 
   private final ReplicaContext context;
   private final ReplicaCycle cycle;
-  private final Runnable alarm;
+  private final NodeRest rest;
   private final boolean hasRecovered; // from the record of an orderly stop
   private final ConcurrentLinkedQueue<Event> events = new ConcurrentLinkedQueue<>();
   private final AtomicReference<Confirmation> confirmations = new AtomicReference<>();
@@ -43,6 +43,7 @@ public final class Replica {
   private volatile Proposal proposal;
   private volatile Map<Long, Node> wanted = Map.of();
   private volatile ReplicaStatus status;
+  private volatile long dueNs; // the next cycle
 
   /** Something that has happened. */
   private interface Event {
@@ -52,23 +53,24 @@ public final class Replica {
   /**
    * Creates a replica that is no member.
    *
-   * @param alarm is run, on any thread, when there is a proposal, other nodes are wanted, or {@link
-   *     #isLooking} has become true
+   * @param rest of the node's thread: ends when there is a proposal, other nodes are wanted, {@link
+   *     #isLooking} has become true, or a cycle is due earlier
    */
-  Replica(ReplicaContext context, Runnable alarm) {
-    this(context, null, alarm);
+  Replica(ReplicaContext context, NodeRest rest) {
+    this(context, null, rest);
   }
 
   /** Creates one that goes on with what an earlier process has left on the disk; null: nothing. */
-  Replica(ReplicaContext context, GroupRecovery recovery, Runnable alarm) {
+  Replica(ReplicaContext context, GroupRecovery recovery, NodeRest rest) {
     this.context = context;
-    this.alarm = alarm;
+    this.rest = rest;
     cycle = new ReplicaCycle(context, recovery, this::drive);
     hasRecovered = recovery != null && !recovery.processes().isEmpty();
     if (context.disk() != null) {
       context.disk().onChange(this::drive);
     }
     status = cycle.status();
+    dueNs = cycle.dueNs();
   }
 
   /** Number of the group. */
@@ -241,6 +243,11 @@ public final class Replica {
     return looking;
   }
 
+  /** Time at which the next cycle is due if nothing happens before. */
+  long dueNs() {
+    return dueNs;
+  }
+
   /** Runs due cycles, unless another thread is the owner. */
   void drive() {
     // The caller's change comes before its attempt at the token; the owner's release comes before
@@ -271,6 +278,7 @@ public final class Replica {
         owned.set(false); // in any case: a replica with a lost token hangs
       }
       tell(answered, alarmed);
+      rest.endBefore(dueNs);
       final LeaderLog log = serving;
       again |= !events.isEmpty() || confirmations.get() != null;
       again |= log != null && log.hasAppended();
@@ -305,6 +313,7 @@ public final class Replica {
       proposal = next;
       isNew = true;
     }
+    dueNs = cycle.dueNs();
     final boolean isVoid = cycle.isStopRecordVoid();
     isNew |= isVoid && !stopRecordVoid;
     stopRecordVoid = isVoid;
@@ -320,7 +329,7 @@ public final class Replica {
 
   private void tell(Confirmation answered, boolean alarmed) {
     if (alarmed) {
-      alarm.run();
+      rest.end();
     }
     final LeaderLog failed = served;
     if (failed != null) {

@@ -91,14 +91,25 @@ record ReplicaContext(
     /** Several times what comes between two cycles of a member, and the longest record. */
     static final int MEMORY_DEFAULT = 4 << 20;
 
-    /** A leader sends something at least so often. */
+    /** A busy leader sends something at least so often. */
     static final long HEARTBEAT_NS = 50_000_000;
+
+    /** The most that an idle leader waits. */
+    static final long IDLE_HEARTBEAT_NS = 2 * HEARTBEAT_NS;
 
     /** Ten heartbeats: several may be late. */
     static final long NODE_TIMEOUT_DEFAULT_NS = 10 * HEARTBEAT_NS;
 
     /** About a tenth of a second of a fast network, and what comes during a snapshot. */
     static final Limits DEFAULT = new Limits(RecordLog.WAITING_DEFAULT, 64 << 20, MEMORY_DEFAULT);
+
+    /**
+     * An idle leader sends something at least so often: five times in a node timeout, as a {@link
+     * Silence} takes four of the longest gaps for a node's own pace.
+     */
+    long idleHeartbeatNs() {
+      return Math.max(HEARTBEAT_NS, Math.min(IDLE_HEARTBEAT_NS, nodeTimeoutNs / 5));
+    }
 
     Limits(int waiting, int tail, int memory) {
       this(waiting, tail, memory, NODE_TIMEOUT_DEFAULT_NS);

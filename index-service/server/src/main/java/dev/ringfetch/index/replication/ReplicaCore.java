@@ -27,6 +27,7 @@ final class ReplicaCore {
   private final LogJournal journal; // null: the group is in memory alone
   private final PlacedRecords placed;
   private final NodeEnd nodeEnd = new NodeEnd();
+  private final Activity activity;
   private RecordLog.Cursor applying;
   private ReplicaState state = ReplicaState.NONE;
   private long gate;
@@ -64,6 +65,7 @@ final class ReplicaCore {
             : new LogJournal(
                 context.group(), context.disk(), log, context.limits().waiting() / COMMIT_PARTS);
     placed = new PlacedRecords(context);
+    activity = new Activity(context.limits(), context.clock().getAsLong());
     applying = log.new Cursor();
   }
 
@@ -96,6 +98,11 @@ final class ReplicaCore {
   /** The orderly end of the node. */
   NodeEnd nodeEnd() {
     return nodeEnd;
+  }
+
+  /** The activity, which decides when the next cycle is due. */
+  Activity activity() {
+    return activity;
   }
 
   RecordLog log() {
@@ -399,6 +406,23 @@ final class ReplicaCore {
     applying.seek(applied);
     if (journal != null) {
       journal.moved();
+    }
+  }
+
+  /**
+   * Gives up records that may not be the group's: other ones may have been acknowledged with their
+   * versions.
+   *
+   * @param epoch that the replica obeyed before
+   */
+  void cutBeforeRecovery(GroupState won, long epoch) {
+    if (Configurations.isBeforeRecovery(won, epoch)) {
+      final long end = log.end();
+      final long kept = Math.max(Configurations.given(won, epoch, end), committed());
+      if (kept < end) {
+        cut(kept);
+      }
+      forgetCommit(kept);
     }
   }
 

@@ -63,7 +63,6 @@ final class ReplicaCycle {
   private boolean leaderGone;
   private long expected; // node whose messages are waited for
   private final Silence silence; // of that node
-  private long workedNs; // the last cycle
   private long suspectNs; // since when the leader is suspected
   private boolean suspecting;
   private long notBeforeNs; // proposals
@@ -89,10 +88,9 @@ final class ReplicaCycle {
     stopRecord = new EarlierStopRecord(recovery);
     core = recovery == null ? new ReplicaCore(context) : ReplicaCore.recovered(context, recovery);
     follower = new Follower(core);
-    workedNs = context.clock().getAsLong();
-    shownNs = workedNs;
-    notBeforeNs = workedNs;
-    silence = new Silence(context.limits().nodeTimeoutNs(), workedNs);
+    shownNs = context.clock().getAsLong();
+    notBeforeNs = shownNs;
+    silence = new Silence(context.limits().nodeTimeoutNs(), shownNs);
   }
 
   ReplicaState state() {
@@ -372,7 +370,7 @@ final class ReplicaCycle {
       endLeading();
       return;
     }
-    cutBeforeRecovery(won, obeyed);
+    core.cutBeforeRecovery(won, obeyed);
     wins++;
     if (leader == null) {
       leader = new Leader(core, won, drive, connected::contains, now());
@@ -387,23 +385,6 @@ final class ReplicaCycle {
       core.become(ReplicaState.ADOPTING);
     }
     suspecting = false;
-  }
-
-  /**
-   * Gives up records that may not be the group's: other ones may have been acknowledged with their
-   * versions.
-   *
-   * @param epoch that the replica obeyed before
-   */
-  private void cutBeforeRecovery(GroupState won, long epoch) {
-    if (Configurations.isBeforeRecovery(won, epoch)) {
-      final long end = core.log().end();
-      final long kept = Math.max(Configurations.given(won, epoch, end), core.committed());
-      if (kept < end) {
-        core.cut(kept);
-      }
-      core.forgetCommit(kept);
-    }
   }
 
   private void endLeading() {
@@ -515,7 +496,37 @@ final class ReplicaCycle {
       propose(nowNs);
     }
     workOnStop(); // last: it may end the replica
+    core.activity()
+        .note(core.log().end(), leader == null ? 0 : leader.confirmations().last(), nowNs);
+    core.activity().plan(nowNs, restNs(nowNs));
     return again;
+  }
+
+  /** Time at which the next cycle is due if nothing happens before. */
+  long dueNs() {
+    return core.activity().dueNs();
+  }
+
+  /** Time in which nothing is due but for events; 0 if anything is to be seen to. */
+  private long restNs(long nowNs) {
+    if (core.state() == ReplicaState.NONE || core.state() == ReplicaState.STOPPED) {
+      return proposing ? 0 : Long.MAX_VALUE;
+    }
+    final boolean waits =
+        proposing
+            || core.nodeEnd().hasBegun()
+            || core.applied() < core.log().end()
+            || core.durable() < core.log().end()
+            || (group != null && group.getWon().getEpoch() > core.gate());
+    if (waits) {
+      return 0;
+    }
+    if (leader != null) {
+      return leader.isQuiet() ? leader.restNs(nowNs) : 0;
+    }
+    final boolean obeys =
+        core.state() == ReplicaState.MEMBER && follower.leader() != 0 && !suspecting && !leaderGone;
+    return obeys ? silence.leftNs(nowNs) : 0;
   }
 
   /**
@@ -523,8 +534,7 @@ final class ReplicaCycle {
    * stopped, or had no processor, and what came meanwhile is not read yet.
    */
   private void excuse(long nowNs) {
-    final long stoodNs = nowNs - workedNs - ReplicaContext.Limits.HEARTBEAT_NS;
-    workedNs = nowNs;
+    final long stoodNs = core.activity().stoodNs(nowNs);
     if (stoodNs > 0) {
       silence.excuse(nowNs, stoodNs);
       if (leader != null) {
@@ -765,18 +775,6 @@ final class ReplicaCycle {
 
   /** The status for others. */
   ReplicaStatus status() {
-    final List<ReplicaStatus.MemberLag> members = new ArrayList<>();
-    if (leader != null) {
-      for (final Member member : leader.configuration().getMembersList()) {
-        final MemberProgress progress = leader.progress(member.getNode());
-        if (progress != null) {
-          members.add(lag(progress, false));
-        }
-      }
-      if (leader.transfer() != null) {
-        members.add(lag(leader.transfer().progress(), true));
-      }
-    }
     return new ReplicaStatus(
         core.state(),
         core.gate(),
@@ -787,7 +785,7 @@ final class ReplicaCycle {
         core.log().end(),
         core.commit(),
         core.applied(),
-        List.copyOf(members),
+        leader == null ? List.of() : leader.lags(),
         new ReplicaStatus.Counts(
             wins,
             serves,
@@ -797,11 +795,6 @@ final class ReplicaCycle {
             joins + (leader == null ? 0 : leader.joins()),
             failedJoins + (leader == null ? 0 : leader.failedJoins()),
             core.placed().damaged()));
-  }
-
-  private static ReplicaStatus.MemberLag lag(MemberProgress progress, boolean joining) {
-    return new ReplicaStatus.MemberLag(
-        progress.node(), joining, progress.received(), progress.applied(), progress.replicatedBy());
   }
 
   /** Something has failed that should not: the replica is no member any more. */

@@ -30,10 +30,10 @@ import org.agrona.ErrorHandler;
 /**
  * The replicas of a node: each group of which the node is or was a member since its process began.
  *
- * <p>One thread calls {@link #work}, which alone uses the coordinator, and brings the time: at
- * least each {@value #PERIOD_MS} ms, and when the alarm is run; in between, {@link #look} as often
- * as it is to be. Any threads bring messages, in the order in which they came over each connection,
- * and no more of a connection once one of the next came. None waits.
+ * <p>One thread calls {@link #work}, which alone uses the coordinator, and brings the time: after
+ * each {@link #rest}, or the alarm; in between, {@link #look}. Any threads bring messages, in the
+ * order in which they came over each connection, and no more of a connection once one of the next
+ * came. None waits.
  */
 public final class Replicas implements AutoCloseable {
   /** The shortest node timeout. */
@@ -49,10 +49,8 @@ public final class Replicas implements AutoCloseable {
   /** A replica waits for a node so many node timeouts at most, where messages come late. */
   public static final int NODE_TIMEOUTS_MOST = Silence.MOST;
 
-  /** How often {@link #work} is to be called at least. */
-  public static final int PERIOD_MS = 10;
-
   private final Context context;
+  private final NodeRest rest;
   private final Map<Long, Replica> replicas = new ConcurrentHashMap<>();
   private final Map<Long, GroupState> groups = new ConcurrentHashMap<>();
   private final EarlierGroups earlier;
@@ -202,6 +200,7 @@ public final class Replicas implements AutoCloseable {
   /** Creates the replicas, of which there is none yet. */
   public Replicas(Context context) {
     this.context = context;
+    rest = new NodeRest(context.alarm);
     earlier = new EarlierGroups(replicas, groups, context.errors);
     Objects.requireNonNull(context.self, "self");
     stopRecords =
@@ -223,8 +222,7 @@ public final class Replicas implements AutoCloseable {
   public void recover(GroupRecovery recovery) {
     final GroupState state = recovery.state();
     earlier.add(state);
-    replicas.put(
-        state.getGroup(), new Replica(context(state, recovery.store()), recovery, context.alarm));
+    replicas.put(state.getGroup(), new Replica(context(state, recovery.store()), recovery, rest));
   }
 
   /** The replica of a group; null if this node never was a member. */
@@ -354,7 +352,7 @@ public final class Replicas implements AutoCloseable {
    */
   public Runnable onMessage(long leader, LeaderMessage message) {
     final GroupState state = groups.get(message.getGroup());
-    final boolean isOfOther = state != null && isLedByOther(state, message.getEpoch(), leader);
+    final boolean isOfOther = Configurations.isLedByOther(state, message.getEpoch(), leader);
     Replica replica = replicas.get(message.getGroup());
     if (replica == null && message.hasSnapshotBegin() && !isOfOther) {
       replica = state == null || !canHave(state) ? null : create(state);
@@ -371,13 +369,6 @@ public final class Replicas implements AutoCloseable {
                 .setGroup(message.getGroup())
                 .setEpoch(message.getEpoch())
                 .build());
-  }
-
-  /** Whether an epoch is known to be led by another node than this one. */
-  private static boolean isLedByOther(GroupState state, long epoch, long leader) {
-    return (state.getWon().getEpoch() == epoch && state.getWon().getLeader() != leader)
-        || (state.getEstablished().getEpoch() == epoch
-            && state.getEstablished().getLeader() != leader);
   }
 
   /** Whether a process is announced as a node, or is a member of a group. */
@@ -405,12 +396,16 @@ public final class Replicas implements AutoCloseable {
    * @return number of things that were done
    */
   public int work() {
+    rest.work();
     int done = context.coordinator.poll(listener);
     if (reached && !coordinated) {
       coordinated(true); // all groups that there are have been delivered
     }
+    final long nowNs = context.clock.getAsLong();
     for (final Replica replica : replicas.values()) {
-      replica.drive();
+      if (nowNs - replica.dueNs() >= 0) {
+        replica.drive();
+      }
       final Proposal proposal = replica.takeProposal();
       if (proposal != null) {
         done++;
@@ -423,6 +418,11 @@ public final class Replicas implements AutoCloseable {
     done += stopRecords.work(replicas::get);
     connect();
     return done;
+  }
+
+  /** Begins a rest, after {@link #work}; returns the time until which it lasts by the clock. */
+  public long rest() {
+    return rest.begin(replicas.values(), context.clock.getAsLong(), context.limits);
   }
 
   /**
@@ -487,7 +487,7 @@ public final class Replicas implements AutoCloseable {
       if (there != null || isEnding) {
         return there;
       }
-      created = new Replica(context(state, context.stores.create(state)), context.alarm);
+      created = new Replica(context(state, context.stores.create(state)), rest);
       replicas.put(state.getGroup(), created);
     }
     if (!groups.containsKey(state.getGroup())) { // dropped meanwhile, and perhaps before the put

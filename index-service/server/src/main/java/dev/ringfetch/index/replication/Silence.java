@@ -71,6 +71,11 @@ final class Silence {
     return nowNs - heardNs;
   }
 
+  /** Time left until the node is to be taken for dead. */
+  long leftNs(long nowNs) {
+    return limitNs() - sinceNs(nowNs) + 1;
+  }
+
   /** Whether the node is to be taken for dead. */
   boolean isOver(long nowNs) {
     return sinceNs(nowNs) > limitNs();

@@ -72,10 +72,9 @@ public final class ClusterNode implements AutoCloseable {
   /** Nodes that have each index, unless set. */
   public static final int REPLICAS_DEFAULT = 3;
 
-  /** The shortest node timeout. */
   private static final Logger LOGGER = System.getLogger(ClusterNode.class.getName());
 
-  /** How long the thread sleeps while nothing wakes it. */
+  /** How long the thread waits for looks, and sleeps after a failure. */
   private static final long TICK_NS = TimeUnit.MILLISECONDS.toNanos(5);
 
   /** A look at a gate takes some microseconds where a card is fast; else others may run. */
@@ -353,7 +352,7 @@ public final class ClusterNode implements AutoCloseable {
   private void rest() {
     final long beginNs = System.nanoTime();
     if (!replicas.look()) {
-      LockSupport.parkNanos(this, TICK_NS);
+      LockSupport.parkNanos(this, replicas.rest() - beginNs);
       return;
     }
     looking.reset();

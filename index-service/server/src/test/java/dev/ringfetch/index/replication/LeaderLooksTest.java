@@ -45,7 +45,7 @@ final class LeaderLooksTest implements Peers {
           failure -> {
             throw new AssertionError(failure);
           });
-  private final Replica replica = new Replica(context, () -> alarms++);
+  private final Replica replica = new Replica(context, new NodeRest(() -> alarms++));
 
   /** The replica leads, and the member has offered memory. */
   @BeforeEach

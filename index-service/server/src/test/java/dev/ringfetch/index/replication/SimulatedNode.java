@@ -33,6 +33,7 @@ final class SimulatedNode {
   private boolean recovering;
   private boolean lost;
   private boolean due;
+  private int steps;
 
   /**
    * Creates the process.
@@ -90,14 +91,25 @@ final class SimulatedNode {
     recovering = true;
     stops.recover(stores, world.logLimit(), replicas::recover);
     recovering = false;
-    tick();
+    step();
   }
 
-  private void tick() {
-    if (alive) {
-      run(replicas::work);
-      world.time().after(10_000_000 + world.time().random().nextInt(3_000_000), this::tick);
-    }
+  /** Works, and rests until the replicas ask for more. */
+  private void step() {
+    replicas.work();
+    final long untilNs = replicas.rest() + world.time().random().nextInt(3_000_000);
+    final int step = ++steps;
+    world
+        .time()
+        .at(
+            untilNs,
+            () ->
+                run(
+                    () -> {
+                      if (step == steps) {
+                        step();
+                      }
+                    }));
   }
 
   private void alarm() {
@@ -111,7 +123,7 @@ final class SimulatedNode {
                   run(
                       () -> {
                         due = false;
-                        replicas.work();
+                        step();
                       }));
     }
   }

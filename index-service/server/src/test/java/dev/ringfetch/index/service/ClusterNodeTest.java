@@ -41,6 +41,9 @@ import org.junit.jupiter.api.Timeout;
 /** What a node alone does about indexes that are created. */
 @Timeout(60)
 final class ClusterNodeTest {
+  /** Steps of an idle node's thread in 300 ms: 3 are expected, 60 if it wakes every 5 ms. */
+  private static final int IDLE_STEPS = 15;
+
   private final LocalCoordinator.Truth truth = new LocalCoordinator.Truth();
   private final Counted coordinator = new Counted(truth.connect());
   private final Indexes indexes = Indexes.unrecovered(IndexMemory.ofProcess(64L << 20));
@@ -52,11 +55,12 @@ final class ClusterNodeTest {
     indexes.close();
   }
 
-  /** A coordinator that counts creations. */
+  /** A coordinator that counts requests, and the steps of the node's thread. */
   private static final class Counted implements Coordinator {
     private final Coordinator of;
     private final AtomicInteger creations = new AtomicInteger();
     private final AtomicInteger syncs = new AtomicInteger();
+    private final AtomicInteger polls = new AtomicInteger(); // one in each step
     private volatile boolean answersSyncs = true;
 
     Counted(Coordinator of) {
@@ -114,6 +118,7 @@ final class ClusterNodeTest {
 
     @Override
     public int poll(Listener listener) {
+      polls.incrementAndGet();
       return of.poll(listener);
     }
 
@@ -150,6 +155,20 @@ final class ClusterNodeTest {
             replicas,
             (incarnation, done, failure) -> ended.complete(failure));
     return ended.get(20, TimeUnit.SECONDS);
+  }
+
+  @Test
+  void theThreadOfAnIdleNodeRests() throws Exception {
+    start();
+    assertNull(create("idle"));
+    final long endNs = System.nanoTime() + TimeUnit.SECONDS.toNanos(30);
+    int steps;
+    do {
+      final int before = coordinator.polls.get();
+      Thread.sleep(300);
+      steps = coordinator.polls.get() - before;
+    } while (steps > IDLE_STEPS && System.nanoTime() - endNs < 0);
+    assertTrue(steps <= IDLE_STEPS, "steps=" + steps);
   }
 
   /** Else clients read on what an earlier process on its directory has left. */
