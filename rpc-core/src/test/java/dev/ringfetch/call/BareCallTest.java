@@ -15,6 +15,7 @@ import dev.ringfetch.session.SessionConnection;
 import dev.ringfetch.session.SessionContext;
 import dev.ringfetch.session.carrier.Geometry;
 import dev.ringfetch.session.poller.Poller;
+import dev.ringfetch.system.Await;
 import io.grpc.Attributes;
 import io.grpc.ClientCall;
 import io.grpc.Metadata;
@@ -137,11 +138,11 @@ final class BareCallTest {
     call.onAnswer =
         () -> {
           told.countDown();
-          await(returns);
+          Await.latch(returns);
         };
     final Thread first = new Thread(call);
     first.start();
-    await(told);
+    Await.latch(told);
     exchange(REQUEST); // in the only stream there is
     call.onAnswer =
         () -> {
@@ -169,14 +170,6 @@ final class BareCallTest {
           assertArrayEquals(ANSWER, left);
         };
     call.run();
-  }
-
-  private static void await(CountDownLatch latch) {
-    try {
-      assertTrue(latch.await(LIMIT_S, TimeUnit.SECONDS));
-    } catch (InterruptedException e) {
-      throw new AssertionError(e);
-    }
   }
 
   private static void join(Thread thread) {

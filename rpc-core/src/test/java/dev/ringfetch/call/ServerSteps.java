@@ -262,4 +262,25 @@ final class ServerSteps {
       }
     }
   }
+
+  /** Trailers that cannot be serialised. */
+  static Metadata brokenTrailers() {
+    final Metadata trailers = new Metadata();
+    trailers.put(
+        Metadata.Key.of(
+            "bad-bin",
+            new Metadata.BinaryStreamMarshaller<String>() {
+              @Override
+              public InputStream toStream(String value) {
+                throw new IllegalStateException("test");
+              }
+
+              @Override
+              public String parseStream(InputStream stream) {
+                throw new UnsupportedOperationException();
+              }
+            }),
+        "");
+    return trailers;
+  }
 }

@@ -251,24 +251,9 @@ class StreamingServerCallTest {
 
   @Test
   void trailersThatCannotBeSerialisedAreAnAnswer() {
-    final Metadata trailers = new Metadata();
-    trailers.put(
-        Metadata.Key.of(
-            "bad-bin",
-            new Metadata.BinaryStreamMarshaller<String>() {
-              @Override
-              public InputStream toStream(String value) {
-                throw new IllegalStateException("test");
-              }
-
-              @Override
-              public String parseStream(InputStream stream) {
-                throw new UnsupportedOperationException();
-              }
-            }),
-        "");
     begin(1, CHAT);
-    assertThrows(IllegalStateException.class, () -> call.close(Status.OK, trailers));
+    assertThrows(
+        IllegalStateException.class, () -> call.close(Status.OK, ServerSteps.brokenTrailers()));
     steps.runTasks();
     final List<Frame> frames = steps.frames();
     assertEquals(1, frames.size());

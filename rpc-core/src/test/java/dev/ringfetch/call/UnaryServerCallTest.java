@@ -10,6 +10,7 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import dev.ringfetch.call.ServerSteps.Frame;
 import dev.ringfetch.ring.FrameDescriptor;
+import dev.ringfetch.system.Await;
 import io.grpc.Context;
 import io.grpc.Drainable;
 import io.grpc.HandlerRegistry;
@@ -116,14 +117,6 @@ class UnaryServerCallTest {
     }
   }
 
-  private static void await(CountDownLatch latch) {
-    try {
-      assertTrue(latch.await(30, TimeUnit.SECONDS));
-    } catch (InterruptedException e) {
-      throw new AssertionError(e);
-    }
-  }
-
   /** A message that takes its time to be marshalled. */
   private final class Slow extends InputStream implements Drainable {
     final CountDownLatch begun = new CountDownLatch(1);
@@ -132,7 +125,7 @@ class UnaryServerCallTest {
     public int drainTo(OutputStream target) throws IOException {
       target.write("fir".getBytes(StandardCharsets.UTF_8));
       begun.countDown();
-      await(mayGoOn);
+      Await.latch(mayGoOn);
       target.write("st".getBytes(StandardCharsets.UTF_8));
       return 5;
     }
@@ -176,7 +169,7 @@ class UnaryServerCallTest {
                 given.sendMessage(slow);
                 given.close(Status.OK, new Metadata());
               });
-          await(slow.begun);
+          Await.latch(slow.begun);
           throw new IllegalStateException("test");
         };
     steps.request(1, 0, "a");
@@ -198,7 +191,7 @@ class UnaryServerCallTest {
         given -> {
           inAnotherThread(
               () -> {
-                await(mayGoOn);
+                Await.latch(mayGoOn);
                 given.sendHeaders(new Metadata());
                 given.sendMessage(message("late"));
                 given.close(Status.OK, new Metadata());
@@ -220,7 +213,7 @@ class UnaryServerCallTest {
         given -> {
           given.sendHeaders(new Metadata());
           inAnotherThread(() -> given.sendMessage(slow));
-          await(slow.begun);
+          Await.latch(slow.begun);
           given.close(Status.OK, new Metadata());
         };
     steps.request(1, 0, "a");
@@ -253,27 +246,11 @@ class UnaryServerCallTest {
 
   @Test
   void trailersThatCannotBeSerialisedAreAnAnswer() {
-    final Metadata trailers = new Metadata();
-    trailers.put(
-        Metadata.Key.of(
-            "bad-bin",
-            new Metadata.BinaryStreamMarshaller<String>() {
-              @Override
-              public InputStream toStream(String value) {
-                throw new IllegalStateException("test");
-              }
-
-              @Override
-              public String parseStream(InputStream stream) {
-                throw new UnsupportedOperationException();
-              }
-            }),
-        "");
     handler =
         given -> {
           given.sendHeaders(new Metadata());
           given.sendMessage(message("one"));
-          given.close(Status.OK, trailers);
+          given.close(Status.OK, ServerSteps.brokenTrailers());
         };
     steps.request(1, 0, "a");
     steps.runTasks();

@@ -10,6 +10,7 @@ import dev.ringfetch.protocol.Hello;
 import dev.ringfetch.protocol.OpenRequest;
 import dev.ringfetch.protocol.RingSizes;
 import dev.ringfetch.session.ClientSession;
+import dev.ringfetch.system.Await;
 import io.grpc.CallOptions;
 import io.grpc.ClientCall;
 import io.grpc.ConnectivityState;
@@ -147,7 +148,7 @@ class GrowthTest extends RingFixture {
             Bytes.answering(
                 request -> {
                   if (request.length == 1) {
-                    await(goOn);
+                    Await.latch(goOn);
                   }
                   return Bytes.digest(request);
                 }));

@@ -6,6 +6,7 @@ import static org.junit.jupiter.api.Assertions.assertNotNull;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import dev.ringfetch.system.Await;
 import io.grpc.CallOptions;
 import io.grpc.Grpc;
 import io.grpc.Metadata;
@@ -80,14 +81,6 @@ abstract class LeanContract extends TransportContract {
 
   private Status end(byte... request) throws InterruptedException {
     return exchange().send(request).await();
-  }
-
-  private static void await(CountDownLatch latch) {
-    try {
-      assertTrue(latch.await(TransportHarness.TIMEOUT_S, TimeUnit.SECONDS));
-    } catch (InterruptedException e) {
-      throw new AssertionError(e);
-    }
   }
 
   private static void elsewhere(Runnable task) {
@@ -402,7 +395,7 @@ abstract class LeanContract extends TransportContract {
         (call, request, offset, length) -> {
           if (length == 3) {
             heard.add("entered");
-            await(cancelled);
+            Await.latch(cancelled);
             RingFixture.await("the handler hears of the cancel", call::isCancelled);
             heard.add("heard");
             if (request[offset] == 1) { // that may find no stream any more
@@ -541,5 +534,7 @@ abstract class LeanContract extends TransportContract {
   }
 
   /** True where a ring's calls have no object of their own. */
-  abstract boolean reuses();
+  boolean reuses() {
+    return false;
+  }
 }

@@ -73,22 +73,12 @@ final class LeanTest {
               new InlineHarness()
                   .server(server -> server.executor(task -> new Thread(task, "own").start())));
     }
-
-    @Override
-    boolean reuses() {
-      return false;
-    }
   }
 
   @Nested
   final class OnRingWithCallExecutor extends LeanContract {
     OnRingWithCallExecutor() {
       super(() -> new RingHarness().server(LeanTest::callExecutor));
-    }
-
-    @Override
-    boolean reuses() {
-      return false;
     }
   }
 
@@ -116,11 +106,6 @@ final class LeanTest {
     boolean blocksTheTransport() {
       return true;
     }
-
-    @Override
-    boolean reuses() {
-      return false;
-    }
   }
 
   @Nested
@@ -132,11 +117,6 @@ final class LeanTest {
     @Override
     boolean blocksTheTransport() {
       return true;
-    }
-
-    @Override
-    boolean reuses() {
-      return false;
     }
   }
 
@@ -155,11 +135,6 @@ final class LeanTest {
     boolean blocksTheTransport() {
       return true;
     }
-
-    @Override
-    boolean reuses() {
-      return false;
-    }
   }
 
   private static final class SilentTracers extends ServerStreamTracer.Factory {
@@ -174,22 +149,12 @@ final class LeanTest {
     OnGrpc() {
       super(GrpcHarness::new);
     }
-
-    @Override
-    boolean reuses() {
-      return false;
-    }
   }
 
   @Nested
   final class InProcess extends LeanContract {
     InProcess() {
       super(InProcessHarness::new);
-    }
-
-    @Override
-    boolean reuses() {
-      return false;
     }
   }
 

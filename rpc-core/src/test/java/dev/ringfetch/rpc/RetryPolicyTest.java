@@ -3,6 +3,7 @@ package dev.ringfetch.rpc;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import dev.ringfetch.system.Await;
 import io.grpc.CallOptions;
 import io.grpc.ClientStreamTracer;
 import io.grpc.ManagedChannel;
@@ -423,7 +424,7 @@ final class RetryPolicyTest extends RingFixture {
     final CountDownLatch[] shutDown = new CountDownLatch[1];
     script =
         (served, attempt) -> {
-          await(shutDown[0]);
+          Await.latch(shutDown[0]);
           failing.answer(served, attempt);
         };
     compare(

@@ -20,7 +20,6 @@ import java.nio.file.Path;
 import java.time.Duration;
 import java.util.List;
 import java.util.concurrent.CopyOnWriteArrayList;
-import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
 import java.util.function.BooleanSupplier;
 import java.util.function.UnaryOperator;
@@ -120,14 +119,6 @@ abstract class RingFixture {
 
   static void assertTerminates(RingChannel channel) throws InterruptedException {
     assertTrue(channel.awaitTermination(TransportHarness.TIMEOUT_S, TimeUnit.SECONDS));
-  }
-
-  static void await(CountDownLatch latch) {
-    try {
-      assertTrue(latch.await(TransportHarness.TIMEOUT_S, TimeUnit.SECONDS));
-    } catch (InterruptedException e) {
-      throw new AssertionError(e);
-    }
   }
 
   /** For what nobody tells. */

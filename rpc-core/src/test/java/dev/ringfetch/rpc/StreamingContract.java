@@ -7,6 +7,7 @@ import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertNotNull;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import dev.ringfetch.system.Await;
 import io.grpc.CallCredentials;
 import io.grpc.CallOptions;
 import io.grpc.ClientCall;
@@ -31,7 +32,6 @@ import java.util.concurrent.LinkedBlockingQueue;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicInteger;
-import java.util.function.BooleanSupplier;
 import java.util.function.Supplier;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
@@ -241,15 +241,6 @@ abstract class StreamingContract extends TransportContract {
         harness.channel().newCall(UPLOAD, CallOptions.DEFAULT), observed);
   }
 
-  private static void await(String what, BooleanSupplier condition) throws InterruptedException {
-    final long startNs = System.nanoTime();
-    while (!condition.getAsBoolean()) {
-      assertTrue(
-          System.nanoTime() - startNs < TimeUnit.SECONDS.toNanos(TransportHarness.TIMEOUT_S), what);
-      Thread.sleep(1);
-    }
-  }
-
   /** Also where its executor runs tasks at once: it is told when it can send. */
   @Test
   void aStreamWithCredentialsSendsWhenItIsReady() throws Exception {
@@ -423,10 +414,10 @@ abstract class StreamingContract extends TransportContract {
     assertEquals(0, listening.messages.get());
     final int readies = server.readies.get();
     call.request(sent);
-    await("room", () -> server.call.isReady());
-    await("the server is told of it", () -> server.readies.get() > readies);
+    Await.until("room", () -> server.call.isReady());
+    Await.until("the server is told of it", () -> server.readies.get() > readies);
     final int all = sent;
-    await("all messages", () -> listening.messages.get() == all);
+    Await.until("all messages", () -> listening.messages.get() == all);
     server.call.close(Status.OK, new Metadata());
     assertEquals(Status.Code.OK, listening.end().getCode());
     assertEquals("complete", server.end());
@@ -454,9 +445,9 @@ abstract class StreamingContract extends TransportContract {
     assertEquals(0, server.messages.get());
     server.call.request(sent);
     final int all = sent;
-    await("all messages", () -> server.messages.get() == all);
-    await("room", call::isReady);
-    await("the client is told of it", () -> listening.readies.get() > readies);
+    Await.until("all messages", () -> server.messages.get() == all);
+    Await.until("room", call::isReady);
+    Await.until("the client is told of it", () -> listening.readies.get() > readies);
     call.halfClose();
     assertTrue(server.halfClosed.await(TransportHarness.TIMEOUT_S, TimeUnit.SECONDS));
     server.call.sendHeaders(new Metadata());
@@ -496,7 +487,7 @@ abstract class StreamingContract extends TransportContract {
       sent[i] = fill(server);
       final int readies = server.readies.get();
       call.request(Integer.MAX_VALUE);
-      await("the server is told of room", () -> server.readies.get() > readies);
+      Await.until("the server is told of room", () -> server.readies.get() > readies);
       server.call.close(Status.OK, new Metadata());
       assertEquals(Status.Code.OK, listening.end().getCode());
     }
@@ -526,7 +517,7 @@ abstract class StreamingContract extends TransportContract {
       }
       final int readies = listening.readies.get();
       server.call.request(Integer.MAX_VALUE);
-      await("the client is told of room", () -> listening.readies.get() > readies);
+      Await.until("the client is told of room", () -> listening.readies.get() > readies);
       call.cancel("enough", null);
       assertEquals("cancel", server.end());
     }
@@ -546,14 +537,14 @@ abstract class StreamingContract extends TransportContract {
       if (method == CHAT) {
         begun = take();
         begun.call.request(2);
-        await("the client is ready", () -> listening.readies.get() > 0 && call.isReady());
+        Await.until("the client is ready", () -> listening.readies.get() > 0 && call.isReady());
       }
       call.sendMessage(new byte[1]);
       call.halfClose();
       final Held server = begun == null ? take() : begun;
       server.call.request(2);
-      await("the server is ready", () -> server.readies.get() > 0);
-      await("the message", () -> server.messages.get() == 1);
+      Await.until("the server is ready", () -> server.readies.get() > 0);
+      Await.until("the message", () -> server.messages.get() == 1);
       server.call.sendHeaders(new Metadata());
       server.call.sendMessage(Bytes.EMPTY);
       server.call.close(Status.OK, new Metadata());
@@ -577,7 +568,7 @@ abstract class StreamingContract extends TransportContract {
     assertFalse(listening.end.isDone());
     assertEquals(0, server.messages.get());
     server.call.request(500);
-    await("all messages", () -> server.messages.get() == 500);
+    Await.until("all messages", () -> server.messages.get() == 500);
     call.cancel("enough", null);
     assertEquals("cancel", server.end());
   }
@@ -627,7 +618,7 @@ abstract class StreamingContract extends TransportContract {
     for (int asked = 1; asked <= 10; asked++) {
       call.request(1);
       final int expected = asked;
-      await("message " + asked, () -> listening.messages.get() >= expected);
+      Await.until("message " + asked, () -> listening.messages.get() >= expected);
       Thread.sleep(5);
       assertEquals(asked, listening.messages.get());
     }
@@ -660,7 +651,8 @@ abstract class StreamingContract extends TransportContract {
     server.call.request(100);
     server.call.sendHeaders(new Metadata());
     server.call.sendMessage(new byte[10]);
-    await("a message at both sides", () -> server.messages.get() + listening.messages.get() == 2);
+    Await.until(
+        "a message at both sides", () -> server.messages.get() + listening.messages.get() == 2);
     call.cancel("enough", null);
     assertStatus(Status.Code.CANCELLED, "enough", listening.end());
     assertEquals("cancel", server.end());

@@ -23,6 +23,8 @@ import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.LinkedBlockingQueue;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicReference;
+import java.util.function.BiFunction;
+import java.util.function.Function;
 import java.util.function.Supplier;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
@@ -38,8 +40,29 @@ abstract class TracerContract extends TransportContract {
     super(harnesses);
   }
 
-  private static CallOptions traced(ClientStreamTracer.Factory factory) {
-    return CallOptions.DEFAULT.withStreamTracerFactory(factory);
+  /** Options with tracers that are made of the headers of their call. */
+  private static CallOptions traced(Function<Metadata, ClientStreamTracer> factory) {
+    return CallOptions.DEFAULT.withStreamTracerFactory(
+        new ClientStreamTracer.Factory() {
+          @Override
+          public ClientStreamTracer newClientStreamTracer(
+              ClientStreamTracer.StreamInfo info, Metadata headers) {
+            return factory.apply(headers);
+          }
+        });
+  }
+
+  /** Has a server make tracers of the name and headers of each call. */
+  private void traceServer(BiFunction<String, Metadata, ServerStreamTracer> factory) {
+    harness.server(
+        builder ->
+            builder.addStreamTracerFactory(
+                new ServerStreamTracer.Factory() {
+                  @Override
+                  public ServerStreamTracer newServerStreamTracer(String name, Metadata headers) {
+                    return factory.apply(name, headers);
+                  }
+                }));
   }
 
   /** As those of census do that carry a trace over to the server. */
@@ -52,19 +75,15 @@ abstract class TracerContract extends TransportContract {
     final Exchange exchange =
         exchange(
                 traced(
-                    new ClientStreamTracer.Factory() {
-                      @Override
-                      public ClientStreamTracer newClientStreamTracer(
-                          ClientStreamTracer.StreamInfo info, Metadata headers) {
-                        headers.put(EARLY, "1");
-                        return new ClientStreamTracer() {
-                          @Override
-                          public void streamCreated(Attributes transport, Metadata headers) {
-                            attributes.set(transport);
-                            headers.put(CREATED, "2");
-                          }
-                        };
-                      }
+                    headers -> {
+                      headers.put(EARLY, "1");
+                      return new ClientStreamTracer() {
+                        @Override
+                        public void streamCreated(Attributes transport, Metadata headers) {
+                          attributes.set(transport);
+                          headers.put(CREATED, "2");
+                        }
+                      };
                     }))
             .send(own, new byte[1]);
     assertEquals(1, exchange.response().length);
@@ -81,26 +100,21 @@ abstract class TracerContract extends TransportContract {
   void aServersTracersSeeTheHeadersAndMakeTheContext() throws Exception {
     final Served.Handler handler = Served.digesting();
     final BlockingQueue<String> told = new LinkedBlockingQueue<>();
-    harness.server(
-        builder ->
-            builder.addStreamTracerFactory(
-                new ServerStreamTracer.Factory() {
-                  @Override
-                  public ServerStreamTracer newServerStreamTracer(String name, Metadata headers) {
-                    final String own = headers.get(Bytes.ascii("own"));
-                    return new ServerStreamTracer() {
-                      @Override
-                      public Context filterContext(Context context) {
-                        return context.withValue(FOUND, name + " " + own);
-                      }
+    traceServer(
+        (name, headers) -> {
+          final String own = headers.get(Bytes.ascii("own"));
+          return new ServerStreamTracer() {
+            @Override
+            public Context filterContext(Context context) {
+              return context.withValue(FOUND, name + " " + own);
+            }
 
-                      @Override
-                      public void streamClosed(Status status) {
-                        told.add("closed " + status.getCode());
-                      }
-                    };
-                  }
-                }));
+            @Override
+            public void streamClosed(Status status) {
+              told.add("closed " + status.getCode());
+            }
+          };
+        });
     start(handler);
     exchange().send(Bytes.metadata("own", "header"), new byte[1]).response();
     assertEquals(Bytes.METHOD.getFullMethodName() + " header", FOUND.get(handler.take().context));
@@ -124,13 +138,9 @@ abstract class TracerContract extends TransportContract {
 
   private static CallOptions recorded(BlockingQueue<String> told) {
     return traced(
-        new ClientStreamTracer.Factory() {
-          @Override
-          public ClientStreamTracer newClientStreamTracer(
-              ClientStreamTracer.StreamInfo info, Metadata headers) {
-            told.add("made");
-            return new Recording(told);
-          }
+        headers -> {
+          told.add("made");
+          return new Recording(told);
         });
   }
 
@@ -146,7 +156,7 @@ abstract class TracerContract extends TransportContract {
   void bothSidesAreToldOfAnUnknownMethod() throws Exception {
     final BlockingQueue<String> atClient = new LinkedBlockingQueue<>();
     final BlockingQueue<String> atServer = new LinkedBlockingQueue<>();
-    harness.server(builder -> builder.addStreamTracerFactory(new Ends(atServer)));
+    traceServer((name, headers) -> new Ends(atServer));
     start(Bytes.digesting());
     final Exchange unknown =
         new Exchange(harness.channel(), Bytes.method("no.Service/Call"), recorded(atClient));
@@ -159,7 +169,7 @@ abstract class TracerContract extends TransportContract {
   void bothSidesAreToldAnEndThatIsNotGood() throws Exception {
     final BlockingQueue<String> atClient = new LinkedBlockingQueue<>();
     final BlockingQueue<String> atServer = new LinkedBlockingQueue<>();
-    harness.server(builder -> builder.addStreamTracerFactory(new Ends(atServer)));
+    traceServer((name, headers) -> new Ends(atServer));
     final Served.Handler handler =
         new Served.Handler(
             served -> {
@@ -200,15 +210,7 @@ abstract class TracerContract extends TransportContract {
   @Test
   void messagesAreCountedAtTheServer() throws Exception {
     final BlockingQueue<String> told = new LinkedBlockingQueue<>();
-    harness.server(
-        builder ->
-            builder.addStreamTracerFactory(
-                new ServerStreamTracer.Factory() {
-                  @Override
-                  public ServerStreamTracer newServerStreamTracer(String name, Metadata headers) {
-                    return new Counting(told);
-                  }
-                }));
+    traceServer((name, headers) -> new Counting(told));
     start(Served.digesting());
     exchange().send(Bytes.random(1, 100)).response();
     assertTold(
@@ -222,11 +224,9 @@ abstract class TracerContract extends TransportContract {
   }
 
   /** At a server, where one thing comes after the other. */
-  private static final class Counting extends ServerStreamTracer {
-    private final BlockingQueue<String> told;
-
+  private static final class Counting extends Ends {
     Counting(BlockingQueue<String> told) {
-      this.told = told;
+      super(told);
     }
 
     @Override
@@ -253,11 +253,6 @@ abstract class TracerContract extends TransportContract {
     public void outboundUncompressedSize(long bytes) {
       told.add("bytes out " + bytes);
     }
-
-    @Override
-    public void streamClosed(Status status) {
-      told.add("closed " + status.getCode());
-    }
   }
 
   /** The stub that calls hears of it; nothing of the call is left over. */
@@ -267,12 +262,8 @@ abstract class TracerContract extends TransportContract {
     final IllegalStateException thrown = new IllegalStateException("as the test wants");
     final CallOptions options =
         traced(
-            new ClientStreamTracer.Factory() {
-              @Override
-              public ClientStreamTracer newClientStreamTracer(
-                  ClientStreamTracer.StreamInfo info, Metadata headers) {
-                throw thrown;
-              }
+            headers -> {
+              throw thrown;
             });
     for (int i = 0; i < 20_000; i++) { // more than there are streams on a ring
       assertSame(
@@ -288,11 +279,8 @@ abstract class TracerContract extends TransportContract {
     final CountDownLatch closed = new CountDownLatch(1);
     exchange(
             traced(
-                new ClientStreamTracer.Factory() {
-                  @Override
-                  public ClientStreamTracer newClientStreamTracer(
-                      ClientStreamTracer.StreamInfo info, Metadata headers) {
-                    return new ClientStreamTracer() {
+                headers ->
+                    new ClientStreamTracer() {
                       @Override
                       public void outboundHeaders() {
                         events.add("headers out");
@@ -328,9 +316,7 @@ abstract class TracerContract extends TransportContract {
                         events.add("closed " + status.getCode());
                         closed.countDown();
                       }
-                    };
-                  }
-                }))
+                    }))
         .send(Bytes.random(1, 100))
         .response();
     assertTrue(
@@ -349,21 +335,16 @@ abstract class TracerContract extends TransportContract {
   }
 
   /** Says how calls have ended at the server. */
-  private static final class Ends extends ServerStreamTracer.Factory {
-    private final BlockingQueue<String> told;
+  private static class Ends extends ServerStreamTracer {
+    final BlockingQueue<String> told;
 
     Ends(BlockingQueue<String> told) {
       this.told = told;
     }
 
     @Override
-    public ServerStreamTracer newServerStreamTracer(String name, Metadata headers) {
-      return new ServerStreamTracer() {
-        @Override
-        public void streamClosed(Status status) {
-          told.add("closed " + status.getCode());
-        }
-      };
+    public void streamClosed(Status status) {
+      told.add("closed " + status.getCode());
     }
   }
 }

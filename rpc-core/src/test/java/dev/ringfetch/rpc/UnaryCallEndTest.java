@@ -11,6 +11,7 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 import dev.ringfetch.counters.Counter;
 import dev.ringfetch.hunt.Rounds;
 import dev.ringfetch.session.ClientSession;
+import dev.ringfetch.system.Await;
 import io.grpc.CallOptions;
 import io.grpc.Channel;
 import io.grpc.ClientCall;
@@ -121,14 +122,14 @@ final class UnaryCallEndTest extends UnaryCallFixture {
             request -> {
               if (request.length == 1) {
                 held.countDown();
-                await(goOn);
+                Await.latch(goOn);
               }
               return Bytes.digest(request);
             }),
         builder -> builder.pollers(1).directExecutor());
     final RingChannel channel = connect(builder());
     start(channel.newUnaryCall(Bytes.METHOD, ends), new byte[1]);
-    await(held);
+    Await.latch(held);
     for (int i = 1; i < calls; i++) {
       start(channel.newUnaryCall(Bytes.METHOD, ends), Bytes.random(i, 40));
     }

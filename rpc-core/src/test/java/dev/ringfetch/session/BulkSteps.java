@@ -15,6 +15,8 @@ import dev.ringfetch.session.bulk.BulkAccess;
 import dev.ringfetch.session.unit.SegmentOutput;
 import dev.ringfetch.session.unit.Unit;
 import dev.ringfetch.session.unit.UnitBuffer;
+import java.nio.ByteBuffer;
+import java.nio.ByteOrder;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
@@ -164,5 +166,15 @@ final class BulkSteps {
       assertEquals(
           0, BulkAccess.droppedUnits(session.bulk()), session.side() + " has left memory behind");
     }
+  }
+
+  /** A frame that names a range of registered memory. */
+  static byte[] name(int region, int length, long offset) {
+    return ByteBuffer.allocate(BulkDescriptor.DESCRIPTOR_LENGTH)
+        .order(ByteOrder.LITTLE_ENDIAN)
+        .putInt(region)
+        .putInt(length)
+        .putLong(offset)
+        .array();
   }
 }

@@ -7,6 +7,7 @@ import static dev.ringfetch.ring.FrameDescriptor.MESSAGE;
 import static dev.ringfetch.ring.FrameDescriptor.PARTIAL;
 import static dev.ringfetch.ring.FrameDescriptor.PREFIX;
 import static dev.ringfetch.ring.FrameDescriptor.WINDOW_UPDATE;
+import static dev.ringfetch.session.BulkSteps.name;
 import static dev.ringfetch.session.SessionSteps.UNIT;
 import static dev.ringfetch.session.SessionSteps.bytes;
 import static org.junit.jupiter.api.Assertions.assertArrayEquals;
@@ -15,7 +16,6 @@ import static org.junit.jupiter.api.Assertions.assertNull;
 
 import dev.ringfetch.fabric.RegisteredMemory;
 import dev.ringfetch.ring.ArenaDescriptor;
-import dev.ringfetch.ring.BulkDescriptor;
 import dev.ringfetch.ring.ControlFlyweight;
 import dev.ringfetch.ring.RingWriter;
 import dev.ringfetch.session.ClientStream.Outcome;
@@ -68,15 +68,6 @@ class HostileClientBulkTest {
     assertEquals(
         RingWriter.WRITTEN, writer.write(streamId, flags, code, ack, payload, 0, payload.length));
     steps.fabric.client().ringDoorbell();
-  }
-
-  private static byte[] name(int region, int length, long offset) {
-    return ByteBuffer.allocate(BulkDescriptor.DESCRIPTOR_LENGTH)
-        .order(ByteOrder.LITTLE_ENDIAN)
-        .putInt(region)
-        .putInt(length)
-        .putLong(offset)
-        .array();
   }
 
   /** The first frame of a request, with nothing of it. */

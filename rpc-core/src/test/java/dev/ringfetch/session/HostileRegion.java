@@ -1,12 +1,10 @@
 package dev.ringfetch.session;
 
-import dev.ringfetch.fabric.DirectRegion;
-
 /**
  * Memory that a hostile peer shares: it changes under its reader before a chosen access, and counts
  * what the reader does with it.
  */
-final class HostileRegion extends DirectRegion {
+final class HostileRegion extends WatchedRegion {
   private Runnable change;
   private int accessesUntilChange = -1;
   private boolean watching;
@@ -49,7 +47,8 @@ final class HostileRegion extends DirectRegion {
     return copied;
   }
 
-  private void access() {
+  @Override
+  void access() {
     if (!watching) {
       return;
     }
@@ -86,30 +85,6 @@ final class HostileRegion extends DirectRegion {
   }
 
   @Override
-  public long getLongAcquire(int index) {
-    access();
-    return super.getLongAcquire(index);
-  }
-
-  @Override
-  public void putLongRelease(int index, long value) {
-    access();
-    super.putLongRelease(index, value);
-  }
-
-  @Override
-  public int getIntAcquire(int index) {
-    access();
-    return super.getIntAcquire(index);
-  }
-
-  @Override
-  public void putIntRelease(int index, int value) {
-    access();
-    super.putIntRelease(index, value);
-  }
-
-  @Override
   public void getBytes(int index, byte[] destination, int offset, int length) {
     access();
     copied += length;
@@ -120,11 +95,5 @@ final class HostileRegion extends DirectRegion {
   public void putBytes(int index, byte[] source, int offset, int length) {
     access();
     super.putBytes(index, source, offset, length);
-  }
-
-  @Override
-  public void fullFence() {
-    access();
-    super.fullFence();
   }
 }

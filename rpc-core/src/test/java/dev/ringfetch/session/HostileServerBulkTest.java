@@ -6,6 +6,7 @@ import static dev.ringfetch.ring.FrameDescriptor.CONTINUATION;
 import static dev.ringfetch.ring.FrameDescriptor.DRAIN;
 import static dev.ringfetch.ring.FrameDescriptor.MESSAGE;
 import static dev.ringfetch.ring.FrameDescriptor.PARTIAL;
+import static dev.ringfetch.session.BulkSteps.name;
 import static dev.ringfetch.session.SessionSteps.UNIT;
 import static dev.ringfetch.session.SessionSteps.bytes;
 import static org.junit.jupiter.api.Assertions.assertArrayEquals;
@@ -14,7 +15,6 @@ import static org.junit.jupiter.api.Assertions.assertNull;
 
 import dev.ringfetch.fabric.RegisteredMemory;
 import dev.ringfetch.ring.ArenaDescriptor;
-import dev.ringfetch.ring.BulkDescriptor;
 import dev.ringfetch.ring.ControlFlyweight;
 import dev.ringfetch.ring.RingWriter;
 import dev.ringfetch.session.ClientStream.Outcome;
@@ -65,15 +65,6 @@ class HostileServerBulkTest {
     assertEquals(
         RingWriter.WRITTEN, writer.write(streamId, flags, code, ack, payload, 0, payload.length));
     steps.fabric.server().ringDoorbell();
-  }
-
-  private static byte[] name(int region, int length, long offset) {
-    return ByteBuffer.allocate(BulkDescriptor.DESCRIPTOR_LENGTH)
-        .order(ByteOrder.LITTLE_ENDIAN)
-        .putInt(region)
-        .putInt(length)
-        .putLong(offset)
-        .array();
   }
 
   private void announce(int length) {

@@ -1,9 +1,7 @@
 package dev.ringfetch.session;
 
-import dev.ringfetch.fabric.DirectRegion;
-
 /** Memory in which something happens just before one chosen access. */
-final class InterleavedRegion extends DirectRegion {
+final class InterleavedRegion extends WatchedRegion {
   private Runnable action;
   private int before = -1;
 
@@ -24,39 +22,10 @@ final class InterleavedRegion extends DirectRegion {
     return happened;
   }
 
-  private void access() {
+  @Override
+  void access() {
     if (before >= 0 && before-- == 0) {
       action.run();
     }
-  }
-
-  @Override
-  public long getLongAcquire(int index) {
-    access();
-    return super.getLongAcquire(index);
-  }
-
-  @Override
-  public void putLongRelease(int index, long value) {
-    access();
-    super.putLongRelease(index, value);
-  }
-
-  @Override
-  public int getIntAcquire(int index) {
-    access();
-    return super.getIntAcquire(index);
-  }
-
-  @Override
-  public void putIntRelease(int index, int value) {
-    access();
-    super.putIntRelease(index, value);
-  }
-
-  @Override
-  public void fullFence() {
-    access();
-    super.fullFence();
   }
 }

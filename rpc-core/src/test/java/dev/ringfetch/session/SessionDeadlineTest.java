@@ -7,17 +7,13 @@ import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertNull;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
-import dev.ringfetch.fabric.CompletionRouter;
 import dev.ringfetch.fabric.Doorbell;
 import dev.ringfetch.fabric.HeapFabric;
-import dev.ringfetch.ring.ArenaDescriptor;
-import dev.ringfetch.ring.ControlFlyweight;
 import dev.ringfetch.ring.FrameDescriptor;
 import dev.ringfetch.session.ClientStream.Outcome;
 import dev.ringfetch.session.SessionSteps.Call;
 import dev.ringfetch.session.SessionSteps.ServerCall;
 import dev.ringfetch.session.SessionSteps.Sizes;
-import dev.ringfetch.session.carrier.RingPair;
 import dev.ringfetch.session.poller.PollerSteps;
 import dev.ringfetch.session.unit.Units;
 import org.junit.jupiter.api.Test;
@@ -227,8 +223,7 @@ class SessionDeadlineTest {
   void busySessionDoesNotHoldUpTheDeadlinesOfAQuietOne() throws Exception {
     Call late = steps.send(bytes(1, 1), 1000);
     steps.settle(); // the session sleeps
-    SessionSteps other = new SessionSteps(Sizes.ROOMY);
-    steps.clientPoller.add(new BusySession(other).entry);
+    steps.clientPoller.add(new BusySession(steps).entry);
     for (int round = 0; round < 10; round++) {
       steps.advance(100_000);
       assertTrue(steps.clientPoller.doWork() > 0, "busy");
@@ -237,21 +232,10 @@ class SessionDeadlineTest {
   }
 
   /** A session that always has something to do. */
-  private static final class BusySession extends Session {
+  private static final class BusySession extends CountingSession {
     BusySession(SessionSteps steps) {
       super(
-          new RingPair(
-              new HeapFabric(1024).client(),
-              steps.client.writer,
-              steps.client.ring,
-              new ControlFlyweight(steps.fabric.client(), ArenaDescriptor.CLIENT_CONTROL_OFFSET),
-              new ControlFlyweight(steps.fabric.client(), ArenaDescriptor.SERVER_CONTROL_OFFSET),
-              64,
-              new CompletionRouter(steps.fabric.client()),
-              null,
-              null,
-              null),
-          false,
+          new HeapFabric(MEMORY_LENGTH),
           steps.clientPoller,
           new SessionContext().clock(steps::nowNs));
     }
@@ -259,69 +243,6 @@ class SessionDeadlineTest {
     @Override
     void onRound() {
       driver.submit(new TestStream(1), 1); // for the next round
-    }
-
-    @Override
-    Stream notice(int id, int flags, int code) {
-      throw new UnsupportedOperationException();
-    }
-
-    @Override
-    boolean onSessionFrame(int flags) {
-      return false;
-    }
-
-    @Override
-    void onRead(Stream stream) {}
-
-    @Override
-    void onOperations(Stream stream, int asked) {}
-
-    @Override
-    void onSent(Stream stream) {}
-
-    @Override
-    void onDeadline(Stream stream) {}
-
-    @Override
-    void onEnd() {}
-
-    @Override
-    void distrust(Stream ready) {}
-
-    @Override
-    void tell(Stream stream) {}
-
-    @Override
-    void tellFlow(Stream stream) {}
-
-    @Override
-    void tellEnd(String reason) {}
-
-    @Override
-    String side() {
-      return "busy";
-    }
-
-    @Override
-    boolean mustArmToLeave() {
-      return false;
-    }
-
-    @Override
-    boolean retire() {
-      return false;
-    }
-
-    @Override
-    boolean onStreamFrame(
-        int streamId,
-        int flags,
-        int code,
-        dev.ringfetch.fabric.MemoryRegion region,
-        int offset,
-        int length) {
-      return true;
     }
   }
 }

@@ -15,6 +15,7 @@ import dev.ringfetch.session.SessionAccess;
 import dev.ringfetch.session.SessionContext;
 import dev.ringfetch.session.SessionSteps;
 import dev.ringfetch.session.SessionSteps.Sizes;
+import dev.ringfetch.system.Await;
 import java.lang.Thread.State;
 import java.util.ArrayList;
 import java.util.Collections;
@@ -53,25 +54,10 @@ class InlineBackupTest {
   private volatile Runnable onLook = () -> {};
 
   /** Says what became of it. */
-  private class Task extends LinkedTask {
-    private final String name;
-
+  private class Task extends NamedTask {
     Task(String name) {
-      this.name = name;
+      super(name, done);
     }
-
-    @Override
-    public void runInline() {
-      done.add(name);
-    }
-
-    @Override
-    public void handOver() {
-      done.add(name + " handed over");
-    }
-
-    @Override
-    public void ranInline(long durationNs, long processorNs, int parts) {}
 
     @Override
     public void overran(boolean waits) {
@@ -89,7 +75,7 @@ class InlineBackupTest {
     @Override
     public void runInline() {
       nowNs.addAndGet(InlinePatience.PATIENCE_NS);
-      await(overran);
+      Await.latch(overran);
     }
   }
 
@@ -110,14 +96,6 @@ class InlineBackupTest {
       onLook.run();
     }
     return nowNs.get();
-  }
-
-  private static void await(CountDownLatch latch) {
-    try {
-      assertTrue(latch.await(TIMEOUT_S, TimeUnit.SECONDS));
-    } catch (InterruptedException e) {
-      throw new AssertionError(e);
-    }
   }
 
   /** Not parked for good, so that it is not taken for one that rests. */
@@ -245,7 +223,7 @@ class InlineBackupTest {
                 }
               }
             }));
-    await(looking);
+    Await.latch(looking);
     assertEquals(Poller.LOST, poller.doWork());
     assertEquals(List.of("long overran"), done);
   }
@@ -304,7 +282,7 @@ class InlineBackupTest {
           @Override
           public State getState() { // called by the thread that is about to take over
             decided.countDown();
-            InlineBackupTest.await(begun);
+            Await.latch(begun);
             return State.RUNNABLE;
           }
 
@@ -319,7 +297,7 @@ class InlineBackupTest {
                         @Override
                         public void runInline() {
                           nowNs.addAndGet(InlinePatience.PATIENCE_NS);
-                          InlineBackupTest.await(decided);
+                          Await.latch(decided);
                         }
                       }));
               assertTrue(
@@ -346,7 +324,7 @@ class InlineBackupTest {
     assertEquals(Poller.LOST, lost.get());
     final CountDownLatch served = new CountDownLatch(1);
     run.execute(served::countDown);
-    await(served);
+    Await.latch(served);
     assertEquals(List.of(), done);
     run.close();
   }

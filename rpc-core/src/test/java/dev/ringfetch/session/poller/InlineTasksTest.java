@@ -10,6 +10,7 @@ import dev.ringfetch.session.SessionAccess;
 import dev.ringfetch.session.SessionContext;
 import dev.ringfetch.session.SessionSteps;
 import dev.ringfetch.session.SessionSteps.Sizes;
+import dev.ringfetch.system.Await;
 import java.io.IOException;
 import java.lang.ref.WeakReference;
 import java.util.ArrayList;
@@ -41,21 +42,9 @@ class InlineTasksTest {
   private final CountDownLatch takenOver = new CountDownLatch(1);
 
   /** Says what became of it. */
-  private class Task extends LinkedTask {
-    final String name;
-
+  private class Task extends NamedTask {
     Task(String name) {
-      this.name = name;
-    }
-
-    @Override
-    public void runInline() {
-      done.add(name);
-    }
-
-    @Override
-    public void handOver() {
-      done.add(name + " handed over");
+      super(name, done);
     }
 
     @Override
@@ -248,7 +237,7 @@ class InlineTasksTest {
               @Override
               public void runInline() {
                 moveClockWhenIWait();
-                await(takenOver);
+                Await.latch(takenOver);
               }
             });
     assertEquals(Poller.LOST, poller.doWork());
@@ -295,7 +284,7 @@ class InlineTasksTest {
               @Override
               public void runInline() {
                 moveClockWhenIWait();
-                await(takenOver);
+                Await.latch(takenOver);
                 super.runInline();
               }
             }));
@@ -322,7 +311,7 @@ class InlineTasksTest {
           @Override
           public void runInline() {
             lent.countDown();
-            await(back);
+            Await.latch(back);
             super.runInline();
           }
         };
@@ -334,14 +323,14 @@ class InlineTasksTest {
               @Override
               public void runInline() {
                 moveClockWhenIWait();
-                await(takenOver);
+                Await.latch(takenOver);
                 nowNs.addAndGet(BackupThread.START_PAUSE_NS);
                 poller.change(
                     () -> {
                       warmUp();
                       assertTrue(poller.offer(SessionAccess.entry(other), second));
                     });
-                await(lent);
+                Await.latch(lent);
               }
             }));
     assertEquals(1, poller.doWork());
@@ -368,14 +357,6 @@ class InlineTasksTest {
               nowNs.addAndGet(InlinePatience.PATIENCE_NS);
             });
     mover.start();
-  }
-
-  private static void await(CountDownLatch latch) {
-    try {
-      assertTrue(latch.await(TIMEOUT_S, TimeUnit.SECONDS));
-    } catch (InterruptedException e) {
-      throw new AssertionError(e);
-    }
   }
 
   /**

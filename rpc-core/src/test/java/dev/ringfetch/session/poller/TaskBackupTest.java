@@ -11,6 +11,7 @@ import dev.ringfetch.session.SessionAccess;
 import dev.ringfetch.session.SessionContext;
 import dev.ringfetch.session.SessionSteps;
 import dev.ringfetch.session.SessionSteps.Sizes;
+import dev.ringfetch.system.Await;
 import java.util.Map;
 import java.util.Set;
 import java.util.concurrent.CompletableFuture;
@@ -47,14 +48,6 @@ class TaskBackupTest {
     poller.awaitEnd(TimeUnit.SECONDS.toNanos(TIMEOUT_S));
   }
 
-  private static void await(CountDownLatch latch) {
-    try {
-      assertTrue(latch.await(TIMEOUT_S, TimeUnit.SECONDS));
-    } catch (InterruptedException e) {
-      throw new AssertionError(e);
-    }
-  }
-
   /** A task that waits until this one is over. */
   private void hold(CountDownLatch until) {
     final CountDownLatch begun = new CountDownLatch(1);
@@ -62,9 +55,9 @@ class TaskBackupTest {
         () -> {
           threads.add(Thread.currentThread());
           begun.countDown();
-          await(until);
+          Await.latch(until);
         });
-    await(begun);
+    Await.latch(begun);
   }
 
   private Thread runs() throws Exception {
@@ -85,7 +78,7 @@ class TaskBackupTest {
     hold(over);
     final CountDownLatch changed = new CountDownLatch(1);
     poller.change(changed::countDown);
-    await(changed);
+    Await.latch(changed);
     assertEquals(1, poller.tally().get(Counter.POLLER_TAKEOVERS));
   }
 
@@ -102,7 +95,7 @@ class TaskBackupTest {
             Thread.onSpinWait();
           }
         });
-    await(begun);
+    Await.latch(begun);
     assertNotSame(first, runs());
     final long tookNs = System.nanoTime() - startNs;
     relieved.set(true);
@@ -156,7 +149,7 @@ class TaskBackupTest {
               ran.countDown();
             });
       }
-      await(ran);
+      Await.latch(ran);
       turns += before.get() < tasks ? 1 : 0;
     }
     final long takeovers = poller.tally().get(Counter.POLLER_TAKEOVERS);
@@ -235,7 +228,7 @@ class TaskBackupTest {
               }
             });
     waiter.start();
-    await(ended);
+    Await.latch(ended);
     assertTrue(first.isAlive(), "held up by its task");
     over.countDown();
     first.join();
@@ -271,7 +264,7 @@ class TaskBackupTest {
             LockSupport.parkNanos(500_000);
             ran.countDown();
           });
-      await(ran);
+      Await.latch(ran);
     }
     final long early = poller.tally().get(Counter.POLLER_TAKEOVERS);
     assertTrue(early < 10, () -> early + ": half a millisecond is not long for a task");
