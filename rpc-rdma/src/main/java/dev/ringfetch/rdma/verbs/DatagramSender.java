@@ -29,7 +29,7 @@ final class DatagramSender {
   /** Completions that are outstanding at the most. */
   private static final int BATCH = DEPTH / SIGNAL_INTERVAL;
 
-  private final WorkRequestTally tally = new WorkRequestTally();
+  private final WorkRequestTally tally = new WorkRequestTally(WorkRequestTally.SERVERS);
   private final DatagramPair pair;
   private final VerbsMemory memory;
   private final int peer;
@@ -56,7 +56,7 @@ final class DatagramSender {
     try {
       pair.pointAtPeer(connected);
       request.datagram(pair.handle(), peer, pair.queueKey());
-      WorkRequestTally.SERVERS.add(tally);
+      tally.start();
     } catch (IOException e) {
       fail("there is no way to the peer: " + e.getMessage());
     }
@@ -129,6 +129,6 @@ final class DatagramSender {
 
   /** Nothing more is sent. */
   void release() {
-    WorkRequestTally.SERVERS.close(tally);
+    tally.close();
   }
 }

@@ -53,6 +53,10 @@ final class RequestChain {
     tally.add(kind, signaled);
   }
 
+  WorkRequestTally tally() {
+    return tally;
+  }
+
   boolean isEmpty() {
     return linked == 0;
   }

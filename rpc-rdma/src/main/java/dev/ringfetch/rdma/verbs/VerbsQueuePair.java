@@ -9,6 +9,7 @@ import dev.ringfetch.fabric.RemoteMemory;
 import dev.ringfetch.fabric.WorkRequests;
 import dev.ringfetch.rdma.natives.Disni;
 import dev.ringfetch.rdma.natives.QueuePairs;
+import dev.ringfetch.rdma.natives.SendLayout;
 import dev.ringfetch.timer.Retry;
 import java.io.IOException;
 import java.lang.System.Logger;
@@ -198,22 +199,35 @@ final class VerbsQueuePair implements QueuePair {
       throw new IllegalArgumentException("not of this connection: local=" + local);
     }
     // No device lets a caller choose which word is loaded first: see readAtomicity.
-    return posted(sendQueue.read(remote, remoteOffset, target, localOffset, length, workRequestId));
+    return posted(
+        sendQueue.read(
+            remote.address() + remoteOffset,
+            remote.rkey(),
+            target,
+            localOffset,
+            length,
+            workRequestId));
   }
 
   @Override
   public int compareAndSwap(
       RemoteMemory remote, int remoteOffset, long expected, long desired, long workRequestId) {
-    WorkRequests.checkRemote(this.remote, remote);
-    WorkRequests.checkWord(remote, remoteOffset);
-    return posted(sendQueue.compareAndSwap(remoteOffset, expected, desired, workRequestId));
+    return atomic(
+        SendLayout.COMPARE_AND_SWAP, remote, remoteOffset, expected, desired, workRequestId);
   }
 
   @Override
   public int fetchAndAdd(RemoteMemory remote, int remoteOffset, long delta, long workRequestId) {
+    return atomic(SendLayout.FETCH_AND_ADD, remote, remoteOffset, delta, 0, workRequestId);
+  }
+
+  private int atomic(
+      int opcode, RemoteMemory remote, int offset, long operand, long other, long workRequestId) {
     WorkRequests.checkRemote(this.remote, remote);
-    WorkRequests.checkWord(remote, remoteOffset);
-    return posted(sendQueue.fetchAndAdd(remoteOffset, delta, workRequestId));
+    WorkRequests.checkWord(remote, offset);
+    return posted(
+        sendQueue.atomic(
+            opcode, remote.address() + offset, remote.rkey(), operand, other, workRequestId));
   }
 
   @Override
@@ -294,7 +308,7 @@ final class VerbsQueuePair implements QueuePair {
     if (taken > ReceiveQueue.NOTHING) {
       doorbell.addReady(this);
     } else if (taken == ReceiveQueue.BROKEN || sendQueue.isBroken()) {
-      final String failure = sendQueue.failure();
+      final String failure = sendQueue.readFailure();
       end(failure != null ? failure : "the queue pair is in error: the peer was refused, or died");
     }
     return count + reportEnd(bound);

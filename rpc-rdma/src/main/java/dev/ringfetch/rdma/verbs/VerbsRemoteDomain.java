@@ -59,6 +59,7 @@ final class VerbsRemoteDomain implements RemoteDomain, DomainConnections.Watcher
     this.peer = peer;
     this.capabilities = VerbsFabric.capabilities(objects.queuePair.maxInline(), 0);
     this.queue = new DomainQueue(objects.queuePair, device.completions(), words);
+    queue.start();
     scratches.add(words);
   }
 

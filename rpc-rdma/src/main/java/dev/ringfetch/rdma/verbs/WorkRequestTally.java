@@ -44,6 +44,21 @@ final class WorkRequestTally {
   private static final int KINDS = 8;
 
   private final AtomicLongArray counts = new AtomicLongArray(KINDS);
+  private final Group group;
+
+  WorkRequestTally(Group group) {
+    this.group = group;
+  }
+
+  /** Adds the counts to the group's. */
+  void start() {
+    group.add(this);
+  }
+
+  /** Leaves the counts so far in the group's. Idempotent. */
+  void close() {
+    group.close(this);
+  }
 
   /** Counts one; one writer at a time. */
   void add(int kind, boolean signaled) {
@@ -77,13 +92,11 @@ final class WorkRequestTally {
     @GuardedBy("this")
     private WorkRequestCounts gone = WorkRequestCounts.ZERO;
 
-    /** Adds a queue pair's counter. */
-    synchronized void add(WorkRequestTally tally) {
+    private synchronized void add(WorkRequestTally tally) {
       live.add(tally);
     }
 
-    /** Removes a queue pair's counter, but keeps its sum. Idempotent. */
-    synchronized void close(WorkRequestTally tally) {
+    private synchronized void close(WorkRequestTally tally) {
       if (live.remove(tally)) {
         gone = gone.plus(tally.counts());
       }
