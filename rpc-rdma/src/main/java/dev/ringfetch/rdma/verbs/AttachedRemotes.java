@@ -16,7 +16,9 @@ final class AttachedRemotes {
   private static final RemoteMemory[] NONE = {};
 
   private final RemoteMemory session;
-  private volatile RemoteMemory[] attached = NONE; // replaced with the monitor held
+
+  /** Replaced with the monitor, read by any thread. */
+  private volatile RemoteMemory[] attached = NONE;
 
   @GuardedBy("this")
   private int next; // number of the first descriptor that is still good

@@ -22,16 +22,15 @@ final class ReceiveQueue {
   /** Receives posted. */
   static final int DEPTH = 64;
 
-  /** Result of {@link #take}: nothing has come. */
-  static final int NOTHING = 0;
-
-  /** Result of {@link #take}: rings. */
-  static final int RING = 1;
-
-  /** Result of {@link #take}: the queue pair is in error, and nothing more will come. */
-  static final int BROKEN = -1;
-
   private static final int CREDIT = DEPTH / 4;
+
+  /** The result of {@link #take}. */
+  enum Arrival {
+    NOTHING,
+    RINGS,
+    /** The queue pair is in error, and nothing more will come. */
+    BROKEN
+  }
 
   private final long queuePair;
   private final long completionQueue;
@@ -92,11 +91,10 @@ final class ReceiveQueue {
    * Takes what has arrived, and posts as many receives anew.
    *
    * @param sendQueue that sends the peer the number of these.
-   * @return {@link #NOTHING}, {@link #RING} or {@link #BROKEN}.
    */
-  int take(SendQueue sendQueue) {
+  Arrival take(SendQueue sendQueue) {
     if (broken) {
-      return BROKEN;
+      return Arrival.BROKEN;
     }
     final int count = CompletionQueues.poll(completionQueue, DEPTH, Regions.address(taken));
     int rings = 0;
@@ -110,6 +108,6 @@ final class ReceiveQueue {
       credited = heard;
       sendQueue.giveCredit(heard);
     }
-    return rings > 0 ? RING : broken ? BROKEN : NOTHING;
+    return rings > 0 ? Arrival.RINGS : broken ? Arrival.BROKEN : Arrival.NOTHING;
   }
 }

@@ -1,5 +1,6 @@
 package dev.ringfetch.rdma.verbs;
 
+import com.google.errorprone.annotations.concurrent.GuardedBy;
 import com.ibm.disni.verbs.RdmaCmId;
 import dev.ringfetch.fabric.Domain;
 import dev.ringfetch.fabric.DomainAdmission;
@@ -54,19 +55,29 @@ final class VerbsDomain implements Domain {
   private final VerbsMemory gateMemory;
   private final RdmaCmId bound; // tells of the device's removal
 
-  // Guarded by the lock of the connections.
+  /** Guarded by the lock of the connections. */
   private final List<DomainPeer> peers = new ArrayList<>();
 
   /** Set with the lock of the connections held. */
   private volatile String closedBecause;
 
-  /** Guards what follows. Taken after the lock of the connections. */
+  /** Taken after the lock of the connections. */
   private final ReentrantLock memoryLock = new ReentrantLock();
 
-  private final List<OwnSegment> segments = new ArrayList<>(); // that are open
+  /** Those that are open. */
+  @GuardedBy("memoryLock")
+  private final List<OwnSegment> segments = new ArrayList<>();
+
+  @GuardedBy("memoryLock")
   private final List<VerbsMemory> marks = new ArrayList<>();
+
+  @GuardedBy("memoryLock")
   private long memory;
+
+  @GuardedBy("memoryLock")
   private int grown;
+
+  @GuardedBy("memoryLock")
   private boolean released;
 
   private VerbsDomain(
@@ -330,6 +341,7 @@ final class VerbsDomain implements Domain {
               .encode();
     }
 
+    @GuardedBy("VerbsDomain.this.memoryLock")
     private VerbsMemory mark() {
       return marks.get(number / MARKS);
     }

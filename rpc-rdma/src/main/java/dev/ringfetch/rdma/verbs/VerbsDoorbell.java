@@ -1,5 +1,6 @@
 package dev.ringfetch.rdma.verbs;
 
+import com.google.errorprone.annotations.concurrent.GuardedBy;
 import com.ibm.disni.verbs.IbvCompChannel;
 import com.ibm.disni.verbs.RdmaEventChannel;
 import dev.ringfetch.fabric.Doorbell;
@@ -68,13 +69,16 @@ final class VerbsDoorbell implements Doorbell {
    */
   private final ReentrantLock inside = new ReentrantLock();
 
-  /** Guards {@link #closed} against queue pairs that are added, and the wake-up against its end. */
+  /** Held while a queue pair is added and while the wake-up is used, against their end. */
   private final ReentrantLock lock = new ReentrantLock();
 
+  /** Written with the lock, read by any thread. */
   private volatile boolean closed;
-  private boolean released; // guarded by both locks
 
-  // The owner's.
+  @GuardedBy("lock")
+  private boolean released;
+
+  // Of the owner, as all below.
   private final List<VerbsQueuePair> lingering = new ArrayList<>();
   private final ByteBuffer entries =
       Request.direct((FIXED + CompletionChannels.MAX_DEVICES) * PollLayout.SIZE);

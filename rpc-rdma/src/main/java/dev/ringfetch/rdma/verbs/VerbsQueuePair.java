@@ -1,5 +1,6 @@
 package dev.ringfetch.rdma.verbs;
 
+import com.google.errorprone.annotations.concurrent.GuardedBy;
 import dev.ringfetch.fabric.CompletionQueue;
 import dev.ringfetch.fabric.FabricCapabilities;
 import dev.ringfetch.fabric.MemoryRegion;
@@ -59,14 +60,23 @@ final class VerbsQueuePair implements QueuePair {
 
   private final Retry ring = new Retry(this::sendWaitingRing, RING_RETRY_NS);
 
-  // Changed with the monitor held.
+  /** Written with the monitor, read by any thread. */
   private volatile State state = State.OPEN;
+
+  /** Written with the monitor, read by any thread. */
   private volatile Listener listener;
+
+  @GuardedBy("this")
   private String end;
+
+  @GuardedBy("this")
   private boolean disconnected;
+
+  @GuardedBy("this")
   private long closedNs;
 
-  private boolean endReported; // the doorbell's owner's
+  /** Of the doorbell's owner. */
+  private boolean endReported;
 
   /**
    * Takes over a connection.
@@ -295,19 +305,19 @@ final class VerbsQueuePair implements QueuePair {
       return 0;
     }
     int count = 0;
-    int taken;
     int rounds = 0;
+    ReceiveQueue.Arrival arrival;
     receiveQueue.arm();
     do {
-      taken = receiveQueue.take(sendQueue);
-      if (taken == ReceiveQueue.RING) {
+      arrival = receiveQueue.take(sendQueue);
+      if (arrival == ReceiveQueue.Arrival.RINGS) {
         count += reportRing(bound);
       }
       rounds++;
-    } while (taken > ReceiveQueue.NOTHING && rounds < ROUNDS && state != State.CLOSED);
-    if (taken > ReceiveQueue.NOTHING) {
+    } while (arrival == ReceiveQueue.Arrival.RINGS && rounds < ROUNDS && state != State.CLOSED);
+    if (arrival == ReceiveQueue.Arrival.RINGS) {
       doorbell.addReady(this);
-    } else if (taken == ReceiveQueue.BROKEN || sendQueue.isBroken()) {
+    } else if (arrival == ReceiveQueue.Arrival.BROKEN || sendQueue.isBroken()) {
       final String failure = sendQueue.readFailure();
       end(failure != null ? failure : "the queue pair is in error: the peer was refused, or died");
     }
@@ -354,9 +364,8 @@ final class VerbsQueuePair implements QueuePair {
     }
   }
 
-  /**
-   * With the monitor held. Disconnects: pending requests are flushed, and the peer gets an event.
-   */
+  /** Disconnects: pending requests are flushed, and the peer gets an event. */
+  @GuardedBy("this")
   private void disconnect() {
     if (disconnected) {
       return;

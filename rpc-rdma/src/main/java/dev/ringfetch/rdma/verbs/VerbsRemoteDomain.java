@@ -1,5 +1,6 @@
 package dev.ringfetch.rdma.verbs;
 
+import com.google.errorprone.annotations.concurrent.GuardedBy;
 import com.ibm.disni.verbs.RdmaCmId;
 import com.ibm.disni.verbs.RdmaEventChannel;
 import dev.ringfetch.fabric.CompletionQueue;
@@ -35,15 +36,18 @@ final class VerbsRemoteDomain implements RemoteDomain, DomainConnections.Watcher
   private final FabricCapabilities capabilities;
   private final DomainQueue queue;
 
-  /** By number, with gaps. Replaced with the lock held. */
+  /** By number, with gaps. Replaced with the lock, read by any thread. */
   private volatile SegmentDescriptor[] segments = NONE;
 
   private volatile boolean ended;
 
-  /** Guards what follows; one thread at a time attaches. */
+  /** One thread at a time attaches. */
   private final ReentrantLock lock = new ReentrantLock();
 
+  @GuardedBy("lock")
   private final List<VerbsMemory> scratches = new ArrayList<>();
+
+  @GuardedBy("lock")
   private boolean released;
 
   private VerbsRemoteDomain(
@@ -198,6 +202,7 @@ final class VerbsRemoteDomain implements RemoteDomain, DomainConnections.Watcher
     return segment >= 0 && segment < attached.length ? attached[segment] : null;
   }
 
+  @GuardedBy("lock")
   private void put(int number, SegmentDescriptor segment) {
     final SegmentDescriptor[] grown =
         Arrays.copyOf(segments, Math.max(segments.length, number + 1));
