@@ -24,6 +24,11 @@ public enum Counter {
   /** Attempts to open a session that failed. */
   CHANNEL_SESSIONS_REFUSED(Kind.CHANNEL, "sessions.refused", "sessions", Type.TOTAL),
 
+  /** Calls that rings to the backend have carried. */
+  BACKEND_CALLS_RING(Kind.BACKEND, "calls.ring", "calls", Type.TOTAL),
+  /** Calls, or attempts where it retries, that gRPC has carried to the backend. */
+  BACKEND_CALLS_GRPC(Kind.BACKEND, "calls.grpc", "calls", Type.TOTAL),
+
   /** Calls that came over rings. */
   SERVER_CALLS_RING(Kind.SERVER, "calls.ring", "calls", Type.TOTAL),
   /** Calls that came over gRPC to a method that is there. */

@@ -70,7 +70,7 @@ public final class CounterFileDescriptor {
   public static final int AREAS_START = 4096;
 
   /** Length of an area: {@link #MAX_RECORDS} and the header of a snapshot. */
-  public static final int AREA_LENGTH = 480 * 1024;
+  public static final int AREA_LENGTH = 640 * 1024;
 
   /** Records that an area has room for. */
   public static final int MAX_RECORDS =
@@ -80,7 +80,7 @@ public final class CounterFileDescriptor {
   public static final long MAGIC = 0x7374_6e75_6f63_6672L;
 
   /** This layout, and the counters of {@link Counter} in their order. */
-  public static final int VERSION = 8;
+  public static final int VERSION = 9;
 
   private CounterFileDescriptor() {}
 

@@ -10,6 +10,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Set;
 import java.util.concurrent.CopyOnWriteArrayList;
+import java.util.function.Supplier;
 import java.util.function.ToLongFunction;
 
 /**
@@ -73,7 +74,19 @@ public final class Counters {
    * @param values what each counter of the kind is at; asked in any thread, and must not block.
    */
   public Subject add(Kind kind, String label, ToLongFunction<Counter> values) {
-    final Subject subject = new Subject(kind, label, values);
+    return add(kind, () -> label, () -> "", values);
+  }
+
+  /**
+   * Lists an object whose name may change. All functions are called on any thread, under this
+   * object's monitor: a lock that they take must not be held around a call of this object, other
+   * than {@link #changed}.
+   *
+   * @param detail its present condition in one line, for people.
+   */
+  public Subject add(
+      Kind kind, Supplier<String> label, Supplier<String> detail, ToLongFunction<Counter> values) {
+    final Subject subject = new Subject(kind, label, detail, values);
     synchronized (this) {
       subjects.add(subject);
     }

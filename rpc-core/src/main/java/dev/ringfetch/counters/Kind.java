@@ -9,6 +9,8 @@ import java.util.stream.Stream;
 public enum Kind {
   /** A channel, which chooses between ring and gRPC for each call. */
   CHANNEL(1, "channel"),
+  /** A server of a channel, as its load-balancing policy sees it. */
+  BACKEND(5, "backend"),
   /** A server with its port and its rings. */
   SERVER(2, "server"),
   /** One side of a session, and its ends of the session's two rings. */

@@ -34,14 +34,20 @@ package dev.ringfetch.counters;
  *  |                            Values                            ...
  * ...                                                              |
  *  +---------------------------------------------------------------+
+ *  |                            Detail                            ...
+ * ...                                                              |
+ *  +---------------------------------------------------------------+
  * </pre>
  *
  * <ul>
- *   <li><b>Kind</b>: code of the {@link Kind}: 1 channel, 2 server, 3 session, 4 poller.
+ *   <li><b>Kind</b>: code of the {@link Kind}: 1 channel, 2 server, 3 session, 4 poller, 5 backend.
  *   <li><b>Label</b>: a name for people, in UTF-8; what is longer is cut off.
  *   <li><b>Serial</b>: the subject's number, which no other one of the process has; 0 for all of
  *       the kind together.
  *   <li><b>Values</b>: 64 bits each, at the place of the {@link Counter#index()}.
+ *   <li><b>Detail</b>: the subject's present condition, for people, from the last value of its kind
+ *       to the end of the record. UTF-8, ended by a zero byte or by the record; what is longer is
+ *       cut off. A session has no room for one.
  * </ul>
  */
 public final class RecordDescriptor {

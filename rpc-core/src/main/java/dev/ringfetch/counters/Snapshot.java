@@ -32,9 +32,10 @@ public record Snapshot(long pid, long startedMs, long sequence, int unlisted, Li
    * The counters of one subject.
    *
    * @param serial 0 for all of the kind together.
+   * @param detail the subject's condition at that moment, for people; empty if it has none.
    * @param values in the order of {@link Kind#counters()}.
    */
-  public record Row(Kind kind, long serial, String label, List<Long> values) {
+  public record Row(Kind kind, long serial, String label, String detail, List<Long> values) {
     /** True for all of the kind together. */
     public boolean isTotal() {
       return serial == 0;
@@ -125,13 +126,18 @@ public record Snapshot(long pid, long startedMs, long sequence, int unlisted, Li
     final byte[] label = new byte[labelLength];
     area.get(record + RecordDescriptor.LABEL_OFFSET, label);
     final List<Long> values = new ArrayList<>();
+    int value = record + RecordDescriptor.VALUES_OFFSET;
     for (int i = 0; i < kind.counters().size(); i++) {
-      values.add(area.getLong(record + RecordDescriptor.VALUES_OFFSET + i * Long.BYTES));
+      values.add(area.getLong(value));
+      value += Long.BYTES;
     }
+    final byte[] detail = new byte[record + RecordDescriptor.RECORD_LENGTH - value];
+    area.get(value, detail);
     return new Row(
         kind,
         area.getLong(record + RecordDescriptor.SERIAL_OFFSET),
         new String(label, UTF_8),
+        new String(detail, UTF_8).split("\0", 2)[0],
         List.copyOf(values));
   }
 }

@@ -9,6 +9,10 @@ import static java.nio.charset.StandardCharsets.UTF_8;
 
 import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
+import java.nio.CharBuffer;
+import java.nio.charset.CharsetEncoder;
+import java.nio.charset.CoderResult;
+import java.nio.charset.CodingErrorAction;
 import java.util.List;
 import java.util.function.ToLongFunction;
 import java.util.zip.CRC32C;
@@ -16,6 +20,8 @@ import java.util.zip.CRC32C;
 /** Writes down what all counters are at. One thread. */
 final class SnapshotEncoder {
   private final int maxRecords;
+  private final CharsetEncoder texts =
+      UTF_8.newEncoder().onMalformedInput(CodingErrorAction.REPLACE);
   private ByteBuffer current = allocate(RECORDS_OFFSET);
   private ByteBuffer former = allocate(RECORDS_OFFSET);
   private long sequence;
@@ -62,34 +68,54 @@ final class SnapshotEncoder {
     current.putInt(UNLISTED_OFFSET, subjects.size() - listed);
     int record = RECORDS_OFFSET;
     for (final Kind kind : Kind.values()) {
-      putRecord(record, kind, 0, "all " + kind.plural(), counters::total);
+      putRecord(record, kind, 0, "all " + kind.plural(), "", counters::total);
       record += RecordDescriptor.RECORD_LENGTH;
     }
     for (final Subject subject : subjects.subList(0, listed)) {
-      putRecord(record, subject.kind(), subject.serial(), subject.label(), subject::value);
+      putRecord(
+          record,
+          subject.kind(),
+          subject.serial(),
+          subject.label(),
+          subject.detail(),
+          subject::value);
       record += RecordDescriptor.RECORD_LENGTH;
     }
   }
 
   private void putRecord(
-      int record, Kind kind, long serial, String label, ToLongFunction<Counter> values) {
-    final byte[] name = label.getBytes(UTF_8);
-    final byte[] cut = new byte[RecordDescriptor.MAX_LABEL_LENGTH];
-    final int length = Math.min(name.length, cut.length);
-    System.arraycopy(name, 0, cut, 0, length);
+      int record,
+      Kind kind,
+      long serial,
+      String label,
+      String detail,
+      ToLongFunction<Counter> values) {
     current.putInt(record + RecordDescriptor.KIND_OFFSET, kind.code());
-    current.putInt(record + RecordDescriptor.LABEL_LENGTH_OFFSET, length);
+    current.putInt(
+        record + RecordDescriptor.LABEL_LENGTH_OFFSET,
+        putText(record + RecordDescriptor.LABEL_OFFSET, RecordDescriptor.MAX_LABEL_LENGTH, label));
     current.putLong(record + RecordDescriptor.SERIAL_OFFSET, serial);
-    current.put(record + RecordDescriptor.LABEL_OFFSET, cut);
     int value = record + RecordDescriptor.VALUES_OFFSET;
     for (final Counter counter : kind.counters()) {
       current.putLong(value, values.applyAsLong(counter));
       value += Long.BYTES;
     }
-    while (value < record + RecordDescriptor.RECORD_LENGTH) {
-      current.putLong(value, 0);
-      value += Long.BYTES;
+    putText(value, record + RecordDescriptor.RECORD_LENGTH - value, detail);
+  }
+
+  /**
+   * Puts as many whole characters of a text as there is room for, then zeros.
+   *
+   * @return the length of these characters in bytes.
+   */
+  private int putText(int offset, int room, String text) {
+    final ByteBuffer target = current.slice(offset, room);
+    final CoderResult unused = texts.reset().encode(CharBuffer.wrap(text), target, true);
+    final int length = target.position();
+    while (target.hasRemaining()) {
+      target.put((byte) 0);
     }
+    return length;
   }
 
   private static ByteBuffer content(ByteBuffer snapshot) {

@@ -24,9 +24,9 @@ import java.util.Set;
  * new RingMetrics().bindTo(registry);
  * }</pre>
  *
- * <p>There are meters of the process as a whole, which stay, and of each channel, server, session
- * and poller, which come and go with it within a moment. docs/metrics.md lists them. One is bound
- * to one registry. Thread-safe.
+ * <p>There are meters of the process as a whole, which stay, and of each channel, backend, server,
+ * session and poller, which come and go with it within a moment. docs/metrics.md lists them. One is
+ * bound to one registry. Thread-safe.
  */
 @SuppressWarnings("exports") // an application that binds meters requires Micrometer itself
 public final class RingMetrics implements MeterBinder, AutoCloseable {
@@ -48,8 +48,8 @@ public final class RingMetrics implements MeterBinder, AutoCloseable {
   /**
    * Creates the binder.
    *
-   * @param each false to leave the meters of each channel, server, session and poller out, where
-   *     clients come and go by the thousand.
+   * @param each false to leave the meters of each channel, backend, server, session and poller out,
+   *     where clients come and go by the thousand.
    */
   public RingMetrics(boolean each) {
     this.each = each;

@@ -1,6 +1,9 @@
 package dev.ringfetch.rpc;
 
 import dev.ringfetch.call.ClientConnection;
+import dev.ringfetch.counters.Counter;
+import dev.ringfetch.counters.Kind;
+import dev.ringfetch.counters.Subject;
 import io.grpc.CallOptions;
 import io.grpc.ConnectivityState;
 import io.grpc.ConnectivityStateInfo;
@@ -31,6 +34,7 @@ final class Backend {
   private final Subchannel subchannel; // null: whatever gRPC's connection leads to
   private final LongAdder grpcCalls = new LongAdder();
   private final BackendSessions sessions;
+  private final Subject subject;
 
   private volatile List<EquivalentAddressGroup> addresses;
   private volatile ConnectivityStateInfo connectivity =
@@ -41,24 +45,34 @@ final class Backend {
    *
    * @param subchannel by which gRPC's policy knows it; null for whatever gRPC's connection leads
    *     to.
+   * @param addresses of the server, if gRPC tells.
    * @param idleWatch looks after the sessions.
    */
-  Backend(Backends channel, Subchannel subchannel, IdleWatch idleWatch) {
+  Backend(
+      Backends channel,
+      Subchannel subchannel,
+      List<EquivalentAddressGroup> addresses,
+      IdleWatch idleWatch) {
     this.channel = channel;
     this.context = channel.context();
     this.subchannel = subchannel;
+    this.addresses = addresses;
     this.sessions = new BackendSessions(channel, this, idleWatch, subchannel != null);
+    this.subject =
+        context.fabrics().counters().add(Kind.BACKEND, this::address, this::detail, this::count);
   }
 
   /** Called when gRPC has other addresses of the server. */
   void onAddresses(List<EquivalentAddressGroup> changed) {
     addresses = changed;
+    context.fabrics().counters().changed();
   }
 
   /** Called when gRPC's connection to this backend changes its state, before the policy knows. */
   void onState(ConnectivityStateInfo changed) {
     final boolean wasReady = connectivity.getState() == ConnectivityState.READY;
     connectivity = changed;
+    context.fabrics().counters().changed();
     if (changed.getState() == ConnectivityState.READY) {
       sessions.onConnected();
     } else if (wasReady && !sessions.hasLeft()) { // the next connection may lead to another server
@@ -113,25 +127,52 @@ final class Backend {
     return sessions.hasLeft() && !channel.isShutdown();
   }
 
+  /** Called when it has ended: other processes see it no longer. */
+  void onEnded() {
+    context.fabrics().counters().remove(subject);
+  }
+
   /** Returns which transport serves its next call, with the counts of its calls. */
   BackendTransport transport() {
-    final ClientConnection ring = open();
-    final String address =
-        subchannel == null
-            ? context.target()
-            : addresses.stream()
-                .flatMap(group -> group.getAddresses().stream())
-                .map(String::valueOf)
-                .map(text -> text.startsWith("/") ? text.substring(1) : text)
-                .collect(Collectors.joining(" "));
-    final Transport transport =
-        ring == null
-            ? new Transport(
-                channel.policy().isRequired() ? Transport.NONE : Transport.GRPC, reason())
-            : new Transport(ring.fabric(), ring.session().describe());
     final ConnectivityState grpc =
         subchannel == null ? context.grpc().getState(false) : connectivity.getState();
-    return new BackendTransport(address, grpc, transport, sessions.callCount(), grpcCalls.sum());
+    return new BackendTransport(
+        address(), grpc, nextTransport(), sessions.callCount(), grpcCalls.sum());
+  }
+
+  private String address() {
+    return subchannel == null
+        ? context.target()
+        : addresses.stream()
+            .flatMap(group -> group.getAddresses().stream())
+            .map(String::valueOf)
+            .map(text -> text.startsWith("/") ? text.substring(1) : text)
+            .collect(Collectors.joining(" "));
+  }
+
+  private Transport nextTransport() {
+    final String obstacle = channel.obstacle();
+    final ClientConnection ring = obstacle == null ? open() : null;
+    return ring == null
+        ? new Transport(
+            channel.policy().isRequired() ? Transport.NONE : Transport.GRPC,
+            obstacle == null ? reason() : obstacle)
+        : new Transport(ring.fabric(), ring.session().describe());
+  }
+
+  /** Returns its channel, the state of gRPC's connection, and the transport of its next call. */
+  private String detail() {
+    final Transport next = nextTransport();
+    final String state = subchannel == null ? "" : connectivity.getState() + ", ";
+    return "of #" + channel.serial() + ", " + state + next.name() + ": " + next.reason();
+  }
+
+  private long count(Counter counter) {
+    return switch (counter) {
+      case BACKEND_CALLS_RING -> sessions.callCount();
+      case BACKEND_CALLS_GRPC -> grpcCalls.sum();
+      default -> throw new IllegalArgumentException("counter=" + counter);
+    };
   }
 
   /** Counts a call over gRPC. */

@@ -208,6 +208,7 @@ final class BackendSessions {
       throw new IllegalStateException("state=" + state + " next=" + next);
     }
     state = next;
+    context.fabrics().counters().changed();
   }
 
   /** Starts an attempt, if it is the time for one. */

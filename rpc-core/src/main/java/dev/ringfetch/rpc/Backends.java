@@ -45,6 +45,7 @@ final class Backends {
   private RingPolicy policy;
   private Codecs codecs;
   private Consumer<ClientSession> onIdle;
+  private long serial;
 
   private volatile Pick single; // null: there is a tap
   private volatile Tap.Picker picker; // null: gRPC has none, because the channel is idle, say
@@ -82,16 +83,19 @@ final class Backends {
    * Sets what backends need. Called once, before the channel is used.
    *
    * @param whenIdle is told of sessions that had no call for the channel's idle timeout.
+   * @param channelSerial number of the channel among the subjects of counters.
    */
   void begin(
       ChannelContext channel,
       RingPolicy rules,
       Codecs channelCodecs,
-      Consumer<ClientSession> whenIdle) {
+      Consumer<ClientSession> whenIdle,
+      long channelSerial) {
     context = channel;
     policy = rules;
     codecs = channelCodecs;
     onIdle = whenIdle;
+    serial = channelSerial;
     if (!isTapped) {
       single = new Pick(this, add(null, List.of()));
     }
@@ -103,6 +107,11 @@ final class Backends {
 
   ChannelContext context() {
     return context;
+  }
+
+  /** Returns the number by which readers of counters know the channel. */
+  long serial() {
+    return serial;
   }
 
   RingPolicy policy() {
@@ -126,8 +135,7 @@ final class Backends {
   /** Adds the backend of a new subchannel; null for the single one of a channel without a tap. */
   Backend add(Subchannel subchannel, List<EquivalentAddressGroup> addresses) {
     final Backend added =
-        new Backend(this, subchannel, new IdleWatch(onIdle, policy.idleTimeoutNs()));
-    added.onAddresses(addresses);
+        new Backend(this, subchannel, addresses, new IdleWatch(onIdle, policy.idleTimeoutNs()));
     final boolean late;
     synchronized (this) {
       late = shutdown;
@@ -136,12 +144,13 @@ final class Backends {
       }
     }
     if (late) { // gRPC still connects for calls that began before
-      added.sessions().shutdown(() -> {});
+      added.sessions().shutdown(added::onEnded);
     }
     return added;
   }
 
   void remove(Backend ended) {
+    ended.onEnded();
     final Runnable terminated;
     synchronized (this) {
       backends.remove(ended);

@@ -61,8 +61,8 @@ final class ChannelLife {
             ? new Throwable("where the channel was built")
             : null;
     this.backends = backends;
-    backends.begin(context, policy, codecs, this::onIdle);
     this.subject = fabrics.counters().add(Kind.CHANNEL, target, this::count);
+    backends.begin(context, policy, codecs, this::onIdle, subject.serial());
   }
 
   /** What has been counted so far. */

@@ -17,6 +17,7 @@ import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
 import java.util.Random;
+import java.util.concurrent.atomic.AtomicReference;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
@@ -77,7 +78,7 @@ class CounterFileTest {
   @Test
   void everyValueIsReadWhereItBelongs() throws Exception {
     for (final Kind kind : Kind.values()) {
-      counters.add(kind, "a " + kind.label(), CounterFileTest::distinct);
+      counters.add(kind, () -> "a " + kind.label(), () -> detail(kind), CounterFileTest::distinct);
     }
     publish();
     final Snapshot read = Snapshot.read(file);
@@ -95,11 +96,22 @@ class CounterFileTest {
       assertEquals(List.of(kind, kind), List.of(total.kind(), one.kind()));
       assertEquals("all " + kind.plural(), total.label());
       assertEquals("a " + kind.label(), one.label());
+      assertEquals("", total.detail());
+      assertEquals(detail(kind), one.detail());
       for (final Counter counter : kind.counters()) {
         assertEquals(distinct(counter), one.value(counter), counter.name());
         assertEquals(distinct(counter), total.value(counter), counter.name());
       }
     }
+  }
+
+  private static String detail(Kind kind) {
+    return room(kind) == 0 ? "" : "of a " + kind.plural();
+  }
+
+  /** Bytes of a record that the counters of its kind leave. */
+  private static int room(Kind kind) {
+    return (RecordDescriptor.MAX_VALUES - kind.counters().size()) * Long.BYTES;
   }
 
   /** Longer than an int, and another one for each. */
@@ -191,6 +203,70 @@ class CounterFileTest {
         Snapshot.read(file).rows().get(Kind.values().length).label());
   }
 
+  @Test
+  void textsAreCutBehindAWholeCharacter() throws Exception {
+    counters.add(Kind.BACKEND, () -> "x" + "é".repeat(100), () -> "€".repeat(100), counter -> 0);
+    counters.add(Kind.SESSION, () -> "\ud800", () -> "no room", counter -> 7);
+    counters.add(Kind.BACKEND, () -> "", () -> "before\0after", counter -> 0);
+    publish();
+    final List<Snapshot.Row> rows =
+        Snapshot.read(file).rows().subList(Kind.values().length, Kind.values().length + 3);
+    assertEquals(
+        "x" + "é".repeat((RecordDescriptor.MAX_LABEL_LENGTH - 1) / 2), rows.get(0).label());
+    assertEquals("€".repeat(room(Kind.BACKEND) / 3), rows.get(0).detail());
+    assertEquals(List.of("?", ""), List.of(rows.get(1).label(), rows.get(1).detail()));
+    assertEquals(7, rows.get(1).value(Counter.SESSION_BUDGET_WAITS), "the last one");
+    assertEquals(List.of("", "before"), List.of(rows.get(2).label(), rows.get(2).detail()));
+  }
+
+  @Test
+  void textsThatChangeAreWrittenAnew() throws Exception {
+    final AtomicReference<String> text = new AtomicReference<>("a long one, before");
+    final Subject subject = counters.add(Kind.BACKEND, text::get, text::get, counter -> 1);
+    publish();
+    assertNull(encoder.encode(counters));
+    text.set("after");
+    publish();
+    final Snapshot.Row row = Snapshot.read(file).rows().get(Kind.values().length);
+    assertEquals(List.of("after", "after"), List.of(row.label(), row.detail()));
+    counters.remove(subject);
+    publish();
+    assertEquals(Kind.values().length, Snapshot.read(file).rows().size());
+  }
+
+  /** Another program of the user may write any bytes, with their checksum. */
+  @Test
+  void anyBytesAreRefusedOrRead() throws Exception {
+    counters.add(Kind.BACKEND, () -> "backend", () -> "detail", counter -> 1);
+    final long seed = Long.getLong("ringfetch.seed", 1);
+    final Random random = new Random(seed);
+    final ByteBuffer snapshot = encoder.encode(counters).order(ByteOrder.LITTLE_ENDIAN);
+    final byte[] bytes = new byte[RecordDescriptor.RECORD_LENGTH];
+    int read = 0;
+    for (int i = 0; i < 300; i++) {
+      random.nextBytes(bytes);
+      snapshot.put(snapshot.limit() - bytes.length, bytes);
+      final int record = snapshot.limit() - bytes.length;
+      if (i % 3 != 0) {
+        snapshot.putInt(record + RecordDescriptor.KIND_OFFSET, Kind.BACKEND.code());
+      }
+      if (i % 3 == 2) {
+        snapshot.putInt(record + RecordDescriptor.LABEL_LENGTH_OFFSET, random.nextInt(65));
+      }
+      snapshot.putInt(SnapshotDescriptor.CRC32C_OFFSET, SnapshotEncoder.crc32c(snapshot));
+      write(snapshot.duplicate(), CounterFileDescriptor.areaOffset(encoder.sequence()));
+      writeNewest(encoder.sequence());
+      if (i % 3 == 2) {
+        final Snapshot.Row row = Snapshot.read(file).rows().get(Kind.values().length);
+        assertTrue(row.detail().length() <= room(Kind.BACKEND), "seed=" + seed);
+        read++;
+      } else {
+        assertEquals("damaged: no whole snapshot in it", refusal(), "seed=" + seed);
+      }
+    }
+    assertEquals(100, read);
+  }
+
   /** Killed while it wrote the next one: the one before is there. */
   @Test
   void aSnapshotIsWholeWhateverBecomesOfTheNext() throws Exception {
@@ -210,7 +286,7 @@ class CounterFileTest {
   void whatIsNoneIsRefused() throws Exception {
     assertEquals("nothing in it yet", refusal());
     writeHeader(CounterFileDescriptor.MAGIC, CounterFileDescriptor.VERSION + 1);
-    assertTrue(refusal().startsWith("version 9, not 8"), refusal());
+    assertTrue(refusal().startsWith("version 10, not 9"), refusal());
     writeHeader(~CounterFileDescriptor.MAGIC, CounterFileDescriptor.VERSION);
     assertEquals("not a file of counters, or not yet", refusal());
     Files.write(file, new byte[0]);

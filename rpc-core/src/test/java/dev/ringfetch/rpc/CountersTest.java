@@ -9,12 +9,14 @@ import dev.ringfetch.counters.Kind;
 import dev.ringfetch.counters.Snapshot;
 import dev.ringfetch.counters.Snapshot.Row;
 import dev.ringfetch.system.Tree;
+import io.grpc.NameResolverRegistry;
 import io.grpc.ServerBuilder;
 import io.grpc.stub.ServerCalls;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.nio.file.attribute.PosixFilePermissions;
+import java.time.Duration;
 import java.util.List;
 import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.Test;
@@ -173,10 +175,99 @@ final class CountersTest extends RingFixture {
       assertComesTo(i, Counter.CHANNEL_SESSIONS_OPENED);
       assertComesTo(0, Counter.SERVER_SESSIONS_OPEN);
       assertComesTo(2L * i, Counter.SESSION_CALLS); // not frames: of DRAINs there may be one
-      assertEquals(List.of(), each(Kind.CHANNEL));
-      assertEquals(List.of(), each(Kind.SESSION));
-      assertEquals(1, each(Kind.SERVER).size());
+      await( // the file may show a moment at which the sessions had ended, and the channel not yet
+          "only the server and pollers are listed",
+          () ->
+              rows().stream()
+                  .filter(row -> !row.isTotal() && row.kind() != Kind.POLLER)
+                  .map(Row::kind)
+                  .toList()
+                  .equals(List.of(Kind.SERVER)));
     }
+  }
+
+  /** A ring to the first two; the third has no Ringfetch, and the first leaves. */
+  @Test
+  void backendsAreListedWithTheirTransports() throws Exception {
+    final Names names = new Names();
+    NameResolverRegistry.getDefaultRegistry().register(names);
+    final Servers servers = new Servers(directory);
+    try {
+      servers.add(2);
+      servers.add(ServerBuilder.forPort(0));
+      names.resolve(servers.ports(), null);
+      final RingChannel channel =
+          build(
+              RingChannelBuilder.forTarget(Names.TARGET)
+                  .usePlaintext()
+                  .shmDirectory(directory)
+                  .spinTime(Duration.ZERO)
+                  .defaultLoadBalancingPolicy("round_robin"));
+      await(
+          "two rings and a refusal",
+          () -> {
+            call(channel, 5);
+            final List<BackendTransport> all = channel.transports();
+            return all.stream().filter(backend -> backend.transport().isRing()).count() == 2
+                && all.stream()
+                    .anyMatch(each -> each.transport().reason().contains("no Ringfetch"));
+          });
+      await("the same in the file", () -> listed().equals(transports(channel)));
+      assertEquals(3, listed().size());
+      final long calls = channel.ringCalls() + channel.grpcCalls();
+      names.resolve(servers.ports().subList(1, 3), null);
+      await("one has gone", () -> channel.transports().size() == 2);
+      await("from the file, too", () -> listed().equals(transports(channel)));
+      assertEquals(
+          calls,
+          total(Counter.BACKEND_CALLS_RING) + total(Counter.BACKEND_CALLS_GRPC),
+          "the process's total keeps the calls of the one that has gone");
+      servers.stop(1); // nothing is called any more
+      await(
+          "its state in the file",
+          () ->
+              listed().stream().noneMatch(line -> line.contains(" READY, " + Transport.SHM))
+                  && listed().equals(transports(channel)));
+      channel.shutdown();
+      assertTerminates(channel);
+      await("no channel, no backends", () -> each(Kind.BACKEND).isEmpty());
+    } finally {
+      NameResolverRegistry.getDefaultRegistry().deregister(names);
+      servers.stop();
+    }
+  }
+
+  /** The backends in the file, each in one line. */
+  private List<String> listed() {
+    return each(Kind.BACKEND).stream()
+        .map(
+            row ->
+                row.label()
+                    + " "
+                    + row.detail()
+                    + " "
+                    + row.value(Counter.BACKEND_CALLS_RING)
+                    + " "
+                    + row.value(Counter.BACKEND_CALLS_GRPC))
+        .toList();
+  }
+
+  /** The same from the channel itself. */
+  private List<String> transports(RingChannel channel) {
+    final long serial = each(Kind.CHANNEL).stream().mapToLong(Row::serial).findFirst().orElse(0);
+    return channel.transports().stream()
+        .map(
+            backend ->
+                "%s of #%d, %s, %s: %s %d %d"
+                    .formatted(
+                        backend.address(),
+                        serial,
+                        backend.state(),
+                        backend.transport().name(),
+                        backend.transport().reason(),
+                        backend.ringCalls(),
+                        backend.grpcCalls()))
+        .toList();
   }
 
   @Test

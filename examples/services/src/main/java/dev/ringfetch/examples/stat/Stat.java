@@ -30,7 +30,7 @@ import picocli.CommandLine.Spec;
     name = "stat",
     mixinStandardHelpOptions = true,
     sortOptions = false,
-    description = "Prints what Ringfetch's channels, servers, sessions and pollers count.")
+    description = "Prints the counters of channels, backends, servers, sessions and pollers.")
 public final class Stat implements Callable<Integer> {
   @Option(
       names = "--shm-directory",

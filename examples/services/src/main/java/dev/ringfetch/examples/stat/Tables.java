@@ -45,6 +45,7 @@ final class Tables {
               ? printable(row.label())
               : "#" + row.serial() + " " + printable(row.label()));
       row.values().forEach(value -> cells.add(Long.toString(value)));
+      cells.add(printable(row.detail()));
       lines.add(cells);
     }
     out.println();
@@ -53,7 +54,8 @@ final class Tables {
       for (int column = 0; column < line.size(); column++) {
         final String cell = line.get(column);
         final String padding = " ".repeat(width(lines, column) - cell.length());
-        text.append(column == 0 ? cell + padding : GAP + padding + cell);
+        final boolean isText = column == 0 || column == line.size() - 1;
+        text.append(column == 0 ? "" : GAP).append(isText ? cell + padding : padding + cell);
       }
       out.println(text.toString().stripTrailing());
     }
@@ -66,6 +68,7 @@ final class Tables {
       final String[] words = counter.label().split("\\.", 2);
       cells.add(line < words.length ? words[line] : "");
     }
+    cells.add(""); // of the detail
     return cells;
   }
 
@@ -73,8 +76,8 @@ final class Tables {
     return lines.stream().mapToInt(line -> line.get(column).length()).max().orElse(0);
   }
 
-  /** Removes from a label of another process all characters that could harm a terminal. */
-  private static String printable(String label) {
-    return label.replaceAll("\\p{Cntrl}", "?");
+  /** Removes from a text of another process all characters that could harm a terminal. */
+  static String printable(String text) {
+    return text.replaceAll("[\\p{C}\\p{Zl}\\p{Zp}]", "?");
   }
 }

@@ -58,6 +58,13 @@ class StatTest {
     assertEquals(1, exitCode);
   }
 
+  /** A detail may hold a text that another host has sent. */
+  @Test
+  void textsThatCouldHarmATerminalAreNotPrinted() {
+    assertEquals(
+        "a? ?b?? ?é???", Tables.printable("a\n \u001bb\u009b\u202e \u0000é\u2028\u2029\ud800"));
+  }
+
   @Test
   void aPauseOfNothingIsRefused() {
     stat("--watch", "0");
@@ -148,8 +155,9 @@ class StatTest {
       String text = stat("--pid", Long.toString(pid));
       // A caller may have its answer before the session that brought it has counted the frame.
       while (!text.matches(
-          "(?s).*all channels +321 +0 .*all servers +321 +0 .*"
-              + "#\\d+ client shm \\S+ +321 +321 +321 .*")) {
+          "(?s).*all channels +321 +0 .*all backends +321 +0\\R"
+              + " +#\\d+ localhost\\V+ 321 +0  of #\\d+, READY, shm: \\V+\\R.*"
+              + "all servers +321 +0 .*#\\d+ client shm \\S+ +321 +321 +321 .*")) {
         assertTrue(System.nanoTime() - startNs < TimeUnit.SECONDS.toNanos(LIMIT_S), text);
         text = stat("--pid", Long.toString(pid));
       }
