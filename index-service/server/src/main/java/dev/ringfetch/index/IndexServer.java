@@ -3,6 +3,7 @@ package dev.ringfetch.index;
 import dev.ringfetch.index.coordinator.CoordinatorProvider;
 import dev.ringfetch.index.data.DataDirectory;
 import dev.ringfetch.index.direct.NodeAddress;
+import dev.ringfetch.index.service.ClusterMembership;
 import dev.ringfetch.index.service.ClusterNode;
 import dev.ringfetch.index.service.DirectAccessService;
 import dev.ringfetch.index.service.HostMemory;
@@ -273,13 +274,13 @@ public final class IndexServer implements Callable<Integer> {
     } catch (IOException e) {
       return failed(e.getMessage());
     }
-    final ClusterNode node;
+    final ClusterMembership node;
     final Indexes indexes;
     boolean joined = false;
     try {
       reads = opened.hasJournal();
       indexes = Indexes.unrecovered(opened);
-      node = cluster == null ? null : join(indexes);
+      node = cluster == null ? ClusterMembership.NONE : join(indexes);
       joined = true;
     } catch (IOException e) {
       return failed(e.getMessage());
@@ -294,7 +295,7 @@ public final class IndexServer implements Callable<Integer> {
       builder = builder();
     } finally {
       if (builder == null) {
-        leave(node);
+        node.close();
         indexes.close();
       }
     }
@@ -386,7 +387,6 @@ public final class IndexServer implements Callable<Integer> {
    * Serves.
    *
    * @param memory of the indexes
-   * @param node of the cluster; null if the server belongs to none
    * @param reads whether there is a journal, which takes time to read: meanwhile health says
    *     NOT_SERVING, and other calls end UNAVAILABLE. Else connections wait for the moment that it
    *     takes.
@@ -395,13 +395,11 @@ public final class IndexServer implements Callable<Integer> {
       RingServerBuilder builder,
       IndexMemory memory,
       Indexes indexes,
-      ClusterNode node,
+      ClusterMembership node,
       boolean reads)
       throws InterruptedException {
     addServices(builder, indexes, health);
-    if (node != null) {
-      builder.addService(node.service());
-    }
+    node.services().forEach(builder::addService);
     say(ServingStatus.NOT_SERVING);
     DirectAccessService.addTo(builder, indexes, directReads);
     final StartBarrier barrier = new StartBarrier();
@@ -410,7 +408,7 @@ public final class IndexServer implements Callable<Integer> {
     try {
       server.start();
     } catch (IOException e) {
-      leave(node);
+      node.close();
       indexes.close();
       return failed("cannot listen on port " + port + ": " + FailureReason.of(e));
     }
@@ -429,7 +427,7 @@ public final class IndexServer implements Callable<Integer> {
     } finally {
       if (!started) {
         server.shutdownNow();
-        leave(node);
+        node.close();
         indexes.close();
       }
       barrier.open();
@@ -438,17 +436,13 @@ public final class IndexServer implements Callable<Integer> {
       return failed(obstacle);
     }
     final CountDownLatch stopped = new CountDownLatch(1);
-    if (node == null) {
-      say(ServingStatus.SERVING);
-    } else {
-      node.start(
-          NodeAddress.of(advertised, server.getPort()),
-          () -> say(ServingStatus.SERVING),
-          other -> {
-            taken = other.getAddress();
-            stopped.countDown();
-          });
-    }
+    node.start(
+        NodeAddress.of(advertised, server.getPort()),
+        () -> say(ServingStatus.SERVING),
+        other -> {
+          taken = other.getAddress();
+          stopped.countDown();
+        });
     final Runnable stop =
         () -> {
           if (lostData(memory) == null) { // else all that is there is another server's
@@ -463,7 +457,7 @@ public final class IndexServer implements Callable<Integer> {
     out.println("rings over: " + server.fabrics());
     out.println("index memory: up to " + indexes.budget());
     out.flush();
-    if (node != null) {
+    if (cluster != null) {
       rehearse();
     }
     // Not the server's own awaitTermination: the thread that waits there closes the rings, and the
@@ -472,7 +466,7 @@ public final class IndexServer implements Callable<Integer> {
       final IOException lost = lostData(memory);
       if (lost != null) {
         server.shutdownNow();
-        leave(node);
+        node.close();
         return failed("ends, and answers nothing more: " + lost.getMessage());
       }
     }
@@ -556,26 +550,16 @@ public final class IndexServer implements Callable<Integer> {
     return builder;
   }
 
-  private static void leave(ClusterNode node) {
-    if (node != null) {
-      node.close();
-    }
-  }
-
   private void stop(
-      RingServer server, HealthStatusManager health, Indexes indexes, ClusterNode node) {
+      RingServer server, HealthStatusManager health, Indexes indexes, ClusterMembership node) {
     // Before the port closes, so that clients that watch health go elsewhere while calls still
     // succeed.
     health.enterTerminalState();
-    if (node != null) {
-      node.handOver(); // while it serves
-    }
+    node.handOver(); // while it serves
     indexes.endWatches(); // which would last as long as their clients
-    if (node != null) {
-      // Others lead from now on: its calls end, and are sent to them. Loggers may have ended.
-      node.stop(reason -> spec.commandLine().getErr().println(UNSAVED + reason));
-      spec.commandLine().getErr().flush();
-    }
+    // Others lead from now on: its calls end, and are sent to them. Loggers may have ended.
+    node.stop(reason -> spec.commandLine().getErr().println(UNSAVED + reason));
+    spec.commandLine().getErr().flush();
     server.shutdown();
     try {
       if (!server.awaitTermination(GRACE_SECONDS, TimeUnit.SECONDS)) {

@@ -50,7 +50,7 @@ class ClusterMember implements AutoCloseable {
             .replication(path, IndexMemory.FABRICS_DEFAULT);
     final RingServerBuilder builder =
         IndexServer.addServices(RingServerBuilder.forPort(0), indexes, new HealthStatusManager())
-            .addService(node.service());
+            .addService(node.services().get(0));
     if (grantsReads) {
       DirectAccessService.addTo(builder, indexes, DirectAccessService.Mode.UNLESS_INTERCEPTED);
     }

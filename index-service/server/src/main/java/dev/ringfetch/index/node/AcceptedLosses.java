@@ -50,8 +50,8 @@ public final class AcceptedLosses {
     this.questions = questions;
   }
 
-  /** As {@link LeaderDirectory#recover}. */
-  public void recover(RecoverIndexRequest request, LeaderDirectory.Recovered told) {
+  /** As {@link IndexCatalog#recover}. */
+  public void recover(RecoverIndexRequest request, IndexCatalog.Recovered told) {
     CatchUp.whenKnown(
         catchUp,
         () -> known(request),
@@ -67,7 +67,7 @@ public final class AcceptedLosses {
     return replicas.state(request.getIndex());
   }
 
-  private void ask(RecoverIndexRequest request, LeaderDirectory.Recovered told)
+  private void ask(RecoverIndexRequest request, IndexCatalog.Recovered told)
       throws StatusException {
     lost(request);
     final Map<Long, Node> asked = replicas.living();
@@ -76,7 +76,7 @@ public final class AcceptedLosses {
   }
 
   /** Carries a step out on the node's thread. */
-  private void carryOut(LeaderDirectory.Recovered told, CatchUp.Step step) {
+  private void carryOut(IndexCatalog.Recovered told, CatchUp.Step step) {
     node.execute(() -> CatchUp.carryOut(step, failure -> told.onEnd(null, failure)));
   }
 
@@ -91,7 +91,7 @@ public final class AcceptedLosses {
       RecoverIndexRequest request,
       Map<Long, Node> asked,
       Map<Long, DescribeClusterResponse> answers,
-      LeaderDirectory.Recovered told)
+      IndexCatalog.Recovered told)
       throws StatusException {
     final GroupState seen = lost(request);
     if (!asked.equals(replicas.living())) {
@@ -157,7 +157,7 @@ public final class AcceptedLosses {
       GroupState state,
       long node,
       GroupState seen,
-      LeaderDirectory.Recovered told) {
+      IndexCatalog.Recovered told) {
     switch (result) {
       case DONE ->
           told.onEnd(

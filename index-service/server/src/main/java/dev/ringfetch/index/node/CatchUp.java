@@ -53,7 +53,6 @@ public interface CatchUp {
    * Looks, and uses what the look finds. If it finds nothing, catches up and looks again before:
    * only then does absence count.
    *
-   * @param catchUp null: there is no coordinator, and absence counts at once
    * @param failed ends the call
    */
   static <T> void whenKnown(
@@ -61,7 +60,7 @@ public interface CatchUp {
     carryOut(
         () -> {
           final T found = look.find();
-          if (found != null || catchUp == null) {
+          if (found != null) {
             use.take(found);
           } else {
             catchUp.afterSync(() -> use.take(look.find()), failed);

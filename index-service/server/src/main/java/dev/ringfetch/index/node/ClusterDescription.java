@@ -45,7 +45,7 @@ public final class ClusterDescription {
     this.stops = stops;
   }
 
-  /** As {@link LeaderDirectory#describe}. */
+  /** As {@link IndexCatalog#describe}. */
   public DescribeClusterResponse describe() {
     final DescribeClusterResponse.Builder response =
         DescribeClusterResponse.newBuilder()

@@ -46,7 +46,7 @@ public final class IndexCreations {
 
   /** A creation that waits until the group serves. */
   private record Request(
-      NewGroups.Wanted wanted, boolean done, LeaderDirectory.Created told, long endNs) {}
+      NewGroups.Wanted wanted, boolean done, IndexCatalog.Created told, long endNs) {}
 
   /**
    * Creates it.
@@ -69,13 +69,9 @@ public final class IndexCreations {
     this.node = node;
   }
 
-  /** As {@link LeaderDirectory#create}. */
+  /** As {@link IndexCatalog#create}. */
   public void create(
-      String index,
-      IndexKind kind,
-      Durability durability,
-      int count,
-      LeaderDirectory.Created told) {
+      String index, IndexKind kind, Durability durability, int count, IndexCatalog.Created told) {
     final String name = index.isEmpty() ? ServedIndex.DEFAULT_NAME : index;
     node.execute(
         () -> {
@@ -90,7 +86,7 @@ public final class IndexCreations {
         });
   }
 
-  /** As {@link LeaderDirectory#createForWrite}. */
+  /** As {@link IndexCatalog#createForWrite}. */
   public void createForWrite(String index) {
     if (createdForWrites.add(index)) {
       create(
@@ -102,7 +98,7 @@ public final class IndexCreations {
     }
   }
 
-  private void begin(NewGroups.Wanted wanted, LeaderDirectory.Created told) {
+  private void begin(NewGroups.Wanted wanted, IndexCatalog.Created told) {
     final String index = wanted.name();
     final GroupState known = replicas.state(index);
     final long endNs = System.nanoTime() + REQUEST_LIMIT_NS;
@@ -170,8 +166,8 @@ public final class IndexCreations {
     }
   }
 
-  /** As {@link LeaderDirectory#drop}. */
-  public void drop(String index, LeaderDirectory.Created told) {
+  /** As {@link IndexCatalog#drop}. */
+  public void drop(String index, IndexCatalog.Created told) {
     final Consumer<StatusException> failed = failure -> told.onEnd(0, false, failure);
     if (!replicas.isCoordinated()) {
       failed.accept(noAnswer(index));
@@ -181,7 +177,7 @@ public final class IndexCreations {
         () -> node.execute(() -> CatchUp.carryOut(() -> dropKnown(index, told), failed)), failed);
   }
 
-  private void dropKnown(String index, LeaderDirectory.Created told) {
+  private void dropKnown(String index, IndexCatalog.Created told) {
     final GroupState known = replicas.state(index.isEmpty() ? ServedIndex.DEFAULT_NAME : index);
     if (known == null) {
       told.onEnd(0, false, null);

@@ -4,6 +4,7 @@ import dev.ringfetch.index.coordinator.Coordinator;
 import dev.ringfetch.index.direct.NodeAddress;
 import dev.ringfetch.index.grant.NodeGates;
 import dev.ringfetch.index.host.BackgroundThreads;
+import dev.ringfetch.index.host.ServedIndex;
 import dev.ringfetch.index.journal.IndexDefinition;
 import dev.ringfetch.index.log.GroupStore;
 import dev.ringfetch.index.log.NodeRecovery;
@@ -12,8 +13,8 @@ import dev.ringfetch.index.node.ClusterDescription;
 import dev.ringfetch.index.node.CoordinatorContact;
 import dev.ringfetch.index.node.CoordinatorSyncs;
 import dev.ringfetch.index.node.GroupLeadership;
+import dev.ringfetch.index.node.IndexCatalog;
 import dev.ringfetch.index.node.IndexCreations;
-import dev.ringfetch.index.node.LeaderDirectory;
 import dev.ringfetch.index.node.LostGroups;
 import dev.ringfetch.index.node.NewGroups;
 import dev.ringfetch.index.node.NodeQuestions;
@@ -68,7 +69,7 @@ import org.agrona.concurrent.IdleStrategy;
  *
  * <p>Safe for use by many threads.
  */
-public final class ClusterNode implements AutoCloseable {
+public final class ClusterNode implements ClusterMembership {
   /** Nodes that have each index, unless set. */
   public static final int REPLICAS_DEFAULT = 3;
 
@@ -103,7 +104,7 @@ public final class ClusterNode implements AutoCloseable {
   private final StopFiles stops; // null: the node has no data directory
   private final Queue<Runnable> tasks = new ConcurrentLinkedQueue<>();
   private final Thread thread = new Thread(this::run, "index-cluster");
-  private final LeaderDirectory directory = new Directory();
+  private final IndexCatalog catalog = new Catalog();
   private final Path shmDirectory; // null: the default
   private ReplicationPath path; // null: not chosen
   private FabricMemory memory; // null: none
@@ -182,7 +183,7 @@ public final class ClusterNode implements AutoCloseable {
             new NodeQuestions(peers::channel));
     description = new ClusterDescription(self.getId(), this.replicas, memory::openJournal, stops);
     coordinator.wakeUp(this::wake);
-    indexes.join(directory);
+    indexes.join(catalog);
     thread.setDaemon(true);
   }
 
@@ -250,26 +251,12 @@ public final class ClusterNode implements AutoCloseable {
     }
   }
 
-  /**
-   * The service by which other nodes reach this one; to be added to a server that takes messages of
-   * 2 MiB.
-   */
-  public BindableService service() {
-    return peers.service();
+  @Override
+  public List<BindableService> services() {
+    return List.of(peers.service());
   }
 
-  /**
-   * Takes part in the cluster from now on. Called once, when the indexes serve: clients of an
-   * earlier process on the data directory have turned away then.
-   *
-   * @param address at which other nodes and clients reach the server: host and port
-   * @param onReached is run once, when the node has read what the coordinator has; until then it
-   *     knows of no index
-   * @param taken is told, on the node's thread, if the coordinator refuses this node: another
-   *     process lives on the node's directory, or on a copy of it. This one takes no part then
-   * @throws IllegalArgumentException if no channel can be made to the address
-   * @throws IllegalStateException if the indexes do not serve yet
-   */
+  @Override
   public void start(String address, Runnable onReached, Consumer<Node> taken) {
     if (!NodeAddress.isValid(address)) {
       throw new IllegalArgumentException("not HOST:PORT, or [IPv6]:PORT: address=" + address);
@@ -361,15 +348,11 @@ public final class ClusterNode implements AutoCloseable {
     } while (!woken && replicas.look() && System.nanoTime() - beginNs < TICK_NS);
   }
 
-  LeaderDirectory directory() {
-    return directory;
+  IndexCatalog catalog() {
+    return catalog;
   }
 
-  /**
-   * Begins to end in order: members that go on lead what this node has led, and clients are sent to
-   * them. Waits until they do, for two seconds at most. Others are told no more that this node
-   * lives. Once.
-   */
+  @Override
   public void handOver() {
     isHandedOver = true;
     try {
@@ -418,15 +401,7 @@ public final class ClusterNode implements AutoCloseable {
     }
   }
 
-  /**
-   * Ends in order: hands over, unless that was done, and leaves the cluster. What the node has of
-   * indexes at level memory stands in its data directory then, if it has one, for the next process.
-   * Waits for the disk, and returns early where the caller is interrupted: what is not written then
-   * is left out.
-   *
-   * @param unsaved is told, on the caller's thread or the node's, of each index that is left out,
-   *     and why
-   */
+  @Override
   public void stop(Consumer<String> unsaved) {
     if (!closed && !isHandedOver && thread.isAlive()) {
       handOver();
@@ -465,7 +440,6 @@ public final class ClusterNode implements AutoCloseable {
     }
   }
 
-  /** Leaves the cluster: leads nothing any more. Calls may be under way. Idempotent. */
   @Override
   public void close() {
     if (closed) {
@@ -525,8 +499,16 @@ public final class ClusterNode implements AutoCloseable {
     }
   }
 
-  /** Answers calls for indexes that other nodes lead. */
-  private final class Directory implements LeaderDirectory {
+  /** The cluster's indexes, of which this node leads some. */
+  private final class Catalog implements IndexCatalog {
+    @Override
+    public void onRecovered() {} // the groups go on when the node starts
+
+    @Override
+    public boolean isOfCluster() {
+      return true;
+    }
+
     @Override
     public void checkElsewhere(String name) throws StatusException {
       final GroupState group = replicas.state(name);
@@ -573,12 +555,26 @@ public final class ClusterNode implements AutoCloseable {
     @Override
     public void create(
         String index, IndexKind kind, Durability durability, int count, Created created) {
+      if (durability == Durability.INTERVAL) {
+        created.onEnd(
+            0,
+            false,
+            Status.FAILED_PRECONDITION
+                .withDescription(
+                    "a cluster has the levels MEMORY, LEADER_DISK and DISK: durability="
+                        + durability)
+                .asException());
+        return;
+      }
       creations.create(index, kind, durability, count, created);
     }
 
     @Override
-    public void createForWrite(String index) {
+    public ServedIndex createForWrite(String index) throws StatusException {
       creations.createForWrite(index);
+      throw Status.UNAVAILABLE
+          .withDescription("the index is created now; send again: index=" + index)
+          .asException();
     }
 
     @Override

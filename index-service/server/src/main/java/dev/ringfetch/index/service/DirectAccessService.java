@@ -119,7 +119,7 @@ public final class DirectAccessService implements BindableService, DirectAccessG
     try {
       RequestLimits.checkIndexName(request.getIndex());
       indexes.checkStarted();
-      if (indexes.find(request.getIndex()) == null && indexes.directory() != null) {
+      if (indexes.find(request.getIndex()) == null) {
         refuse(request.getIndex(), responses);
         return;
       }
@@ -142,13 +142,13 @@ public final class DirectAccessService implements BindableService, DirectAccessG
     }
   }
 
-  /** Refuses a grant of an index that this node of a cluster does not lead. */
+  /** Refuses a grant of an index that this server does not lead. */
   private void refuse(String index, StreamObserver<GrantResponse> responses) {
     final String name = index.isEmpty() ? Indexes.DEFAULT_NAME : index;
     CatchUp.whenKnown(
-        indexes.directory(),
+        indexes.catalog(),
         () -> {
-          indexes.directory().checkElsewhere(name);
+          indexes.catalog().checkElsewhere(name);
           return null;
         },
         none -> {

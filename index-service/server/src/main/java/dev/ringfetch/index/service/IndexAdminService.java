@@ -1,11 +1,10 @@
 package dev.ringfetch.index.service;
 
-import dev.ringfetch.index.call.Outcomes;
 import dev.ringfetch.index.call.RequestLimits;
 import dev.ringfetch.index.call.WriteCall;
 import dev.ringfetch.index.host.ServedIndex;
 import dev.ringfetch.index.journal.SnapshotCycle;
-import dev.ringfetch.index.node.LeaderDirectory;
+import dev.ringfetch.index.node.IndexCatalog;
 import dev.ringfetch.index.v1.CreateIndexRequest;
 import dev.ringfetch.index.v1.CreateIndexResponse;
 import dev.ringfetch.index.v1.DescribeClusterRequest;
@@ -58,59 +57,29 @@ public final class IndexAdminService implements BindableService, IndexAdminGrpc.
       RequestLimits.checkIndexName(request.getIndex());
       checkKind(request);
       checkDurability(request);
-      if (indexes.directory() != null) {
-        checkClustered(request.getDurability());
-        checkReplicas(request.getReplicas());
-        indexes
-            .directory()
-            .create(
-                request.getIndex(),
-                request.getKind(),
-                request.getDurability(),
-                request.getReplicas(),
-                new CreateCall(responses));
-        return;
-      }
-      final Indexes.Creation creation =
-          indexes.create(request.getIndex(), request.getKind(), request.getDurability());
-      creation.index().whenRecorded(() -> created(creation, responses));
+      checkReplicas(request.getReplicas());
+      indexes.checkStarted();
+      indexes
+          .catalog()
+          .create(
+              request.getIndex(),
+              request.getKind(),
+              request.getDurability(),
+              request.getReplicas(),
+              new CreateCall(responses));
     } catch (StatusException e) {
       responses.onError(e);
     }
   }
 
-  private void created(Indexes.Creation creation, StreamObserver<CreateIndexResponse> responses) {
-    if (creation.index().durability() != Durability.MEMORY
-        && indexes.memory().statuses().isJournalFailed()) {
-      responses.onError(Outcomes.unknown().asException());
-      return;
-    }
-    WriteCall.answer(
-        responses,
-        CreateIndexResponse.newBuilder()
-            .setCreated(creation.created())
-            .setIncarnation(creation.index().incarnation())
-            .build());
-  }
-
-  private void checkClustered(Durability durability) throws StatusException {
-    indexes.checkStarted();
-    if (durability == Durability.INTERVAL) {
-      throw Status.FAILED_PRECONDITION
-          .withDescription(
-              "a cluster has the levels MEMORY, LEADER_DISK and DISK: durability=" + durability)
-          .asException();
-    }
-  }
-
   private static void checkReplicas(int replicas) throws StatusException {
-    if (replicas < 0 || replicas > LeaderDirectory.REPLICAS_MAX) { // unsigned
+    if (replicas < 0 || replicas > IndexCatalog.REPLICAS_MAX) { // unsigned
       throw Status.INVALID_ARGUMENT
           .withDescription(
               "too many: replicas="
                   + Integer.toUnsignedString(replicas)
                   + " limit="
-                  + LeaderDirectory.REPLICAS_MAX)
+                  + IndexCatalog.REPLICAS_MAX)
           .asException();
     }
   }
@@ -139,45 +108,14 @@ public final class IndexAdminService implements BindableService, IndexAdminGrpc.
 
   @Override
   public void dropIndex(DropIndexRequest request, StreamObserver<DropIndexResponse> responses) {
-    if (indexes.directory() != null) {
-      indexes.directory().drop(request.getIndex(), new DropCall(responses));
-      return;
-    }
-    try {
-      if (!indexes.drop(request.getIndex(), dropped -> dropped(dropped, responses))) {
-        WriteCall.answer(responses, DropIndexResponse.getDefaultInstance());
-      }
-    } catch (StatusException e) {
-      responses.onError(e);
-    }
-  }
-
-  private void dropped(ServedIndex dropped, StreamObserver<DropIndexResponse> responses) {
-    if (dropped.durability() != Durability.MEMORY
-        && indexes.memory().statuses().isJournalFailed()) {
-      responses.onError(Outcomes.unknown().asException());
-      return;
-    }
-    WriteCall.answer(
-        responses,
-        DropIndexResponse.newBuilder()
-            .setExisted(true)
-            .setIncarnation(dropped.incarnation())
-            .build());
+    indexes.catalog().drop(request.getIndex(), new DropCall(responses));
   }
 
   @Override
   public void recoverIndex(
       RecoverIndexRequest request, StreamObserver<RecoverIndexResponse> responses) {
-    if (indexes.directory() == null) {
-      responses.onError(
-          Status.FAILED_PRECONDITION
-              .withDescription("the server belongs to no cluster")
-              .asException());
-      return;
-    }
     indexes
-        .directory()
+        .catalog()
         .recover(
             request,
             (response, failure) -> {
@@ -198,16 +136,12 @@ public final class IndexAdminService implements BindableService, IndexAdminGrpc.
       responses.onError(e);
       return;
     }
-    if (indexes.directory() == null) {
-      WriteCall.answer(responses, list().build());
-      return;
-    }
     indexes
-        .directory()
+        .catalog()
         .afterSync(
             () ->
                 WriteCall.answer(
-                    responses, list().addAllIndexes(indexes.directory().ledElsewhere()).build()),
+                    responses, list().addAllIndexes(indexes.catalog().ledElsewhere()).build()),
             responses::onError);
   }
 
@@ -244,16 +178,12 @@ public final class IndexAdminService implements BindableService, IndexAdminGrpc.
   @Override
   public void describeCluster(
       DescribeClusterRequest request, StreamObserver<DescribeClusterResponse> responses) {
-    WriteCall.answer(
-        responses,
-        indexes.directory() == null
-            ? DescribeClusterResponse.getDefaultInstance()
-            : indexes.directory().describe());
+    WriteCall.answer(responses, indexes.catalog().describe());
   }
 
-  /** Answers when the index serves somewhere in the cluster. */
+  /** Answers when the index serves. */
   private record CreateCall(StreamObserver<CreateIndexResponse> responses)
-      implements LeaderDirectory.Created {
+      implements IndexCatalog.Created {
     @Override
     public void onEnd(long incarnation, boolean done, StatusException failure) {
       if (failure != null) {
@@ -266,9 +196,9 @@ public final class IndexAdminService implements BindableService, IndexAdminGrpc.
     }
   }
 
-  /** Answers when the cluster has dropped the index. */
+  /** Answers when the index is dropped. */
   private record DropCall(StreamObserver<DropIndexResponse> responses)
-      implements LeaderDirectory.Created {
+      implements IndexCatalog.Created {
     @Override
     public void onEnd(long incarnation, boolean done, StatusException failure) {
       if (failure != null) {

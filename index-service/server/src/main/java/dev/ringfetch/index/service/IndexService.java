@@ -453,7 +453,7 @@ public final class IndexService implements IndexGrpc.AsyncService, BindableServi
         responses,
         found -> {
           final ServedIndex index =
-              found != null || indexes.directory() == null
+              found != null || !indexes.catalog().isOfCluster()
                   ? found
                   : indexes.findOrCreate(request.getIndex());
           numbers.open(index, request, responses);
@@ -469,7 +469,7 @@ public final class IndexService implements IndexGrpc.AsyncService, BindableServi
   /** Finds the index that has the clients; null where the server is in no cluster. */
   private void findClients(
       String name, StreamObserver<?> responses, CatchUp.Use<ServedIndex> call) {
-    if (indexes.directory() != null) {
+    if (indexes.catalog().isOfCluster()) {
       whenKnown(name, responses, call);
     } else {
       CatchUp.carryOut(() -> call.take(null), responses::onError);
@@ -542,7 +542,7 @@ public final class IndexService implements IndexGrpc.AsyncService, BindableServi
    * are made often look for their index themselves first, without an object for the rest of them.
    */
   private void whenKnown(String name, StreamObserver<?> responses, CatchUp.Use<ServedIndex> call) {
-    CatchUp.whenKnown(indexes.directory(), () -> indexToRead(name), call, responses::onError);
+    CatchUp.whenKnown(indexes.catalog(), () -> indexToRead(name), call, responses::onError);
   }
 
   /**
@@ -557,8 +557,8 @@ public final class IndexService implements IndexGrpc.AsyncService, BindableServi
       RequestLimits.checkIndexName(name);
       indexes.checkStarted();
       final ServedIndex started = indexes.find(name); // it may have started between the two
-      if (started == null && indexes.directory() != null) {
-        indexes.directory().checkElsewhere(name.isEmpty() ? Indexes.DEFAULT_NAME : name);
+      if (started == null) {
+        indexes.catalog().checkElsewhere(name.isEmpty() ? Indexes.DEFAULT_NAME : name);
       }
       return started;
     }

@@ -1,26 +1,17 @@
 package dev.ringfetch.index.service;
 
 import dev.ringfetch.index.call.WatchCalls;
-import dev.ringfetch.index.host.CatalogState;
 import dev.ringfetch.index.host.ExpiredMeanwhile;
 import dev.ringfetch.index.host.ServedIndex;
 import dev.ringfetch.index.journal.CatalogEntry;
 import dev.ringfetch.index.journal.IndexDefinition;
-import dev.ringfetch.index.node.LeaderDirectory;
+import dev.ringfetch.index.node.IndexCatalog;
 import dev.ringfetch.index.outcome.ClientRegistry;
 import dev.ringfetch.index.outcome.OutcomeTable;
-import dev.ringfetch.index.partition.ImmediateLog;
 import dev.ringfetch.index.partition.OwnerContext;
 import dev.ringfetch.index.replay.RecoveredIndex;
-import dev.ringfetch.index.store.HashIndex;
-import dev.ringfetch.index.store.OrderedIndex;
-import dev.ringfetch.index.store.StoreDamagedException;
-import dev.ringfetch.index.store.StoreFullException;
-import dev.ringfetch.index.store.StoredIndex;
-import dev.ringfetch.index.v1.Durability;
 import dev.ringfetch.index.v1.IndexDescription;
 import dev.ringfetch.index.v1.IndexGrpc;
-import dev.ringfetch.index.v1.IndexKind;
 import io.grpc.ServerCallHandler;
 import io.grpc.ServerMethodDefinition;
 import io.grpc.ServerServiceDefinition;
@@ -33,8 +24,6 @@ import java.util.Set;
 import java.util.TreeMap;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ConcurrentHashMap;
-import java.util.concurrent.atomic.AtomicInteger;
-import java.util.function.Consumer;
 
 /**
  * The indexes of a server, by name. The one called {@value #DEFAULT_NAME} is there from the start,
@@ -62,8 +51,8 @@ public final class Indexes implements AutoCloseable {
   /** Of the Index services over these indexes. */
   private final Set<ServerCallHandler<?, ?>> handlers = ConcurrentHashMap.newKeySet();
 
-  /** Of the cluster that the server belongs to; null if it belongs to none. */
-  private volatile LeaderDirectory directory;
+  private final LocalCatalog local;
+  private volatile IndexCatalog catalog; // the local one, unless the server has joined a cluster
 
   /** False until the indexes of the journal are there: no call is answered before. */
   private volatile boolean started;
@@ -115,6 +104,8 @@ public final class Indexes implements AutoCloseable {
             () -> memory.journal().reader(),
             memory.watcher(),
             memory.historian());
+    local = new LocalCatalog(this);
+    catalog = local;
     if (start == Start.LATER) {
       return;
     }
@@ -136,12 +127,7 @@ public final class Indexes implements AutoCloseable {
   /** Serves the recovered indexes, and creates the default one if it is not among them. */
   private void fill() {
     recover();
-    if (directory == null && !indexes.containsKey(DEFAULT_NAME)) {
-      createAbsent(DEFAULT_NAME, IndexKind.HASH, memory.durability());
-    }
-    if (memory.journal() != null && directory == null) {
-      startSnapshots();
-    }
+    catalog.onRecovered();
   }
 
   /**
@@ -182,13 +168,18 @@ public final class Indexes implements AutoCloseable {
   }
 
   /** Makes these the indexes of a cluster's node, before {@link #recoverAndServe}. */
-  void join(LeaderDirectory of) {
-    directory = of;
+  void join(IndexCatalog of) {
+    catalog = of;
   }
 
-  /** Where a cluster's indexes are led; null if the server belongs to none. */
-  LeaderDirectory directory() {
-    return directory;
+  /** The catalog of all indexes that calls to this server may name. */
+  IndexCatalog catalog() {
+    return catalog;
+  }
+
+  /** The catalog of the server alone, which counts unless it has joined a cluster. */
+  LocalCatalog local() {
+    return local;
   }
 
   /** The common context of the owners of partitions. */
@@ -196,15 +187,20 @@ public final class Indexes implements AutoCloseable {
     return writers;
   }
 
-  /** Lets calls for an index come that this node leads from now on. */
+  /** Lets calls for an index come that this server leads from now on. */
   void lead(ServedIndex index) {
     indexes.put(index.name(), index);
+  }
+
+  /** Lets no call for an index come any more. */
+  void remove(ServedIndex index) {
+    indexes.remove(index.name(), index);
   }
 
   /** Ends an index that this node leads no more; gives its memory back. */
   void follow(ServedIndex index) {
     index.closeToReaders();
-    indexes.remove(index.name(), index);
+    remove(index);
     index.drop(() -> {});
   }
 
@@ -217,21 +213,8 @@ public final class Indexes implements AutoCloseable {
     }
   }
 
-  /** The indexes that are in the journal now. */
-  synchronized CatalogState catalog(IndexJournal journal) {
-    return journal.catalog(indexes.values());
-  }
-
-  private void startSnapshots() {
-    final IndexJournal journal = memory.journal();
-    journal.startSnapshots(() -> catalog(journal), clients::walk, watches::progress);
-  }
-
   private void recover() {
     final IndexJournal journal = memory.journal();
-    if (journal != null && directory == null) {
-      clients.recover(journal, journal.takeClients());
-    }
     for (final RecoveredIndex recovered :
         journal == null ? List.<RecoveredIndex>of() : journal.takeRecovered()) {
       final CatalogEntry entry = recovered.entry();
@@ -318,204 +301,24 @@ public final class Indexes implements AutoCloseable {
     return started ? indexes.get(name.isEmpty() ? DEFAULT_NAME : name) : null;
   }
 
+  /** Whether there is an index of that name, also before calls find it. */
+  boolean has(String name) {
+    return indexes.containsKey(name);
+  }
+
   /** All indexes, in the order of their names. */
   Collection<ServedIndex> all() {
     return new TreeMap<>(indexes).values();
   }
 
   /**
-   * Returns the index of that name, which is created, as an ORDERED one, if there is none. In a
-   * cluster that takes a moment, in which the call ends UNAVAILABLE.
+   * Returns the index of that name, which is created, as an ORDERED one, if there is none.
+   *
+   * @throws StatusException as {@link IndexCatalog#createForWrite} does
    */
   ServedIndex findOrCreate(String name) throws StatusException {
     final ServedIndex found = find(name);
-    if (found == null && directory != null) {
-      directory.createForWrite(name);
-      throw Status.UNAVAILABLE
-          .withDescription("the index is created now; send again: index=" + name)
-          .asException();
-    }
-    return found != null
-        ? found
-        : create(name, IndexKind.INDEX_KIND_UNSPECIFIED, Durability.DURABILITY_UNSPECIFIED).index();
-  }
-
-  /**
-   * The index of a name, and whether it was created.
-   *
-   * @param created whether there was none before.
-   */
-  record Creation(ServedIndex index, boolean created) {}
-
-  /**
-   * Creates the index of that name unless there is one. One thread at a time.
-   *
-   * @param kind HASH or ORDERED; if unspecified, one that is there may have any, and a new one is
-   *     ORDERED.
-   * @param durability of its writes; if unspecified, one that is there may have any, and a new one
-   *     has the server's default.
-   */
-  synchronized Creation create(String name, IndexKind kind, Durability durability)
-      throws StatusException {
-    checkStarted();
-    final ServedIndex found = find(name);
-    if (found != null) {
-      if (durability != Durability.DURABILITY_UNSPECIFIED && durability != found.durability()) {
-        throw Status.ALREADY_EXISTS
-            .withDescription(
-                "the index has another durability: index="
-                    + found.name()
-                    + " durability="
-                    + found.durability())
-            .asException();
-      }
-      if (kind != IndexKind.INDEX_KIND_UNSPECIFIED && kind != found.kind()) {
-        throw Status.ALREADY_EXISTS
-            .withDescription(
-                "the index is of another kind: index=" + found.name() + " kind=" + found.kind())
-            .asException();
-      }
-      return new Creation(found, false);
-    }
-    if (indexes.size() >= MAX_INDEXES) {
-      throw Status.RESOURCE_EXHAUSTED
-          .withDescription("too many indexes: limit=" + MAX_INDEXES)
-          .asException();
-    }
-    final Durability chosen =
-        durability == Durability.DURABILITY_UNSPECIFIED ? memory.durability() : durability;
-    if (chosen == Durability.LEADER_DISK) {
-      throw Status.FAILED_PRECONDITION
-          .withDescription("a server alone has the level DISK instead: durability=" + chosen)
-          .asException();
-    }
-    if (chosen != Durability.MEMORY && !memory.hasSuccessors()) {
-      throw Status.FAILED_PRECONDITION
-          .withDescription("the server has no data directory: durability=" + chosen)
-          .asException();
-    }
-    try {
-      if (chosen != Durability.MEMORY) {
-        createJournal();
-        startSnapshots();
-        checkWriting();
-      }
-      final ServedIndex created = createAbsent(name.isEmpty() ? DEFAULT_NAME : name, kind, chosen);
-      if (created == null) {
-        throw memory.statuses().journalFull().asException();
-      }
-      return new Creation(created, true);
-    } catch (IOException e) {
-      throw Status.UNAVAILABLE
-          .withDescription("cannot create the journal: " + e.getMessage())
-          .withCause(e)
-          .asException();
-    } catch (StoreFullException e) {
-      throw memory.statuses().memoryFull().asException();
-    } catch (StoreDamagedException e) {
-      throw Status.DATA_LOSS
-          .withDescription("index memory was changed or taken away by another process; try again")
-          .withCause(e)
-          .asException();
-    }
-  }
-
-  /** Creates the journal where there is none yet; the clients that there are come first. */
-  private void createJournal() throws IOException, StatusException {
-    memory.createJournal();
-    if (!clients.hasLog()) {
-      try {
-        clients.record(memory.journal());
-      } catch (ClientRegistry.LogFullException e) {
-        throw memory.statuses().journalFull().withCause(e).asException();
-      }
-    }
-  }
-
-  /** Creates an index; returns null if the disk is full, and nothing was done. */
-  private ServedIndex createAbsent(String name, IndexKind kind, Durability durability) {
-    final StoredIndex index =
-        kind == IndexKind.HASH
-            ? new HashIndex(memory.store(), memory.partitions())
-            : new OrderedIndex(memory.store());
-    final IndexDefinition definition =
-        new IndexDefinition(
-            kind == IndexKind.HASH ? IndexKind.HASH : IndexKind.ORDERED,
-            durability,
-            index.partitions(),
-            index instanceof HashIndex hash ? hash.location().seed() : 0,
-            memory.incarnation(index));
-    final ServedIndex created =
-        durability == Durability.MEMORY
-            ? new ServedIndex(
-                new CatalogEntry(0, name, definition),
-                index,
-                CompletableFuture.completedFuture(null),
-                partition -> new ImmediateLog(0),
-                writers)
-            : record(name, definition, index);
-    if (created != null) {
-      indexes.put(name, created);
-    }
-    return created;
-  }
-
-  private ServedIndex record(String name, IndexDefinition definition, StoredIndex index) {
-    final IndexJournal journal = memory.journal();
-    final CatalogEntry entry = new CatalogEntry(journal.nextNumber(), name, definition);
-    final CompletableFuture<Void> recorded = journal.create(entry);
-    if (recorded == null) {
-      index.closeToReaders();
-      index.drop();
-      return null;
-    }
-    return new ServedIndex(
-        entry, index, recorded, partition -> journal.log(entry, partition, 0), writers);
-  }
-
-  /**
-   * Drops the index of that name.
-   *
-   * @param done is told the index when its memory is given back, on any thread; not if there is
-   *     none.
-   * @return whether there was one.
-   */
-  boolean drop(String name, Consumer<ServedIndex> done) throws StatusException {
-    final ServedIndex dropped;
-    final AtomicInteger open = new AtomicInteger(2); // the record, and the writers
-    synchronized (this) {
-      checkStarted();
-      dropped = find(name);
-      if (dropped == null) {
-        return false;
-      }
-      final Runnable recorded = () -> dropped(open, dropped, done);
-      if (dropped.durability() != Durability.MEMORY) {
-        checkWriting();
-      }
-      if (dropped.durability() == Durability.MEMORY) {
-        recorded.run();
-      } else if (!memory.journal().drop(dropped.entry(), recorded)) {
-        throw memory.statuses().journalFull().asException();
-      }
-      // First: what a call sees under this name later, no direct read may precede.
-      dropped.closeToReaders();
-      indexes.remove(dropped.name());
-    }
-    dropped.drop(() -> dropped(open, dropped, done));
-    return true;
-  }
-
-  private void checkWriting() throws StatusException {
-    if (memory.statuses().isJournalFailed()) {
-      throw memory.statuses().stopped().asException();
-    }
-  }
-
-  private static void dropped(AtomicInteger open, ServedIndex index, Consumer<ServedIndex> done) {
-    if (open.decrementAndGet() == 0) {
-      done.accept(index);
-    }
+    return found != null ? found : catalog.createForWrite(name);
   }
 
   /** Describes an index. */

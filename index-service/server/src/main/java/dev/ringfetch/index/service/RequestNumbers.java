@@ -14,7 +14,6 @@ import dev.ringfetch.index.v1.StatusTexts;
 import io.grpc.Status;
 import io.grpc.StatusException;
 import io.grpc.stub.StreamObserver;
-import java.util.List;
 
 /**
  * The numbers of requests: gives clients theirs, and checks those of writes before anything else is
@@ -84,7 +83,7 @@ final class RequestNumbers {
         responses,
         OpenClientResponse.newBuilder()
             .setClient(client.id())
-            .addAllNodes(indexes.directory() == null ? List.of() : indexes.directory().addresses())
+            .addAllNodes(indexes.catalog().addresses())
             .setLeaseMs((int) Math.min(Integer.MAX_VALUE, clients(index).term().toMillis()))
             .build());
   }
@@ -122,7 +121,7 @@ final class RequestNumbers {
     if (last - first >= NumberedClient.WINDOW) {
       throw invalid("number=" + last + " limit=" + NumberedClient.WINDOW + " more", first);
     }
-    if (index == null && indexes.directory() != null) { // a client is of an index
+    if (index == null && indexes.catalog().isOfCluster()) { // a client is of an index
       if (request.getIncarnation() == 0) { // it was not sent before
         throw Outcomes.gone(request.getClient(), number).asException();
       }

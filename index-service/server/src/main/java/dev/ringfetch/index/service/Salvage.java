@@ -176,9 +176,9 @@ public final class Salvage {
     final long before = entries;
     try {
       if (name.equals(Indexes.DEFAULT_NAME)) {
-        indexes.drop(name, index -> {}); // the one that is there from the start
+        indexes.local().drop(name, index -> {}); // the one that is there from the start
       }
-      final ServedIndex index = indexes.create(name, kind, durability).index();
+      final ServedIndex index = indexes.local().create(name, kind, durability).index();
       write(index, content, nowMs);
     } catch (StatusException e) {
       throw new IOException("index=" + name + ": " + e.getStatus().getDescription(), e);

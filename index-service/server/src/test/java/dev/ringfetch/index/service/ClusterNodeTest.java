@@ -147,7 +147,7 @@ final class ClusterNodeTest {
 
   private StatusException create(String name, int replicas) throws Exception {
     final CompletableFuture<StatusException> ended = new CompletableFuture<>();
-    node.directory()
+    node.catalog()
         .create(
             name,
             IndexKind.INDEX_KIND_UNSPECIFIED,
@@ -179,10 +179,10 @@ final class ClusterNodeTest {
     final List<CompletableFuture<StatusException>> ended = new ArrayList<>();
     for (int i = 0; i < 3; i++) {
       final CompletableFuture<StatusException> dropped = new CompletableFuture<>();
-      node.directory().drop("absent", (incarnation, done, failure) -> dropped.complete(failure));
+      node.catalog().drop("absent", (incarnation, done, failure) -> dropped.complete(failure));
       ended.add(dropped);
       final CompletableFuture<StatusException> recovered = new CompletableFuture<>();
-      node.directory()
+      node.catalog()
           .recover(
               RecoverIndexRequest.newBuilder().setIndex("absent").build(),
               (response, failure) -> recovered.complete(failure));
@@ -198,7 +198,7 @@ final class ClusterNodeTest {
   @Test
   void aNodeThatEndsBeforeItsStartAnswersCallsThatWait() throws Exception {
     final CompletableFuture<StatusException> ended = new CompletableFuture<>();
-    node.directory().sync(ended::complete);
+    node.catalog().sync(ended::complete);
     node.close();
     assertEquals(Status.Code.UNAVAILABLE, ended.get(30, TimeUnit.SECONDS).getStatus().getCode());
   }
@@ -213,7 +213,7 @@ final class ClusterNodeTest {
   @Test
   void writesToAnAbsentIndexShareOneCreation() throws Exception {
     for (int i = 0; i < 5; i++) {
-      node.directory().createForWrite("a"); // before the node works
+      assertThrows(StatusException.class, () -> node.catalog().createForWrite("a")); // not yet
     }
     start();
     assertNull(create("a"));
@@ -228,7 +228,7 @@ final class ClusterNodeTest {
     assertNull(create("of the request", 2));
     assertEquals(
         Map.of("of the server", 1, "of the request", 2),
-        node.directory().describe().getGroupsList().stream()
+        node.catalog().describe().getGroupsList().stream()
             .collect(Collectors.toMap(GroupDescription::getIndex, GroupDescription::getReplicas)));
   }
 
@@ -238,7 +238,7 @@ final class ClusterNodeTest {
   private Status.Code introduce(Node self, Node leader) throws Exception {
     final CompletableFuture<Status.Code> answered = new CompletableFuture<>();
     final StreamObserver<LeaderMessage> stream =
-        ((ReplicationGrpc.AsyncService) node.service())
+        ((ReplicationGrpc.AsyncService) node.services().get(0))
             .replicate(
                 new StreamObserver<>() {
                   @Override

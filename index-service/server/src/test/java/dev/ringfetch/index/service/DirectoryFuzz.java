@@ -153,8 +153,10 @@ final class DirectoryFuzz {
     try (Indexes indexes = open(data)) {
       for (final String name : NAMES) {
         if (indexes.find(name) == null) {
-          indexes.create(
-              name, name.equals("hash") ? IndexKind.HASH : IndexKind.ORDERED, Durability.DISK);
+          indexes
+              .local()
+              .create(
+                  name, name.equals("hash") ? IndexKind.HASH : IndexKind.ORDERED, Durability.DISK);
         }
         final ServedIndex index = indexes.find(name);
         final Map<ByteString, ByteString> content =
@@ -185,9 +187,13 @@ final class DirectoryFuzz {
         }
       }
       // An index that was dropped, and whose name another kind has since.
-      indexes.drop("other", index -> {});
-      indexes.create(
-          "other", random.nextBoolean() ? IndexKind.HASH : IndexKind.ORDERED, Durability.INTERVAL);
+      indexes.local().drop("other", index -> {});
+      indexes
+          .local()
+          .create(
+              "other",
+              random.nextBoolean() ? IndexKind.HASH : IndexKind.ORDERED,
+              Durability.INTERVAL);
       write(indexes.find("other"), new HashMap<>());
       if (random.nextBoolean()) {
         snapshot(indexes);

@@ -217,7 +217,7 @@ class DurableIndexesTest {
     final StatusException refused =
         assertThrows(
             StatusException.class,
-            () -> indexes.create("a", IndexKind.HASH, Durability.LEADER_DISK));
+            () -> indexes.local().create("a", IndexKind.HASH, Durability.LEADER_DISK));
     assertEquals(Status.Code.FAILED_PRECONDITION, refused.getStatus().getCode());
   }
 
@@ -227,7 +227,7 @@ class DurableIndexesTest {
     final Indexes none = new Indexes(IndexMemory.ofProcess(64L << 20));
     final StatusException refused =
         assertThrows(
-            StatusException.class, () -> none.create("a", IndexKind.HASH, Durability.DISK));
+            StatusException.class, () -> none.local().create("a", IndexKind.HASH, Durability.DISK));
     assertEquals(Status.Code.FAILED_PRECONDITION, refused.getStatus().getCode());
     none.close();
     assertThrows(

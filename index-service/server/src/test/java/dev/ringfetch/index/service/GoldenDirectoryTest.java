@@ -215,20 +215,20 @@ class GoldenDirectoryTest {
       Files.delete(data);
       final Indexes indexes = open();
       for (final IndexKind kind : List.of(IndexKind.HASH, IndexKind.ORDERED)) {
-        begin(indexes.create(kind.name(), kind, Durability.DISK).index());
+        begin(indexes.local().create(kind.name(), kind, Durability.DISK).index());
       }
-      begin(indexes.create("dropped", IndexKind.HASH, Durability.DISK).index());
-      begin(indexes.create("dropped later", IndexKind.ORDERED, Durability.DISK).index());
-      indexes.drop("dropped", dropped -> {});
+      begin(indexes.local().create("dropped", IndexKind.HASH, Durability.DISK).index());
+      begin(indexes.local().create("dropped later", IndexKind.ORDERED, Durability.DISK).index());
+      indexes.local().drop("dropped", dropped -> {});
       if (hasSnapshot) {
         snapshot(indexes);
       }
-      indexes.drop("dropped later", dropped -> {});
+      indexes.local().drop("dropped later", dropped -> {});
       for (final IndexKind kind : List.of(IndexKind.HASH, IndexKind.ORDERED)) {
         end(indexes.find(kind.name()));
       }
       carryOut(
-          indexes.create("interval", IndexKind.HASH, Durability.INTERVAL).index(),
+          indexes.local().create("interval", IndexKind.HASH, Durability.INTERVAL).index(),
           "a",
           Kind.PUT,
           "b");

@@ -71,13 +71,19 @@ class IndexesTest {
     assertEquals(Indexes.MAX_INDEXES - 1, created, "all but the default one");
     assertFalse(isCreated("one more"));
     assertFalse(
-        indexes.create("default", IndexKind.HASH, Durability.DURABILITY_UNSPECIFIED).created(),
+        indexes
+            .local()
+            .create("default", IndexKind.HASH, Durability.DURABILITY_UNSPECIFIED)
+            .created(),
         "what is there can still be found");
   }
 
   private boolean isCreated(String name) {
     try {
-      return indexes.create(name, IndexKind.HASH, Durability.DURABILITY_UNSPECIFIED).created();
+      return indexes
+          .local()
+          .create(name, IndexKind.HASH, Durability.DURABILITY_UNSPECIFIED)
+          .created();
     } catch (StatusException e) {
       assertEquals("too many indexes: limit=1024", e.getStatus().getDescription());
       return false;
@@ -92,10 +98,10 @@ class IndexesTest {
     final ServedIndex.LocalReader reader = first.reader();
     assertEquals(ReadResult.FOUND, reader.read(key));
     final List<ServedIndex> dropped = new ArrayList<>();
-    assertTrue(indexes.drop("a", dropped::add));
+    assertTrue(indexes.local().drop("a", dropped::add));
     assertEquals(List.of(first), dropped);
     assertNull(indexes.find("a"));
-    assertFalse(indexes.drop("a", dropped::add));
+    assertFalse(indexes.local().drop("a", dropped::add));
     assertEquals(ReadResult.CLOSED, reader.read(key));
 
     final ServedIndex second = indexes.findOrCreate("a");
@@ -112,7 +118,7 @@ class IndexesTest {
       for (int i = 0; i < 25; i++) {
         index.put(ByteString.copyFromUtf8("key" + i), value);
       }
-      assertTrue(indexes.drop("a", dropped -> {}));
+      assertTrue(indexes.local().drop("a", dropped -> {}));
     }
   }
 

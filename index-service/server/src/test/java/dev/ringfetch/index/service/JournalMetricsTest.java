@@ -49,7 +49,7 @@ class JournalMetricsTest {
       final DescribeServerResponse none = indexes.memory().describe();
       assertEquals(data.toRealPath().toString(), none.getDataDirectory());
       assertTrue(!none.hasJournal());
-      write(indexes.create("a", IndexKind.ORDERED, Durability.DISK).index());
+      write(indexes.local().create("a", IndexKind.ORDERED, Durability.DISK).index());
       final long syncs = registry.get(MicrometerJournalMetrics.SYNC).timer().count();
       assertTrue(syncs >= WRITES, "syncs=" + syncs);
       assertEquals(

@@ -120,7 +120,7 @@ final class LeanGetTest {
             .addField(5, UnknownFieldSet.Field.newBuilder().addVarint(1).build())
             .build();
     assertNull(answer(request.toBuilder().setUnknownFields(unknown).build().toByteString()));
-    assertTrue(indexes.drop("", dropped -> {}));
+    assertTrue(indexes.local().drop("", dropped -> {}));
     assertNull(answer(request.toByteString()), "no such index");
   }
 

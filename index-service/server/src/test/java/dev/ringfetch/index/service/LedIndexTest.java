@@ -9,13 +9,14 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import com.google.protobuf.ByteString;
 import dev.ringfetch.index.host.Leadership;
+import dev.ringfetch.index.host.ServedIndex;
 import dev.ringfetch.index.journal.IndexDefinition;
 import dev.ringfetch.index.journal.JournalRecord;
 import dev.ringfetch.index.journal.SnapshotRecords;
 import dev.ringfetch.index.log.GroupLog;
 import dev.ringfetch.index.log.GroupStoreException;
 import dev.ringfetch.index.node.CatchUp;
-import dev.ringfetch.index.node.LeaderDirectory;
+import dev.ringfetch.index.node.IndexCatalog;
 import dev.ringfetch.index.partition.CommitLog;
 import dev.ringfetch.index.partition.ImmediateLog;
 import dev.ringfetch.index.v1.BatchGetRequest;
@@ -105,11 +106,19 @@ final class LedIndexTest {
           grant -> {});
 
   /** Where the index is led, while this node does not. */
-  private static final class Elsewhere implements LeaderDirectory {
+  private static final class Elsewhere implements IndexCatalog {
     private final List<String> created = new ArrayList<>();
     private final BlockingQueue<Synced> synced = new LinkedBlockingQueue<>();
     private volatile boolean knows = true;
     private boolean fails;
+
+    @Override
+    public void onRecovered() {}
+
+    @Override
+    public boolean isOfCluster() {
+      return true;
+    }
 
     @Override
     public void checkElsewhere(String name) throws StatusException {
@@ -132,8 +141,9 @@ final class LedIndexTest {
     }
 
     @Override
-    public void createForWrite(String name) {
+    public ServedIndex createForWrite(String name) throws StatusException {
       created.add(name);
+      throw Status.UNAVAILABLE.asException();
     }
 
     @Override

@@ -59,7 +59,8 @@ class OfflineIndexesTest {
     data = parent.resolve("data");
     try (Indexes indexes = open(data)) {
       for (final IndexKind kind : new IndexKind[] {IndexKind.HASH, IndexKind.ORDERED}) {
-        final ServedIndex index = indexes.create("of " + kind, kind, Durability.DISK).index();
+        final ServedIndex index =
+            indexes.local().create("of " + kind, kind, Durability.DISK).index();
         final CountDownLatch recorded = new CountDownLatch(1);
         index.whenRecorded(recorded::countDown);
         recorded.await(); // the writes' records may come before it in one batch
@@ -497,11 +498,11 @@ class OfflineIndexesTest {
   void salvageTellsIndexesOfOneNameApart() throws Exception {
     final int begin = used(Files.readAllBytes(file("journal-")));
     try (Indexes indexes = open(data)) {
-      indexes.drop("of ORDERED", index -> {});
+      indexes.local().drop("of ORDERED", index -> {});
     }
     final int end = used(Files.readAllBytes(file("journal-")));
     try (Indexes indexes = open(data)) {
-      indexes.create("of ORDERED", IndexKind.HASH, Durability.DISK);
+      indexes.local().create("of ORDERED", IndexKind.HASH, Durability.DISK);
     }
     final Path segment = file("journal-");
     final byte[] bytes = Files.readAllBytes(segment);

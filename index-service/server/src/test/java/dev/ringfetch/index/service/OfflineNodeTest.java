@@ -77,7 +77,7 @@ final class OfflineNodeTest {
 
     void create(String name, IndexKind kind, Durability level) throws Exception {
       final CompletableFuture<StatusException> ended = new CompletableFuture<>();
-      node.directory()
+      node.catalog()
           .create(name, kind, level, 0, (incarnation, done, failure) -> ended.complete(failure));
       assertNull(ended.get(20, TimeUnit.SECONDS));
       model.put(name, new TreeMap<>(ByteString.unsignedLexicographicalComparator()));
@@ -91,7 +91,7 @@ final class OfflineNodeTest {
 
     void drop(String name) throws Exception {
       final CompletableFuture<StatusException> ended = new CompletableFuture<>();
-      node.directory().drop(name, (incarnation, done, failure) -> ended.complete(failure));
+      node.catalog().drop(name, (incarnation, done, failure) -> ended.complete(failure));
       assertNull(ended.get(20, TimeUnit.SECONDS));
       model.remove(name);
     }
@@ -268,7 +268,7 @@ final class OfflineNodeTest {
     try (Life life = new Life(data, new LocalCoordinator.Truth())) {
       final CompletableFuture<StatusException> ended = new CompletableFuture<>();
       life.node
-          .directory()
+          .catalog()
           .create(
               "other",
               IndexKind.HASH,

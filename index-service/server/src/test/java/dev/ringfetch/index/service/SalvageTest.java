@@ -66,7 +66,8 @@ class SalvageTest {
   static void writes() throws Exception {
     whole = folder.resolve("whole");
     try (Indexes indexes = open(whole)) {
-      final ServedIndex index = indexes.create(NAME, IndexKind.ORDERED, Durability.DISK).index();
+      final ServedIndex index =
+          indexes.local().create(NAME, IndexKind.ORDERED, Durability.DISK).index();
       write(index, 0, KEYS, SalvageTest::put);
       write(index, 0, KEYS / 3, Write::delete);
       snapshot(indexes);
@@ -250,7 +251,7 @@ class SalvageTest {
     Files.delete(data.resolve("identity"));
     final Path other = parent.resolve("other");
     try (Indexes indexes = open(other)) {
-      indexes.create(NAME, IndexKind.HASH, Durability.DISK);
+      indexes.local().create(NAME, IndexKind.HASH, Durability.DISK);
       snapshot(indexes);
     }
     final Path snapshot = data.resolve(NEWEST);
@@ -461,7 +462,8 @@ class SalvageTest {
     final Path data = parent.resolve("long");
     final Map<ByteString, Entry> expected;
     try (Indexes indexes = open(data)) {
-      final ServedIndex index = indexes.create(NAME, IndexKind.HASH, Durability.INTERVAL).index();
+      final ServedIndex index =
+          indexes.local().create(NAME, IndexKind.HASH, Durability.INTERVAL).index();
       final List<CompletableFuture<Integer>> answers = new ArrayList<>();
       for (int i = 0; i < 40; i++) {
         final ByteString key = ByteString.copyFromUtf8("key" + i);

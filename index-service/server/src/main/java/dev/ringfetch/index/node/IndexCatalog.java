@@ -1,5 +1,6 @@
 package dev.ringfetch.index.node;
 
+import dev.ringfetch.index.host.ServedIndex;
 import dev.ringfetch.index.v1.DescribeClusterResponse;
 import dev.ringfetch.index.v1.Durability;
 import dev.ringfetch.index.v1.IndexDescription;
@@ -10,13 +11,23 @@ import io.grpc.StatusException;
 import java.util.List;
 
 /**
- * The directory of a cluster's indexes: says of those that this node does not lead where to call.
+ * The catalog of all indexes that calls to a server may name: creates and drops them, and says of
+ * those that another node leads where to call.
  *
  * <p>Safe for use by many threads.
  */
-public interface LeaderDirectory extends CatchUp {
+public interface IndexCatalog extends CatchUp {
   /** The most nodes that a request may name. */
   int REPLICAS_MAX = 64;
+
+  /** The indexes of the journal are there. Called once, before any call comes. */
+  void onRecovered();
+
+  /**
+   * Whether the server is a node of a cluster: each index has clients of its own then, else the
+   * server has those of all.
+   */
+  boolean isOfCluster();
 
   /**
    * Refuses a call for an index that this node does not lead: with FAILED_PRECONDITION and the
@@ -29,19 +40,21 @@ public interface LeaderDirectory extends CatchUp {
    * Begins to create an index, unless there is one.
    *
    * @param kind HASH or ORDERED; if unspecified, a new one is ORDERED
-   * @param durability MEMORY or DISK; if unspecified, a new one has this node's default
-   * @param replicas nodes that a new one is to have; 0: this node's default
+   * @param durability of its writes; if unspecified, a new one has the server's default
+   * @param replicas nodes of the cluster that a new one is to have; 0: the server's default
    * @param created is told, on any thread, once: null if the index serves somewhere, else why not
    */
   void create(String name, IndexKind kind, Durability durability, int replicas, Created created);
 
   /**
-   * Begins to create an index for a write that does not wait for it. Does nothing while an earlier
-   * such creation is under way.
+   * Creates an ORDERED index for a write, unless there is one.
+   *
+   * @throws StatusException UNAVAILABLE where the creation takes a moment, in which it is under way
+   *     once; or as for {@link #create}
    */
-  void createForWrite(String name);
+  ServedIndex createForWrite(String name) throws StatusException;
 
-  /** Drops an index; as {@link #create}. */
+  /** Drops an index, if there is one; as {@link #create}. */
   void drop(String name, Created dropped);
 
   /**
