@@ -10,6 +10,7 @@ module dev.ringfetch.index {
   requires transitive dev.ringfetch.rpc;
   requires info.picocli;
   requires static micrometer.core;
+  requires static org.jspecify;
   requires io.grpc.services;
   requires org.agrona;
 

@@ -34,6 +34,7 @@ import java.util.concurrent.Callable;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
 import java.util.stream.Stream;
+import org.jspecify.annotations.Nullable;
 import picocli.CommandLine;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Model.CommandSpec;
@@ -210,7 +211,7 @@ public final class IndexServer implements Callable<Integer> {
 
   private final HealthStatusManager health = new HealthStatusManager();
   private volatile boolean writingEnded;
-  private volatile String taken; // address of another process that is this node; null: none
+  private volatile @Nullable String taken; // address of another process that is this node
 
   /**
    * Begin of the line that says which index at level memory the data directory has not, and why.
@@ -481,7 +482,7 @@ public final class IndexServer implements Callable<Integer> {
   }
 
   /** Why the data directory is not this server's any more; null if it is, or there is none. */
-  private static IOException lostData(IndexMemory memory) {
+  private static @Nullable IOException lostData(IndexMemory memory) {
     try {
       memory.checkOwned();
       return null;

@@ -12,6 +12,7 @@ import dev.ringfetch.index.v1.PutOutcome;
 import io.grpc.Status;
 import io.grpc.StatusException;
 import io.grpc.stub.StreamObserver;
+import org.jspecify.annotations.Nullable;
 
 /** The call of a batch of puts: answers it when every put has its outcome. */
 public final class BatchPutCall {
@@ -19,7 +20,7 @@ public final class BatchPutCall {
   private static final int DESCRIPTIONS_MAX = 1 << 20;
 
   private final BatchPutRequest request;
-  private final NumberedClient client; // null: the puts have no numbers
+  private final @Nullable NumberedClient client; // null: the puts have no numbers
   private final ServedIndex index;
   private final Outcomes outcomes;
   private final StreamObserver<BatchPutResponse> responses;

@@ -12,6 +12,7 @@ import java.util.concurrent.Executor;
 import java.util.concurrent.RejectedExecutionException;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicReferenceArray;
+import org.jspecify.annotations.Nullable;
 
 /**
  * The changes of one index that is watched, and the watches of it. Each partition's owner tells its
@@ -22,7 +23,7 @@ import java.util.concurrent.atomic.AtomicReferenceArray;
  */
 final class IndexFeeds implements WatchedIndex {
   private final ServedIndex index;
-  private final JournalReader journal; // null: the index is not in it
+  private final @Nullable JournalReader journal; // null: the index is not in it
   private final RingBudget budget;
   private final Executor executor;
   private final AtomicReferenceArray<ChangeRing> rings;

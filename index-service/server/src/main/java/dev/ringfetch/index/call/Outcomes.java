@@ -11,6 +11,7 @@ import dev.ringfetch.index.v1.StatusTexts;
 import io.grpc.Status;
 import java.io.IOException;
 import java.util.function.Supplier;
+import org.jspecify.annotations.Nullable;
 
 /**
  * The statuses of writes that a server has not carried out. Each names the limit or the fault.
@@ -35,9 +36,9 @@ public final class Outcomes {
   public Outcomes(
       StoreMemory store,
       String limitReason,
-      DataDirectory data,
+      @Nullable DataDirectory data,
       OutcomeBudget kept,
-      Supplier<Journal> journal) {
+      Supplier<@Nullable Journal> journal) {
     this.store = store;
     this.limitReason = limitReason;
     this.data = data;

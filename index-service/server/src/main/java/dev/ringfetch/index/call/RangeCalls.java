@@ -14,6 +14,7 @@ import io.grpc.Status;
 import io.grpc.StatusException;
 import java.util.concurrent.Executor;
 import java.util.concurrent.atomic.AtomicInteger;
+import org.jspecify.annotations.Nullable;
 
 /**
  * The calls of an Index service for ranges of ordered indexes. Checks requests and begins the
@@ -99,7 +100,7 @@ public final class RangeCalls {
    */
   public void deleteRange(
       ServedIndex index,
-      NumberedClient client,
+      @Nullable NumberedClient client,
       DeleteRangeRequest request,
       CallSignals<DeleteRangeResponse> signals)
       throws StatusException {

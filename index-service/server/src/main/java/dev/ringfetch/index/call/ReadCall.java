@@ -13,6 +13,7 @@ import java.util.List;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.concurrent.atomic.AtomicReference;
+import org.jspecify.annotations.Nullable;
 
 /**
  * The call of a read of some keys, each on its own: answers it at once if the thread's reader can
@@ -75,7 +76,7 @@ public final class ReadCall<T> {
   }
 
   /** The index that was read, or null if there was none. */
-  public ServedIndex index() {
+  public @Nullable ServedIndex index() {
     return index;
   }
 
@@ -85,7 +86,7 @@ public final class ReadCall<T> {
   }
 
   /** The entry of a key, or null if it has none. */
-  public Entry entry(int number) {
+  public @Nullable Entry entry(int number) {
     return entries[number];
   }
 

@@ -27,6 +27,7 @@ import java.util.concurrent.atomic.AtomicInteger;
 import java.util.function.Consumer;
 import java.util.function.LongSupplier;
 import java.util.function.Supplier;
+import org.jspecify.annotations.Nullable;
 
 /**
  * The calls that watch the indexes of a server. Checks requests, bounds the number of calls, and
@@ -130,7 +131,8 @@ public final class WatchCalls {
    *
    * @param index null if there is none
    */
-  public void watch(ServedIndex index, WatchRequest request, CallSignals<WatchResponse> signals)
+  public void watch(
+      @Nullable ServedIndex index, WatchRequest request, CallSignals<WatchResponse> signals)
       throws StatusException {
     if (index == null) {
       throw Status.NOT_FOUND
@@ -182,7 +184,7 @@ public final class WatchCalls {
   }
 
   /** The journal in which older changes are; null if there is none that has them in order. */
-  private JournalReader journal(ServedIndex index) {
+  private @Nullable JournalReader journal(ServedIndex index) {
     final boolean isLed = index.leadership() != null; // what a node's journal has of it may be cut
     return isLed || index.durability() == Durability.MEMORY ? null : journal.get();
   }
@@ -238,7 +240,7 @@ public final class WatchCalls {
   }
 
   /** Why a watch of an index has to end; null if it has not. */
-  Status trouble(ServedIndex index) {
+  @Nullable Status trouble(ServedIndex index) {
     if (index.isDropped()) {
       return Outcomes.dropped(index);
     }

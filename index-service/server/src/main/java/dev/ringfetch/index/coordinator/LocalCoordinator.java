@@ -14,6 +14,7 @@ import java.util.Queue;
 import java.util.Set;
 import java.util.TreeMap;
 import java.util.function.Consumer;
+import org.jspecify.annotations.Nullable;
 
 /**
  * A coordinator in memory, for clusters within one process: tests, and applications that need no
@@ -83,7 +84,7 @@ public final class LocalCoordinator implements Coordinator {
   private DroppedGroups toldDropped = DroppedGroups.getDefaultInstance();
   private Map<Long, Node> toldNodes = Map.of();
   private Node self;
-  private Node refusedFor; // null if this process is not refused
+  private @Nullable Node refusedFor; // null if this process is not refused
   private Consumer<Node> taken = other -> {}; // until it is called
   private boolean reachable = true;
   private boolean toldReachable;

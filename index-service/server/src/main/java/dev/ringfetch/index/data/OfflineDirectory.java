@@ -14,6 +14,7 @@ import java.nio.file.StandardOpenOption;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Set;
+import org.jspecify.annotations.Nullable;
 
 /**
  * A data directory that is locked for reading: no server can use it meanwhile, and nothing in it
@@ -26,7 +27,7 @@ public final class OfflineDirectory implements AutoCloseable {
 
   private final Path path;
   private final FileChannel lock;
-  private final Identity identity; // null if it is damaged
+  private final @Nullable Identity identity; // null if it is damaged
   private final List<String> faults = new ArrayList<>();
 
   private OfflineDirectory(Path path, FileChannel lock) throws IOException {

@@ -6,6 +6,7 @@ import io.grpc.Attributes;
 import io.grpc.ServerTransportFilter;
 import java.util.HashMap;
 import java.util.Map;
+import org.jspecify.annotations.Nullable;
 
 /** The grants of one connection, which end with it. Safe for use by many threads. */
 public final class ConnectionGrants {
@@ -25,7 +26,7 @@ public final class ConnectionGrants {
   private ConnectionGrants() {}
 
   /** The grants of the connection with these attributes, or null without the {@link Filter}. */
-  public static ConnectionGrants of(Attributes attributes) {
+  public static @Nullable ConnectionGrants of(Attributes attributes) {
     return attributes.get(KEY);
   }
 

@@ -17,6 +17,7 @@ import java.util.BitSet;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
+import org.jspecify.annotations.Nullable;
 
 /**
  * The gates of a node's groups, in domains of their own that clients may only read: one for each
@@ -53,7 +54,8 @@ public final class NodeGates implements AutoCloseable {
    * @param fabrics over which clients read, the preferred one first
    * @param page of a data directory's gate; null: there is none
    */
-  public NodeGates(long node, long process, long epoch, List<Fabric> fabrics, GatePage page) {
+  public NodeGates(
+      long node, long process, long epoch, List<Fabric> fabrics, @Nullable GatePage page) {
     this.node = node;
     this.process = process;
     this.epoch = epoch;

@@ -23,6 +23,7 @@ import java.util.concurrent.atomic.AtomicInteger;
 import java.util.function.IntConsumer;
 import java.util.function.IntFunction;
 import org.agrona.ErrorHandler;
+import org.jspecify.annotations.Nullable;
 
 /**
  * An index that a server serves: its store, the writers of its partitions, and readers for the
@@ -94,7 +95,7 @@ public final class ServedIndex {
   }
 
   /** The leadership of a replicated index; null for an index of a single server. */
-  public Leadership leadership() {
+  public @Nullable Leadership leadership() {
     return leadership;
   }
 

@@ -5,6 +5,7 @@ import dev.ringfetch.index.disk.DiskFile;
 import java.io.IOException;
 import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
+import org.jspecify.annotations.Nullable;
 
 /**
  * A reader of the headers of segments and snapshots, whose first fields are the same, as {@link
@@ -20,7 +21,7 @@ final class FileHeader {
    * @throws JournalDamagedException if it is whole, but belongs to another version or directory
    * @return null if it is not whole, or belongs to another kind of file
    */
-  static ByteBuffer read(Disk disk, String name, DiskFile file, long magic, long origin)
+  static @Nullable ByteBuffer read(Disk disk, String name, DiskFile file, long magic, long origin)
       throws IOException {
     final ByteBuffer header = whole(file, magic);
     if (header == null) {
@@ -37,7 +38,7 @@ final class FileHeader {
   }
 
   /** Reads a header of any version and directory; returns null if it is not whole. */
-  private static ByteBuffer whole(DiskFile file, long magic) throws IOException {
+  private static @Nullable ByteBuffer whole(DiskFile file, long magic) throws IOException {
     final ByteBuffer header =
         ByteBuffer.allocate(SegmentDescriptor.BATCH_OFFSET).order(ByteOrder.LITTLE_ENDIAN);
     final boolean isWhole =

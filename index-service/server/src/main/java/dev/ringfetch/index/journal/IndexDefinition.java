@@ -6,6 +6,7 @@ import dev.ringfetch.index.v1.GroupState;
 import dev.ringfetch.index.v1.IndexKind;
 import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
+import org.jspecify.annotations.Nullable;
 
 /**
  * The definition of an index in the journal, besides its name and its number: the properties that
@@ -58,14 +59,14 @@ public record IndexDefinition(
   }
 
   /** The definition of a group's index, with its present incarnation; null if it is malformed. */
-  public static IndexDefinition of(GroupState group) {
+  public static @Nullable IndexDefinition of(GroupState group) {
     final IndexDefinition first = decoded(group.getDefinition());
     final long later = group.getRecovery().getIncarnation();
     return first == null || later == 0 ? first : first.withIncarnation(later);
   }
 
   /** Decodes a definition; returns null if it is malformed. */
-  public static IndexDefinition decoded(ByteString bytes) {
+  public static @Nullable IndexDefinition decoded(ByteString bytes) {
     if (bytes.size() != LENGTH) {
       return null;
     }

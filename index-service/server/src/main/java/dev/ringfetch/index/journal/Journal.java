@@ -14,6 +14,7 @@ import java.util.concurrent.atomic.AtomicReference;
 import java.util.function.Consumer;
 import java.util.function.LongSupplier;
 import org.agrona.ErrorHandler;
+import org.jspecify.annotations.Nullable;
 
 /**
  * The journal of a server: collects the records of all partitions, writes them in batches, syncs,
@@ -468,12 +469,12 @@ public final class Journal {
   }
 
   /** The failure of the journal, or null. */
-  public IOException failure() {
+  public @Nullable IOException failure() {
     return failure;
   }
 
   /** The reason why there is no next segment, for example a full disk; null if there is one. */
-  public IOException obstacle() {
+  public @Nullable IOException obstacle() {
     return obstacle;
   }
 

@@ -11,6 +11,7 @@ import java.util.Map;
 import java.util.TreeMap;
 import java.util.function.LongSupplier;
 import java.util.zip.CRC32C;
+import org.jspecify.annotations.Nullable;
 
 /**
  * A reader of a journal in use: passes the durable records, in their order, in steps of bounded
@@ -60,7 +61,7 @@ public final class JournalReader {
     private long oldestBase;
     private boolean complete;
     private long skips;
-    private Summary summary; // of the segment; null if it is not read from its begin
+    private @Nullable Summary summary; // of the segment; null if it is not read from its begin
 
     private Place() {}
 

@@ -8,6 +8,7 @@ import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
 import java.util.zip.CRC32C;
+import org.jspecify.annotations.Nullable;
 
 /**
  * The salvage of a journal that no server can read: finds each whole record, also in damaged
@@ -123,7 +124,7 @@ public final class JournalSalvage {
   }
 
   /** The newest snapshot that is whole; null if there is none. */
-  private SnapshotFile wholeSnapshot(List<String> names) {
+  private @Nullable SnapshotFile wholeSnapshot(List<String> names) {
     for (int i = names.size() - 1; i >= 0; i--) { // the newest is the last
       final String name = names.get(i);
       final long number = SnapshotDescriptor.number(name);

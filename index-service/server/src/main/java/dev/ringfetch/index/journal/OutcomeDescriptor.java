@@ -4,6 +4,7 @@ import com.google.protobuf.ByteString;
 import dev.ringfetch.index.outcome.OutcomeKind;
 import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
+import org.jspecify.annotations.Nullable;
 
 /**
  * Layout of an outcome in a record, besides client, number and LSN. Little-endian, {@value #LENGTH}
@@ -45,7 +46,7 @@ public final class OutcomeDescriptor {
   }
 
   /** The kind in the value of a record; null if it is malformed. */
-  public static OutcomeKind kind(ByteString value) {
+  public static @Nullable OutcomeKind kind(ByteString value) {
     return value.size() == LENGTH ? OutcomeKind.of(buffer(value).getInt(KIND_OFFSET)) : null;
   }
 

@@ -12,6 +12,7 @@ import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
+import org.jspecify.annotations.Nullable;
 
 /**
  * The files of a damaged journal: says which directory they are of, and where each segment stands
@@ -143,7 +144,7 @@ final class SalvagedFiles {
   }
 
   /** Reads a header; returns null if it cannot belong to this journal. */
-  ByteBuffer header(String name, DiskFile file, long magic) throws IOException {
+  @Nullable ByteBuffer header(String name, DiskFile file, long magic) throws IOException {
     try {
       return FileHeader.read(disk, name, file, magic, origin);
     } catch (JournalDamagedException e) {

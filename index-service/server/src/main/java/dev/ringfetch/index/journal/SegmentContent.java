@@ -9,6 +9,7 @@ import java.io.IOException;
 import java.nio.ByteBuffer;
 import java.util.Arrays;
 import java.util.zip.CRC32C;
+import org.jspecify.annotations.Nullable;
 
 /** The content of a segment in memory, and the batches in it. Used by one thread at a time. */
 final class SegmentContent {
@@ -51,7 +52,8 @@ final class SegmentContent {
    *
    * @param former content that is no longer used, or null
    */
-  static SegmentContent read(Disk disk, String name, long base, long origin, SegmentContent former)
+  static SegmentContent read(
+      Disk disk, String name, long base, long origin, @Nullable SegmentContent former)
       throws IOException {
     try (DiskFile file = disk.open(name)) {
       final int length = lengthWithoutZeros(disk, name, file);

@@ -4,6 +4,7 @@ import dev.ringfetch.index.disk.Disk;
 import dev.ringfetch.index.disk.DiskFile;
 import java.io.IOException;
 import java.nio.ByteBuffer;
+import org.jspecify.annotations.Nullable;
 
 /** A segment with a valid header. */
 record SegmentFile(String name, long number, long base, long length) {
@@ -16,7 +17,8 @@ record SegmentFile(String name, long number, long base, long length) {
    *
    * @throws JournalDamagedException if it is whole, but not that of this segment of this journal
    */
-  static SegmentFile read(Disk disk, String name, long number, long origin) throws IOException {
+  static @Nullable SegmentFile read(Disk disk, String name, long number, long origin)
+      throws IOException {
     final ByteBuffer header;
     final long fileLength;
     try (DiskFile file = disk.open(name)) {

@@ -4,6 +4,7 @@ import dev.ringfetch.index.disk.Disk;
 import java.io.IOException;
 import java.util.ArrayList;
 import java.util.List;
+import org.jspecify.annotations.Nullable;
 
 /**
  * The choice of the snapshot for a start: the newest whole one to whose begin the segments reach
@@ -23,7 +24,7 @@ record SnapshotChoice(
   }
 
   /** Reads a snapshot; returns null if it is damaged, or the disk cannot read it. */
-  private static SnapshotFile read(Disk disk, String name, long origin)
+  private static @Nullable SnapshotFile read(Disk disk, String name, long origin)
       throws JournalDamagedException {
     try {
       return SnapshotFile.read(disk, name, SnapshotDescriptor.number(name), origin);

@@ -9,6 +9,7 @@ import java.util.List;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.function.Consumer;
+import org.jspecify.annotations.Nullable;
 
 /**
  * The snapshots of a journal: writes one after a number of bytes of journal, or on request, and
@@ -159,12 +160,12 @@ public final class SnapshotCycle {
   }
 
   /** The failure of the last attempt, or null. Any thread. */
-  public IOException obstacle() {
+  public @Nullable IOException obstacle() {
     return obstacle;
   }
 
   /** The newest complete snapshot, or null. Any thread. */
-  public Taken newest() {
+  public @Nullable Taken newest() {
     return newest;
   }
 

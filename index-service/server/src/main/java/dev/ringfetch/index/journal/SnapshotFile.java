@@ -8,6 +8,7 @@ import java.nio.ByteOrder;
 import java.util.HashMap;
 import java.util.Map;
 import java.util.zip.CRC32C;
+import org.jspecify.annotations.Nullable;
 
 /**
  * A whole snapshot.
@@ -45,7 +46,8 @@ record SnapshotFile(
    *     content is unknown, and must not be skipped
    * @return null if it is damaged
    */
-  static SnapshotFile read(Disk disk, String name, long number, long origin) throws IOException {
+  static @Nullable SnapshotFile read(Disk disk, String name, long number, long origin)
+      throws IOException {
     try (DiskFile file = disk.open(name)) {
       final ByteBuffer header = FileHeader.read(disk, name, file, SnapshotDescriptor.MAGIC, origin);
       if (header == null) {

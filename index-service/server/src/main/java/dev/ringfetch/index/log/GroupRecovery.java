@@ -6,6 +6,7 @@ import dev.ringfetch.index.journal.RecordDescriptor;
 import dev.ringfetch.index.v1.GroupState;
 import dev.ringfetch.index.v1.Member;
 import java.util.List;
+import org.jspecify.annotations.Nullable;
 
 /**
  * The recovery of a group from a disk: processes the records that {@link LogJournal} has written,
@@ -18,9 +19,9 @@ import java.util.List;
 public final class GroupRecovery {
   private final long group;
   private final GroupStore.Factory stores;
-  private RecordLog log; // null after takeLog
+  private @Nullable RecordLog log; // null after takeLog
   private RecordLog.Cursor applying;
-  private GroupState state; // null before the first begin
+  private @Nullable GroupState state; // null before the first begin
   private GroupStore store;
   private boolean hasLog;
   private boolean isDropped;

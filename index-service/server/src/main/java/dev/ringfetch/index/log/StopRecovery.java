@@ -4,6 +4,7 @@ import dev.ringfetch.index.journal.JournalRecord;
 import dev.ringfetch.index.journal.RecordDescriptor;
 import dev.ringfetch.index.v1.Member;
 import java.util.List;
+import org.jspecify.annotations.Nullable;
 
 /**
  * The reader of what a process has left of a group in memory, as it ended in order. It takes one
@@ -56,7 +57,7 @@ public final class StopRecovery {
   }
 
   /** The recovery of a whole record; null if the record is not whole. */
-  public GroupRecovery whole() {
+  public @Nullable GroupRecovery whole() {
     return isWhole ? group : null;
   }
 

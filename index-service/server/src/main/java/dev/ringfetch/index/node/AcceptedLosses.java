@@ -14,6 +14,7 @@ import io.grpc.StatusException;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.Executor;
+import org.jspecify.annotations.Nullable;
 
 /**
  * The losses that an operator accepts at one node: a {@linkplain LostGroups lost group} goes on
@@ -60,7 +61,7 @@ public final class AcceptedLosses {
   }
 
   /** The group as this node knows it; null if it may not know of it yet. */
-  private GroupState known(RecoverIndexRequest request) throws StatusException {
+  private @Nullable GroupState known(RecoverIndexRequest request) throws StatusException {
     if (!replicas.isCoordinated()) {
       throw IndexCreations.noAnswer(request.getIndex());
     }

@@ -4,6 +4,7 @@ import io.grpc.Status;
 import io.grpc.StatusException;
 import java.lang.System.Logger.Level;
 import java.util.function.Consumer;
+import org.jspecify.annotations.Nullable;
 
 /**
  * The catch-up of a node with the coordinator, and the steps of calls that wait for it. A step that
@@ -28,7 +29,7 @@ public interface CatchUp {
      * @param failure null if this node has caught up; UNAVAILABLE if it has not; RESOURCE_EXHAUSTED
      *     if too many calls wait
      */
-    void onEnd(StatusException failure);
+    void onEnd(@Nullable StatusException failure);
   }
 
   /** A step of a call. */

@@ -18,6 +18,7 @@ import java.util.Comparator;
 import java.util.HashMap;
 import java.util.Map;
 import java.util.function.Supplier;
+import org.jspecify.annotations.Nullable;
 
 /**
  * The description of a cluster, as one node sees it: the nodes that live, the groups with what this
@@ -38,7 +39,10 @@ public final class ClusterDescription {
    * @param stops what earlier processes have left; null: the node has no directory
    */
   public ClusterDescription(
-      long node, Replicas replicas, Supplier<Journal> journal, StopFiles stops) {
+      long node,
+      Replicas replicas,
+      Supplier<@Nullable Journal> journal,
+      @Nullable StopFiles stops) {
     this.node = node;
     this.replicas = replicas;
     this.journal = journal;

@@ -9,6 +9,7 @@ import dev.ringfetch.index.v1.RecoverIndexRequest;
 import dev.ringfetch.index.v1.RecoverIndexResponse;
 import io.grpc.StatusException;
 import java.util.List;
+import org.jspecify.annotations.Nullable;
 
 /**
  * The catalog of all indexes that calls to a server may name: creates and drops them, and says of
@@ -42,7 +43,7 @@ public interface IndexCatalog extends CatchUp {
    * @param kind HASH or ORDERED; if unspecified, a new one is ORDERED
    * @param durability of its writes; if unspecified, a new one has the server's default
    * @param replicas nodes of the cluster that a new one is to have; 0: the server's default
-   * @param created is told, on any thread, once: null if the index serves somewhere, else why not
+   * @param created is told, on any thread, once
    */
   void create(String name, IndexKind kind, Durability durability, int replicas, Created created);
 
@@ -84,7 +85,7 @@ public interface IndexCatalog extends CatchUp {
      * @param done whether this call has done it; else there was one already
      * @param failure null if it has not failed
      */
-    void onEnd(long incarnation, boolean done, StatusException failure);
+    void onEnd(long incarnation, boolean done, @Nullable StatusException failure);
   }
 
   /** Takes the end of a recovery, or of a look. */
@@ -96,6 +97,6 @@ public interface IndexCatalog extends CatchUp {
      * @param response null if it has failed
      * @param failure null if it has not failed
      */
-    void onEnd(RecoverIndexResponse response, StatusException failure);
+    void onEnd(@Nullable RecoverIndexResponse response, @Nullable StatusException failure);
   }
 }

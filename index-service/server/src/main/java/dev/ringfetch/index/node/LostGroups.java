@@ -12,6 +12,7 @@ import io.grpc.Status;
 import io.grpc.StatusException;
 import java.util.Map;
 import java.util.stream.Collectors;
+import org.jspecify.annotations.Nullable;
 
 /**
  * Groups of which no node lives that has all: none of the last configuration's processes, at level
@@ -24,7 +25,7 @@ public final class LostGroups {
   private LostGroups() {}
 
   /** A node that lives and has all of the group, or may have; null: none. */
-  static Node survivor(GroupState group, Map<Long, Node> living) {
+  static @Nullable Node survivor(GroupState group, Map<Long, Node> living) {
     final Configuration last = Recoveries.last(group);
     for (final Member member : last.getMembersList()) {
       final Node node = living.get(member.getNode());
@@ -59,7 +60,7 @@ public final class LostGroups {
   }
 
   /** The node that leads a group by its newest configuration; null if that process has ended. */
-  public static Node leader(GroupState group, Map<Long, Node> living) {
+  public static @Nullable Node leader(GroupState group, Map<Long, Node> living) {
     final Configuration newest = newest(group);
     final Node node = living.get(newest.getLeader());
     final boolean isMember =
@@ -90,7 +91,7 @@ public final class LostGroups {
    *
    * @param seen null if there is no such group
    */
-  static void check(GroupState seen, RecoverIndexRequest request, Map<Long, Node> living)
+  static void check(@Nullable GroupState seen, RecoverIndexRequest request, Map<Long, Node> living)
       throws StatusException {
     final String index = request.getIndex();
     if (seen == null) {

@@ -15,6 +15,7 @@ import java.util.Collection;
 import java.util.Comparator;
 import java.util.List;
 import java.util.Map;
+import org.jspecify.annotations.Nullable;
 
 /**
  * The statements of all announced nodes about a lost group. Its loss is accepted only if none of
@@ -139,7 +140,7 @@ final class NodeStatements {
   /**
    * The statement of an answer about the group's state as seen; null if it concerns another state.
    */
-  private static GroupDescription of(GroupState seen, DescribeClusterResponse answer) {
+  private static @Nullable GroupDescription of(GroupState seen, DescribeClusterResponse answer) {
     for (final GroupDescription group : answer.getGroupsList()) {
       if (group.getIndex().equals(seen.getIndex())
           && group.getStateVersion() == seen.getVersion()

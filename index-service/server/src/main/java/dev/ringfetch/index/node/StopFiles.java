@@ -22,6 +22,7 @@ import java.util.concurrent.ConcurrentHashMap;
 import java.util.function.Consumer;
 import java.util.stream.Collectors;
 import org.agrona.ErrorHandler;
+import org.jspecify.annotations.Nullable;
 
 /**
  * The records of orderly stops in a node's data directory: a file for each group, which has its
@@ -39,7 +40,7 @@ public final class StopFiles implements StopRecords {
 
   private final Disk disk;
   private final Map<Long, String> unread = new ConcurrentHashMap<>(); // why, by group
-  private volatile String unlisted; // why there may be others; null: there are none
+  private volatile @Nullable String unlisted; // why there may be others; null: there are none
 
   public StopFiles(Disk disk) {
     this.disk = disk;
@@ -123,7 +124,7 @@ public final class StopFiles implements StopRecords {
    * The file of a group that there is, or may be, and that cannot be read; null: there is none. On
    * any thread.
    */
-  UnreadFile unread(GroupState state) {
+  @Nullable UnreadFile unread(GroupState state) {
     final IndexDefinition definition = IndexDefinition.of(state);
     final boolean mayHave =
         definition == null || definition.durability() == Durability.MEMORY; // others have none

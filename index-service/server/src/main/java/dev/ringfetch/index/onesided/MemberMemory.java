@@ -6,6 +6,7 @@ import dev.ringfetch.index.v1.FabricHint;
 import dev.ringfetch.index.v1.LogOffer;
 import java.io.IOException;
 import java.util.List;
+import org.jspecify.annotations.Nullable;
 
 /**
  * The memory of one replica that leaders reach: log memory for one epoch at a time, and a gate.
@@ -22,7 +23,7 @@ public interface MemberMemory extends AutoCloseable {
    * @return null if no fabric connects the two
    * @throws IOException if the memory is not to be had
    */
-  Offered offer(List<FabricHint> hints, int length) throws IOException;
+  @Nullable Offered offer(List<FabricHint> hints, int length) throws IOException;
 
   /** Ends what was offered: whatever a leader still places does not get into memory in use. */
   void withdraw();

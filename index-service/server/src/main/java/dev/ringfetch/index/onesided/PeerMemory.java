@@ -5,6 +5,7 @@ import dev.ringfetch.index.v1.LogOffer;
 import java.io.IOException;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
+import org.jspecify.annotations.Nullable;
 
 /**
  * The memory by which nodes reach each other beside their connections: where a fabric connects
@@ -37,7 +38,7 @@ public interface PeerMemory {
   List<FabricHint> hints();
 
   /** Opens memory for one replica, with a gate of its own; null if there is none. */
-  MemberMemory open();
+  @Nullable MemberMemory open();
 
   /**
    * Reaches the log memory of a member, at once or later. A future that is cancelled before leaves

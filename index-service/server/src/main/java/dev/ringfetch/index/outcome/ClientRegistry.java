@@ -12,6 +12,7 @@ import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.locks.ReentrantLock;
 import java.util.function.Consumer;
 import java.util.function.LongSupplier;
+import org.jspecify.annotations.Nullable;
 
 /**
  * The numbered clients of a server with their leases: opens, renews and closes them, and records
@@ -57,7 +58,7 @@ public final class ClientRegistry {
   private final ReentrantLock lock = new ReentrantLock();
 
   private final ArrayDeque<NumberedClient> order = new ArrayDeque<>();
-  private ClientLog log; // null before there is one
+  private @Nullable ClientLog log; // null before there is one
   private volatile long sweptNs;
 
   /** Creates the registry of a server, with the defaults. */
@@ -195,7 +196,7 @@ public final class ClientRegistry {
   }
 
   /** The client with a number, whose lease begins anew; null if there is none. */
-  public NumberedClient find(long id) {
+  public @Nullable NumberedClient find(long id) {
     final NumberedClient client = clients.get(id);
     final long nowNs = clock.getAsLong();
     if (nowNs - sweptNs > termNs / SWEEP && lock.tryLock()) {

@@ -1,5 +1,7 @@
 package dev.ringfetch.index.outcome;
 
+import org.jspecify.annotations.Nullable;
+
 /**
  * The kind of an outcome, with its number in records.
  *
@@ -32,7 +34,7 @@ public enum OutcomeKind {
   }
 
   /** The kind of a number, or null if there is none. */
-  public static OutcomeKind of(long number) {
+  public static @Nullable OutcomeKind of(long number) {
     return number < 0 || number >= KINDS.length ? null : KINDS[(int) number];
   }
 

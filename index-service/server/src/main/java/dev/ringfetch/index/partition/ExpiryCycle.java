@@ -4,6 +4,7 @@ import com.google.protobuf.ByteString;
 import dev.ringfetch.index.layout.ClockDescriptor;
 import dev.ringfetch.index.store.Expiry;
 import java.util.concurrent.TimeUnit;
+import org.jspecify.annotations.Nullable;
 
 /**
  * The part of a partition's duty cycle that ends entries at their deadlines. It appends a tick when
@@ -109,7 +110,7 @@ final class ExpiryCycle {
    * The uncommitted tick for which an answer that depends on the clock waits; null if it is
    * applied.
    */
-  Write tick() {
+  @Nullable Write tick() {
     return tick;
   }
 

@@ -2,6 +2,7 @@ package dev.ringfetch.index.partition;
 
 import com.google.protobuf.ByteString;
 import org.agrona.collections.Object2ObjectHashMap;
+import org.jspecify.annotations.Nullable;
 
 /**
  * The records of a partition that are appended and not applied, in the order of their LSNs, with an
@@ -22,17 +23,17 @@ final class UncommittedRecords {
   }
 
   /** The newest record of a key, or null if there is none. */
-  Write newest(ByteString key) {
+  @Nullable Write newest(ByteString key) {
     return newest.get(key);
   }
 
   /** The oldest record, or null if there is none. */
-  Write first() {
+  @Nullable Write first() {
     return first;
   }
 
   /** The newest record of all, or null if there is none. */
-  Write last() {
+  @Nullable Write last() {
     return first == null ? null : last;
   }
 
@@ -60,7 +61,7 @@ final class UncommittedRecords {
   }
 
   /** The record of an LSN, or null if it was removed. */
-  Write record(long lsn) {
+  @Nullable Write record(long lsn) {
     Write record = first;
     while (record != null && record.version() < lsn) {
       record = record.next;
@@ -93,7 +94,7 @@ final class UncommittedRecords {
   }
 
   /** Removes the oldest dependant of a removed record; null if none is left. */
-  Write removeDependant(Write record) {
+  @Nullable Write removeDependant(Write record) {
     final Write dependant = record.firstDependant;
     if (dependant == null) {
       record.lastDependant = null;

@@ -7,6 +7,7 @@ import dev.ringfetch.index.outcome.OutcomeWalk;
 import dev.ringfetch.index.store.EntryWalk;
 import dev.ringfetch.index.store.Snapshot;
 import dev.ringfetch.index.v1.Entry;
+import org.jspecify.annotations.Nullable;
 
 /**
  * One write of one key, from its request to its answer. While it waits for its commit it is also
@@ -142,7 +143,7 @@ public final class Write {
   private boolean keepsDeadline;
   private long deadline;
   private boolean expired;
-  private NumberedClient client; // null if the write has no number
+  private @Nullable NumberedClient client; // null if the write has no number
   private long number;
 
   private int outcome;
@@ -522,7 +523,7 @@ public final class Write {
   }
 
   /** The key's entry after the commit; null if there is none. */
-  Entry entryAfter() {
+  @Nullable Entry entryAfter() {
     return writesEntry() ? written() : null;
   }
 
@@ -537,7 +538,7 @@ public final class Write {
   }
 
   /** The client whose number the write has; null if it has none. */
-  public NumberedClient client() {
+  public @Nullable NumberedClient client() {
     return client;
   }
 

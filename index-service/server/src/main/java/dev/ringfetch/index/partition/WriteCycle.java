@@ -9,6 +9,7 @@ import dev.ringfetch.index.store.StoreDamagedException;
 import dev.ringfetch.index.v1.Entry;
 import java.util.Objects;
 import org.agrona.ErrorHandler;
+import org.jspecify.annotations.Nullable;
 
 /**
  * The duty cycle of a partition's owner: takes writes from the queue, validates each against the
@@ -40,7 +41,7 @@ final class WriteCycle {
   private final NumberedWrites numbered;
   private final int capacity;
   private final ErrorHandler errors;
-  private final ExpiryCycle expiry; // null if the store has no deadlines
+  private final @Nullable ExpiryCycle expiry; // null if the store has no deadlines
   private final boolean immediate;
   private final UncommittedRecords records = new UncommittedRecords();
 
@@ -52,7 +53,7 @@ final class WriteCycle {
   private long committed;
   private long appended;
   private boolean growing;
-  private ChangeListener changes; // null if there is no listener
+  private @Nullable ChangeListener changes; // null if there is no listener
   private Write firstAnswer;
   private Write lastAnswer;
 

@@ -16,6 +16,7 @@ import java.security.SecureRandom;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
+import org.jspecify.annotations.Nullable;
 
 /**
  * The domains of one replica, one per fabric over which it has offered memory, each with a gate,
@@ -27,7 +28,7 @@ final class FabricMemberMemory implements MemberMemory {
 
   private final List<Fabric> fabrics;
   private final Map<Fabric, Domain> domains = new HashMap<>();
-  private DomainSegment segment; // null: nothing is offered
+  private @Nullable DomainSegment segment; // null: nothing is offered
   private DomainAdmission admission;
 
   /**

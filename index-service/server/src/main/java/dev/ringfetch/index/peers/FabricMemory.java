@@ -19,6 +19,7 @@ import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.Executor;
 import java.util.concurrent.RejectedExecutionException;
+import org.jspecify.annotations.Nullable;
 
 /**
  * The memory between nodes over the available fabrics, with a domain for each replica and fabric. A
@@ -65,7 +66,7 @@ public final class FabricMemory implements PeerMemory, AutoCloseable {
    * @param connector connects to memory that is not mapped, which takes up to some seconds
    * @throws IOException if none is usable, with the reasons as its message
    */
-  public static FabricMemory open(List<String> names, Path directory, Executor connector)
+  public static FabricMemory open(List<String> names, @Nullable Path directory, Executor connector)
       throws IOException {
     final List<Fabric> opened = new ArrayList<>();
     final List<String> obstacles = new ArrayList<>();

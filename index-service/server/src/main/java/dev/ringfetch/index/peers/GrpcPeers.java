@@ -18,6 +18,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.TimeUnit;
+import org.jspecify.annotations.Nullable;
 
 /**
  * The connections of a node. As a leader it connects to each member by a stream, over a ring if one
@@ -49,7 +50,7 @@ public final class GrpcPeers implements Peers, AutoCloseable {
 
   private final Node self;
   private final PeerListener listener;
-  private final Path shmDirectory; // null: the default
+  private final @Nullable Path shmDirectory; // null: the default
   private final Map<Long, Route> routes = new ConcurrentHashMap<>();
   private final PeerProcesses processes;
   private final ReplicationService service;
@@ -77,7 +78,7 @@ public final class GrpcPeers implements Peers, AutoCloseable {
    * @param self this node, as announced to others
    * @param shmDirectory of the rings; null for the default
    */
-  public GrpcPeers(Node self, PeerListener listener, Path shmDirectory) {
+  public GrpcPeers(Node self, PeerListener listener, @Nullable Path shmDirectory) {
     this.self = self;
     this.listener = listener;
     this.shmDirectory = shmDirectory;

@@ -30,6 +30,7 @@ import java.util.TreeMap;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.Executor;
 import java.util.function.Supplier;
+import org.jspecify.annotations.Nullable;
 
 /**
  * The indexes that the records of a journal say there are: carries the records out, in stores of
@@ -188,7 +189,7 @@ public final class JournalReplay implements RecordSink {
   }
 
   /** The index of a number, or null if there is none. */
-  private RecoveredIndex index(long number) {
+  private @Nullable RecoveredIndex index(long number) {
     if (recent == null || number != recentNumber) {
       recent = indexes.get(number);
       recentNumber = number;

@@ -9,6 +9,7 @@ import dev.ringfetch.index.partition.CommitLog;
 import dev.ringfetch.index.store.EntryStore;
 import dev.ringfetch.index.store.StoreMemory;
 import dev.ringfetch.index.store.StoredIndex;
+import org.jspecify.annotations.Nullable;
 
 /**
  * An index that a server has found in its journal: its store, with all entries, how far each
@@ -57,7 +58,7 @@ public final class RecoveredIndex {
   }
 
   /** The store of a partition, into which an entry of a snapshot goes; null if there is none. */
-  EntryStore restored(int partition) {
+  @Nullable EntryStore restored(int partition) {
     return partition < 0 || partition >= last.length ? null : index.partition(partition);
   }
 
@@ -67,7 +68,7 @@ public final class RecoveredIndex {
   }
 
   /** The store of a partition, into which the record of this LSN goes; null if none can have it. */
-  EntryStore advance(int partition, long lsn) {
+  @Nullable EntryStore advance(int partition, long lsn) {
     if (partition < 0
         || partition >= last.length
         || lsn <= last[partition]

@@ -4,6 +4,7 @@ import dev.ringfetch.index.journal.JournalRecord;
 import dev.ringfetch.index.store.EntryStore;
 import java.io.IOException;
 import java.util.concurrent.Executor;
+import org.jspecify.annotations.Nullable;
 
 /**
  * The way of the records of some partitions into their stores: one chunk is carried out on an
@@ -15,7 +16,7 @@ final class ReplayLane {
   private final Executor executor;
   private ReplayChunk filling;
   private ReplayChunk other;
-  private ParallelStep step; // carries the other chunk out; null: nothing does
+  private @Nullable ParallelStep step; // carries the other chunk out; null: nothing does
 
   /**
    * Creates a lane without records.

@@ -61,6 +61,7 @@ import java.util.concurrent.locks.LockSupport;
 import java.util.function.Consumer;
 import org.agrona.concurrent.BackoffIdleStrategy;
 import org.agrona.concurrent.IdleStrategy;
+import org.jspecify.annotations.Nullable;
 
 /**
  * A node of a cluster: has a replica of each group that it is a member of, and knows where all
@@ -101,13 +102,13 @@ public final class ClusterNode implements ClusterMembership {
   private final CoordinatorSyncs syncs;
   private final AcceptedLosses losses;
   private final ClusterDescription description;
-  private final StopFiles stops; // null: the node has no data directory
+  private final @Nullable StopFiles stops; // null: the node has no data directory
   private final Queue<Runnable> tasks = new ConcurrentLinkedQueue<>();
   private final Thread thread = new Thread(this::run, "index-cluster");
   private final IndexCatalog catalog = new Catalog();
-  private final Path shmDirectory; // null: the default
-  private ReplicationPath path; // null: not chosen
-  private FabricMemory memory; // null: none
+  private final @Nullable Path shmDirectory; // null: the default
+  private @Nullable ReplicationPath path; // null: not chosen
+  private @Nullable FabricMemory memory;
   private final BackgroundThreads connector = new BackgroundThreads("index-memory-connector");
   private final BackgroundThreads synced = new BackgroundThreads("index-catch-up");
   private final BackgroundThreads remover = new BackgroundThreads("index-stop-remover");
@@ -118,7 +119,7 @@ public final class ClusterNode implements ClusterMembership {
   private final CompletableFuture<Void> handedOver = new CompletableFuture<>();
 
   // Of the thread.
-  private HandOver handingOver; // null: none has begun, or it has ended
+  private @Nullable HandOver handingOver; // null: none has begun, or it has ended
   private CoordinatorContact contact;
   private final IdleStrategy looking =
       new BackoffIdleStrategy(LOOK_SPINS, LOOK_YIELDS, LOOK_PARK_NS, LOOK_PARK_NS);

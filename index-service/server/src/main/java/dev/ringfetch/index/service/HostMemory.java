@@ -7,6 +7,7 @@ import java.nio.file.FileStore;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.function.LongSupplier;
+import org.jspecify.annotations.Nullable;
 
 /**
  * The memory that this process can have: of the host, of the containers (control groups) around the
@@ -77,7 +78,7 @@ public class HostMemory {
    *
    * @param directory of shared memory; null: index memory is not there
    */
-  final Budget budget(Path directory) {
+  final Budget budget(@Nullable Path directory) {
     final String beside = ", beside a heap of up to " + mebibytes(heapLimit);
     Budget least = new Budget(BUDGET_DEFAULT, "the default");
     for (final ControlGroup each : ControlGroup.around(root)) {
@@ -115,7 +116,7 @@ public class HostMemory {
    *
    * @param directory of shared memory; null: the segment is not there
    */
-  final String shortage(int length, Path directory) {
+  final @Nullable String shortage(int length, @Nullable Path directory) {
     if (directory != null) {
       final long free = free(directory);
       if (free < length + SPARE_LENGTH) {

@@ -40,6 +40,7 @@ import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.function.Function;
 import java.util.function.Supplier;
+import org.jspecify.annotations.Nullable;
 
 /**
  * The journal of a server's indexes, in its data directory, with the thread that drives it, and the
@@ -56,7 +57,7 @@ final class IndexJournal implements ClientLog, AutoCloseable {
   private final JournalThread thread;
   private final JournalReader reader;
   private final long snapshotAfter;
-  private volatile SnapshotThread snapshotThread; // null until the indexes are there
+  private volatile @Nullable SnapshotThread snapshotThread; // null until the indexes are there
   private volatile SnapshotCycle snapshots;
   private List<RecoveredIndex> recovered;
   private List<NumberedClient> clients;
@@ -243,7 +244,7 @@ final class IndexJournal implements ClientLog, AutoCloseable {
   }
 
   /** Why the last snapshot was not taken, or null. */
-  IOException snapshotObstacle() {
+  @Nullable IOException snapshotObstacle() {
     final SnapshotCycle cycle = snapshots;
     return cycle == null ? null : cycle.obstacle();
   }
@@ -309,7 +310,7 @@ final class IndexJournal implements ClientLog, AutoCloseable {
    * @return is completed, normally, when the record is durable or the journal has failed; null if
    *     the disk is full, and nothing was recorded
    */
-  CompletableFuture<Void> create(CatalogEntry entry) {
+  @Nullable CompletableFuture<Void> create(CatalogEntry entry) {
     final CompletableFuture<Void> created = new CompletableFuture<>();
     return journal.create(
             entry.number(), entry.name(), entry.definition(), () -> created.complete(null))
@@ -390,12 +391,12 @@ final class IndexJournal implements ClientLog, AutoCloseable {
   }
 
   /** Why nothing is written any more, or null. */
-  IOException failure() {
+  @Nullable IOException failure() {
     return journal.failure();
   }
 
   /** Why the journal cannot grow now, or null. */
-  IOException obstacle() {
+  @Nullable IOException obstacle() {
     return journal.obstacle();
   }
 

@@ -46,6 +46,7 @@ import java.util.Set;
 import java.util.concurrent.CancellationException;
 import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.Executor;
+import org.jspecify.annotations.Nullable;
 
 /**
  * The memory of a server's indexes, the gate before it, and the epoch in which it may be read. It
@@ -96,24 +97,24 @@ public final class IndexMemory implements AutoCloseable {
 
   private final HostMemory host;
   private final HostMemory.Budget budget;
-  private final Path directory; // of shared memory; null: index memory is not there
+  private final @Nullable Path directory; // of shared memory; null: index memory is not there
   private final GatePage gate;
   private boolean hasTakenOver; // guarded by this
   private final long process; // drawn at random: a copy's process never has that of the original's
   private final long epoch; // only grows in a data directory
   private final long origin;
-  private final DataDirectory data; // null: the gate ends with the process
+  private final @Nullable DataDirectory data; // null: the gate ends with the process
   private final int partitions;
   private final Durability durability;
   private final IndexJournal.Options journalOptions;
   private final OutcomeBudget outcomes = new OutcomeBudget(OutcomeBudget.SLOTS_DEFAULT);
   private final StoreMemory store;
   private final Outcomes statuses;
-  private ParallelStep earlyRecovery; // null: none has begun
+  private @Nullable ParallelStep earlyRecovery; // null: none has begun
   private volatile boolean recoveryGivenUp;
-  private RecordSink groups; // takes the journal's records; null: it has those of indexes
-  private volatile IndexJournal journal; // null: no index has needed one yet
-  private volatile NodeGates nodeGates; // null: this is no node of a cluster
+  private @Nullable RecordSink groups; // takes the journal's records; null: it has those of indexes
+  private volatile @Nullable IndexJournal journal; // null: no index has needed one yet
+  private volatile @Nullable NodeGates nodeGates; // null: this is no node of a cluster
   private final BackgroundThreads growth = new BackgroundThreads("index-memory-growth");
   private final BackgroundThreads writer = new BackgroundThreads("index-writer");
   private final BackgroundThreads scanners = new BackgroundThreads("index-scanner", SCANNERS);
@@ -245,7 +246,7 @@ public final class IndexMemory implements AutoCloseable {
     private JournalMetrics journalMetrics = JournalMetrics.NONE;
     private Runnable onWritingEnded = () -> {};
     private RecoveryListener progress = (bytes, total, records) -> {};
-    private ServerTime time; // null: that of the system
+    private @Nullable ServerTime time; // null: that of the system
 
     /** Creates the defaults, without a data directory. */
     public Context() {}
@@ -449,7 +450,7 @@ public final class IndexMemory implements AutoCloseable {
     }
 
     /** Opens the data directory, which the caller closes. Returns null where there is none. */
-    private DataDirectory openData() throws IOException {
+    private @Nullable DataDirectory openData() throws IOException {
       try {
         return dataDirectory == null ? null : DataDirectory.open(dataDirectory, claim());
       } catch (FileSystemException e) { // whose message may be a path alone
@@ -618,7 +619,7 @@ public final class IndexMemory implements AutoCloseable {
   }
 
   /** The gates of a node's groups; null if this is no node of a cluster. */
-  NodeGates nodeGates() {
+  @Nullable NodeGates nodeGates() {
     return nodeGates;
   }
 
@@ -694,7 +695,7 @@ public final class IndexMemory implements AutoCloseable {
   }
 
   /** The journal, or null if no index has needed one yet. */
-  IndexJournal journal() {
+  @Nullable IndexJournal journal() {
     return journal;
   }
 
@@ -762,7 +763,7 @@ public final class IndexMemory implements AutoCloseable {
   }
 
   /** The data directory, of which no file may be used that is another's; null: there is none. */
-  Disk disk() {
+  @Nullable Disk disk() {
     return data == null ? null : new HostDisk(data.path());
   }
 

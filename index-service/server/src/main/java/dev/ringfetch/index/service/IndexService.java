@@ -51,6 +51,7 @@ import io.grpc.Status;
 import io.grpc.StatusException;
 import io.grpc.stub.StreamObserver;
 import java.util.List;
+import org.jspecify.annotations.Nullable;
 
 /**
  * The Index service over a set of indexes.
@@ -495,7 +496,7 @@ public final class IndexService implements IndexGrpc.AsyncService, BindableServi
    * @param index that the write then goes to, looked up once: where this node has lost and won the
    *     lead of an index meanwhile, that has other clients
    */
-  private NumberedClient client(
+  private @Nullable NumberedClient client(
       ServedIndex index, boolean hasNumber, RequestNumber number, int writes)
       throws StatusException {
     return hasNumber ? numbers.client(index, number, writes) : null;
@@ -550,7 +551,7 @@ public final class IndexService implements IndexGrpc.AsyncService, BindableServi
    *
    * @throws StatusException if another node leads it, or it is unknown whether there is one
    */
-  private ServedIndex indexToRead(String name) throws StatusException {
+  private @Nullable ServedIndex indexToRead(String name) throws StatusException {
     final ServedIndex found = indexes.find(name);
     if (found == null) {
       // Only here: a name under which there is an index was checked when that was created.

@@ -24,6 +24,7 @@ import java.util.Set;
 import java.util.TreeMap;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ConcurrentHashMap;
+import org.jspecify.annotations.Nullable;
 
 /**
  * The indexes of a server, by name. The one called {@value #DEFAULT_NAME} is there from the start,
@@ -297,7 +298,7 @@ public final class Indexes implements AutoCloseable {
   /**
    * Returns the index of that name, or null if there is none, or none {@link #checkStarted yet}.
    */
-  ServedIndex find(String name) {
+  @Nullable ServedIndex find(String name) {
     return started ? indexes.get(name.isEmpty() ? DEFAULT_NAME : name) : null;
   }
 
@@ -340,7 +341,7 @@ public final class Indexes implements AutoCloseable {
    *
    * @param definition null if this version does not know it
    */
-  IndexDescription describeElsewhere(String name, IndexDefinition definition) {
+  IndexDescription describeElsewhere(String name, @Nullable IndexDefinition definition) {
     if (definition == null) {
       return IndexDescription.newBuilder().setName(name).setLedElsewhere(true).build();
     }

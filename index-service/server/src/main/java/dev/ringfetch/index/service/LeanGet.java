@@ -16,6 +16,7 @@ import dev.ringfetch.rpc.LeanHandler;
 import io.grpc.ServerServiceDefinition;
 import java.nio.charset.StandardCharsets;
 import java.util.Arrays;
+import org.jspecify.annotations.Nullable;
 
 /**
  * The handler on bytes of {@code Index.Get}: answers a read of an index that is this server's alone
@@ -79,7 +80,7 @@ final class LeanGet implements LeanHandler {
   }
 
   /** The answer to a request; null if the call is declined. Valid until the thread's next one. */
-  Message answer(byte[] request, int offset, int length) {
+  @Nullable Message answer(byte[] request, int offset, int length) {
     final Message message = messages.get();
     if (!message.parse(request, offset, length)) {
       return null;
@@ -158,7 +159,7 @@ final class LeanGet implements LeanHandler {
      *
      * @param found the entry, or null if the key is absent.
      */
-    private void write(byte[] request, Found found, long incarnation) {
+    private void write(byte[] request, @Nullable Found found, long incarnation) {
       length = 0;
       if (found != null) {
         ensure(keyLength + found.length() + MAX_OVERHEAD);

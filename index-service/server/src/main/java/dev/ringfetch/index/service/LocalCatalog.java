@@ -25,6 +25,7 @@ import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.function.Consumer;
+import org.jspecify.annotations.Nullable;
 
 /**
  * The catalog of a server alone: its indexes are all that there are, and the journal has those that
@@ -231,7 +232,7 @@ final class LocalCatalog implements IndexCatalog {
   }
 
   /** Creates an index; returns null if the disk is full, and nothing was done. */
-  private ServedIndex createAbsent(String name, IndexKind kind, Durability durability) {
+  private @Nullable ServedIndex createAbsent(String name, IndexKind kind, Durability durability) {
     final StoredIndex index =
         kind == IndexKind.HASH
             ? new HashIndex(memory.store(), memory.partitions())

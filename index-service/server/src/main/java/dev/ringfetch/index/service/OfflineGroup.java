@@ -13,6 +13,7 @@ import dev.ringfetch.index.replay.RecoveredIndex;
 import dev.ringfetch.index.store.StoreFullException;
 import dev.ringfetch.index.v1.GroupState;
 import java.io.IOException;
+import org.jspecify.annotations.Nullable;
 
 /**
  * The index of a group in the directory of a node that does not run: what its records say, to be
@@ -23,7 +24,7 @@ import java.io.IOException;
 final class OfflineGroup implements GroupStore {
   private final IndexMemory memory;
   private JournalReplay replay;
-  private RecoveredIndex index; // null: there is none, or it was given up
+  private @Nullable RecoveredIndex index; // null: there is none, or it was given up
   private long group;
   private String name;
 
@@ -37,7 +38,7 @@ final class OfflineGroup implements GroupStore {
   }
 
   /** The recovered group; null if its records are invalid, or it was dropped. */
-  RecoveredIndex index() {
+  @Nullable RecoveredIndex index() {
     return index;
   }
 

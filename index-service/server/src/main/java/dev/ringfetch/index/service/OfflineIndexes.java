@@ -14,6 +14,7 @@ import java.io.IOException;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
+import org.jspecify.annotations.Nullable;
 
 /**
  * The indexes of a data directory that no server uses, as a server would find them at a start; of a
@@ -27,7 +28,7 @@ public final class OfflineIndexes implements AutoCloseable {
   private final OfflineDirectory directory;
   private final IndexMemory memory;
   private final OfflineRecords records;
-  private final JournalInspection inspection; // null: there is no journal
+  private final @Nullable JournalInspection inspection; // null: there is no journal
   private final OfflineStops stops;
 
   /**

@@ -16,6 +16,7 @@ import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.function.Supplier;
+import org.jspecify.annotations.Nullable;
 
 /**
  * The indexes in the records of a directory that no server uses: those of a single server, or of a
@@ -30,8 +31,8 @@ final class OfflineRecords implements RecordSink {
   private final List<String> faults = new ArrayList<>();
   private final List<String> notes = new ArrayList<>();
   private final List<RecoveredIndex> ofGroups = new ArrayList<>();
-  private RecordSink chosen; // null before the first record
-  private Map<Long, Long> snapshot; // null: there is none
+  private @Nullable RecordSink chosen; // null before the first record
+  private @Nullable Map<Long, Long> snapshot;
   private byte[] snapshotEnd; // of a snapshot that has nothing else; null: there is none
   private boolean isFull;
 

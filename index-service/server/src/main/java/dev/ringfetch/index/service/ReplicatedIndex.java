@@ -23,6 +23,7 @@ import java.io.IOException;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.Executor;
 import java.util.concurrent.RejectedExecutionException;
+import org.jspecify.annotations.Nullable;
 
 /**
  * The index of a group on one node. As a member it carries committed records out, as a start does
@@ -35,9 +36,10 @@ final class ReplicatedIndex implements GroupStore {
   private final Leadership.Barrier barrier;
   private final Leadership.Gates gates;
   private JournalReplay replay;
-  private RecoveredIndex recovered; // null: given up, or served
-  private ServedIndex served; // null while this node does not lead
-  private ChangeRing[] rings; // by partition, null before the first record; null: given up, or led
+  private @Nullable RecoveredIndex recovered; // null: given up, or served
+  private @Nullable ServedIndex served; // null while this node does not lead
+  private ChangeRing @Nullable []
+      rings; // by partition, null before the first record; null: given up, or led
   private long group;
   private String name;
 

@@ -14,6 +14,7 @@ import dev.ringfetch.index.v1.StatusTexts;
 import io.grpc.Status;
 import io.grpc.StatusException;
 import io.grpc.stub.StreamObserver;
+import org.jspecify.annotations.Nullable;
 
 /**
  * The numbers of requests: gives clients theirs, and checks those of writes before anything else is
@@ -33,7 +34,7 @@ final class RequestNumbers {
    *
    * @param index null where the server is no node of a cluster, or has no such index
    */
-  private ClientRegistry clients(ServedIndex index) {
+  private ClientRegistry clients(@Nullable ServedIndex index) {
     return index == null || index.leadership() == null
         ? indexes.clients()
         : index.leadership().clients();
@@ -110,7 +111,7 @@ final class RequestNumbers {
    *     not kept; UNAVAILABLE where a node does not know of the index; INVALID_ARGUMENT beyond a
    *     limit
    */
-  NumberedClient client(ServedIndex index, RequestNumber request, int writes)
+  NumberedClient client(@Nullable ServedIndex index, RequestNumber request, int writes)
       throws StatusException {
     final long number = request.getNumber();
     final long first = Math.max(1, request.getFirstIncomplete());
@@ -154,7 +155,8 @@ final class RequestNumbers {
    * @param index null if there is none
    * @throws StatusException FAILED_PRECONDITION if the write was sent before, for another one
    */
-  ServedIndex index(RequestNumber request, NumberedClient client, String name, ServedIndex index)
+  @Nullable ServedIndex index(
+      RequestNumber request, NumberedClient client, String name, @Nullable ServedIndex index)
       throws StatusException {
     checkIncarnation(request, index);
     final long number = request.getNumber();

@@ -17,6 +17,7 @@ import java.util.Map;
 import java.util.Set;
 import java.util.TreeMap;
 import java.util.function.Supplier;
+import org.jspecify.annotations.Nullable;
 
 /**
  * The indexes in records of a single server's journal of which some may be missing: of each key the
@@ -45,7 +46,7 @@ final class SalvagedIndexes implements RecordSink {
     private final long number;
     private final Map<ByteString, Newest> entries = new HashMap<>();
     private final Map<Integer, Progress> partitions = new TreeMap<>();
-    private CatalogEntry entry; // null: its creation is missing
+    private @Nullable CatalogEntry entry; // null: its creation is missing
 
     Content(long number) {
       this.number = number;
@@ -56,7 +57,7 @@ final class SalvagedIndexes implements RecordSink {
     }
 
     /** The definition in the record of its creation; null if that is missing. */
-    CatalogEntry entry() {
+    @Nullable CatalogEntry entry() {
       return entry;
     }
 
@@ -74,7 +75,7 @@ final class SalvagedIndexes implements RecordSink {
     private long begin; // up to which the snapshot has all
     private long last;
     private long missing;
-    private String firstMissing; // null: none is
+    private @Nullable String firstMissing;
   }
 
   /** The indexes that there are, in the order of their numbers. */

@@ -12,6 +12,7 @@ import java.io.IOException;
 import java.util.Collection;
 import java.util.Iterator;
 import java.util.function.Supplier;
+import org.jspecify.annotations.Nullable;
 
 /**
  * A snapshot of what a member has applied, or has of a leader's snapshot so far. It is walked on
@@ -23,8 +24,8 @@ public final class MemberSnapshot extends PiecewiseSnapshot {
   private final Collection<NumberedClient> clients;
   private final Supplier<RecoveredIndex> present;
   private int partition;
-  private OutcomeWalk outcomes; // of the present partition; null before it begins
-  private EntryWalk walk; // null before all outcomes are there
+  private @Nullable OutcomeWalk outcomes; // of the present partition; null before it begins
+  private @Nullable EntryWalk walk; // null before all outcomes are there
 
   /**
    * Creates it.

@@ -9,6 +9,7 @@ import java.io.ByteArrayOutputStream;
 import java.io.IOException;
 import java.util.ArrayDeque;
 import java.util.Iterator;
+import org.jspecify.annotations.Nullable;
 
 /**
  * A snapshot of a group in pieces: its outcomes and entries, and then its clients. A piece has at
@@ -34,7 +35,7 @@ public abstract class PiecewiseSnapshot extends SnapshotRecords implements Group
   private final ByteArrayOutputStream piece = new ByteArrayOutputStream(PIECE_LENGTH);
   private final ArrayDeque<ByteString> full = new ArrayDeque<>(); // pieces that are made
   private State state = State.WALKING;
-  private Iterator<NumberedClient> clients; // null before they come
+  private @Nullable Iterator<NumberedClient> clients; // null before they come
 
   /**
    * Creates it.

@@ -2,6 +2,7 @@ package dev.ringfetch.index.store;
 
 import com.google.protobuf.ByteString;
 import dev.ringfetch.index.v1.Entry;
+import org.jspecify.annotations.Nullable;
 
 /**
  * The committed entries of one partition, as its owner sees them. Memory for a put is reserved
@@ -23,12 +24,12 @@ public interface EntryStore {
   }
 
   /** The clock and the deadlines of the entries; null if entries have no deadlines here. */
-  default Expiry expiry() {
+  default @Nullable Expiry expiry() {
     return null;
   }
 
   /** Returns the entry of a key as an immutable object, or null if there is none. */
-  Entry entry(ByteString key);
+  @Nullable Entry entry(ByteString key);
 
   /**
    * Checks whether the key of the last {@link #version} or {@link #entry} can be put with a value

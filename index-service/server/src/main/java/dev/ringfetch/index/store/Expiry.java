@@ -4,6 +4,7 @@ import com.google.protobuf.ByteString;
 import dev.ringfetch.fabric.MemoryRegion;
 import dev.ringfetch.index.layout.ClockDescriptor;
 import java.util.function.ToLongFunction;
+import org.jspecify.annotations.Nullable;
 
 /**
  * The expiry of a partition's entries: the clock, by which readers decide which entries are absent,
@@ -78,7 +79,7 @@ public final class Expiry {
   }
 
   /** Key of the entry with the earliest deadline; null if the deadline is obsolete. */
-  public ByteString firstKey() {
+  public @Nullable ByteString firstKey() {
     return key(0);
   }
 

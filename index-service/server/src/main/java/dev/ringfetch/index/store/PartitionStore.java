@@ -9,6 +9,7 @@ import dev.ringfetch.index.layout.RootDescriptor;
 import dev.ringfetch.index.layout.SizeClasses;
 import dev.ringfetch.index.v1.Entry;
 import java.util.concurrent.atomic.AtomicLong;
+import org.jspecify.annotations.Nullable;
 
 /**
  * The owner's access to the entries of a partition in index memory. A change is visible to readers
@@ -151,7 +152,7 @@ public final class PartitionStore implements EntryStore {
 
   /** The entry of a key, or null if it has none. */
   @Override
-  public Entry entry(ByteString key) {
+  public @Nullable Entry entry(ByteString key) {
     if (!find(key)) {
       return null;
     }
@@ -394,7 +395,7 @@ public final class PartitionStore implements EntryStore {
   }
 
   /** A spill of the key with a free slot, or null. Only table 0 has spills. */
-  private Bucket freeSpill() {
+  private @Nullable Bucket freeSpill() {
     for (int i = tables[0].spills() - 1; i >= 0; i--) {
       final Bucket spill = tables[0].spill(i);
       if (spill.freeSlot() != 0) {

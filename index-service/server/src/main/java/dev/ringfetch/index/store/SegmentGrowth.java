@@ -7,6 +7,7 @@ import java.util.concurrent.Executor;
 import java.util.concurrent.RejectedExecutionException;
 import java.util.concurrent.TimeUnit;
 import java.util.function.LongSupplier;
+import org.jspecify.annotations.Nullable;
 
 /**
  * The preparation of segments ahead of their use: creates the next one, and touches each page, on
@@ -88,7 +89,7 @@ final class SegmentGrowth {
    * Returns the next segment; null if its creation has failed, see {@link #failure}, and was not
    * tried again yet.
    */
-  synchronized MemoryRegion take() {
+  synchronized @Nullable MemoryRegion take() {
     if (failure != null) {
       request();
       if (state != State.READY) {
@@ -173,7 +174,7 @@ final class SegmentGrowth {
   }
 
   /** The failure of the last request for a segment; null if it succeeded. */
-  synchronized IOException failure() {
+  synchronized @Nullable IOException failure() {
     return failure;
   }
 

@@ -15,6 +15,7 @@ import java.util.concurrent.Executor;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.concurrent.atomic.AtomicReferenceArray;
 import java.util.function.LongSupplier;
+import org.jspecify.annotations.Nullable;
 
 /**
  * The index memory of a server: segments up to a budget, shared by the partitions of all indexes,
@@ -220,7 +221,7 @@ public final class StoreMemory implements SegmentReads.Segments {
   }
 
   /** The failure of the last request for a segment; null if it succeeded. */
-  public IOException growthFailure() {
+  public @Nullable IOException growthFailure() {
     return growth.failure();
   }
 

@@ -2,6 +2,7 @@ package dev.ringfetch.index.store;
 
 import dev.ringfetch.index.layout.NodeDescriptor;
 import dev.ringfetch.index.layout.TreeDescriptor;
+import org.jspecify.annotations.Nullable;
 
 /**
  * The structure of an ordered index: a B-link tree (Lehman and Yao, TODS 1981), whose nodes are
@@ -54,7 +55,7 @@ final class Tree {
    *
    * @param guess a leaf of the tree to check first, or null
    */
-  TreeNode leafOf(byte[] key, int length, TreeNode guess) {
+  TreeNode leafOf(byte[] key, int length, @Nullable TreeNode guess) {
     if (guess != null && guess.has(key, length)) {
       return guess;
     }

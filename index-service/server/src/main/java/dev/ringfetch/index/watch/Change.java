@@ -5,6 +5,7 @@ import dev.ringfetch.index.journal.JournalRecord;
 import dev.ringfetch.index.journal.RecordDescriptor;
 import dev.ringfetch.index.partition.Write;
 import dev.ringfetch.index.v1.WatchEvent;
+import org.jspecify.annotations.Nullable;
 
 /**
  * One committed change of one key. Immutable.
@@ -21,7 +22,7 @@ record Change(
   private static final int OVERHEAD = 128;
 
   /** The change in an in-memory record; null if the record changes no entry. */
-  static Change of(Write record) {
+  static @Nullable Change of(Write record) {
     return switch (record.kind()) {
       case PUT, COMPARE_AND_SET ->
           new Change(
@@ -42,7 +43,7 @@ record Change(
   }
 
   /** The change in a record of the journal; null if the record changes no entry. */
-  static Change of(JournalRecord record) {
+  static @Nullable Change of(JournalRecord record) {
     final int flags = record.flags();
     return switch (record.type()) {
       case RecordDescriptor.PUT ->

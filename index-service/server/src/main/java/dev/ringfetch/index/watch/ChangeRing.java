@@ -4,6 +4,7 @@ import dev.ringfetch.index.journal.JournalRecord;
 import dev.ringfetch.index.partition.ChangeListener;
 import dev.ringfetch.index.partition.Write;
 import java.util.concurrent.atomic.AtomicReferenceArray;
+import org.jspecify.annotations.Nullable;
 
 /**
  * The newest changes of a partition, in a ring to which the partition's owner appends while there
@@ -185,7 +186,7 @@ public final class ChangeRing implements ChangeListener {
   }
 
   /** The change with a number before the {@linkplain #isEnd end}; null if it is gone. */
-  Change change(long number) {
+  @Nullable Change change(long number) {
     final Slot slot = at(number);
     return slot == null ? null : slot.change();
   }

@@ -3,6 +3,7 @@ package dev.ringfetch.index.watch;
 import com.google.protobuf.ByteString;
 import java.nio.ByteBuffer;
 import java.util.zip.CRC32C;
+import org.jspecify.annotations.Nullable;
 
 /**
  * The position of a watch in the changes of an index: for each partition, the LSN up to which the
@@ -58,7 +59,7 @@ public final class WatchToken {
   }
 
   /** Decodes a token; null if it is malformed. */
-  public static WatchToken decode(ByteString token) {
+  public static @Nullable WatchToken decode(ByteString token) {
     final int count = (token.size() - LSN_OFFSET - Integer.BYTES) / Long.BYTES;
     if (count < 1 || token.size() != LSN_OFFSET + count * Long.BYTES + Integer.BYTES) {
       return null;

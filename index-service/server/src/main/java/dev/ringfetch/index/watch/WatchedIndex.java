@@ -1,6 +1,7 @@
 package dev.ringfetch.index.watch;
 
 import dev.ringfetch.index.journal.JournalReader;
+import org.jspecify.annotations.Nullable;
 
 /** The watch's view of its index. */
 public interface WatchedIndex {
@@ -17,5 +18,5 @@ public interface WatchedIndex {
   long durable(int partition);
 
   /** The reader of older changes; null if the index has no journal. */
-  JournalReader journal();
+  @Nullable JournalReader journal();
 }

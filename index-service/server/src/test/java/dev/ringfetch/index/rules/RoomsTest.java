@@ -91,16 +91,16 @@ final class RoomsTest {
   /** The most lines of each file that is longer. */
   private static final Map<String, Integer> LONGER_FILES =
       Map.ofEntries(
-          Map.entry("IndexServer.java", 574),
-          Map.entry("journal/Journal.java", 760),
+          Map.entry("IndexServer.java", 575),
+          Map.entry("journal/Journal.java", 761),
           Map.entry("journal/Recovery.java", 535),
-          Map.entry("partition/Write.java", 696),
-          Map.entry("partition/WriteCycle.java", 626),
+          Map.entry("partition/Write.java", 697),
+          Map.entry("partition/WriteCycle.java", 627),
           Map.entry("replication/ReplicaCycle.java", 818),
           Map.entry("replication/Replicas.java", 598),
-          Map.entry("service/ClusterNode.java", 604),
-          Map.entry("service/IndexMemory.java", 865),
-          Map.entry("service/IndexService.java", 574));
+          Map.entry("service/ClusterNode.java", 605),
+          Map.entry("service/IndexMemory.java", 866),
+          Map.entry("service/IndexService.java", 575));
 
   private final JavaClasses classes = new ClassFileImporter().importPath(Path.of("target/classes"));
 
