@@ -253,7 +253,7 @@ final class MemberProgress {
     }
     received = known;
     durable = joins ? answer.getDurable() - 1 : Math.max(durable, answer.getDurable() - 1);
-    if (counted() > countedBefore || counted() == core.log().end()) {
+    if (counted() > countedBefore) {
       countedNs = nowNs;
     }
     applied = joins ? answer.getApplied() : Math.max(applied, answer.getApplied());
@@ -363,6 +363,9 @@ final class MemberProgress {
 
   /** Sends what is due to a member. */
   void work(long end, long question, long nowNs) {
+    if (counted() == core.log().end()) { // it lacks nothing, however long its answers take
+      countedNs = nowNs;
+    }
     if (!connected) {
       return;
     }

@@ -360,6 +360,23 @@ final class ReplicaTest {
   }
 
   @Test
+  void aMemberWhoseDiskSaysThatItIsFullStaysAsLongAsItLacksNothing() {
+    final Random seeds = new Random(SEED);
+    for (int i = 0; i < 10; i++) {
+      final ReplicationWorld world = diskWorld(seeds);
+      world.stopClients();
+      world.time().run(1_000 * ReplicationWorld.MS);
+      fill(world, 3);
+      for (int pause = 0; pause < 10; pause++) { // shorter than a node time-out
+        world.pause(3, 180);
+        world.time().run(300 * ReplicationWorld.MS);
+        assertTrue(isMember(world, 3), world::describe);
+      }
+      world.settle();
+    }
+  }
+
+  @Test
   void aLeaderWhoseDiskSaysThatItIsFullHandsOverWithinADeadlineToOneThatIsNot() {
     final Random seeds = new Random(SEED);
     for (int i = 0; i < 20; i++) {
