@@ -4,8 +4,10 @@ import static dev.ringfetch.call.TaskRecord.SHORT_NS_DEFAULT;
 
 import io.grpc.ServerCredentials;
 import org.junit.jupiter.api.Nested;
+import org.junit.jupiter.api.Tag;
 
 /** Parts of the transport contract over rings to a server with memory for a message at a time. */
+@Tag("slow")
 final class RingBudgetContractTest {
   private static class Harness extends RingHarness {
     private final MessageBudget budget = new MessageBudget(1);
