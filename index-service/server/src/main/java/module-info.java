@@ -9,6 +9,7 @@ module dev.ringfetch.index {
   requires dev.ringfetch.index.reader;
   requires transitive dev.ringfetch.rpc;
   requires info.picocli;
+  requires static com.google.errorprone.annotations;
   requires static micrometer.core;
   requires static org.jspecify;
   requires io.grpc.services;

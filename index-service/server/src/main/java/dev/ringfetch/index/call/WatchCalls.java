@@ -1,5 +1,6 @@
 package dev.ringfetch.index.call;
 
+import com.google.errorprone.annotations.concurrent.GuardedBy;
 import com.google.protobuf.ByteString;
 import dev.ringfetch.index.host.ServedIndex;
 import dev.ringfetch.index.journal.JournalReader;
@@ -70,7 +71,7 @@ public final class WatchCalls {
   private volatile LongSupplier clock = System::nanoTime;
   private volatile boolean ending;
 
-  // Guarded by this.
+  @GuardedBy("this")
   private final Map<ServedIndex, IndexFeeds> feeds = new HashMap<>();
 
   /** Feeds without watches, whose partitions are still to be told. Of the tick. */

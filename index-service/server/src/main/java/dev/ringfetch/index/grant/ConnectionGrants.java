@@ -1,5 +1,6 @@
 package dev.ringfetch.index.grant;
 
+import com.google.errorprone.annotations.concurrent.GuardedBy;
 import com.google.protobuf.ByteString;
 import dev.ringfetch.fabric.DomainAdmission;
 import io.grpc.Attributes;
@@ -19,8 +20,13 @@ public final class ConnectionGrants {
   /** Grants of gates: one for each reader of an index of which this node is a member. */
   public static final int GATE_LIMIT = 256;
 
+  @GuardedBy("this")
   private final Map<ByteString, DomainAdmission> admissions = new HashMap<>();
+
+  @GuardedBy("this")
   private final Map<ByteString, DomainAdmission> gates = new HashMap<>();
+
+  @GuardedBy("this")
   private boolean ended;
 
   private ConnectionGrants() {}

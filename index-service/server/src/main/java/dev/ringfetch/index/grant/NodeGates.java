@@ -1,5 +1,6 @@
 package dev.ringfetch.index.grant;
 
+import com.google.errorprone.annotations.concurrent.GuardedBy;
 import dev.ringfetch.fabric.DirectRegion;
 import dev.ringfetch.fabric.Domain;
 import dev.ringfetch.fabric.DomainContext;
@@ -34,8 +35,10 @@ public final class NodeGates implements AutoCloseable {
   private final List<Shown> shown = new ArrayList<>();
   private final MemoryRegion words;
 
-  // Guarded by this.
+  @GuardedBy("this")
   private final Map<Long, Gate> gates = new HashMap<>();
+
+  @GuardedBy("this")
   private final BitSet taken = new BitSet();
 
   /**
@@ -143,7 +146,11 @@ public final class NodeGates implements AutoCloseable {
   private final class Gate implements GroupGate {
     private final long group;
     private final int place;
-    private long last; // guarded by the gates, as the end
+
+    @GuardedBy("NodeGates.this")
+    private long last;
+
+    @GuardedBy("NodeGates.this")
     private boolean ended;
 
     Gate(long group, int place) {
@@ -171,6 +178,7 @@ public final class NodeGates implements AutoCloseable {
       }
     }
 
+    @GuardedBy("NodeGates.this")
     private void store(long word) {
       if (ended) { // the place is another one's
         return;

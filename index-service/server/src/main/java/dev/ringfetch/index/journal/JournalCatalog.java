@@ -1,5 +1,6 @@
 package dev.ringfetch.index.journal;
 
+import com.google.errorprone.annotations.concurrent.GuardedBy;
 import com.google.protobuf.ByteString;
 import java.util.ArrayList;
 import java.util.List;
@@ -18,7 +19,11 @@ final class JournalCatalog {
 
   private final Journal journal;
   private final JournalSource source;
+
+  @GuardedBy("waiters")
   private final List<Waiter> waiters = new ArrayList<>();
+
+  @GuardedBy("waiters")
   private long lsn;
 
   /** Creates the catalog, whose next record follows the one with this LSN. */

@@ -1,5 +1,6 @@
 package dev.ringfetch.index.journal;
 
+import com.google.errorprone.annotations.concurrent.GuardedBy;
 import dev.ringfetch.index.disk.Disk;
 import java.io.IOException;
 import java.lang.System.Logger;
@@ -96,6 +97,7 @@ public final class SnapshotCycle {
   private final AtomicLong taken = new AtomicLong();
 
   /** Listeners whose snapshot has not begun. */
+  @GuardedBy("asking")
   private final List<Listener> asking = new ArrayList<>();
 
   // Of the cycle's thread.

@@ -1,5 +1,6 @@
 package dev.ringfetch.index.outcome;
 
+import com.google.errorprone.annotations.concurrent.GuardedBy;
 import java.security.SecureRandom;
 import java.time.Duration;
 import java.util.ArrayDeque;
@@ -54,11 +55,15 @@ public final class ClientRegistry {
   private final ConcurrentHashMap<Long, NumberedClient> clients = new ConcurrentHashMap<>();
   private final SecureRandom random = new SecureRandom();
 
-  /** Protects all fields below, and the order of the log. */
+  /** Protects the order of the log, too. */
   private final ReentrantLock lock = new ReentrantLock();
 
+  @GuardedBy("lock")
   private final ArrayDeque<NumberedClient> order = new ArrayDeque<>();
+
+  @GuardedBy("lock")
   private @Nullable ClientLog log; // null before there is one
+
   private volatile long sweptNs;
 
   /** Creates the registry of a server, with the defaults. */
@@ -189,6 +194,7 @@ public final class ClientRegistry {
     return id;
   }
 
+  @GuardedBy("lock")
   private void add(NumberedClient client) {
     client.begin(clock.getAsLong());
     clients.put(client.id(), client);
@@ -228,6 +234,7 @@ public final class ClientRegistry {
     }
   }
 
+  @GuardedBy("lock")
   private void end(NumberedClient client) {
     if (client.close() && log != null) {
       log.closed(client.id());
@@ -239,6 +246,7 @@ public final class ClientRegistry {
    *
    * @param most number of clients to check
    */
+  @GuardedBy("lock")
   private void sweep(int most) {
     final long nowNs = clock.getAsLong();
     sweptNs = nowNs;

@@ -1,5 +1,6 @@
 package dev.ringfetch.index.peers;
 
+import com.google.errorprone.annotations.concurrent.GuardedBy;
 import dev.ringfetch.index.v1.Introduction;
 import dev.ringfetch.index.v1.LeaderMessage;
 import dev.ringfetch.index.v1.MemberMessage;
@@ -38,9 +39,15 @@ final class LeaderConnection implements ClientResponseObserver<LeaderMessage, Me
   private final ReentrantLock lock = new ReentrantLock();
   private ClientCallStreamObserver<LeaderMessage> stream;
   private volatile State state = State.STARTED;
-  private int messageLimit = Integer.MAX_VALUE; // guarded by lock: until the peer says its own
-  private boolean hasComplained; // guarded by lock
-  private long waiting; // guarded by lock: bytes since the stream took all
+
+  @GuardedBy("lock")
+  private int messageLimit = Integer.MAX_VALUE; // until the peer says its own
+
+  @GuardedBy("lock")
+  private boolean hasComplained;
+
+  @GuardedBy("lock")
+  private long waiting; // bytes since the stream took all
 
   /**
    * Time since when an answer is due, by a monotonic clock; 0 if nothing was sent since the last
@@ -106,6 +113,7 @@ final class LeaderConnection implements ClientResponseObserver<LeaderMessage, Me
     }
   }
 
+  @GuardedBy("lock")
   private boolean isTaken(LeaderMessage message, int length) {
     if (length > messageLimit && !hasComplained) {
       hasComplained = true;

@@ -1,5 +1,6 @@
 package dev.ringfetch.index.peers;
 
+import com.google.errorprone.annotations.concurrent.GuardedBy;
 import dev.ringfetch.index.v1.Node;
 import dev.ringfetch.index.v1.NodeProcess;
 import java.io.IOException;
@@ -48,7 +49,9 @@ public final class PeerProcesses implements AutoCloseable {
   private final Node self;
   private final Map<Long, Watched> watched = new ConcurrentHashMap<>();
   private final ByteBuffer buffer = ByteBuffer.allocateDirect(STAT_LENGTH);
-  private boolean closed; // guarded by this
+
+  @GuardedBy("this")
+  private boolean closed;
 
   /**
    * A node whose process is alive, as far as is known.

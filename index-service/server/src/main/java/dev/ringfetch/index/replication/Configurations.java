@@ -9,6 +9,7 @@ import dev.ringfetch.index.v1.GroupState;
 import dev.ringfetch.index.v1.Member;
 import dev.ringfetch.index.v1.Node;
 import java.util.Map;
+import org.jspecify.annotations.Nullable;
 
 /** Predicates of configurations and their members. */
 final class Configurations {
@@ -124,7 +125,7 @@ final class Configurations {
    *
    * @param state null if the group is unknown
    */
-  static boolean isLedByOther(GroupState state, long epoch, long leader) {
+  static boolean isLedByOther(@Nullable GroupState state, long epoch, long leader) {
     return state != null
         && (isLedByOther(state.getWon(), epoch, leader)
             || isLedByOther(state.getEstablished(), epoch, leader));

@@ -2,6 +2,7 @@ package dev.ringfetch.index.replication;
 
 import dev.ringfetch.index.log.GroupRecovery;
 import dev.ringfetch.index.v1.Configuration;
+import org.jspecify.annotations.Nullable;
 
 /**
  * The record of an earlier process's orderly stop in a replica's directory, if there is one. It may
@@ -19,7 +20,7 @@ final class EarlierStopRecord {
     GONE
   }
 
-  private final GroupRecovery recovery; // null if the replica began without records
+  private final @Nullable GroupRecovery recovery; // null if the replica began without records
   private State state;
 
   /**

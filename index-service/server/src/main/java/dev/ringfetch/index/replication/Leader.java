@@ -14,6 +14,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.concurrent.TimeUnit;
 import java.util.function.LongPredicate;
+import org.jspecify.annotations.Nullable;
 
 /**
  * The leader side of a replica, in an epoch that it has won: notifies the members, sends them
@@ -118,7 +119,7 @@ final class Leader {
   }
 
   /** The transfer under way; null if there is none. */
-  SnapshotTransfer transfer() {
+  @Nullable SnapshotTransfer transfer() {
     return transfer;
   }
 

@@ -8,6 +8,7 @@ import java.util.Deque;
 import java.util.Map;
 import java.util.TreeMap;
 import org.agrona.ErrorHandler;
+import org.jspecify.annotations.Nullable;
 
 /**
  * The orderly end of a node's groups in memory, one after the other: each replica ends, and its
@@ -23,7 +24,7 @@ public final class OrderlyStop {
   private final Runnable wake;
   private final ErrorHandler errors;
   private final Deque<Replica> left;
-  private StopCopy copy; // of the first one; null before it begins
+  private @Nullable StopCopy copy; // of the first one; null before it begins
   private StopRecords.Writer writer;
   private int written;
 

@@ -1,6 +1,7 @@
 package dev.ringfetch.index.replication;
 
 import dev.ringfetch.index.v1.GroupState;
+import org.jspecify.annotations.Nullable;
 
 /** The description of a replica's own log, for operators. */
 final class OwnLog {
@@ -13,7 +14,7 @@ final class OwnLog {
    * @param group as the replica knows it; null if it does not
    * @param mayWin whether the replica has all records
    */
-  static ReplicaStatus.Log of(ReplicaCore core, GroupState group, boolean mayWin) {
+  static ReplicaStatus.Log of(ReplicaCore core, @Nullable GroupState group, boolean mayWin) {
     final boolean isUnread =
         core.state() == ReplicaState.STOPPED || core.isOnDiskAlone() || isJoiningWithLog(core);
     if (group == null) {

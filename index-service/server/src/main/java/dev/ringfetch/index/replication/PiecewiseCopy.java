@@ -5,6 +5,7 @@ import com.google.protobuf.UnsafeByteOperations;
 import dev.ringfetch.index.log.GroupRecords;
 import dev.ringfetch.index.log.GroupSnapshot;
 import java.util.ArrayDeque;
+import org.jspecify.annotations.Nullable;
 
 /**
  * A copy of one group, piece after piece: the replica's owner makes the pieces, and one other
@@ -19,10 +20,10 @@ abstract class PiecewiseCopy {
 
   // Of the owner.
   private final ArrayDeque<ByteString> made = new ArrayDeque<>();
-  private GroupSnapshot entries; // null: none
+  private @Nullable GroupSnapshot entries;
 
   // Handed over.
-  private volatile ByteString piece; // null: none
+  private volatile @Nullable ByteString piece;
   private volatile String failure;
   private volatile boolean isEnded;
 
@@ -41,7 +42,7 @@ abstract class PiecewiseCopy {
   // The thread that takes.
 
   /** Takes the next piece: whole records; null if there is none now. */
-  final ByteString take() {
+  final @Nullable ByteString take() {
     final ByteString taken = piece;
     if (taken != null) {
       piece = null;
@@ -56,7 +57,7 @@ abstract class PiecewiseCopy {
   }
 
   /** The reason why there is no copy, for messages; null if there may be one. */
-  final String failure() {
+  final @Nullable String failure() {
     return failure;
   }
 

@@ -15,6 +15,7 @@ import java.lang.System.Logger;
 import java.lang.System.Logger.Level;
 import java.util.Arrays;
 import java.util.List;
+import org.jspecify.annotations.Nullable;
 
 /**
  * The records that a leader has placed in this replica's memory, on their way into its log, and the
@@ -36,10 +37,10 @@ final class PlacedRecords {
 
   private final ReplicaContext context;
   private final JournalRecord view = new JournalRecord();
-  private MemberMemory memory; // null: none
+  private @Nullable MemberMemory memory;
   private boolean opened;
-  private MemoryRegion region; // null: nothing is offered
-  private GatePage gate; // of what was offered last; null: nothing was
+  private @Nullable MemoryRegion region; // null: nothing is offered
+  private @Nullable GatePage gate; // of what was offered last; null: nothing was
   private int ring; // its length
   private long taken; // bytes
   private long position; // of the last record that was taken
@@ -67,7 +68,7 @@ final class PlacedRecords {
    * @param hints of its leader
    * @return null if there is none
    */
-  LogOffer offer(List<FabricHint> hints, long epoch) {
+  @Nullable LogOffer offer(List<FabricHint> hints, long epoch) {
     if (hints.isEmpty() || region != null) {
       return null;
     }

@@ -2,6 +2,7 @@ package dev.ringfetch.index.replication;
 
 import dev.ringfetch.index.v1.Configuration;
 import dev.ringfetch.index.v1.GroupState;
+import org.jspecify.annotations.Nullable;
 
 /**
  * A request of a replica to the coordinator.
@@ -9,4 +10,4 @@ import dev.ringfetch.index.v1.GroupState;
  * @param seen the newest state that the replica knows
  * @param proposed to be won; null: the won configuration is to be established
  */
-record Proposal(GroupState seen, Configuration proposed) {}
+record Proposal(GroupState seen, @Nullable Configuration proposed) {}

@@ -15,6 +15,7 @@ import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicReference;
 import java.util.function.BooleanSupplier;
 import java.util.function.Supplier;
+import org.jspecify.annotations.Nullable;
 
 /**
  * The replica of one group on one node.
@@ -219,7 +220,7 @@ public final class Replica {
   }
 
   /** Takes a proposal to be made; null if there is none. One thread at a time. */
-  Proposal takeProposal() {
+  @Nullable Proposal takeProposal() {
     final Proposal taken = proposal;
     proposal = null;
     return taken;

@@ -6,6 +6,7 @@ import dev.ringfetch.index.log.RecordLog;
 import dev.ringfetch.index.v1.Node;
 import java.util.function.LongSupplier;
 import org.agrona.ErrorHandler;
+import org.jspecify.annotations.Nullable;
 
 /**
  * The context of a replica.
@@ -34,7 +35,7 @@ record ReplicaContext(
     LongSupplier nonces,
     Limits limits,
     ErrorHandler errors,
-    GroupDisk disk,
+    @Nullable GroupDisk disk,
     boolean isLeadersDisk,
     GroupGate gate) {
   /** The context of a replica in memory. */

@@ -12,6 +12,7 @@ import dev.ringfetch.index.v1.DiskRoom;
 import dev.ringfetch.index.v1.GroupState;
 import dev.ringfetch.index.v1.Member;
 import java.util.List;
+import org.jspecify.annotations.Nullable;
 
 /**
  * The state-independent part of a replica: the gate, the log, and the progress of its store.
@@ -24,7 +25,7 @@ final class ReplicaCore {
 
   private final ReplicaContext context;
   private final RecordLog log;
-  private final LogJournal journal; // null: the group is in memory alone
+  private final @Nullable LogJournal journal; // null: the group is in memory alone
   private final PlacedRecords placed;
   private final NodeEnd nodeEnd = new NodeEnd();
   private final Activity activity;
@@ -33,8 +34,8 @@ final class ReplicaCore {
   private long gate;
   private long commit;
   private long applied;
-  private LeaderLog serving; // null unless the store serves
-  private GroupState begun; // as the disk has it; null: it has nothing
+  private @Nullable LeaderLog serving; // null unless the store serves
+  private @Nullable GroupState begun; // as the disk has it; null: it has nothing
 
   /** Changes when records are given up, or the store gets another content than by records. */
   private long generation;
@@ -291,7 +292,7 @@ final class ReplicaCore {
   }
 
   /** The state with which the group began on the disk; null: the disk has nothing of it. */
-  GroupState begun() {
+  @Nullable GroupState begun() {
     return begun;
   }
 
@@ -306,7 +307,7 @@ final class ReplicaCore {
   }
 
   /** The way of the log to the disk; null: there is none. */
-  LogJournal disk() {
+  @Nullable LogJournal disk() {
     return journal;
   }
 

@@ -16,6 +16,7 @@ import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
+import org.jspecify.annotations.Nullable;
 
 /**
  * The duty cycle of a replica: follows the coordinator's state of the group, obeys or leads, and
@@ -50,11 +51,11 @@ final class ReplicaCycle {
 
   private boolean coordinated;
   private boolean toldOlderState;
-  private GroupState group; // null until one was seen
-  private Leader leader; // null unless this replica has won
+  private @Nullable GroupState group; // null until one was seen
+  private @Nullable Leader leader; // null unless this replica has won
   private Confirmation refused;
-  private GroupCopy copy; // for a snapshot of the disk; null: none was asked for
-  private StopCopy stopCopy; // null: the process does not end
+  private @Nullable GroupCopy copy; // for a snapshot of the disk; null: none was asked for
+  private @Nullable StopCopy stopCopy; // null: the process does not end
   private final EarlierStopRecord stopRecord;
   private boolean isDropped;
 
@@ -648,7 +649,7 @@ final class ReplicaCycle {
   }
 
   /** Takes the request that is to be made; null if there is none. */
-  Proposal takeProposal() {
+  @Nullable Proposal takeProposal() {
     final Proposal taken = proposal;
     proposal = null;
     return taken;

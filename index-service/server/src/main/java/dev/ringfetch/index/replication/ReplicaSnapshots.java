@@ -8,6 +8,7 @@ import dev.ringfetch.index.journal.SnapshotSource;
 import java.io.IOException;
 import java.util.ArrayList;
 import java.util.List;
+import org.jspecify.annotations.Nullable;
 
 /**
  * The source of a snapshot of a node's disk: all groups with records on the disk, one after the
@@ -22,7 +23,7 @@ public final class ReplicaSnapshots implements SnapshotSource {
   private final List<GroupCopy> copied = new ArrayList<>();
   private List<Replica> groups = List.of();
   private int number;
-  private GroupCopy copy; // of the present group; null before it begins
+  private @Nullable GroupCopy copy; // of the present group; null before it begins
 
   /**
    * Creates the source.

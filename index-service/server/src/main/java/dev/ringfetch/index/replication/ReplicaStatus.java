@@ -3,6 +3,7 @@ package dev.ringfetch.index.replication;
 import dev.ringfetch.index.v1.Configuration;
 import dev.ringfetch.index.v1.GroupState;
 import java.util.List;
+import org.jspecify.annotations.Nullable;
 
 /**
  * The status of a replica and of its group, as of a moment ago, for operators.
@@ -23,7 +24,7 @@ public record ReplicaStatus(
     ReplicaState state,
     long gate,
     long leader,
-    GroupState group,
+    @Nullable GroupState group,
     boolean established,
     Log log,
     long end,
@@ -89,7 +90,7 @@ public record ReplicaStatus(
    *
    * @return null if there is none
    */
-  public Configuration readable() {
+  public @Nullable Configuration readable() {
     final boolean leads =
         state == ReplicaState.LEADING && group.getEstablished().getEpoch() == gate;
     return leads ? group.getEstablished() : null;

@@ -26,6 +26,7 @@ import java.util.concurrent.Executor;
 import java.util.function.LongFunction;
 import java.util.function.LongSupplier;
 import org.agrona.ErrorHandler;
+import org.jspecify.annotations.Nullable;
 
 /**
  * The replicas of a node: each group of which the node is or was a member since its process began.
@@ -111,7 +112,7 @@ public final class Replicas implements AutoCloseable {
     }
 
     /** Sets what opens the disk of a group, where the node has one; null, as unless set: none. */
-    public Context disks(LongFunction<GroupDisk> factory) {
+    public Context disks(@Nullable LongFunction<GroupDisk> factory) {
       disks = factory;
       return this;
     }
@@ -123,7 +124,7 @@ public final class Replicas implements AutoCloseable {
     }
 
     /** Sets what has the records of processes that ended in order; null, as unless set: none. */
-    public Context stops(StopRecords records) {
+    public Context stops(@Nullable StopRecords records) {
       stops = records;
       return this;
     }
@@ -226,7 +227,7 @@ public final class Replicas implements AutoCloseable {
   }
 
   /** The replica of a group; null if this node never was a member. */
-  public Replica find(long group) {
+  public @Nullable Replica find(long group) {
     return replicas.get(group);
   }
 
@@ -298,12 +299,12 @@ public final class Replicas implements AutoCloseable {
   }
 
   /** The newest state of a group; null if there is none. */
-  public GroupState state(long group) {
+  public @Nullable GroupState state(long group) {
     return groups.get(group);
   }
 
   /** The newest state of an index's group; null if the cluster has none. */
-  public GroupState state(String index) {
+  public @Nullable GroupState state(String index) {
     for (final GroupState group : groups.values()) {
       if (group.getIndex().equals(index)) {
         return group;
@@ -480,7 +481,7 @@ public final class Replicas implements AutoCloseable {
   }
 
   /** Creates a replica, or finds the one that there is; null if the node ends. */
-  private Replica create(GroupState state) {
+  private @Nullable Replica create(GroupState state) {
     final Replica created;
     synchronized (replicas) {
       final Replica there = replicas.get(state.getGroup());

@@ -10,6 +10,7 @@ import dev.ringfetch.index.v1.Resume;
 import dev.ringfetch.index.v1.SnapshotBegin;
 import dev.ringfetch.index.v1.SnapshotEnd;
 import java.util.concurrent.TimeUnit;
+import org.jspecify.annotations.Nullable;
 
 /**
  * The transfer of a group to a joining node: a snapshot in pieces, and in parallel the records
@@ -33,7 +34,7 @@ final class SnapshotTransfer {
   private final Runnable drive;
   private final MemberProgress progress;
   private final Silence silence;
-  private GroupSnapshot snapshot; // null: the node was not told, or needs none
+  private @Nullable GroupSnapshot snapshot; // null: the node was not told, or needs none
   private boolean isAsked; // what it has
   private boolean isAnswered;
   private long shared = -1; // position up to which the node has the group's log; -1: it has none
@@ -41,7 +42,7 @@ final class SnapshotTransfer {
   private long begin = -1; // position that the snapshot has at least
   private long end = -1; // position that the node has to apply; -1 before all was sent
   private long steppedNs; // when a piece was sent or, after all of them, the node has got further
-  private String failure; // null: it has not failed
+  private @Nullable String failure; // null: it has not failed
   private boolean recordsFirst;
   private int pieces;
 
@@ -76,7 +77,7 @@ final class SnapshotTransfer {
   }
 
   /** Why it is to be given up, for people; null if it goes on. */
-  String failure(long nowNs) {
+  @Nullable String failure(long nowNs) {
     if (failure != null) {
       return failure;
     }

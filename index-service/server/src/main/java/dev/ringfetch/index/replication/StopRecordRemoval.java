@@ -1,5 +1,6 @@
 package dev.ringfetch.index.replication;
 
+import com.google.errorprone.annotations.concurrent.GuardedBy;
 import dev.ringfetch.index.v1.Configuration;
 import dev.ringfetch.index.v1.GroupState;
 import dev.ringfetch.index.v1.Node;
@@ -13,6 +14,7 @@ import java.util.concurrent.RejectedExecutionException;
 import java.util.function.LongFunction;
 import java.util.function.LongSupplier;
 import org.agrona.ErrorHandler;
+import org.jspecify.annotations.Nullable;
 
 /**
  * The removal of the records of orderly stops that count nowhere any more: each that was there at
@@ -31,12 +33,22 @@ final class StopRecordRemoval {
   private final Removers removers;
   private final ErrorHandler errors;
 
-  // Guarded by this.
+  @GuardedBy("this")
   private final Set<Long> left = new HashSet<>(); // by earlier processes
+
+  @GuardedBy("this")
   private final Set<Long> due = new HashSet<>(); // some of those
+
+  @GuardedBy("this")
   private Set<Long> removing = Set.of(); // some of those
-  private CompletableFuture<Void> removal; // of those; null: none is under way
+
+  @GuardedBy("this")
+  private @Nullable CompletableFuture<Void> removal; // of those; null: none is under way
+
+  @GuardedBy("this")
   private boolean isLate;
+
+  @GuardedBy("this")
   private long notBeforeNs; // if late
 
   /**
@@ -84,7 +96,7 @@ final class StopRecordRemoval {
    * @param replica null if there is none
    * @param living the nodes that are announced
    */
-  void onGroup(GroupState state, Replica replica, Map<Long, Node> living) {
+  void onGroup(GroupState state, @Nullable Replica replica, Map<Long, Node> living) {
     final Configuration established = state.getEstablished();
     if (state.hasEstablished()
         && (replica == null || !replica.mayHaveStopRecord())
@@ -117,7 +129,7 @@ final class StopRecordRemoval {
    * @param replicas finds the replica of a group; null: there is none
    * @return number of records that are gone
    */
-  int work(LongFunction<Replica> replicas) {
+  int work(LongFunction<@Nullable Replica> replicas) {
     begin();
     final Set<Long> gone = end();
     for (final long group : gone) {

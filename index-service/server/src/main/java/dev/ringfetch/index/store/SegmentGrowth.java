@@ -1,5 +1,6 @@
 package dev.ringfetch.index.store;
 
+import com.google.errorprone.annotations.concurrent.GuardedBy;
 import dev.ringfetch.fabric.MemoryFaults;
 import dev.ringfetch.fabric.MemoryRegion;
 import java.io.IOException;
@@ -46,11 +47,19 @@ final class SegmentGrowth {
   private final Executor executor;
   private final LongSupplier clock;
 
-  // Guarded by this.
+  @GuardedBy("this")
   private State state = State.IDLE;
+
+  @GuardedBy("this")
   private MemoryRegion ready;
+
+  @GuardedBy("this")
   private IOException failure;
+
+  @GuardedBy("this")
   private long failureNs;
+
+  @GuardedBy("this")
   private long late;
 
   /**
@@ -81,6 +90,7 @@ final class SegmentGrowth {
     }
   }
 
+  @GuardedBy("this")
   private boolean mayRetry() {
     return clock.getAsLong() - failureNs >= TimeUnit.MILLISECONDS.toNanos(RETRY_MS);
   }
@@ -183,6 +193,7 @@ final class SegmentGrowth {
     return late;
   }
 
+  @GuardedBy("this")
   private void become(State next) {
     final boolean legal =
         switch (next) {

@@ -1,5 +1,6 @@
 package dev.ringfetch.index.store;
 
+import com.google.errorprone.annotations.concurrent.GuardedBy;
 import dev.ringfetch.fabric.MemoryFaults;
 import dev.ringfetch.fabric.MemoryRegion;
 import dev.ringfetch.index.layout.Reads;
@@ -141,25 +142,36 @@ public final class StoreMemory implements SegmentReads.Segments {
   /** The slab of each unit. An owner reads only those of its own partition. */
   private final Slab[][] slabs;
 
+  @GuardedBy("this")
   private final BitSet[] used;
+
+  @GuardedBy("this")
   private final int[] freeUnits;
 
   /** The shortest run that was not found in the segment since the last run was freed there. */
+  @GuardedBy("this")
   private final int[] tooLong;
 
+  @GuardedBy("this")
   private final Map<Integer, ArrayDeque<Long>> roots = new HashMap<>();
+
   private volatile int count;
   private final AtomicLong usedUnits = new AtomicLong();
   private final SegmentGrowth growth;
 
   /** Segments that were unmapped. */
+  @GuardedBy("this")
   private final BitSet lost = new BitSet();
 
   /** The sum of the loads of {@link #quarantine}, kept so that they are not optimised away. */
   @SuppressWarnings("unused")
+  @GuardedBy("this")
   private long touched;
 
+  @GuardedBy("this")
   private long freeUnitsOfAll;
+
+  @GuardedBy("this")
   private long indexes;
 
   /** Creates the memory with its first segment. */
@@ -319,6 +331,7 @@ public final class StoreMemory implements SegmentReads.Segments {
     }
   }
 
+  @GuardedBy("this")
   private long take(int segment, int unit, int units) {
     used[segment].set(unit, unit + units);
     freeUnits[segment] -= units;
@@ -330,6 +343,7 @@ public final class StoreMemory implements SegmentReads.Segments {
     return ((long) segment << shift) + (long) unit * UNIT_LENGTH;
   }
 
+  @GuardedBy("this")
   private boolean addSegment() {
     final MemoryRegion region = growth.take();
     if (region == null) {
@@ -367,6 +381,7 @@ public final class StoreMemory implements SegmentReads.Segments {
     }
   }
 
+  @GuardedBy("this")
   private boolean isLost(MemoryRegion region) {
     try {
       touched = MemoryFaults.touch(region);

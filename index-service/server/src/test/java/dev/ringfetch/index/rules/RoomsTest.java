@@ -96,9 +96,9 @@ final class RoomsTest {
           Map.entry("journal/Recovery.java", 535),
           Map.entry("partition/Write.java", 697),
           Map.entry("partition/WriteCycle.java", 627),
-          Map.entry("replication/ReplicaCycle.java", 818),
-          Map.entry("replication/Replicas.java", 598),
-          Map.entry("service/ClusterNode.java", 605),
+          Map.entry("replication/ReplicaCycle.java", 812),
+          Map.entry("replication/Replicas.java", 599),
+          Map.entry("service/ClusterNode.java", 604),
           Map.entry("service/IndexMemory.java", 866),
           Map.entry("service/IndexService.java", 575));
 
