@@ -203,6 +203,9 @@ public final class JournalSalvage {
     if (first != null && first.base() > begin && !files.isHeadless(first)) {
       files.missing(first.number() - 1);
     }
+    final boolean isFirstHeadless = first != null && files.isHeadless(first);
+    final long recordsBefore = records;
+    boolean isFirstEmpty = false;
     for (int i = 0; i < segments.size(); i++) {
       final SegmentFile segment = segments.get(i);
       final SegmentFile next = i + 1 == segments.size() ? null : segments.get(i + 1);
@@ -213,6 +216,7 @@ public final class JournalSalvage {
       if (end > begin) {
         read(segment, begin, next == null);
       }
+      isFirstEmpty |= i == 0 && records == recordsBefore;
     }
     for (final Gap gap : open) {
       final long needed = gap.isZero ? Math.min(gap.end, durable - gap.base) : gap.end;
@@ -227,6 +231,9 @@ public final class JournalSalvage {
               + ", the journal was synced up to position="
               + durable);
       segments.forEach(files::nameHeadless);
+      if (isFirstHeadless && isFirstEmpty && first.number() > 1) { // it may be a prepared one
+        files.mayBeMissing(first.number() - 1);
+      }
     }
   }
 

@@ -157,6 +157,10 @@ final class SalvagedFiles {
     gaps.add("missing: file=" + disk.describe(SegmentDescriptor.name(number)));
   }
 
+  void mayBeMissing(long number) {
+    gaps.add("may be missing: file=" + disk.describe(SegmentDescriptor.name(number)));
+  }
+
   /** True for a segment without a header that is not named yet: its length says nothing. */
   boolean isHeadless(SegmentFile segment) {
     return headless.contains(segment.name());

@@ -437,6 +437,18 @@ class SalvageTest {
     assertTrue(found.size() > KEYS / 2, "the snapshot is there: found=" + found.size());
   }
 
+  /** The next segment is in preparation: whether it has its header is decided by a moment. */
+  @Test
+  void theSegmentIsNamedThatIsMissingBeforeOneInPreparation() throws IOException {
+    final Path data = data();
+    zero(data.resolve("journal-0000000002"), 0, 512);
+    Files.delete(data.resolve(SEGMENT));
+    Files.delete(data.resolve("identity"));
+    final Map<ByteString, Entry> found =
+        salvage(data, false, "missing: file=" + data.resolve(SEGMENT));
+    assertTrue(found.size() > KEYS / 2, "the snapshot is there: found=" + found.size());
+  }
+
   @Test
   void whereNothingIsLeftNothingIsWritten() throws IOException {
     final Path data = data();
