@@ -57,7 +57,7 @@ final class DroppedTasksTest extends RingFixture {
               return new Exchange(
                       channel,
                       Bytes.METHOD,
-                      CallOptions.DEFAULT.withDeadlineAfter(5, TimeUnit.SECONDS))
+                      CallOptions.DEFAULT.withDeadlineAfter(1, TimeUnit.SECONDS))
                   .send(new byte[1])
                   .await()
                   .isOk();

@@ -5,6 +5,7 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import java.nio.file.Path;
 import java.util.List;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -13,6 +14,7 @@ import org.junit.jupiter.params.provider.CsvSource;
 /**
  * Applications with the versions of gRPC and protobuf that are supported, and with an older one.
  */
+@Tag("slow")
 class VersionsTest {
   private static final String TOO_OLD =
       "Ringfetch needs gRPC 1.65 or newer: found=1.60.0"
