@@ -119,11 +119,26 @@ final class Checkpoint implements AutoCloseable {
     }
   }
 
-  private boolean read(int number) throws IOException {
+  /** The origin that a valid slot names, of any directory; 0 if there is none. */
+  static long origin(Disk disk) {
+    try (Checkpoint checkpoint = new Checkpoint(disk.open(NAME), 0)) {
+      return checkpoint.isSlot(0) || checkpoint.isSlot(1)
+          ? checkpoint.slot.getLong(ORIGIN_OFFSET)
+          : 0;
+    } catch (IOException e) { // a later read of the file reports it
+      return 0;
+    }
+  }
+
+  /** Reads a slot; returns false if it is not valid. */
+  private boolean isSlot(int number) throws IOException {
     slot.clear();
-    if (file.read((long) number * SLOT_DISTANCE, slot) < LENGTH
-        || slot.getInt(CRC_OFFSET) != crc()
-        || slot.getLong(ORIGIN_OFFSET) != origin) {
+    return file.read((long) number * SLOT_DISTANCE, slot) == LENGTH
+        && slot.getInt(CRC_OFFSET) == crc();
+  }
+
+  private boolean read(int number) throws IOException {
+    if (!isSlot(number) || slot.getLong(ORIGIN_OFFSET) != origin) {
       return false;
     }
     final int format = slot.getInt(FORMAT_OFFSET);

@@ -71,6 +71,8 @@ final class SalvagedFiles {
     if (files.isEmpty() || files.containsKey(origin)) {
       return;
     }
+    files.merge(Checkpoint.origin(disk), 1, Integer::sum);
+    files.remove(0L); // of a checkpoint that is damaged
     if (origin != 0) {
       gaps.add("all files are of another directory than the identity: data=" + disk);
     }

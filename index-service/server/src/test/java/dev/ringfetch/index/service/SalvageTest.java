@@ -259,6 +259,24 @@ class SalvageTest {
     assertSame(model, salvage(data, false, "of another directory: file=" + snapshot));
   }
 
+  @Test
+  void withoutIdentityTheCheckpointDecidesBetweenAsManyFiles() throws Exception {
+    final Path data = data();
+    for (final String name : List.of("identity", OLDER, "journal-0000000002")) {
+      Files.delete(data.resolve(name));
+    }
+    final Path other = parent.resolve("other");
+    try (Indexes indexes = open(other)) {
+      indexes.local().create(NAME, IndexKind.HASH, Durability.DISK);
+      snapshot(indexes);
+    }
+    final Path snapshot = data.resolve(NEWEST);
+    Files.copy(other.resolve("snapshot-0000000001"), snapshot, REPLACE_EXISTING);
+    final Map<ByteString, Entry> found =
+        salvage(data, false, "of another directory: file=" + snapshot);
+    assertTrue(found.size() > KEYS / 2, "the journal is there: found=" + found.size());
+  }
+
   /** No start is possible then, and all files are searched. */
   @Test
   void withoutACheckpointAllIsFound() throws IOException {
