@@ -38,6 +38,7 @@ final class Bytes implements MethodDescriptor.Marshaller<byte[]> {
     return MethodDescriptor.newBuilder(request, response)
         .setType(MethodType.UNARY)
         .setFullMethodName(fullName)
+        .setSampledToLocalTracing(true) // metrics name it
         .build();
   }
 

@@ -23,6 +23,9 @@ import java.util.concurrent.locks.LockSupport;
 /** OpenTelemetry as an application has it, and what gRPC has told it of calls that have ended. */
 final class Telemetry {
   private static final AttributeKey<String> STATUS = AttributeKey.stringKey("grpc.status");
+  private static final AttributeKey<String> METHOD = AttributeKey.stringKey("grpc.method");
+  private static final String NO_METHOD = "other"; // of a service that the server does not have
+
   private static final List<String> DURATIONS =
       List.of(
           "grpc.client.attempt.duration", "grpc.client.call.duration", "grpc.server.call.duration");
@@ -47,8 +50,8 @@ final class Telemetry {
   }
 
   /**
-   * How many calls have ended with which status, by the metric that says so; without sessions that
-   * a server refuses because it has no rings.
+   * Returns how many calls have ended with which status, by metric. It leaves out the streams of
+   * sessions that a server without rings sees: it refuses them, or the client cancels them.
    */
   Map<String, Map<String, Long>> ended() {
     final Map<String, Map<String, Long>> ended = new TreeMap<>();
@@ -56,9 +59,10 @@ final class Telemetry {
       if (DURATIONS.contains(metric.getName())) {
         final Map<String, Long> counts = new TreeMap<>();
         for (final HistogramPointData point : metric.getHistogramData().getPoints()) {
-          counts.merge(point.getAttributes().get(STATUS), point.getCount(), Long::sum);
+          if (!NO_METHOD.equals(point.getAttributes().get(METHOD))) {
+            counts.merge(point.getAttributes().get(STATUS), point.getCount(), Long::sum);
+          }
         }
-        counts.remove("UNIMPLEMENTED");
         ended.put(metric.getName(), counts);
       }
     }
