@@ -545,8 +545,8 @@ public final class ClientSession extends Session {
       if (!inbox.isSettling()) {
         driver.disarm(); // as above: look for the frame that the poller came for
       }
-      final boolean awaitsTurn = carrier.isHolding();
-      entry.awaitsTurn(awaitsTurn, carrier.heldUntilNs());
+      final boolean awaitsTurn = turn.isHolding();
+      entry.awaitsTurn(awaitsTurn, turn.heldUntilNs());
       settled =
           !awaitsTurn && (hasEnded() || (mustArmToLeave() ? driver.settle() : !inbox.hasNext()));
       entry.settling(awaitsTurn || (!settled && (inbox.isSettling() || !mustArmToLeave())));

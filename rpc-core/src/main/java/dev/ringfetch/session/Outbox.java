@@ -14,9 +14,9 @@ import dev.ringfetch.ring.RingPoller;
 import dev.ringfetch.ring.RingWriter;
 import dev.ringfetch.session.bulk.Segment;
 import dev.ringfetch.session.bulk.Segments;
-import dev.ringfetch.session.carrier.Carrier;
 import dev.ringfetch.session.carrier.Delivery;
 import dev.ringfetch.session.carrier.RingPair;
+import dev.ringfetch.session.carrier.SendingTurn;
 import dev.ringfetch.session.owner.OwnedBy;
 import dev.ringfetch.session.unit.UnitBuffer;
 import java.nio.ByteBuffer;
@@ -36,7 +36,7 @@ final class Outbox {
   static final int MAX_UPDATE_LENGTH = Long.BYTES + Integer.BYTES;
 
   private final Session session;
-  private final Carrier carrier;
+  private final SendingTurn turn;
   private final Delivery delivery;
   private final MemoryRegion memory;
   private final RingWriter writer;
@@ -62,8 +62,8 @@ final class Outbox {
   /** Creates the outbox; frames acknowledge the position of the ring of the other direction. */
   Outbox(Session session, RingPair rings) {
     this.session = session;
-    this.carrier = session.carrier;
-    this.delivery = carrier.delivery();
+    this.turn = session.turn;
+    this.delivery = session.delivery;
     this.memory = rings.queuePair().memory();
     this.writer = rings.writer();
     this.ring = rings.poller();
@@ -107,7 +107,7 @@ final class Outbox {
       left(stream);
       stream.outbound().releaseSegments();
     }
-    carrier.holds(true);
+    turn.holds(true);
     Segment segment;
     while ((segment = reading.poll()) != null) { // each once, also where one of them throws
       segment.release();
@@ -179,7 +179,7 @@ final class Outbox {
       session.ending.blame("the peer released what it was never given");
       return 0;
     }
-    if (carrier.holds(line.isEmpty())) {
+    if (turn.holds(line.isEmpty())) {
       return 0;
     }
     final long before = writer.position();

@@ -16,6 +16,7 @@ import dev.ringfetch.session.carrier.CarrierParts;
 import dev.ringfetch.session.carrier.Delivery;
 import dev.ringfetch.session.carrier.Inbox;
 import dev.ringfetch.session.carrier.RingPair;
+import dev.ringfetch.session.carrier.SendingTurn;
 import dev.ringfetch.session.owner.OwnedBy;
 import dev.ringfetch.session.poller.DeadlineQueue;
 import dev.ringfetch.session.poller.InlineTask;
@@ -56,6 +57,7 @@ public abstract class Session {
   final long spinNs;
   final RingEvents events = new RingEvents(this);
   final Carrier carrier;
+  final SendingTurn turn;
   public final PollerEntry entry;
   private final long writeStart;
   private final long pollStart;
@@ -73,6 +75,7 @@ public abstract class Session {
     this.carrier = Carriers.create(parts, context);
     this.inbox = carrier.inbox();
     this.delivery = carrier.delivery();
+    this.turn = carrier.turn();
     this.driver = new SessionDriver(this);
     this.entry = new PollerEntry(driver, queuePair.memory(), carrier.timetable());
     this.outbox = new Outbox(this, rings);
@@ -191,7 +194,7 @@ public abstract class Session {
   @OwnedBy("session")
   final int work(boolean poll) {
     int done = 0;
-    carrier.beginRound();
+    queuePair.cork();
     try {
       done += driver.takeOperations();
       if (ending.isOver()) {
@@ -205,7 +208,7 @@ public abstract class Session {
       onRound();
       exchange.offer();
       done += outbox.flush();
-      carrier.handOver();
+      inbox.endRound();
       reads.post();
       if (!poll || done > 0) { // after a poll that finds nothing, the poller verifies
         memoryGuard.touch();
@@ -216,7 +219,7 @@ public abstract class Session {
     } catch (Throwable t) { // also InternalError: the peer took the memory away
       ending.failed(t);
     } finally {
-      carrier.endRound();
+      queuePair.uncork(); // the device is told at once of what one round posts
     }
     return done;
   }
@@ -230,7 +233,10 @@ public abstract class Session {
         Counter.SESSION_BYTES_RECEIVED,
         (ring.position() - pollStart) * FrameDescriptor.SLOT_LENGTH);
     tally.set(Counter.SESSION_BYTES_QUEUED, outbox.queuedLength());
-    carrier.count();
+    tally.set(Counter.SESSION_FRAMES_TORN, ring.torn());
+    tally.set(Counter.SESSION_LINES_SENT, delivery.ownControl.publications());
+    inbox.count();
+    delivery.count();
     tally.set(Counter.SESSION_BYTES_HELD, heldLength());
   }
 

@@ -109,8 +109,8 @@ final class SessionDriver implements PolledSession {
 
   /** True when a thread may leave the session as it is; otherwise the poller has to come. */
   private boolean mayLeave() {
-    if (session.carrier.isHolding()) {
-      return session.carrier.isWatched();
+    if (session.turn.isHolding()) {
+      return session.turn.isWatched();
     }
     return !session.delivery.isBehind() && (!session.mustArmToLeave() || isPolled() || arm());
   }
@@ -236,7 +236,7 @@ final class SessionDriver implements PolledSession {
    */
   @OwnedBy("session")
   private boolean look() {
-    session.carrier.watched(false); // the poller has gone
+    session.turn.watched(false); // the poller has gone
     if (session.carrier.armsAtOnce()) {
       disarm(); // another thread may have armed after this one's poll
     }
@@ -319,7 +319,7 @@ final class SessionDriver implements PolledSession {
         disarm();
       }
       done = session.work(true);
-      session.carrier.watched(true);
+      session.turn.watched(true);
       session.memoryGuard.verifyTouched();
     } catch (Throwable t) { // see Ending.failed
       if (!clean) {

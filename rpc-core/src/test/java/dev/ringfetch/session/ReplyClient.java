@@ -66,9 +66,7 @@ final class ReplyClient extends ReplyThread {
       call();
     }
     final long tookNs = roundNs(calls != before);
-    return session.carrier.isHolding()
-        ? Math.max(tookNs, session.carrier.heldUntilNs() - now)
-        : tookNs;
+    return session.turn.isHolding() ? Math.max(tookNs, session.turn.heldUntilNs() - now) : tookNs;
   }
 
   private void call() {

@@ -148,7 +148,7 @@ class ServerTurnTest {
   }
 
   private boolean isHeld(int client) {
-    return RemoteSide.holds(clients.get(client).carrier, Stream.NO_DEADLINE);
+    return clients.get(client).turn.holds(false);
   }
 
   @ParameterizedTest

@@ -53,13 +53,13 @@ class SessionTurnTest {
   private void assertHeld() throws IOException {
     steps.clientRound();
     assertEquals(0, sent(), "sent before its turn");
-    assertTrue(steps.client.carrier.isHolding());
+    assertTrue(steps.client.turn.isHolding());
   }
 
   private void assertSent() throws IOException {
     steps.clientRound();
     assertEquals(1, sent());
-    assertFalse(steps.client.carrier.isHolding());
+    assertFalse(steps.client.turn.isHolding());
   }
 
   @Test
@@ -90,11 +90,11 @@ class SessionTurnTest {
     assertEquals(1, fetching.answered);
     tell(fetching, PERIOD_NS / 2, LENGTH_NS, PERIOD_NS);
     fetching.send();
-    assertTrue(fetching.client.carrier.isHolding());
+    assertTrue(fetching.client.turn.isHolding());
     final long reads = fetching.clientPair.ringReads();
     fetching.pass(PERIOD_NS / 2);
     fetching.clientRound();
-    assertFalse(fetching.client.carrier.isHolding());
+    assertFalse(fetching.client.turn.isHolding());
     fetching.pass(WAY_NS / 8 - 1);
     fetching.clientRound();
     assertEquals(reads, fetching.clientPair.ringReads());
@@ -121,7 +121,7 @@ class SessionTurnTest {
     assertSent();
     steps.pass(1);
     steps.send();
-    assertTrue(steps.client.carrier.isHolding());
+    assertTrue(steps.client.turn.isHolding());
     steps.pass(PERIOD_NS - LENGTH_NS);
     steps.clientRound();
     assertEquals(2, sent());
@@ -173,7 +173,7 @@ class SessionTurnTest {
     steps.clientRound();
     seen.putInt(line + ControlDescriptor.TURN_PERIOD_OFFSET, PERIOD_NS);
     steps.clientRound();
-    assertEquals(0, steps.client.carrier.heldUntilNs());
+    assertEquals(0, steps.client.turn.heldUntilNs());
     seen.putInt(
         line + ControlDescriptor.TURN_CHECK_OFFSET,
         ((7 * 31 + PERIOD_NS / 2) * 31 + LENGTH_NS) * 31 + PERIOD_NS);
@@ -229,7 +229,7 @@ class SessionTurnTest {
     steps.pass(PERIOD_NS / 2);
     steps.clientRound();
     assertEquals(0, sent());
-    assertFalse(steps.client.carrier.isHolding());
+    assertFalse(steps.client.turn.isHolding());
     assertFalse(steps.client.mustArmToLeave());
   }
 

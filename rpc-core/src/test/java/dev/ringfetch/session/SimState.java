@@ -127,7 +127,7 @@ enum SimState {
     addFlows(client, states);
     add(states, IDLE, !session.mustArmToLeave());
     add(states, CLIENT_BLOCKED, session.outbox.isBlocked());
-    add(states, WAITING, session.carrier.isHolding());
+    add(states, WAITING, session.turn.isHolding());
     add(states, CLIENT_ARMED, session.inbox.isArmed());
     add(states, SETTLING, session.inbox.isSettling());
     add(states, TURNING, RemoteSide.isTurning(session.inbox));

@@ -47,6 +47,11 @@ public abstract class Carrier {
     return armsAtOnce;
   }
 
+  /** The times at which this side may send. */
+  public SendingTurn turn() {
+    return SendingTurn.ALWAYS;
+  }
+
   /** The timetable that the session is in, if there is one. */
   public @Nullable Timetable timetable() {
     return null;
@@ -63,40 +68,8 @@ public abstract class Carrier {
   /** Looks whether the memory is sound, if that is due. */
   public void look() {}
 
-  /** Called at the beginning of a round. */
-  public void beginRound() {}
-
   /** Does the server's work in every round. */
   public void onRound() {}
-
-  /** Hands the output of a round to the fabric. */
-  public void handOver() {}
-
-  /** Called at the end of a round, also after a failure. */
-  public void endRound() {}
-
-  /** True when output is to wait for this side's turn; called in every round. */
-  public boolean holds(boolean empty) {
-    return false;
-  }
-
-  /** True while there is output that waits for this side's turn. */
-  public boolean isHolding() {
-    return false;
-  }
-
-  /** The time until which output waits, as of the last {@link #holds}. */
-  public long heldUntilNs() {
-    return 0;
-  }
-
-  /** True when the poller stays until the waiting output was sent. */
-  public boolean isWatched() {
-    return false;
-  }
-
-  /** Called when the poller has come, or has gone. */
-  public void watched(boolean stays) {}
 
   /** Called when the last byte of a unary request was written. */
   public void onRequestSent(int streamId) {}
@@ -119,7 +92,4 @@ public abstract class Carrier {
   public int answerCode(int status, long handedNs) {
     return status;
   }
-
-  /** Counts events that are not counted as they happen. */
-  public void count() {}
 }

@@ -68,10 +68,10 @@ public abstract class Inbox {
    */
   public abstract boolean settle();
 
-  /** What is to be handed to the fabric at the end of a round; not where both load one memory. */
+  /** Hands the output of a round to the fabric; nothing where both sides load one memory. */
   public abstract void endRound();
 
-  /** Counts what is not counted as it happens. */
+  /** Counts events that are not counted as they happen. */
   public void count() {}
 
   /** True when there is a frame, or the padding before one, in memory of this side. */

@@ -3,6 +3,9 @@ package dev.ringfetch.session.remote;
 import dev.ringfetch.counters.Counter;
 import dev.ringfetch.counters.Tally;
 import dev.ringfetch.ring.ControlFlyweight;
+import dev.ringfetch.session.carrier.CarrierParts;
+import dev.ringfetch.session.carrier.CarrierSession;
+import dev.ringfetch.session.carrier.SendingTurn;
 import dev.ringfetch.session.owner.OwnedBy;
 import dev.ringfetch.session.poller.Dated;
 import org.agrona.concurrent.NanoClock;
@@ -17,13 +20,14 @@ import org.agrona.concurrent.NanoClock;
  * not move the turn.
  */
 @OwnedBy("session")
-public final class ClientTurn {
+public final class ClientTurn implements SendingTurn {
   /** Longest time from turn to turn, in nanoseconds: others are not heeded. */
   public static final int MAX_PERIOD_NS = 100_000_000;
 
   private static final int LIFETIME = 64; // periods
   private static final int DRIFT_SHIFT = 10; // clocks go apart by less than one 1024th
 
+  private final CarrierSession session;
   private final ControlFlyweight line;
   private final NanoClock clock;
   private final Tally tally;
@@ -37,14 +41,16 @@ public final class ClientTurn {
   private long periodNs; // 0: at any time
 
   private boolean holding;
+  private boolean watched; // the poller stays until nothing is held
   private long sinceNs;
   private long untilNs;
 
   /** Creates the turn of a client, read from the line that the server writes. */
-  ClientTurn(ControlFlyweight line, NanoClock clock, Tally tally) {
-    this.line = line;
-    this.clock = clock;
-    this.tally = tally;
+  ClientTurn(CarrierParts parts) {
+    this.session = parts.session();
+    this.line = parts.rings().peerControl();
+    this.clock = parts.clock();
+    this.tally = parts.tally();
   }
 
   /** Looks whether the server has told something new; each round. */
@@ -89,20 +95,24 @@ public final class ClientTurn {
     return phase < lengthNs ? 0 : periodNs - phase;
   }
 
+  @Override
+  public boolean holds(boolean empty) {
+    if (empty || periodNs == 0 || !isToWait(session.earliestDeadlineNs())) {
+      holdNothing();
+      return false;
+    }
+    return true;
+  }
+
   /**
    * Whether what there is to send should wait for a turn. Not where the session's earliest deadline
    * may pass before it is answered then.
    */
-  public boolean holds(long earliestDeadlineNs) {
-    if (periodNs == 0) {
-      holdNothing();
-      return false;
-    }
+  private boolean isToWait(long earliestDeadlineNs) {
     final long now = clock.nanoTime();
     final long waitNs = waitNs(now);
     final boolean late = isLate(earliestDeadlineNs, now, waitNs);
     if (waitNs == 0 || late || (holding && now - untilNs >= 0)) { // it was woken too late
-      holdNothing();
       tally.add(Counter.SESSION_TURNS_SKIPPED, waitNs == 0 ? 0 : 1);
       return false;
     }
@@ -116,9 +126,10 @@ public final class ClientTurn {
   }
 
   /** Nothing waits, or nothing any more. */
-  void holdNothing() {
+  private void holdNothing() {
     if (holding) {
       holding = false;
+      watched = false;
       tally.add(Counter.SESSION_TURNS_WAITED, clock.nanoTime() - sinceNs);
     }
   }
@@ -127,14 +138,24 @@ public final class ClientTurn {
     return earliestDeadlineNs != Dated.NO_DEADLINE && earliestDeadlineNs - now <= waitNs + periodNs;
   }
 
-  /** True while something waits for a turn, as of the last {@link #holds}. */
-  boolean isHolding() {
+  @Override
+  public boolean isHolding() {
     return holding;
   }
 
-  /** When what is held may be sent, as of the last {@link #holds}. */
-  public long untilNs() {
+  @Override
+  public long heldUntilNs() {
     return untilNs;
+  }
+
+  @Override
+  public boolean isWatched() {
+    return watched;
+  }
+
+  @Override
+  public void watched(boolean stays) {
+    watched = stays && holding;
   }
 
   /** Whether answers may be read: in a turn, and for a while behind it. */

@@ -17,7 +17,7 @@ final class FetchingParts {
     final RingPair rings = parts.rings();
     this.delivery = new ClientDelivery(parts.tally(), rings);
     this.pace = new FetchPace(parts.clock(), parts.tally());
-    this.turn = new ClientTurn(rings.peerControl(), parts.clock(), parts.tally());
+    this.turn = new ClientTurn(parts);
     this.choice =
         context.replyPolicy() == ReplyPolicy.ADAPTIVE
             ? new ReplyChoice(parts.clock(), context.replyTrialCalls(), rings.poller().position())

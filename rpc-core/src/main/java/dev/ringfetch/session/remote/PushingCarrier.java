@@ -1,12 +1,9 @@
 package dev.ringfetch.session.remote;
 
-import dev.ringfetch.counters.Tally;
-import dev.ringfetch.fabric.QueuePair;
 import dev.ringfetch.ring.ProcessTime;
 import dev.ringfetch.session.carrier.Carrier;
 import dev.ringfetch.session.carrier.CarrierParts;
 import dev.ringfetch.session.carrier.PollingInbox;
-import dev.ringfetch.session.carrier.RingPair;
 import dev.ringfetch.session.poller.Timetable;
 import org.agrona.concurrent.NanoClock;
 import org.jspecify.annotations.Nullable;
@@ -16,10 +13,7 @@ import org.jspecify.annotations.Nullable;
  * the client to read, tells how long each call took, and tells the client when to send.
  */
 final class PushingCarrier extends Carrier {
-  private final QueuePair queuePair;
-  private final RingPair rings;
   private final NanoClock clock;
-  private final Tally tally;
   private final @Nullable TurnSchedule schedule; // null: clients send at any time
   private final @Nullable ServerTurn turn; // null: as above
 
@@ -29,10 +23,7 @@ final class PushingCarrier extends Carrier {
 
   private PushingCarrier(CarrierParts parts, RemoteContext context, ServerDelivery delivery) {
     super(new PollingInbox(parts, delivery), delivery, false);
-    this.rings = parts.rings();
-    this.queuePair = rings.queuePair();
     this.clock = parts.clock();
-    this.tally = parts.tally();
     this.schedule = context.turnThreshold() > 0 ? context.turns() : null;
     this.turn = schedule == null ? null : new ServerTurn(parts, delivery, schedule);
   }
@@ -43,25 +34,10 @@ final class PushingCarrier extends Carrier {
   }
 
   @Override
-  public void beginRound() {
-    queuePair.cork();
-  }
-
-  @Override
   public void onRound() {
     if (turn != null) {
       turn.onRound();
     }
-  }
-
-  @Override
-  public void handOver() {
-    inbox().endRound();
-  }
-
-  @Override
-  public void endRound() {
-    queuePair.uncork(); // the device is told at once of what one round posts
   }
 
   @Override
@@ -72,11 +48,5 @@ final class PushingCarrier extends Carrier {
   @Override
   public int answerCode(int status, long handedNs) {
     return ProcessTime.code(status, clock.nanoTime() - handedNs);
-  }
-
-  @Override
-  public void count() {
-    RemoteCounts.count(tally, rings);
-    delivery().count();
   }
 }

@@ -29,11 +29,6 @@ public final class RemoteSide {
     ((FetchingCarrier) client).choice().turn();
   }
 
-  /** See {@link ClientTurn#holds}. */
-  public static boolean holds(Carrier client, long deadlineNs) {
-    return ((FetchingCarrier) client).turn().holds(deadlineNs);
-  }
-
   /** See {@link FetchingInbox#isTurning}. */
   public static boolean isTurning(Inbox inbox) {
     return inbox instanceof FetchingInbox fetching && fetching.isTurning();
