@@ -118,6 +118,19 @@ final class StoppedClusterTest {
                         .build()));
   }
 
+  /** Starts three nodes with an index, all of which have these entries. */
+  private void startWith(Durability durability, int count) throws Exception {
+    start("a", "b", "c");
+    create(durability);
+    awaitWhole(3);
+    put(0, count);
+  }
+
+  private void end(Member member, boolean inOrder) {
+    members.remove(member);
+    member.end(inOrder);
+  }
+
   private IndexClient connect(Duration deadline) {
     final String targets = String.join(",", members.stream().map(Member::address).toList());
     return IndexClient.builder().target(targets).deadline(deadline).build();
@@ -202,16 +215,13 @@ final class StoppedClusterTest {
   @Tag("slow")
   @Test
   void entriesAreThereAfterAllNodesHaveEndedInOrder() throws Exception {
-    start("a", "b", "c");
-    create(Durability.MEMORY);
-    awaitWhole(3);
-    put(0, 300);
+    startWith(Durability.MEMORY, 300);
     final long client =
         call(calls -> calls.openClient(OpenClientRequest.newBuilder().setIndex(INDEX).build()))
             .getClient();
     final PutResponse first = call(calls -> calls.put(numbered(client, 1, "numbered")));
     for (int left = 2; left > 0; left--) {
-      members.remove(left).end(true);
+      end(members.get(left), true);
       put(300 + 100 * (2 - left), 400 + 100 * (2 - left)); // the others go on
     }
     endAll(true);
@@ -232,10 +242,7 @@ final class StoppedClusterTest {
 
   @Test
   void entriesAreThereAfterAllNodesHaveEndedAtOnce() throws Exception {
-    start("a", "b", "c");
-    create(Durability.MEMORY);
-    awaitWhole(3);
-    put(0, 200);
+    startWith(Durability.MEMORY, 200);
     final List<Thread> ending = new ArrayList<>();
     for (final Member member : members) {
       final Thread thread = new Thread(() -> member.end(true));
@@ -280,13 +287,9 @@ final class StoppedClusterTest {
   @Test
   @Tag("slow")
   void theDirectoryOfTheLastLeaderHasAllWhereOnlyItsDiskCounts() throws Exception {
-    start("a", "b", "c");
-    create(Durability.LEADER_DISK);
-    awaitWhole(3);
-    put(0, 200);
+    startWith(Durability.LEADER_DISK, 200);
     final Member first = leader();
-    members.remove(first);
-    first.end(false);
+    end(first, false);
     put(200, 300); // by another leader, whose directory counts from now on
     start(first.name);
     awaitWhole(3);
@@ -307,13 +310,9 @@ final class StoppedClusterTest {
   @Test
   @Tag("slow")
   void aLeaderThatHasHandedOverNeedsNoRecord() throws Exception {
-    start("a", "b", "c");
-    create(Durability.MEMORY);
-    awaitWhole(3);
-    put(0, 100);
+    startWith(Durability.MEMORY, 100);
     final Member leader = leader();
-    members.remove(leader);
-    leader.end(true);
+    end(leader, true);
     assertEquals(0, records());
     check(100);
   }
@@ -321,14 +320,10 @@ final class StoppedClusterTest {
   @Test
   @Tag("slow")
   void anOlderRecordDoesNotCount() throws Exception {
-    start("a", "b", "c");
-    create(Durability.MEMORY);
-    awaitWhole(3);
-    put(0, 100);
+    startWith(Durability.MEMORY, 100);
     final Member leader = leader(); // which would hand over, and write no record
     final Member other = members.get(members.get(0) == leader ? 1 : 0);
-    members.remove(other);
-    other.end(true);
+    end(other, true);
     assertEquals(1, records());
     awaitWhole(2);
     put(100, 200);

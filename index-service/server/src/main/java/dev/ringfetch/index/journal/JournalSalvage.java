@@ -203,9 +203,7 @@ public final class JournalSalvage {
     if (first != null && first.base() > begin && !files.isHeadless(first)) {
       files.missing(first.number() - 1);
     }
-    final boolean isFirstHeadless = first != null && files.isHeadless(first);
-    final long recordsBefore = records;
-    boolean isFirstEmpty = false;
+    boolean isFirstPrepared = false; // perhaps: it has neither header nor record
     for (int i = 0; i < segments.size(); i++) {
       final SegmentFile segment = segments.get(i);
       final SegmentFile next = i + 1 == segments.size() ? null : segments.get(i + 1);
@@ -213,10 +211,9 @@ public final class JournalSalvage {
       if (files.isHeadless(segment)) {
         end = next == null || next.base() < 0 ? Long.MAX_VALUE : next.base();
       }
-      if (end > begin) {
-        read(segment, begin, next == null);
-      }
-      isFirstEmpty |= i == 0 && records == recordsBefore;
+      final boolean isHeadless = files.isHeadless(segment);
+      final boolean isEmpty = end <= begin || !read(segment, begin, next == null);
+      isFirstPrepared |= i == 0 && isHeadless && isEmpty;
     }
     for (final Gap gap : open) {
       final long needed = gap.isZero ? Math.min(gap.end, durable - gap.base) : gap.end;
@@ -231,14 +228,18 @@ public final class JournalSalvage {
               + ", the journal was synced up to position="
               + durable);
       segments.forEach(files::nameHeadless);
-      if (isFirstHeadless && isFirstEmpty && first.number() > 1) { // it may be a prepared one
+      if (isFirstPrepared && first.number() > 1) {
         files.mayBeMissing(first.number() - 1);
       }
     }
   }
 
-  /** Reads a segment from a position on; all of it if its place is unknown. */
-  private void read(SegmentFile segment, long begin, boolean isLast) throws IOException {
+  /**
+   * Reads a segment from a position on; all of it if its place is unknown. Returns whether it has
+   * found a record.
+   */
+  private boolean read(SegmentFile segment, long begin, boolean isLast) throws IOException {
+    final long before = records;
     try (DiskFile file = disk.open(segment.name())) {
       final Scan scan = new Scan(segment.name(), file, files.origin(), segment.base());
       if (files.isHeadless(segment)) {
@@ -259,6 +260,7 @@ public final class JournalSalvage {
     } catch (IOException e) {
       files.unreadable(segment.name(), e);
     }
+    return records > before;
   }
 
   private void add(String what, Gap gap) {

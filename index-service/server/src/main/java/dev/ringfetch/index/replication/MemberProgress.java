@@ -335,7 +335,7 @@ final class MemberProgress {
     return oneSided == null ? "rpc" : "one-sided " + oneSided.fabric();
   }
 
-  /** What the leader tells others of the member. */
+  /** Describes how far the member is behind its leader. */
   ReplicaStatus.MemberLag lag(boolean joining) {
     return new ReplicaStatus.MemberLag(node, joining, received, applied, replicatedBy());
   }

@@ -28,6 +28,7 @@ import io.grpc.Status;
 import io.grpc.StatusException;
 import io.grpc.stub.StreamObserver;
 import java.io.IOException;
+import java.util.function.BiFunction;
 
 /**
  * The IndexAdmin service over a set of indexes. A kind that is not served is UNIMPLEMENTED, one
@@ -66,7 +67,13 @@ public final class IndexAdminService implements BindableService, IndexAdminGrpc.
               request.getKind(),
               request.getDurability(),
               request.getReplicas(),
-              new CreateCall(responses));
+              answer(
+                  responses,
+                  (incarnation, created) ->
+                      CreateIndexResponse.newBuilder()
+                          .setCreated(created)
+                          .setIncarnation(incarnation)
+                          .build()));
     } catch (StatusException e) {
       responses.onError(e);
     }
@@ -108,7 +115,17 @@ public final class IndexAdminService implements BindableService, IndexAdminGrpc.
 
   @Override
   public void dropIndex(DropIndexRequest request, StreamObserver<DropIndexResponse> responses) {
-    indexes.catalog().drop(request.getIndex(), new DropCall(responses));
+    indexes
+        .catalog()
+        .drop(
+            request.getIndex(),
+            answer(
+                responses,
+                (incarnation, existed) ->
+                    DropIndexResponse.newBuilder()
+                        .setExisted(existed)
+                        .setIncarnation(incarnation)
+                        .build()));
   }
 
   @Override
@@ -181,34 +198,16 @@ public final class IndexAdminService implements BindableService, IndexAdminGrpc.
     WriteCall.answer(responses, indexes.catalog().describe());
   }
 
-  /** Answers when the index serves. */
-  private record CreateCall(StreamObserver<CreateIndexResponse> responses)
-      implements IndexCatalog.Created {
-    @Override
-    public void onEnd(long incarnation, boolean done, StatusException failure) {
+  /** Answers when the index serves, or is dropped. */
+  private static <T> IndexCatalog.Created answer(
+      StreamObserver<T> responses, BiFunction<Long, Boolean, T> response) {
+    return (incarnation, done, failure) -> {
       if (failure != null) {
         responses.onError(failure);
       } else {
-        WriteCall.answer(
-            responses,
-            CreateIndexResponse.newBuilder().setCreated(done).setIncarnation(incarnation).build());
+        WriteCall.answer(responses, response.apply(incarnation, done));
       }
-    }
-  }
-
-  /** Answers when the index is dropped. */
-  private record DropCall(StreamObserver<DropIndexResponse> responses)
-      implements IndexCatalog.Created {
-    @Override
-    public void onEnd(long incarnation, boolean done, StatusException failure) {
-      if (failure != null) {
-        responses.onError(failure);
-      } else {
-        WriteCall.answer(
-            responses,
-            DropIndexResponse.newBuilder().setExisted(done).setIncarnation(incarnation).build());
-      }
-    }
+    };
   }
 
   /** Answers when the snapshot is there, or has failed. */
