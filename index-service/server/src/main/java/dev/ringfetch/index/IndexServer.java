@@ -211,7 +211,7 @@ public final class IndexServer implements Callable<Integer> {
 
   private final HealthStatusManager health = new HealthStatusManager();
   private volatile boolean writingEnded;
-  private volatile @Nullable String taken; // address of another process that is this node
+  private volatile @Nullable String refusal; // why this node cannot take part in the cluster
 
   /**
    * Begin of the line that says which index at level memory the data directory has not, and why.
@@ -440,8 +440,8 @@ public final class IndexServer implements Callable<Integer> {
     node.start(
         NodeAddress.of(advertised, server.getPort()),
         () -> say(ServingStatus.SERVING),
-        other -> {
-          taken = other.getAddress();
+        reason -> {
+          refusal = reason;
           stopped.countDown();
         });
     final Runnable stop =
@@ -471,12 +471,8 @@ public final class IndexServer implements Callable<Integer> {
         return failed("ends, and answers nothing more: " + lost.getMessage());
       }
     }
-    if (taken != null) {
-      return failed(
-          "the server at "
-              + taken
-              + " is this node already: it runs on the same --data, or one is a copy of the other's;"
-              + " start each node on a directory of its own");
+    if (refusal != null) {
+      return failed(refusal);
     }
     return CommandLine.ExitCode.OK;
   }

@@ -19,6 +19,7 @@ import io.grpc.netty.NettyChannelBuilder;
 import io.grpc.protobuf.services.HealthStatusManager;
 import java.io.IOException;
 import java.nio.file.Path;
+import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
 import java.util.function.Function;
 
@@ -28,6 +29,7 @@ class ClusterMember implements AutoCloseable {
   private final ClusterNode node;
   private final RingServer server;
   private final ManagedChannel channel;
+  private final CompletableFuture<String> refusal = new CompletableFuture<>();
 
   /** Starts a node that grants no direct reads, and chooses how its records go. */
   ClusterMember(Coordinator coordinator, IndexMemory memory) throws Exception {
@@ -56,7 +58,7 @@ class ClusterMember implements AutoCloseable {
     }
     server = builder.build().start();
     indexes.recoverAndServe();
-    node.start(address(), () -> {}, other -> {});
+    node.start(address(), () -> {}, refusal::complete);
     channel = NettyChannelBuilder.forTarget(address()).usePlaintext().build();
   }
 
@@ -81,6 +83,11 @@ class ClusterMember implements AutoCloseable {
   /** A channel to this node alone. */
   final ManagedChannel channel() {
     return channel;
+  }
+
+  /** Waits until the node has refused to take part; returns its reason. */
+  final String awaitRefusal() throws Exception {
+    return refusal.get(60, TimeUnit.SECONDS);
   }
 
   /** Asks the node for what its service says. */

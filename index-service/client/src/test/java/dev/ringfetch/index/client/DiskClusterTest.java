@@ -38,7 +38,7 @@ final class DiskClusterTest {
   private static final long DISK_LIMIT = 160L << 20;
 
   @TempDir private Path directory;
-  private LocalCoordinator.Truth truth = new LocalCoordinator.Truth();
+  private final LocalCoordinator.Truth truth = new LocalCoordinator.Truth();
   private final List<ClusterMember> members = new ArrayList<>();
 
   private void start(String... names) throws Exception {
@@ -289,21 +289,18 @@ final class DiskClusterTest {
   }
 
   @Test
-  void anotherCoordinatorDropsNothing() throws Exception {
+  void aNodeOfAnotherClusterIsRefusedAndKeepsAll() throws Exception {
     start("a");
     create("texts", Durability.DISK);
     putTexts();
     stop();
-    final LocalCoordinator.Truth right = truth;
-    truth = new LocalCoordinator.Truth();
-    start(""); // a node of another cluster
-    create("other", Durability.MEMORY);
-    drop("other"); // which had the same number
-    start("a");
-    assertTrue(snapshotBytes(members.get(1)) > 4_000_000);
-    stop();
-
-    truth = right;
+    try (ClusterMember refused =
+        new ClusterMember(
+            new LocalCoordinator.Truth().connect(), ClusterMember.memory(directory.resolve("a")))) {
+      final String reason = refused.awaitRefusal();
+      assertTrue(reason.contains("is a node of cluster="), reason);
+      assertEquals(0, describe(refused).getNodesCount());
+    }
     start("a");
     await(isWhole(1));
     try (IndexClient client = connect()) {

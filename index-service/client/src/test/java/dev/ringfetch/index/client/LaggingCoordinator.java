@@ -1,7 +1,6 @@
 package dev.ringfetch.index.client;
 
 import dev.ringfetch.index.coordinator.Coordinator;
-import dev.ringfetch.index.v1.DroppedGroup;
 import dev.ringfetch.index.v1.GroupState;
 import dev.ringfetch.index.v1.Node;
 import java.lang.reflect.InvocationTargetException;
@@ -63,7 +62,7 @@ final class LaggingCoordinator implements Coordinator.Listener {
   }
 
   @Override
-  public void onDroppedGroups(Collection<DroppedGroup> newest) {
+  public void onDroppedGroups(Collection<Long> newest) {
     node.onDroppedGroups(newest);
   }
 

@@ -7,7 +7,6 @@ import java.lang.System.Logger.Level;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Objects;
-import java.util.function.Consumer;
 import java.util.function.LongSupplier;
 import org.apache.curator.framework.api.transaction.CuratorOp;
 import org.apache.zookeeper.CreateMode;
@@ -33,7 +32,7 @@ final class Announcement {
     WANTED,
     /** Another process is announced, which may have ended. */
     WAITING,
-    /** Another process lives. */
+    /** Another process lives, or this one is of another cluster. */
     REFUSED,
     /** A change is under way. */
     CHANGING,
@@ -46,7 +45,8 @@ final class Announcement {
   private final ClusterView view;
   private final LongSupplier clock;
   private Node self = Node.getDefaultInstance();
-  private Consumer<Node> taken = other -> {};
+  private Coordinator.Admission admission = other -> {};
+  private boolean admitted;
   private long waitingNs; // since when
   private State state = State.OFF;
   private boolean wasAnnounced;
@@ -74,14 +74,14 @@ final class Announcement {
   /**
    * Begins.
    *
-   * @param taken receives the other process if one is alive as this node
+   * @param admission of this process
    */
-  void begin(Node self, Consumer<Node> taken) {
+  void begin(Node self, Coordinator.Admission admission) {
     if (state != State.OFF || self.getId() == 0 || self.getIncarnation() == 0) {
       throw new IllegalArgumentException("node=" + self + " state=" + state);
     }
     this.self = self;
-    this.taken = taken;
+    this.admission = admission;
     state = State.WANTED;
   }
 
@@ -142,6 +142,11 @@ final class Announcement {
         || !view.isCurrent()) {
       return;
     }
+    admitted = admitted || admission.onCluster(view.cluster());
+    if (!admitted) {
+      state = State.REFUSED;
+      return;
+    }
     final ClusterView.Announced found = view.node(self.getId());
     if (state == State.DONE && Objects.equals(found, known)) {
       return;
@@ -183,7 +188,7 @@ final class Announcement {
           timeoutNs / 1_000_000_000);
     } else if (timeoutNs > 0 && nowNs - waitingNs > timeoutNs) { // 0 if unknown at the moment
       state = State.REFUSED;
-      taken.accept(other);
+      admission.onTaken(other);
     }
   }
 

@@ -7,12 +7,14 @@ import java.util.List;
  * The paths of a cluster's znodes.
  *
  * <pre>
- * /ringfetch/CLUSTER/groups        id of the last group that was created, in decimal; empty: none
- * /ringfetch/CLUSTER/groups/17     GroupState without version; in `won` the epoch is 0
+ * /ringfetch/CLUSTER/groups        id of the cluster; each creation of a group writes it again
+ * /ringfetch/CLUSTER/groups/1f     GroupState without version; in `won` the epoch is 0
  * /ringfetch/CLUSTER/dropped       DroppedGroups; empty: none
- * /ringfetch/CLUSTER/names/NAME    id of the group that is the index of that name, in decimal
- * /ringfetch/CLUSTER/nodes/2A      ephemeral: Node; the id in hexadecimal
+ * /ringfetch/CLUSTER/names/NAME    id of the group that is the index of that name
+ * /ringfetch/CLUSTER/nodes/2a      ephemeral: Node
  * </pre>
+ *
+ * <p>Ids are random, and written in hexadecimal.
  *
  * <p>In NAME, bytes of the index's name in UTF-8 other than letters, digits, {@code -} and {@code
  * _} are written as {@code %} and two hexadecimal digits.
@@ -58,7 +60,7 @@ final class ClusterPaths {
   }
 
   String group(long id) {
-    return groups + '/' + Long.toUnsignedString(id);
+    return groups + '/' + Long.toHexString(id);
   }
 
   /** The path of the list of groups that were dropped last. */
@@ -80,25 +82,35 @@ final class ClusterPaths {
 
   /** Id of the group whose znode is at the path; 0 if the path is not a group's. */
   long groupAt(String path) {
-    return idBelow(groups, path, 10);
+    return idBelow(groups, path);
   }
 
   /** Id of the node whose znode is at the path; 0 if the path is not a node's. */
   long nodeAt(String path) {
-    return idBelow(nodes, path, 16);
+    return idBelow(nodes, path);
   }
 
-  private static long idBelow(String parent, String path, int radix) {
+  private static long idBelow(String parent, String path) {
     if (!path.startsWith(parent + '/')) {
       return 0;
     }
     final String name = path.substring(parent.length() + 1);
+    final long id = id(name.getBytes(StandardCharsets.US_ASCII));
+    return Long.toHexString(id).equals(name) ? id : 0;
+  }
+
+  /** The id that is the content of a znode; 0 if it is none. */
+  static long id(byte[] content) {
     try {
-      final long id = Long.parseUnsignedLong(name, radix);
-      return Long.toUnsignedString(id, radix).equals(name) ? id : 0;
+      return Long.parseUnsignedLong(new String(content, StandardCharsets.US_ASCII), 16);
     } catch (NumberFormatException e) {
       return 0;
     }
+  }
+
+  /** The content of a znode that is an id. */
+  static byte[] content(long id) {
+    return Long.toHexString(id).getBytes(StandardCharsets.US_ASCII);
   }
 
   private static String escaped(String name) {

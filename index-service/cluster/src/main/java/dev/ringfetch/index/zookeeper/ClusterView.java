@@ -1,8 +1,8 @@
 package dev.ringfetch.index.zookeeper;
 
 import com.google.protobuf.InvalidProtocolBufferException;
+import dev.ringfetch.index.coordinator.Coordinator;
 import dev.ringfetch.index.direct.NodeAddress;
-import dev.ringfetch.index.v1.DroppedGroup;
 import dev.ringfetch.index.v1.DroppedGroups;
 import dev.ringfetch.index.v1.GroupState;
 import dev.ringfetch.index.v1.Node;
@@ -17,6 +17,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Set;
 import java.util.function.LongConsumer;
+import java.util.function.LongSupplier;
 import org.apache.curator.framework.api.CuratorEvent;
 import org.apache.zookeeper.KeeperException.Code;
 import org.apache.zookeeper.data.Stat;
@@ -66,9 +67,27 @@ final class ClusterView {
   private Runnable whenCurrent = () -> {};
   private Runnable whenLost = () -> {};
 
-  ClusterView(Ensemble ensemble, ClusterPaths paths) {
+  private final LongSupplier random;
+  private long cluster; // 0 until it is known
+
+  /** Zxid of the last creation of a group that this process has seen. */
+  private long lastCreation;
+
+  ClusterView(Ensemble ensemble, ClusterPaths paths, LongSupplier random) {
     this.ensemble = ensemble;
     this.paths = paths;
+    this.random = random;
+  }
+
+  /** Id of the cluster; 0 before the first connection. */
+  long cluster() {
+    return cluster;
+  }
+
+  /** Draws the id of a group. */
+  long drawGroup(DroppedGroups dropped) {
+    return Coordinator.drawId(
+        random, id -> groups.containsKey(id) || Coordinator.ids(dropped).contains(id));
   }
 
   /** Whether all has been read since the connection began. */
@@ -97,9 +116,11 @@ final class ClusterView {
     this.whenCurrent = whenCurrent;
     this.whenLost = whenLost;
     changedPaths.clear();
+    final byte[] first = ClusterPaths.content(Coordinator.drawId(random, id -> false));
     for (final String path : paths.permanent()) {
       ensemble.create(
           path,
+          path.equals(paths.groups()) ? first : new byte[0],
           inRound(
               (code, event) -> {
                 if (code != Code.OK && code != Code.NODEEXISTS) {
@@ -116,7 +137,7 @@ final class ClusterView {
               if (code != Code.OK) {
                 fail(paths.groups(), code);
               } else {
-                checkCounter(event.getData());
+                checkCluster(ClusterPaths.id(event.getData()), event.getStat().getMzxid());
               }
             }));
     read(paths.dropped());
@@ -125,24 +146,27 @@ final class ClusterView {
   }
 
   /**
-   * Checks that this ensemble has the known cluster: the id of the last group never goes back, not
-   * even when groups are dropped. If the ensemble is another one, or has lost its data, all of its
-   * data is ignored: otherwise the node would give up every group that the ensemble lacks.
+   * Checks that this ensemble has the known cluster, and each creation that was seen. If the
+   * ensemble is another one, or has lost its data, all of its data is ignored: otherwise the node
+   * would give up every group that the ensemble lacks.
+   *
+   * @param creation zxid of the last creation
    */
-  private void checkCounter(byte[] content) {
-    final long last = Creation.number(content);
-    for (final long known : groups.keySet()) {
-      if (Long.compareUnsigned(known, last) > 0) {
-        disconnect();
-        LOGGER.log(
-            Level.ERROR,
-            "ZooKeeper has lost the groups of {0}, or is another one: group={1} last={2}; what is"
-                + " served goes on, and no configuration changes",
-            paths.cluster(),
-            known,
-            last);
-        return;
-      }
+  private void checkCluster(long found, long creation) {
+    if (found <= 0 || (cluster != 0 && found != cluster) || creation < lastCreation) {
+      disconnect();
+      LOGGER.log(
+          Level.ERROR,
+          "ZooKeeper has lost groups of {0}, or is another one: cluster={1} known={2} creation={3}"
+              + " seen={4}; what is served goes on, and no configuration changes",
+          paths.cluster(),
+          Long.toHexString(found),
+          Long.toHexString(cluster),
+          Long.toHexString(creation),
+          Long.toHexString(lastCreation));
+    } else {
+      cluster = found;
+      lastCreation = creation;
     }
   }
 
@@ -191,11 +215,21 @@ final class ClusterView {
     nodesChanged = true;
   }
 
-  /** Adopts the content of a group's znode. */
-  void onGroup(long id, byte[] content, int version, long modified) {
+  /** Adopts the content of a group's znode, read or written. */
+  void onGroup(long id, byte[] content, Stat stat) {
+    onGroup(id, content, stat.getVersion(), stat.getCzxid(), stat.getMzxid());
+  }
+
+  /** Adopts the content of the znode of a group that was created in a change with this zxid. */
+  void onCreated(long id, byte[] content, long zxid) {
+    onGroup(id, content, 0, zxid, zxid);
+  }
+
+  private void onGroup(long id, byte[] content, int version, long created, long modified) {
     final GroupState state = parse(id, content, version, modified);
     final GroupState known = groups.get(id);
     if (state != null && (known == null || known.getVersion() < version)) {
+      lastCreation = Math.max(lastCreation, created);
       groups.put(id, state);
       changed.add(id);
       dropped.remove(id);
@@ -229,12 +263,12 @@ final class ClusterView {
   }
 
   /** The groups that were dropped last, if they have changed since they were taken; or null. */
-  Collection<DroppedGroup> takeDroppedLast() {
+  Collection<Long> takeDroppedLast() {
     if (!droppedLastChanged) {
       return null;
     }
     droppedLastChanged = false;
-    return droppedLast.getGroupsList();
+    return Coordinator.ids(droppedLast);
   }
 
   /** The groups that were dropped last, by a znode's content. */
@@ -307,8 +341,7 @@ final class ClusterView {
               } else if (code != Code.OK) {
                 fail(path, code);
               } else if (group != 0) {
-                final Stat stat = event.getStat();
-                onGroup(group, event.getData(), stat.getVersion(), stat.getMzxid());
+                onGroup(group, event.getData(), event.getStat());
               } else {
                 onNode(node, event);
               }

@@ -1,11 +1,11 @@
 package dev.ringfetch.index.zookeeper;
 
+import dev.ringfetch.index.coordinator.Coordinator;
 import dev.ringfetch.index.coordinator.Coordinator.Answer;
 import dev.ringfetch.index.coordinator.Coordinator.Result;
 import dev.ringfetch.index.v1.GroupState;
 import java.lang.System.Logger;
 import java.lang.System.Logger.Level;
-import java.nio.charset.StandardCharsets;
 import java.util.ArrayList;
 import java.util.List;
 import org.apache.curator.framework.api.CuratorEvent;
@@ -15,14 +15,16 @@ import org.apache.zookeeper.KeeperException.Code;
 import org.apache.zookeeper.data.Stat;
 
 /**
- * The creation of a group: creates its name and its znode, and advances the last id, in one change
- * that is conditional on the version of the last id. So each id is assigned once, and smaller ids
- * are older. If the group replaces another one, the same change drops that one.
+ * The creation of a group: creates its name and its znode, and writes the parent of the groups, in
+ * one change that is conditional on the parent's version. So an attempt whose answer is lost has no
+ * effect later than the next creation. If the group replaces another one, the same change drops
+ * that one.
  */
 final class Creation extends Request {
   private static final Logger LOGGER = System.getLogger(Creation.class.getName());
   private static final int NAME = 0;
-  private static final int COUNTER = 1;
+  private static final int PARENT = 1;
+  private static final int GROUP = 2;
   private static final int REPLACED = 3;
 
   private final GroupState first;
@@ -30,10 +32,10 @@ final class Creation extends Request {
   /** The group to replace, in the state that the caller has seen; null if none. */
   private final GroupState replaced;
 
-  /** The id of the last attempt, and the version of the last id as the attempt's condition. */
+  /** The id of the last attempt, and the version of the parent as the attempt's condition. */
   private long id;
 
-  private int counterVersion;
+  private int parentVersion;
 
   /**
    * @param first without group, version and epoch
@@ -60,52 +62,41 @@ final class Creation extends Request {
             (code, event) -> {
               if (code != Code.OK) {
                 fail(code);
-              } else if (isLost() && event.getStat().getVersion() != counterVersion) {
+              } else if (isLost() && event.getStat().getVersion() != parentVersion) {
                 decide();
               } else {
-                attempt(event);
+                attempt(event.getStat().getVersion());
               }
             });
   }
 
-  private void attempt(CuratorEvent counter) {
-    try {
-      id = number(counter.getData()) + 1;
-    } catch (NumberFormatException e) {
-      LOGGER.log(Level.ERROR, "path={0} in ZooKeeper is not a number", context.paths().groups());
-      end(Result.UNKNOWN, null);
-      return;
-    }
-    counterVersion = counter.getStat().getVersion();
-    if (replaced == null) {
-      context.ensemble().change(this::changes, this::onSent);
-    } else {
-      readDropped(
-          dropped ->
-              context
-                  .ensemble()
-                  .change(operation -> replacement(operation, dropped), this::onSent));
-    }
+  private void attempt(int version) {
+    readDropped(
+        dropped -> {
+          if (!isLost()) { // else the first attempt may yet arrive
+            id = context.view().drawGroup(dropped.groups());
+            parentVersion = version;
+          }
+          context.ensemble().change(operation -> changes(operation, dropped), this::onSent);
+        });
   }
 
-  private List<CuratorOp> replacement(TransactionOp operation, LastDropped dropped)
-      throws Exception {
-    final byte[] number = Long.toUnsignedString(id).getBytes(StandardCharsets.US_ASCII);
+  private List<CuratorOp> changes(TransactionOp operation, LastDropped dropped) throws Exception {
     final ClusterPaths paths = context.paths();
+    final String name = paths.name(first.getIndex());
+    final byte[] named = ClusterPaths.content(id);
+    final byte[] cluster = ClusterPaths.content(context.view().cluster());
     final List<CuratorOp> changes = new ArrayList<>();
-    changes.add(operation.setData().forPath(paths.name(first.getIndex()), number));
-    changes.add(operation.setData().withVersion(counterVersion).forPath(paths.groups(), number));
+    changes.add(
+        replaced == null
+            ? operation.create().forPath(name, named)
+            : operation.setData().forPath(name, named));
+    changes.add(operation.setData().withVersion(parentVersion).forPath(paths.groups(), cluster));
     changes.add(operation.create().forPath(paths.group(id), content()));
-    changes.addAll(dropped.drop(operation, paths, replaced));
+    if (replaced != null) {
+      changes.addAll(dropped.drop(operation, paths, replaced));
+    }
     return changes;
-  }
-
-  private List<CuratorOp> changes(TransactionOp operation) throws Exception {
-    final byte[] number = Long.toUnsignedString(id).getBytes(StandardCharsets.US_ASCII);
-    return List.of(
-        operation.create().forPath(context.paths().name(first.getIndex()), number),
-        operation.setData().withVersion(counterVersion).forPath(context.paths().groups(), number),
-        operation.create().forPath(context.paths().group(id), content()));
   }
 
   private byte[] content() {
@@ -120,11 +111,11 @@ final class Creation extends Request {
     switch (code) {
       case OK -> {
         // All changes of one request have the same zxid.
-        final Stat counter = event.getOpResults().get(COUNTER).getResultStat();
+        final Stat parent = event.getOpResults().get(PARENT).getResultStat();
         if (replaced != null) {
           context.view().onNoGroup(replaced.getGroup());
         }
-        context.view().onGroup(id, content(), 0, counter.getMzxid());
+        context.view().onCreated(id, content(), parent.getMzxid());
         end(Result.DONE, context.view().group(id));
       }
       case BADVERSION, NONODE -> {
@@ -141,6 +132,9 @@ final class Creation extends Request {
       case NODEEXISTS -> {
         if (event.getOpResults().get(NAME).getError() == Code.NODEEXISTS.intValue()) {
           readNamed();
+        } else if (event.getOpResults().get(GROUP).getError() == Code.NODEEXISTS.intValue()) {
+          forgetLoss(); // another group has the id
+          readGroup(id, this::proceed);
         } else {
           fail(code);
         }
@@ -169,16 +163,14 @@ final class Creation extends Request {
                 proceed(); // it is free again
               } else if (code != Code.OK) {
                 fail(code);
+              } else if (ClusterPaths.id(event.getData()) == 0) {
+                LOGGER.log(
+                    Level.ERROR,
+                    "path={0} in ZooKeeper is not the id of a group",
+                    context.paths().name(first.getIndex()));
+                end(Result.CONFLICT, null);
               } else {
-                try {
-                  readNamedGroup(number(event.getData()));
-                } catch (NumberFormatException e) {
-                  LOGGER.log(
-                      Level.ERROR,
-                      "path={0} in ZooKeeper is not a number",
-                      context.paths().name(first.getIndex()));
-                  end(Result.CONFLICT, null);
-                }
+                readNamedGroup(ClusterPaths.id(event.getData()));
               }
             });
   }
@@ -192,28 +184,40 @@ final class Creation extends Request {
             proceed(); // dropped meanwhile, and with it the name
           } else if (isOurs(now)) {
             end(Result.DONE, now);
-          } else if (isLost() && Long.compareUnsigned(named, id) > 0) {
-            end(Result.UNKNOWN, null); // ours may have been there before
+          } else if (isLost()) {
+            unlessDropped(() -> end(Result.CONFLICT, now));
           } else {
             end(Result.CONFLICT, now);
           }
         });
   }
 
-  /** Decides whether an attempt whose answer was lost has advanced the last id. */
+  /** Decides whether an attempt whose answer was lost has created the group. */
   private void decide() {
     readGroup(
         id,
         () -> {
           final GroupState now = context.view().group(id);
-          if (now == null) {
-            end(Result.UNKNOWN, null); // an attempt's, dropped since, or another's
-          } else if (isOurs(now)) {
+          if (now != null && isOurs(now)) {
             end(Result.DONE, now);
           } else {
-            // Another group has the id: no attempt had an effect.
-            forgetLoss();
-            proceed();
+            unlessDropped(
+                () -> { // no attempt had an effect, or has one later
+                  forgetLoss();
+                  proceed();
+                });
+          }
+        });
+  }
+
+  /** Ends the request if an attempt has created the group, which was dropped since. */
+  private void unlessDropped(Runnable then) {
+    readDropped(
+        dropped -> {
+          if (Coordinator.ids(dropped.groups()).contains(id)) {
+            end(Result.UNKNOWN, null);
+          } else {
+            then.run();
           }
         });
   }
@@ -227,11 +231,5 @@ final class Creation extends Request {
   @Override
   String subject() {
     return "to create a group: index=" + first.getIndex();
-  }
-
-  /** The id of the last group that was created, by its znode's content. */
-  static long number(byte[] content) {
-    final String text = new String(content, StandardCharsets.US_ASCII);
-    return text.isEmpty() ? 0 : Long.parseUnsignedLong(text);
   }
 }

@@ -154,10 +154,9 @@ final class Ensemble implements AutoCloseable {
     start(() -> client.getChildren().inBackground(to(completion)).forPath(path), completion);
   }
 
-  /** Creates a permanent znode without content. */
-  void create(String path, Completion completion) {
-    start(
-        () -> client.create().inBackground(to(completion)).forPath(path, new byte[0]), completion);
+  /** Creates a permanent znode. */
+  void create(String path, byte[] content, Completion completion) {
+    start(() -> client.create().inBackground(to(completion)).forPath(path, content), completion);
   }
 
   /** Completes when the client's ZooKeeper server has everything that was committed before. */

@@ -97,9 +97,7 @@ final class GroupChange extends Request {
           end(Result.DONE, null);
         } else {
           final Stat stat = event.getOpResults().get(0).getResultStat();
-          context
-              .view()
-              .onGroup(seen.getGroup(), changed.toByteArray(), stat.getVersion(), stat.getMzxid());
+          context.view().onGroup(seen.getGroup(), changed.toByteArray(), stat);
           end(Result.DONE, context.view().group(seen.getGroup()));
         }
       }

@@ -12,7 +12,6 @@ import java.util.function.Consumer;
 import org.apache.curator.framework.api.transaction.CuratorOp;
 import org.apache.curator.framework.api.transaction.TransactionOp;
 import org.apache.zookeeper.KeeperException.Code;
-import org.apache.zookeeper.data.Stat;
 
 /**
  * A conditional change under way.
@@ -93,8 +92,7 @@ abstract class Request {
             context.paths().group(group),
             (code, event) -> {
               if (code == Code.OK) {
-                final Stat stat = event.getStat();
-                context.view().onGroup(group, event.getData(), stat.getVersion(), stat.getMzxid());
+                context.view().onGroup(group, event.getData(), event.getStat());
                 then.run();
               } else if (code == Code.NONODE) {
                 context.view().onNoGroup(group);

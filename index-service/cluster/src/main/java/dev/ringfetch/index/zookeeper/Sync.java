@@ -5,7 +5,6 @@ import dev.ringfetch.index.coordinator.Coordinator.Result;
 import java.util.Set;
 import java.util.TreeSet;
 import org.apache.zookeeper.KeeperException.Code;
-import org.apache.zookeeper.data.Stat;
 
 /**
  * A read of all present groups: first makes a lagging ZooKeeper server catch up, then reads the
@@ -64,14 +63,9 @@ final class Sync extends Request {
             inAttempt(
                 (code, event) -> {
                   if (code == Code.OK) { // else it was dropped since
-                    final Stat stat = event.getStat();
                     context
                         .view()
-                        .onGroup(
-                            context.paths().groupAt(path),
-                            event.getData(),
-                            stat.getVersion(),
-                            stat.getMzxid());
+                        .onGroup(context.paths().groupAt(path), event.getData(), event.getStat());
                   }
                   unread.remove(path);
                   endIfRead();

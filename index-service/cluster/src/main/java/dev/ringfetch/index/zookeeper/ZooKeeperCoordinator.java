@@ -2,11 +2,11 @@ package dev.ringfetch.index.zookeeper;
 
 import dev.ringfetch.index.coordinator.Coordinator;
 import dev.ringfetch.index.v1.Configuration;
-import dev.ringfetch.index.v1.DroppedGroup;
 import dev.ringfetch.index.v1.GroupState;
 import dev.ringfetch.index.v1.Node;
 import java.lang.System.Logger;
 import java.lang.System.Logger.Level;
+import java.security.SecureRandom;
 import java.util.ArrayDeque;
 import java.util.ArrayList;
 import java.util.Collection;
@@ -14,7 +14,7 @@ import java.util.HashSet;
 import java.util.List;
 import java.util.Queue;
 import java.util.Set;
-import java.util.function.Consumer;
+import java.util.function.LongSupplier;
 
 /**
  * A coordinator on ZooKeeper, through Curator.
@@ -73,16 +73,21 @@ public final class ZooKeeperCoordinator implements Coordinator {
 
   /** Creates the coordinator, which begins to connect to ZooKeeper. */
   public ZooKeeperCoordinator(ZooKeeperAddress address) {
+    this(address, new SecureRandom()::nextLong);
+  }
+
+  /** Same, with a source of the ids of the cluster and its groups. */
+  ZooKeeperCoordinator(ZooKeeperAddress address, LongSupplier random) {
     this.address = address;
     paths = new ClusterPaths(address.cluster());
     ensemble = new Ensemble(address, new Links());
-    view = new ClusterView(ensemble, paths);
+    view = new ClusterView(ensemble, paths, random);
     announcement = new Announcement(ensemble, paths, view, System::nanoTime);
   }
 
   @Override
-  public void announce(Node self, Consumer<Node> taken) {
-    announcement.begin(self, taken);
+  public void announce(Node self, Admission admission) {
+    announcement.begin(self, admission);
     announcement.check();
   }
 
@@ -232,7 +237,7 @@ public final class ZooKeeperCoordinator implements Coordinator {
       listener.onGroup(group);
       calls++;
     }
-    final Collection<DroppedGroup> droppedLast = view.takeDroppedLast();
+    final Collection<Long> droppedLast = view.takeDroppedLast();
     if (droppedLast != null) {
       listener.onDroppedGroups(droppedLast);
       calls++;

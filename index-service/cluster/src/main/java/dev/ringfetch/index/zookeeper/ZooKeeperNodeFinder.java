@@ -2,7 +2,6 @@ package dev.ringfetch.index.zookeeper;
 
 import dev.ringfetch.index.client.NodeFinder;
 import dev.ringfetch.index.coordinator.Coordinator;
-import dev.ringfetch.index.v1.DroppedGroup;
 import dev.ringfetch.index.v1.GroupState;
 import dev.ringfetch.index.v1.Node;
 import java.io.IOException;
@@ -61,7 +60,7 @@ public final class ZooKeeperNodeFinder implements NodeFinder {
     public void onDropped(long group) {}
 
     @Override
-    public void onDroppedGroups(Collection<DroppedGroup> newest) {}
+    public void onDroppedGroups(Collection<Long> newest) {}
 
     @Override
     public void onNodes(Collection<Node> living) {

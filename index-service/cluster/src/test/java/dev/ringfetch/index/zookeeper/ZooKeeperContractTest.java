@@ -3,6 +3,7 @@ package dev.ringfetch.index.zookeeper;
 import dev.ringfetch.index.coordinator.Coordinator;
 import dev.ringfetch.index.coordinator.CoordinatorContract;
 import java.nio.file.Path;
+import java.util.function.LongSupplier;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.io.TempDir;
@@ -26,7 +27,7 @@ final class ZooKeeperContractTest extends CoordinatorContract {
   }
 
   @Override
-  protected Coordinator connect() {
-    return new ZooKeeperCoordinator(new ZooKeeperAddress(zooKeeper.address(), cluster));
+  protected Coordinator connect(LongSupplier ids) {
+    return new ZooKeeperCoordinator(new ZooKeeperAddress(zooKeeper.address(), cluster), ids);
   }
 }

@@ -152,13 +152,13 @@ final class ZooKeeperFaultTest {
     assertNull(party.await(Result.DONE, drop));
     party.await("what was dropped", () -> !party.droppedLast().isEmpty());
     assertEquals(1, party.droppedLast().size(), "once");
-    assertEquals(doomed.getGroup(), party.droppedLast().get(0).getGroup());
+    assertEquals(doomed.getGroup(), party.droppedLast().get(0));
   }
 
   @Test
   void lostAnswerOfACreationIsFoundByTheNonce() throws Exception {
     final Party party = cuttable(established("one"));
-    proxy.holdAnswersAfter(1); // that which says what the last id is
+    proxy.holdAnswersAfter(2); // those to the reads before
     final Answered create = party.create("two", 1);
     pollUntilThereAre(2, party);
     cutAndResume();
@@ -166,7 +166,7 @@ final class ZooKeeperFaultTest {
     assertEquals(created, other.groups().get(created.getGroup()));
     party.awaitConnected();
 
-    proxy.holdAnswersAfter(1);
+    proxy.holdAnswersAfter(2);
     final Answered again = party.create("three", 1);
     pollUntilThereAre(3, party);
     final GroupState three =
@@ -344,7 +344,8 @@ final class ZooKeeperFaultTest {
     try (CuratorFramework client =
         CuratorFrameworkFactory.newClient(zooKeeper.address(), new RetryOneTime(100))) {
       client.start();
-      final String path = "/ringfetch/closed" + cluster + "/groups/" + created.getGroup();
+      final String path =
+          "/ringfetch/closed" + cluster + "/groups/" + Long.toHexString(created.getGroup());
       assertThrows(NoAuthException.class, () -> client.getData().forPath(path));
       assertThrows(NoAuthException.class, () -> client.setData().forPath(path, new byte[0]));
     }

@@ -7,7 +7,9 @@ import dev.ringfetch.index.v1.EpochBegin;
 import dev.ringfetch.index.v1.GroupState;
 import dev.ringfetch.index.v1.Node;
 import java.util.Collection;
-import java.util.function.Consumer;
+import java.util.List;
+import java.util.function.LongPredicate;
+import java.util.function.LongSupplier;
 
 /**
  * The coordinator of a cluster: stores the state of each group, which changes sequentially and
@@ -43,6 +45,23 @@ public interface Coordinator extends AutoCloseable {
     void onAnswer(Result result, GroupState state);
   }
 
+  /** The node's side of its admission to the cluster. Called within {@link #poll}, or before. */
+  @FunctionalInterface
+  interface Admission {
+    /**
+     * Called once, before the node is announced and anything else is delivered.
+     *
+     * @param cluster id of the cluster, drawn at random when its first node came; positive
+     * @return false to refuse: the process is not announced, and nothing is delivered
+     */
+    default boolean onCluster(long cluster) {
+      return true;
+    }
+
+    /** Called if the coordinator refuses this process, as another one is alive as its node. */
+    void onTaken(Node other);
+  }
+
   /** A receiver of changes. */
   interface Listener {
     /** Called with the newest state of a group. */
@@ -55,7 +74,7 @@ public interface Coordinator extends AutoCloseable {
      * Called with the groups that were dropped last, including groups that the listener does not
      * know. Groups that are not in the list may have been dropped earlier.
      */
-    void onDroppedGroups(Collection<DroppedGroup> newest);
+    void onDroppedGroups(Collection<Long> newest);
 
     /** Called with all nodes that are alive, or whose death the coordinator has not noticed. */
     void onNodes(Collection<Node> nodes);
@@ -70,18 +89,17 @@ public interface Coordinator extends AutoCloseable {
   /**
    * Announces this node, until it withdraws, the coordinator is closed or the process ends.
    *
+   * <p>First the node compares the cluster with the one that its data directory belongs to.
+   *
    * <p>If another process {@linkplain #mayLiveBeside elsewhere} is announced as this node, this
    * process waits until that announcement is gone, and nothing is delivered meanwhile: the other
    * process may have been killed a moment ago, or one of the two runs on a copy of the node's
    * directory. If the coordinator knows that the other process is alive, it refuses this one. An
    * earlier process at the same address is replaced at once.
-   *
-   * @param taken receives, within {@link #poll}, the other process if this one is refused; nothing
-   *     is delivered then
    */
-  void announce(Node self, Consumer<Node> taken);
+  void announce(Node self, Admission admission);
 
-  /** Same, without a receiver of the refusal. */
+  /** Same, to any cluster, without a receiver of the refusal. */
   default void announce(Node self) {
     announce(self, other -> {});
   }
@@ -100,7 +118,20 @@ public interface Coordinator extends AutoCloseable {
   void withdraw();
 
   /**
-   * Creates a group, with its first configuration as won.
+   * Draws an id at random: 63 bits, not 0.
+   *
+   * @param isTaken whether a group has or had the id, as far as the coordinator knows
+   */
+  static long drawId(LongSupplier random, LongPredicate isTaken) {
+    long id;
+    do {
+      id = random.getAsLong() >>> 1;
+    } while (id == 0 || isTaken.test(id));
+    return id;
+  }
+
+  /**
+   * Creates a group with an id drawn at random, and with its first configuration as won.
    *
    * @param first without group, version and epoch. Ends with CONFLICT and its state if there is an
    *     index of that name.
@@ -156,16 +187,17 @@ public interface Coordinator extends AutoCloseable {
 
   /** Returns the list of dropped groups with another one added. */
   static DroppedGroups dropped(DroppedGroups before, GroupState group) {
-    final DroppedGroup last =
-        DroppedGroup.newBuilder()
-            .setGroup(group.getGroup())
-            .setDefinition(group.getDefinition())
-            .build();
+    final DroppedGroup last = DroppedGroup.newBuilder().setGroup(group.getGroup()).build();
     final DroppedGroups.Builder next = before.toBuilder().addGroups(last);
     while (next.getGroupsCount() > DROPPED_LIMIT) {
       next.removeGroups(0);
     }
     return next.build();
+  }
+
+  /** Returns the ids of dropped groups. */
+  static List<Long> ids(DroppedGroups dropped) {
+    return dropped.getGroupsList().stream().map(DroppedGroup::getGroup).toList();
   }
 
   /** Drops a group, and adds it to the list of dropped groups. */

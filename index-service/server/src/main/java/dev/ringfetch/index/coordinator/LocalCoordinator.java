@@ -4,6 +4,7 @@ import dev.ringfetch.index.v1.Configuration;
 import dev.ringfetch.index.v1.DroppedGroups;
 import dev.ringfetch.index.v1.GroupState;
 import dev.ringfetch.index.v1.Node;
+import java.security.SecureRandom;
 import java.util.ArrayDeque;
 import java.util.Collection;
 import java.util.HashMap;
@@ -13,7 +14,7 @@ import java.util.Map;
 import java.util.Queue;
 import java.util.Set;
 import java.util.TreeMap;
-import java.util.function.Consumer;
+import java.util.function.LongSupplier;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -27,12 +28,21 @@ public final class LocalCoordinator implements Coordinator {
     private final Map<Long, GroupState> groups = new TreeMap<>();
     private final Map<Long, Node> nodes = new TreeMap<>();
     private final Set<LocalCoordinator> connected = new HashSet<>();
+    private final LongSupplier random;
+    private final long cluster;
     private DroppedGroups dropped = DroppedGroups.getDefaultInstance();
-    private long lastGroup;
     private long lastEpoch;
 
     /** Creates a cluster without nodes and groups. */
-    public Truth() {}
+    public Truth() {
+      this(new SecureRandom()::nextLong);
+    }
+
+    /** Same, with a source of the ids of the cluster and its groups. */
+    Truth(LongSupplier random) {
+      this.random = random;
+      cluster = Coordinator.drawId(random, id -> false);
+    }
 
     /** Connects a node. */
     public LocalCoordinator connect() {
@@ -50,6 +60,19 @@ public final class LocalCoordinator implements Coordinator {
         }
       }
       return null;
+    }
+
+    private GroupState create(GroupState first) {
+      final long id =
+          Coordinator.drawId(
+              random,
+              drawn -> groups.containsKey(drawn) || Coordinator.ids(dropped).contains(drawn));
+      return put(first.toBuilder().setGroup(id).setVersion(0));
+    }
+
+    private void drop(GroupState group) {
+      groups.remove(group.getGroup());
+      dropped = Coordinator.dropped(dropped, group);
     }
 
     /** Stores a state, with an epoch for its won or recovered configuration. */
@@ -84,8 +107,8 @@ public final class LocalCoordinator implements Coordinator {
   private DroppedGroups toldDropped = DroppedGroups.getDefaultInstance();
   private Map<Long, Node> toldNodes = Map.of();
   private Node self;
-  private @Nullable Node refusedFor; // null if this process is not refused
-  private Consumer<Node> taken = other -> {}; // until it is called
+  private boolean refused;
+  private @Nullable Runnable refusal; // until it has been called
   private boolean reachable = true;
   private boolean toldReachable;
   private volatile Runnable wakeUp = () -> {};
@@ -120,15 +143,20 @@ public final class LocalCoordinator implements Coordinator {
    * ends with its process.
    */
   @Override
-  public void announce(Node self, Consumer<Node> taken) {
+  public void announce(Node self, Admission admission) {
     if (this.self != null || self.getId() == 0 || self.getIncarnation() == 0) {
       throw new IllegalArgumentException("node=" + self + " announced=" + this.self);
+    }
+    refused = !admission.onCluster(truth.cluster);
+    if (refused) {
+      wakeUp.run();
+      return;
     }
     synchronized (truth) {
       final Node there = truth.nodes.get(self.getId());
       if (there != null && Coordinator.mayLiveBeside(there, self)) {
-        refusedFor = there;
-        this.taken = taken;
+        refused = true;
+        refusal = () -> admission.onTaken(there);
         wakeUp.run();
         return;
       }
@@ -160,9 +188,7 @@ public final class LocalCoordinator implements Coordinator {
         final boolean same = first.getWon().getNonce() == there.getWon().getNonce();
         end(answer, same ? Result.DONE : Result.CONFLICT, there);
       } else {
-        final GroupState created =
-            truth.put(first.toBuilder().setGroup(++truth.lastGroup).setVersion(0));
-        end(answer, Result.DONE, created);
+        end(answer, Result.DONE, truth.create(first));
         truth.tellAll();
       }
     }
@@ -210,11 +236,8 @@ public final class LocalCoordinator implements Coordinator {
         final boolean isOurs = there != null && isIn(there, first.getWon());
         end(answer, isOurs ? Result.DONE : Result.CONFLICT, there);
       } else {
-        truth.groups.remove(now.getGroup());
-        truth.dropped = Coordinator.dropped(truth.dropped, now);
-        final GroupState created =
-            truth.put(first.toBuilder().setGroup(++truth.lastGroup).setVersion(0));
-        end(answer, Result.DONE, created);
+        truth.drop(now);
+        end(answer, Result.DONE, truth.create(first));
         truth.tellAll();
       }
     }
@@ -237,8 +260,7 @@ public final class LocalCoordinator implements Coordinator {
       } else {
         final GroupState.Builder changed = change.of(now.toBuilder());
         if (changed == null) {
-          truth.groups.remove(now.getGroup());
-          truth.dropped = Coordinator.dropped(truth.dropped, now);
+          truth.drop(now);
           end(answer, Result.DONE, null);
         } else {
           end(answer, Result.DONE, truth.put(changed.setVersion(now.getVersion() + 1)));
@@ -279,7 +301,7 @@ public final class LocalCoordinator implements Coordinator {
       if (!truth.connected.contains(this)) {
         return 0; // closed
       }
-      connected = reachable && refusedFor == null;
+      connected = reachable && !refused;
       groups = List.copyOf(truth.groups.values());
       dropped = truth.dropped;
       if (connected && self != null) {
@@ -297,9 +319,9 @@ public final class LocalCoordinator implements Coordinator {
       listener.onConnected(connected);
       calls++;
     }
-    if (refusedFor != null) {
-      taken.accept(refusedFor);
-      taken = other -> {};
+    if (refusal != null) {
+      refusal.run();
+      refusal = null;
     }
     if (connected) {
       calls += deliver(groups, listener);
@@ -334,7 +356,7 @@ public final class LocalCoordinator implements Coordinator {
     int calls = 0;
     if (!dropped.equals(toldDropped)) {
       toldDropped = dropped;
-      listener.onDroppedGroups(dropped.getGroupsList());
+      listener.onDroppedGroups(Coordinator.ids(dropped));
       calls++;
     }
     if (!nodes.equals(toldNodes)) {

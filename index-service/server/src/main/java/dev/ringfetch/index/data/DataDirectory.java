@@ -62,7 +62,7 @@ public final class DataDirectory implements AutoCloseable {
 
   private final Path path;
   private final Lock lock;
-  private final Identity identity;
+  private volatile Identity identity;
   private final GatePage gate;
   private final Path lockPath;
   private final Object gateKey;
@@ -251,14 +251,15 @@ public final class DataDirectory implements AutoCloseable {
       if (gate.last() != 0) {
         throw new IOException("was served, but its identity is missing: file=" + file);
       }
-      return new Identity(randomId(), boot, place, 1);
+      return new Identity(randomId(), boot, place, 1, 0);
     }
     final Identity last = Identity.read(file);
     if (claim != Claim.COPY) {
       checkPlace(directory, last, place);
       checkMount(directory, claim, last, boot, place);
     }
-    return new Identity(last.id(), boot, place, Math.max(last.incarnation(), gate.last()) + 1);
+    final long incarnation = Math.max(last.incarnation(), gate.last()) + 1;
+    return new Identity(last.id(), boot, place, incarnation, last.cluster());
   }
 
   private static void checkPlace(Path directory, Identity last, Place now) throws IOException {
@@ -330,6 +331,35 @@ public final class DataDirectory implements AutoCloseable {
   /** The owner's incarnation: positive and unique. */
   public long incarnation() {
     return identity.incarnation();
+  }
+
+  /** Id of the cluster of which the directory is a node; 0 for none yet. */
+  public long cluster() {
+    return identity.cluster();
+  }
+
+  /**
+   * Makes the directory a node of a cluster, durably and for its whole life, if it is none yet. Its
+   * node takes no part in the cluster before.
+   *
+   * @throws IOException if it belongs to another cluster, or the disk fails, with the reason as its
+   *     message
+   */
+  public void join(long cluster) throws IOException {
+    final long before = identity.cluster();
+    if (before == 0) {
+      checkOwned();
+      final Identity joined = identity.inCluster(cluster);
+      write(joined, path);
+      identity = joined;
+    } else if (before != cluster) {
+      throw new IOException(
+          String.format(
+              "the data directory is a node of cluster=%016x, and the coordinator has"
+                  + " cluster=%016x: start on the coordinator of the former, whose data may have to"
+                  + " be restored, or on an empty directory: data=%s",
+              before, cluster, path));
+    }
   }
 
   /** The gate, which the owner moves to its {@link #incarnation()} before it serves. */

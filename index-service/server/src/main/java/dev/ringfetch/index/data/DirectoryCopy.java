@@ -36,7 +36,8 @@ public record DirectoryCopy(Path path, long origin) {
     final Identity identity = Identity.read(source.resolve(DataDirectory.IDENTITY));
     DataDirectory.createLock(path);
     DataDirectory.createGate(path);
-    new Identity(identity.id(), Identity.NO_BOOT, Place.NONE, identity.incarnation())
+    new Identity(
+            identity.id(), Identity.NO_BOOT, Place.NONE, identity.incarnation(), identity.cluster())
         .write(new HostDisk(path), DataDirectory.IDENTITY);
     new HostDisk(path.getParent()).syncDirectory();
   }

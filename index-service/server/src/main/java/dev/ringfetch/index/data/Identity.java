@@ -16,7 +16,7 @@ import java.util.regex.Pattern;
 import java.util.zip.CRC32C;
 
 /**
- * The identity of a data directory: a file of six lines of text, always replaced as a whole.
+ * The identity of a data directory: a file of seven lines of text, always replaced as a whole.
  *
  * <pre>
  *   ringfetch-data 1
@@ -25,18 +25,20 @@ import java.util.zip.CRC32C;
  *   place 0000000000000801 000000000002c0fe
  *                                          device and inode of the directory then; 0 0: a copy's
  *   incarnation 000000000000000007         of the server that owned it last
+ *   cluster 0123456789abcdef               of which the directory is a node; 0: of none yet
  *   crc32c 0a1b2c3d                        of the lines before
  * </pre>
  *
  * <p>All identities have the same length, except in files of earlier versions, which lack the
- * place, or the leading zeros of the incarnation.
+ * place, the cluster, or the leading zeros of the incarnation.
  *
  * @param id 128 random bits, in hexadecimal.
  * @param boot boot id of the kernel on which the owner ran.
  * @param place of the directory when the owner had it.
  * @param incarnation of the owner, positive.
+ * @param cluster id of the cluster; 0 for none.
  */
-record Identity(String id, String boot, Place place, long incarnation) {
+record Identity(String id, String boot, Place place, long incarnation, long cluster) {
   /** Value instead of a boot id before the first owner. */
   static final String NO_BOOT = "none";
 
@@ -44,7 +46,8 @@ record Identity(String id, String boot, Place place, long incarnation) {
       Pattern.compile(
           "(ringfetch-data 1\\nid ([0-9a-f]{32})\\nboot ([0-9a-zA-Z-]{1,64})\\n"
               + "(?:place ([0-9a-f]{16}) ([0-9a-f]{16})\\n)?"
-              + "incarnation (0{0,17}[1-9][0-9]{0,17})\\n)crc32c ([0-9a-f]{8})\\n");
+              + "incarnation (0{0,17}[1-9][0-9]{0,17})\\n"
+              + "(?:cluster ([0-7][0-9a-f]{15})\\n)?)crc32c ([0-9a-f]{8})\\n");
   private static final int LENGTH_LIMIT = 4096;
 
   /** Reads an identity. */
@@ -54,7 +57,7 @@ record Identity(String id, String boot, Place place, long incarnation) {
     }
     // Each byte is a character, so that any damage is reported as such.
     final Matcher matcher = TEXT.matcher(Files.readString(path, ISO_8859_1));
-    if (!matcher.matches() || !checksum(matcher.group(1)).equals(matcher.group(7))) {
+    if (!matcher.matches() || !checksum(matcher.group(1)).equals(matcher.group(8))) {
       throw damaged(path);
     }
     final Place place =
@@ -62,7 +65,11 @@ record Identity(String id, String boot, Place place, long incarnation) {
             ? Place.NONE
             : new Place(number(matcher.group(4)), number(matcher.group(5)));
     return new Identity(
-        matcher.group(2), matcher.group(3), place, Long.parseLong(matcher.group(6)));
+        matcher.group(2),
+        matcher.group(3),
+        place,
+        Long.parseLong(matcher.group(6)),
+        matcher.group(7) == null ? 0 : number(matcher.group(7)));
   }
 
   private static long number(String hex) {
@@ -72,6 +79,11 @@ record Identity(String id, String boot, Place place, long incarnation) {
   /** The first 64 bits of the id. */
   long origin() {
     return Long.parseUnsignedLong(id, 0, Long.BYTES * 2, 16);
+  }
+
+  /** Same, as a node of a cluster. */
+  Identity inCluster(long joined) {
+    return new Identity(id, boot, place, incarnation, joined);
   }
 
   private static IOException damaged(Path path) {
@@ -96,12 +108,20 @@ record Identity(String id, String boot, Place place, long incarnation) {
     final String lines =
         String.format(
             Locale.ROOT,
-            "ringfetch-data 1\nid %s\nboot %s\nplace %016x %016x\nincarnation %018d\n",
+            """
+            ringfetch-data 1
+            id %s
+            boot %s
+            place %016x %016x
+            incarnation %018d
+            cluster %016x
+            """,
             id,
             boot,
             place.device(),
             place.inode(),
-            incarnation);
+            incarnation,
+            cluster);
     final ByteBuffer text =
         ByteBuffer.wrap((lines + "crc32c " + checksum(lines) + "\n").getBytes(US_ASCII));
     final String unfinished = name + ".new";

@@ -72,6 +72,16 @@ public final class IndexCreations {
   /** As {@link IndexCatalog#create}. */
   public void create(
       String index, IndexKind kind, Durability durability, int count, IndexCatalog.Created told) {
+    if (durability == Durability.INTERVAL) {
+      told.onEnd(
+          0,
+          false,
+          Status.FAILED_PRECONDITION
+              .withDescription(
+                  "a cluster has the levels MEMORY, LEADER_DISK and DISK: durability=" + durability)
+              .asException());
+      return;
+    }
     final String name = index.isEmpty() ? ServedIndex.DEFAULT_NAME : index;
     node.execute(
         () -> {
@@ -112,20 +122,6 @@ public final class IndexCreations {
           false,
           Status.RESOURCE_EXHAUSTED
               .withDescription("too many indexes: limit=" + ServedIndex.MAX_INDEXES + " a cluster")
-              .asException());
-      return;
-    }
-    final long aside = replicas.putAsideNumber();
-    if (aside != 0) {
-      told.onEnd(
-          0,
-          false,
-          Status.FAILED_PRECONDITION
-              .withDescription(
-                  "the coordinator has never had what this node's disk has, and would give its"
-                      + " numbers to other indexes: restore the coordinator's data, or move the"
-                      + " node's data directory away: group="
-                      + aside)
               .asException());
       return;
     }

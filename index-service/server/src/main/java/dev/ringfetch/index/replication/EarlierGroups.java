@@ -1,11 +1,9 @@
 package dev.ringfetch.index.replication;
 
-import com.google.protobuf.ByteString;
 import dev.ringfetch.index.log.GroupStoreException;
-import dev.ringfetch.index.v1.DroppedGroup;
 import dev.ringfetch.index.v1.GroupState;
 import java.util.Collection;
-import java.util.HashMap;
+import java.util.HashSet;
 import java.util.Map;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
@@ -23,19 +21,17 @@ final class EarlierGroups {
   private final Map<Long, GroupState> groups;
   private final ErrorHandler errors;
 
-  /** Definitions of the groups that the disk has, until the coordinator was reached. */
-  private final Map<Long, ByteString> recovered = new HashMap<>();
+  /** The groups that the disk has, until the coordinator was reached. */
+  private final Set<Long> recovered = new HashSet<>();
 
-  /** Definitions of the groups that were dropped last. */
-  private Map<Long, ByteString> dropped = Map.of();
+  /** The groups that were dropped last. */
+  private Set<Long> dropped = Set.of();
 
-  /** Groups that the coordinator does not know. */
-  private final Map<Long, Unknown> unknown = new ConcurrentHashMap<>();
+  /** Replicas of groups that the coordinator does not know. */
+  private final Map<Long, Replica> unknown = new ConcurrentHashMap<>();
 
-  /** Numbers of groups that were refused, of which that was said. */
+  /** Groups that were refused, of which that was said. */
   private final Set<Long> told = ConcurrentHashMap.newKeySet();
-
-  private record Unknown(Replica replica, ByteString definition) {}
 
   /**
    * Creates it; there is none yet.
@@ -52,27 +48,17 @@ final class EarlierGroups {
 
   /** Adds a group that the disk has. */
   void add(GroupState state) {
-    recovered.put(state.getGroup(), state.getDefinition());
+    recovered.add(state.getGroup());
   }
 
   /** The replicas of unknown groups, by their groups. On any thread. */
   Map<Long, Replica> unknown() {
-    final Map<Long, Replica> found = new HashMap<>();
-    unknown.forEach((group, one) -> found.put(group, one.replica));
-    return found;
+    return unknown;
   }
 
-  /** Whether a group with this number was put aside: what there is of it is another one's. */
+  /** Whether a group was put aside. */
   boolean hasPutAside(long group) {
     return unknown.containsKey(group);
-  }
-
-  /** The coordinator has said of a group; called before the group counts as known. */
-  void onGroup(GroupState state) {
-    final ByteString before = recovered.get(state.getGroup());
-    if (before != null && !before.equals(state.getDefinition())) {
-      putAside(state.getGroup(), before);
-    }
   }
 
   /**
@@ -81,11 +67,11 @@ final class EarlierGroups {
    * @param drop drops a group
    */
   void onGroupsKnown(LongConsumer drop) {
-    for (final Map.Entry<Long, ByteString> before : recovered.entrySet()) {
-      if (isDropped(before.getKey(), before.getValue())) {
-        drop.accept(before.getKey());
-      } else if (!groups.containsKey(before.getKey())) {
-        putAside(before.getKey(), before.getValue());
+    for (final long group : recovered) {
+      if (isDropped(group)) {
+        drop.accept(group);
+      } else if (!groups.containsKey(group)) {
+        putAside(group);
       }
     }
     recovered.clear();
@@ -96,23 +82,21 @@ final class EarlierGroups {
    *
    * @param droppedNow is told of groups that were put aside, and are dropped
    */
-  void onDroppedGroups(Collection<DroppedGroup> newest, LongConsumer droppedNow) {
-    final Map<Long, ByteString> definitions = new HashMap<>();
-    newest.forEach(group -> definitions.put(group.getGroup(), group.getDefinition()));
-    dropped = definitions;
+  void onDroppedGroups(Collection<Long> newest, LongConsumer droppedNow) {
+    dropped = Set.copyOf(newest);
     dropUnknown(droppedNow);
   }
 
   /**
    * Puts aside what an earlier process had of a group that the coordinator does not know. It stays
-   * on the disk, and in the snapshots of the disk: the coordinator may be the wrong one. Only where
-   * the coordinator says that this very group was dropped, it goes.
+   * on the disk, and in the snapshots of the disk: the coordinator may have been set back to an
+   * older state. Only where the coordinator says that the group was dropped, it goes.
    */
-  private void putAside(long group, ByteString definition) {
+  private void putAside(long group) {
     final Replica replica = replicas.get(group);
     if (replica != null) {
       // First: a snapshot finds it in one of the two.
-      unknown.put(group, new Unknown(replica, definition));
+      unknown.put(group, replica);
       replicas.remove(group);
       errors.onError(
           new GroupStoreException(
@@ -121,61 +105,39 @@ final class EarlierGroups {
     }
   }
 
-  /** Whether a group is one that was dropped, and not another one with its number. */
-  private boolean isDropped(long group, ByteString definition) {
-    return definition.equals(dropped.get(group)) && !groups.containsKey(group);
+  private boolean isDropped(long group) {
+    return dropped.contains(group) && !groups.containsKey(group);
   }
 
   /** Drops what was put aside before the coordinator said that it was dropped. */
   private void dropUnknown(LongConsumer droppedNow) {
-    for (final Map.Entry<Long, Unknown> entry : Map.copyOf(unknown).entrySet()) {
-      final Unknown one = entry.getValue();
-      if (isDropped(entry.getKey(), one.definition) && unknown.remove(entry.getKey(), one)) {
-        one.replica.drop();
-        droppedNow.accept(entry.getKey());
+    for (final long group : Set.copyOf(unknown.keySet())) {
+      if (isDropped(group)) {
+        unknown.remove(group).drop();
+        droppedNow.accept(group);
       }
     }
   }
 
   /**
-   * Whether the disk has records under the number of a group that were put aside: the group's own
-   * ones would end them. On any thread.
+   * Whether the disk has records of the group that were put aside: those of a new replica would end
+   * them. On any thread.
    */
   boolean isTaken(GroupState state) {
-    final Unknown before = unknown.get(state.getGroup());
-    if (before != null && told.add(state.getGroup())) {
-      final boolean isSame = before.definition.equals(state.getDefinition());
+    final boolean isTaken = hasPutAside(state.getGroup());
+    if (isTaken && told.add(state.getGroup())) {
       errors.onError(
           new GroupStoreException(
-              (isSame
-                      ? "the coordinator knows the group again, start the node again: group="
-                      : "no replica of the group, as the disk has records of another one with its"
-                          + " number; move the data directory away: group=")
+              "the coordinator knows the group again, start the node again: group="
                   + state.getGroup()
                   + " index="
                   + state.getIndex()));
     }
-    return before != null;
-  }
-
-  /** The largest number that was put aside, if the coordinator may yet give it; else 0. */
-  long notGivenYet() {
-    long newest = 0;
-    for (final long group : groups.keySet()) {
-      newest = Math.max(newest, group);
-    }
-    for (final long group : dropped.keySet()) {
-      newest = Math.max(newest, group);
-    }
-    long largest = 0;
-    for (final long group : unknown.keySet()) {
-      largest = Math.max(largest, group);
-    }
-    return largest > newest ? largest : 0;
+    return isTaken;
   }
 
   /** Ends the replicas that were put aside. On any thread. */
   void close() {
-    unknown.values().forEach(one -> one.replica.close());
+    unknown.values().forEach(Replica::close);
   }
 }

@@ -5,7 +5,6 @@ import dev.ringfetch.index.journal.IndexDefinition;
 import dev.ringfetch.index.log.GroupDisk;
 import dev.ringfetch.index.log.GroupRecovery;
 import dev.ringfetch.index.log.GroupStore;
-import dev.ringfetch.index.v1.DroppedGroup;
 import dev.ringfetch.index.v1.GroupState;
 import dev.ringfetch.index.v1.LeaderMessage;
 import dev.ringfetch.index.v1.MemberMessage;
@@ -290,14 +289,6 @@ public final class Replicas implements AutoCloseable {
     return stopRecords.claim(group);
   }
 
-  /**
-   * The largest number of a group that was put aside, if the coordinator may yet give it to another
-   * one; else 0. Of the thread that works.
-   */
-  public long putAsideNumber() {
-    return earlier.notGivenYet();
-  }
-
   /** The newest state of a group; null if there is none. */
   public @Nullable GroupState state(long group) {
     return groups.get(group);
@@ -542,7 +533,6 @@ public final class Replicas implements AutoCloseable {
   private final class Events implements Coordinator.Listener {
     @Override
     public void onGroup(GroupState state) {
-      earlier.onGroup(state);
       groups.put(state.getGroup(), state);
       final Replica replica = replicas.get(state.getGroup());
       if (!earlier.hasPutAside(state.getGroup())) {
@@ -570,7 +560,7 @@ public final class Replicas implements AutoCloseable {
     }
 
     @Override
-    public void onDroppedGroups(Collection<DroppedGroup> newest) {
+    public void onDroppedGroups(Collection<Long> newest) {
       earlier.onDroppedGroups(newest, stopRecords::remove);
     }
 

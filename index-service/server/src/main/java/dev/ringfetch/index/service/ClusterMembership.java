@@ -1,6 +1,5 @@
 package dev.ringfetch.index.service;
 
-import dev.ringfetch.index.v1.Node;
 import io.grpc.BindableService;
 import java.util.List;
 import java.util.function.Consumer;
@@ -30,12 +29,12 @@ public interface ClusterMembership extends AutoCloseable {
    * @param address at which other nodes and clients reach the server: host and port
    * @param onReached is run once, when the node has read what the coordinator has; until then it
    *     knows of no index
-   * @param taken is told, on the node's thread, if the coordinator refuses this node: another
-   *     process lives on the node's directory, or on a copy of it. This one takes no part then
+   * @param refused receives, on the node's thread, the reason if this process cannot take part: its
+   *     directory belongs to another cluster, or another process lives on it, or on a copy of it
    * @throws IllegalArgumentException if no channel can be made to the address
    * @throws IllegalStateException if the indexes do not serve yet
    */
-  default void start(String address, Runnable onReached, Consumer<Node> taken) {
+  default void start(String address, Runnable onReached, Consumer<String> refused) {
     onReached.run();
   }
 

@@ -1,7 +1,9 @@
 package dev.ringfetch.index.service;
 
 import dev.ringfetch.index.coordinator.Coordinator;
+import dev.ringfetch.index.data.DataDirectory;
 import dev.ringfetch.index.direct.NodeAddress;
+import dev.ringfetch.index.disk.HostDisk;
 import dev.ringfetch.index.grant.NodeGates;
 import dev.ringfetch.index.host.BackgroundThreads;
 import dev.ringfetch.index.host.ServedIndex;
@@ -141,18 +143,17 @@ public final class ClusterNode implements ClusterMembership {
     this.coordinator = coordinator;
     this.shmDirectory = shmDirectory;
     final IndexMemory memory = indexes.memory();
+    final DataDirectory data = memory.data();
     final Node.Builder node =
         Node.newBuilder()
             .setId(
-                memory.hasSuccessors()
-                    ? id(memory.origin())
-                    : new SecureRandom().nextLong(1, Long.MAX_VALUE))
+                data == null ? new SecureRandom().nextLong(1, Long.MAX_VALUE) : id(data.origin()))
             .setIncarnation(memory.process())
-            .setDisk(memory.hasSuccessors())
+            .setDisk(data != null)
             .setBootId(bootId);
     PeerProcesses.self().ifPresent(node::setProcess);
     self = node.build();
-    stops = memory.hasSuccessors() ? new StopFiles(memory.disk()) : null;
+    stops = data == null ? null : new StopFiles(new HostDisk(data.path()));
     recovery = new NodeRecovery(this::store, ClusterNode::onError);
     memory.ofNode(recovery);
     peers = new GrpcPeers(self, new Arrivals(), shmDirectory);
@@ -162,7 +163,7 @@ public final class ClusterNode implements ClusterMembership {
         .coordinator(coordinator)
         .peers(peers)
         .stores(this::store)
-        .disks(memory.hasSuccessors() ? group -> new JournalDisk(memory.journal()) : null)
+        .disks(data == null ? null : group -> new JournalDisk(memory.journal()))
         .gates(gates::open)
         .stops(stops)
         .background(remover)
@@ -258,7 +259,7 @@ public final class ClusterNode implements ClusterMembership {
   }
 
   @Override
-  public void start(String address, Runnable onReached, Consumer<Node> taken) {
+  public void start(String address, Runnable onReached, Consumer<String> refused) {
     if (!NodeAddress.isValid(address)) {
       throw new IllegalArgumentException("not HOST:PORT, or [IPv6]:PORT: address=" + address);
     }
@@ -273,7 +274,8 @@ public final class ClusterNode implements ClusterMembership {
     if (indexes.memory().journal() != null) {
       indexes.memory().journal().startSnapshots(wake -> new ReplicaSnapshots(replicas, wake));
     }
-    execute(() -> coordinator.announce(self.toBuilder().setAddress(address).build(), taken));
+    final NodeAdmission admission = new NodeAdmission(indexes.memory().data(), refused);
+    execute(() -> coordinator.announce(self.toBuilder().setAddress(address).build(), admission));
     contact = new CoordinatorContact(onReached);
     thread.start();
   }
@@ -556,17 +558,6 @@ public final class ClusterNode implements ClusterMembership {
     @Override
     public void create(
         String index, IndexKind kind, Durability durability, int count, Created created) {
-      if (durability == Durability.INTERVAL) {
-        created.onEnd(
-            0,
-            false,
-            Status.FAILED_PRECONDITION
-                .withDescription(
-                    "a cluster has the levels MEMORY, LEADER_DISK and DISK: durability="
-                        + durability)
-                .asException());
-        return;
-      }
       creations.create(index, kind, durability, count, created);
     }
 

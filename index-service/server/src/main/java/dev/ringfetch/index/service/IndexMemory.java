@@ -12,8 +12,6 @@ import dev.ringfetch.fabric.Obstacle;
 import dev.ringfetch.index.call.Outcomes;
 import dev.ringfetch.index.data.Claim;
 import dev.ringfetch.index.data.DataDirectory;
-import dev.ringfetch.index.disk.Disk;
-import dev.ringfetch.index.disk.HostDisk;
 import dev.ringfetch.index.grant.NodeGates;
 import dev.ringfetch.index.host.BackgroundThreads;
 import dev.ringfetch.index.host.ServerTime;
@@ -102,7 +100,6 @@ public final class IndexMemory implements AutoCloseable {
   private boolean hasTakenOver; // guarded by this
   private final long process; // drawn at random: a copy's process never has that of the original's
   private final long epoch; // only grows in a data directory
-  private final long origin;
   private final @Nullable DataDirectory data; // null: the gate ends with the process
   private final int partitions;
   private final Durability durability;
@@ -151,7 +148,6 @@ public final class IndexMemory implements AutoCloseable {
             context.onWritingEnded);
     this.process = RANDOM.nextLong(1, Long.MAX_VALUE);
     this.epoch = data == null ? process : data.incarnation();
-    this.origin = data == null ? 0 : data.origin();
     if (fabrics.isEmpty()) {
       gate = data == null ? GatePage.in(new DirectRegion(GateDescriptor.LENGTH)) : data.gate();
     } else {
@@ -748,11 +744,6 @@ public final class IndexMemory implements AutoCloseable {
     return process;
   }
 
-  /** The first 64 bits of the data directory's id; 0 without one. */
-  long origin() {
-    return origin;
-  }
-
   int partitions() {
     return partitions;
   }
@@ -762,9 +753,9 @@ public final class IndexMemory implements AutoCloseable {
     return data != null;
   }
 
-  /** The data directory, of which no file may be used that is another's; null: there is none. */
-  @Nullable Disk disk() {
-    return data == null ? null : new HostDisk(data.path());
+  /** The data directory; null: there is none. */
+  @Nullable DataDirectory data() {
+    return data;
   }
 
   /** The domains in which peers reach the memory, the preferred one first. */

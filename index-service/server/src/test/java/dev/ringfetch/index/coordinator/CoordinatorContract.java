@@ -10,15 +10,19 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 import dev.ringfetch.index.coordinator.Coordinator.Result;
 import dev.ringfetch.index.coordinator.Party.Answered;
 import dev.ringfetch.index.v1.Configuration;
-import dev.ringfetch.index.v1.DroppedGroup;
 import dev.ringfetch.index.v1.GroupState;
 import dev.ringfetch.index.v1.Node;
+import java.util.ArrayDeque;
 import java.util.ArrayList;
+import java.util.Collections;
 import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
+import java.util.Queue;
 import java.util.Random;
 import java.util.Set;
+import java.util.concurrent.atomic.AtomicInteger;
+import java.util.function.LongSupplier;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
@@ -29,11 +33,16 @@ public abstract class CoordinatorContract {
 
   private final Random random = new Random(SEED);
   private final List<Party> parties = new ArrayList<>();
+  private final Queue<Long> ids = new ArrayDeque<>();
   private Party a;
   private Party b;
 
-  /** Connects another node to the cluster of the test. */
-  protected abstract Coordinator connect() throws Exception;
+  /**
+   * Connects another node to the cluster of the test.
+   *
+   * @param ids source of random numbers for ids, which comes up with each of them three times
+   */
+  protected abstract Coordinator connect(LongSupplier ids) throws Exception;
 
   /** Connects two. */
   @BeforeEach
@@ -50,16 +59,28 @@ public abstract class CoordinatorContract {
 
   /** Another node, connected. */
   protected final Party party() throws Exception {
-    final Party party = new Party(connect(), random);
-    parties.add(party);
+    final Party party = unawaited();
     party.awaitConnected();
     return party;
+  }
+
+  private Party unawaited() throws Exception {
+    final Party party = new Party(connect(this::drawId), random);
+    parties.add(party);
+    return party;
+  }
+
+  private long drawId() {
+    if (ids.isEmpty()) {
+      ids.addAll(Collections.nCopies(3, random.nextLong()));
+    }
+    return ids.remove();
   }
 
   @Test
   void createdGroupIsWonAndSeenByAll() throws Exception {
     final GroupState created = a.await(Result.DONE, a.create("one", 1));
-    assertNotEquals(0, created.getGroup());
+    assertTrue(created.getGroup() > 0);
     assertEquals("one", created.getIndex());
     assertEquals("definition of one", created.getDefinition().toStringUtf8());
     assertEquals(3, created.getReplicas());
@@ -221,7 +242,7 @@ public abstract class CoordinatorContract {
     final Answered second = b.drop(two); // at once
     assertNull(a.await(Result.DONE, first));
     assertNull(b.await(Result.DONE, second));
-    final Set<DroppedGroup> both = Set.of(dropped(one), dropped(two));
+    final Set<Long> both = Set.of(one.getGroup(), two.getGroup());
     a.await("both", () -> Set.copyOf(a.droppedLast()).equals(both));
     b.await("both", () -> b.droppedLast().equals(a.droppedLast()));
     final Party late = party();
@@ -231,7 +252,7 @@ public abstract class CoordinatorContract {
     final GroupState again = a.await(Result.DONE, a.create("one", 1));
     assertNull(a.await(Result.DONE, a.drop(again)));
     late.await("three", () -> late.droppedLast().size() == 3);
-    assertEquals(dropped(again), late.droppedLast().get(2), "the newest one");
+    assertEquals(again.getGroup(), late.droppedLast().get(2), "the newest one");
   }
 
   @Test
@@ -264,11 +285,11 @@ public abstract class CoordinatorContract {
     b.awaitGroup(won.getGroup(), won.getVersion());
     assertEquals(won, b.await(Result.CONFLICT, b.replace(seen, 2)), "another state was seen");
     final GroupState next = b.await(Result.DONE, b.replace(won, 2));
-    assertTrue(next.getGroup() > won.getGroup());
+    assertNotEquals(won.getGroup(), next.getGroup());
     assertTrue(next.getWon().getEpoch() > won.getWon().getEpoch());
     assertEquals(next, a.awaitGroup(next.getGroup(), 0));
     a.await("the drop", () -> a.groups().size() == 1);
-    b.await("the dropped group", () -> Set.copyOf(b.droppedLast()).equals(Set.of(dropped(won))));
+    b.await("the dropped group", () -> b.droppedLast().equals(List.of(won.getGroup())));
     a.await(Result.CONFLICT, a.establish(won));
     a.await(Result.CONFLICT, a.replace(won, 1));
     assertEquals(next, a.await(Result.CONFLICT, a.create("empty", 1)), "the name is the new one's");
@@ -286,11 +307,64 @@ public abstract class CoordinatorContract {
     assertEquals(List.of(), party().droppedLast());
   }
 
-  private static DroppedGroup dropped(GroupState state) {
-    return DroppedGroup.newBuilder()
-        .setGroup(state.getGroup())
-        .setDefinition(state.getDefinition())
-        .build();
+  @Test
+  void allNodesAreToldOneClusterBeforeAllElse() throws Exception {
+    a.await(Result.DONE, a.create("known before", 1));
+    final List<Long> clusters = new ArrayList<>();
+    for (int id = 1; id <= 3; id++) {
+      final Party party = unawaited();
+      party
+          .coordinator()
+          .announce(
+              node(id, 1),
+              new Joining() {
+                @Override
+                public boolean onCluster(long cluster) {
+                  assertEquals(Map.of(), party.groups());
+                  assertEquals(Map.of(), party.nodes());
+                  return clusters.add(cluster);
+                }
+              });
+      party.awaitConnected();
+      party.await("the group", () -> party.groups().size() == 1);
+    }
+    assertTrue(clusters.get(0) > 0);
+    assertEquals(Collections.nCopies(3, clusters.get(0)), clusters, "each once");
+  }
+
+  @Test
+  void aNodeOfAnotherClusterIsNeitherAnnouncedNorTold() throws Exception {
+    final AtomicInteger refusals = new AtomicInteger();
+    final Party stranger = unawaited();
+    stranger
+        .coordinator()
+        .announce(
+            node(1, 1),
+            new Joining() {
+              @Override
+              public boolean onCluster(long cluster) {
+                refusals.incrementAndGet();
+                return false;
+              }
+            });
+    stranger.await("a refusal", () -> refusals.get() == 1);
+    final GroupState created = a.await(Result.DONE, a.create("later", 1));
+    b.awaitGroup(created.getGroup(), created.getVersion());
+    b.coordinator().announce(node(2, 1));
+    b.await("itself", () -> b.nodes().containsKey(2L));
+    stranger.await(Result.UNKNOWN, stranger.sync());
+    assertFalse(stranger.isConnected());
+    assertEquals(Map.of(), stranger.groups());
+    assertEquals(Set.of(2L), b.nodes().keySet());
+    assertEquals(1, refusals.get());
+  }
+
+  /** The admission of a process that no other one stands in the way of. */
+  private abstract static class Joining implements Coordinator.Admission {
+    @Override
+    public void onTaken(Node other) {
+      throw new AssertionError(other.toString());
+    }
   }
 
   @Test

@@ -8,14 +8,18 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 import dev.ringfetch.index.coordinator.Coordinator.Result;
 import dev.ringfetch.index.v1.DroppedGroups;
 import dev.ringfetch.index.v1.GroupState;
+import java.util.function.LongSupplier;
 import org.junit.jupiter.api.Test;
 
 /** The coordinator in memory. */
 final class LocalCoordinatorTest extends CoordinatorContract {
-  private final LocalCoordinator.Truth truth = new LocalCoordinator.Truth();
+  private LocalCoordinator.Truth truth;
 
   @Override
-  protected Coordinator connect() {
+  protected LocalCoordinator connect(LongSupplier ids) {
+    if (truth == null) {
+      truth = new LocalCoordinator.Truth(ids);
+    }
     return truth.connect();
   }
 

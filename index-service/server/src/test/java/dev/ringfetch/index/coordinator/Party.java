@@ -8,7 +8,6 @@ import com.google.protobuf.ByteString;
 import dev.ringfetch.index.coordinator.Coordinator.Answer;
 import dev.ringfetch.index.coordinator.Coordinator.Result;
 import dev.ringfetch.index.v1.Configuration;
-import dev.ringfetch.index.v1.DroppedGroup;
 import dev.ringfetch.index.v1.GroupState;
 import dev.ringfetch.index.v1.Member;
 import dev.ringfetch.index.v1.Node;
@@ -74,7 +73,7 @@ public final class Party implements Coordinator.Listener {
   private final Map<Long, GroupState> groups = new TreeMap<>();
   private final Map<Long, GroupState> newest = new HashMap<>();
   private Map<Long, Node> nodes = new TreeMap<>();
-  private List<DroppedGroup> droppedLast = List.of();
+  private List<Long> droppedLast = List.of();
   private boolean connected;
   private boolean polling;
   private int disconnections;
@@ -100,7 +99,7 @@ public final class Party implements Coordinator.Listener {
   }
 
   @Override
-  public void onDroppedGroups(Collection<DroppedGroup> newest) {
+  public void onDroppedGroups(Collection<Long> newest) {
     assertTrue(connected, "delivered without a connection");
     droppedLast = List.copyOf(newest);
   }
@@ -264,7 +263,7 @@ public final class Party implements Coordinator.Listener {
   }
 
   /** The groups that were dropped last, as it was told. */
-  public List<DroppedGroup> droppedLast() {
+  public List<Long> droppedLast() {
     return droppedLast;
   }
 

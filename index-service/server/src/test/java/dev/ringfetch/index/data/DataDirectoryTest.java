@@ -81,7 +81,7 @@ class DataDirectoryTest {
   private static IOException writeOnAFullDisk(SimulatedDisk disk, long incarnation) {
     disk.full(true);
     try {
-      new Identity(ID, BOOT, PLACE, incarnation).write(disk, "identity");
+      new Identity(ID, BOOT, PLACE, incarnation, 0).write(disk, "identity");
       return null;
     } catch (IOException e) {
       return e;
@@ -98,7 +98,7 @@ class DataDirectoryTest {
   void identityNeedsNoRoomOnAFullDisk() throws IOException {
     for (final long before : new long[] {2, 9, 99, 999_999_999_999L}) {
       final SimulatedDisk disk = new SimulatedDisk();
-      new Identity(ID, BOOT, PLACE, before).write(disk, "identity");
+      new Identity(ID, BOOT, PLACE, before, 0).write(disk, "identity");
       assertNull(writeOnAFullDisk(disk, before + 1));
       assertEquals(before + 1, identityOf(disk).incarnation());
       assertEquals(List.of("identity"), disk.names());
@@ -123,7 +123,7 @@ class DataDirectoryTest {
       file.sync();
     }
     disk.syncDirectory();
-    assertEquals(new Identity(ID, BOOT, Place.NONE, 2), identityOf(disk));
+    assertEquals(new Identity(ID, BOOT, Place.NONE, 2, 0), identityOf(disk));
     final IOException failure = writeOnAFullDisk(disk, 3);
     assertTrue(failure.getMessage().contains("no space left"), failure::getMessage);
     assertEquals(2, identityOf(disk).incarnation());
@@ -134,11 +134,11 @@ class DataDirectoryTest {
   void aPowerCutInTheMidstLeavesTheOldIdentityOrTheNewOne() throws IOException {
     for (int seed = 0; seed < 50; seed++) {
       final SimulatedDisk disk = new SimulatedDisk();
-      new Identity(ID, BOOT, PLACE, 2).write(disk, "identity");
+      new Identity(ID, BOOT, PLACE, 2, 0).write(disk, "identity");
       disk.full(true);
       disk.failAfter(5, SimulatedDisk.Fault.IO_ERROR); // the sync of what is written in place
       assertThrows(
-          IOException.class, () -> new Identity(ID, BOOT, PLACE, 3).write(disk, "identity"));
+          IOException.class, () -> new Identity(ID, BOOT, PLACE, 3, 0).write(disk, "identity"));
       disk.powerCut(new Random(seed));
       final long incarnation = identityOf(disk).incarnation();
       assertTrue(incarnation == 2 || incarnation == 3, "seed=" + seed + " is " + incarnation);
@@ -172,12 +172,33 @@ class DataDirectoryTest {
                 "place %016x %016x",
                 (Long) Files.getAttribute(data, "unix:dev"),
                 (Long) Files.getAttribute(data, "unix:ino")),
-            "incarnation 000000000000000001"),
-        lines.subList(0, 5));
-    assertTrue(lines.get(5).matches("crc32c [0-9a-f]{8}"), lines::toString);
-    assertEquals(6, lines.size());
+            "incarnation 000000000000000001",
+            "cluster 0000000000000000"),
+        lines.subList(0, 6));
+    assertTrue(lines.get(6).matches("crc32c [0-9a-f]{8}"), lines::toString);
+    assertEquals(7, lines.size());
     assertEquals(
-        new Identity(id, BOOT, Place.of(data), 1), Identity.read(data.resolve("identity")));
+        new Identity(id, BOOT, Place.of(data), 1, 0), Identity.read(data.resolve("identity")));
+  }
+
+  @Test
+  void aDirectoryIsOfOneClusterForItsLife() throws IOException {
+    try (DataDirectory directory = open()) {
+      assertEquals(0, directory.cluster());
+      directory.join(0x1234);
+      directory.join(0x1234);
+      assertEquals(0x1234, directory.cluster());
+    }
+    try (DataDirectory again = open()) {
+      assertEquals(2, again.incarnation());
+      assertEquals(0x1234, again.cluster());
+      again.join(0x1234);
+      final IOException refusal = assertThrows(IOException.class, () -> again.join(0x5678));
+      assertRefused("cluster=0000000000001234", refusal);
+      assertRefused("cluster=0000000000005678", refusal);
+      assertRefused("data=" + data.toRealPath(), refusal);
+      assertEquals(0x1234, again.cluster());
+    }
   }
 
   @Test
@@ -322,7 +343,8 @@ class DataDirectoryTest {
   /** Rewrites the identity as if the directory had been served at another place. */
   private void servedAt(String boot, Place place) throws IOException {
     final Identity last = Identity.read(data.resolve("identity"));
-    new Identity(last.id(), boot, place, last.incarnation()).write(new HostDisk(data), "identity");
+    new Identity(last.id(), boot, place, last.incarnation(), 0)
+        .write(new HostDisk(data), "identity");
   }
 
   @Test

@@ -6,7 +6,6 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import dev.ringfetch.index.coordinator.Coordinator;
 import dev.ringfetch.index.coordinator.LocalCoordinator;
-import dev.ringfetch.index.v1.DroppedGroup;
 import dev.ringfetch.index.v1.GroupState;
 import dev.ringfetch.index.v1.Node;
 import dev.ringfetch.index.v1.StatusTexts;
@@ -47,7 +46,7 @@ final class CoordinatorSyncsTest {
           public void onDropped(long group) {}
 
           @Override
-          public void onDroppedGroups(Collection<DroppedGroup> newest) {}
+          public void onDroppedGroups(Collection<Long> newest) {}
 
           @Override
           public void onNodes(Collection<Node> nodes) {}

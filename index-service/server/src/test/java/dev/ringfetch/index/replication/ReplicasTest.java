@@ -18,7 +18,6 @@ import dev.ringfetch.index.log.GroupStoreException;
 import dev.ringfetch.index.log.NodeRecovery;
 import dev.ringfetch.index.v1.Adopt;
 import dev.ringfetch.index.v1.Configuration;
-import dev.ringfetch.index.v1.DroppedGroup;
 import dev.ringfetch.index.v1.Durability;
 import dev.ringfetch.index.v1.GroupState;
 import dev.ringfetch.index.v1.IndexKind;
@@ -33,7 +32,6 @@ import java.util.List;
 import java.util.Set;
 import java.util.TreeSet;
 import java.util.concurrent.Executor;
-import java.util.function.Consumer;
 import org.junit.jupiter.api.Test;
 
 /** The replicas of a node that leads nothing, and whom it takes for a leader. */
@@ -227,7 +225,7 @@ final class ReplicasTest {
   /** A coordinator that says what a test wants. */
   private static final class ToldCoordinator implements Coordinator {
     private List<GroupState> groups = List.of();
-    private List<DroppedGroup> dropped = List.of();
+    private List<Long> dropped = List.of();
     private List<Node> nodes = List.of(LEADER);
     private long gone; // 0: none
 
@@ -244,7 +242,7 @@ final class ReplicasTest {
     }
 
     @Override
-    public void announce(Node self, Consumer<Node> taken) {}
+    public void announce(Node self, Admission admission) {}
 
     @Override
     public void withdraw() {}
@@ -465,9 +463,7 @@ final class ReplicasTest {
       restarted.recover(recovery);
       restarted.work();
       assertEquals(Set.of(77L), stops.groups); // the coordinator may be the wrong one
-      coordinator.dropped =
-          List.of(
-              DroppedGroup.newBuilder().setGroup(77).setDefinition(state.getDefinition()).build());
+      coordinator.dropped = List.of(77L);
       restarted.work();
       assertEquals(Set.of(), stops.groups);
     } catch (GroupStoreException e) {
@@ -497,16 +493,8 @@ final class ReplicasTest {
     }
   }
 
-  private static DroppedGroup dropped(int incarnation) {
-    return DroppedGroup.newBuilder()
-        .setGroup(77)
-        .setDefinition(
-            new IndexDefinition(IndexKind.HASH, Durability.DISK, 1, 1, incarnation).encoded())
-        .build();
-  }
-
   /** What a node has of group 77 on its disk, once the coordinator has said what was dropped. */
-  private List<Long> left(DroppedGroup last, boolean isToldLate) throws IOException {
+  private List<Long> left(long last, boolean isToldLate) throws IOException {
     final ToldCoordinator coordinator = new ToldCoordinator();
     if (!isToldLate) {
       coordinator.dropped = List.of(last);
@@ -530,39 +518,36 @@ final class ReplicasTest {
 
   @Test
   void whatWasDroppedWhileTheNodeWasDownGoes() throws IOException {
-    assertEquals(List.of(), left(dropped(1), false));
-    assertEquals(List.of(), left(dropped(1), true));
+    assertEquals(List.of(), left(77, false));
+    assertEquals(List.of(), left(77, true));
   }
 
   @Test
-  void whatAnotherCoordinatorHasDroppedStays() throws IOException {
-    assertEquals(List.of(77L), left(dropped(2), false));
-    assertEquals(List.of(77L), left(dropped(2), true));
+  void whatIsNotAmongThoseThatWereDroppedStays() throws IOException {
+    assertEquals(List.of(77L), left(76, false));
+    assertEquals(List.of(77L), left(76, true));
   }
 
   @Test
-  void whatWasPutAsideIsNotWrittenOverByAGroupThatGetsItsNumber() throws IOException {
+  void whatWasPutAsideIsNotWrittenOverOnceTheGroupIsKnownAgain() throws IOException {
     final ToldCoordinator coordinator = new ToldCoordinator();
     try (Replicas restarted = restarted(coordinator, beginOfLost(), epochOfLost())) {
       final Replica replica = restarted.find(77);
       restarted.work();
-      assertEquals(77, restarted.putAsideNumber()); // it may be given
-      final GroupState other =
+      final GroupState again =
           LOST.toBuilder()
-              .setIndex("other")
-              .setDefinition(dropped(2).getDefinition())
               .setWon(
                   Configuration.newBuilder()
                       .setEpoch(9)
                       .setLeader(SELF.getId())
                       .addMembers(Configurations.member(SELF)))
               .build();
-      coordinator.groups = List.of(other);
+      coordinator.groups = List.of(again);
       restarted.work(); // as its first leader
       final GroupState led = // as a node that the leader wants
-          other.toBuilder()
+          again.toBuilder()
               .clearWon()
-              .setEstablished(other.getWon().toBuilder().setLeader(2))
+              .setEstablished(again.getWon().toBuilder().setLeader(2))
               .build();
       coordinator.groups = List.of(led);
       restarted.work();
@@ -580,14 +565,13 @@ final class ReplicasTest {
       assertEquals(List.of(), written);
       assertEquals(List.of(replica), restarted.onDisk());
       assertEquals(ReplicaState.MEMBER, replica.status().state());
-      assertEquals(0, restarted.putAsideNumber()); // it was given
     }
   }
 
   @Test
   void whatWasDroppedAndIsThereStays() throws IOException {
     final ToldCoordinator coordinator = new ToldCoordinator();
-    coordinator.dropped = List.of(dropped(1));
+    coordinator.dropped = List.of(77L);
     coordinator.groups = List.of(LOST);
     try (Replicas restarted = restarted(coordinator, beginOfLost(), epochOfLost())) {
       restarted.work();
@@ -632,7 +616,7 @@ final class ReplicasTest {
     public void onDropped(long group) {}
 
     @Override
-    public void onDroppedGroups(java.util.Collection<DroppedGroup> newest) {}
+    public void onDroppedGroups(java.util.Collection<Long> newest) {}
 
     @Override
     public void onNodes(java.util.Collection<Node> nodes) {}

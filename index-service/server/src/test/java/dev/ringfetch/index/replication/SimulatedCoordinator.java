@@ -2,6 +2,7 @@ package dev.ringfetch.index.replication;
 
 import dev.ringfetch.index.coordinator.Coordinator;
 import dev.ringfetch.index.coordinator.Recoveries;
+import dev.ringfetch.index.store.StoreMemory;
 import dev.ringfetch.index.v1.Configuration;
 import dev.ringfetch.index.v1.DroppedGroups;
 import dev.ringfetch.index.v1.Durability;
@@ -17,7 +18,6 @@ import java.util.List;
 import java.util.Map;
 import java.util.Set;
 import java.util.TreeMap;
-import java.util.function.Consumer;
 import java.util.function.Predicate;
 
 /** The truth of a simulated cluster, and the nodes' sessions, which are late and lose answers. */
@@ -30,7 +30,7 @@ final class SimulatedCoordinator {
   private final Map<Long, Node> nodes = new TreeMap<>();
   private final List<Session> sessions = new ArrayList<>();
   private long epoch = 100;
-  private long lastGroup;
+  private long created;
 
   /** The level of the group, which says whose directory makes a node complete. */
   Durability level = Durability.MEMORY;
@@ -61,7 +61,7 @@ final class SimulatedCoordinator {
 
   /** Creates a group at once. */
   long create(GroupState first) {
-    final long number = ++lastGroup;
+    final long number = StoreMemory.mix(++created) >>> 1;
     change(
         first.toBuilder()
             .setGroup(number)
@@ -219,7 +219,7 @@ final class SimulatedCoordinator {
     }
 
     @Override
-    public void announce(Node node, Consumer<Node> taken) {
+    public void announce(Node node, Admission admission) {
       self = node;
       final Node there = nodes.get(node.getId());
       keptOut = there != null && Coordinator.mayLiveBeside(there, node);
@@ -308,7 +308,7 @@ final class SimulatedCoordinator {
       final DroppedGroups newest = droppedLast;
       if (!newest.equals(told)) {
         told = newest;
-        add(listener -> listener.onDroppedGroups(newest.getGroupsList()));
+        add(listener -> listener.onDroppedGroups(Coordinator.ids(newest)));
       }
     }
 

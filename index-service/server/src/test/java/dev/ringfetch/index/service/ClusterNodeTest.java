@@ -11,7 +11,6 @@ import dev.ringfetch.index.coordinator.Coordinator;
 import dev.ringfetch.index.coordinator.LocalCoordinator;
 import dev.ringfetch.index.journal.IndexDefinition;
 import dev.ringfetch.index.v1.Configuration;
-import dev.ringfetch.index.v1.DroppedGroup;
 import dev.ringfetch.index.v1.Durability;
 import dev.ringfetch.index.v1.GroupDescription;
 import dev.ringfetch.index.v1.GroupState;
@@ -32,7 +31,6 @@ import java.util.Map;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
-import java.util.function.Consumer;
 import java.util.stream.Collectors;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
@@ -68,8 +66,8 @@ final class ClusterNodeTest {
     }
 
     @Override
-    public void announce(Node self, Consumer<Node> taken) {
-      of.announce(self, taken);
+    public void announce(Node self, Admission admission) {
+      of.announce(self, admission);
     }
 
     @Override
@@ -292,7 +290,7 @@ final class ClusterNodeTest {
           public void onDropped(long group) {}
 
           @Override
-          public void onDroppedGroups(Collection<DroppedGroup> newest) {}
+          public void onDroppedGroups(Collection<Long> newest) {}
 
           @Override
           public void onNodes(Collection<Node> living) {

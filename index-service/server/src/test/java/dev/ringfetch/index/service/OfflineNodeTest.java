@@ -14,7 +14,6 @@ import dev.ringfetch.index.journal.SnapshotCycle;
 import dev.ringfetch.index.partition.Write;
 import dev.ringfetch.index.v1.Durability;
 import dev.ringfetch.index.v1.IndexKind;
-import io.grpc.Status;
 import io.grpc.StatusException;
 import java.io.IOException;
 import java.nio.file.DirectoryStream;
@@ -29,6 +28,7 @@ import java.util.Random;
 import java.util.TreeMap;
 import java.util.TreeSet;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.ExecutionException;
 import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
@@ -67,8 +67,16 @@ final class OfflineNodeTest {
       node = new ClusterNode(indexes, truth.connect(), 1, "boot", null);
       indexes.recoverAndServe();
       final CompletableFuture<Void> reached = new CompletableFuture<>();
-      node.start("localhost:1", () -> reached.complete(null), other -> {});
-      reached.get(20, TimeUnit.SECONDS);
+      node.start(
+          "localhost:1",
+          () -> reached.complete(null),
+          reason -> reached.completeExceptionally(new IOException(reason)));
+      try {
+        reached.get(20, TimeUnit.SECONDS);
+      } catch (ExecutionException e) {
+        close();
+        throw e;
+      }
     }
 
     void create(String name, IndexKind kind) throws Exception {
@@ -263,21 +271,12 @@ final class OfflineNodeTest {
   }
 
   @Test
-  void anotherCoordinatorThatHasNothingGivesNoNumbersOfGroupsThatWerePutAside() throws Exception {
+  void aCoordinatorOfAnotherClusterIsRefused() throws Exception {
     final Path data = written(false);
-    try (Life life = new Life(data, new LocalCoordinator.Truth())) {
-      final CompletableFuture<StatusException> ended = new CompletableFuture<>();
-      life.node
-          .catalog()
-          .create(
-              "other",
-              IndexKind.HASH,
-              Durability.DISK,
-              0,
-              (incarnation, done, failure) -> ended.complete(failure));
-      final StatusException refusal = ended.get(20, TimeUnit.SECONDS);
-      assertEquals(Status.Code.FAILED_PRECONDITION, refusal.getStatus().getCode());
-    }
+    final ExecutionException refusal =
+        assertThrows(
+            ExecutionException.class, () -> new Life(data, new LocalCoordinator.Truth()).close());
+    assertTrue(refusal.getMessage().contains("is a node of cluster="), refusal::getMessage);
     checkContent(data);
     try (Life life = new Life(data)) { // with its own again
       for (final String name : model.keySet()) {
