@@ -1,15 +1,18 @@
 /**
- * The direct reading of indexes by clients: readers in {@code dev.ringfetch.index.direct}, based on
- * the layouts of index memory.
+ * What clients and servers of the index share: the direct reading of indexes in {@code
+ * dev.ringfetch.index.direct}, based on the layouts of index memory, and TLS credentials in {@code
+ * dev.ringfetch.index.tls}.
  */
 @SuppressWarnings({"requires-automatic", "requires-transitive-automatic", "module"}) // gRPC
 module dev.ringfetch.index.reader {
   requires transitive dev.ringfetch.index.protocol;
   requires com.google.common;
   requires dev.ringfetch.rpc;
+  requires io.grpc.util;
 
   exports dev.ringfetch.index.direct;
   exports dev.ringfetch.index.layout to
       dev.ringfetch.index,
       dev.ringfetch.index.client;
+  exports dev.ringfetch.index.tls;
 }

@@ -10,6 +10,7 @@ module dev.ringfetch.index {
   requires transitive dev.ringfetch.rpc;
   requires info.picocli;
   requires static com.google.errorprone.annotations;
+  requires static io.grpc.netty; // the program alone
   requires static micrometer.core;
   requires static org.jspecify;
   requires io.grpc.services;

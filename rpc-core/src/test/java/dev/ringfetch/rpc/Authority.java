@@ -2,8 +2,14 @@ package dev.ringfetch.rpc;
 
 import java.io.ByteArrayInputStream;
 import java.io.ByteArrayOutputStream;
+import java.io.IOException;
 import java.io.InputStream;
+import java.net.InetAddress;
+import java.net.UnknownHostException;
 import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.nio.file.attribute.PosixFilePermissions;
 import java.security.GeneralSecurityException;
 import java.security.KeyPair;
 import java.security.KeyPairGenerator;
@@ -12,6 +18,7 @@ import java.time.Duration;
 import java.time.Instant;
 import java.time.ZoneOffset;
 import java.time.format.DateTimeFormatter;
+import java.util.Arrays;
 import java.util.Base64;
 import java.util.concurrent.atomic.AtomicInteger;
 import javax.security.auth.x500.X500Principal;
@@ -20,7 +27,7 @@ import javax.security.auth.x500.X500Principal;
  * Signs certificates for tests. Writes them itself: what the JDK has for that is keytool alone, a
  * process or two for each.
  */
-final class Authority {
+public final class Authority {
   private static final byte[] ECDSA_WITH_SHA256 =
       sequence(oid(0x2A, 0x86, 0x48, 0xCE, 0x3D, 4, 3, 2));
   private static final byte[] TRUE = tagged(0x01, new byte[] {-1});
@@ -36,7 +43,7 @@ final class Authority {
   private final byte[] certificate;
 
   /** An authority that vouches for itself. */
-  Authority(String commonName) {
+  public Authority(String commonName) {
     this.name = new X500Principal("CN=" + commonName);
     this.certificate =
         sign(name, keys, Instant.now().plus(DAY), extension(IS_AUTHORITY, true, sequence(TRUE)));
@@ -47,26 +54,47 @@ final class Authority {
     return pem("CERTIFICATE", certificate);
   }
 
+  /** Writes the certificate to a file, in PEM; returns the file. */
+  public Path write(Path file) throws IOException {
+    return Files.write(file, certificate().readAllBytes());
+  }
+
   /** An identity that is good for as long as a test takes; a server's, too, on this host. */
-  Identity issue(String commonName) {
-    return issue(commonName, Instant.now().plus(DAY));
+  public Identity issue(String commonName) {
+    return issue(commonName, "localhost");
+  }
+
+  /** An identity of hosts: names or IP addresses. */
+  public Identity issue(String commonName, String... hosts) {
+    return issue(commonName, Instant.now().plus(DAY), hosts);
   }
 
   /** An identity that was good until a minute ago. */
-  Identity issueExpired(String commonName) {
-    return issue(commonName, Instant.now().minus(Duration.ofMinutes(1)));
+  public Identity issueExpired(String commonName) {
+    return issue(commonName, Instant.now().minus(Duration.ofMinutes(1)), "localhost");
   }
 
-  private Identity issue(String commonName, Instant end) {
+  private Identity issue(String commonName, Instant end, String... hosts) {
     final KeyPair own = newKeys();
-    final byte[] localhost = tagged(0x82, "localhost".getBytes(StandardCharsets.US_ASCII));
+    final byte[][] names = Arrays.stream(hosts).map(Authority::host).toArray(byte[][]::new);
     return new Identity(
         sign(
             new X500Principal("CN=" + commonName),
             own,
             end,
-            extension(OTHER_NAMES, false, sequence(localhost))),
+            extension(OTHER_NAMES, false, sequence(names))),
         own);
+  }
+
+  private static byte[] host(String name) {
+    if (!name.matches("[0-9.]+") && name.indexOf(':') < 0) {
+      return tagged(0x82, name.getBytes(StandardCharsets.US_ASCII));
+    }
+    try {
+      return tagged(0x87, InetAddress.getByName(name).getAddress());
+    } catch (UnknownHostException e) {
+      throw new IllegalArgumentException("no IP address: " + name, e);
+    }
   }
 
   private byte[] sign(X500Principal subject, KeyPair own, Instant end, byte[] extension) {
@@ -152,7 +180,7 @@ final class Authority {
   }
 
   /** Somebody whom an authority knows. */
-  static final class Identity {
+  public static final class Identity {
     private final byte[] certificate;
     private final KeyPair keys;
 
@@ -167,6 +195,13 @@ final class Authority {
 
     InputStream key() {
       return pem("PRIVATE KEY", keys.getPrivate().getEncoded());
+    }
+
+    /** Writes the certificate and its key to files, in PEM; nobody else can read the key. */
+    public void write(Path certificateFile, Path keyFile) throws IOException {
+      Files.write(certificateFile, certificate().readAllBytes());
+      Files.write(keyFile, key().readAllBytes());
+      Files.setPosixFilePermissions(keyFile, PosixFilePermissions.fromString("rw-------"));
     }
   }
 }

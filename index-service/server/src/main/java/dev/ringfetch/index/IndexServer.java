@@ -2,7 +2,6 @@ package dev.ringfetch.index;
 
 import dev.ringfetch.index.coordinator.CoordinatorProvider;
 import dev.ringfetch.index.data.DataDirectory;
-import dev.ringfetch.index.direct.NodeAddress;
 import dev.ringfetch.index.service.ClusterMembership;
 import dev.ringfetch.index.service.ClusterNode;
 import dev.ringfetch.index.service.DirectAccessService;
@@ -19,6 +18,7 @@ import dev.ringfetch.index.v1.IndexGrpc;
 import dev.ringfetch.rpc.MalformedRequests;
 import dev.ringfetch.rpc.RingServer;
 import dev.ringfetch.rpc.RingServerBuilder;
+import dev.ringfetch.rpc.Transport;
 import io.grpc.ServerBuilder;
 import io.grpc.health.v1.HealthCheckResponse.ServingStatus;
 import io.grpc.protobuf.services.HealthStatusManager;
@@ -37,6 +37,7 @@ import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 import picocli.CommandLine;
 import picocli.CommandLine.Command;
+import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.Option;
 import picocli.CommandLine.ParameterException;
@@ -56,7 +57,6 @@ import picocli.CommandLine.Spec;
 @Command(
     name = "index-server",
     description = "Serves key-value indexes, with gRPC health and reflection.",
-    mixinStandardHelpOptions = true,
     versionProvider = VersionResource.class,
     abbreviateSynopsis = true,
     sortOptions = false)
@@ -73,8 +73,6 @@ public final class IndexServer implements Callable<Integer> {
   /** How long it may take to end the calls that did not finish. */
   private static final int ABORT_SECONDS = 5;
 
-  private static final int MAX_PORT = 65_535;
-
   /** How often a server that need not write looks whether its data directory is still its own. */
   private static final int OWNER_CHECK_SECONDS = 1;
 
@@ -83,12 +81,7 @@ public final class IndexServer implements Callable<Integer> {
 
   private static final int KEEP_ALIVE_TIMEOUT_SECONDS = 10;
 
-  @Option(
-      names = "--port",
-      paramLabel = "PORT",
-      defaultValue = "50051",
-      description = "Where to listen; 0: any free port. Default: ${DEFAULT-VALUE}.")
-  private int port;
+  @Mixin private ListenOptions listening;
 
   @Option(names = "--direct", description = "Run handlers on the threads of the transport.")
   private boolean direct;
@@ -178,14 +171,6 @@ public final class IndexServer implements Callable<Integer> {
   private URI cluster;
 
   @Option(
-      names = "--advertise",
-      paramLabel = "HOST",
-      defaultValue = "localhost",
-      converter = AdvertisedHost.class,
-      description = "Where a node's port is reached. Default: ${DEFAULT-VALUE}.")
-  private String advertised;
-
-  @Option(
       names = "--replicas",
       paramLabel = "N",
       defaultValue = "" + ClusterNode.REPLICAS_DEFAULT,
@@ -208,6 +193,10 @@ public final class IndexServer implements Callable<Integer> {
       converter = NodeTimeout.class,
       description = "A node silent for so long is dead. Default: ${DEFAULT-VALUE}.")
   private Duration nodeTimeout;
+
+  @SuppressWarnings("UnusedVariable") // picocli looks at it
+  @Mixin
+  private FullHelp help;
 
   private final HealthStatusManager health = new HealthStatusManager();
   private volatile boolean writingEnded;
@@ -243,6 +232,7 @@ public final class IndexServer implements Callable<Integer> {
 
   static CommandLine commandLine(IndexServer program) {
     return OptionErrors.printedFor(new CommandLine(program))
+        .setDefaultValueProvider(TlsOptions.defaultsOf(System.getenv()))
         .setCaseInsensitiveEnumValuesAllowed(true);
   }
 
@@ -266,11 +256,11 @@ public final class IndexServer implements Callable<Integer> {
   /** Serves until the JVM gets a signal to end. Returns the exit code, to picocli. */
   @Override
   public Integer call() throws InterruptedException {
-    checkPort();
     final IndexMemory.Context context = memoryContext();
     final IndexMemory opened;
     final boolean reads;
     try {
+      listening.resolve(cluster != null);
       opened = IndexMemory.unrecovered(context);
     } catch (IOException e) {
       return failed(e.getMessage());
@@ -316,8 +306,11 @@ public final class IndexServer implements Callable<Integer> {
     } catch (IllegalArgumentException e) {
       throw new ParameterException(spec.commandLine(), "--cluster: " + e.getMessage(), e);
     }
+    if (listening.tls() != null) {
+      node.credentials(listening.tls().channel());
+    }
     try {
-      return node.nodeTimeout(nodeTimeout).replication(replication, memoryFabrics());
+      return node.nodeTimeout(nodeTimeout).replication(replication, replicationFabrics());
     } catch (IOException e) {
       node.close();
       throw e;
@@ -328,6 +321,15 @@ public final class IndexServer implements Callable<Integer> {
   private List<String> memoryFabrics() {
     return IndexMemory.FABRICS_DEFAULT.stream()
         .filter(name -> fabrics == null || List.of(fabrics).contains(name))
+        .toList();
+  }
+
+  /**
+   * Those over which records reach other nodes' memory: with TLS, none that is a plaintext wire.
+   */
+  private List<String> replicationFabrics() {
+    return memoryFabrics().stream()
+        .filter(name -> listening.tls() == null || name.equals(Transport.SHM))
         .toList();
   }
 
@@ -411,7 +413,7 @@ public final class IndexServer implements Callable<Integer> {
     } catch (IOException e) {
       node.close();
       indexes.close();
-      return failed("cannot listen on port " + port + ": " + FailureReason.of(e));
+      return failed("cannot listen on port " + listening.port() + ": " + FailureReason.of(e));
     }
     if (reads) {
       barrier.open();
@@ -438,7 +440,7 @@ public final class IndexServer implements Callable<Integer> {
     }
     final CountDownLatch stopped = new CountDownLatch(1);
     node.start(
-        NodeAddress.of(advertised, server.getPort()),
+        listening.announced(server.getPort()),
         () -> say(ServingStatus.SERVING),
         reason -> {
           refusal = reason;
@@ -457,6 +459,7 @@ public final class IndexServer implements Callable<Integer> {
     out.println("index server listening on port " + server.getPort());
     out.println("rings over: " + server.fabrics());
     out.println("index memory: up to " + indexes.budget());
+    out.println("addresses: " + listening.text(server.getListenSockets()));
     out.flush();
     if (cluster != null) {
       rehearse();
@@ -465,6 +468,7 @@ public final class IndexServer implements Callable<Integer> {
     // JVM waits for no thread but the hook.
     while (!stopped.await(OWNER_CHECK_SECONDS, TimeUnit.SECONDS)) {
       final IOException lost = lostData(memory);
+      listening.refresh();
       if (lost != null) {
         server.shutdownNow();
         node.close();
@@ -520,16 +524,9 @@ public final class IndexServer implements Callable<Integer> {
     return CommandLine.ExitCode.SOFTWARE;
   }
 
-  private void checkPort() {
-    if (port < 0 || port > MAX_PORT) {
-      throw new ParameterException(
-          spec.commandLine(), "--port is out of range: " + port + " is not in 0.." + MAX_PORT);
-    }
-  }
-
   private RingServerBuilder builder() {
     final RingServerBuilder builder =
-        RingServerBuilder.forPort(port)
+        RingServerBuilder.over(listening.builder())
             .keepAliveTime(KEEP_ALIVE_SECONDS, TimeUnit.SECONDS)
             .keepAliveTimeout(KEEP_ALIVE_TIMEOUT_SECONDS, TimeUnit.SECONDS);
     if (direct) {

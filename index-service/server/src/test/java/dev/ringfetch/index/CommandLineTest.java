@@ -7,11 +7,14 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 import dev.ringfetch.fabric.GatePage;
 import dev.ringfetch.index.data.Claim;
 import dev.ringfetch.index.data.DataDirectory;
+import dev.ringfetch.rpc.Authority;
 import java.io.PrintWriter;
 import java.io.StringWriter;
 import java.net.ServerSocket;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.nio.file.attribute.PosixFilePermissions;
+import java.util.ArrayList;
 import java.util.List;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
@@ -24,11 +27,12 @@ class CommandLineTest {
 
   @Test
   void helpNamesEveryOption() {
-    assertEquals(0, execute("--help"));
+    assertEquals(0, execute("--help-all"));
     for (final String option :
         new String[] {
           "--port",
           "50051",
+          "--bind",
           "--direct",
           "--memory",
           "1G",
@@ -94,6 +98,8 @@ class CommandLineTest {
         "--fabric=foo",
         "--fabric=",
         "--direct-reads=sometimes",
+        "--bind=",
+        "--bind=203.0.113.7",
         "--advertise=",
         "--advertise=host:5",
         "--advertise=bad host",
@@ -107,6 +113,42 @@ class CommandLineTest {
     assertTrue(lines.get(0).contains(argument.replaceAll("=.*", "")), lines::toString);
     assertEquals("Options: index-server --help", lines.get(lines.size() - 1));
     assertFalse(err.toString().contains("\tat "), lines::toString);
+  }
+
+  @Test
+  void aNodeThatOthersCannotReachIsRefusedBeforeItDoesAnything(@TempDir Path data) {
+    assertEquals(
+        2, execute("--cluster=zk://localhost:1/x", "--advertise=203.0.113.7", "--data=" + data));
+    assertTrue(err.toString().contains("--bind 203.0.113.7"), err::toString);
+    assertEquals(0, data.toFile().list().length);
+  }
+
+  @ParameterizedTest
+  @ValueSource(
+      strings = {
+        "--tls-cert=a.pem|--tls-cert and --tls-key need each other",
+        "--tls-key=a.pem|--tls-cert and --tls-key need each other",
+        "--tls-ca=a.pem|--tls-ca of a server needs --tls-cert and --tls-key",
+        "--cluster=zk://localhost:1/x --tls-cert=a.pem --tls-key=b.pem|needs --tls-ca"
+      })
+  void tlsOptionsThatNeedOthersAreRefused(String given) {
+    final String[] parts = given.split("\\|", -1);
+    assertEquals(2, execute(parts[0].split(" ", -1)));
+    assertTrue(err.toString().contains(parts[1]), err::toString);
+  }
+
+  @Test
+  void tlsFilesThatCannotBeUsedEndTheServer(@TempDir Path directory) throws Exception {
+    final Path certificate = directory.resolve("cert.pem");
+    final Path key = directory.resolve("key.pem");
+    final String missing = "TLS: " + key + ": No such file or directory";
+    assertFails(missing, "--tls-cert=" + certificate, "--tls-key=" + key);
+    new Authority("authority").issue("server").write(certificate, key);
+    Files.setPosixFilePermissions(key, PosixFilePermissions.fromString("rw-r--r--"));
+    assertFails(
+        "other users can read or change the key, so it is not used: chmod o= " + key,
+        "--tls-cert=" + certificate,
+        "--tls-key=" + key);
   }
 
   @Test
@@ -127,9 +169,11 @@ class CommandLineTest {
     assertFails("not a directory: directory=" + missing, "--shm-directory=" + missing);
   }
 
-  private void assertFails(String reason, String option) {
+  private void assertFails(String reason, String... options) {
     err.getBuffer().setLength(0);
-    assertEquals(1, execute("--port=0", option));
+    final List<String> all = new ArrayList<>(List.of("--port=0"));
+    all.addAll(List.of(options));
+    assertEquals(1, execute(all.toArray(String[]::new)));
     final List<String> lines = err.toString().lines().toList();
     assertEquals(1, lines.size(), lines::toString);
     assertTrue(lines.get(0).startsWith("index server: "), lines::toString);

@@ -5,18 +5,22 @@ import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import com.google.protobuf.ByteString;
+import dev.ringfetch.index.tls.TlsFiles;
 import dev.ringfetch.index.v1.GetRequest;
 import dev.ringfetch.index.v1.IndexGrpc;
 import dev.ringfetch.index.v1.PutRequest;
 import dev.ringfetch.index.v1.PutResponse;
+import dev.ringfetch.rpc.Authority;
 import dev.ringfetch.rpc.RingChannelBuilder;
 import io.grpc.CallOptions;
 import io.grpc.ClientCall;
 import io.grpc.ConnectivityState;
+import io.grpc.Grpc;
 import io.grpc.ManagedChannel;
 import io.grpc.ManagedChannelBuilder;
 import io.grpc.Metadata;
 import io.grpc.Status;
+import io.grpc.StatusRuntimeException;
 import java.net.ServerSocket;
 import java.nio.file.Path;
 import java.util.List;
@@ -80,6 +84,57 @@ class IndexServerTest {
       server.terminate();
       // The client is idle: there is nothing that the server would have to wait for.
       assertEquals(TERMINATED, server.awaitExit(IndexServer.GRACE_SECONDS / 2));
+    }
+  }
+
+  @Test
+  void filesOfTlsAreReadAgainWhileItServes(@TempDir Path directory) throws Exception {
+    final Path certificate = directory.resolve("cert.pem");
+    final Path key = directory.resolve("key.pem");
+    final Path authorities = directory.resolve("ca.pem");
+    final Authority first = new Authority("first");
+    first.issue("both sides").write(certificate, key);
+    first.write(authorities);
+    try (ServerProcess server =
+        ServerProcess.start(
+            "--port=0",
+            "--tls-cert=" + certificate,
+            "--tls-key=" + key,
+            "--tls-ca=" + authorities)) {
+      final String target = "localhost:" + server.awaitPort();
+      channel =
+          Grpc.newChannelBuilder(target, new TlsFiles(certificate, key, authorities).channel())
+              .build();
+      assertTrue(stub().put(PUT).getCreated());
+      final Authority second = new Authority("second");
+      second.issue("both sides").write(certificate, key);
+      second.write(authorities);
+      final TlsFiles fresh = new TlsFiles(certificate, key, authorities);
+      final long beginNs = System.nanoTime();
+      while (!accepts(target, fresh)) {
+        assertTrue(
+            System.nanoTime() - beginNs < TimeUnit.SECONDS.toNanos(DEADLINE_SECONDS),
+            "the new files are not used");
+      }
+      assertFalse(stub().put(PUT).getCreated()); // over the old connection
+      server.terminate();
+      assertEquals(TERMINATED, server.awaitExit());
+    }
+  }
+
+  private static boolean accepts(String target, TlsFiles files) throws InterruptedException {
+    final ManagedChannel fresh = Grpc.newChannelBuilder(target, files.channel()).build();
+    try {
+      return !IndexGrpc.newBlockingStub(fresh)
+          .withDeadlineAfter(DEADLINE_SECONDS, TimeUnit.SECONDS)
+          .put(PUT)
+          .getCreated();
+    } catch (StatusRuntimeException e) {
+      assertEquals(Status.Code.UNAVAILABLE, e.getStatus().getCode(), e::toString);
+      Thread.sleep(100);
+      return false;
+    } finally {
+      fresh.shutdownNow();
     }
   }
 

@@ -43,6 +43,7 @@ import java.util.logging.Handler;
 import java.util.logging.Level;
 import java.util.logging.LogRecord;
 import java.util.logging.Logger;
+import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Timeout;
@@ -225,6 +226,11 @@ class MalformedRequestTest {
     @Override
     public boolean isNode(Node leader) {
       return true;
+    }
+
+    @Override
+    public @Nullable Node announced(long node) {
+      return null;
     }
 
     @Override

@@ -309,6 +309,8 @@ public final class LocalCluster implements AutoCloseable {
                 Integer.toString(port),
                 "--cluster",
                 "zk://" + find(COORDINATOR).address() + "/" + NAME,
+                "--bind",
+                host(name),
                 "--advertise",
                 host(name),
                 "--replicas",

@@ -49,6 +49,7 @@ final class IndexServerProcess implements AutoCloseable {
   static IndexServerProcess start(List<String> options, String host, Rings rings)
       throws IOException {
     final List<String> arguments = new ArrayList<>(rings.serverArguments());
+    arguments.addAll(List.of("--bind", host));
     arguments.addAll(options);
     final ChildProcess process = ChildProcess.start(List.of(), ServedIndex.class, arguments);
     final String line = process.readLine();

@@ -48,8 +48,7 @@ final class ClusterCommand extends ClientCommand {
   @Override
   int runOffline(Output out) {
     final boolean screen = watch && !isJson() && stdio().terminals().output();
-    try (ClusterQuestions questions =
-        new ClusterQuestions(server().addresses(), server().timeout())) {
+    try (ClusterQuestions questions = ClusterQuestions.of(server())) {
       do {
         final ClusterView view = questions.ask();
         if (screen) {

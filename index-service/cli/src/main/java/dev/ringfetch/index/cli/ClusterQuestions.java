@@ -6,6 +6,7 @@ import dev.ringfetch.index.v1.IndexAdminGrpc;
 import dev.ringfetch.index.v1.NodeDescription;
 import dev.ringfetch.index.v1.RecoverIndexRequest;
 import dev.ringfetch.index.v1.RecoverIndexResponse;
+import io.grpc.ChannelCredentials;
 import io.grpc.Grpc;
 import io.grpc.InsecureChannelCredentials;
 import io.grpc.ManagedChannel;
@@ -33,6 +34,7 @@ public final class ClusterQuestions implements AutoCloseable {
 
   private final Set<String> seeds;
   private final Duration timeout;
+  private final ChannelCredentials credentials;
   private final Map<String, ManagedChannel> channels = new HashMap<>();
 
   /**
@@ -42,8 +44,19 @@ public final class ClusterQuestions implements AutoCloseable {
    * @param timeout how long a node may take to answer
    */
   public ClusterQuestions(Collection<String> addresses, Duration timeout) {
+    this(addresses, timeout, null);
+  }
+
+  /** The same over TLS; with null, over plaintext. */
+  ClusterQuestions(Collection<String> addresses, Duration timeout, ChannelCredentials credentials) {
     seeds = new TreeSet<>(addresses);
     this.timeout = timeout;
+    this.credentials = credentials == null ? InsecureChannelCredentials.create() : credentials;
+  }
+
+  /** The questions to the server of a command. */
+  static ClusterQuestions of(ServerOptions server) {
+    return new ClusterQuestions(server.addresses(), server.timeout(), server.credentials());
   }
 
   /**
@@ -126,7 +139,7 @@ public final class ClusterQuestions implements AutoCloseable {
   }
 
   private ManagedChannel connect(String address) {
-    return Grpc.newChannelBuilder(address, InsecureChannelCredentials.create()).build();
+    return Grpc.newChannelBuilder(address, credentials).build();
   }
 
   /** Closes the connections. */

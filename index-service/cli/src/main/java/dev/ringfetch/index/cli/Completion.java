@@ -87,8 +87,7 @@ final class Completion implements Completer {
 
     @Override
     List<String> ask(ServerOptions server) {
-      try (ClusterQuestions questions =
-          new ClusterQuestions(server.addresses(), server.timeout())) {
+      try (ClusterQuestions questions = ClusterQuestions.of(server)) {
         return List.copyOf(LostIndexes.of(questions.answers()).nodes().keySet());
       }
     }

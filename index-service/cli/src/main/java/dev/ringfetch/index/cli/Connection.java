@@ -24,6 +24,7 @@ import dev.ringfetch.index.v1.IndexKind;
 import dev.ringfetch.index.v1.ListIndexesRequest;
 import dev.ringfetch.index.v1.SnapshotRequest;
 import dev.ringfetch.index.v1.SnapshotResponse;
+import io.grpc.ChannelCredentials;
 import io.grpc.ManagedChannel;
 import io.grpc.Status;
 import io.grpc.StatusRuntimeException;
@@ -32,6 +33,7 @@ import java.nio.file.Path;
 import java.time.Duration;
 import java.util.Comparator;
 import java.util.List;
+import java.util.Map;
 import java.util.Objects;
 import java.util.Optional;
 import java.util.concurrent.TimeUnit;
@@ -51,6 +53,7 @@ final class Connection implements AutoCloseable {
 
   private final String server;
   private final Path shmDirectory; // null: the default
+  private final Map<String, String> tls; // options
   private final ManagedChannel channel;
   private final IndexClient client;
   private final AtomicLong callReads = new AtomicLong();
@@ -59,9 +62,14 @@ final class Connection implements AutoCloseable {
   Connection(ServerOptions options) {
     server = options.server();
     shmDirectory = options.shmDirectory();
+    tls = options.tls();
     timeout = options.timeout();
+    final ChannelCredentials credentials = options.credentials();
     try {
       final IndexClientBuilder channels = IndexClient.builder().target(server);
+      if (credentials != null) {
+        channels.credentials(credentials);
+      }
       channel =
           (shmDirectory == null ? channels : channels.shmDirectory(shmDirectory)).buildChannel();
     } catch (IllegalArgumentException e) { // of an address, which only the client reads
@@ -83,7 +91,9 @@ final class Connection implements AutoCloseable {
   /** Whether a command with these options can use this connection; if so, adopts their timeout. */
   boolean isOf(ServerOptions options) {
     timeout = options.timeout();
-    return server.equals(options.server()) && Objects.equals(shmDirectory, options.shmDirectory());
+    return server.equals(options.server())
+        && Objects.equals(shmDirectory, options.shmDirectory())
+        && tls.equals(options.tls());
   }
 
   /** The description of an index; empty if the index does not exist. */

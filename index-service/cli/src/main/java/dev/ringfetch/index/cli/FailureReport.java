@@ -6,12 +6,15 @@ import io.grpc.StatusRuntimeException;
 import java.io.IOException;
 import java.io.InterruptedIOException;
 import java.io.UncheckedIOException;
+import java.net.ConnectException;
+import java.net.UnknownHostException;
 import java.nio.file.AccessDeniedException;
 import java.nio.file.FileSystemException;
 import java.nio.file.InvalidPathException;
 import java.nio.file.NoSuchFileException;
 import java.util.List;
 import java.util.Locale;
+import javax.net.ssl.SSLException;
 
 /**
  * The report of a failure to the user: an exit code, and a line with the cause and the remedy.
@@ -30,6 +33,12 @@ record FailureReport(int exitCode, String line) {
 
   /** Part of messages about the client's own limit of operations. */
   private static final String OWN_LIMIT = "maxInFlight=";
+
+  /** Begin of netty's message about an answer that is not TLS. */
+  private static final String PLAINTEXT = "not an SSL/TLS record";
+
+  /** Begin of gRPC's description of a connection that the other side has closed. */
+  private static final String CLOSED = "Network closed for unknown reason";
 
   private static final String LOOK =
       "; '" + IndexProgram.NAME + " cluster' shows nodes and members";
@@ -104,6 +113,29 @@ record FailureReport(int exitCode, String line) {
                   + description
                   + "): --server HOST:PORT names another");
         }
+        if (isOfTls(status)) {
+          yield new FailureReport(
+              ExitCode.UNREACHABLE,
+              reason.startsWith(PLAINTEXT)
+                  ? server + " speaks plaintext, not TLS"
+                  : "no TLS with "
+                      + server
+                      + " ("
+                      + reason
+                      + "): --tls-ca has the authority of its certificate, --tls-cert and --tls-key"
+                      + " what it asks for");
+        }
+        if (isClosed(status, description)) {
+          yield new FailureReport(
+              ExitCode.UNREACHABLE,
+              server
+                  + " has closed the connection ("
+                  + reason
+                  + ")"
+                  + outcome
+                  + ": it speaks TLS perhaps (--tls-ca) and wants a certificate (--tls-cert), or is no"
+                  + " index server: --server HOST:PORT names another");
+        }
         if (status.getCode() != Status.Code.UNAVAILABLE) {
           yield new FailureReport(ExitCode.FAILED, text(status.getCode(), reason) + outcome);
         }
@@ -158,6 +190,27 @@ record FailureReport(int exitCode, String line) {
         ? description
         : Stdio.oneLine(bottom)
             .replaceFirst("^\\w+\\(\\.\\.\\) failed with error\\(-\\d+\\): ", "");
+  }
+
+  /** Whether a connection was made and lost, as one without TLS to a server with TLS is. */
+  private static boolean isClosed(Status status, String description) {
+    Throwable cause = status.getCause();
+    while (cause != null && cause.getCause() != null) {
+      cause = cause.getCause();
+    }
+    return description.startsWith(CLOSED)
+        || (cause instanceof IOException
+            && !(cause instanceof ConnectException)
+            && !(cause instanceof UnknownHostException));
+  }
+
+  private static boolean isOfTls(Status status) {
+    for (Throwable cause = status.getCause(); cause != null; cause = cause.getCause()) {
+      if (cause instanceof SSLException) {
+        return true;
+      }
+    }
+    return false;
   }
 
   /** Whether the text means that the peer does not speak HTTP/2. */

@@ -219,13 +219,16 @@ public final class IndexProgram implements Runnable {
     }
   }
 
-  /** The defaults of options that the environment or the shell sets. */
+  /**
+   * The defaults of options that the environment or the shell sets; {@link IndexOption} has its
+   * own.
+   */
   private record Defaults(Session session) implements IDefaultValueProvider {
     @Override
     public String defaultValue(ArgSpec argument) {
       return argument instanceof OptionSpec option
-              && option.longestName().equals(ServerOptions.SERVER)
-          ? session.defaultOf(ServerOptions.SERVER)
+              && !option.longestName().equals(IndexOption.INDEX)
+          ? session.defaultOf(option.longestName())
           : null;
     }
   }

@@ -19,7 +19,7 @@ final class LoadCommand extends ClientCommand {
   @Option(
       names = "--format",
       paramLabel = "FORMAT",
-      description = "csv or jsonl; by the name or the content, if not given.")
+      description = "csv or jsonl. Default: by the name, or the content.")
   private FileFormat format;
 
   @Option(

@@ -61,8 +61,7 @@ final class RecoverCommand extends ClientCommand {
   @Override
   int runOffline(Output out) {
     final String name = index.orElse("");
-    try (ClusterQuestions questions =
-        new ClusterQuestions(server().addresses(), server().timeout())) {
+    try (ClusterQuestions questions = ClusterQuestions.of(server())) {
       final LostIndexes found = LostIndexes.of(questions.answers());
       check(found, name);
       final List<String> lost =

@@ -1,9 +1,16 @@
 package dev.ringfetch.index.cli;
 
+import dev.ringfetch.index.TlsOptions;
 import dev.ringfetch.index.client.NodeFinder;
+import dev.ringfetch.index.tls.TlsFiles;
+import io.grpc.ChannelCredentials;
+import java.io.IOException;
+import java.io.UncheckedIOException;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.List;
+import java.util.Map;
+import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Option;
 
 /** The options of all commands that talk to a server. */
@@ -39,18 +46,20 @@ final class ServerOptions {
       description = "The server's, of shared memory. Default: /dev/shm.")
   private Path shmDirectory;
 
-  @Option(names = "--json", order = ORDER + 3, description = "Print JSON, one object a line.")
+  @Mixin private TlsOptions tls; // between these by their own order
+
+  @Option(names = "--json", order = ORDER + 6, description = "Print JSON, one object a line.")
   private boolean json;
 
   @Option(
       names = "--verbose",
-      order = ORDER + 4,
+      order = ORDER + 7,
       description = "Print stack traces, as RINGFETCH_TRACE=1 does.")
   private boolean verbose;
 
   @Option(
       names = {"-h", "--help"},
-      order = ORDER + 5,
+      order = ORDER + 8,
       usageHelp = true,
       description = "Print this, and exit.")
   private boolean help;
@@ -75,6 +84,21 @@ final class ServerOptions {
 
   Duration timeout() {
     return timeout;
+  }
+
+  /** The TLS options that are set, with their values. */
+  Map<String, String> tls() {
+    return tls.given();
+  }
+
+  /** The credentials of TLS; null for plaintext. */
+  ChannelCredentials credentials() {
+    try {
+      final TlsFiles files = tls.read();
+      return files == null ? null : files.channel();
+    } catch (IOException e) {
+      throw new UncheckedIOException(e);
+    }
   }
 
   /** The directory of shared memory; null for the default. */

@@ -1,5 +1,6 @@
 package dev.ringfetch.index.cli;
 
+import dev.ringfetch.index.TlsOptions;
 import java.io.BufferedInputStream;
 import java.io.IOException;
 import java.io.InputStream;
@@ -34,6 +35,7 @@ final class Session implements AutoCloseable {
         };
     defaults.put(ServerOptions.SERVER, inEnvironment("RINGFETCH_SERVER", "localhost:50051"));
     defaults.put(IndexOption.INDEX, inEnvironment("RINGFETCH_INDEX", "default"));
+    defaults.putAll(TlsOptions.defaults(stdio.environment()));
   }
 
   /** A variable of the environment; an empty one counts as not set. */

@@ -6,6 +6,8 @@ import dev.ringfetch.index.service.IndexMemory;
 import dev.ringfetch.index.service.Indexes;
 import dev.ringfetch.rpc.RingServer;
 import dev.ringfetch.rpc.RingServerBuilder;
+import io.grpc.InsecureServerCredentials;
+import io.grpc.ServerCredentials;
 import io.grpc.protobuf.services.HealthStatusManager;
 import java.io.IOException;
 import java.nio.file.Path;
@@ -29,11 +31,23 @@ final class TestServer implements AutoCloseable {
     return start(directory, new IndexMemory.Context().budget(memory));
   }
 
+  /** Starts a server with these credentials. */
+  static TestServer start(Path directory, ServerCredentials credentials) throws IOException {
+    return start(directory, new IndexMemory.Context().budget(MEMORY), credentials);
+  }
+
   /** Starts a server with these options, besides the place of its memory. */
   static TestServer start(Path directory, IndexMemory.Context context) throws IOException {
+    return start(directory, context, InsecureServerCredentials.create());
+  }
+
+  private static TestServer start(
+      Path directory, IndexMemory.Context context, ServerCredentials credentials)
+      throws IOException {
     final Indexes indexes =
         new Indexes(IndexMemory.shared(context.fabrics("shm").shmDirectory(directory)));
-    final RingServerBuilder builder = RingServerBuilder.forPort(0).shmDirectory(directory);
+    final RingServerBuilder builder =
+        RingServerBuilder.newServerBuilderForPort(0, credentials).shmDirectory(directory);
     DirectAccessService.addTo(builder, indexes, DirectAccessService.Mode.ALWAYS);
     IndexServer.addServices(builder, indexes, new HealthStatusManager());
     return new TestServer(directory, builder.build().start(), indexes);

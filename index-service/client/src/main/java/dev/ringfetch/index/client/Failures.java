@@ -6,6 +6,7 @@ import java.io.IOException;
 import java.net.ConnectException;
 import java.net.UnknownHostException;
 import java.nio.channels.UnresolvedAddressException;
+import javax.net.ssl.SSLHandshakeException;
 
 /** The translation of statuses of calls to exceptions. */
 final class Failures {
@@ -122,6 +123,7 @@ final class Failures {
   static boolean wasNotConnected(Status status) {
     for (Throwable t = status.getCause(); t != null; t = t.getCause()) {
       if (t instanceof ConnectException
+          || t instanceof SSLHandshakeException
           || t instanceof UnknownHostException
           || t instanceof UnresolvedAddressException) {
         return true;

@@ -9,13 +9,16 @@ import dev.ringfetch.index.service.DirectAccessService;
 import dev.ringfetch.index.service.IndexMemory;
 import dev.ringfetch.index.service.Indexes;
 import dev.ringfetch.index.service.ReplicationPath;
+import dev.ringfetch.index.tls.TlsFiles;
 import dev.ringfetch.index.v1.DescribeClusterRequest;
 import dev.ringfetch.index.v1.DescribeClusterResponse;
 import dev.ringfetch.index.v1.IndexAdminGrpc;
 import dev.ringfetch.rpc.RingServer;
 import dev.ringfetch.rpc.RingServerBuilder;
+import io.grpc.Grpc;
+import io.grpc.InsecureChannelCredentials;
+import io.grpc.InsecureServerCredentials;
 import io.grpc.ManagedChannel;
-import io.grpc.netty.NettyChannelBuilder;
 import io.grpc.protobuf.services.HealthStatusManager;
 import java.io.IOException;
 import java.nio.file.Path;
@@ -46,12 +49,34 @@ class ClusterMember implements AutoCloseable {
   ClusterMember(
       Coordinator coordinator, IndexMemory memory, ReplicationPath path, boolean grantsReads)
       throws Exception {
+    this(coordinator, memory, path, grantsReads, null);
+  }
+
+  /** Starts a node over TLS. */
+  ClusterMember(Coordinator coordinator, IndexMemory memory, TlsFiles tls) throws Exception {
+    this(coordinator, memory, ReplicationPath.AUTO, true, tls);
+  }
+
+  private ClusterMember(
+      Coordinator coordinator,
+      IndexMemory memory,
+      ReplicationPath path,
+      boolean grantsReads,
+      TlsFiles tls)
+      throws Exception {
     indexes = Indexes.unrecovered(memory);
     node =
         new ClusterNode(indexes, coordinator, 3, "boot", null)
             .replication(path, IndexMemory.FABRICS_DEFAULT);
+    if (tls != null) {
+      node.credentials(tls.channel());
+    }
     final RingServerBuilder builder =
-        IndexServer.addServices(RingServerBuilder.forPort(0), indexes, new HealthStatusManager())
+        IndexServer.addServices(
+                RingServerBuilder.newServerBuilderForPort(
+                    0, tls == null ? InsecureServerCredentials.create() : tls.server()),
+                indexes,
+                new HealthStatusManager())
             .addService(node.services().get(0));
     if (grantsReads) {
       DirectAccessService.addTo(builder, indexes, DirectAccessService.Mode.UNLESS_INTERCEPTED);
@@ -59,7 +84,10 @@ class ClusterMember implements AutoCloseable {
     server = builder.build().start();
     indexes.recoverAndServe();
     node.start(address(), () -> {}, refusal::complete);
-    channel = NettyChannelBuilder.forTarget(address()).usePlaintext().build();
+    channel =
+        Grpc.newChannelBuilder(
+                address(), tls == null ? InsecureChannelCredentials.create() : tls.channel())
+            .build();
   }
 
   /**

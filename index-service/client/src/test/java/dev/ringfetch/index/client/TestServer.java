@@ -7,7 +7,9 @@ import dev.ringfetch.index.service.Indexes;
 import dev.ringfetch.rpc.RingServer;
 import dev.ringfetch.rpc.RingServerBuilder;
 import io.grpc.BindableService;
+import io.grpc.InsecureServerCredentials;
 import io.grpc.ManagedChannel;
+import io.grpc.ServerCredentials;
 import io.grpc.protobuf.services.HealthStatusManager;
 import java.io.IOException;
 import java.nio.file.Path;
@@ -35,11 +37,22 @@ final class TestServer implements AutoCloseable {
 
   /** Starts an index server with so many bytes of memory. */
   static TestServer start(Path directory, long memory) throws IOException {
+    return start(directory, memory, InsecureServerCredentials.create());
+  }
+
+  /** Starts an index server without entries and with these credentials. */
+  static TestServer start(Path directory, ServerCredentials credentials) throws IOException {
+    return start(directory, MEMORY, credentials);
+  }
+
+  private static TestServer start(Path directory, long memory, ServerCredentials credentials)
+      throws IOException {
     final Indexes indexes =
         new Indexes(
             IndexMemory.shared(
                 new IndexMemory.Context().fabrics("shm").shmDirectory(directory).budget(memory)));
-    final RingServerBuilder builder = RingServerBuilder.forPort(0).shmDirectory(directory);
+    final RingServerBuilder builder =
+        RingServerBuilder.newServerBuilderForPort(0, credentials).shmDirectory(directory);
     DirectAccessService.addTo(builder, indexes, DirectAccessService.Mode.ALWAYS);
     IndexServer.addServices(builder, indexes, new HealthStatusManager());
     return new TestServer(directory, builder.build().start(), indexes);

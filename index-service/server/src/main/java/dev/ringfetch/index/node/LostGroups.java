@@ -8,8 +8,11 @@ import dev.ringfetch.index.v1.GroupState;
 import dev.ringfetch.index.v1.Member;
 import dev.ringfetch.index.v1.Node;
 import dev.ringfetch.index.v1.RecoverIndexRequest;
+import dev.ringfetch.index.v1.Trailers;
+import io.grpc.Metadata;
 import io.grpc.Status;
 import io.grpc.StatusException;
+import java.util.List;
 import java.util.Map;
 import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
@@ -51,7 +54,7 @@ public final class LostGroups {
    * is another process now, which may lead again in a moment. Null if the group is lost, or that
    * node is not announced: it may lead, though nobody knows where, or another one does soon.
    */
-  public static Node next(GroupState group, Map<Long, Node> living) {
+  static Node next(GroupState group, Map<Long, Node> living) {
     return survivor(group, living) == null ? null : living.get(newest(group).getLeader());
   }
 
@@ -60,7 +63,7 @@ public final class LostGroups {
   }
 
   /** The node that leads a group by its newest configuration; null if that process has ended. */
-  public static @Nullable Node leader(GroupState group, Map<Long, Node> living) {
+  static @Nullable Node leader(GroupState group, Map<Long, Node> living) {
     final Configuration newest = newest(group);
     final Node node = living.get(newest.getLeader());
     final boolean isMember =
@@ -73,8 +76,39 @@ public final class LostGroups {
     return isMember ? node : null;
   }
 
+  /** The addresses of the nodes that are announced. */
+  public static List<String> addresses(Map<Long, Node> living) {
+    return living.values().stream().map(Node::getAddress).sorted().toList();
+  }
+
+  /**
+   * The end of a call for a group that a node does not lead, with the addresses of the nodes and of
+   * the one to send the call to.
+   *
+   * @param self the node
+   */
+  public static StatusException elsewhere(GroupState group, long self, Map<Long, Node> living) {
+    final Node node = leader(group, living);
+    final Node next = next(group, living);
+    final Metadata trailers = new Metadata();
+    trailers.put(Trailers.NODES, String.join(",", addresses(living)));
+    if (next != null) {
+      trailers.put(Trailers.LEADER, next.getAddress()); // this node perhaps, in a moment
+    }
+    if (node == null || node.getId() == self) {
+      return Status.UNAVAILABLE.withDescription(withoutLeader(group, living)).asException(trailers);
+    }
+    return Status.FAILED_PRECONDITION
+        .withDescription(
+            "another node leads the index: index="
+                + group.getIndex()
+                + " leader="
+                + node.getAddress())
+        .asException(trailers);
+  }
+
   /** Why a group has no leader, as far as the nodes say that are announced. */
-  public static String withoutLeader(GroupState group, Map<Long, Node> living) {
+  static String withoutLeader(GroupState group, Map<Long, Node> living) {
     final String of = ": index=" + group.getIndex();
     if (survivor(group, living) != null) {
       return NO_LEADER + "; send again" + of;

@@ -8,9 +8,12 @@ import dev.ringfetch.index.v1.MemberMessage;
 import dev.ringfetch.index.v1.Node;
 import dev.ringfetch.rpc.RingChannelBuilder;
 import io.grpc.BindableService;
+import io.grpc.ChannelCredentials;
 import io.grpc.ManagedChannel;
 import io.grpc.Status;
 import io.grpc.stub.StreamObserver;
+import java.lang.System.Logger;
+import java.lang.System.Logger.Level;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -30,6 +33,8 @@ import org.jspecify.annotations.Nullable;
  * {@linkplain PeerProcesses has ended}. Safe for use by many threads.
  */
 public final class GrpcPeers implements Peers, AutoCloseable {
+  private static final Logger LOGGER = System.getLogger(GrpcPeers.class.getName());
+
   static final long RETRY_MILLIS = 50;
 
   /**
@@ -55,6 +60,7 @@ public final class GrpcPeers implements Peers, AutoCloseable {
   private final PeerProcesses processes;
   private final ReplicationService service;
   private volatile PeerMemory memory = PeerMemory.NONE;
+  private @Nullable ChannelCredentials credentials; // null: plaintext
   private long silenceNs = TIMEOUTS * Replicas.NODE_TIMEOUT_DEFAULT.toNanos();
   private volatile boolean closed;
   private long workedNs = System.nanoTime(); // of the thread that works
@@ -67,8 +73,22 @@ public final class GrpcPeers implements Peers, AutoCloseable {
     private volatile long retryNs;
     private volatile boolean isDown;
 
+    private volatile boolean reported; // that certificates keep the two apart
+
     Route(ManagedChannel channel) {
       this.channel = channel;
+    }
+
+    /** Logs once if certificates keep the two apart, which only an operator can change. */
+    void report(Node node, Status reason) {
+      if (!reported && NodeCertificate.isRefused(reason)) {
+        reported = true;
+        LOGGER.log(
+            Level.WARNING,
+            "no replication to a node: address={0}: {1}",
+            node.getAddress(),
+            reason.getDescription());
+      }
     }
   }
 
@@ -89,6 +109,15 @@ public final class GrpcPeers implements Peers, AutoCloseable {
   /** Sets the memory between nodes; called before the first connection. */
   public void memory(PeerMemory shared) {
     memory = shared;
+  }
+
+  /**
+   * Sets the credentials of connections to other nodes, which have to prove themselves, too; called
+   * before the first connection.
+   */
+  public void credentials(ChannelCredentials shown) {
+    credentials = shown;
+    service.requireProof();
   }
 
   /** Sets the node timeout of the replicas; called before the first connection. */
@@ -132,11 +161,13 @@ public final class GrpcPeers implements Peers, AutoCloseable {
   /** A new connection to a node, for calls of any kind; the caller owns it. */
   public ManagedChannel channel(Node node) {
     final RingChannelBuilder builder =
-        RingChannelBuilder.forTarget(node.getAddress()).usePlaintext().directExecutor();
+        credentials == null
+            ? RingChannelBuilder.forTarget(node.getAddress()).usePlaintext()
+            : RingChannelBuilder.newChannelBuilder(node.getAddress(), credentials);
     if (shmDirectory != null) {
       builder.shmDirectory(shmDirectory);
     }
-    return builder.maxInboundMessageSize(ANSWER_LIMIT).build();
+    return builder.directExecutor().maxInboundMessageSize(ANSWER_LIMIT).build();
   }
 
   private void start(Route route, Node node) {
@@ -145,7 +176,8 @@ public final class GrpcPeers implements Peers, AutoCloseable {
         new LeaderConnection(
             node,
             listener,
-            () -> {
+            reason -> {
+              route.report(node, reason);
               route.retryNs = System.nanoTime() + TimeUnit.MILLISECONDS.toNanos(RETRY_MILLIS);
               route.isDown = true;
             });

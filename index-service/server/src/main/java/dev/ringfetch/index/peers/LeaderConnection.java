@@ -7,12 +7,14 @@ import dev.ringfetch.index.v1.MemberMessage;
 import dev.ringfetch.index.v1.Node;
 import dev.ringfetch.index.v1.ReplicationGrpc;
 import io.grpc.ManagedChannel;
+import io.grpc.Status;
 import io.grpc.stub.ClientCallStreamObserver;
 import io.grpc.stub.ClientResponseObserver;
 import java.lang.System.Logger;
 import java.lang.System.Logger.Level;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.concurrent.locks.ReentrantLock;
+import java.util.function.Consumer;
 
 /**
  * One stream of a leader to a node, from its start to its end. It is connected once the node has
@@ -35,7 +37,7 @@ final class LeaderConnection implements ClientResponseObserver<LeaderMessage, Me
 
   private final Node peer;
   private final PeerListener listener;
-  private final Runnable ended;
+  private final Consumer<Status> ended;
   private final ReentrantLock lock = new ReentrantLock();
   private ClientCallStreamObserver<LeaderMessage> stream;
   private volatile State state = State.STARTED;
@@ -55,7 +57,12 @@ final class LeaderConnection implements ClientResponseObserver<LeaderMessage, Me
    */
   private final AtomicLong dueSinceNs = new AtomicLong();
 
-  LeaderConnection(Node peer, PeerListener listener, Runnable ended) {
+  /**
+   * Creates it; {@link #start} begins the stream.
+   *
+   * @param ended is called once, with the reason
+   */
+  LeaderConnection(Node peer, PeerListener listener, Consumer<Status> ended) {
     this.peer = peer;
     this.listener = listener;
     this.ended = ended;
@@ -177,15 +184,15 @@ final class LeaderConnection implements ClientResponseObserver<LeaderMessage, Me
 
   @Override
   public void onError(Throwable failure) {
-    end();
+    end(Status.fromThrowable(failure));
   }
 
   @Override
   public void onCompleted() {
-    end();
+    end(Status.OK);
   }
 
-  private void end() {
+  private void end(Status reason) {
     lock.lock();
     try {
       if (state == State.ENDED) {
@@ -196,7 +203,7 @@ final class LeaderConnection implements ClientResponseObserver<LeaderMessage, Me
       lock.unlock();
     }
     listener.onDisconnected(peer.getId());
-    ended.run();
+    ended.accept(reason);
   }
 
   /** Ends the stream. Idempotent. */
@@ -209,6 +216,6 @@ final class LeaderConnection implements ClientResponseObserver<LeaderMessage, Me
     } finally {
       lock.unlock();
     }
-    end();
+    end(Status.CANCELLED.withDescription(reason));
   }
 }

@@ -3,6 +3,7 @@ package dev.ringfetch.index.peers;
 import dev.ringfetch.index.v1.LeaderMessage;
 import dev.ringfetch.index.v1.MemberMessage;
 import dev.ringfetch.index.v1.Node;
+import org.jspecify.annotations.Nullable;
 
 /** A listener of the connections of a node, called on their threads; it must not wait. */
 public interface PeerListener {
@@ -14,6 +15,9 @@ public interface PeerListener {
 
   /** Whether a calling process is a node of the cluster, as far as this node knows. */
   boolean isNode(Node leader);
+
+  /** A node as the coordinator announces it; null if it does not. */
+  @Nullable Node announced(long node);
 
   /** Called when a leader's connection to this node has ended. */
   void onLeaderGone(long leader);

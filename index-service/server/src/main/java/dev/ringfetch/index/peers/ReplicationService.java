@@ -7,21 +7,25 @@ import dev.ringfetch.index.v1.Node;
 import dev.ringfetch.index.v1.ReplicationGrpc;
 import dev.ringfetch.rpc.MalformedRequests;
 import io.grpc.BindableService;
+import io.grpc.ServerInterceptors;
 import io.grpc.ServerServiceDefinition;
 import io.grpc.Status;
 import io.grpc.StatusRuntimeException;
 import io.grpc.stub.StreamObserver;
 import java.util.Map;
 import java.util.concurrent.ConcurrentHashMap;
+import javax.net.ssl.SSLSession;
+import org.jspecify.annotations.Nullable;
 
 /**
  * The service through which leaders reach a node. Only the newest stream of a leader counts; a
  * stream for another process is refused.
  *
  * <p>Safe for use by many threads. It refuses callers that are neither announced in the coordinator
- * as a node nor members of a group. But it does not verify identities: any process that reaches
- * this service and knows a node's numbers can act as that node. Use an interceptor or the network
- * to keep other processes from this service.
+ * as a node nor members of a group. If callers have to prove themselves, it also refuses those
+ * without the {@linkplain NodeCertificate certificate} of the announced node. Otherwise any process
+ * that reaches this service and knows a node's numbers can act as that node: use the network to
+ * keep other processes from it.
  */
 final class ReplicationService implements BindableService, ReplicationGrpc.AsyncService {
   /**
@@ -38,20 +42,29 @@ final class ReplicationService implements BindableService, ReplicationGrpc.Async
   /** The lock of each leader's streams, by the leader's id. */
   private final Map<Long, Object> turns = new ConcurrentHashMap<>();
 
+  private volatile boolean requiresProof;
+
   ReplicationService(Node self, PeerListener listener, PeerProcesses processes) {
     this.self = self;
     this.listener = listener;
     this.processes = processes;
   }
 
+  /** Requires certificates from now on. */
+  void requireProof() {
+    requiresProof = true;
+  }
+
   @Override
   public ServerServiceDefinition bindService() {
-    return MalformedRequests.refusedBy(ReplicationGrpc.bindService(this));
+    return ServerInterceptors.intercept(
+        MalformedRequests.refusedBy(ReplicationGrpc.bindService(this)),
+        new NodeCertificate.Interceptor());
   }
 
   @Override
   public StreamObserver<LeaderMessage> replicate(StreamObserver<MemberMessage> answers) {
-    return new Stream(answers);
+    return new Stream(answers, NodeCertificate.session());
   }
 
   /** Answers a leader; drops the answer if there is no stream. */
@@ -82,9 +95,11 @@ final class ReplicationService implements BindableService, ReplicationGrpc.Async
     private final StreamObserver<MemberMessage> answers;
     private long leader; // 0 before it has introduced itself
     private volatile long incarnation; // of the leader
+    private final @Nullable SSLSession session; // null: plaintext
 
-    Stream(StreamObserver<MemberMessage> answers) {
+    Stream(StreamObserver<MemberMessage> answers, @Nullable SSLSession session) {
       this.answers = answers;
+      this.session = session;
     }
 
     @Override
@@ -119,6 +134,12 @@ final class ReplicationService implements BindableService, ReplicationGrpc.Async
                     + Long.toUnsignedString(introduction.getLeader().getId())));
         return;
       }
+      if (requiresProof && !isProved(introduction.getLeader())) {
+        end(
+            Status.PERMISSION_DENIED.withDescription(
+                "the caller's certificate is not for the address of the node that it says it is"));
+        return;
+      }
       leader = introduction.getLeader().getId();
       incarnation = introduction.getLeader().getIncarnation();
       processes.watch(introduction.getLeader());
@@ -131,6 +152,14 @@ final class ReplicationService implements BindableService, ReplicationGrpc.Async
       }
       answer(
           MemberMessage.newBuilder().setIntroduction(self).setMessageLimit(MESSAGE_LIMIT).build());
+    }
+
+    /** A node that is not announced now can prove nothing: it is announced again in a moment. */
+    private boolean isProved(Node caller) {
+      final Node announced = listener.announced(caller.getId());
+      return announced != null
+          && announced.getIncarnation() == caller.getIncarnation()
+          && NodeCertificate.isOf(session, announced.getAddress());
     }
 
     /** Sends an answer; called by replicas of several groups. */

@@ -38,9 +38,8 @@ import dev.ringfetch.index.v1.LeaderMessage;
 import dev.ringfetch.index.v1.MemberMessage;
 import dev.ringfetch.index.v1.Node;
 import dev.ringfetch.index.v1.RecoverIndexRequest;
-import dev.ringfetch.index.v1.Trailers;
 import io.grpc.BindableService;
-import io.grpc.Metadata;
+import io.grpc.ChannelCredentials;
 import io.grpc.Status;
 import io.grpc.StatusException;
 import java.io.IOException;
@@ -51,7 +50,6 @@ import java.nio.file.Path;
 import java.security.SecureRandom;
 import java.time.Duration;
 import java.util.List;
-import java.util.Map;
 import java.util.Queue;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ConcurrentLinkedQueue;
@@ -242,6 +240,15 @@ public final class ClusterNode implements ClusterMembership {
   public ClusterNode nodeTimeout(Duration timeout) {
     context.nodeTimeout(timeout);
     peers.nodeTimeout(timeout);
+    return this;
+  }
+
+  /**
+   * Sets the credentials of connections to other nodes; plaintext unless called. Other nodes then
+   * have to show certificates of their own addresses. Called before the start.
+   */
+  public ClusterNode credentials(ChannelCredentials shown) {
+    peers.credentials(shown);
     return this;
   }
 
@@ -487,6 +494,11 @@ public final class ClusterNode implements ClusterMembership {
     }
 
     @Override
+    public @Nullable Node announced(long node) {
+      return replicas.living().get(node);
+    }
+
+    @Override
     public void onLeaderGone(long leader) {
       replicas.onLeaderGone(leader);
     }
@@ -526,23 +538,7 @@ public final class ClusterNode implements ClusterMembership {
         }
         return;
       }
-      final Map<Long, Node> living = replicas.living();
-      final Node node = LostGroups.leader(group, living);
-      final Node next = LostGroups.next(group, living);
-      final Metadata trailers = new Metadata();
-      trailers.put(Trailers.NODES, String.join(",", addresses()));
-      if (next != null) {
-        trailers.put(Trailers.LEADER, next.getAddress()); // this node perhaps, in a moment
-      }
-      if (node == null || node.getId() == self.getId()) {
-        throw Status.UNAVAILABLE
-            .withDescription(LostGroups.withoutLeader(group, living))
-            .asException(trailers);
-      }
-      throw Status.FAILED_PRECONDITION
-          .withDescription(
-              "another node leads the index: index=" + name + " leader=" + node.getAddress())
-          .asException(trailers);
+      throw LostGroups.elsewhere(group, self.getId(), replicas.living());
     }
 
     @Override
@@ -552,7 +548,7 @@ public final class ClusterNode implements ClusterMembership {
 
     @Override
     public List<String> addresses() {
-      return replicas.living().values().stream().map(Node::getAddress).sorted().toList();
+      return LostGroups.addresses(replicas.living());
     }
 
     @Override

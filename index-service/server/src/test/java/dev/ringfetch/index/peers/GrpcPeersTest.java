@@ -19,6 +19,7 @@ import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
+import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
@@ -65,6 +66,11 @@ final class GrpcPeersTest {
     @Override
     public boolean isNode(Node leader) {
       return true;
+    }
+
+    @Override
+    public @Nullable Node announced(long node) {
+      return null;
     }
 
     @Override
@@ -151,6 +157,11 @@ final class GrpcPeersTest {
     @Override
     public boolean isNode(Node leader) {
       return true;
+    }
+
+    @Override
+    public @Nullable Node announced(long node) {
+      return null;
     }
 
     @Override
