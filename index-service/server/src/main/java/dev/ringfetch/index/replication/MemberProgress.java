@@ -37,23 +37,14 @@ final class MemberProgress {
   private final long epoch;
   private final RecordLog.Cursor cursor;
   private final Silence silence;
-  private boolean connected;
-  private boolean lost;
-  private boolean failed;
+  private Connection connection;
+  private MemberState state = MemberState.UNKNOWN;
 
   /** Whether the last message has said that the leader is busy. */
   private boolean toldBusy;
 
   /** Whether it gets a snapshot. */
   private boolean joins;
-
-  /**
-   * Whether it was seen with the gate of this epoch, and so has no record that the leader lacks.
-   */
-  private boolean adopted;
-
-  /** Whether the cursor stands at what it has; else an answer has to say that first. */
-  private boolean synced;
 
   /** Null: records go by messages. */
   private OneSidedPath oneSided;
@@ -80,11 +71,18 @@ final class MemberProgress {
   private boolean ends; // its node
   private long sentBeforeQuestion = -1; // whether it has answered
 
+  private enum Connection {
+    /** There was none in this epoch. */
+    AWAITED,
+    OPEN,
+    ENDED
+  }
+
   MemberProgress(ReplicaCore core, long node, long epoch, boolean connected, long nowNs) {
     this.core = core;
     this.node = node;
     this.epoch = epoch;
-    this.connected = connected;
+    connection = connected ? Connection.OPEN : Connection.AWAITED;
     cursor = core.log().new Cursor();
     silence = new Silence(core.context().limits().nodeTimeoutNs(), nowNs);
     progressNs = nowNs;
@@ -107,34 +105,47 @@ final class MemberProgress {
 
   /** Position up to which its records count: those on its disk, where that matters; -1: none. */
   long counted() {
-    return !adopted ? -1 : core.countsByDisk() ? Math.min(received, durable) : received;
+    return !isAdopted() ? -1 : core.countsByDisk() ? Math.min(received, durable) : received;
   }
 
+  /** Whether it obeys this epoch, and so has no record that the leader lacks. */
   boolean isAdopted() {
-    return adopted;
+    return state == MemberState.PROBING || state == MemberState.REPLICATING;
   }
 
   boolean isConnected() {
-    return connected;
+    return connection == Connection.OPEN;
+  }
+
+  private void become(MemberState next) {
+    if (!state.allows(next)) {
+      throw new IllegalStateException("node=" + node + " state=" + state + " next=" + next);
+    }
+    state = next;
+  }
+
+  private void fail() {
+    become(MemberState.FAILED);
+    close();
   }
 
   /** Whether it has answered a question, or a later one, in this epoch. */
   boolean hasConfirmed(long question) {
-    return adopted && confirmed >= question;
+    return isAdopted() && confirmed >= question;
   }
 
   boolean mayGetMore() {
-    return connected && sent - answers < WINDOW;
+    return isConnected() && sent - answers < WINDOW;
   }
 
   /** Whether it is to be taken for dead. */
   boolean isSuspect(long nowNs) {
-    return lost || failed || silence.isOver(nowNs);
+    return connection == Connection.ENDED || hasFailed() || silence.isOver(nowNs);
   }
 
   /** Whether it has lost what it had, or says what cannot be. */
   boolean hasFailed() {
-    return failed;
+    return state == MemberState.FAILED;
   }
 
   /** Whether it lacks records, or its disk does, and has got none for long. */
@@ -170,16 +181,14 @@ final class MemberProgress {
     if (sentBeforeQuestion < 0) {
       sentBeforeQuestion = sent;
     }
-    return adopted && answers > sentBeforeQuestion;
+    return isAdopted() && answers > sentBeforeQuestion;
   }
 
   /** Whether nothing is to be sent or awaited but heartbeats and their answers. */
   boolean isQuiet() {
     final long end = core.log().end();
-    return connected
-        && adopted
-        && synced
-        && !failed
+    return isConnected()
+        && state == MemberState.REPLICATING
         && connecting == null
         && !isLooking()
         && cursor.position() == end
@@ -200,9 +209,8 @@ final class MemberProgress {
   }
 
   void onConnected() {
-    connected = true;
-    lost = false;
-    synced = false;
+    connection = Connection.OPEN;
+    probe();
     toldBusy = false;
     sent = 0;
     sentBefore = 0;
@@ -214,10 +222,16 @@ final class MemberProgress {
   }
 
   void onDisconnected() {
-    connected = false;
-    lost = true;
+    connection = Connection.ENDED;
     endConnecting();
     endOneSided();
+  }
+
+  /** Asks which records it has, before it gets more. */
+  private void probe() {
+    if (state == MemberState.REPLICATING) {
+      become(MemberState.PROBING);
+    }
   }
 
   /** Takes an answer. */
@@ -228,19 +242,23 @@ final class MemberProgress {
     if (!answer.getUnasked()) {
       answers++;
     }
+    if (hasFailed()) {
+      return;
+    }
     if (answer.getGate() != epoch) {
-      failed |= adopted && answer.getGate() < epoch; // it has lost what it had
+      if (isAdopted() && answer.getGate() < epoch) { // it has lost what it had
+        fail();
+      }
       return;
     }
     // Answers to an earlier transfer of the same epoch may come before those to this one. Those to
     // messages may lag behind what the gate has counted.
     final long known = joins ? answer.getReceived() : Math.max(received, answer.getReceived());
     if (answer.getReceived() > core.log().end() || known < core.log().base()) {
-      failed = true;
+      fail();
       return;
     }
     final long countedBefore = counted();
-    adopted = true;
     silence.heard(nowNs); // a node that refuses is no member
     diskRoom = answer.getDiskRoom();
     ends = answer.getEnds();
@@ -248,24 +266,37 @@ final class MemberProgress {
       progressNs = nowNs;
     }
     if (oneSided == null && answers > sentBefore && answer.getReceived() < placed) {
-      failed = true; // it has lost what was placed
+      fail(); // it has lost what was placed
       return;
     }
     received = known;
     durable = joins ? answer.getDurable() - 1 : Math.max(durable, answer.getDurable() - 1);
+    applied = joins ? answer.getApplied() : Math.max(applied, answer.getApplied());
+    confirmed = Math.max(confirmed, answer.getConfirmed());
+    if (!isInPlace()) {
+      recordsSent = 0;
+      if (!cursor.seek(received)) {
+        fail();
+        return;
+      }
+    }
+    if (state != MemberState.REPLICATING) {
+      become(MemberState.REPLICATING);
+    }
     if (counted() > countedBefore) {
       countedNs = nowNs;
     }
-    applied = joins ? answer.getApplied() : Math.max(applied, answer.getApplied());
-    confirmed = Math.max(confirmed, answer.getConfirmed());
-    if (!synced || (oneSided == null && answers >= recordsSent && received < cursor.position())) {
-      synced = cursor.seek(received);
-      failed |= !synced;
-      recordsSent = 0;
-    }
-    if (answer.hasOffer() && oneSided == null && connecting == null && !joins && connected) {
+    if (answer.hasOffer() && oneSided == null && connecting == null && !joins && isConnected()) {
       connecting = core.context().peers().memory().connect(answer.getOffer());
     }
+  }
+
+  /** Whether the cursor stands at what it has, or at what follows the records under way to it. */
+  private boolean isInPlace() {
+    if (state != MemberState.REPLICATING && !joins) {
+      return false;
+    }
+    return oneSided != null || answers < recordsSent || received >= cursor.position();
   }
 
   /** Places records from now on, behind those that the member is known to have. */
@@ -301,7 +332,7 @@ final class MemberProgress {
       sentBefore = sent;
       oneSided.close();
       oneSided = null;
-      synced = false;
+      probe();
       adoptNs = sentNs - HEARTBEAT_NS;
     }
   }
@@ -340,7 +371,7 @@ final class MemberProgress {
     return new ReplicaStatus.MemberLag(node, joining, received, applied, replicatedBy());
   }
 
-  /** Ends what this has begun: the epoch has ended. */
+  /** Ends the paths that this has begun: the epoch has ended, or the member has failed. */
   void close() {
     endConnecting();
     if (oneSided != null) {
@@ -358,7 +389,9 @@ final class MemberProgress {
   void join(long position) {
     joins = true;
     received = position;
-    synced = cursor.seek(position);
+    if (!cursor.seek(position)) {
+      fail();
+    }
   }
 
   /** Sends what is due to a member. */
@@ -366,15 +399,23 @@ final class MemberProgress {
     if (counted() == core.log().end()) { // it lacks nothing, however long its answers take
       countedNs = nowNs;
     }
-    if (!connected) {
+    if (!isConnected()) {
       return;
     }
-    if (!adopted || !synced) {
-      if (nowNs - adoptNs >= HEARTBEAT_NS && send(message().setAdopt(adopt(end)), nowNs)) {
-        adoptNs = nowNs;
-      }
-      return;
+    switch (state) {
+      case UNKNOWN, PROBING -> ask(end, nowNs);
+      case REPLICATING -> replicate(question, nowNs);
+      case FAILED -> heartbeat(nowNs); // until a configuration without it is established
     }
+  }
+
+  private void ask(long end, long nowNs) {
+    if (nowNs - adoptNs >= HEARTBEAT_NS && send(message().setAdopt(adopt(end)), nowNs)) {
+      adoptNs = nowNs;
+    }
+  }
+
+  private void replicate(long question, long nowNs) {
     if (connecting != null && connecting.isDone()) {
       beginOneSided();
     }
@@ -399,7 +440,7 @@ final class MemberProgress {
     // messages are answered.
     final boolean goesOn =
         received >= cursor.position() || nowNs - progressNs < HEARTBEAT_NS || recordsSent == 0;
-    while (adopted && synced && goesOn && mayGetMore() && cursor.hasNext()) {
+    while (state == MemberState.REPLICATING && goesOn && mayGetMore() && cursor.hasNext()) {
       final long position = cursor.position();
       final Append.Builder append =
           Append.newBuilder().setPosition(position).setRecords(cursor.take());

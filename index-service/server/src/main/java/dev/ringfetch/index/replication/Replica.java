@@ -269,12 +269,12 @@ public final class Replica {
       try {
         again = work();
         alarmed = publish();
-        answered = cycle.takeAnswered();
+        answered = cycle.output().takeAnswered();
       } catch (Throwable t) { // what was done is unknown
         context.errors().onError(t);
         cycle.fail();
         publish();
-        answered = cycle.takeAnswered();
+        answered = cycle.output().takeAnswered();
       } finally {
         owned.set(false); // in any case: a replica with a lost token hangs
       }
@@ -309,7 +309,7 @@ public final class Replica {
     final boolean looks = cycle.isLooking();
     boolean isNew = looks && !looking;
     looking = looks;
-    final Proposal next = cycle.takeProposal();
+    final Proposal next = cycle.output().takeRequest();
     if (next != null) {
       proposal = next;
       isNew = true;

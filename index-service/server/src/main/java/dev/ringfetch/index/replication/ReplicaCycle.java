@@ -10,12 +10,9 @@ import dev.ringfetch.index.v1.LeaderMessage;
 import dev.ringfetch.index.v1.Member;
 import dev.ringfetch.index.v1.MemberMessage;
 import dev.ringfetch.index.v1.Node;
-import java.util.ArrayList;
 import java.util.HashMap;
-import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
-import java.util.Set;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -26,12 +23,6 @@ import org.jspecify.annotations.Nullable;
  * replica tries. The replica's owner only.
  */
 final class ReplicaCycle {
-  /** The next member of a configuration waits so much longer before it proposes itself. */
-  static final long RANK_NS = 40_000_000;
-
-  /** A replica that only its disk makes complete waits so long for the processes that lived. */
-  private static final long COLD_NS = 3_000_000_000L;
-
   /** After a proposal that failed, the next one waits so long. */
   private static final long RETRY_NS = 100_000_000;
 
@@ -42,36 +33,19 @@ final class ReplicaCycle {
   private final Runnable drive;
   private final ReplicaCore core;
   private final Follower follower;
-  private final Set<Long> connected = new HashSet<>();
-  private final Set<Long> down = new HashSet<>(); // the connection ended
-  private Map<Long, Node> living = Map.of();
-
-  /** Those of the group's members that lived once: one that the coordinator lost may live still. */
-  private final Map<Long, Node> known = new HashMap<>();
-
+  private final AwaitedLeader awaited;
+  private final Candidacy candidacy;
+  private final ReplicaOutput output;
   private boolean coordinated;
   private boolean toldOlderState;
   private @Nullable GroupState group; // null until one was seen
   private @Nullable Leader leader; // null unless this replica has won
-  private Confirmation refused;
   private @Nullable GroupCopy copy; // for a snapshot of the disk; null: none was asked for
   private @Nullable StopCopy stopCopy; // null: the process does not end
   private final EarlierStopRecord stopRecord;
   private boolean isDropped;
 
-  private Proposal proposal; // to be taken
-  private boolean proposing; // until it is answered
-  private boolean leaderGone;
-  private long expected; // node whose messages are waited for
-  private final Silence silence; // of that node
-  private long suspectNs; // since when the leader is suspected
-  private boolean suspecting;
-  private long notBeforeNs; // proposals
-
-  private boolean changed = true; // others have to see it
-  private ReplicaState stateSeen = ReplicaState.NONE;
-  private SnapshotTransfer transferSeen;
-  private long shownNs;
+  private long notBeforeNs; // requests
   private long wins;
   private long serves;
   private long joins;
@@ -89,9 +63,10 @@ final class ReplicaCycle {
     stopRecord = new EarlierStopRecord(recovery);
     core = recovery == null ? new ReplicaCore(context) : ReplicaCore.recovered(context, recovery);
     follower = new Follower(core);
-    shownNs = context.clock().getAsLong();
-    notBeforeNs = shownNs;
-    silence = new Silence(context.limits().nodeTimeoutNs(), shownNs);
+    notBeforeNs = now();
+    output = new ReplicaOutput(notBeforeNs);
+    awaited = new AwaitedLeader(context.limits().nodeTimeoutNs(), notBeforeNs);
+    candidacy = new Candidacy(context, core, awaited);
   }
 
   ReplicaState state() {
@@ -118,10 +93,7 @@ final class ReplicaCycle {
     follower.onMessage(from, message, now());
     endLeading();
     if (core.state().isFollower() && follower.leader() == from && !isSuperseded(from)) {
-      if (from == expected) {
-        silence.heard(now());
-      }
-      waitFor(from);
+      awaited.heard(from, now());
     }
   }
 
@@ -161,16 +133,14 @@ final class ReplicaCycle {
   }
 
   void onConnected(long node) {
-    connected.add(node);
-    down.remove(node);
+    candidacy.onConnected(node);
     if (leader != null) {
       leader.onConnected(node);
     }
   }
 
   void onDisconnected(long node) {
-    connected.remove(node);
-    down.add(node);
+    candidacy.onDisconnected(node);
     if (leader != null) {
       leader.onDisconnected(node);
     }
@@ -178,15 +148,12 @@ final class ReplicaCycle {
 
   /** The stream of a node that leads has ended. */
   void onLeaderGone(long node) {
-    leaderGone |= node == expected;
+    awaited.onGone(node);
   }
 
   void onNodes(Map<Long, Node> nodes) {
-    living = nodes;
-    known.values().removeIf(node -> !isMember(node));
-    known.putAll(nodes);
-    changed = true;
-    down.retainAll(nodes.keySet());
+    candidacy.onNodes(nodes, this::isMember);
+    output.change();
     if (group != null && group.hasEstablished() && core.state() != ReplicaState.STOPPED) {
       leaveUnless(group);
       lookAtStopRecord(group);
@@ -194,7 +161,7 @@ final class ReplicaCycle {
   }
 
   private void lookAtStopRecord(GroupState state) {
-    stopRecord.onEstablished(state.getEstablished(), isGone(state.getEstablished()));
+    stopRecord.onEstablished(state.getEstablished(), candidacy.isGone(state.getEstablished()));
   }
 
   void onCoordinated(boolean reachable) {
@@ -214,28 +181,8 @@ final class ReplicaCycle {
       final Confirmations none = new Confirmations();
       none.add(chain, now());
       none.refuse();
-      answered(none);
+      output.answer(none);
     }
-  }
-
-  private void answered(Confirmations confirmations) {
-    Confirmation next = confirmations.takeAnswered();
-    while (next != null) {
-      final Confirmation one = next;
-      next = one.following;
-      one.following = refused;
-      refused = one;
-    }
-  }
-
-  /** Takes the chain of the barriers that are answered. */
-  Confirmation takeAnswered() {
-    if (leader != null) {
-      answered(leader.confirmations());
-    }
-    final Confirmation chain = refused;
-    refused = null;
-    return chain;
   }
 
   /** The coordinator has a newer state of the group. */
@@ -246,7 +193,7 @@ final class ReplicaCycle {
     }
     final long wonBefore = group == null ? 0 : group.getWon().getEpoch();
     group = state;
-    changed = true;
+    output.change();
     final Node self = context.self();
     if (core.isOlderState(state) && !toldOlderState) {
       toldOlderState = true;
@@ -277,8 +224,8 @@ final class ReplicaCycle {
           adopt(state);
         }
       } else if (won.getEpoch() > wonBefore) {
-        waitFor(won.getLeader());
-        notBeforeNs = now() + silence.limitNs() + rank() * RANK_NS;
+        awaited.await(won.getLeader(), now());
+        notBeforeNs = now() + awaited.silence().limitNs() + candidacy.delayNs(state);
       }
     }
     if (leader != null
@@ -301,17 +248,12 @@ final class ReplicaCycle {
     stopRecord.onRemoved();
   }
 
-  /** Whether no directory of a configuration is announced, or no process if it is in memory. */
-  private boolean isGone(Configuration configuration) {
-    return Configurations.isGone(configuration, living, context.self(), core.hasDisk());
-  }
-
   /**
    * Whether a log that is of an earlier process may count, or be resumed, or be all that is left.
    */
   private boolean isOfUse(GroupState state) {
     final Configuration established = state.getEstablished();
-    return isGone(established)
+    return candidacy.isGone(established)
         || (core.hasDisk()
             && (Configurations.hasNode(established, context.self().getId())
                 || established.getMembersCount() < state.getReplicas()));
@@ -345,7 +287,7 @@ final class ReplicaCycle {
     try {
       core.reset(0, state);
       core.become(ReplicaState.MEMBER);
-      waitFor(state.getWon().getLeader());
+      awaited.await(state.getWon().getLeader(), now());
     } catch (GroupStoreException e) {
       context.errors().onError(e);
     }
@@ -359,11 +301,6 @@ final class ReplicaCycle {
         && core.isComplete(group);
   }
 
-  /** Whether this replica, which may win, is complete by its disk alone: it has restarted since. */
-  private boolean isCompleteByDisk() {
-    return !Configurations.has(Configurations.base(group), context.self());
-  }
-
   private void adopt(GroupState won) {
     final long obeyed = core.gate();
     core.moveGate(won.getWon().getEpoch());
@@ -374,18 +311,18 @@ final class ReplicaCycle {
     core.cutBeforeRecovery(won, obeyed);
     wins++;
     if (leader == null) {
-      leader = new Leader(core, won, drive, connected::contains, now());
+      leader = new Leader(core, won, drive, candidacy::isConnected, now());
     } else {
       leader.begin(won, now());
     }
-    for (final long node : down) {
+    for (final long node : candidacy.down()) {
       leader.onDisconnected(node);
     }
     follower.obeyNobody();
     if (core.state() != ReplicaState.LEADING) {
       core.become(ReplicaState.ADOPTING);
     }
-    suspecting = false;
+    awaited.forget();
   }
 
   private void endLeading() {
@@ -394,14 +331,14 @@ final class ReplicaCycle {
       joins += leader.joins();
       failedJoins += leader.failedJoins();
       pieces += leader.pieces();
-      answered(leader.confirmations());
+      output.answer(leader.confirmations());
       leader = null;
     }
   }
 
   /** A request of this replica has ended. */
   void onAnswer(Coordinator.Result result, GroupState state) {
-    proposing = false;
+    output.onRequestAnswered();
     if (result != Coordinator.Result.DONE) {
       notBeforeNs = Math.max(notBeforeNs, now() + RETRY_NS);
     }
@@ -433,7 +370,7 @@ final class ReplicaCycle {
     return core.nodeEnd().hasBegun()
         && (leader == null
             || !coordinated
-            || !(proposing || leader.mayBeSucceeded(group, living, now())));
+            || !(output.isRequesting() || leader.mayBeSucceeded(group, candidacy.living(), now())));
   }
 
   /** Begins to end the replica in order. */
@@ -465,7 +402,7 @@ final class ReplicaCycle {
         && group.getEstablished().getEpoch() >= core.gate()
         && group.hasEstablished()
         && !Configurations.hasNode(group.getEstablished(), context.self().getId())
-        && !(core.isRestarted() && isGone(group.getEstablished()));
+        && !(core.isRestarted() && candidacy.isGone(group.getEstablished()));
   }
 
   /** Does the due work; returns whether more is due. */
@@ -488,12 +425,12 @@ final class ReplicaCycle {
     follower.notice();
     workOnCopy();
     if (leader != null) {
-      leader.work(living, nowNs);
+      leader.work(candidacy.living(), nowNs);
       leader.confirmations().expire(nowNs);
       again |= serve();
       endLeading();
     }
-    if (!proposing && coordinated && group != null) {
+    if (!output.isRequesting() && coordinated && group != null) {
       propose(nowNs);
     }
     workOnStop(); // last: it may end the replica
@@ -511,10 +448,10 @@ final class ReplicaCycle {
   /** Time in which nothing is due but for events; 0 if anything is to be seen to. */
   private long restNs(long nowNs) {
     if (core.state() == ReplicaState.NONE || core.state() == ReplicaState.STOPPED) {
-      return proposing ? 0 : Long.MAX_VALUE;
+      return output.isRequesting() ? 0 : Long.MAX_VALUE;
     }
     final boolean waits =
-        proposing
+        output.isRequesting()
             || core.nodeEnd().hasBegun()
             || core.applied() < core.log().end()
             || core.durable() < core.log().end()
@@ -526,8 +463,8 @@ final class ReplicaCycle {
       return leader.isQuiet() ? leader.restNs(nowNs) : 0;
     }
     final boolean obeys =
-        core.state() == ReplicaState.MEMBER && follower.leader() != 0 && !suspecting && !leaderGone;
-    return obeys ? silence.leftNs(nowNs) : 0;
+        core.state() == ReplicaState.MEMBER && follower.leader() != 0 && awaited.isTrusted();
+    return obeys ? awaited.silence().leftNs(nowNs) : 0;
   }
 
   /**
@@ -537,7 +474,7 @@ final class ReplicaCycle {
   private void excuse(long nowNs) {
     final long stoodNs = core.activity().stoodNs(nowNs);
     if (stoodNs > 0) {
-      silence.excuse(nowNs, stoodNs);
+      awaited.silence().excuse(nowNs, stoodNs);
       if (leader != null) {
         leader.excuse(nowNs, stoodNs);
       }
@@ -569,7 +506,7 @@ final class ReplicaCycle {
       final boolean superseded = group.getWon().getEpoch() > leader.epoch();
       if (group.getWon().getEpoch() == leader.epoch() && leader.mayEstablish()) {
         if (nowNs - notBeforeNs >= 0) {
-          request(new Proposal(begun(), null));
+          output.request(new Proposal(begun(), null));
         }
         return;
       }
@@ -579,7 +516,7 @@ final class ReplicaCycle {
       if (superseded && (leader.hasNoRoom(nowNs) || core.nodeEnd().handsOver())) {
         return; // it could not establish an epoch, or is not to
       }
-      final long successor = superseded ? 0 : leader.successor(living, nowNs);
+      final long successor = superseded ? 0 : leader.successor(candidacy.living(), nowNs);
       if (successor != 0) {
         final List<Member> others = leader.proposed(nowNs);
         others.removeIf(member -> member.getNode() == context.self().getId());
@@ -589,15 +526,12 @@ final class ReplicaCycle {
       }
       return;
     }
-    if (core.state() != ReplicaState.MEMBER
-        || !mayWin()
-        || !isLeaderSuspect(nowNs)
-        || (isCompleteByDisk() && !mayStartCold(nowNs))) {
-      return;
-    }
-    if (nowNs - suspectNs >= rank() * RANK_NS && nowNs - notBeforeNs >= 0) {
-      win(context.self().getId(), successors());
-      if (proposing) {
+    if (core.state() == ReplicaState.MEMBER
+        && mayWin()
+        && candidacy.isDue(group, nowNs)
+        && nowNs - notBeforeNs >= 0) {
+      win(context.self().getId(), candidacy.members(group));
+      if (output.isRequesting()) {
         core.become(ReplicaState.WINNING);
       }
     }
@@ -610,19 +544,6 @@ final class ReplicaCycle {
         .build();
   }
 
-  /**
-   * Whether no process of the configuration seems to live any more, and those of its directories
-   * that come back have come. What it says decides only when this replica tries.
-   */
-  private boolean mayStartCold(long nowNs) {
-    boolean areBack = true;
-    for (final Member member : Configurations.base(group).getMembersList()) {
-      final Node node = living.get(member.getNode());
-      areBack &= node != null && node.getIncarnation() != member.getIncarnation();
-    }
-    return areBack || silence.sinceNs(nowNs) > COLD_NS;
-  }
-
   private void win(long leading, List<Member> members) {
     final Configuration proposed =
         Configuration.newBuilder()
@@ -631,7 +552,7 @@ final class ReplicaCycle {
             .setNonce(context.nonces().getAsLong())
             .build();
     if (mayLead(proposed)) {
-      request(new Proposal(group, proposed));
+      output.request(new Proposal(group, proposed));
     }
   }
 
@@ -641,88 +562,6 @@ final class ReplicaCycle {
         || configuration.getMembersCount() > 1
         || !Configurations.leads(configuration, context.self())
         || core.serving() != null;
-  }
-
-  private void request(Proposal next) {
-    proposing = true;
-    proposal = next;
-  }
-
-  /** Takes the request that is to be made; null if there is none. */
-  @Nullable Proposal takeProposal() {
-    final Proposal taken = proposal;
-    proposal = null;
-    return taken;
-  }
-
-  private void waitFor(long node) {
-    expected = node;
-    leaderGone = false;
-    silence.restart(now());
-    suspecting = false;
-  }
-
-  private boolean isLeaderSuspect(long nowNs) {
-    final boolean suspect = leaderGone || silence.isOver(nowNs);
-    if (suspect && !suspecting) {
-      suspectNs = nowNs;
-    }
-    suspecting = suspect;
-    return suspect;
-  }
-
-  /** The members without those that are taken for dead, this replica included. */
-  private List<Member> successors() {
-    final List<Member> members = new ArrayList<>();
-    final Configuration base = Configurations.base(group);
-    for (final Member member : base.getMembersList()) {
-      final Node node = living.get(member.getNode());
-      if (member.getNode() == context.self().getId()) {
-        members.add(Configurations.member(context.self()));
-      } else if (mayCountBack(member)) {
-        members.add(Configurations.member(node));
-      } else if (seemsAlive(base, member)) {
-        members.add(member);
-      }
-    }
-    return members;
-  }
-
-  /**
-   * Whether a member is there again in another process, which may be complete, as this one is. Not
-   * where only the leader's disk counts: others may have forgotten what they gave up.
-   */
-  private boolean mayCountBack(Member member) {
-    final Node node = living.get(member.getNode());
-    return isCompleteByDisk()
-        && !context.isLeadersDisk()
-        && node != null
-        && node.getIncarnation() != member.getIncarnation()
-        && node.getDisk();
-  }
-
-  private boolean seemsAlive(Configuration base, Member member) {
-    final long node = member.getNode();
-    return node != base.getLeader()
-        && node != expected
-        && !down.contains(node)
-        && Configurations.is(member, living.get(node));
-  }
-
-  /** Number of the members that are to propose themselves earlier: all, if this node ends. */
-  private long rank() {
-    final Configuration base = Configurations.base(group);
-    long rank = 0;
-    for (final Member member : base.getMembersList()) {
-      if (member.getNode() == context.self().getId()) {
-        if (!core.nodeEnd().hasBegun()) {
-          return rank;
-        }
-      } else if (seemsAlive(base, member) || mayCountBack(member)) {
-        rank++;
-      }
-    }
-    return rank;
   }
 
   private long now() {
@@ -745,7 +584,7 @@ final class ReplicaCycle {
         || core.state() == ReplicaState.STOPPED) {
       return wanted;
     }
-    for (final Node node : known.values()) {
+    for (final Node node : candidacy.known().values()) {
       if (node.getId() != context.self().getId() && isMember(node)) {
         wanted.put(node.getId(), node);
       }
@@ -756,22 +595,17 @@ final class ReplicaCycle {
     return wanted;
   }
 
+  /** The output of the cycles so far, for the owner to give to others. */
+  ReplicaOutput output() {
+    if (leader != null) {
+      output.answer(leader.confirmations());
+    }
+    return output;
+  }
+
   /** Whether something has changed that others look at, or they have to look again. */
   boolean takeChanged() {
-    final SnapshotTransfer transfer = leader == null ? null : leader.transfer();
-    final long nowNs = now();
-    final boolean taken =
-        changed
-            || core.state() != stateSeen
-            || transfer != transferSeen
-            || nowNs - shownNs >= ReplicaContext.Limits.HEARTBEAT_NS;
-    if (taken) {
-      changed = false;
-      stateSeen = core.state();
-      transferSeen = transfer;
-      shownNs = nowNs;
-    }
-    return taken;
+    return output.takeChanged(core.state(), leader == null ? null : leader.transfer(), now());
   }
 
   /** The status for others. */

@@ -47,6 +47,7 @@ final class MemberProgressTest implements Peers, MemberStore {
             throw new AssertionError(failure);
           });
   private final ReplicaCore core = new ReplicaCore(context);
+  private LeaderMessage last = LeaderMessage.getDefaultInstance(); // to the member
   private int snapshots;
 
   @BeforeEach
@@ -91,6 +92,42 @@ final class MemberProgressTest implements Peers, MemberStore {
     member.onAnswer(answer(0).build(), 0);
     assertFalse(member.hasFailed());
     assertEquals(40, member.received());
+  }
+
+  @Test
+  void aMemberThatTellsOfRecordsThatDoNotExistCountsNoMore() {
+    final MemberProgress member = new MemberProgress(core, MEMBER.getId(), EPOCH, true, 0);
+    append();
+    member.onAnswer(answer(1).build(), 0);
+    assertEquals(1, member.counted());
+    member.onAnswer(answer(2).build(), 0);
+    assertTrue(member.hasFailed());
+    assertTrue(member.isSuspect(0));
+    assertEquals(-1, member.counted());
+    member.onAnswer(answer(1).build(), 0); // too late
+    assertTrue(member.hasFailed());
+    assertFalse(member.isQuiet());
+    member.work(0, 0, 0);
+  }
+
+  /** Records may have been under way over the connection that has ended. */
+  @Test
+  void aMemberIsAskedWhatItHasAfterEachConnection() {
+    final MemberProgress member = new MemberProgress(core, MEMBER.getId(), EPOCH, true, 0);
+    member.onAnswer(answer(0).build(), 0);
+    append();
+    member.work(0, 0, 0);
+    assertTrue(last.hasAppend());
+    member.onDisconnected();
+    assertTrue(member.isSuspect(0));
+    member.onConnected();
+    assertFalse(member.isSuspect(0));
+    member.work(0, 0, 0);
+    assertTrue(last.hasAdopt(), () -> last.toString());
+    assertTrue(member.isAdopted());
+    member.onAnswer(answer(0).build(), 0);
+    member.work(0, 0, 0);
+    assertEquals(1, last.getAppend().getCount());
   }
 
   /** It answers, and takes records, and so it lives: there may be no end of that. */
@@ -196,6 +233,7 @@ final class MemberProgressTest implements Peers, MemberStore {
 
   @Override
   public boolean send(long node, LeaderMessage message) {
+    last = message;
     return true;
   }
 
