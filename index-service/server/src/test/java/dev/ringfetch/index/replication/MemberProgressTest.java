@@ -110,6 +110,15 @@ final class MemberProgressTest implements Peers, MemberStore {
     member.work(0, 0, 0);
   }
 
+  @Test
+  void theAnswerOfAMemberThatObeysALaterLeaderDoesNotCount() {
+    final MemberProgress member = new MemberProgress(core, MEMBER.getId(), EPOCH, true, 0);
+    append();
+    member.onAnswer(answer(1).setGate(EPOCH + 1).build(), 0);
+    assertFalse(member.isAdopted());
+    assertEquals(-1, member.counted());
+  }
+
   /** Records may have been under way over the connection that has ended. */
   @Test
   void aMemberIsAskedWhatItHasAfterEachConnection() {
