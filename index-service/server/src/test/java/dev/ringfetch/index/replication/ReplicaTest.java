@@ -169,11 +169,10 @@ final class ReplicaTest {
   }
 
   private static List<Configuration> others(ReplicationWorld world) {
-    final List<Configuration> others = new ArrayList<>();
-    for (long group = world.group() + 1; group <= world.group() + 3; group++) {
-      others.add(world.coordinator().group(group).getEstablished());
-    }
-    return others;
+    return world.groups().stream()
+        .filter(group -> group != world.group())
+        .map(group -> world.coordinator().group(group).getEstablished())
+        .toList();
   }
 
   @Test

@@ -102,6 +102,11 @@ final class ReplicationWorld {
     groups.add(group);
   }
 
+  /** Ids of all groups, that of the first one among them. */
+  List<Long> groups() {
+    return groups;
+  }
+
   /** Adds a group, whose members are others where there are more nodes. */
   void addGroup() {
     final List<Long> ids = new ArrayList<>(nodes.keySet());
