@@ -1,7 +1,7 @@
 package dev.ringfetch.index;
 
-import dev.ringfetch.index.coordinator.CoordinatorProvider;
 import dev.ringfetch.index.data.DataDirectory;
+import dev.ringfetch.index.service.ClusterAddress;
 import dev.ringfetch.index.service.ClusterMembership;
 import dev.ringfetch.index.service.ClusterNode;
 import dev.ringfetch.index.service.DirectAccessService;
@@ -138,8 +138,7 @@ public final class IndexServer implements Callable<Integer> {
       names = "--direct-reads",
       paramLabel = "MODE",
       defaultValue = "UNLESS_INTERCEPTED",
-      description =
-          "Whom to grant index memory: ${COMPLETION-CANDIDATES}. Default:" + " ${DEFAULT-VALUE}.")
+      description = "Grants of index memory: ${COMPLETION-CANDIDATES}. Default: ${DEFAULT-VALUE}.")
   private DirectAccessService.Mode directReads;
 
   @Option(
@@ -167,7 +166,7 @@ public final class IndexServer implements Callable<Integer> {
   @Option(
       names = "--cluster",
       paramLabel = "URI",
-      description = "Be a node of zk://HOST:PORT[,HOST:PORT]/NAME.")
+      description = "Node of zk://HOST:PORT[,HOST:PORT]/NAME, or local.")
   private URI cluster;
 
   @Option(
@@ -294,13 +293,14 @@ public final class IndexServer implements Callable<Integer> {
   }
 
   private ClusterNode join(Indexes indexes) throws IOException {
+    final ClusterAddress address = new ClusterAddress(cluster);
     final ClusterNode node;
     try {
       node =
           new ClusterNode(
               indexes,
-              CoordinatorProvider.of(cluster),
-              replicas,
+              address.open(indexes),
+              address.isLocal() ? 1 : replicas,
               DataDirectory.bootId(),
               shmDirectory);
     } catch (IllegalArgumentException e) {

@@ -1,11 +1,19 @@
 package dev.ringfetch.index.coordinator;
 
+import dev.ringfetch.index.disk.Disk;
+import dev.ringfetch.index.disk.HostDisk;
 import dev.ringfetch.index.v1.Configuration;
+import dev.ringfetch.index.v1.CoordinatorState;
 import dev.ringfetch.index.v1.DroppedGroups;
 import dev.ringfetch.index.v1.GroupState;
 import dev.ringfetch.index.v1.Node;
+import java.io.IOException;
+import java.lang.System.Logger;
+import java.lang.System.Logger.Level;
+import java.nio.file.Path;
 import java.security.SecureRandom;
 import java.util.ArrayDeque;
+import java.util.ArrayList;
 import java.util.Collection;
 import java.util.HashMap;
 import java.util.HashSet;
@@ -18,22 +26,27 @@ import java.util.function.LongSupplier;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A coordinator in memory, for clusters within one process: tests, and applications that need no
- * other node. All coordinators of one {@link Truth} belong to one cluster, which ends with the
+ * A coordinator of the nodes of one process: of one node without ZooKeeper, or of several in tests.
+ * All coordinators of one {@link Truth} belong to one cluster, which is in a file or ends with the
  * process.
+ *
+ * <p>Changes are stored within {@link #poll}, those of one step at once, and answered afterwards.
+ * If the disk fails, the changes since the last poll are undone, and end UNKNOWN.
  */
 public final class LocalCoordinator implements Coordinator {
+  private static final Logger LOGGER = System.getLogger(LocalCoordinator.class.getName());
+
   /** The common state of the coordinators of one cluster. Thread-safe. */
   public static final class Truth {
-    private final Map<Long, GroupState> groups = new TreeMap<>();
-    private final Map<Long, Node> nodes = new TreeMap<>();
-    private final Set<LocalCoordinator> connected = new HashSet<>();
     private final LongSupplier random;
     private final long cluster;
-    private DroppedGroups dropped = DroppedGroups.getDefaultInstance();
-    private long lastEpoch;
+    private final @Nullable CoordinatorFile file; // null: in memory alone
+    private final Map<Long, Node> nodes = new TreeMap<>();
+    private final Set<LocalCoordinator> connected = new HashSet<>();
+    private CoordinatorState stored;
+    private CoordinatorState state; // with the changes that are not stored yet
 
-    /** Creates a cluster without nodes and groups. */
+    /** Creates a cluster without nodes and groups, in memory. */
     public Truth() {
       this(new SecureRandom()::nextLong);
     }
@@ -41,7 +54,53 @@ public final class LocalCoordinator implements Coordinator {
     /** Same, with a source of the ids of the cluster and its groups. */
     Truth(LongSupplier random) {
       this.random = random;
-      cluster = Coordinator.drawId(random, id -> false);
+      file = null;
+      stored = created();
+      state = stored;
+      cluster = stored.getCluster();
+    }
+
+    private Truth(LongSupplier random, CoordinatorFile file) throws IOException {
+      this.random = random;
+      this.file = file;
+      final CoordinatorState found = file.read();
+      stored = found == null ? created() : found;
+      state = stored;
+      cluster = stored.getCluster();
+      if (found == null) {
+        file.write(state);
+      }
+    }
+
+    /**
+     * Continues the cluster that a data directory has, or creates it there.
+     *
+     * @param data the directory, of which this process is the owner
+     * @param cluster of which the directory is a node; 0 for none yet
+     * @throws IOException if the file is damaged or missing, or the disk fails, with the reason as
+     *     its message
+     */
+    public static Truth open(Path data, long cluster) throws IOException {
+      return open(new HostDisk(data), cluster, new SecureRandom()::nextLong);
+    }
+
+    /** Same, on any disk, with a source of the ids of the cluster and its groups. */
+    static Truth open(Disk disk, long cluster, LongSupplier random) throws IOException {
+      final CoordinatorFile file = new CoordinatorFile(disk);
+      if (cluster != 0 && !file.exists()) {
+        throw new IOException(
+            String.format(
+                "the data directory is a node of cluster=%016x, whose coordinator is elsewhere, or"
+                    + " was deleted: file=%s",
+                cluster, disk.describe(CoordinatorFile.NAME)));
+      }
+      return new Truth(random, file);
+    }
+
+    private CoordinatorState created() {
+      return CoordinatorState.newBuilder()
+          .setCluster(Coordinator.drawId(random, id -> false))
+          .build();
     }
 
     /** Connects a node. */
@@ -53,10 +112,25 @@ public final class LocalCoordinator implements Coordinator {
       return coordinator;
     }
 
-    private GroupState ofIndex(String index) {
-      for (final GroupState state : groups.values()) {
-        if (state.getIndex().equals(index)) {
-          return state;
+    /** The place of a group in the state; -1 if it is not there. */
+    private int find(long group) {
+      for (int i = 0; i < state.getGroupsCount(); i++) {
+        if (state.getGroups(i).getGroup() == group) {
+          return i;
+        }
+      }
+      return -1;
+    }
+
+    private @Nullable GroupState group(long group) {
+      final int place = find(group);
+      return place < 0 ? null : state.getGroups(place);
+    }
+
+    private @Nullable GroupState ofIndex(String index) {
+      for (final GroupState group : state.getGroupsList()) {
+        if (group.getIndex().equals(index)) {
+          return group;
         }
       }
       return null;
@@ -66,25 +140,49 @@ public final class LocalCoordinator implements Coordinator {
       final long id =
           Coordinator.drawId(
               random,
-              drawn -> groups.containsKey(drawn) || Coordinator.ids(dropped).contains(drawn));
+              drawn -> find(drawn) >= 0 || Coordinator.ids(state.getDropped()).contains(drawn));
       return put(first.toBuilder().setGroup(id).setVersion(0));
     }
 
     private void drop(GroupState group) {
-      groups.remove(group.getGroup());
-      dropped = Coordinator.dropped(dropped, group);
+      state =
+          state.toBuilder()
+              .removeGroups(find(group.getGroup()))
+              .setDropped(Coordinator.dropped(state.getDropped(), group))
+              .build();
     }
 
-    /** Stores a state, with an epoch for its won or recovered configuration. */
-    private GroupState put(GroupState.Builder state) {
-      if (state.hasWon() && state.getWon().getEpoch() == 0) {
-        state.getWonBuilder().setEpoch(++lastEpoch);
-      } else if (state.hasEstablished() && state.getEstablished().getEpoch() == 0) {
-        state.getEstablishedBuilder().setEpoch(++lastEpoch);
+    /** Changes a state, with an epoch for its won or recovered configuration. */
+    private GroupState put(GroupState.Builder group) {
+      final CoordinatorState.Builder next = state.toBuilder();
+      if (group.hasWon() && group.getWon().getEpoch() == 0) {
+        group.getWonBuilder().setEpoch(state.getEpoch() + 1);
+        next.setEpoch(state.getEpoch() + 1);
+      } else if (group.hasEstablished() && group.getEstablished().getEpoch() == 0) {
+        group.getEstablishedBuilder().setEpoch(state.getEpoch() + 1);
+        next.setEpoch(state.getEpoch() + 1);
       }
-      final GroupState changed = state.build();
-      groups.put(changed.getGroup(), changed);
+      final GroupState changed = group.build();
+      final int place = find(changed.getGroup());
+      state = (place < 0 ? next.addGroups(changed) : next.setGroups(place, changed)).build();
       return changed;
+    }
+
+    /** Stores the changes, or undoes them if the disk fails. */
+    private void store() {
+      if (state.equals(stored)) {
+        return;
+      }
+      try {
+        if (file != null) {
+          file.write(state);
+        }
+        stored = state;
+      } catch (IOException e) {
+        LOGGER.log(Level.ERROR, "the cluster cannot change: " + e.getMessage(), e);
+        state = stored;
+        connected.forEach(LocalCoordinator::undo);
+      }
     }
 
     private void tellAll() {
@@ -98,10 +196,10 @@ public final class LocalCoordinator implements Coordinator {
     GroupState.Builder of(GroupState.Builder seen);
   }
 
-  private record Ended(Answer answer, Result result, GroupState state) {}
+  private record Ended(Answer answer, Result result, @Nullable GroupState state) {}
 
   private final Truth truth;
-  private final Queue<Ended> ended = new ArrayDeque<>();
+  private final List<Ended> ended = new ArrayList<>(); // under the truth's lock
   private final Queue<Answer> syncs = new ArrayDeque<>();
   private final Map<Long, Integer> toldVersions = new HashMap<>();
   private DroppedGroups toldDropped = DroppedGroups.getDefaultInstance();
@@ -228,7 +326,7 @@ public final class LocalCoordinator implements Coordinator {
       throw new IllegalArgumentException("first=" + first);
     }
     synchronized (truth) {
-      final GroupState now = truth.groups.get(seen.getGroup());
+      final GroupState now = truth.group(seen.getGroup());
       if (!reachable) {
         end(answer, Result.UNKNOWN, null);
       } else if (now == null || now.getVersion() != seen.getVersion()) {
@@ -252,7 +350,7 @@ public final class LocalCoordinator implements Coordinator {
 
   private void change(GroupState seen, Configuration ours, Answer answer, Change change) {
     synchronized (truth) {
-      final GroupState now = truth.groups.get(seen.getGroup());
+      final GroupState now = truth.group(seen.getGroup());
       if (!reachable) {
         end(answer, Result.UNKNOWN, null);
       } else if (now == null || now.getVersion() != seen.getVersion()) {
@@ -279,7 +377,12 @@ public final class LocalCoordinator implements Coordinator {
         || (!established && now.getWon().getNonce() == ours.getNonce());
   }
 
-  private void end(Answer answer, Result result, GroupState state) {
+  /** Has the requests since the last poll end UNKNOWN: they may be undone. */
+  private void undo() {
+    ended.replaceAll(each -> new Ended(each.answer, Result.UNKNOWN, null));
+  }
+
+  private void end(Answer answer, Result result, @Nullable GroupState state) {
     ended.add(new Ended(answer, result, state));
     wakeUp.run();
   }
@@ -294,26 +397,25 @@ public final class LocalCoordinator implements Coordinator {
   public int poll(Listener listener) {
     final int synced = syncs.size(); // later ones see a later state
     final boolean connected;
-    final Collection<GroupState> groups;
-    final DroppedGroups dropped;
+    final CoordinatorState stored;
+    final List<Ended> answers;
     final Map<Long, Node> nodes;
     synchronized (truth) {
       if (!truth.connected.contains(this)) {
         return 0; // closed
       }
+      truth.store();
+      stored = truth.stored;
+      answers = List.copyOf(ended);
+      ended.clear();
       connected = reachable && !refused;
-      groups = List.copyOf(truth.groups.values());
-      dropped = truth.dropped;
       if (connected && self != null) {
         truth.nodes.putIfAbsent(self.getId(), self);
       }
       nodes = Map.copyOf(truth.nodes);
     }
-    int calls = ended.size();
-    for (int i = ended.size(); i > 0; i--) {
-      final Ended next = ended.remove();
-      next.answer.onAnswer(next.result, next.state);
-    }
+    int calls = answers.size();
+    answers.forEach(each -> each.answer.onAnswer(each.result, each.state));
     if (connected != toldReachable) {
       toldReachable = connected;
       listener.onConnected(connected);
@@ -324,8 +426,8 @@ public final class LocalCoordinator implements Coordinator {
       refusal = null;
     }
     if (connected) {
-      calls += deliver(groups, listener);
-      calls += deliver(dropped, nodes, listener);
+      calls += deliver(stored.getGroupsList(), listener);
+      calls += deliver(stored.getDropped(), nodes, listener);
     }
     for (int i = 0; i < synced; i++) {
       syncs.remove().onAnswer(connected ? Result.DONE : Result.UNKNOWN, null);

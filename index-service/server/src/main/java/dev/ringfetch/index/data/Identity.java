@@ -124,25 +124,15 @@ record Identity(String id, String boot, Place place, long incarnation, long clus
             cluster);
     final ByteBuffer text =
         ByteBuffer.wrap((lines + "crc32c " + checksum(lines) + "\n").getBytes(US_ASCII));
-    final String unfinished = name + ".new";
-    disk.delete(unfinished);
+    disk.delete(name + Disk.UNFINISHED); // first: if that fails, nothing is overwritten
     try {
-      try (DiskFile file = disk.create(unfinished)) {
-        write(file, text);
-      }
-      disk.rename(unfinished, name);
+      disk.replace(name, text.duplicate());
     } catch (IOException e) {
-      disk.delete(unfinished);
       if (!overwrite(disk, name, text, e)) {
         throw e;
       }
+      disk.syncDirectory(); // the rename may be done
     }
-    disk.syncDirectory(); // the rename itself
-  }
-
-  private static void write(DiskFile file, ByteBuffer text) throws IOException {
-    file.write(0, text.rewind());
-    file.sync();
   }
 
   /**
@@ -153,7 +143,8 @@ record Identity(String id, String boot, Place place, long incarnation, long clus
       if (file.length() != text.limit()) {
         return false;
       }
-      write(file, text);
+      file.write(0, text);
+      file.sync();
       return true;
     } catch (IOException e) {
       before.addSuppressed(e);

@@ -1,6 +1,7 @@
 package dev.ringfetch.index.disk;
 
 import java.io.IOException;
+import java.nio.ByteBuffer;
 import java.util.List;
 
 /**
@@ -13,6 +14,9 @@ import java.util.List;
  * <p>Used by one thread at a time.
  */
 public interface Disk {
+  /** Suffix of the name of a file that is to replace another one. */
+  String UNFINISHED = ".new";
+
   /** Names of all files, in ascending order. */
   List<String> list() throws IOException;
 
@@ -38,6 +42,27 @@ public interface Disk {
 
   /** Makes creations, removals and renamings so far survive a loss of power. */
   void syncDirectory() throws IOException;
+
+  /**
+   * Replaces a file, or creates it: after a loss of power it has either the old or the new content.
+   *
+   * @throws IOException if the disk fails or has no room; no unfinished file is left then
+   */
+  default void replace(String name, ByteBuffer content) throws IOException {
+    final String unfinished = name + UNFINISHED;
+    delete(unfinished);
+    try {
+      try (DiskFile file = create(unfinished)) {
+        file.write(0, content);
+        file.sync();
+      }
+      rename(unfinished, name);
+    } catch (IOException e) {
+      delete(unfinished);
+      throw e;
+    }
+    syncDirectory(); // the rename itself
+  }
 
   /** Where the file of this name is, for people. */
   String describe(String name);

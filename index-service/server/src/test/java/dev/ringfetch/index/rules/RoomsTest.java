@@ -37,7 +37,7 @@ final class RoomsTest {
    */
   private static final Map<String, Set<String>> ROOMS =
       Map.ofEntries(
-          Map.entry("", Set.of("coordinator", "data", "service")),
+          Map.entry("", Set.of("data", "service")),
           Map.entry(
               "service",
               Set.of(
@@ -75,7 +75,7 @@ final class RoomsTest {
               "replication", Set.of("coordinator", "journal", "log", "onesided", "partition")),
           Map.entry("onesided", Set.of("log")),
           Map.entry("log", Set.of("journal", "partition")),
-          Map.entry("coordinator", Set.of()),
+          Map.entry("coordinator", Set.of("disk")),
           Map.entry("watch", Set.of("journal", "partition")),
           Map.entry("data", Set.of("disk", "journal")),
           Map.entry("journal", Set.of("disk", "outcome", "partition")),

@@ -1,0 +1,112 @@
+package dev.ringfetch.index.coordinator;
+
+import static java.nio.charset.StandardCharsets.ISO_8859_1;
+
+import com.google.protobuf.InvalidProtocolBufferException;
+import dev.ringfetch.index.disk.Disk;
+import dev.ringfetch.index.disk.DiskFile;
+import dev.ringfetch.index.v1.CoordinatorState;
+import java.io.IOException;
+import java.nio.ByteBuffer;
+import java.nio.file.NoSuchFileException;
+import java.util.Arrays;
+import java.util.Locale;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
+import java.util.zip.CRC32C;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * The file of a cluster without ZooKeeper, always replaced as a whole: a line of text, and the
+ * {@link CoordinatorState}.
+ *
+ * <pre>
+ *   ringfetch-coordinator 1 length 0000004711 crc32c 0a1b2c3d
+ * </pre>
+ *
+ * <p>Length and checksum are those of the bytes behind the line.
+ */
+final class CoordinatorFile {
+  static final String NAME = "coordinator";
+  private static final Pattern HEADER =
+      Pattern.compile("ringfetch-coordinator ([0-9]+) length ([0-9]{10}) crc32c ([0-9a-f]{8})\n");
+  private static final String VERSION = "1";
+  private static final int HEADER_LENGTH = header(0, 0).length;
+
+  private final Disk disk;
+
+  CoordinatorFile(Disk disk) {
+    this.disk = disk;
+  }
+
+  boolean exists() throws IOException {
+    return disk.list().contains(NAME);
+  }
+
+  /**
+   * Reads the state; null if there is no file.
+   *
+   * @throws IOException if it is damaged, with the reason as its message
+   */
+  @Nullable CoordinatorState read() throws IOException {
+    final ByteBuffer bytes;
+    try (DiskFile file = disk.open(NAME)) {
+      bytes = ByteBuffer.allocate(Math.toIntExact(file.length()));
+      file.read(0, bytes);
+    } catch (NoSuchFileException e) {
+      return null;
+    }
+    disk.syncDirectory(); // a loss of power must not bring back what was there before
+    final int begin = Math.min(HEADER_LENGTH, bytes.position());
+    final Matcher header = HEADER.matcher(new String(bytes.array(), 0, begin, ISO_8859_1));
+    if (!header.matches()) {
+      throw refused(
+          "not the file of a coordinator, or a damaged one", "length=" + bytes.position());
+    }
+    if (!header.group(1).equals(VERSION)) {
+      throw refused("of another version of this program", "version=" + header.group(1));
+    }
+    final byte[] content = Arrays.copyOfRange(bytes.array(), begin, bytes.position());
+    if (content.length != Long.parseLong(header.group(2))) {
+      throw refused("damaged", "length=" + content.length + " expected=" + header.group(2));
+    }
+    if (crc(content) != Integer.parseUnsignedInt(header.group(3), 16)) {
+      throw refused(
+          "damaged", String.format("crc32c=%08x expected=%s", crc(content), header.group(3)));
+    }
+    try {
+      return CoordinatorState.parseFrom(content);
+    } catch (InvalidProtocolBufferException e) {
+      throw refused("damaged", "state=" + e.getMessage());
+    }
+  }
+
+  /** Replaces the state; after a loss of power the file has either the old or the new one. */
+  void write(CoordinatorState state) throws IOException {
+    final byte[] content = state.toByteArray();
+    final byte[] header = header(content.length, crc(content));
+    final ByteBuffer bytes =
+        ByteBuffer.allocate(header.length + content.length).put(header).put(content);
+    disk.replace(NAME, bytes.flip());
+  }
+
+  private static byte[] header(int length, int crc) {
+    return String.format(
+            Locale.ROOT,
+            "ringfetch-coordinator %s length %010d crc32c %08x\n",
+            VERSION,
+            length,
+            crc)
+        .getBytes(ISO_8859_1);
+  }
+
+  private static int crc(byte[] content) {
+    final CRC32C checksum = new CRC32C();
+    checksum.update(content);
+    return (int) checksum.getValue();
+  }
+
+  private IOException refused(String reason, String values) {
+    return new IOException(reason + ": " + values + " file=" + disk.describe(NAME));
+  }
+}

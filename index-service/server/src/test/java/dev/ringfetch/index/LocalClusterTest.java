@@ -1,0 +1,145 @@
+package dev.ringfetch.index;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import com.google.protobuf.ByteString;
+import dev.ringfetch.index.v1.CreateIndexRequest;
+import dev.ringfetch.index.v1.DropIndexRequest;
+import dev.ringfetch.index.v1.Durability;
+import dev.ringfetch.index.v1.GetRequest;
+import dev.ringfetch.index.v1.IndexAdminGrpc;
+import dev.ringfetch.index.v1.IndexGrpc;
+import dev.ringfetch.index.v1.IndexKind;
+import dev.ringfetch.index.v1.PutRequest;
+import io.grpc.ManagedChannel;
+import io.grpc.ManagedChannelBuilder;
+import io.grpc.Status;
+import io.grpc.StatusRuntimeException;
+import java.nio.file.Path;
+import java.util.List;
+import java.util.concurrent.TimeUnit;
+import java.util.function.Supplier;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.api.io.TempDir;
+
+/** A server process that is a cluster of its own, without ZooKeeper. */
+@Timeout(300)
+final class LocalClusterTest {
+  private static final int KEYS = 50;
+
+  @TempDir Path shm;
+  @TempDir Path parent;
+
+  private ServerProcess server;
+  private ManagedChannel channel;
+  private IndexGrpc.IndexBlockingStub index;
+  private IndexAdminGrpc.IndexAdminBlockingStub admin;
+
+  private ServerProcess process() throws Exception {
+    return ServerProcess.start(
+        "--port=0",
+        "--shm-directory=" + shm,
+        "--data=" + parent.resolve("data"),
+        "--memory=64m",
+        "--cluster=local");
+  }
+
+  private void start() throws Exception {
+    server = process();
+    channel =
+        ManagedChannelBuilder.forAddress("localhost", server.awaitPort()).usePlaintext().build();
+    index = IndexGrpc.newBlockingStub(channel);
+    admin = IndexAdminGrpc.newBlockingStub(channel);
+  }
+
+  @AfterEach
+  void kill() throws Exception {
+    channel.shutdownNow();
+    server.close();
+    server.awaitExit();
+  }
+
+  private static String name(Durability level) {
+    return "at " + level;
+  }
+
+  private void create(Durability level) {
+    final var created =
+        admin
+            .withDeadlineAfter(60, TimeUnit.SECONDS)
+            .createIndex(
+                CreateIndexRequest.newBuilder()
+                    .setIndex(name(level))
+                    .setKind(IndexKind.HASH)
+                    .setDurability(level)
+                    .build());
+    assertTrue(created.getCreated());
+  }
+
+  private static ByteString key(int number) {
+    return ByteString.copyFromUtf8("key" + number);
+  }
+
+  private void put(Durability level, int from) {
+    for (int i = from; i < from + KEYS; i++) {
+      final PutRequest put =
+          PutRequest.newBuilder().setIndex(name(level)).setKey(key(i)).setValue(key(-i)).build();
+      final var unused = onceItServes(() -> index.put(put));
+    }
+  }
+
+  private void assertHas(Durability level, int keys) {
+    for (int i = 0; i < keys; i++) {
+      final GetRequest get = GetRequest.newBuilder().setIndex(name(level)).setKey(key(i)).build();
+      assertEquals(key(-i), onceItServes(() -> index.get(get)).getEntry().getValue());
+    }
+  }
+
+  /** An index has no leader yet when the server's port opens. */
+  private static <T> T onceItServes(Supplier<T> call) {
+    final long endNs = System.nanoTime() + TimeUnit.SECONDS.toNanos(60);
+    while (true) {
+      try {
+        return call.get();
+      } catch (StatusRuntimeException e) {
+        if (e.getStatus().getCode() != Status.Code.UNAVAILABLE || System.nanoTime() > endNs) {
+          throw e;
+        }
+      }
+    }
+  }
+
+  @Test
+  void whatWasAcknowledgedIsThereAfterAnOrderlyEndAndAfterAKill() throws Exception {
+    final List<Durability> all =
+        List.of(Durability.MEMORY, Durability.LEADER_DISK, Durability.DISK);
+    final List<Durability> durable = all.subList(1, 3);
+    start();
+    all.forEach(this::create);
+    all.forEach(level -> put(level, 0));
+    try (ServerProcess second = process()) {
+      assertEquals(1, second.awaitExit());
+      assertTrue(second.errors().get(0).contains("another server owns the directory"));
+    }
+    server.terminate();
+    server.awaitExit();
+    kill();
+
+    start();
+    all.forEach(level -> assertHas(level, KEYS));
+    all.forEach(level -> put(level, KEYS));
+    kill();
+
+    start();
+    durable.forEach(level -> assertHas(level, 2 * KEYS));
+    final DropIndexRequest lost =
+        DropIndexRequest.newBuilder().setIndex(name(Durability.MEMORY)).build();
+    assertTrue(onceItServes(() -> admin.dropIndex(lost)).getExisted());
+    create(Durability.MEMORY);
+    put(Durability.MEMORY, 0);
+    assertHas(Durability.MEMORY, KEYS);
+  }
+}
