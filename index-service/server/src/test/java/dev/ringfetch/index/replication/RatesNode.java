@@ -39,6 +39,7 @@ final class RatesNode {
   private final SimulatedCoordinator.Session session;
   private final Replicas replicas;
   private Partition led; // null: it does not lead yet
+  private long group; // that it leads
   private long noticedNs;
   private double memberNs;
   private long messages;
@@ -78,8 +79,9 @@ final class RatesNode {
     return cores;
   }
 
-  Replicas replicas() {
-    return replicas;
+  /** The status of the group that it leads. */
+  ReplicaStatus status() {
+    return replicas.find(group).status();
   }
 
   boolean isLeading() {
@@ -226,11 +228,12 @@ final class RatesNode {
     }
 
     @Override
-    public void lead(GroupLog log, GroupState group) {
+    public void lead(GroupLog log, GroupState state) {
       if (led != null) {
         throw new AssertionError("leads two groups");
       }
       leads = true;
+      group = state.getGroup();
       led =
           new Partition(
               entries,

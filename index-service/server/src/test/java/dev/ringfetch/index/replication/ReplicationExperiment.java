@@ -230,7 +230,7 @@ final class ReplicationExperiment {
   private boolean isReady(RatesNode node) {
     final String way = setup.way() != Way.MESSAGES ? "one-sided card" : "rpc";
     return node.isLeading()
-        && node.replicas().find(node.node().getId()).status().members().stream()
+        && node.status().members().stream()
                 .filter(member -> member.replicatedBy().equals(way))
                 .count()
             == NODES - 1;
