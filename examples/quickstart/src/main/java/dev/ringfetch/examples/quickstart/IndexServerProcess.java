@@ -60,6 +60,7 @@ final class IndexServerProcess implements AutoCloseable {
     }
     process.readLine(); // the fabric of its rings
     process.readLine(); // the limit of its memory
+    process.readLine(); // its addresses
     return new IndexServerProcess(process, host, Integer.parseInt(port.group(1)));
   }
 
