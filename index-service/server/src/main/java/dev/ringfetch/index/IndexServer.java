@@ -201,10 +201,11 @@ public final class IndexServer implements Callable<Integer> {
   private volatile boolean writingEnded;
   private volatile @Nullable String refusal; // why this node cannot take part in the cluster
 
-  /**
-   * Begin of the line that says which index at level memory the data directory has not, and why.
-   */
+  /** Begin of the line that says which index at level memory the directory has not, and why. */
   public static final String UNSAVED = "not saved: ";
+
+  /** Begin of the line that says where the server listens: the last one of its start. */
+  public static final String ADDRESSES = "addresses: ";
 
   private final HostMemory host;
 
@@ -324,9 +325,7 @@ public final class IndexServer implements Callable<Integer> {
         .toList();
   }
 
-  /**
-   * Those over which records reach other nodes' memory: with TLS, none that is a plaintext wire.
-   */
+  /** Those over which records reach other nodes' memory: with TLS, no plaintext wire. */
   private List<String> replicationFabrics() {
     return memoryFabrics().stream()
         .filter(name -> listening.tls() == null || name.equals(Transport.SHM))
@@ -459,7 +458,7 @@ public final class IndexServer implements Callable<Integer> {
     out.println("index server listening on port " + server.getPort());
     out.println("rings over: " + server.fabrics());
     out.println("index memory: up to " + indexes.budget());
-    out.println("addresses: " + listening.text(server.getListenSockets()));
+    out.println(ADDRESSES + listening.text(server.getListenSockets()));
     out.flush();
     if (cluster != null) {
       rehearse();

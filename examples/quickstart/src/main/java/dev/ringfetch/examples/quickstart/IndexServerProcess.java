@@ -3,6 +3,7 @@ package dev.ringfetch.examples.quickstart;
 import dev.ringfetch.examples.process.ChildProcess;
 import dev.ringfetch.examples.process.Rings;
 import dev.ringfetch.examples.verbs.WorkRequests;
+import dev.ringfetch.index.IndexServer;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -58,9 +59,10 @@ final class IndexServerProcess implements AutoCloseable {
       process.terminate();
       throw new IllegalStateException("no port in what the index server says: " + line);
     }
-    process.readLine(); // the fabric of its rings
-    process.readLine(); // the limit of its memory
-    process.readLine(); // its addresses
+    String rest;
+    do { // what comes later is an answer
+      rest = process.readLine();
+    } while (!rest.startsWith(IndexServer.ADDRESSES));
     return new IndexServerProcess(process, host, Integer.parseInt(port.group(1)));
   }
 
