@@ -95,14 +95,18 @@ final class ClusterPaths {
       return 0;
     }
     final String name = path.substring(parent.length() + 1);
-    final long id = id(name.getBytes(StandardCharsets.US_ASCII));
+    final long id = parse(name);
     return Long.toHexString(id).equals(name) ? id : 0;
   }
 
   /** The id that is the content of a znode; 0 if it is none. */
   static long id(byte[] content) {
+    return parse(new String(content, StandardCharsets.US_ASCII));
+  }
+
+  private static long parse(String id) {
     try {
-      return Long.parseUnsignedLong(new String(content, StandardCharsets.US_ASCII), 16);
+      return Long.parseUnsignedLong(id, 16);
     } catch (NumberFormatException e) {
       return 0;
     }

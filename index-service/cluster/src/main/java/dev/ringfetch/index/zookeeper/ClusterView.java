@@ -86,8 +86,7 @@ final class ClusterView {
 
   /** Draws the id of a group. */
   long drawGroup(DroppedGroups dropped) {
-    return Coordinator.drawId(
-        random, id -> groups.containsKey(id) || Coordinator.ids(dropped).contains(id));
+    return Coordinator.drawGroup(random, dropped, groups::containsKey);
   }
 
   /** Whether all has been read since the connection began. */
@@ -116,7 +115,7 @@ final class ClusterView {
     this.whenCurrent = whenCurrent;
     this.whenLost = whenLost;
     changedPaths.clear();
-    final byte[] first = ClusterPaths.content(Coordinator.drawId(random, id -> false));
+    final byte[] first = ClusterPaths.content(Coordinator.drawId(random));
     for (final String path : paths.permanent()) {
       ensemble.create(
           path,

@@ -117,16 +117,25 @@ public interface Coordinator extends AutoCloseable {
   /** Ends the announcement for good, if there is one; everything else continues. */
   void withdraw();
 
-  /**
-   * Draws an id at random: 63 bits, not 0.
-   *
-   * @param isTaken whether a group has or had the id, as far as the coordinator knows
-   */
-  static long drawId(LongSupplier random, LongPredicate isTaken) {
+  /** Draws an id at random: 63 bits, not 0. */
+  static long drawId(LongSupplier random) {
     long id;
     do {
       id = random.getAsLong() >>> 1;
-    } while (id == 0 || isTaken.test(id));
+    } while (id == 0);
+    return id;
+  }
+
+  /**
+   * Draws the id of a group: not that of a present one, nor of one that was dropped last.
+   *
+   * @param isPresent whether a group has the id
+   */
+  static long drawGroup(LongSupplier random, DroppedGroups dropped, LongPredicate isPresent) {
+    long id;
+    do {
+      id = drawId(random);
+    } while (isPresent.test(id) || ids(dropped).contains(id));
     return id;
   }
 

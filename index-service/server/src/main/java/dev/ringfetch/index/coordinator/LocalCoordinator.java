@@ -98,9 +98,7 @@ public final class LocalCoordinator implements Coordinator {
     }
 
     private CoordinatorState created() {
-      return CoordinatorState.newBuilder()
-          .setCluster(Coordinator.drawId(random, id -> false))
-          .build();
+      return CoordinatorState.newBuilder().setCluster(Coordinator.drawId(random)).build();
     }
 
     /** Connects a node. */
@@ -137,10 +135,7 @@ public final class LocalCoordinator implements Coordinator {
     }
 
     private GroupState create(GroupState first) {
-      final long id =
-          Coordinator.drawId(
-              random,
-              drawn -> find(drawn) >= 0 || Coordinator.ids(state.getDropped()).contains(drawn));
+      final long id = Coordinator.drawGroup(random, state.getDropped(), drawn -> find(drawn) >= 0);
       return put(first.toBuilder().setGroup(id).setVersion(0));
     }
 
