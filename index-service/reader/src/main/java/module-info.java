@@ -1,5 +1,5 @@
 /**
- * What clients and servers of the index share: the direct reading of indexes in {@code
+ * The parts that clients and servers of the index share: the direct reading of indexes in {@code
  * dev.ringfetch.index.direct}, based on the layouts of index memory, and TLS credentials in {@code
  * dev.ringfetch.index.tls}.
  */
