@@ -5,13 +5,11 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import com.google.protobuf.ByteString;
 import dev.ringfetch.index.peers.GrpcPeers;
-import dev.ringfetch.index.peers.PeerListener;
+import dev.ringfetch.index.peers.IdlePeerListener;
 import dev.ringfetch.index.service.DirectAccessService;
 import dev.ringfetch.index.service.IndexMemory;
 import dev.ringfetch.index.service.Indexes;
 import dev.ringfetch.index.v1.IndexGrpc;
-import dev.ringfetch.index.v1.LeaderMessage;
-import dev.ringfetch.index.v1.MemberMessage;
 import dev.ringfetch.index.v1.Node;
 import dev.ringfetch.index.v1.PutRequest;
 import dev.ringfetch.rpc.RingChannelBuilder;
@@ -43,7 +41,6 @@ import java.util.logging.Handler;
 import java.util.logging.Level;
 import java.util.logging.LogRecord;
 import java.util.logging.Logger;
-import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Timeout;
@@ -81,7 +78,8 @@ class MalformedRequestTest {
             new HealthStatusManager());
     DirectAccessService.addTo(builder, indexes, DirectAccessService.Mode.ALWAYS);
     builder.addService(
-        new GrpcPeers(Node.newBuilder().setId(1).build(), new NoPeers(), shm).service());
+        new GrpcPeers(Node.newBuilder().setId(1).build(), new IdlePeerListener() {}, shm)
+            .service());
     server = builder.build().start();
   }
 
@@ -213,36 +211,6 @@ class MalformedRequestTest {
         throw new UncheckedIOException(e);
       }
     }
-  }
-
-  /** No leader's message arrives. */
-  private static final class NoPeers implements PeerListener {
-    @Override
-    public void onConnected(long node) {}
-
-    @Override
-    public void onDisconnected(long node) {}
-
-    @Override
-    public boolean isNode(Node leader) {
-      return true;
-    }
-
-    @Override
-    public @Nullable Node announced(long node) {
-      return null;
-    }
-
-    @Override
-    public void onLeaderGone(long leader) {}
-
-    @Override
-    public Runnable onMessage(long leader, LeaderMessage message) {
-      return () -> {};
-    }
-
-    @Override
-    public void onAnswer(long member, MemberMessage answer) {}
   }
 
   /** The warnings and errors that are logged. */

@@ -12,6 +12,7 @@ import dev.ringfetch.index.service.ReplicationPath;
 import dev.ringfetch.index.tls.TlsFiles;
 import dev.ringfetch.index.v1.DescribeClusterRequest;
 import dev.ringfetch.index.v1.DescribeClusterResponse;
+import dev.ringfetch.index.v1.GroupDescription;
 import dev.ringfetch.index.v1.IndexAdminGrpc;
 import dev.ringfetch.rpc.RingServer;
 import dev.ringfetch.rpc.RingServerBuilder;
@@ -25,6 +26,7 @@ import java.nio.file.Path;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
 import java.util.function.Function;
+import java.util.function.Predicate;
 
 /** A node of a cluster in this process, with its server. */
 class ClusterMember implements AutoCloseable {
@@ -127,6 +129,24 @@ class ClusterMember implements AutoCloseable {
   /** The cluster, as the node sees it. */
   final DescribeClusterResponse describe() {
     return ask(stub -> stub.describeCluster(DescribeClusterRequest.getDefaultInstance()));
+  }
+
+  /** Waits until a condition holds for the cluster, as the node sees it. */
+  final void await(int seconds, Predicate<DescribeClusterResponse> condition)
+      throws InterruptedException {
+    final long endNs = System.nanoTime() + TimeUnit.SECONDS.toNanos(seconds);
+    while (!condition.test(describe())) {
+      assertTrue(System.nanoTime() - endNs < 0, () -> describe().toString());
+      Thread.sleep(10);
+    }
+  }
+
+  /** Whether the first group has an established configuration of so many members. */
+  static Predicate<DescribeClusterResponse> isWhole(int count) {
+    return description -> {
+      final GroupDescription group = description.getGroups(0);
+      return group.getEstablished() && group.getMembersCount() == count;
+    };
   }
 
   @Override

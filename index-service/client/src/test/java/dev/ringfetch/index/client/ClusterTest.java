@@ -13,7 +13,6 @@ import dev.ringfetch.index.v1.CreateIndexRequest;
 import dev.ringfetch.index.v1.DescribeClusterResponse;
 import dev.ringfetch.index.v1.DropIndexRequest;
 import dev.ringfetch.index.v1.GetRequest;
-import dev.ringfetch.index.v1.GroupDescription;
 import dev.ringfetch.index.v1.IndexDescription;
 import dev.ringfetch.index.v1.IndexGrpc;
 import dev.ringfetch.index.v1.IndexKind;
@@ -26,6 +25,7 @@ import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.TimeUnit;
+import java.util.function.Predicate;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 
@@ -50,16 +50,9 @@ final class ClusterTest {
     members.forEach(ClusterMember::close);
   }
 
-  private interface Condition {
-    boolean holds(DescribeClusterResponse description);
-  }
-
-  private static void await(Condition condition, ClusterMember member) throws Exception {
-    final long endNs = System.nanoTime() + TimeUnit.SECONDS.toNanos(20);
-    while (!condition.holds(member.describe())) {
-      assertTrue(System.nanoTime() - endNs < 0, () -> member.describe().toString());
-      Thread.sleep(10);
-    }
+  private static void await(Predicate<DescribeClusterResponse> condition, ClusterMember member)
+      throws Exception {
+    member.await(20, condition);
   }
 
   private String targets() {
@@ -68,11 +61,6 @@ final class ClusterTest {
 
   private IndexClient connect() {
     return IndexClient.builder().target(targets()).deadline(Duration.ofSeconds(10)).build();
-  }
-
-  private static boolean isWhole(DescribeClusterResponse description, int count) {
-    final GroupDescription group = description.getGroups(0);
-    return group.getEstablished() && group.getMembersCount() == count;
   }
 
   private ClusterMember leader(String index) {
@@ -98,7 +86,7 @@ final class ClusterTest {
         ages.put("k" + i, i);
       }
       final ClusterMember first = leader("ages");
-      await(description -> isWhole(description, 3), first);
+      await(ClusterMember.isWhole(3), first);
       members.remove(first);
       first.close();
       for (long i = 0; i < 200; i++) {
@@ -107,7 +95,7 @@ final class ClusterTest {
       ages.put("k0", -1L);
       add(truth.connect(), ReplicationPath.AUTO); // which joins, with a snapshot
       final ClusterMember second = leader("ages");
-      await(description -> isWhole(description, 3), second);
+      await(ClusterMember.isWhole(3), second);
       members.remove(second);
       second.close();
       assertEquals(-1L, ages.get("k0").orElseThrow());
@@ -171,7 +159,7 @@ final class ClusterTest {
     try (IndexClient client = connect()) {
       final OrderedIndex<String, Long> ages = client.ordered("ages", Codec.string(), Codec.int64());
       ages.put("k", -1L);
-      await(description -> isWhole(description, 3), members.get(0));
+      await(ClusterMember.isWhole(3), members.get(0));
       try (Watch<String, Long> watch = ages.watch(WatchOptions.fromNow())) {
         put(ages, 0, 100);
         take(watch, 0, 50);
@@ -181,7 +169,7 @@ final class ClusterTest {
         put(ages, 100, 200);
         take(watch, 50, 200);
         add(truth.connect(), ReplicationPath.AUTO); // which joins, with a snapshot
-        await(description -> isWhole(description, 3), leader("ages"));
+        await(ClusterMember.isWhole(3), leader("ages"));
         put(ages, 200, 300);
         take(watch, 200, 250);
         final ClusterMember second = leader("ages");

@@ -10,7 +10,6 @@ import dev.ringfetch.index.v1.DescribeClusterRequest;
 import dev.ringfetch.index.v1.DescribeClusterResponse;
 import dev.ringfetch.index.v1.DropIndexRequest;
 import dev.ringfetch.index.v1.Durability;
-import dev.ringfetch.index.v1.GroupDescription;
 import dev.ringfetch.index.v1.IndexAdminGrpc;
 import dev.ringfetch.index.v1.IndexKind;
 import dev.ringfetch.index.v1.ListIndexesRequest;
@@ -69,18 +68,7 @@ final class DiskClusterTest {
   }
 
   private void await(Predicate<DescribeClusterResponse> condition) throws Exception {
-    final long endNs = System.nanoTime() + TimeUnit.SECONDS.toNanos(30);
-    while (!condition.test(describe())) {
-      assertTrue(System.nanoTime() - endNs < 0, () -> describe().toString());
-      Thread.sleep(10);
-    }
-  }
-
-  private static Predicate<DescribeClusterResponse> isWhole(int count) {
-    return description -> {
-      final GroupDescription group = description.getGroups(0);
-      return group.getEstablished() && group.getMembersCount() == count;
-    };
+    members.get(0).await(30, condition);
   }
 
   /** Ends all nodes, starts some, and waits until they serve. */
@@ -147,7 +135,7 @@ final class DiskClusterTest {
       ages(client).put("k8", 88L);
     }
     start("a", "b"); // whose logs are shorter
-    await(isWhole(3));
+    await(ClusterMember.isWhole(3));
     try (IndexClient client = connect()) {
       assertEquals(88L, ages(client).get("k8").orElseThrow());
       assertEquals(300, ages(client).count());
@@ -164,19 +152,19 @@ final class DiskClusterTest {
       }
     }
     members.remove(2).close();
-    await(isWhole(2));
+    await(ClusterMember.isWhole(2));
     try (IndexClient client = connect()) {
       ages(client).put("k1", 11L);
     }
     start("c");
-    await(isWhole(3));
+    await(ClusterMember.isWhole(3));
     startAnew("c"); // alone: it has what the others have
     try (IndexClient client = connect()) {
       assertEquals(11L, ages(client).get("k1").orElseThrow());
       assertEquals(100, ages(client).count());
     }
     start("d"); // which gets a snapshot, and writes it
-    await(isWhole(2));
+    await(ClusterMember.isWhole(2));
     startAnew("d");
     try (IndexClient client = connect()) {
       assertEquals(11L, ages(client).get("k1").orElseThrow());
@@ -278,7 +266,7 @@ final class DiskClusterTest {
     drop("texts");
 
     start("c");
-    await(isWhole(3));
+    await(ClusterMember.isWhole(3));
     final ClusterMember back = members.get(2);
     assertTrue(memoryUsed(back) < 4_000_000, () -> "used=" + memoryUsed(back));
     assertTrue(snapshotBytes(back) < 4_000_000);
@@ -302,7 +290,7 @@ final class DiskClusterTest {
       assertEquals(0, describe(refused).getNodesCount());
     }
     start("a");
-    await(isWhole(1));
+    await(ClusterMember.isWhole(1));
     try (IndexClient client = connect()) {
       assertEquals(40, texts(client).count());
     }

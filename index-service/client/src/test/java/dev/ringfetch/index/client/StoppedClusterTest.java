@@ -91,18 +91,11 @@ final class StoppedClusterTest {
   }
 
   private void await(Predicate<DescribeClusterResponse> condition) throws Exception {
-    final long endNs = System.nanoTime() + TimeUnit.SECONDS.toNanos(30);
-    while (!condition.test(members.get(0).describe())) {
-      assertTrue(System.nanoTime() - endNs < 0, () -> members.get(0).describe().toString());
-      Thread.sleep(10);
-    }
+    members.get(0).await(30, condition);
   }
 
   private void awaitWhole(int count) throws Exception {
-    await(
-        description ->
-            description.getGroups(0).getEstablished()
-                && description.getGroups(0).getMembersCount() == count);
+    await(ClusterMember.isWhole(count));
   }
 
   private void create(Durability durability) {

@@ -8,8 +8,6 @@ import dev.ringfetch.index.coordinator.LocalCoordinator;
 import dev.ringfetch.index.service.IndexMemory;
 import dev.ringfetch.index.tls.TlsFiles;
 import dev.ringfetch.index.v1.DescribeClusterRequest;
-import dev.ringfetch.index.v1.DescribeClusterResponse;
-import dev.ringfetch.index.v1.GroupDescription;
 import dev.ringfetch.index.v1.IndexAdminGrpc;
 import dev.ringfetch.rpc.Authority;
 import io.grpc.Grpc;
@@ -22,7 +20,6 @@ import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.TimeUnit;
-import java.util.function.Predicate;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
@@ -66,22 +63,6 @@ final class TlsClusterTest {
         .build();
   }
 
-  private static void await(Predicate<DescribeClusterResponse> condition, ClusterMember member)
-      throws Exception {
-    final long beginNs = System.nanoTime();
-    while (!condition.test(member.describe())) {
-      assertTrue(
-          System.nanoTime() - beginNs < TimeUnit.SECONDS.toNanos(WAIT_SECONDS),
-          () -> member.describe().toString());
-      Thread.sleep(10);
-    }
-  }
-
-  private static boolean hasMembers(DescribeClusterResponse description, int count) {
-    final GroupDescription group = description.getGroups(0);
-    return group.getEstablished() && group.getMembersCount() == count;
-  }
-
   private ClusterMember leader() {
     final long leader = members.get(0).describe().getGroups(0).getLeader();
     return members.stream()
@@ -95,14 +76,14 @@ final class TlsClusterTest {
     for (int i = 0; i < 3; i++) {
       add(AUTHORITY);
     }
-    await(description -> description.getNodesCount() == 3, members.get(0));
+    members.get(0).await(WAIT_SECONDS, description -> description.getNodesCount() == 3);
     try (IndexClient client = connect()) {
       final HashIndex<String, Long> index = client.hash("a", Codec.string(), Codec.int64());
       for (long i = 0; i < 100; i++) {
         index.put("k" + i, i);
       }
       final ClusterMember first = leader();
-      await(description -> hasMembers(description, 3), first);
+      first.await(WAIT_SECONDS, ClusterMember.isWhole(3));
       members.remove(first);
       first.close();
       for (long i = 0; i < 100; i++) {
@@ -117,13 +98,15 @@ final class TlsClusterTest {
   void aNodeOfAnotherAuthorityGetsNoRecords() throws Exception {
     add(AUTHORITY);
     add(AUTHORITY);
-    await(description -> description.getNodesCount() == 2, members.get(0));
+    members.get(0).await(WAIT_SECONDS, description -> description.getNodesCount() == 2);
     try (IndexClient client = connect()) {
       final HashIndex<String, Long> index = client.hash("a", Codec.string(), Codec.int64());
       index.put("k", 0L);
-      await(description -> hasMembers(description, 2), members.get(0));
+      members.get(0).await(WAIT_SECONDS, ClusterMember.isWhole(2));
       final ClusterMember stranger = add(OTHER);
-      await(description -> description.getNodesCount() == 3, members.get(0)); // as announced
+      members
+          .get(0)
+          .await(WAIT_SECONDS, description -> description.getNodesCount() == 3); // as announced
       for (final ClusterMember known : members.subList(0, 2)) {
         assertRefused(known.address(), OTHER);
       }
@@ -132,7 +115,8 @@ final class TlsClusterTest {
         index.put("k", i);
       }
       assertEquals(99L, index.get("k").orElseThrow());
-      assertTrue(hasMembers(leader().describe(), 2), () -> leader().describe().toString());
+      assertTrue(
+          ClusterMember.isWhole(2).test(leader().describe()), () -> leader().describe().toString());
     }
   }
 

@@ -19,7 +19,6 @@ import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
-import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
@@ -54,35 +53,11 @@ final class GrpcPeersTest {
   }
 
   /** Notes that a connection ends. */
-  private final class Arrivals implements PeerListener {
-    @Override
-    public void onConnected(long node) {}
-
+  private final class Arrivals implements IdlePeerListener {
     @Override
     public void onDisconnected(long node) {
       ended.countDown();
     }
-
-    @Override
-    public boolean isNode(Node leader) {
-      return true;
-    }
-
-    @Override
-    public @Nullable Node announced(long node) {
-      return null;
-    }
-
-    @Override
-    public void onLeaderGone(long leader) {}
-
-    @Override
-    public Runnable onMessage(long leader, LeaderMessage message) {
-      return () -> {};
-    }
-
-    @Override
-    public void onAnswer(long member, MemberMessage answer) {}
   }
 
   @BeforeEach
@@ -145,36 +120,14 @@ final class GrpcPeersTest {
   }
 
   /** A node that says what it takes, and notes the groups of messages that come. */
-  private static final class Taking implements PeerListener {
+  private static final class Taking implements IdlePeerListener {
     private final Set<Long> groups = ConcurrentHashMap.newKeySet();
-
-    @Override
-    public void onConnected(long node) {}
-
-    @Override
-    public void onDisconnected(long node) {}
-
-    @Override
-    public boolean isNode(Node leader) {
-      return true;
-    }
-
-    @Override
-    public @Nullable Node announced(long node) {
-      return null;
-    }
-
-    @Override
-    public void onLeaderGone(long leader) {}
 
     @Override
     public Runnable onMessage(long leader, LeaderMessage message) {
       groups.add(message.getGroup());
       return () -> {};
     }
-
-    @Override
-    public void onAnswer(long member, MemberMessage answer) {}
   }
 
   private static LeaderMessage message(long group, int length) {

@@ -182,34 +182,15 @@ final class NodeCertificateTest {
   }
 
   /** All callers are nodes by their numbers. */
-  private final class Arrivals implements PeerListener {
-    @Override
-    public void onConnected(long node) {}
-
+  private final class Arrivals implements IdlePeerListener {
     @Override
     public void onDisconnected(long node) {
       disconnected.incrementAndGet();
     }
 
     @Override
-    public boolean isNode(Node leader) {
-      return true;
-    }
-
-    @Override
     public @Nullable Node announced(long node) {
       return announced;
     }
-
-    @Override
-    public void onLeaderGone(long leader) {}
-
-    @Override
-    public Runnable onMessage(long leader, LeaderMessage message) {
-      return () -> {};
-    }
-
-    @Override
-    public void onAnswer(long member, MemberMessage answer) {}
   }
 }

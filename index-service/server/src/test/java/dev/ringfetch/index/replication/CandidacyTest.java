@@ -11,7 +11,6 @@ import dev.ringfetch.index.v1.Configuration;
 import dev.ringfetch.index.v1.GroupState;
 import dev.ringfetch.index.v1.LeaderMessage;
 import dev.ringfetch.index.v1.Member;
-import dev.ringfetch.index.v1.MemberMessage;
 import dev.ringfetch.index.v1.Node;
 import java.util.List;
 import java.util.Map;
@@ -22,7 +21,7 @@ import org.junit.jupiter.params.provider.ValueSource;
 /**
  * When a member proposes itself in the place of a leader that is silent, and with which members.
  */
-final class CandidacyTest implements Peers {
+final class CandidacyTest implements IdlePeers {
   private static final long GROUP = 3;
   private static final long EPOCH = 7;
   private static final Node SELF = node(1);
@@ -110,20 +109,4 @@ final class CandidacyTest implements Peers {
       assertNull(replica.takeProposal());
     }
   }
-
-  // Connections.
-
-  @Override
-  public void connect(Node node) {}
-
-  @Override
-  public void disconnect(long node) {}
-
-  @Override
-  public boolean send(long node, LeaderMessage message) {
-    return true;
-  }
-
-  @Override
-  public void answer(long leader, MemberMessage message) {}
 }

@@ -18,7 +18,7 @@ import java.util.List;
 import org.junit.jupiter.api.Test;
 
 /** When the next cycle of a replica is due, and what brings it forward. */
-final class IdleReplicaTest implements Peers {
+final class IdleReplicaTest implements IdlePeers {
   private static final long MS = 1_000_000;
   private static final long BUSY_NS = 5 * MS;
   private static final long IDLE_NS = 100 * MS;
@@ -320,17 +320,8 @@ final class IdleReplicaTest implements Peers {
   }
 
   @Override
-  public void connect(Node node) {}
-
-  @Override
-  public void disconnect(long node) {}
-
-  @Override
   public boolean send(long node, LeaderMessage message) {
     sent.add(message);
     return true;
   }
-
-  @Override
-  public void answer(long leader, MemberMessage message) {}
 }

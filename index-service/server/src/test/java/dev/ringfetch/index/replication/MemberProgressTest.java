@@ -27,7 +27,7 @@ import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 
 /** What a leader makes of a member's answers, and of those of a node that joins. */
-final class MemberProgressTest implements Peers, MemberStore {
+final class MemberProgressTest implements IdlePeers, MemberStore {
   private static final long GROUP = 3;
   private static final long EPOCH = 7;
   private static final Node MEMBER = Node.newBuilder().setId(8).setIncarnation(1).build();
@@ -233,12 +233,6 @@ final class MemberProgressTest implements Peers, MemberStore {
       }
     };
   }
-
-  @Override
-  public void connect(Node node) {}
-
-  @Override
-  public void disconnect(long node) {}
 
   @Override
   public boolean send(long node, LeaderMessage message) {

@@ -70,13 +70,7 @@ final class ReplicasTest {
   }
 
   /** Takes what is answered. */
-  private final class Answers implements Peers {
-    @Override
-    public void connect(Node node) {}
-
-    @Override
-    public void disconnect(long node) {}
-
+  private final class Answers implements IdlePeers {
     @Override
     public boolean send(long node, LeaderMessage message) {
       return false;
