@@ -332,7 +332,8 @@ public final class LocalCluster implements AutoCloseable {
         name,
         bound,
         networks == null ? List.of() : networks.entering(name),
-        List.of("-Xmx" + options.heap, "-Xss512k"),
+        // Counters for jps and jstat would wake the JVM 20 times a second.
+        List.of("-Xmx" + options.heap, "-Xss512k", "-XX:-UsePerfData"),
         arguments);
   }
 
