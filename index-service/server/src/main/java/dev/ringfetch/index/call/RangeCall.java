@@ -89,7 +89,7 @@ abstract class RangeCall<T> implements EntrySink {
   /** Begins. */
   final void start() {
     signals.handler(this::drive);
-    if (index.leadership() == null) {
+    if (!index.needsBarrier()) {
       drive();
     } else {
       unconfirmed = true;

@@ -43,7 +43,7 @@ public final class WriteCall<T> implements Write.Listener {
       return;
     }
     final T answer = response.apply(index, write);
-    if (index.leadership() == null || write.client() != null || hasRecord(write)) {
+    if (!index.needsBarrier() || write.client() != null || hasRecord(write)) {
       answer(responses, answer);
     } else {
       index.leadership().barrier().confirm(leads -> answer(answer, leads));

@@ -3,16 +3,19 @@ package dev.ringfetch.index.host;
 import dev.ringfetch.index.outcome.ClientRegistry;
 import dev.ringfetch.index.v1.GrantResponse;
 import io.grpc.StatusException;
+import java.util.function.BooleanSupplier;
 
 /**
  * The leader's part of a replicated index besides its entries: the barrier by which reads confirm
  * that it still leads, its numbered clients, and its gates.
  *
+ * @param alone whether the node is the only member, so that reads need no barrier; any thread asks
  * @param barrier confirms reads
  * @param clients those of this index
  * @param gates at which direct readers look
  */
-public record Leadership(Barrier barrier, ClientRegistry clients, Gates gates) {
+public record Leadership(
+    BooleanSupplier alone, Barrier barrier, ClientRegistry clients, Gates gates) {
   /** Confirms that this node leads the index. */
   @FunctionalInterface
   public interface Barrier {

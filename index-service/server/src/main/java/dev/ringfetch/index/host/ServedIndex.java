@@ -99,6 +99,11 @@ public final class ServedIndex {
     return leadership;
   }
 
+  /** Whether a read has to ask other members first whether this node leads the index still. */
+  public boolean needsBarrier() {
+    return leadership != null && !leadership.alone().getAsBoolean();
+  }
+
   public String name() {
     return entry.name();
   }

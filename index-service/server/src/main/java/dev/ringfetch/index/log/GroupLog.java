@@ -28,6 +28,13 @@ public interface GroupLog {
    */
   boolean append(int type, long client, long request, Ended ended);
 
+  /**
+   * Whether this node is the group's only member, in an epoch that is established: no other node
+   * can have acknowledged anything that this one lacks. A read that begins after a yes needs no
+   * question to members.
+   */
+  boolean isAlone();
+
   /** A receiver of the end of a record. */
   @FunctionalInterface
   interface Ended {

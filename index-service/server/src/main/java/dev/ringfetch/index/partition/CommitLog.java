@@ -49,7 +49,10 @@ public interface CommitLog {
     return committed();
   }
 
-  /** True if each record is committed, or the log has failed, when {@link #append} returns. */
+  /**
+   * True if each record is committed, or the log has failed, when {@link #append} returns; may
+   * become false, or true. Called by the owner.
+   */
   default boolean isImmediate() {
     return false;
   }

@@ -42,7 +42,6 @@ final class WriteCycle {
   private final int capacity;
   private final ErrorHandler errors;
   private final @Nullable ExpiryCycle expiry; // null if the store has no deadlines
-  private final boolean immediate;
   private final UncommittedRecords records = new UncommittedRecords();
 
   private volatile boolean writesEnded;
@@ -73,7 +72,6 @@ final class WriteCycle {
         store.expiry() == null ? null : new ExpiryCycle(store.expiry(), context.owner().time());
     committed = log.committed();
     appended = committed;
-    immediate = log.isImmediate();
   }
 
   /**
@@ -399,7 +397,7 @@ final class WriteCycle {
   }
 
   private void applyImmediate() {
-    if (immediate && state == State.OPEN) {
+    if (log.isImmediate() && state == State.OPEN) {
       commit(); // the store has just found the key
     }
   }

@@ -82,6 +82,10 @@ final class Leader {
     group = won;
     configuration = won.getWon();
     established = false;
+    if (core.serving() != null) {
+      core.serving().endAlone(core.log());
+      core.serving().epoch(configuration.getEpoch());
+    }
     begin = core.log().end();
     ownDurable = -1;
     ownDurableNs = nowNs;
@@ -97,9 +101,6 @@ final class Leader {
     }
     all = members.values().toArray(MemberProgress[]::new);
     confirmations.askAgain();
-    if (core.serving() != null) {
-      core.serving().epoch(configuration.getEpoch());
-    }
   }
 
   long epoch() {
@@ -248,6 +249,9 @@ final class Leader {
     takeResults(question, nowNs);
     if (established) {
       commit();
+      if (all.length == 0 && core.serving() != null) {
+        core.serving().beginAlone();
+      }
       while (confirm()) { // those that came meanwhile have the next question
         for (final MemberProgress member : all) {
           member.work(begin, confirmations.question(), nowNs);

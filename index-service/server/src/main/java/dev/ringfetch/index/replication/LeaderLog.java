@@ -6,6 +6,7 @@ import dev.ringfetch.index.log.GroupLog;
 import dev.ringfetch.index.log.RecordLog;
 import dev.ringfetch.index.partition.CommitLog;
 import dev.ringfetch.index.v1.GroupState;
+import java.lang.invoke.VarHandle;
 import java.util.ArrayDeque;
 import java.util.ArrayList;
 import java.util.List;
@@ -19,12 +20,21 @@ import org.agrona.ErrorHandler;
  *
  * <p>Writers append on any threads, and then drive the replica, whose owner takes the records. The
  * owner notes commits within a cycle; its thread notifies the partitions after the cycle.
+ *
+ * <p>Where the group has no other member and no disk, a record is committed once it is appended,
+ * and the owner takes the records in batches. A writer appends and then looks whether that is so;
+ * the owner ends it and then takes what was appended. So each record that was committed like that
+ * has its position before another node becomes a member.
  */
 final class LeaderLog implements GroupLog {
+  /** Bytes that wait for the owner while records are committed without it. */
+  private static final int BATCH_BYTES = 64 << 10;
+
   private final long group;
   private final int partitions;
   private final long versionsBefore;
   private final int capacity;
+  private final boolean hasDisk;
   private final Runnable drive;
   private final AtomicReferenceArray<ReplicatedLog> logs;
   private final ReplicatedLog ofNoPartition;
@@ -32,6 +42,7 @@ final class LeaderLog implements GroupLog {
   private final AtomicLong waiting = new AtomicLong();
   private volatile long epoch;
   private volatile boolean failed;
+  private volatile boolean alone;
 
   /** Whether records may have come since the owner looked. */
   private volatile boolean appended;
@@ -54,6 +65,7 @@ final class LeaderLog implements GroupLog {
     group = context.group();
     partitions = context.partitions();
     capacity = context.limits().waiting();
+    hasDisk = context.disk() != null;
     this.epoch = epoch;
     this.drive = drive;
     logs = new AtomicReferenceArray<>(partitions + 1);
@@ -111,6 +123,21 @@ final class LeaderLog implements GroupLog {
     return failed;
   }
 
+  @Override
+  public boolean isAlone() {
+    return alone && !failed;
+  }
+
+  /** Whether a record is committed once it is appended. */
+  boolean isImmediate() {
+    return alone && !hasDisk;
+  }
+
+  /** Whether the owner may take the records later, as nobody waits for it. */
+  boolean mayBatch() {
+    return isImmediate() && waiting.get() < Math.min(BATCH_BYTES, capacity / 2);
+  }
+
   boolean hasRoom() {
     return waiting.get() < capacity;
   }
@@ -158,6 +185,20 @@ final class LeaderLog implements GroupLog {
   /** The replica leads another epoch from now on. */
   void epoch(long next) {
     epoch = next;
+  }
+
+  /** The epoch that is led has no other member, and is established. */
+  void beginAlone() {
+    alone = true;
+  }
+
+  /**
+   * Ends commits without the owner, and moves the records that were committed so far to the log.
+   */
+  void endAlone(RecordLog log) {
+    alone = false;
+    VarHandle.fullFence(); // writers append and then look
+    drain(log); // what a look preceded
   }
 
   /** Moves the records that were appended to the log. */

@@ -26,7 +26,8 @@ final class ReplicatedLog implements CommitLog {
   private RecordLog target;
   private long appended;
   private long noted; // the replica's owner's
-  private volatile long committed;
+  private volatile long committed; // as the replica's owner shows
+  private volatile long immediate; // committed when it was appended; the partition's owner's
   private volatile boolean dirty;
   private volatile boolean wantsRoom;
   private volatile Runnable listener = () -> {};
@@ -37,6 +38,7 @@ final class ReplicatedLog implements CommitLog {
     appended = last;
     noted = last;
     committed = last;
+    immediate = last;
     taker =
         new PendingRecords.Taker() {
           @Override
@@ -70,7 +72,16 @@ final class ReplicatedLog implements CommitLog {
     pending.append();
     appended = lsn;
     dirty = true;
+    VarHandle.fullFence(); // the owner of the replica ends this and then takes what is there
+    if (owner.isImmediate()) {
+      immediate = lsn;
+    }
     return lsn;
+  }
+
+  @Override
+  public boolean isImmediate() {
+    return owner.isImmediate();
   }
 
   /** Appends a record of no partition; one thread at a time, which drives the replica then. */
@@ -88,7 +99,7 @@ final class ReplicatedLog implements CommitLog {
 
   @Override
   public void onCycleEnd() {
-    if (dirty) {
+    if (dirty && !owner.mayBatch()) {
       dirty = false; // before the records are taken
       owner.appended();
     }
@@ -96,7 +107,7 @@ final class ReplicatedLog implements CommitLog {
 
   @Override
   public long committed() {
-    final long seen = committed;
+    final long seen = Math.max(committed, immediate);
     return owner.isFailed() ? FAILED : seen;
   }
 
@@ -141,7 +152,9 @@ final class ReplicatedLog implements CommitLog {
   void showCommit(boolean hasRoom) {
     if (noted != committed) {
       committed = noted;
-      toTell.set(true);
+      if (noted > immediate) {
+        toTell.set(true);
+      }
     }
     if (hasRoom && wantsRoom) {
       wantsRoom = false;

@@ -77,6 +77,9 @@ final class StopCopy extends PiecewiseCopy {
       if (isGivenUp) {
         giveUp(stop);
       } else {
+        if (core.serving() != null) {
+          core.serving().endAlone(core.log()); // the copy ends with the log
+        }
         make(core, mayBegin, stop);
       }
     } catch (RuntimeException | OutOfMemoryError e) {

@@ -504,7 +504,7 @@ public final class IndexService implements IndexGrpc.AsyncService, BindableServi
 
   /** True if a read of this index may look at the store at once; calls look here first. */
   private static boolean needsNoBarrier(ServedIndex index) {
-    return index != null && index.leadership() == null;
+    return index != null && !index.needsBarrier();
   }
 
   /**
@@ -517,7 +517,7 @@ public final class IndexService implements IndexGrpc.AsyncService, BindableServi
         name,
         responses,
         index -> {
-          if (index == null || index.leadership() == null) {
+          if (index == null || !index.needsBarrier()) {
             reading.take(index);
             return;
           }

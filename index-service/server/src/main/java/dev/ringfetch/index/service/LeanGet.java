@@ -19,7 +19,7 @@ import java.util.Arrays;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The handler on bytes of {@code Index.Get}: answers a read of an index that is this server's alone
+ * The handler on bytes of {@code Index.Get}: answers a read of an index that no other node has
  * where the thread's reader decides it, with the bytes that protobuf would write. It declines all
  * other calls, also those with a wrong request: {@link IndexService#get} has the rules for them.
  * Thread-safe.
@@ -86,7 +86,7 @@ final class LeanGet implements LeanHandler {
       return null;
     }
     final ServedIndex index = indexes.find(message.index);
-    if (index == null || index.leadership() != null) {
+    if (index == null || index.needsBarrier()) {
       return null;
     }
     final ServedIndex.LocalReader reader = index.reader();

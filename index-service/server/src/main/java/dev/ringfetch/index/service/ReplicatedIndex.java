@@ -155,7 +155,7 @@ final class ReplicatedIndex implements GroupStore {
                 CompletableFuture.completedFuture(null),
                 partition -> log.partition(partition, from.last(partition)),
                 indexes.writers().with(from::outcomes))
-            .led(new Leadership(barrier, clients, gates));
+            .led(new Leadership(log::isAlone, barrier, clients, gates));
     final ChangeRing[] kept = rings;
     for (int i = 0; i < kept.length; i++) {
       kept[i] = ring(i, from.last(i));

@@ -53,6 +53,7 @@ final class ReplicationSimulationTest {
     "lost requests",
     "memory reached too late",
     "memory that cannot be reached",
+    "reads without a barrier",
     "refused reads",
     "refused sends",
     "stalled connections",

@@ -93,6 +93,7 @@ final class LedIndexTest {
   private final Indexes indexes = Indexes.unrecovered(IndexMemory.ofProcess(64L << 20));
   private final IndexService service = new IndexService(indexes);
   private boolean confirms; // at once
+  private boolean alone;
   private final ReplicatedIndex led =
       new ReplicatedIndex(
           indexes,
@@ -188,6 +189,11 @@ final class LedIndexTest {
     public boolean append(int type, long client, long request, Ended ended) {
       appended.add(ended);
       return true;
+    }
+
+    @Override
+    public boolean isAlone() {
+      return alone;
     }
   }
 
@@ -360,6 +366,31 @@ final class LedIndexTest {
               assertEquals(Status.Code.OK, answer.code(), name);
               assertTrue(answer.ended && answer.response != null, name);
             });
+  }
+
+  @Test
+  void nobodyIsAskedWhereThereIsNoOtherMember() throws Exception {
+    alone = true;
+    lead(IndexKind.ORDERED);
+    assertEquals(Status.Code.OK, put(null).code());
+    final Map<String, Consumer<Answer<Object>>> calls = new HashMap<>(readings());
+    calls.put(
+        "delete",
+        answer ->
+            service.delete(
+                DeleteRequest.newBuilder().setIndex(NAME).setKey(VALUE).build(), passed(answer)));
+    calls.forEach(
+        (name, call) -> {
+          final Answer<Object> answer = new Answer<>();
+          call.accept(answer);
+          assertEquals(Status.Code.OK, answer.code(), name);
+          assertTrue(asked.isEmpty(), name);
+        });
+    alone = false;
+    final Answer<GetResponse> answer = get();
+    assertFalse(answer.ended);
+    asked.remove().onConfirmed(true);
+    assertTrue(answer.response.hasEntry());
   }
 
   @Test

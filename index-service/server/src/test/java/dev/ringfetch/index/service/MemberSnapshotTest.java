@@ -271,6 +271,11 @@ final class MemberSnapshotTest {
           public boolean append(int type, long client, long request, Ended ended) {
             return true;
           }
+
+          @Override
+          public boolean isAlone() {
+            return false;
+          }
         },
         state);
     assertTrue(snapshot.next().isEmpty());
