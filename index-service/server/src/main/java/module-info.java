@@ -11,7 +11,9 @@ module dev.ringfetch.index {
   requires info.picocli;
   requires static com.google.errorprone.annotations;
   requires static io.grpc.netty; // the program alone
+  requires static jdk.httpserver; // the program alone
   requires static micrometer.core;
+  requires static micrometer.registry.prometheus;
   requires static org.jspecify;
   requires io.grpc.services;
   requires org.agrona;

@@ -83,6 +83,8 @@ public final class IndexServer implements Callable<Integer> {
 
   @Mixin private ListenOptions listening;
 
+  @Mixin private final MetricsOptions metrics = new MetricsOptions();
+
   @Option(names = "--direct", description = "Run handlers on the threads of the transport.")
   private boolean direct;
 
@@ -197,8 +199,7 @@ public final class IndexServer implements Callable<Integer> {
   @Mixin
   private FullHelp help;
 
-  private final HealthStatusManager health = new HealthStatusManager();
-  private volatile boolean writingEnded;
+  private final ServerHealth health = new ServerHealth();
   private volatile @Nullable String refusal; // why this node cannot take part in the cluster
 
   /** Begin of the line that says which index at level memory the directory has not, and why. */
@@ -256,12 +257,19 @@ public final class IndexServer implements Callable<Integer> {
   /** Serves until the JVM gets a signal to end. Returns the exit code, to picocli. */
   @Override
   public Integer call() throws InterruptedException {
+    try (metrics) {
+      return run();
+    }
+  }
+
+  private int run() throws InterruptedException {
     final IndexMemory.Context context = memoryContext();
     final IndexMemory opened;
     final boolean reads;
     try {
       listening.resolve(cluster != null);
-      opened = IndexMemory.unrecovered(context);
+      metrics.start(listening, health, data);
+      opened = IndexMemory.unrecovered(context.journalMetrics(metrics.journal()));
     } catch (IOException e) {
       return failed(e.getMessage());
     }
@@ -345,7 +353,7 @@ public final class IndexServer implements Callable<Integer> {
           .adoptCopy(adoptCopy)
           .durability(durability)
           .syncInterval(Duration.ofMillis(syncIntervalMillis))
-          .onWritingEnded(this::onWritingEnded)
+          .onWritingEnded(health::endWriting)
           .progress(new RecoveryReport(spec.commandLine().getOut(), System::nanoTime));
       if (memory != null) {
         context.budget(memory);
@@ -400,9 +408,10 @@ public final class IndexServer implements Callable<Integer> {
       ClusterMembership node,
       boolean reads)
       throws InterruptedException {
-    addServices(builder, indexes, health);
+    metrics.measure(indexes);
+    addServices(builder, indexes, health.grpc());
     node.services().forEach(builder::addService);
-    say(ServingStatus.NOT_SERVING);
+    health.start();
     DirectAccessService.addTo(builder, indexes, directReads);
     final StartBarrier barrier = new StartBarrier();
     final RingServer server = builder.addTransportFilter(barrier).build();
@@ -437,10 +446,11 @@ public final class IndexServer implements Callable<Integer> {
     if (!started) {
       return failed(obstacle);
     }
+    health.recovered();
     final CountDownLatch stopped = new CountDownLatch(1);
     node.start(
         listening.announced(server.getPort()),
-        () -> say(ServingStatus.SERVING),
+        health::serve,
         reason -> {
           refusal = reason;
           stopped.countDown();
@@ -448,7 +458,7 @@ public final class IndexServer implements Callable<Integer> {
     final Runnable stop =
         () -> {
           if (lostData(memory) == null) { // else all that is there is another server's
-            stop(server, health, indexes, node);
+            stop(server, indexes, node);
             indexes.close(); // the gate: direct readers turn away
           }
           stopped.countDown();
@@ -458,6 +468,7 @@ public final class IndexServer implements Callable<Integer> {
     out.println("index server listening on port " + server.getPort());
     out.println("rings over: " + server.fabrics());
     out.println("index memory: up to " + indexes.budget());
+    out.print(metrics.line());
     out.println(ADDRESSES + listening.text(server.getListenSockets()));
     out.flush();
     if (cluster != null) {
@@ -502,22 +513,6 @@ public final class IndexServer implements Callable<Integer> {
     spec.commandLine().getErr().println("index server: the first fail-over will take longer");
   }
 
-  /** Sets the health of the server and of its services. */
-  private void say(ServingStatus status) {
-    health.setStatus(HealthStatusManager.SERVICE_NAME_ALL_SERVICES, status);
-    health.setStatus(IndexGrpc.SERVICE_NAME, status);
-    health.setStatus(IndexAdminGrpc.SERVICE_NAME, status);
-    health.setStatus(WRITING, status);
-    if (writingEnded) { // before this, or beside it
-      health.setStatus(WRITING, ServingStatus.NOT_SERVING);
-    }
-  }
-
-  private void onWritingEnded() {
-    writingEnded = true;
-    health.setStatus(WRITING, ServingStatus.NOT_SERVING);
-  }
-
   private int failed(String reason) {
     spec.commandLine().getErr().println("index server: " + reason);
     return CommandLine.ExitCode.SOFTWARE;
@@ -543,11 +538,10 @@ public final class IndexServer implements Callable<Integer> {
     return builder;
   }
 
-  private void stop(
-      RingServer server, HealthStatusManager health, Indexes indexes, ClusterMembership node) {
+  private void stop(RingServer server, Indexes indexes, ClusterMembership node) {
     // Before the port closes, so that clients that watch health go elsewhere while calls still
     // succeed.
-    health.enterTerminalState();
+    health.stop();
     node.handOver(); // while it serves
     indexes.endWatches(); // which would last as long as their clients
     // Others lead from now on: its calls end, and are sent to them. Loggers may have ended.

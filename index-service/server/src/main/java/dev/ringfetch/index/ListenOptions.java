@@ -16,6 +16,7 @@ import java.net.UnknownHostException;
 import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Set;
+import java.util.regex.Pattern;
 import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.Mixin;
@@ -30,13 +31,16 @@ import picocli.CommandLine.Spec;
  * no other host reaches it.
  */
 final class ListenOptions {
-  private static final int MAX_PORT = 65_535;
+  static final int MAX_PORT = 65_535;
 
   private static final String LOCALHOST = "localhost";
 
   /** The loopback addresses, whichever of them the host's names have for {@link #LOCALHOST}. */
   private static final List<InetAddress> LOOPBACK =
       List.of(address(127, 0, 0, 1), address(0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 1));
+
+  /** The groups of zeros that "::" stands for in an IPv6 address. */
+  private static final Pattern ZEROS = Pattern.compile("(^|:)(0(:|$)){2,}");
 
   @Option(
       names = "--port",
@@ -94,14 +98,29 @@ final class ListenOptions {
   String text(List<? extends SocketAddress> sockets) {
     return sockets.stream()
         .map(InetSocketAddress.class::cast)
-        .map(
-            socket ->
-                (socket.getAddress() instanceof Inet4Address
-                        ? socket.getAddress().getHostAddress()
-                        : "[" + socket.getAddress().getHostAddress() + "]")
-                    + ":"
-                    + socket.getPort())
+        .map(ListenOptions::text)
         .collect(Collectors.joining(", ", "", tls == null ? "; plaintext" : "; TLS"));
+  }
+
+  /** The address of a socket as clients write it: an IPv6 address is short, and in brackets. */
+  static String text(InetSocketAddress socket) {
+    final String host = socket.getAddress().getHostAddress();
+    return (socket.getAddress() instanceof Inet4Address
+            ? host
+            : "[" + ZEROS.matcher(host).replaceFirst("::") + "]")
+        + ":"
+        + socket.getPort();
+  }
+
+  /**
+   * The sockets of a server at the addresses. With port 0 there is one, at the first address: each
+   * address would get a port of its own.
+   */
+  List<InetSocketAddress> sockets(int at) {
+    return addresses.stream()
+        .limit(at == 0 ? 1 : Integer.MAX_VALUE)
+        .map(address -> new InetSocketAddress(address, at))
+        .toList();
   }
 
   /**
@@ -136,19 +155,13 @@ final class ListenOptions {
     }
   }
 
-  /**
-   * The builder of a server that listens at the addresses. With port 0 it listens at the first one
-   * alone: each address would get a port of its own.
-   */
+  /** The builder of a server that listens at {@link #sockets} of its port. */
   NettyServerBuilder builder() {
     final ServerCredentials credentials =
         tls == null ? InsecureServerCredentials.create() : tls.server();
-    final List<InetSocketAddress> sockets =
-        addresses.stream().map(address -> new InetSocketAddress(address, port)).toList();
+    final List<InetSocketAddress> sockets = sockets(port);
     final NettyServerBuilder builder = NettyServerBuilder.forAddress(sockets.get(0), credentials);
-    if (port != 0) {
-      sockets.stream().skip(1).forEach(builder::addListenAddress);
-    }
+    sockets.stream().skip(1).forEach(builder::addListenAddress);
     return builder;
   }
 

@@ -10,6 +10,7 @@ import dev.ringfetch.index.data.DataDirectory;
 import dev.ringfetch.rpc.Authority;
 import java.io.PrintWriter;
 import java.io.StringWriter;
+import java.net.InetAddress;
 import java.net.ServerSocket;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -33,6 +34,7 @@ class CommandLineTest {
           "--port",
           "50051",
           "--bind",
+          "--metrics",
           "--direct",
           "--memory",
           "1G",
@@ -74,12 +76,27 @@ class CommandLineTest {
     assertEquals(incarnation, GatePage.open(data.resolve("gate")).last());
   }
 
+  @Test
+  void serverWhoseMetricsCannotListenDoesNotStart(@TempDir Path data) throws Exception {
+    try (ServerSocket taken = new ServerSocket(0, 1, InetAddress.getAllByName("127.0.0.1")[0])) {
+      final String at = "127.0.0.1:" + taken.getLocalPort();
+      assertFails(
+          "cannot listen for metrics at " + at + ": Address already in use",
+          "--metrics=" + taken.getLocalPort(),
+          "--data=" + data);
+      assertEquals(0, data.toFile().list().length);
+    }
+  }
+
   @ParameterizedTest
   @ValueSource(
       strings = {
         "--port=-1",
         "--port=65536",
         "--port=http",
+        "--metrics=-1",
+        "--metrics=65536",
+        "--metrics=http",
         "--prot=1",
         "--replication=two-sided",
         "50051",

@@ -128,6 +128,16 @@ final class ListenOptionsTest {
   }
 
   @Test
+  void addressesArePrintedAsClientsWriteThem() throws Exception {
+    for (final String each :
+        List.of(
+            "127.0.0.1", "[::1]", "[::]", "[fe80::1:2:3:4]", "[2001:db8::]", "[1:2:3:4:5:6:7:8]")) {
+      assertEquals(
+          each + ":7", ListenOptions.text(new InetSocketAddress(InetAddress.getByName(each), 7)));
+    }
+  }
+
+  @Test
   void aNodeAnnouncesWhatItIsToldWithItsPort() throws Exception {
     assertEquals("localhost:7", parse(true).announced(7));
     assertEquals("127.0.0.1:7", parse(true, "--advertise=127.0.0.1").announced(7));

@@ -48,7 +48,8 @@ public final class IndexAdminService implements BindableService, IndexAdminGrpc.
 
   @Override
   public ServerServiceDefinition bindService() {
-    return MalformedRequests.refusedBy(IndexAdminGrpc.bindService(this));
+    return MeasuredCalls.of(
+        MalformedRequests.refusedBy(IndexAdminGrpc.bindService(this)), indexes.callMetrics());
   }
 
   @Override

@@ -53,6 +53,7 @@ public final class Indexes implements AutoCloseable {
   private final Set<ServerCallHandler<?, ?>> handlers = ConcurrentHashMap.newKeySet();
 
   private final LocalCatalog local;
+  private volatile CallMetrics callMetrics = CallMetrics.NONE;
   private volatile IndexCatalog catalog; // the local one, unless the server has joined a cluster
 
   /** False until the indexes of the journal are there: no call is answered before. */
@@ -267,6 +268,15 @@ public final class Indexes implements AutoCloseable {
   /** The clients that have numbers. */
   ClientRegistry clients() {
     return clients;
+  }
+
+  /** Sets the receiver of the durations of calls, before services over these indexes are bound. */
+  void callMetrics(CallMetrics metrics) {
+    callMetrics = metrics;
+  }
+
+  CallMetrics callMetrics() {
+    return callMetrics;
   }
 
   /** Notes the handlers of an Index service over these indexes, as it was bound. */

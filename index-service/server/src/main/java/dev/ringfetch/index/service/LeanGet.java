@@ -14,6 +14,7 @@ import dev.ringfetch.rpc.Lean;
 import dev.ringfetch.rpc.LeanCall;
 import dev.ringfetch.rpc.LeanHandler;
 import io.grpc.ServerServiceDefinition;
+import io.grpc.Status;
 import java.nio.charset.StandardCharsets;
 import java.util.Arrays;
 import org.jspecify.annotations.Nullable;
@@ -56,26 +57,36 @@ final class LeanGet implements LeanHandler {
   private static final int KEPT_LENGTH = 64 * 1024;
 
   private final Indexes indexes;
+  private final CallMetrics metrics;
   private final ThreadLocal<Message> messages = ThreadLocal.withInitial(Message::new);
 
   LeanGet(Indexes indexes) {
     this.indexes = indexes;
+    metrics = indexes.callMetrics();
   }
 
-  /** Returns the Index service with this handler of {@code Get} in front of its own. */
+  /**
+   * Returns the Index service with this handler of {@code Get} in front of its own, and calls that
+   * are measured if the indexes have metrics.
+   */
   static ServerServiceDefinition boundTo(ServerServiceDefinition service, Indexes indexes) {
     final String method = IndexGrpc.getGetMethod().getBareMethodName();
-    return Lean.replace(service, method, new LeanGet(indexes));
+    return Lean.replace(
+        MeasuredCalls.of(service, indexes.callMetrics()), method, new LeanGet(indexes));
   }
 
   @Override
   public boolean onRequest(LeanCall call, byte[] request, int offset, int length) {
+    final long beginNs = metrics == CallMetrics.NONE ? 0 : System.nanoTime();
     final Message message = answer(request, offset, length);
     if (message == null) {
       return false;
     }
     call.answer(message.bytes, 0, message.length);
     message.shrink();
+    if (metrics != CallMetrics.NONE) {
+      metrics.onEnd(IndexGrpc.getGetMethod(), Status.Code.OK, System.nanoTime() - beginNs);
+    }
     return true;
   }
 
