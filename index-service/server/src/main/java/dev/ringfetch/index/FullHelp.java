@@ -13,11 +13,13 @@ import picocli.CommandLine.Spec;
  * screen.
  */
 final class FullHelp {
-  private static final String ALL = "--help-all";
+  /** Name of the option of the whole help. */
+  static final String ALL = "--help-all";
 
   private static final Set<String> RARE =
       Set.of(
           "--direct",
+          ConfigOptions.PRINT,
           "--snapshot-after",
           "--sync-interval",
           "--spin-time",

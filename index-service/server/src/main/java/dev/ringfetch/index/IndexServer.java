@@ -76,16 +76,16 @@ public final class IndexServer implements Callable<Integer> {
   /** How often a server that need not write looks whether its data directory is still its own. */
   private static final int OWNER_CHECK_SECONDS = 1;
 
-  /** A connection over which nothing comes for so long is probed: its host may have no power. */
-  private static final int KEEP_ALIVE_SECONDS = 30;
-
-  private static final int KEEP_ALIVE_TIMEOUT_SECONDS = 10;
+  @Mixin private ConfigOptions config;
 
   @Mixin private ListenOptions listening;
 
   @Mixin private final MetricsOptions metrics = new MetricsOptions();
 
-  @Option(names = "--direct", description = "Run handlers on the threads of the transport.")
+  @Option(
+      names = "--direct",
+      fallbackValue = "true",
+      description = "Run handlers on the threads of the transport.")
   private boolean direct;
 
   @Option(
@@ -130,10 +130,16 @@ public final class IndexServer implements Callable<Integer> {
       description = "Journal between snapshots. Default: 256M or more.")
   private Long snapshotAfter;
 
-  @Option(names = "--takeover", description = "Use --data of another host, or of another boot.")
+  @Option(
+      names = "--takeover",
+      fallbackValue = "true",
+      description = "Use --data of another host, or of another boot.")
   private boolean takeover;
 
-  @Option(names = "--adopt-copy", description = "Use a copy as --data; its indexes count as new.")
+  @Option(
+      names = "--adopt-copy",
+      fallbackValue = "true",
+      description = "Use a copy as --data; its indexes count as new.")
   private boolean adoptCopy;
 
   @Option(
@@ -233,7 +239,7 @@ public final class IndexServer implements Callable<Integer> {
 
   static CommandLine commandLine(IndexServer program) {
     return OptionErrors.printedFor(new CommandLine(program))
-        .setDefaultValueProvider(TlsOptions.defaultsOf(System.getenv()))
+        .setDefaultValueProvider(new ServerDefaults(System.getenv()))
         .setCaseInsensitiveEnumValuesAllowed(true);
   }
 
@@ -258,7 +264,7 @@ public final class IndexServer implements Callable<Integer> {
   @Override
   public Integer call() throws InterruptedException {
     try (metrics) {
-      return run();
+      return config.print() ? CommandLine.ExitCode.OK : run();
     }
   }
 
@@ -362,27 +368,21 @@ public final class IndexServer implements Callable<Integer> {
         context.snapshotAfter(snapshotAfter);
       }
     } catch (IllegalArgumentException e) {
-      throw new ParameterException(spec.commandLine(), "--" + e.getMessage());
+      throw misuse("--" + e.getMessage());
     }
     if (durability != Durability.MEMORY && data == null) {
-      throw new ParameterException(
-          spec.commandLine(), "--durability " + durability + " needs --data PATH");
+      throw misuse("--durability " + durability + " needs --data PATH");
     }
     if (adoptCopy && cluster != null) {
-      throw new ParameterException(
-          spec.commandLine(),
+      throw misuse(
           "--adopt-copy is for a server without --cluster: a node starts on an empty --data, and"
               + " gets all from the others");
     }
     if (cluster != null && durability == Durability.INTERVAL) {
-      throw new ParameterException(
-          spec.commandLine(),
-          "--cluster has the levels memory, leader-disk and disk, not interval");
+      throw misuse("--cluster has the levels memory, leader-disk and disk, not interval");
     }
     if (cluster == null && durability == Durability.LEADER_DISK) {
-      throw new ParameterException(
-          spec.commandLine(),
-          "--durability leader-disk needs --cluster; without, disk is the same");
+      throw misuse("--durability leader-disk needs --cluster; without, disk is the same");
     }
     if (fabrics != null) {
       context.fabrics(memoryFabrics().toArray(String[]::new));
@@ -513,16 +513,17 @@ public final class IndexServer implements Callable<Integer> {
     spec.commandLine().getErr().println("index server: the first fail-over will take longer");
   }
 
+  private ParameterException misuse(String text) {
+    return new ParameterException(spec.commandLine(), text);
+  }
+
   private int failed(String reason) {
     spec.commandLine().getErr().println("index server: " + reason);
     return CommandLine.ExitCode.SOFTWARE;
   }
 
   private RingServerBuilder builder() {
-    final RingServerBuilder builder =
-        RingServerBuilder.over(listening.builder())
-            .keepAliveTime(KEEP_ALIVE_SECONDS, TimeUnit.SECONDS)
-            .keepAliveTimeout(KEEP_ALIVE_TIMEOUT_SECONDS, TimeUnit.SECONDS);
+    final RingServerBuilder builder = RingServerBuilder.over(listening.builder());
     if (direct) {
       builder.directExecutor();
     }

@@ -16,6 +16,7 @@ import java.net.UnknownHostException;
 import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Set;
+import java.util.concurrent.TimeUnit;
 import java.util.regex.Pattern;
 import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
@@ -32,6 +33,11 @@ import picocli.CommandLine.Spec;
  */
 final class ListenOptions {
   static final int MAX_PORT = 65_535;
+
+  /** A connection over which nothing comes for so long is probed: its host may have no power. */
+  private static final int KEEP_ALIVE_SECONDS = 30;
+
+  private static final int KEEP_ALIVE_TIMEOUT_SECONDS = 10;
 
   private static final String LOCALHOST = "localhost";
 
@@ -160,7 +166,10 @@ final class ListenOptions {
     final ServerCredentials credentials =
         tls == null ? InsecureServerCredentials.create() : tls.server();
     final List<InetSocketAddress> sockets = sockets(port);
-    final NettyServerBuilder builder = NettyServerBuilder.forAddress(sockets.get(0), credentials);
+    final NettyServerBuilder builder =
+        NettyServerBuilder.forAddress(sockets.get(0), credentials)
+            .keepAliveTime(KEEP_ALIVE_SECONDS, TimeUnit.SECONDS)
+            .keepAliveTimeout(KEEP_ALIVE_TIMEOUT_SECONDS, TimeUnit.SECONDS);
     sockets.stream().skip(1).forEach(builder::addListenAddress);
     return builder;
   }

@@ -19,7 +19,7 @@ public final class OptionErrors {
   private static int print(ParameterException error, String[] arguments) {
     final CommandLine program = error.getCommandLine();
     final String name = program.getCommandSpec().qualifiedName();
-    program.getErr().println(name + ": " + error.getMessage());
+    program.getErr().println(name + ": " + ServerDefaults.text(error));
     UnmatchedArgumentException.printSuggestions(error, program.getErr());
     program.getErr().println("Options: " + name + " --help");
     return program.getCommandSpec().exitCodeOnInvalidInput();

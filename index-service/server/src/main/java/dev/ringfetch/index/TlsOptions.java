@@ -7,9 +7,7 @@ import java.util.LinkedHashMap;
 import java.util.Locale;
 import java.util.Map;
 import org.jspecify.annotations.Nullable;
-import picocli.CommandLine.IDefaultValueProvider;
 import picocli.CommandLine.Model.CommandSpec;
-import picocli.CommandLine.Model.OptionSpec;
 import picocli.CommandLine.Option;
 import picocli.CommandLine.ParameterException;
 import picocli.CommandLine.Spec;
@@ -65,13 +63,6 @@ public final class TlsOptions {
       }
     }
     return defaults;
-  }
-
-  /** The provider of these {@linkplain #defaults defaults}, for a command line. */
-  static IDefaultValueProvider defaultsOf(Map<String, String> environment) {
-    final Map<String, String> defaults = defaults(environment);
-    return argument ->
-        argument instanceof OptionSpec option ? defaults.get(option.longestName()) : null;
   }
 
   /** The options that are set, with their values. */

@@ -1,6 +1,7 @@
 package dev.ringfetch.index.cli;
 
 import dev.ringfetch.index.IndexServer;
+import dev.ringfetch.index.ServerDefaults;
 import java.io.OutputStream;
 import java.io.OutputStreamWriter;
 import java.io.PrintWriter;
@@ -198,7 +199,7 @@ public final class IndexProgram implements Runnable {
             addCommand(program, name, command.apply(session), session);
           }
         });
-    return program
+    program
         .setOut(lines(stdio.out()))
         .setErr(lines(stdio.err()))
         .setExpandAtFiles(false)
@@ -208,6 +209,11 @@ public final class IndexProgram implements Runnable {
         .setParameterExceptionHandler(IndexProgram::onMisuse)
         .setExecutionExceptionHandler(
             (failure, line, parsed) -> onFailure(failure, line, parsed, session));
+    final CommandLine serve = program.getSubcommands().get(SERVE);
+    if (serve != null) {
+      serve.setDefaultValueProvider(new ServerDefaults(stdio.environment()));
+    }
+    return program;
   }
 
   /** Prints the usage: no command was given. */
@@ -253,7 +259,7 @@ public final class IndexProgram implements Runnable {
         text.append("; similar: ").append(String.join(", ", similar));
       }
     } else {
-      text.append(Stdio.oneLine(error.getMessage()));
+      text.append(Stdio.oneLine(ServerDefaults.text(error)));
     }
     line.getErr().println(text.append(" (").append(name).append(" --help)"));
     return ExitCode.MISUSE;
