@@ -29,7 +29,7 @@ import java.util.function.Consumer;
  * subchannels. Without one there is a single backend: whatever gRPC's connection leads to.
  * Thread-safe.
  */
-final class Backends {
+final class Backends implements TapProvider.Owner {
   static final String BYPASSED =
       "the name resolver has a service config of its own, which is gRPC's to follow;"
           + " disableServiceConfigLookUp() on the builder ignores it";
@@ -100,6 +100,15 @@ final class Backends {
       single = new Pick(this, add(null, List.of()));
     }
   }
+
+  /** One channel has these backends for all its life. */
+  @Override
+  public Backends onTapBegins() {
+    return this;
+  }
+
+  @Override
+  public void onTapEnds() {}
 
   synchronized boolean isShutdown() {
     return shutdown;

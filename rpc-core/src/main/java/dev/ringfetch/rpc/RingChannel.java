@@ -37,6 +37,7 @@ public final class RingChannel extends ManagedChannel {
   private final Executor executor;
   private final ClientLimits limits;
   private final boolean requireFabric;
+  private final boolean isAttached;
   private final boolean bare; // calls pass nothing but a ring, such as interceptors
   private final ServiceConfig config;
   private final Channel intercepted;
@@ -48,6 +49,7 @@ public final class RingChannel extends ManagedChannel {
     this.executor = calls.executor();
     this.limits = calls.limits();
     this.requireFabric = policy.isRequired();
+    this.isAttached = policy.isAttached();
     this.config = calls.config();
     final List<ClientInterceptor> interceptors = calls.interceptors();
     final List<ClientInterceptor> globalInterceptors = calls.globalInterceptors();
@@ -226,6 +228,11 @@ public final class RingChannel extends ManagedChannel {
    */
   CompletableFuture<Pick> awaitRing(Pick pick, boolean waitForReady) {
     return backends.awaitRing(pick, waitForReady);
+  }
+
+  /** True once it ends new calls itself. */
+  boolean refusesCalls() {
+    return !isAttached && life.isShutdown();
   }
 
   boolean requiresFabric() {

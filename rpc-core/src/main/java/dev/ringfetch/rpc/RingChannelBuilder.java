@@ -467,47 +467,96 @@ public final class RingChannelBuilder extends ForwardingChannelBuilder2<RingChan
     // First: a factory is the application's code and may throw, as long as nothing has been
     // created.
     final List<ClientInterceptor> made = interceptors.stream().map(this::resolve).toList();
-    final SessionContext context = sessionContext.copy();
-    final SharedFabrics shared = SharedFabrics.acquire(fabrics, fabricContext.copy(), context);
-    ManagedChannel beneath = null;
+    final ServiceConfig config = config();
+    final boolean tapped =
+        TapProvider.isRegistered()
+            && !(isGiven && policy == null && serviceConfig == null)
+            && !config.isLate();
+    final Backends backends = new Backends(tapped, tapped ? null : config.untapped());
+    if (tapped) {
+      grpc.defaultServiceConfig(config.tapped(TapProvider.register(backends)));
+    }
+    final ControlChannel control = ownsLog ? ControlChannel.within(grpc, binaryLog) : null;
+    final ChannelAttachment.Factory rings = rings(config, made, globalInterceptors, false);
+    final ManagedChannel beneath = grpc.build();
     try {
-      final ServiceConfig config =
-          new ServiceConfig(
-              serviceConfig, policy == null ? ServiceConfig.PICK_FIRST : policy, retries);
-      final boolean tapped =
-          TapProvider.isRegistered()
-              && !(isGiven && policy == null && serviceConfig == null)
-              && !config.isLate();
-      final Backends backends = new Backends(tapped, tapped ? null : config.untapped());
-      if (tapped) {
-        grpc.defaultServiceConfig(config.tapped(TapProvider.register(backends)));
-      }
-      final ControlChannel control = ownsLog ? ControlChannel.within(grpc, binaryLog) : null;
-      beneath = grpc.build();
-      return new RingChannel(
-          backends,
-          new ChannelContext(
-              beneath,
-              control == null ? beneath : control.of(beneath),
-              target,
-              shared,
-              context,
-              plaintext),
-          new ChannelCalls(
-              callbackExecutor(context),
-              new ClientLimits(context.maxInboundLength(), context.maxMetadataLength()),
-              new Codecs(compressors, decompressors),
-              made,
-              globalInterceptors,
-              config),
-          new RingPolicy(requireFabric, idleTimeoutNs, pulseNs));
+      return rings.create(backends, beneath, control == null ? beneath : control.of(beneath));
     } catch (RuntimeException | Error e) {
-      if (beneath != null) {
-        beneath.shutdownNow();
-      }
-      shared.release();
+      beneath.shutdownNow();
       throw e;
     }
+  }
+
+  /**
+   * Gives rings to the channel that the builder which was given to {@link #over} builds next, for
+   * frameworks that build their channels themselves: they keep their {@link ManagedChannel}, its
+   * interceptors and its lifecycle. Interceptors see calls on rings, whether they are added before
+   * or after. Executor, limits, codecs, load-balancing policy and service config of that builder
+   * are not known here: set them on this one, which passes them on. This sets the default service
+   * config and the binary log of that builder; a later change of either keeps the channel's calls
+   * on gRPC. See docs/frameworks.md.
+   *
+   * @throws IllegalStateException after {@link #requireFabric}: the channel begins with gRPC.
+   */
+  public void attach() {
+    final ChannelAttachment unused = attachment();
+  }
+
+  /** As {@link #attach}; returns the attachment, or null where there cannot be rings. */
+  ChannelAttachment attachment() {
+    if (requireFabric || !isGiven) {
+      throw new IllegalStateException("requireFabric=" + requireFabric + " over=" + isGiven);
+    }
+    final ServiceConfig config = config();
+    if (!TapProvider.isRegistered() || config.isLate()) {
+      Misconfiguration.log("there are no rings to " + target + ": " + config.untapped());
+      return null;
+    }
+    final ChannelAttachment attachment =
+        new ChannelAttachment(target, rings(config, List.of(), List.of(), true));
+    grpc.setBinaryLog(attachment); // first: a builder without one throws
+    grpc.intercept(interceptors.stream().map(this::resolve).toList());
+    grpc.defaultServiceConfig(config.tapped(TapProvider.register(attachment)));
+    return attachment;
+  }
+
+  private ServiceConfig config() {
+    return new ServiceConfig(
+        serviceConfig, policy == null ? ServiceConfig.PICK_FIRST : policy, retries);
+  }
+
+  /** Returns the factory of channels with the present settings, over any gRPC channel. */
+  private ChannelAttachment.Factory rings(
+      ServiceConfig config,
+      List<ClientInterceptor> made,
+      List<ClientInterceptor> global,
+      boolean attached) {
+    final SessionContext context = sessionContext.copy();
+    final FabricContext directories = fabricContext.copy();
+    final FabricSelection selection = fabrics;
+    final PlaintextFabrics allowed = plaintext;
+    final ChannelCalls calls =
+        new ChannelCalls(
+            callbackExecutor(context),
+            new ClientLimits(context.maxInboundLength(), context.maxMetadataLength()),
+            new Codecs(compressors, decompressors),
+            made,
+            global,
+            config);
+    final RingPolicy rules = new RingPolicy(requireFabric, idleTimeoutNs, pulseNs, attached);
+    return (backends, beneath, control) -> {
+      final SharedFabrics shared = SharedFabrics.acquire(selection, directories, context);
+      try {
+        return new RingChannel(
+            backends,
+            new ChannelContext(beneath, control, target, shared, context, allowed),
+            calls,
+            rules);
+      } catch (RuntimeException | Error e) {
+        shared.release();
+        throw e;
+      }
+    };
   }
 
   /** Place of an interceptor that its factory makes when a channel is built. */

@@ -455,8 +455,27 @@ public final class RingServerBuilder extends ForwardingServerBuilder<RingServerB
       intercepted.addAll(ServerInterceptors.intercept(service, onRings).getMethods());
     }
     final SessionContext context = sessionContext.copy();
+    final SessionEndpoint endpoint =
+        endpoint(intercepted, new InterceptedRegistry(fallback, onRings), context);
+    final CallCounter grpcCalls = handOver();
+    grpc.fallbackHandlerRegistry(new SessionRegistry(endpoint.definition(), fallback));
+    final Server beneath = grpc.build();
+    if (!counters.isEmpty()) { // the second server has the first one's, too
+      counters.forEach(CallCounter::countOnlyOwn);
+      grpcCalls.countOnlyOwn();
+    }
+    counters.add(grpcCalls);
+    grpcCalls.server(beneath);
+    return new RingServer(
+        beneath, endpoint, fabrics, fabricContext.copy(), context, pollers, grpcCalls.calls());
+  }
+
+  private SessionEndpoint endpoint(
+      List<ServerMethodDefinition<?, ?>> methods,
+      HandlerRegistry registry,
+      SessionContext context) {
     final ServerCallContext calls =
-        new ServerCallContext(intercepted, new InterceptedRegistry(fallback, onRings), executor)
+        new ServerCallContext(methods, registry, executor)
             .executorSupplier(executorSupplier)
             .codecs(new Codecs(compressors, decompressors))
             .limits(new ServerLimits(context.maxInboundLength(), context.maxMetadataLength()))
@@ -469,17 +488,41 @@ public final class RingServerBuilder extends ForwardingServerBuilder<RingServerB
     }
     final SessionEndpoint endpoint = new SessionEndpoint(calls, context, plaintext, maxSessions);
     endpoint.rules(rules);
-    final CallCounter grpcCalls = handOver();
-    grpc.fallbackHandlerRegistry(new SessionRegistry(endpoint.definition(), fallback));
-    final Server beneath = grpc.build();
-    if (!counters.isEmpty()) { // the second server has the first one's, too
-      counters.forEach(CallCounter::countOnlyOwn);
-      grpcCalls.countOnlyOwn();
+    return endpoint;
+  }
+
+  /**
+   * Gives rings to the servers that the builder which was given to {@link #over} builds, for
+   * frameworks that build their servers themselves: they keep their {@link Server}, its services,
+   * interceptors and filters, whether they are added before or after, and its lifecycle. Executor,
+   * limits, codecs and tracers of that builder are not known here: set them on this one, which
+   * passes them on. This adds the session service to that builder and sets its binary log; a later
+   * change of that log keeps all calls on gRPC. This builder must not be used afterwards. See
+   * docs/frameworks.md.
+   */
+  public void attach() {
+    services.forEach(grpc::addService);
+    interceptors.forEach(grpc::intercept);
+    if (!transportFilters.isEmpty()) {
+      grpc.addTransportFilter(new TransportFilters(transportFilters));
     }
-    counters.add(grpcCalls);
-    grpcCalls.server(beneath);
-    return new RingServer(
-        beneath, endpoint, fabrics, fabricContext.copy(), context, pollers, grpcCalls.calls());
+    if (!(fallback instanceof EmptyRegistry)) {
+      grpc.fallbackHandlerRegistry(fallback);
+    }
+    final ServerAttachment attachment = new ServerAttachment(this::attach);
+    grpc.addService(attachment.definition());
+    grpc.setBinaryLog(attachment);
+  }
+
+  private AttachedServer attach(
+      Server server, List<ServerMethodDefinition<?, ?>> methods, Runnable onEnd) {
+    final SessionContext context = sessionContext.copy();
+    final SessionEndpoint endpoint = endpoint(methods, new EmptyRegistry(), context);
+    return new AttachedServer(
+        server,
+        endpoint,
+        new Fabrics(fabrics, fabricContext.copy(), context, pollers, "ringfetch-server"),
+        onEnd);
   }
 
   /**

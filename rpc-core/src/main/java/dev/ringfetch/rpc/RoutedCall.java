@@ -107,7 +107,7 @@ final class RoutedCall<ReqT, RespT> extends UnaryClientCall<ReqT, RespT> {
     Objects.requireNonNull(listener, "listener");
     Objects.requireNonNull(headers, "headers");
     move(State.STARTED);
-    if (channel.isShutdown() && entry != Entry.ADMITTED && entry != Entry.WAITED) {
+    if (channel.refusesCalls() && entry != Entry.ADMITTED && entry != Entry.WAITED) {
       tellClosed(listener, RingChannel.SHUTDOWN); // unseen by tracers, as in gRPC
       return;
     }

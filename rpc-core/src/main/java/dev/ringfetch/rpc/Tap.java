@@ -29,7 +29,8 @@ final class Tap extends LoadBalancer {
       PickResult.withDrop(Status.CANCELLED.withDescription("the backend is known"));
 
   private final Helper helper;
-  private Backends backends; // null: the channel has gone; the policy works alone
+  private TapProvider.Owner owner; // null: the channel has gone
+  private Backends backends; // null: the policy works alone
   private String policyName;
   private LoadBalancer policy; // null until there are addresses
   private boolean ended;
@@ -45,7 +46,8 @@ final class Tap extends LoadBalancer {
           TapProvider.POLICY + " is for the configs of Ringfetch's channels");
     }
     if (policy == null) {
-      backends = config.backends();
+      owner = config.owner();
+      backends = owner == null ? null : owner.onTapBegins();
       policyName = config.policy().getPolicyName();
       policy =
           config.policy().newLoadBalancer(backends == null ? helper : new TappedHelper(backends));
@@ -85,6 +87,9 @@ final class Tap extends LoadBalancer {
     }
     if (policy != null) {
       policy.shutdown();
+    }
+    if (backends != null) {
+      owner.onTapEnds();
     }
   }
 

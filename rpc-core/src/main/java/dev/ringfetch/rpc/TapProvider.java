@@ -25,7 +25,7 @@ public final class TapProvider extends LoadBalancerProvider {
   private static final int PRIORITY = 5; // there is no other of this name
 
   private static final AtomicLong IDS = new AtomicLong();
-  private static final ConcurrentMap<String, WeakReference<Backends>> CHANNELS =
+  private static final ConcurrentMap<String, WeakReference<Owner>> CHANNELS =
       new ConcurrentHashMap<>();
 
   /** Creates the provider; called by the registry. */
@@ -37,15 +37,15 @@ public final class TapProvider extends LoadBalancerProvider {
   }
 
   /** Returns a new id, by which the tap of a channel finds the channel's backends. */
-  static String register(Backends backends) {
+  static String register(Owner owner) {
     final String id = Long.toString(IDS.incrementAndGet());
-    CHANNELS.put(id, new WeakReference<>(backends));
+    CHANNELS.put(id, new WeakReference<>(owner));
     CHANNELS.values().removeIf(channel -> channel.get() == null);
     return id;
   }
 
-  static void deregister(Backends backends) {
-    CHANNELS.values().removeIf(channel -> channel.get() == backends);
+  static void deregister(Owner owner) {
+    CHANNELS.values().removeIf(channel -> channel.get() == owner);
   }
 
   @Override
@@ -113,10 +113,19 @@ public final class TapProvider extends LoadBalancerProvider {
    * @param policyConfig which that policy has parsed; null for a default policy.
    */
   record Config(String id, LoadBalancerProvider policy, Object policyConfig) {
-    /** Returns the channel's backends, or null if it has gone or was never there. */
-    Backends backends() {
-      final WeakReference<Backends> channel = CHANNELS.get(id);
+    /** Returns the owner of the channel's backends, or null if it has gone or was never there. */
+    Owner owner() {
+      final WeakReference<Owner> channel = CHANNELS.get(id);
       return channel == null ? null : channel.get();
     }
+  }
+
+  /** The owner of the backends that a tap tells of subchannels and pickers. */
+  interface Owner {
+    /** Called when gRPC has addresses and the policy begins; null: the policy works alone. */
+    Backends onTapBegins();
+
+    /** Called when the policy has ended: the channel is idle, or shut down. */
+    void onTapEnds();
   }
 }

@@ -81,7 +81,7 @@ final class TapTest {
   @Test
   void aStreamWithoutTheTapCountsOnlyWhileThereIsNoPicker() {
     final Backends backends = new Backends(true, null);
-    backends.begin(null, new RingPolicy(false, 0, 0), null, null, 1);
+    backends.begin(null, new RingPolicy(false, 0, 0, false), null, null, 1);
     backends.shutdown(() -> {}); // it logs nothing then
     backends.onPicker(picker);
     backends.onBypassed();
