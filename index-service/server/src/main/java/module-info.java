@@ -16,6 +16,7 @@ module dev.ringfetch.index {
   requires static micrometer.registry.prometheus;
   requires static org.jspecify;
   requires io.grpc.services;
+  requires java.logging; // the program alone
   requires org.agrona;
 
   uses dev.ringfetch.index.coordinator.CoordinatorProvider;

@@ -1,7 +1,9 @@
 package dev.ringfetch.index;
 
 import dev.ringfetch.index.v1.Durability;
+import java.nio.file.Path;
 import java.util.Locale;
+import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.ITypeConverter;
 import picocli.CommandLine.TypeConversionException;
 
@@ -9,6 +11,14 @@ import picocli.CommandLine.TypeConversionException;
 public final class DurabilityLevel implements ITypeConverter<Durability> {
   /** Used by picocli. */
   public DurabilityLevel() {}
+
+  /** The line at the start about the data directory and the level of new indexes. */
+  static String line(@Nullable Path data, Durability level) {
+    return "data: "
+        + (data == null ? "none" : data)
+        + "; durability: "
+        + level.name().toLowerCase(Locale.ROOT).replace('_', '-');
+  }
 
   @Override
   public Durability convert(String text) {

@@ -19,6 +19,7 @@ final class FullHelp {
   private static final Set<String> RARE =
       Set.of(
           "--direct",
+          "--log-level",
           ConfigOptions.PRINT,
           "--snapshot-after",
           "--sync-interval",

@@ -77,6 +77,7 @@ public final class IndexServer implements Callable<Integer> {
   private static final int OWNER_CHECK_SECONDS = 1;
 
   @Mixin private ConfigOptions config;
+  @Mixin private LogOptions log;
 
   @Mixin private ListenOptions listening;
 
@@ -269,6 +270,7 @@ public final class IndexServer implements Callable<Integer> {
   }
 
   private int run() throws InterruptedException {
+    log.apply();
     final IndexMemory.Context context = memoryContext();
     final IndexMemory opened;
     final boolean reads;
@@ -468,6 +470,7 @@ public final class IndexServer implements Callable<Integer> {
     out.println("index server listening on port " + server.getPort());
     out.println("rings over: " + server.fabrics());
     out.println("index memory: up to " + indexes.budget());
+    out.println(DurabilityLevel.line(data, durability));
     out.print(metrics.line());
     out.println(ADDRESSES + listening.text(server.getListenSockets()));
     out.flush();
