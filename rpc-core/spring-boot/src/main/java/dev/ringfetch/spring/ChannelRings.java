@@ -1,0 +1,109 @@
+package dev.ringfetch.spring;
+
+import dev.ringfetch.rpc.RingChannelBuilder;
+import io.grpc.CompressorRegistry;
+import io.grpc.DecompressorRegistry;
+import io.grpc.ManagedChannelBuilder;
+import java.util.LinkedHashMap;
+import java.util.Map;
+import java.util.concurrent.TimeUnit;
+import org.springframework.beans.factory.ObjectProvider;
+import org.springframework.boot.context.properties.PropertyMapper;
+import org.springframework.boot.grpc.client.autoconfigure.GrpcClientDefaultServiceConfigCustomizer;
+import org.springframework.boot.grpc.client.autoconfigure.GrpcClientProperties;
+import org.springframework.grpc.client.GrpcChannelBuilderCustomizer;
+
+/**
+ * The customizers that attach rings to the builders of channels. Boot calls the first one with the
+ * builder, before those of the application; and the second one, for the same channel and on the
+ * same thread, with the service config that all others have completed.
+ */
+final class ChannelRings {
+  private static final String IN_PROCESS = "io.grpc.inprocess.InProcessChannelBuilder";
+
+  /** The channel that Boot builds on a thread. */
+  private static final ThreadLocal<RingChannelBuilder> BUILDING = new ThreadLocal<>();
+
+  private final GrpcClientProperties channels;
+  private final RingfetchGrpcClientProperties properties;
+  private final ObjectProvider<CompressorRegistry> compressors;
+  private final ObjectProvider<DecompressorRegistry> decompressors;
+
+  ChannelRings(
+      GrpcClientProperties channels,
+      RingfetchGrpcClientProperties properties,
+      ObjectProvider<CompressorRegistry> compressors,
+      ObjectProvider<DecompressorRegistry> decompressors) {
+    this.channels = channels;
+    this.properties = properties;
+    this.compressors = compressors;
+    this.decompressors = decompressors;
+  }
+
+  /** Returns the customizer of builders. */
+  <T extends ManagedChannelBuilder<T>> GrpcChannelBuilderCustomizer<T> ofBuilders() {
+    return this::begin;
+  }
+
+  /** Returns the customizer of service configs. */
+  GrpcClientDefaultServiceConfigCustomizer ofConfigs() {
+    return this::attach;
+  }
+
+  private void begin(String target, ManagedChannelBuilder<?> builder) {
+    BUILDING.remove();
+    final RingfetchGrpcClientProperties.Rings own = properties.of(target);
+    if (!own.isEnabled() || builder.getClass().getName().equals(IN_PROCESS)) {
+      return;
+    }
+    final RingChannelBuilder rings = RingChannelBuilder.over(builder, target);
+    tell(target, rings);
+    final PropertyMapper map = PropertyMapper.get();
+    map.from(own::getFabrics).as(names -> names.toArray(String[]::new)).to(rings::fabrics);
+    map.from(own::getPlaintextFabrics)
+        .as(names -> names.toArray(String[]::new))
+        .to(rings::plaintextFabrics);
+    map.from(own::getShmDirectory).to(rings::shmDirectory);
+    map.from(own::getAcrossProxies).to(rings::acrossProxies);
+    BUILDING.set(rings);
+  }
+
+  /** Tells the settings of the channel that Boot has given to the builder beneath. */
+  private void tell(String target, RingChannelBuilder rings) {
+    compressors.ifAvailable(rings::compressorRegistry);
+    decompressors.ifAvailable(rings::decompressorRegistry);
+    GrpcClientProperties.Channel channel =
+        channels.getChannel().getOrDefault(target, channels.getChannel().get("default"));
+    if (channel == null) {
+      channel = new GrpcClientProperties.Channel();
+    }
+    rings.maxInboundMessageSize(bytes(channel.getInbound().getMessage().getMaxSize().toBytes()));
+    rings.maxInboundMetadataSize(bytes(channel.getInbound().getMetadata().getMaxSize().toBytes()));
+    rings.idleTimeout(channel.getIdle().getTimeout().toNanos(), TimeUnit.NANOSECONDS);
+    if (!isLocal(target) && !isLocal(channel.getTarget())) {
+      rings.defaultLoadBalancingPolicy(channel.getDefault().getLoadBalancingPolicy());
+    }
+  }
+
+  /** True if Boot sets no policy for the target. */
+  private static boolean isLocal(String target) {
+    return target.startsWith("unix:") || target.startsWith("in-process:");
+  }
+
+  private static int bytes(long size) {
+    return size < 0 || size > Integer.MAX_VALUE ? Integer.MAX_VALUE : (int) size;
+  }
+
+  private void attach(String target, Map<String, Object> config) {
+    final RingChannelBuilder rings = BUILDING.get();
+    BUILDING.remove();
+    if (rings == null) {
+      return;
+    }
+    if (!config.isEmpty()) {
+      rings.defaultServiceConfig(new LinkedHashMap<>(config));
+      config.clear(); // or Boot would replace the config that is attached
+    }
+    rings.attach();
+  }
+}

@@ -1,0 +1,2 @@
+/** Rings for the channels and servers of Spring gRPC. */
+package dev.ringfetch.spring;
