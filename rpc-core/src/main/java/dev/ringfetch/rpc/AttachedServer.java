@@ -15,8 +15,8 @@ import java.util.concurrent.atomic.LongAdder;
  * when it has terminated while they had calls, which only {@code shutdownNow} causes. Thread-safe.
  */
 final class AttachedServer {
-  /** Short beside the seconds that applications wait for a server's end. */
-  private static final long LOOK_NS = TimeUnit.MILLISECONDS.toNanos(50);
+  /** Short beside the seconds that applications wait for a server's end; four wake-ups a second. */
+  private static final long LOOK_NS = TimeUnit.MILLISECONDS.toNanos(250);
 
   private final Server server;
   private final SessionEndpoint endpoint;

@@ -21,6 +21,8 @@ import org.springframework.grpc.client.GrpcChannelBuilderCustomizer;
 final class ChannelRings {
   private static final String IN_PROCESS = "io.grpc.inprocess.InProcessChannelBuilder";
 
+  private static final String UNIX = "unix:";
+
   /** The channel that Boot builds on a thread. */
   private static final ThreadLocal<RingChannelBuilder> BUILDING = new ThreadLocal<>();
 
@@ -53,11 +55,15 @@ final class ChannelRings {
   private void begin(String target, ManagedChannelBuilder<?> builder) {
     BUILDING.remove();
     final RingfetchGrpcClientProperties.Rings own = properties.of(target);
-    if (!own.isEnabled() || builder.getClass().getName().equals(IN_PROCESS)) {
+    final GrpcClientProperties.Channel channel = channel(target);
+    if (!own.isEnabled()
+        || builder.getClass().getName().equals(IN_PROCESS)
+        || target.startsWith(UNIX)
+        || channel.getTarget().startsWith(UNIX)) {
       return;
     }
     final RingChannelBuilder rings = RingChannelBuilder.over(builder, target);
-    tell(target, rings);
+    tell(channel, rings);
     final PropertyMapper map = PropertyMapper.get();
     map.from(own::getFabrics).as(names -> names.toArray(String[]::new)).to(rings::fabrics);
     map.from(own::getPlaintextFabrics)
@@ -69,25 +75,20 @@ final class ChannelRings {
   }
 
   /** Tells the settings of the channel that Boot has given to the builder beneath. */
-  private void tell(String target, RingChannelBuilder rings) {
+  private void tell(GrpcClientProperties.Channel channel, RingChannelBuilder rings) {
     compressors.ifAvailable(rings::compressorRegistry);
     decompressors.ifAvailable(rings::decompressorRegistry);
-    GrpcClientProperties.Channel channel =
-        channels.getChannel().getOrDefault(target, channels.getChannel().get("default"));
-    if (channel == null) {
-      channel = new GrpcClientProperties.Channel();
-    }
     rings.maxInboundMessageSize(bytes(channel.getInbound().getMessage().getMaxSize().toBytes()));
     rings.maxInboundMetadataSize(bytes(channel.getInbound().getMetadata().getMaxSize().toBytes()));
     rings.idleTimeout(channel.getIdle().getTimeout().toNanos(), TimeUnit.NANOSECONDS);
-    if (!isLocal(target) && !isLocal(channel.getTarget())) {
-      rings.defaultLoadBalancingPolicy(channel.getDefault().getLoadBalancingPolicy());
-    }
+    rings.defaultLoadBalancingPolicy(channel.getDefault().getLoadBalancingPolicy());
   }
 
-  /** True if Boot sets no policy for the target. */
-  private static boolean isLocal(String target) {
-    return target.startsWith("unix:") || target.startsWith("in-process:");
+  /** Returns the properties of a channel, by Boot's rule. */
+  private GrpcClientProperties.Channel channel(String target) {
+    final GrpcClientProperties.Channel own =
+        channels.getChannel().getOrDefault(target, channels.getChannel().get("default"));
+    return own == null ? new GrpcClientProperties.Channel() : own;
   }
 
   private static int bytes(long size) {

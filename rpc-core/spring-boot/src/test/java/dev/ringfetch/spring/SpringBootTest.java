@@ -45,6 +45,9 @@ import org.springframework.boot.WebApplicationType;
 import org.springframework.boot.autoconfigure.EnableAutoConfiguration;
 import org.springframework.boot.builder.SpringApplicationBuilder;
 import org.springframework.boot.grpc.client.autoconfigure.GrpcClientDefaultServiceConfigCustomizer;
+import org.springframework.boot.health.contributor.Health;
+import org.springframework.boot.health.contributor.HealthIndicator;
+import org.springframework.boot.health.contributor.Status;
 import org.springframework.context.ConfigurableApplicationContext;
 import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Configuration;
@@ -172,6 +175,18 @@ final class SpringBootTest {
     awaitRing(stub);
     assertOnRing(stub, 20);
     assertEquals(1, CUSTOMIZED.get(), "a customizer of Netty's builder");
+    final ConfigurableApplicationContext client = contexts.get(1);
+    final List<String> backends =
+        client.getBean(RingfetchEndpoint.class).entries().stream()
+            .filter(entry -> entry.kind().equals("backend"))
+            .map(RingfetchEndpoint.Entry::detail)
+            .toList();
+    assertEquals(1, backends.size(), backends::toString);
+    assertTrue(backends.get(0).contains("READY, shm: "), backends::toString);
+    final Health health =
+        client.getBean("ringfetchHealthIndicator", HealthIndicator.class).health();
+    assertEquals(Status.UP, health.getStatus());
+    assertEquals(backends, List.copyOf(health.getDetails().values()));
   }
 
   /** The service config of beans and properties holds, and does not cost the rings. */
