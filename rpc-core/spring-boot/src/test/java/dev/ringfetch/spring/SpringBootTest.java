@@ -2,6 +2,7 @@ package dev.ringfetch.spring;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertNotNull;
+import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import dev.ringfetch.counters.Counter;
@@ -18,6 +19,7 @@ import io.grpc.MethodDescriptor;
 import io.grpc.ServerCall;
 import io.grpc.ServerCallHandler;
 import io.grpc.ServerInterceptor;
+import io.grpc.StatusRuntimeException;
 import io.grpc.health.v1.HealthCheckRequest;
 import io.grpc.health.v1.HealthCheckResponse.ServingStatus;
 import io.grpc.health.v1.HealthGrpc;
@@ -41,6 +43,7 @@ import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.api.io.TempDir;
 import org.springframework.boot.WebApplicationType;
 import org.springframework.boot.autoconfigure.EnableAutoConfiguration;
 import org.springframework.boot.builder.SpringApplicationBuilder;
@@ -64,12 +67,17 @@ import org.springframework.grpc.server.lifecycle.GrpcServerLifecycle;
 final class SpringBootTest {
   private static final long DEADLINE_NS = TimeUnit.SECONDS.toNanos(60);
 
+  private static final String PASSWORD = "of-a-test";
+
   private static final AtomicInteger SENT = new AtomicInteger();
   private static final AtomicInteger RECEIVED = new AtomicInteger();
   private static final AtomicInteger CUSTOMIZED = new AtomicInteger();
 
   private final List<ConfigurableApplicationContext> contexts = new ArrayList<>();
+  @TempDir private Path temporary;
+
   private Path directory;
+  private int port;
 
   @BeforeEach
   void createDirectory() throws IOException {
@@ -123,7 +131,8 @@ final class SpringBootTest {
     all.put("spring.grpc.server.port", "0");
     all.put("spring.grpc.server.health.enabled", "false"); // the application has that service
     all.put("spring.grpc.server.ringfetch.shm-directory", directory.toString());
-    return run(ServerApplication.class, all).getBean(GrpcServerLifecycle.class).getPort();
+    port = run(ServerApplication.class, all).getBean(GrpcServerLifecycle.class).getPort();
+    return port;
   }
 
   private HealthGrpc.HealthBlockingStub connect(int port, Map<String, Object> properties) {
@@ -198,6 +207,54 @@ final class SpringBootTest {
     ServerApplication.deadline = null;
     assertOnRing(stub, 5);
     assertNotNull(ServerApplication.deadline, "the timeout of the config");
+  }
+
+  @Test
+  void anSslBundleKeepsTheRings() throws Exception {
+    final Path keys = keys();
+    final Map<String, Object> bundle = new HashMap<>();
+    for (final String store : List.of("keystore", "truststore")) {
+      final String prefix = "spring.ssl.bundle.jks.own." + store;
+      bundle.put(prefix + ".location", "file:" + keys);
+      bundle.put(prefix + ".password", PASSWORD);
+    }
+    final Map<String, Object> server = new HashMap<>(bundle);
+    server.put("spring.grpc.server.ssl.bundle", "own");
+    final Map<String, Object> client = new HashMap<>(bundle);
+    client.put("spring.grpc.client.channel.orders.ssl.bundle", "own");
+    final HealthGrpc.HealthBlockingStub stub = connect(serve(server), client);
+    awaitRing(stub);
+    assertOnRing(stub, 5);
+    final HealthGrpc.HealthBlockingStub plain = connect(port, Map.of());
+    assertThrows(StatusRuntimeException.class, () -> check(plain));
+  }
+
+  /** Returns a store with a key of localhost, and its certificate. */
+  private Path keys() throws Exception {
+    final Path store = temporary.resolve("keys.p12");
+    final Process keytool =
+        new ProcessBuilder(
+                Path.of(System.getProperty("java.home"), "bin", "keytool").toString(),
+                "-genkeypair",
+                "-alias",
+                "server",
+                "-keyalg",
+                "EC",
+                "-dname",
+                "CN=localhost",
+                "-ext",
+                "SAN=dns:localhost",
+                "-keystore",
+                store.toString(),
+                "-storetype",
+                "PKCS12",
+                "-storepass",
+                PASSWORD)
+            .inheritIO()
+            .start();
+    assertTrue(keytool.waitFor(DEADLINE_NS, TimeUnit.NANOSECONDS));
+    assertEquals(0, keytool.exitValue());
+    return store;
   }
 
   @Test
