@@ -67,6 +67,9 @@ import org.springframework.grpc.server.lifecycle.GrpcServerLifecycle;
 final class SpringBootTest {
   private static final long DEADLINE_NS = TimeUnit.SECONDS.toNanos(60);
 
+  /** Boot's default: it shuts the server down at once when that is over. */
+  private static final long GRACE_NS = TimeUnit.SECONDS.toNanos(30);
+
   private static final String PASSWORD = "of-a-test";
 
   private static final AtomicInteger SENT = new AtomicInteger();
@@ -207,6 +210,17 @@ final class SpringBootTest {
     ServerApplication.deadline = null;
     assertOnRing(stub, 5);
     assertNotNull(ServerApplication.deadline, "the timeout of the config");
+  }
+
+  @Test
+  void aServerStopsAlthoughItsClientHasARing() {
+    final HealthGrpc.HealthBlockingStub stub = connect(serve(Map.of()), Map.of());
+    awaitRing(stub);
+    final long startNs = System.nanoTime();
+    contexts.get(0).close();
+    assertTrue(
+        System.nanoTime() - startNs < GRACE_NS, "the server has waited for its grace period");
+    assertThrows(StatusRuntimeException.class, () -> check(stub));
   }
 
   @Test
