@@ -30,6 +30,9 @@ final class LogOptions {
    */
   private static final String CONNECTIONS = "io.grpc.netty.NettyServerTransport";
 
+  /** The logger of netty about what its handlers throw, as where a TLS handshake is malformed. */
+  private static final String PIPELINES = "io.netty.channel.DefaultChannelPipeline";
+
   /** Loggers that tell operators too much. */
   private static final Map<String, Level> QUIET =
       Map.of(
@@ -98,21 +101,34 @@ final class LogOptions {
       set(CONNECTIONS, chosen.level());
       set(ROOT, chosen.compareTo(LogLevel.INFO) > 0 ? Level.INFO : chosen.level());
     }
+    // Each is about one connection, which it ends, and any client can cause it.
+    logger(PIPELINES)
+        .setFilter(
+            line -> {
+              line.setLevel(Level.INFO);
+              return chosen.compareTo(LogLevel.INFO) >= 0;
+            });
     final LogManager manager = LogManager.getLogManager();
     for (final Handler handler : Logger.getLogger(ROOT).getHandlers()) {
       if (level != null) {
         handler.setLevel(Level.ALL); // the loggers decide
       }
-      if (manager.getProperty(handler.getClass().getName() + ".formatter") == null) {
+      // The JVM's own file names one, too.
+      final String formatter = handler.getClass().getName() + ".formatter";
+      if (!isConfigured || manager.getProperty(formatter) == null) {
         handler.setFormatter(new Line(chosen == LogLevel.TRACE));
       }
     }
   }
 
   private void set(String name, Level to) {
+    logger(name).setLevel(to);
+  }
+
+  private Logger logger(String name) {
     final Logger logger = Logger.getLogger(name);
-    logger.setLevel(to);
     loggers.add(logger);
+    return logger;
   }
 
   /** The form of a line: time in UTC, level, the logger's class, and the message. */

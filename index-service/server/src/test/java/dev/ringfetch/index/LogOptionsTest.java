@@ -1,14 +1,18 @@
 package dev.ringfetch.index;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import java.io.IOException;
 import java.time.Instant;
 import java.util.List;
+import java.util.logging.Handler;
 import java.util.logging.Level;
 import java.util.logging.LogRecord;
+import java.util.logging.Logger;
 import org.junit.jupiter.api.Test;
+import picocli.CommandLine;
 
 /** The lines of a server's log. */
 final class LogOptionsTest {
@@ -42,6 +46,23 @@ final class LogOptionsTest {
     assertEquals(
         List.of("ERROR", "WARN", "INFO", "DEBUG", "DEBUG", "TRACE", "TRACE"),
         levels.stream().map(level -> lines(level, null, false).get(0).split(" +", -1)[1]).toList());
+  }
+
+  @Test
+  void theProcessLogsSo() {
+    final LogOptions options = CommandLine.populateCommand(new LogOptions(), "--log-level=INFO");
+    options.apply();
+    for (final Handler handler : Logger.getLogger("").getHandlers()) {
+      assertTrue(handler.getFormatter() instanceof LogOptions.Line, handler::toString);
+    }
+    final LogRecord malformed = new LogRecord(Level.WARNING, "it reached the tail");
+    assertTrue(
+        Logger.getLogger("io.netty.channel.DefaultChannelPipeline")
+            .getFilter()
+            .isLoggable(malformed));
+    assertEquals(Level.INFO, malformed.getLevel());
+    assertFalse(Logger.getLogger("io.netty.buffer").isLoggable(Level.FINE));
+    assertFalse(Logger.getLogger("dev.ringfetch.index").isLoggable(Level.FINE));
   }
 
   /** A client that sends garbage to a port causes a line, and no stack trace. */
