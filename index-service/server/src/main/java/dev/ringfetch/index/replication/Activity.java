@@ -1,18 +1,24 @@
 package dev.ringfetch.index.replication;
 
+import java.util.concurrent.TimeUnit;
+
 /**
  * The activity of a replica: decides when its next cycle is due if nothing happens before.
  *
  * <p>A replica is busy from a record or a read barrier on until a node timeout later. A busy
  * replica does cycles in short intervals: members take placed records, and the node looks whether
  * other processes have ended. An idle replica does a cycle when an event comes, a heartbeat is due,
- * or a node may have been silent for too long.
+ * or a node may have been silent for too long. Heartbeats of a group end when its members know all:
+ * then those of the {@linkplain NodeHeartbeats node} speak for it.
  *
  * <p>The replica's owner only.
  */
 final class Activity {
   /** Interval of the cycles of a busy replica, and the shortest rest of an idle one. */
   static final long PERIOD_NS = 5_000_000;
+
+  /** A replica that waits for events alone does a cycle so often all the same. */
+  private static final long REST_LIMIT_NS = TimeUnit.HOURS.toNanos(1);
 
   private final ReplicaContext.Limits limits;
   private long busyUntilNs;
@@ -54,9 +60,11 @@ final class Activity {
    * Plans the next cycle.
    *
    * @param restNs time in which an idle replica has nothing to do
+   * @param isCopied whether a copy is made, which notices when it gets no further
    */
-  void plan(long nowNs, long restNs) {
-    final long mostNs = isBusy(nowNs) ? PERIOD_NS : limits.idleHeartbeatNs();
+  void plan(long nowNs, long restNs, boolean isCopied) {
+    final long idleMostNs = isCopied ? limits.idleHeartbeatNs() : REST_LIMIT_NS;
+    final long mostNs = isBusy(nowNs) ? PERIOD_NS : idleMostNs;
     dueNs = nowNs + Math.max(PERIOD_NS, Math.min(restNs, mostNs));
   }
 

@@ -1,5 +1,7 @@
 package dev.ringfetch.index.replication;
 
+import org.jspecify.annotations.Nullable;
+
 /**
  * The leader whose messages a replica waits for, and since when the replica takes it for dead.
  *
@@ -9,6 +11,7 @@ final class AwaitedLeader {
   private final Silence silence;
   private long node; // 0: none yet
   private boolean isGone; // its stream, or its process, has ended
+  private @Nullable PeerHeartbeats heartbeats; // relied on; null: the leader itself is to be heard
   private boolean isSuspect;
   private long suspectNs; // since when, if it is
 
@@ -46,6 +49,29 @@ final class AwaitedLeader {
     isGone |= ended == node;
   }
 
+  /** Relies on the heartbeats of the leader's node from now on; null: on the leader's messages. */
+  void relyOn(@Nullable PeerHeartbeats next, long nowNs) {
+    if (next != heartbeats) {
+      if (heartbeats != null) {
+        silence.resume(heartbeats.unrely());
+      }
+      if (next != null) {
+        next.rely(nowNs);
+      }
+      heartbeats = next;
+    }
+  }
+
+  /** Whether the heartbeats of the node say that it lives, whose leader is idle. */
+  private boolean isSpokenFor() {
+    return heartbeats != null && heartbeats.node() == node && !heartbeats.isSilent();
+  }
+
+  /** Time left until the node is to be taken for dead, if it is not heard of. */
+  long leftNs(long nowNs) {
+    return isSpokenFor() ? Long.MAX_VALUE : silence.leftNs(nowNs);
+  }
+
   /** Suspects nobody any more: this replica leads. */
   void forget() {
     isSuspect = false;
@@ -53,7 +79,7 @@ final class AwaitedLeader {
 
   /** Judges whether the node is dead. */
   boolean judge(long nowNs) {
-    final boolean suspect = isGone || silence.isOver(nowNs);
+    final boolean suspect = isGone || (silence.isOver(nowNs) && !isSpokenFor());
     if (suspect && !isSuspect) {
       suspectNs = nowNs;
     }

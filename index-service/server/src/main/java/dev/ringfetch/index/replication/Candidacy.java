@@ -77,9 +77,19 @@ final class Candidacy {
     return living;
   }
 
-  /** The nodes that live, and members that have lived. */
-  Map<Long, Node> known() {
-    return known;
+  /** The nodes to which this replica needs connections, as long as it does its part. */
+  Map<Long, Node> wanted(Predicate<Node> isMember) {
+    final Map<Long, Node> wanted = new HashMap<>();
+    final boolean doesPart =
+        core.state() != ReplicaState.NONE
+            && core.state() != ReplicaState.JOINING
+            && core.state() != ReplicaState.STOPPED;
+    for (final Node node : known.values()) {
+      if (doesPart && node.getId() != context.self().getId() && isMember.test(node)) {
+        wanted.put(node.getId(), node);
+      }
+    }
+    return wanted;
   }
 
   /** Whether no directory of a configuration is announced, or no process if it is in memory. */

@@ -15,6 +15,7 @@ import dev.ringfetch.index.v1.MemberMessage;
 import dev.ringfetch.index.v1.Resume;
 import dev.ringfetch.index.v1.SnapshotBegin;
 import java.util.List;
+import org.jspecify.annotations.Nullable;
 
 /**
  * The follower side of a replica: obeys the leader of its gate's epoch, and answers each message.
@@ -25,6 +26,8 @@ final class Follower {
   private final ReplicaCore core;
   private final JournalRecord view = new JournalRecord();
   private long leader; // of the gate's epoch; 0: unknown, or this one
+  private @Nullable PeerHeartbeats idle; // of the leader, which is idle; null: it is busy
+  private long idleEpoch;
   private long confirmed;
   private boolean restored; // the snapshot is complete
   private int held; // unanswered pieces of the snapshot: the disk lags behind
@@ -81,9 +84,7 @@ final class Follower {
     }
     if (taken) {
       heardNs = nowNs;
-      if (message.getBusy()) {
-        core.activity().note(nowNs);
-      }
+      noteActivity(from, message.getBusy(), nowNs);
       core.commit(message.getCommit());
     } else {
       refused++;
@@ -101,6 +102,30 @@ final class Follower {
       offerMemory(answer);
     }
     core.context().peers().answer(from, answer.build());
+  }
+
+  private void noteActivity(long from, boolean isBusy, long nowNs) {
+    if (isBusy) {
+      core.activity().note(nowNs);
+      idle = null;
+    } else {
+      idle = core.context().heartbeats().ofLeader(from);
+      idle.onConnected(); // by the stream of this message
+      idleEpoch = core.gate();
+    }
+  }
+
+  /**
+   * Relies on the heartbeats of an idle leader's node, and tells that node if this replica obeys
+   * the leader no more.
+   */
+  void rely(AwaitedLeader awaited, long nowNs) {
+    final boolean obeys = leader != 0 && core.state().isFollower() && core.gate() == idleEpoch;
+    if (idle != null && !(obeys && leader == idle.node())) {
+      idle.fail(core.context().group(), idleEpoch);
+      idle = null;
+    }
+    awaited.relyOn(idle, nowNs);
   }
 
   /** The answer of a replica that obeys nobody, to a message. */
@@ -191,7 +216,7 @@ final class Follower {
         yield ends;
       }
       case RESUME -> resume(from, epoch, message.getResume());
-      case INQUIRY, INTRODUCTION, KIND_NOT_SET -> false;
+      case INQUIRY, INTRODUCTION, HEARTBEAT, KIND_NOT_SET -> false;
     };
   }
 

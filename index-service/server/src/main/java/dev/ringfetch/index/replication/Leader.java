@@ -48,6 +48,7 @@ final class Leader {
   private SnapshotTransfer transfer;
   private long ownDurable; // position
   private long ownDurableNs; // since when
+  private boolean ownWasComplete; // this disk lacked nothing in the cycle before
   private int joins;
   private int failedJoins;
   private int pieces;
@@ -191,6 +192,14 @@ final class Leader {
     }
   }
 
+  /** The node of a member says that the member does its part no more. */
+  void onReported(long node) {
+    final MemberProgress member = members.get(node);
+    if (member != null) {
+      member.idling().onReported();
+    }
+  }
+
   void onAnswer(long node, MemberMessage answer, long nowNs) {
     final MemberProgress member = members.get(node);
     if (member != null) {
@@ -221,7 +230,8 @@ final class Leader {
 
   /** Time until the next heartbeat is due, or a member may have been silent for too long. */
   long restNs(long nowNs) {
-    long restNs = Long.MAX_VALUE;
+    final boolean lacksMembers = configuration.getMembersCount() < group.getReplicas();
+    long restNs = lacksMembers ? core.context().limits().idleHeartbeatNs() : Long.MAX_VALUE;
     for (final MemberProgress member : all) {
       restNs = Math.min(restNs, member.restNs(nowNs));
     }
@@ -234,10 +244,12 @@ final class Leader {
       core.serving().drain(core.log());
     }
     core.journal();
-    if (core.durable() != ownDurable || ownDurable == core.log().end()) {
+    final boolean ownIsComplete = core.durable() == core.log().end();
+    if (core.durable() != ownDurable || ownIsComplete || ownWasComplete) {
       ownDurable = core.durable();
       ownDurableNs = nowNs;
     }
+    ownWasComplete = ownIsComplete;
     if (established) {
       confirmations.ask();
       join(living, nowNs);
@@ -481,6 +493,7 @@ final class Leader {
   /** Ends: the replica leads no more. */
   void close() {
     endTransfer();
+    members.values().forEach(member -> member.idling().leave(core.context().group(), epoch()));
     members.values().forEach(MemberProgress::close);
     confirmations.refuse();
   }

@@ -37,11 +37,11 @@ final class MemberProgress {
   private final long epoch;
   private final RecordLog.Cursor cursor;
   private final Silence silence;
+  private final MemberIdling idling;
   private Connection connection;
   private MemberState state = MemberState.UNKNOWN;
 
-  /** Whether the last message has said that the leader is busy. */
-  private boolean toldBusy;
+  private boolean wasComplete; // lacked nothing when work began last
 
   /** Whether it gets a snapshot. */
   private boolean joins;
@@ -85,6 +85,7 @@ final class MemberProgress {
     connection = connected ? Connection.OPEN : Connection.AWAITED;
     cursor = core.log().new Cursor();
     silence = new Silence(core.context().limits().nodeTimeoutNs(), nowNs);
+    idling = new MemberIdling(core.context().heartbeats().ofMember(node), silence);
     progressNs = nowNs;
     countedNs = nowNs;
     sentNs = nowNs - HEARTBEAT_NS;
@@ -93,6 +94,11 @@ final class MemberProgress {
 
   long node() {
     return node;
+  }
+
+  /** Its idling, in which no message is sent. */
+  MemberIdling idling() {
+    return idling;
   }
 
   long received() {
@@ -140,7 +146,7 @@ final class MemberProgress {
 
   /** Whether it is to be taken for dead. */
   boolean isSuspect(long nowNs) {
-    return connection == Connection.ENDED || hasFailed() || silence.isOver(nowNs);
+    return connection == Connection.ENDED || hasFailed() || idling.isSuspect(nowNs);
   }
 
   /** Whether it has lost what it had, or says what cannot be. */
@@ -198,7 +204,7 @@ final class MemberProgress {
   /** Time until the next heartbeat is due, or the member may have been silent for too long. */
   long restNs(long nowNs) {
     final long heartbeatNs = core.activity().heartbeatNs(nowNs) - (nowNs - sentNs);
-    return Math.min(heartbeatNs, silence.leftNs(nowNs));
+    return idling.isIdle() ? idling.leftNs() : Math.min(heartbeatNs, silence.leftNs(nowNs));
   }
 
   /** Ignores a pause of the leader when it judges whether the member is silent. */
@@ -211,7 +217,7 @@ final class MemberProgress {
   void onConnected() {
     connection = Connection.OPEN;
     probe();
-    toldBusy = false;
+    idling.onConnected();
     sent = 0;
     sentBefore = 0;
     answers = 0;
@@ -223,6 +229,7 @@ final class MemberProgress {
 
   void onDisconnected() {
     connection = Connection.ENDED;
+    idling.end();
     endConnecting();
     endOneSided();
   }
@@ -260,6 +267,7 @@ final class MemberProgress {
     }
     final long countedBefore = counted();
     silence.heard(nowNs); // a node that refuses is no member
+    idling.onAnswer();
     diskRoom = answer.getDiskRoom();
     ends = answer.getEnds();
     if (answer.getReceived() > received || answer.getReceived() == core.log().end()) {
@@ -293,10 +301,8 @@ final class MemberProgress {
 
   /** Whether the cursor stands at what it has, or at what follows the records under way to it. */
   private boolean isInPlace() {
-    if (state != MemberState.REPLICATING && !joins) {
-      return false;
-    }
-    return oneSided != null || answers < recordsSent || received >= cursor.position();
+    return (state == MemberState.REPLICATING || joins)
+        && (oneSided != null || answers < recordsSent || received >= cursor.position());
   }
 
   /** Places records from now on, behind those that the member is known to have. */
@@ -371,8 +377,15 @@ final class MemberProgress {
     return new ReplicaStatus.MemberLag(node, joining, received, applied, replicatedBy());
   }
 
+  /** Whether there is nothing to be told or awaited, for as long as the leader is idle. */
+  private boolean isIdle(long nowNs) {
+    final boolean isTold = !idling.isToldBusy() && answers >= sent && !joins;
+    return isQuiet() && isTold && applied == core.log().end() && !core.activity().isBusy(nowNs);
+  }
+
   /** Ends the paths that this has begun: the epoch has ended, or the member has failed. */
   void close() {
+    idling.end();
     endConnecting();
     if (oneSided != null) {
       oneSided.close();
@@ -396,9 +409,11 @@ final class MemberProgress {
 
   /** Sends what is due to a member. */
   void work(long end, long question, long nowNs) {
-    if (counted() == core.log().end()) { // it lacks nothing, however long its answers take
+    final boolean isComplete = counted() == core.log().end();
+    if (isComplete || wasComplete) { // it lacked nothing until now, however long its answers take
       countedNs = nowNs;
     }
+    wasComplete = isComplete;
     if (!isConnected()) {
       return;
     }
@@ -407,6 +422,7 @@ final class MemberProgress {
       case REPLICATING -> replicate(question, nowNs);
       case FAILED -> heartbeat(nowNs); // until a configuration without it is established
     }
+    idling.work(isIdle(nowNs), nowNs);
   }
 
   private void ask(long end, long nowNs) {
@@ -455,8 +471,9 @@ final class MemberProgress {
 
   /** Sends an empty message if nothing was sent for long, or the leader has become busy. */
   void heartbeat(long nowNs) {
-    final boolean hasBegun = core.activity().isBusy(nowNs) && !toldBusy;
-    if (hasBegun || nowNs - sentNs >= core.activity().heartbeatNs(nowNs)) {
+    final boolean hasBegun = core.activity().isBusy(nowNs) && !idling.isToldBusy();
+    final long restNs = core.activity().heartbeatNs(nowNs) - (nowNs - sentNs);
+    if (hasBegun || (restNs <= 0 && !idling.isIdle())) {
       send(message().setAppend(Append.newBuilder().setPosition(cursor.position())), nowNs);
     }
   }
@@ -474,7 +491,7 @@ final class MemberProgress {
     if (!core.context().peers().send(node, message.setBusy(busy).build())) {
       return false;
     }
-    toldBusy = busy;
+    idling.told(busy);
     sent++;
     sentNs = nowNs;
     return true;

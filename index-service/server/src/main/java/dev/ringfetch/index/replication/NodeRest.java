@@ -37,12 +37,13 @@ final class NodeRest {
   }
 
   /**
-   * Begins a rest, by the thread that rests, of an idle replica's heartbeat at most.
+   * Begins a rest, by the thread that rests.
    *
+   * @param mostNs limit of its time
    * @return time until which it lasts
    */
-  long begin(Collection<Replica> replicas, long nowNs, ReplicaContext.Limits limits) {
-    long restNs = limits.idleHeartbeatNs();
+  long begin(Collection<Replica> replicas, long nowNs, long mostNs) {
+    long restNs = mostNs;
     untilNs = nowNs + restNs;
     resting = true; // before the look
     for (final Replica replica : replicas) {

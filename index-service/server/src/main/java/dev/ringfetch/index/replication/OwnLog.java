@@ -1,5 +1,6 @@
 package dev.ringfetch.index.replication;
 
+import dev.ringfetch.index.log.GroupStoreException;
 import dev.ringfetch.index.v1.GroupState;
 import org.jspecify.annotations.Nullable;
 
@@ -33,6 +34,18 @@ final class OwnLog {
         core.hasDisk() ? 0 : core.process(),
         mayWin,
         isUnread);
+  }
+
+  /** The failure of a replica whose directory is older than the one that the group counts on. */
+  static GroupStoreException olderState(ReplicaCore core, GroupState group) {
+    return new GroupStoreException(
+        "the data directory is an older state, or a copy, of the one that has the index: start the"
+            + " node on that, or end it and start it on an empty one: index="
+            + group.getIndex()
+            + " epoch="
+            + core.gate()
+            + " established="
+            + group.getEstablished().getEpoch());
   }
 
   /** Whether the disk has a log that counts once the process restarts; it lacks a leader's tail. */

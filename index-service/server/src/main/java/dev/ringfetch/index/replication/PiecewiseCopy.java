@@ -56,6 +56,11 @@ abstract class PiecewiseCopy {
     return isEnded && piece == null;
   }
 
+  /** Whether more is to come, or to be taken. */
+  final boolean goesOn() {
+    return !isDone() && failure == null;
+  }
+
   /** The reason why there is no copy, for messages; null if there may be one. */
   final @Nullable String failure() {
     return failure;

@@ -12,6 +12,7 @@ import java.util.Map;
 import java.util.Set;
 import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.concurrent.atomic.AtomicLong;
 import java.util.concurrent.atomic.AtomicReference;
 import java.util.function.BooleanSupplier;
 import java.util.function.Supplier;
@@ -36,6 +37,7 @@ public final class Replica {
   private final ConcurrentLinkedQueue<Event> events = new ConcurrentLinkedQueue<>();
   private final AtomicReference<Confirmation> confirmations = new AtomicReference<>();
   private final AtomicBoolean owned = new AtomicBoolean();
+  private final AtomicLong cycles = new AtomicLong(); // that have begun
   private volatile LeaderLog serving;
   private volatile LeaderLog served; // failed, and may have to tell
   private volatile boolean looking;
@@ -45,6 +47,10 @@ public final class Replica {
   private volatile Map<Long, Node> wanted = Map.of();
   private volatile ReplicaStatus status;
   private volatile long dueNs; // the next cycle
+
+  // Of the node's thread.
+  private long seenCycles;
+  private long seenNs; // since when they are as many, by one owner
 
   /** Something that has happened. */
   private interface Event {
@@ -155,6 +161,20 @@ public final class Replica {
     submit(ReplicaCycle::onStopRecordRemoved);
   }
 
+  /**
+   * Whether the owner has been in one cycle for so long. By the node's thread, in intervals.
+   *
+   * @param limitNs the time
+   */
+  boolean isStuck(long nowNs, long limitNs) {
+    final long begun = cycles.get();
+    if (begun != seenCycles || !owned.get()) {
+      seenCycles = begun;
+      seenNs = nowNs;
+    }
+    return nowNs - seenNs > limitNs;
+  }
+
   /** Whether the group is kept on a disk. */
   boolean isOnDisk() {
     return context.disk() != null;
@@ -175,6 +195,11 @@ public final class Replica {
 
   void onDisconnected(long node) {
     submit(of -> of.onDisconnected(node));
+  }
+
+  /** A node says that its replica does its part in an epoch no more. */
+  void onReported(long node, long epoch) {
+    submit(of -> of.onReported(node, epoch));
   }
 
   void onLeaderGone(long node) {
@@ -264,6 +289,7 @@ public final class Replica {
       if (owned.get() || !owned.compareAndSet(false, true)) {
         return;
       }
+      cycles.lazySet(cycles.getPlain() + 1);
       Confirmation answered = null;
       boolean alarmed = false;
       try {

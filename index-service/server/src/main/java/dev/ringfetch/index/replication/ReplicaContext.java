@@ -24,6 +24,7 @@ import org.jspecify.annotations.Nullable;
  * @param isLeadersDisk whether only the leader's records wait for it before they count, and not
  *     those of each member
  * @param gate by which clients see which epoch the replica obeys
+ * @param heartbeats of the node, on which idle replicas rely
  */
 record ReplicaContext(
     long group,
@@ -37,7 +38,8 @@ record ReplicaContext(
     ErrorHandler errors,
     @Nullable GroupDisk disk,
     boolean isLeadersDisk,
-    GroupGate gate) {
+    GroupGate gate,
+    NodeHeartbeats heartbeats) {
   /** The context of a replica in memory. */
   ReplicaContext(
       long group,
@@ -76,7 +78,8 @@ record ReplicaContext(
         errors,
         disk,
         false,
-        GroupGate.NONE);
+        GroupGate.NONE,
+        new NodeHeartbeats(peers, limits, clock.getAsLong()));
   }
 
   /**
@@ -98,6 +101,9 @@ record ReplicaContext(
     /** The most that an idle leader waits. */
     static final long IDLE_HEARTBEAT_NS = 2 * HEARTBEAT_NS;
 
+    /** The most that a node waits between two heartbeats for its idle groups. */
+    static final long NODE_HEARTBEAT_NS = 4 * HEARTBEAT_NS;
+
     /** Ten heartbeats: several may be late. */
     static final long NODE_TIMEOUT_DEFAULT_NS = 10 * HEARTBEAT_NS;
 
@@ -110,6 +116,14 @@ record ReplicaContext(
      */
     long idleHeartbeatNs() {
       return Math.max(HEARTBEAT_NS, Math.min(IDLE_HEARTBEAT_NS, nodeTimeoutNs / 5));
+    }
+
+    /**
+     * A node sends a heartbeat for its idle groups at least so often: twice in a node timeout, and
+     * a fifth of that is left for one that comes late.
+     */
+    long nodeHeartbeatNs() {
+      return Math.max(HEARTBEAT_NS, Math.min(NODE_HEARTBEAT_NS, nodeTimeoutNs * 2 / 5));
     }
 
     Limits(int waiting, int tail, int memory) {

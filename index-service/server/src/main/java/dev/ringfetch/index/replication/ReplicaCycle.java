@@ -10,7 +10,6 @@ import dev.ringfetch.index.v1.LeaderMessage;
 import dev.ringfetch.index.v1.Member;
 import dev.ringfetch.index.v1.MemberMessage;
 import dev.ringfetch.index.v1.Node;
-import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import org.jspecify.annotations.Nullable;
@@ -146,6 +145,15 @@ final class ReplicaCycle {
     }
   }
 
+  /** A node says that its replica does its part in an epoch no more: it left it, or is stuck. */
+  void onReported(long node, long epoch) {
+    if (leader != null && epoch == leader.epoch()) {
+      leader.onReported(node);
+    } else if (epoch == core.gate() && node == follower.leader()) {
+      awaited.onGone(node);
+    }
+  }
+
   /** The stream of a node that leads has ended. */
   void onLeaderGone(long node) {
     awaited.onGone(node);
@@ -197,17 +205,7 @@ final class ReplicaCycle {
     final Node self = context.self();
     if (core.isOlderState(state) && !toldOlderState) {
       toldOlderState = true;
-      context
-          .errors()
-          .onError(
-              new GroupStoreException(
-                  "the data directory is an older state, or a copy, of the one that has the index:"
-                      + " start the node on that, or end it and start it on an empty one: index="
-                      + state.getIndex()
-                      + " epoch="
-                      + core.gate()
-                      + " established="
-                      + state.getEstablished().getEpoch()));
+      context.errors().onError(OwnLog.olderState(core, state));
     }
     if (state.hasEstablished()) {
       leaveUnless(state);
@@ -410,6 +408,7 @@ final class ReplicaCycle {
     if (core.state() == ReplicaState.STOPPED) {
       workOnCopy();
       workOnStop();
+      follower.rely(awaited, now());
       return false;
     }
     final long nowNs = now();
@@ -434,10 +433,15 @@ final class ReplicaCycle {
       propose(nowNs);
     }
     workOnStop(); // last: it may end the replica
+    follower.rely(awaited, nowNs);
     core.activity()
         .note(core.log().end(), leader == null ? 0 : leader.confirmations().last(), nowNs);
-    core.activity().plan(nowNs, restNs(nowNs));
+    core.activity().plan(nowNs, restNs(nowNs), isCopied());
     return again;
+  }
+
+  private boolean isCopied() {
+    return (copy != null && copy.goesOn()) || (stopCopy != null && stopCopy.goesOn());
   }
 
   /** Time at which the next cycle is due if nothing happens before. */
@@ -464,7 +468,7 @@ final class ReplicaCycle {
     }
     final boolean obeys =
         core.state() == ReplicaState.MEMBER && follower.leader() != 0 && awaited.isTrusted();
-    return obeys ? awaited.silence().leftNs(nowNs) : 0;
+    return obeys ? awaited.leftNs(nowNs) : 0;
   }
 
   /**
@@ -577,18 +581,7 @@ final class ReplicaCycle {
 
   /** The nodes to which this replica needs a connection. */
   Map<Long, Node> wanted() {
-    final Map<Long, Node> wanted = new HashMap<>();
-    if (group == null
-        || core.state() == ReplicaState.NONE
-        || core.state() == ReplicaState.JOINING
-        || core.state() == ReplicaState.STOPPED) {
-      return wanted;
-    }
-    for (final Node node : candidacy.known().values()) {
-      if (node.getId() != context.self().getId() && isMember(node)) {
-        wanted.put(node.getId(), node);
-      }
-    }
+    final Map<Long, Node> wanted = candidacy.wanted(this::isMember);
     if (leader != null && leader.transfer() != null) {
       wanted.put(leader.transfer().node().getId(), leader.transfer().node());
     }

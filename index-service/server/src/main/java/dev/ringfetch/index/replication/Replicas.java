@@ -11,7 +11,6 @@ import dev.ringfetch.index.v1.MemberMessage;
 import dev.ringfetch.index.v1.Node;
 import java.security.SecureRandom;
 import java.time.Duration;
-import java.util.ArrayList;
 import java.util.Collection;
 import java.util.Collections;
 import java.util.HashMap;
@@ -51,6 +50,9 @@ public final class Replicas implements AutoCloseable {
 
   private final Context context;
   private final NodeRest rest;
+  private final NodeHeartbeats heartbeats;
+  private final ReplicaReports reports;
+  private final PeerConnections connections;
   private final Map<Long, Replica> replicas = new ConcurrentHashMap<>();
   private final Map<Long, GroupState> groups = new ConcurrentHashMap<>();
   private final EarlierGroups earlier;
@@ -64,7 +66,6 @@ public final class Replicas implements AutoCloseable {
   // Of the thread that works.
   private boolean reached;
 
-  private final Map<Long, Node> connections = new HashMap<>();
   private final Coordinator.Listener listener = new Events();
 
   /** Options of the replicas of a node. Setters return this. */
@@ -213,6 +214,9 @@ public final class Replicas implements AutoCloseable {
     Objects.requireNonNull(context.coordinator, "coordinator");
     Objects.requireNonNull(context.peers, "peers");
     Objects.requireNonNull(context.stores, "stores");
+    heartbeats = new NodeHeartbeats(context.peers, context.limits, context.clock.getAsLong());
+    reports = new ReplicaReports(replicas, context.limits);
+    connections = new PeerConnections(context.peers);
   }
 
   /**
@@ -322,17 +326,20 @@ public final class Replicas implements AutoCloseable {
   /** This node is connected to another one as a leader. */
   public void onConnected(long node) {
     connected.add(node);
+    heartbeats.onConnected(node);
     replicas.values().forEach(replica -> replica.onConnected(node));
   }
 
   /** The connection as a leader has ended, or could not be made. */
   public void onDisconnected(long node) {
     connected.remove(node);
+    heartbeats.onDisconnected(node);
     replicas.values().forEach(replica -> replica.onDisconnected(node));
   }
 
   /** The connection of a leader to this node has ended. */
   public void onLeaderGone(long node) {
+    heartbeats.onLeaderGone(node);
     replicas.values().forEach(replica -> replica.onLeaderGone(node));
   }
 
@@ -343,6 +350,12 @@ public final class Replicas implements AutoCloseable {
    *     have left meanwhile
    */
   public Runnable onMessage(long leader, LeaderMessage message) {
+    if (message.hasHeartbeat()) {
+      return () -> {
+        heartbeats.onHeartbeat(leader, message.getHeartbeat(), context.clock.getAsLong());
+        reports.take(leader, message.getHeartbeat());
+      };
+    }
     final GroupState state = groups.get(message.getGroup());
     final boolean isOfOther = Configurations.isLedByOther(state, message.getEpoch(), leader);
     Replica replica = replicas.get(message.getGroup());
@@ -376,6 +389,11 @@ public final class Replicas implements AutoCloseable {
 
   /** A member's answer has come. */
   public void onAnswer(long member, MemberMessage answer) {
+    if (answer.hasHeartbeat()) {
+      heartbeats.onAnswer(member, context.clock.getAsLong());
+      reports.take(member, answer.getHeartbeat());
+      return;
+    }
     final Replica replica = replicas.get(answer.getGroup());
     if (replica != null) {
       replica.onAnswer(member, answer);
@@ -394,8 +412,9 @@ public final class Replicas implements AutoCloseable {
       coordinated(true); // all groups that there are have been delivered
     }
     final long nowNs = context.clock.getAsLong();
+    final boolean isOneSilent = heartbeats.work(reports.stuck(nowNs), nowNs);
     for (final Replica replica : replicas.values()) {
-      if (nowNs - replica.dueNs() >= 0) {
+      if (isOneSilent || nowNs - replica.dueNs() >= 0) {
         replica.drive();
       }
       final Proposal proposal = replica.takeProposal();
@@ -408,13 +427,14 @@ public final class Replicas implements AutoCloseable {
       }
     }
     done += stopRecords.work(replicas::get);
-    connect();
+    connections.work(replicas.values());
     return done;
   }
 
   /** Begins a rest, after {@link #work}; returns the time until which it lasts by the clock. */
   public long rest() {
-    return rest.begin(replicas.values(), context.clock.getAsLong(), context.limits);
+    final long nowNs = context.clock.getAsLong();
+    return heartbeats.plan(rest.begin(replicas.values(), nowNs, heartbeats.restNs(nowNs)));
   }
 
   /**
@@ -447,27 +467,6 @@ public final class Replicas implements AutoCloseable {
       context.coordinator.establish(proposal.seen(), replica::onProposed);
     } else {
       context.coordinator.win(proposal.seen(), proposal.proposed(), replica::onProposed);
-    }
-  }
-
-  private void connect() {
-    final Map<Long, Node> wanted = new HashMap<>();
-    for (final Replica replica : replicas.values()) {
-      wanted.putAll(replica.wanted());
-    }
-    if (wanted.equals(connections)) {
-      return;
-    }
-    for (final Map.Entry<Long, Node> old : new ArrayList<>(connections.entrySet())) {
-      if (!old.getValue().equals(wanted.get(old.getKey()))) {
-        connections.remove(old.getKey());
-        context.peers.disconnect(old.getKey());
-      }
-    }
-    for (final Map.Entry<Long, Node> one : wanted.entrySet()) {
-      if (connections.putIfAbsent(one.getKey(), one.getValue()) == null) {
-        context.peers.connect(one.getValue());
-      }
     }
   }
 
@@ -506,7 +505,8 @@ public final class Replicas implements AutoCloseable {
         context.errors,
         Configurations.isOnDisk(state) ? context.disks.apply(state.getGroup()) : null,
         Configurations.isOnLeadersDisk(state),
-        context.gates.apply(state.getGroup()));
+        context.gates.apply(state.getGroup()),
+        heartbeats);
   }
 
   /** Whether this node can be a member. */

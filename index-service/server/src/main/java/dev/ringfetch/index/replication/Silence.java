@@ -21,7 +21,9 @@ final class Silence {
   static final long WINDOW_NS = TimeUnit.SECONDS.toNanos(5);
 
   private final long timeoutNs;
+  private long intervalNs = ReplicaContext.Limits.HEARTBEAT_NS; // at most that of a busy leader
   private long heardNs;
+  private boolean isResumed; // and no message has come since
   private long windowNs; // begin of the window
   private long longestNs; // gap of the window
   private long longestBeforeNs; // gap of the window before
@@ -37,15 +39,40 @@ final class Silence {
     windowNs = nowNs;
   }
 
+  /**
+   * Sets the interval in which the node sends messages. Of a gap, the time counts by which the
+   * interval is longer than that of a busy leader's heartbeats.
+   */
+  void interval(long ns) {
+    intervalNs = Math.max(ns, ReplicaContext.Limits.HEARTBEAT_NS);
+  }
+
   /** A message of the node has come. */
   void heard(long nowNs) {
-    noteGap(nowNs, nowNs - heardNs);
+    if (!isResumed) {
+      noteGap(nowNs, nowNs - heardNs - (intervalNs - ReplicaContext.Limits.HEARTBEAT_NS));
+    }
+    isResumed = false;
     heardNs = nowNs;
+  }
+
+  /** Time of the last message, or since when one is awaited. */
+  long heardNs() {
+    return heardNs;
   }
 
   /** Waits anew, for another node perhaps: the time since the last message is no gap. */
   void restart(long nowNs) {
     heardNs = nowNs;
+  }
+
+  /**
+   * Goes on after a time in which another silence spoke for the node, and heard it last at this
+   * time. The time until the next message is no gap.
+   */
+  void resume(long otherHeardNs) {
+    heardNs = Math.max(heardNs, otherHeardNs);
+    isResumed = true;
   }
 
   /**
@@ -84,6 +111,7 @@ final class Silence {
   /** How long the node may say nothing. */
   long limitNs() {
     final long gapsNs = GAPS * Math.max(longestNs, longestBeforeNs);
-    return Math.min(MOST * timeoutNs, Math.max(timeoutNs, gapsNs));
+    final long leastNs = Math.max(timeoutNs, 2 * intervalNs); // of another node's options
+    return Math.min(MOST * timeoutNs, Math.max(leastNs, gapsNs));
   }
 }

@@ -94,6 +94,7 @@ final class CandidacyTest implements IdlePeers {
             .setGroup(GROUP)
             .setEpoch(EPOCH + 2)
             .setAdopt(Adopt.getDefaultInstance())
+            .setBusy(true)
             .build());
     replica.drive();
     final GroupState.Builder state =

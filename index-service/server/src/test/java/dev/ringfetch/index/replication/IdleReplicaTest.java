@@ -2,12 +2,16 @@ package dev.ringfetch.index.replication;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertFalse;
+import static org.junit.jupiter.api.Assertions.assertNull;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import dev.ringfetch.index.coordinator.Coordinator;
 import dev.ringfetch.index.v1.Adopt;
 import dev.ringfetch.index.v1.Append;
 import dev.ringfetch.index.v1.Configuration;
+import dev.ringfetch.index.v1.FailedReplica;
 import dev.ringfetch.index.v1.GroupState;
+import dev.ringfetch.index.v1.Heartbeat;
 import dev.ringfetch.index.v1.LeaderMessage;
 import dev.ringfetch.index.v1.Member;
 import dev.ringfetch.index.v1.MemberMessage;
@@ -23,12 +27,15 @@ final class IdleReplicaTest implements IdlePeers {
   private static final long BUSY_NS = 5 * MS;
   private static final long IDLE_NS = 100 * MS;
   private static final long TIMEOUT_NS = 500 * MS;
+  private static final long BEAT_NS = 200 * MS;
+  private static final long LONG_NS = 60_000 * MS;
   private static final long GROUP = 3;
   private static final long OTHER = 8;
 
   private final List<LeaderMessage> sent = new ArrayList<>();
   private long nowNs = 1_000 * MS;
   private int alarms;
+  private int unanswered;
   private long epoch = 7;
   private int version;
   private Configuration established = Configuration.getDefaultInstance();
@@ -47,6 +54,8 @@ final class IdleReplicaTest implements IdlePeers {
             throw new AssertionError(failure);
           });
   private final Replica replica = new Replica(context, rest);
+  private final NodeHeartbeats heartbeats = context.heartbeats();
+  private final List<MemberMessage> answers = new ArrayList<>();
 
   /** A configuration of this node and the other one. */
   private Configuration led(long leader) {
@@ -75,6 +84,7 @@ final class IdleReplicaTest implements IdlePeers {
 
   private void lead() {
     replica.onConnected(OTHER);
+    heartbeats.onConnected(OTHER);
     win(1);
     answer();
     establish(1);
@@ -82,6 +92,7 @@ final class IdleReplicaTest implements IdlePeers {
   }
 
   private void answer() {
+    unanswered--;
     replica.onAnswer(
         OTHER, MemberMessage.newBuilder().setGroup(GROUP).setEpoch(epoch).setGate(epoch).build());
   }
@@ -128,39 +139,157 @@ final class IdleReplicaTest implements IdlePeers {
   }
 
   private void stepUntilIdle() {
+    stepWhileBusy();
+    for (int i = 0; i < 3 && restNs() < LONG_NS; i++) {
+      step();
+      answer();
+    }
+    assertTrue(restNs() > LONG_NS, () -> "ns=" + restNs());
+  }
+
+  private void stepWhileBusy() {
     for (final long endNs = nowNs + TIMEOUT_NS; nowNs < endNs; ) {
       assertEquals(BUSY_NS, restNs());
       step();
-      answer();
+      while (unanswered > 0) {
+        answer();
+      }
     }
     sent.clear();
   }
 
-  @Test
-  void anIdleLeaderRestsUntilItsNextHeartbeat() {
-    leadUntilIdle();
-    for (int i = 0; i < 10; i++) {
+  /** Obeys until the leader is idle. */
+  private void obeyUntilIdle() {
+    obey();
+    for (final long endNs = nowNs + TIMEOUT_NS; nowNs < endNs; ) {
+      assertEquals(BUSY_NS, restNs());
       step();
-      answer();
-      assertTrue(restNs() > BUSY_NS, () -> "ns=" + restNs());
+      heartbeat(false);
+      hearNode();
     }
+    assertTrue(restNs() > LONG_NS, () -> "ns=" + restNs());
+  }
+
+  /** Time goes on until the node's heartbeats are to be seen to; whether one is silent then. */
+  private boolean beat() {
+    nowNs += heartbeats.restNs(nowNs);
+    heartbeats.plan(nowNs);
+    return heartbeats.work(List.of(), nowNs);
+  }
+
+  private void hearNode() {
+    heartbeats.onHeartbeat(OTHER, Heartbeat.newBuilder().setIntervalMillis(200).build(), nowNs);
+  }
+
+  private List<FailedReplica> failed() {
+    return List.of(FailedReplica.newBuilder().setGroup(GROUP).setEpoch(epoch).build());
+  }
+
+  @Test
+  void anIdleLeaderSaysSoAndThenItsNodeSpeaksForIt() {
+    leadUntilIdle();
+    assertEquals(1, sent.size());
+    assertFalse(sent.get(0).getBusy());
     sent.clear();
     final long beginNs = nowNs;
-    for (int i = 0; i < 10; i++) {
-      step();
-      answer();
+    for (int i = 1; i <= 20; i++) {
+      assertFalse(beat());
+      heartbeats.onAnswer(OTHER, nowNs);
+      assertEquals(i, sent.size(), "a heartbeat in each interval");
+      assertTrue(sent.get(i - 1).hasHeartbeat());
+      assertEquals(0, sent.get(i - 1).getGroup());
     }
-    assertEquals(10, sent.size(), "a cycle for each heartbeat");
-    assertEquals(10 * IDLE_NS, nowNs - beginNs);
-    assertFalse(sent.get(9).getBusy());
+    assertEquals(20 * BEAT_NS, nowNs - beginNs);
+    replica.drive();
+    assertTrue(restNs() > LONG_NS, "the member is not suspected");
+  }
+
+  @Test
+  void aMemberWhoseNodeDoesNotAnswerHeartbeatsIsTakenOut() {
+    leadUntilIdle();
+    replica.onCoordinated(() -> true);
+    final long heardNs = nowNs;
+    while (!beat()) {
+      assertTrue(nowNs < heardNs + LONG_NS);
+    }
+    assertEquals(heardNs + TIMEOUT_NS + 1, nowNs);
+    assertNull(replica.takeProposal());
+    replica.drive();
+    assertEquals(1, replica.takeProposal().proposed().getMembersCount());
+  }
+
+  /** It must not be suspected for the time of its idling, nor trusted for a time of its own. */
+  @Test
+  void theSilenceOfAMemberThatWasIdleCountsFromItsNodesLastHeartbeat() {
+    leadUntilIdle();
+    replica.onCoordinated(() -> true);
+    for (int i = 0; i < 20; i++) {
+      beat();
+      heartbeats.onAnswer(OTHER, nowNs);
+    }
+    final long heardNs = nowNs;
+    nowNs += BEAT_NS;
+    ask();
+    while (replica.takeProposal() == null) {
+      step();
+      assertTrue(nowNs < heardNs + LONG_NS);
+    }
+    assertTrue(nowNs > heardNs + TIMEOUT_NS, () -> "ns=" + (nowNs - heardNs));
+    assertTrue(nowNs <= heardNs + TIMEOUT_NS + BUSY_NS, () -> "ns=" + (nowNs - heardNs));
+  }
+
+  @Test
+  void aMemberThatItsNodeReportsIsTakenOutUnlessItAnswers() {
+    leadUntilIdle();
+    replica.onCoordinated(() -> true);
+    replica.onReported(OTHER, epoch - 1);
+    assertNull(replica.takeProposal(), "of another epoch");
+    replica.onReported(OTHER, epoch);
+    assertEquals(1, replica.takeProposal().proposed().getMembersCount());
+    replica.onProposed(Coordinator.Result.CONFLICT, null);
+    assertTrue(restNs() <= IDLE_NS, "it is asked itself");
+    answer();
+    nowNs += TIMEOUT_NS / 2;
+    replica.drive();
+    assertNull(replica.takeProposal());
+  }
+
+  @Test
+  void membersAreToldThatAnIdleLeaderLeavesItsEpoch() {
+    leadUntilIdle();
+    sent.clear();
+    replica.drop();
+    assertEquals(0, heartbeats.restNs(nowNs));
+    assertFalse(beat());
+    assertEquals(failed(), sent.get(0).getHeartbeat().getFailedList());
+    assertEquals(BEAT_NS, heartbeats.restNs(nowNs), "nobody relies on its node");
+  }
+
+  @Test
+  void anIdleLeaderIsToldThatAMemberLeavesItsEpoch() {
+    obeyUntilIdle();
+    hearNode();
+    assertEquals(List.of(), answers.get(answers.size() - 1).getHeartbeat().getFailedList());
+    replica.drop();
+    for (final List<FailedReplica> told : List.of(failed(), List.<FailedReplica>of())) {
+      hearNode();
+      assertEquals(told, answers.get(answers.size() - 1).getHeartbeat().getFailedList());
+    }
+  }
+
+  @Test
+  void aLeaderThatItsNodeReportsIsDead() {
+    obeyUntilIdle();
+    replica.onReported(OTHER, epoch - 1);
+    assertTrue(restNs() > LONG_NS, "of another epoch");
+    replica.onReported(OTHER, epoch);
+    assertEquals(BUSY_NS, restNs());
   }
 
   @Test
   void aReadEndsTheRestOfAnIdleLeader() {
     leadUntilIdle();
-    step();
-    answer();
-    assertEquals(nowNs + IDLE_NS, rest.begin(List.of(replica), nowNs, context.limits()));
+    assertEquals(nowNs + IDLE_NS, rest.begin(List.of(replica), nowNs, IDLE_NS));
     final int before = alarms;
     nowNs += 20 * MS;
     sent.clear();
@@ -188,17 +317,11 @@ final class IdleReplicaTest implements IdlePeers {
     epoch++;
     lead();
     stepUntilIdle();
-    step();
-    answer();
-    assertTrue(restNs() > BUSY_NS, () -> "ns=" + restNs());
   }
 
   @Test
   void aLeaderThatLacksAMemberDoesNotRest() {
     leadUntilIdle();
-    step();
-    answer();
-    assertTrue(restNs() > BUSY_NS, () -> "ns=" + restNs());
     replica.onDisconnected(OTHER);
     assertEquals(BUSY_NS, restNs());
   }
@@ -206,31 +329,47 @@ final class IdleReplicaTest implements IdlePeers {
   /** It would be taken for dead too late by the time of a heartbeat. */
   @Test
   void anIdleReplicaLooksWhenASilentNodeIsDead() {
-    leadUntilIdle();
+    lead();
+    stepWhileBusy();
+    nowNs += 2 * BUSY_NS; // between two heartbeats
+    replica.onAnswer(
+        OTHER,
+        MemberMessage.newBuilder()
+            .setGroup(GROUP)
+            .setEpoch(epoch)
+            .setGate(epoch)
+            .setUnasked(true)
+            .build());
     final long heardNs = nowNs;
-    while (replica.dueNs() <= heardNs + TIMEOUT_NS) {
+    while (replica.dueNs() <= heardNs + TIMEOUT_NS) { // no answer says that the member knows
       step();
     }
-    assertEquals(heardNs + TIMEOUT_NS + 1, replica.dueNs());
+    assertTrue(replica.dueNs() <= heardNs + TIMEOUT_NS + BUSY_NS);
+    step();
+    assertEquals(BUSY_NS, restNs(), "rests are no pauses");
   }
 
   @Test
-  void anIdleMemberRestsUntilItsLeaderIsDead() {
-    obey();
-    for (final long endNs = nowNs + TIMEOUT_NS; nowNs < endNs; ) {
-      assertEquals(BUSY_NS, restNs());
-      step();
-      heartbeat(false);
+  void anIdleMemberRestsUntilItsLeadersNodeIsDead() {
+    obeyUntilIdle();
+    for (int i = 0; i < 20; i++) {
+      nowNs += BEAT_NS;
+      heartbeats.plan(nowNs);
+      assertFalse(heartbeats.work(List.of(), nowNs));
+      hearNode();
+      replica.drive();
+      assertTrue(restNs() > LONG_NS, "the leader is not suspected");
     }
-    assertEquals(IDLE_NS, restNs());
     final long heardNs = nowNs;
-    for (int i = 1; i < 5; i++) {
-      step();
-      assertEquals(heardNs + i * IDLE_NS, nowNs);
+    while (!beat()) {
+      assertTrue(nowNs < heardNs + LONG_NS);
     }
-    step();
-    assertEquals(heardNs + TIMEOUT_NS, nowNs);
+    assertEquals(heardNs + TIMEOUT_NS + 1, nowNs);
+    replica.drive();
     assertEquals(BUSY_NS, restNs());
+    hearNode();
+    step();
+    assertTrue(restNs() > LONG_NS, "it lives");
   }
 
   @Test
@@ -240,29 +379,12 @@ final class IdleReplicaTest implements IdlePeers {
       nowNs += IDLE_NS;
       heartbeat(false);
     }
-    assertEquals(IDLE_NS, restNs());
+    assertTrue(restNs() > LONG_NS);
     heartbeat(true);
     assertEquals(BUSY_NS, restNs());
     nowNs += TIMEOUT_NS;
     heartbeat(false);
-    assertEquals(IDLE_NS, restNs());
-  }
-
-  @Test
-  void aRestAsPlannedIsNoPause() {
-    obey();
-    for (int i = 0; i < 10; i++) {
-      nowNs += IDLE_NS;
-      heartbeat(false);
-    }
-    final long heardNs = nowNs;
-    while (nowNs < heardNs + TIMEOUT_NS) {
-      step();
-    }
-    nowNs++;
-    replica.drive();
-    assertEquals(BUSY_NS, restNs(), "it looks for the end of the leader's node");
-    assertEquals(heardNs + TIMEOUT_NS + 1, nowNs);
+    assertTrue(restNs() > LONG_NS);
   }
 
   @Test
@@ -270,15 +392,13 @@ final class IdleReplicaTest implements IdlePeers {
     replica.drive();
     nowNs += TIMEOUT_NS;
     replica.drive();
-    assertEquals(IDLE_NS, restNs());
+    assertTrue(restNs() > LONG_NS);
   }
 
   /** The thread announces its rest before it looks at the due times: later ones end the rest. */
   @Test
   void aDueTimeIsSeenByTheThreadOrEndsItsRest() {
     leadUntilIdle();
-    step();
-    answer();
     final List<Replica> replicas =
         new ArrayList<>(List.of(replica)) {
           @Override
@@ -302,26 +422,30 @@ final class IdleReplicaTest implements IdlePeers {
           }
         };
     final int before = alarms;
-    rest.begin(replicas, nowNs, context.limits());
+    rest.begin(replicas, nowNs, IDLE_NS);
     assertEquals(before + 1, alarms);
   }
 
   @Test
   void aThreadThatWorksIsNotWoken() {
     leadUntilIdle();
-    step();
-    answer();
-    rest.begin(List.of(replica), nowNs, context.limits());
+    rest.begin(List.of(replica), nowNs, IDLE_NS);
     rest.work();
     final int before = alarms;
     ask();
     assertEquals(before, alarms);
-    assertEquals(nowNs + BUSY_NS, rest.begin(List.of(replica), nowNs, context.limits()));
+    assertEquals(nowNs + BUSY_NS, rest.begin(List.of(replica), nowNs, IDLE_NS));
   }
 
   @Override
   public boolean send(long node, LeaderMessage message) {
     sent.add(message);
+    unanswered++;
     return true;
+  }
+
+  @Override
+  public void answer(long leader, MemberMessage message) {
+    answers.add(message);
   }
 }

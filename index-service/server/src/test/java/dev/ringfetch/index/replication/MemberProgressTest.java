@@ -119,6 +119,38 @@ final class MemberProgressTest implements IdlePeers, MemberStore {
     assertEquals(-1, member.counted());
   }
 
+  /** No cycle was due while it lacked nothing. */
+  @Test
+  void aMemberThatWasIdleForLongIsNotStuck() {
+    final MemberProgress member = new MemberProgress(core, MEMBER.getId(), EPOCH, true, 0);
+    member.onAnswer(answer(0).build(), 0);
+    member.work(0, 0, 0);
+    append();
+    final long hourNs = 3_600_000_000_000L;
+    member.work(0, 0, hourNs);
+    assertFalse(member.isDiskStuck(hourNs));
+    assertFalse(member.isStuck(hourNs));
+    member.work(0, 0, hourNs + 2 * MemberProgress.DISK_NS);
+    assertTrue(member.isDiskStuck(hourNs + 2 * MemberProgress.DISK_NS));
+  }
+
+  /** It would not hear that the last records are committed. */
+  @Test
+  void aMemberThatHasNotAppliedAllIsNotIdle() {
+    final MemberProgress member = new MemberProgress(core, MEMBER.getId(), EPOCH, true, 0);
+    append();
+    member.work(0, 0, 0);
+    member.onAnswer(answer(1).build(), 0);
+    long nowNs = 2 * MemberProgress.DISK_NS;
+    for (final long applied : new long[] {0, 0, 1}) {
+      nowNs += MemberProgress.FULL_NS;
+      member.work(0, 0, nowNs); // sends a heartbeat
+      member.onAnswer(answer(1).setApplied(applied).build(), nowNs);
+      member.work(0, 0, nowNs);
+      assertEquals(applied == 1, member.idling().isIdle());
+    }
+  }
+
   /** Records may have been under way over the connection that has ended. */
   @Test
   void aMemberIsAskedWhatItHasAfterEachConnection() {

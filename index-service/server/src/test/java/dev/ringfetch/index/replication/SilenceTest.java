@@ -48,6 +48,29 @@ class SilenceTest {
   }
 
   @Test
+  void anIntervalIsNoGap() {
+    silence.interval(200 * MS);
+    hear(200 * MS, 2_000 * MS);
+    assertEquals(TIMEOUT_NS, silence.limitNs());
+    hear(400 * MS, 400 * MS);
+    assertEquals(4 * 250 * MS, silence.limitNs());
+    silence.interval(1_500 * MS); // of a node with a longer timeout
+    assertEquals(2 * 1_500 * MS, silence.limitNs());
+  }
+
+  @Test
+  void aTimeInWhichAnotherSilenceSpokeIsNoGap() {
+    hear(50 * MS, 100 * MS);
+    nowNs += 60_000 * MS;
+    silence.resume(nowNs - 200 * MS);
+    assertFalse(silence.isOver(nowNs));
+    silence.heard(nowNs + 300 * MS);
+    assertEquals(TIMEOUT_NS, silence.limitNs());
+    silence.resume(nowNs);
+    assertEquals(300 * MS, nowNs + 600 * MS - silence.heardNs(), "it was heard later");
+  }
+
+  @Test
   void theLimitHasALimit() {
     hear(400 * MS, 400 * MS);
     hear(1_500 * MS, 1_500 * MS);

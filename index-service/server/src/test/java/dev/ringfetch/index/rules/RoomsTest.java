@@ -96,7 +96,7 @@ final class RoomsTest {
           Map.entry("journal/Recovery.java", 535),
           Map.entry("partition/Write.java", 697),
           Map.entry("partition/WriteCycle.java", 627),
-          Map.entry("replication/ReplicaCycle.java", 647),
+          Map.entry("replication/ReplicaCycle.java", 639),
           Map.entry("replication/Replicas.java", 589),
           Map.entry("service/ClusterNode.java", 591),
           Map.entry("service/IndexMemory.java", 857),
