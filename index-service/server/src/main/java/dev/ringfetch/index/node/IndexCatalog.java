@@ -1,6 +1,5 @@
 package dev.ringfetch.index.node;
 
-import dev.ringfetch.index.host.ServedIndex;
 import dev.ringfetch.index.v1.DescribeClusterResponse;
 import dev.ringfetch.index.v1.Durability;
 import dev.ringfetch.index.v1.IndexDescription;
@@ -38,7 +37,8 @@ public interface IndexCatalog extends CatchUp {
   void checkElsewhere(String name) throws StatusException;
 
   /**
-   * Begins to create an index, unless there is one.
+   * Begins to create an index, unless there is one. Calls that come for one name meanwhile share
+   * the creation.
    *
    * @param kind HASH or ORDERED; if unspecified, a new one is ORDERED
    * @param durability of its writes; if unspecified, a new one has the server's default
@@ -46,14 +46,6 @@ public interface IndexCatalog extends CatchUp {
    * @param created is told, on any thread, once
    */
   void create(String name, IndexKind kind, Durability durability, int replicas, Created created);
-
-  /**
-   * Creates an ORDERED index for a write, unless there is one.
-   *
-   * @throws StatusException UNAVAILABLE where the creation takes a moment, in which it is under way
-   *     once; or as for {@link #create}
-   */
-  ServedIndex createForWrite(String name) throws StatusException;
 
   /** Drops an index, if there is one; as {@link #create}. */
   void drop(String name, Created dropped);

@@ -3,6 +3,9 @@ package dev.ringfetch.index.node;
 import dev.ringfetch.index.coordinator.Coordinator;
 import dev.ringfetch.index.host.ServedIndex;
 import dev.ringfetch.index.journal.IndexDefinition;
+import dev.ringfetch.index.replication.Replica;
+import dev.ringfetch.index.replication.ReplicaState;
+import dev.ringfetch.index.replication.ReplicaStatus;
 import dev.ringfetch.index.replication.Replicas;
 import dev.ringfetch.index.v1.Durability;
 import dev.ringfetch.index.v1.GroupState;
@@ -11,10 +14,10 @@ import dev.ringfetch.index.v1.Node;
 import io.grpc.Status;
 import io.grpc.StatusException;
 import java.util.ArrayList;
+import java.util.HashMap;
 import java.util.Iterator;
 import java.util.List;
-import java.util.Set;
-import java.util.concurrent.ConcurrentHashMap;
+import java.util.Map;
 import java.util.concurrent.Executor;
 import java.util.concurrent.TimeUnit;
 import java.util.function.Consumer;
@@ -36,17 +39,21 @@ public final class IndexCreations {
   private final int replicaCount;
   private final Executor node;
 
-  /** Names of indexes that are created for writes. */
-  private final Set<String> createdForWrites = ConcurrentHashMap.newKeySet();
-
   // Of the node's thread.
+
+  /** Requests for indexes whose creation the coordinator has not answered, by name. */
+  private final Map<String, List<Request>> asked = new HashMap<>();
 
   /** Creations whose groups do not serve yet. */
   private final List<Request> waiting = new ArrayList<>();
 
   /** A creation that waits until the group serves. */
   private record Request(
-      NewGroups.Wanted wanted, boolean done, IndexCatalog.Created told, long endNs) {}
+      NewGroups.Wanted wanted, boolean done, IndexCatalog.Created told, long endNs) {
+    Request answered(boolean isCreated) {
+      return new Request(wanted, isCreated, told, endNs);
+    }
+  }
 
   /**
    * Creates it.
@@ -90,30 +97,24 @@ public final class IndexCreations {
                 new NewGroups.Wanted(name, kind, durability, count == 0 ? replicaCount : count),
                 told);
           } catch (RuntimeException e) {
+            asked.remove(name);
             told.onEnd(0, false, noAnswer(name));
             throw e;
           }
         });
   }
 
-  /** As {@link IndexCatalog#createForWrite}. */
-  public void createForWrite(String index) {
-    if (createdForWrites.add(index)) {
-      create(
-          index,
-          IndexKind.INDEX_KIND_UNSPECIFIED,
-          Durability.DURABILITY_UNSPECIFIED,
-          0,
-          (incarnation, created, failure) -> createdForWrites.remove(index));
-    }
-  }
-
   private void begin(NewGroups.Wanted wanted, IndexCatalog.Created told) {
     final String index = wanted.name();
     final GroupState known = replicas.state(index);
-    final long endNs = System.nanoTime() + REQUEST_LIMIT_NS;
+    final Request request = new Request(wanted, false, told, System.nanoTime() + REQUEST_LIMIT_NS);
     if (known != null) {
-      await(new Request(wanted, false, told, endNs), known);
+      await(request, known);
+      return;
+    }
+    final List<Request> others = asked.get(index);
+    if (others != null) {
+      others.add(request);
       return;
     }
     if (replicas.states().size() >= ServedIndex.MAX_INDEXES) {
@@ -141,15 +142,19 @@ public final class IndexCreations {
       told.onEnd(0, false, noAnswer(index));
       return;
     }
+    asked.put(index, new ArrayList<>(List.of(request)));
     coordinator.create(
         groups.first(
             new NewGroups.Wanted(index, wanted.kind(), durability, wanted.replicas()), chosen),
         (result, state) -> {
-          if (state == null) {
-            told.onEnd(0, false, noAnswer(index));
-          } else {
-            final boolean done = result == Coordinator.Result.DONE;
-            await(new Request(wanted, done, told, endNs), state);
+          boolean isCreated = result == Coordinator.Result.DONE; // by the first one
+          for (final Request each : asked.remove(index)) {
+            if (state == null) {
+              each.told.onEnd(0, false, noAnswer(index));
+            } else {
+              await(each.answered(isCreated), state);
+            }
+            isCreated = false;
           }
         });
   }
@@ -190,8 +195,19 @@ public final class IndexCreations {
         });
   }
 
-  private static boolean serves(GroupState group) {
-    return group.hasEstablished() && !group.hasWon();
+  /** Whether a group serves; where this node leads it, its index takes calls then. */
+  private boolean serves(GroupState group) {
+    if (!group.hasEstablished() || group.hasWon()) {
+      return false;
+    }
+    final Replica own = replicas.find(group.getGroup());
+    if (own == null) {
+      return true;
+    }
+    final ReplicaStatus status = own.status();
+    return status.group() != null
+        && status.group().getVersion() >= group.getVersion()
+        && status.state() != ReplicaState.ADOPTING;
   }
 
   private static void tellCreated(Request request, GroupState state) {
@@ -247,6 +263,8 @@ public final class IndexCreations {
 
   /** Gives the creations up that wait. On the node's thread, at its end. */
   public void close() {
+    asked.values().forEach(waiting::addAll);
+    asked.clear();
     waiting.forEach(request -> request.told.onEnd(0, false, noAnswer(request.wanted.name())));
     waiting.clear();
   }

@@ -6,7 +6,6 @@ import dev.ringfetch.index.direct.NodeAddress;
 import dev.ringfetch.index.disk.HostDisk;
 import dev.ringfetch.index.grant.NodeGates;
 import dev.ringfetch.index.host.BackgroundThreads;
-import dev.ringfetch.index.host.ServedIndex;
 import dev.ringfetch.index.journal.IndexDefinition;
 import dev.ringfetch.index.log.GroupStore;
 import dev.ringfetch.index.log.NodeRecovery;
@@ -538,7 +537,9 @@ public final class ClusterNode implements ClusterMembership {
         }
         return;
       }
-      throw LostGroups.elsewhere(group, self.getId(), replicas.living());
+      if (group.hasEstablished()) { // else it is being created, and nothing was acknowledged
+        throw LostGroups.elsewhere(group, self.getId(), replicas.living());
+      }
     }
 
     @Override
@@ -555,14 +556,6 @@ public final class ClusterNode implements ClusterMembership {
     public void create(
         String index, IndexKind kind, Durability durability, int count, Created created) {
       creations.create(index, kind, durability, count, created);
-    }
-
-    @Override
-    public ServedIndex createForWrite(String index) throws StatusException {
-      creations.createForWrite(index);
-      throw Status.UNAVAILABLE
-          .withDescription("the index is created now; send again: index=" + index)
-          .asException();
     }
 
     @Override

@@ -94,6 +94,7 @@ public final class IndexService implements IndexGrpc.AsyncService, BindableServi
   private final Outcomes outcomes;
   private final RangeCalls ranges;
   private final RequestNumbers numbers;
+  private final IndexLookup lookup;
 
   /** Serves these indexes, which others may use at the same time. */
   public IndexService(Indexes indexes) {
@@ -101,6 +102,7 @@ public final class IndexService implements IndexGrpc.AsyncService, BindableServi
     this.outcomes = indexes.memory().statuses();
     this.ranges = new RangeCalls(outcomes, indexes.memory().scanners());
     this.numbers = new RequestNumbers(indexes);
+    this.lookup = new IndexLookup(indexes);
   }
 
   @Override
@@ -119,7 +121,7 @@ public final class IndexService implements IndexGrpc.AsyncService, BindableServi
       if (needsNoBarrier(index)) {
         get(index, request, responses);
       } else {
-        read(
+        lookup.read(
             request.getIndex(),
             responses,
             led -> {
@@ -145,7 +147,7 @@ public final class IndexService implements IndexGrpc.AsyncService, BindableServi
       default ->
           new ReadCall<>(
                   List.of(key),
-                  () -> indexToRead(request.getIndex()),
+                  () -> lookup.known(request.getIndex()),
                   outcomes,
                   responses,
                   call -> call.index() == null ? ABSENT : got(call.index(), call.entry(0)))
@@ -170,7 +172,7 @@ public final class IndexService implements IndexGrpc.AsyncService, BindableServi
       if (needsNoBarrier(indexes.find(request.getIndex()))) {
         readAll(request, responses);
       } else {
-        read(request.getIndex(), responses, index -> readAll(request, responses));
+        lookup.read(request.getIndex(), responses, index -> readAll(request, responses));
       }
     } catch (StatusException e) {
       responses.onError(e);
@@ -181,7 +183,7 @@ public final class IndexService implements IndexGrpc.AsyncService, BindableServi
       throws StatusException {
     new ReadCall<>(
             request.getKeysList(),
-            () -> indexToRead(request.getIndex()),
+            () -> lookup.known(request.getIndex()),
             outcomes,
             responses,
             IndexService::gotAll)
@@ -218,7 +220,7 @@ public final class IndexService implements IndexGrpc.AsyncService, BindableServi
       if (found != null) {
         put(found, request, responses);
       } else {
-        whenKnown(request.getIndex(), responses, known -> put(known, request, responses));
+        lookup.whenKnown(request.getIndex(), responses, known -> put(known, request, responses));
       }
     } catch (StatusException e) {
       responses.onError(e);
@@ -231,10 +233,13 @@ public final class IndexService implements IndexGrpc.AsyncService, BindableServi
     if (client != null) {
       numbers.checkIncarnation(request.getNumber(), found);
     }
-    final ServedIndex index = found != null ? found : indexes.findOrCreate(request.getIndex());
+    if (found == null) {
+      lookup.whenCreated(request.getIndex(), responses, index -> put(index, request, responses));
+      return;
+    }
     submit(
-        index,
-        new Write(new WriteCall<>(index, outcomes, responses, IndexService::written))
+        found,
+        new Write(new WriteCall<>(found, outcomes, responses, IndexService::written))
             .put(request.getKey(), request.getValue())
             .ttl(request.getTtlMs())
             .numbered(client, request.getNumber().getNumber()));
@@ -248,7 +253,7 @@ public final class IndexService implements IndexGrpc.AsyncService, BindableServi
       if (found != null) {
         delete(found, request, responses);
       } else {
-        whenKnown(request.getIndex(), responses, known -> delete(known, request, responses));
+        lookup.whenKnown(request.getIndex(), responses, known -> delete(known, request, responses));
       }
     } catch (StatusException e) {
       responses.onError(e);
@@ -290,7 +295,8 @@ public final class IndexService implements IndexGrpc.AsyncService, BindableServi
       if (found != null) {
         compareAndSet(found, request, responses);
       } else {
-        whenKnown(request.getIndex(), responses, known -> compareAndSet(known, request, responses));
+        lookup.whenKnown(
+            request.getIndex(), responses, known -> compareAndSet(known, request, responses));
       }
     } catch (StatusException e) {
       responses.onError(e);
@@ -313,7 +319,9 @@ public final class IndexService implements IndexGrpc.AsyncService, BindableServi
       }
     }
     if (index == null && expected == 0) {
-      index = indexes.findOrCreate(request.getIndex());
+      lookup.whenCreated(
+          request.getIndex(), responses, created -> compareAndSet(created, request, responses));
+      return;
     }
     if (index == null) {
       WriteCall.answer(responses, CompareAndSetResponse.getDefaultInstance());
@@ -364,7 +372,8 @@ public final class IndexService implements IndexGrpc.AsyncService, BindableServi
       if (found != null) {
         batchPut(found, request, responses);
       } else {
-        whenKnown(request.getIndex(), responses, known -> batchPut(known, request, responses));
+        lookup.whenKnown(
+            request.getIndex(), responses, known -> batchPut(known, request, responses));
       }
     } catch (StatusException e) {
       responses.onError(e);
@@ -379,8 +388,12 @@ public final class IndexService implements IndexGrpc.AsyncService, BindableServi
     if (client != null) {
       numbers.checkIncarnation(request.getNumber(), found);
     }
-    final ServedIndex index = found != null ? found : indexes.findOrCreate(request.getIndex());
-    new BatchPutCall(request, client, index, outcomes, responses).submit();
+    if (found == null) {
+      lookup.whenCreated(
+          request.getIndex(), responses, index -> batchPut(index, request, responses));
+      return;
+    }
+    new BatchPutCall(request, client, found, outcomes, responses).submit();
   }
 
   @Override
@@ -395,14 +408,15 @@ public final class IndexService implements IndexGrpc.AsyncService, BindableServi
 
   private void scan(ScanRequest request, StreamObserver<ScanResponse> responses, boolean all) {
     final CallSignals<ScanResponse> signals = new CallSignals<>(responses);
-    whenKnown(request.getIndex(), responses, index -> ranges.scan(index, request, signals, all));
+    lookup.whenKnown(
+        request.getIndex(), responses, index -> ranges.scan(index, request, signals, all));
   }
 
   @Override
   public void deleteRange(
       DeleteRangeRequest request, StreamObserver<DeleteRangeResponse> responses) {
     final CallSignals<DeleteRangeResponse> signals = new CallSignals<>(responses);
-    whenKnown(
+    lookup.whenKnown(
         request.getIndex(),
         responses,
         found -> {
@@ -418,10 +432,11 @@ public final class IndexService implements IndexGrpc.AsyncService, BindableServi
   @Override
   public void count(CountRequest request, StreamObserver<CountResponse> responses) {
     if (Ranges.isAll(request.getRange())) {
-      read(request.getIndex(), responses, index -> count(index, responses));
+      lookup.read(request.getIndex(), responses, index -> count(index, responses));
     } else {
       final CallSignals<CountResponse> signals = new CallSignals<>(responses);
-      whenKnown(request.getIndex(), responses, index -> ranges.count(index, request, signals));
+      lookup.whenKnown(
+          request.getIndex(), responses, index -> ranges.count(index, request, signals));
     }
   }
 
@@ -443,7 +458,7 @@ public final class IndexService implements IndexGrpc.AsyncService, BindableServi
   @Override
   public void watch(WatchRequest request, StreamObserver<WatchResponse> responses) {
     final CallSignals<WatchResponse> signals = new CallSignals<>(responses);
-    whenKnown(
+    lookup.whenKnown(
         request.getIndex(), responses, index -> indexes.watches().watch(index, request, signals));
   }
 
@@ -453,11 +468,12 @@ public final class IndexService implements IndexGrpc.AsyncService, BindableServi
         request.getIndex(),
         responses,
         found -> {
-          final ServedIndex index =
-              found != null || !indexes.catalog().isOfCluster()
-                  ? found
-                  : indexes.findOrCreate(request.getIndex());
-          numbers.open(index, request, responses);
+          if (found != null || !indexes.catalog().isOfCluster()) {
+            numbers.open(found, request, responses);
+          } else {
+            lookup.whenCreated(
+                request.getIndex(), responses, index -> numbers.open(index, request, responses));
+          }
         });
   }
 
@@ -471,7 +487,7 @@ public final class IndexService implements IndexGrpc.AsyncService, BindableServi
   private void findClients(
       String name, StreamObserver<?> responses, CatchUp.Use<ServedIndex> call) {
     if (indexes.catalog().isOfCluster()) {
-      whenKnown(name, responses, call);
+      lookup.whenKnown(name, responses, call);
     } else {
       CatchUp.carryOut(() -> call.take(null), responses::onError);
     }
@@ -479,7 +495,7 @@ public final class IndexService implements IndexGrpc.AsyncService, BindableServi
 
   @Override
   public void describe(DescribeRequest request, StreamObserver<DescribeResponse> responses) {
-    read(
+    lookup.read(
         request.getIndex(),
         responses,
         index ->
@@ -505,65 +521,6 @@ public final class IndexService implements IndexGrpc.AsyncService, BindableServi
   /** True if a read of this index may look at the store at once; calls look here first. */
   private static boolean needsNoBarrier(ServedIndex index) {
     return index != null && !index.needsBarrier();
-  }
-
-  /**
-   * Reads, and first finds out, where the index is replicated, that this node leads it still.
-   *
-   * @param reading finds its index again if it has to
-   */
-  private void read(String name, StreamObserver<?> responses, CatchUp.Use<ServedIndex> reading) {
-    whenKnown(
-        name,
-        responses,
-        index -> {
-          if (index == null || !index.needsBarrier()) {
-            reading.take(index);
-            return;
-          }
-          index
-              .leadership()
-              .barrier()
-              .confirm(
-                  leads ->
-                      CatchUp.carryOut(
-                          () -> {
-                            if (!leads) {
-                              throw Outcomes.dropped(index).asException();
-                            }
-                            reading.take(index);
-                          },
-                          responses::onError));
-        });
-  }
-
-  /**
-   * Finds the index of a call, null if there is none. A node of a cluster that knows of none by
-   * that name asks the coordinator first: the index may have been created a moment ago. Calls that
-   * are made often look for their index themselves first, without an object for the rest of them.
-   */
-  private void whenKnown(String name, StreamObserver<?> responses, CatchUp.Use<ServedIndex> call) {
-    CatchUp.whenKnown(indexes.catalog(), () -> indexToRead(name), call, responses::onError);
-  }
-
-  /**
-   * The index of that name, or null if there is none, as far as this node knows.
-   *
-   * @throws StatusException if another node leads it, or it is unknown whether there is one
-   */
-  private @Nullable ServedIndex indexToRead(String name) throws StatusException {
-    final ServedIndex found = indexes.find(name);
-    if (found == null) {
-      // Only here: a name under which there is an index was checked when that was created.
-      RequestLimits.checkIndexName(name);
-      indexes.checkStarted();
-      final ServedIndex started = indexes.find(name); // it may have started between the two
-      if (started == null) {
-        indexes.catalog().checkElsewhere(name.isEmpty() ? Indexes.DEFAULT_NAME : name);
-      }
-      return started;
-    }
-    return found;
   }
 
   private void submit(ServedIndex index, Write write) throws StatusException {

@@ -322,16 +322,6 @@ public final class Indexes implements AutoCloseable {
     return new TreeMap<>(indexes).values();
   }
 
-  /**
-   * Returns the index of that name, which is created, as an ORDERED one, if there is none.
-   *
-   * @throws StatusException as {@link IndexCatalog#createForWrite} does
-   */
-  ServedIndex findOrCreate(String name) throws StatusException {
-    final ServedIndex found = find(name);
-    return found != null ? found : catalog.createForWrite(name);
-  }
-
   /** Describes an index. */
   IndexDescription describe(ServedIndex index) {
     return IndexDescription.newBuilder()

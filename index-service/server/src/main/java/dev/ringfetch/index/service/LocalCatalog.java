@@ -92,12 +92,6 @@ final class LocalCatalog implements IndexCatalog {
   }
 
   @Override
-  public ServedIndex createForWrite(String name) throws StatusException {
-    return create(name, IndexKind.INDEX_KIND_UNSPECIFIED, Durability.DURABILITY_UNSPECIFIED)
-        .index();
-  }
-
-  @Override
   public void drop(String name, Created told) {
     try {
       if (!drop(name, dropped -> end(dropped, true, told))) {

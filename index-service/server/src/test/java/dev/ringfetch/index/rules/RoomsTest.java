@@ -100,7 +100,7 @@ final class RoomsTest {
           Map.entry("replication/Replicas.java", 589),
           Map.entry("service/ClusterNode.java", 591),
           Map.entry("service/IndexMemory.java", 857),
-          Map.entry("service/IndexService.java", 575));
+          Map.entry("service/IndexService.java", 529));
 
   private final JavaClasses classes = new ClassFileImporter().importPath(Path.of("target/classes"));
 

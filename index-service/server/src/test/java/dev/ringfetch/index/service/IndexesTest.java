@@ -28,12 +28,20 @@ import org.junit.jupiter.api.io.TempDir;
 class IndexesTest {
   private final Indexes indexes = new Indexes(IndexMemory.ofProcess(256L << 20));
 
+  /** The index of a name, created as an ORDERED one unless there is one. */
+  private ServedIndex created(String name) throws StatusException {
+    return indexes
+        .local()
+        .create(name, IndexKind.INDEX_KIND_UNSPECIFIED, Durability.DURABILITY_UNSPECIFIED)
+        .index();
+  }
+
   @Test
   void emptyNameIsTheDefaultIndex() throws StatusException {
     assertNotNull(indexes.find(""));
     assertSame(indexes.find(""), indexes.find("default"));
-    assertSame(indexes.find(""), indexes.findOrCreate("default"));
-    assertSame(indexes.find(""), indexes.findOrCreate(""));
+    assertSame(indexes.find(""), created("default"));
+    assertSame(indexes.find(""), created(""));
   }
 
   @Test
@@ -44,11 +52,11 @@ class IndexesTest {
 
   @Test
   void namesAreApart() throws StatusException {
-    final ServedIndex a = indexes.findOrCreate("a");
-    assertNotSame(a, indexes.findOrCreate("b"));
+    final ServedIndex a = created("a");
+    assertNotSame(a, created("b"));
     assertNotSame(a, indexes.find(""));
     assertSame(a, indexes.find("a"));
-    assertSame(a, indexes.findOrCreate("a"));
+    assertSame(a, created("a"));
   }
 
   @Test
@@ -93,7 +101,7 @@ class IndexesTest {
   @Test
   void droppedIndexIsNotFoundAndANewOneIsEmpty() throws Exception {
     final ByteString key = ByteString.copyFromUtf8("key");
-    final ServedIndex first = indexes.findOrCreate("a");
+    final ServedIndex first = created("a");
     new BlockingIndex(first).put(key, key);
     final ServedIndex.LocalReader reader = first.reader();
     assertEquals(ReadResult.FOUND, reader.read(key));
@@ -104,7 +112,7 @@ class IndexesTest {
     assertFalse(indexes.local().drop("a", dropped::add));
     assertEquals(ReadResult.CLOSED, reader.read(key));
 
-    final ServedIndex second = indexes.findOrCreate("a");
+    final ServedIndex second = created("a");
     assertNotEquals(first.incarnation(), second.incarnation());
     assertNull(new BlockingIndex(second).get(key));
     assertEquals(ReadResult.CLOSED, reader.read(key), "its memory may be used again by now");
@@ -114,7 +122,7 @@ class IndexesTest {
   void memoryOfDroppedIndexesIsUsedAgain() throws Exception {
     final ByteString value = ByteString.copyFrom(new byte[100_000]);
     for (int round = 0; round < 200; round++) { // twice the budget
-      final BlockingIndex index = new BlockingIndex(indexes.findOrCreate("a"));
+      final BlockingIndex index = new BlockingIndex(created("a"));
       for (int i = 0; i < 25; i++) {
         index.put(ByteString.copyFromUtf8("key" + i), value);
       }

@@ -9,7 +9,6 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import com.google.protobuf.ByteString;
 import dev.ringfetch.index.host.Leadership;
-import dev.ringfetch.index.host.ServedIndex;
 import dev.ringfetch.index.journal.IndexDefinition;
 import dev.ringfetch.index.journal.JournalRecord;
 import dev.ringfetch.index.journal.SnapshotRecords;
@@ -109,6 +108,7 @@ final class LedIndexTest {
   /** Where the index is led, while this node does not. */
   private static final class Elsewhere implements IndexCatalog {
     private final List<String> created = new ArrayList<>();
+    private final Queue<Created> creation = new ArrayDeque<>();
     private final BlockingQueue<Synced> synced = new LinkedBlockingQueue<>();
     private volatile boolean knows = true;
     private boolean fails;
@@ -139,12 +139,7 @@ final class LedIndexTest {
     public void create(
         String name, IndexKind kind, Durability durability, int replicas, Created told) {
       created.add(name);
-    }
-
-    @Override
-    public ServedIndex createForWrite(String name) throws StatusException {
-      created.add(name);
-      throw Status.UNAVAILABLE.asException();
+      creation.add(told);
     }
 
     @Override
@@ -664,15 +659,33 @@ final class LedIndexTest {
   }
 
   @Test
-  void aWriteToAnUnknownIndexBeginsItsCreation() throws Exception {
-    lead(IndexKind.HASH);
-    final Answer<PutResponse> answer =
-        call(
-            service::put,
-            PutRequest.newBuilder().setIndex("new").setKey(KEY).setValue(VALUE).build());
+  void aWriteToAnUnknownIndexWaitsForItsCreation() throws Exception {
+    serve();
+    elsewhere.knows = false;
+    final Answer<PutResponse> answer = put(null);
     elsewhere.synced.remove().onEnd(null);
-    assertEquals(Status.Code.UNAVAILABLE, answer.code());
-    assertEquals(List.of("new"), elsewhere.created);
+    assertEquals(List.of(NAME), elsewhere.created);
+    assertFalse(answer.ended);
+    beginToLead(IndexKind.HASH, 0);
+    elsewhere.creation.remove().onEnd(5, true, null);
+    assertEquals(Status.Code.OK, answer.code());
+    assertTrue(answer.response.getCreated());
+  }
+
+  @Test
+  void aWriteThatCannotCreateItsIndexSaysWhy() throws Exception {
+    serve();
+    elsewhere.knows = false;
+    for (final boolean isDropped : new boolean[] {true, false}) { // at once, or not created
+      final Answer<PutResponse> answer = put(null);
+      elsewhere.synced.remove().onEnd(null);
+      elsewhere
+          .creation
+          .remove()
+          .onEnd(5, isDropped, isDropped ? null : Status.RESOURCE_EXHAUSTED.asException());
+      assertEquals(
+          isDropped ? Status.Code.UNAVAILABLE : Status.Code.RESOURCE_EXHAUSTED, answer.code());
+    }
   }
 
   @Test

@@ -1,0 +1,113 @@
+package dev.ringfetch.index.service;
+
+import dev.ringfetch.index.call.Outcomes;
+import dev.ringfetch.index.call.RequestLimits;
+import dev.ringfetch.index.host.ServedIndex;
+import dev.ringfetch.index.node.CatchUp;
+import dev.ringfetch.index.v1.Durability;
+import dev.ringfetch.index.v1.IndexKind;
+import io.grpc.Status;
+import io.grpc.StatusException;
+import io.grpc.stub.StreamObserver;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * The lookup of the index that a call names: asks the coordinator where this node does not know of
+ * it, confirms that the node leads it, and creates it. A step of a call that throws ends the call.
+ *
+ * <p>Safe for use by many threads; no method waits.
+ */
+final class IndexLookup {
+  private final Indexes indexes;
+
+  IndexLookup(Indexes indexes) {
+    this.indexes = indexes;
+  }
+
+  /**
+   * Reads, and first finds out, where the index is replicated, that this node leads it still.
+   *
+   * @param reading finds its index again if it has to
+   */
+  void read(String name, StreamObserver<?> responses, CatchUp.Use<ServedIndex> reading) {
+    whenKnown(
+        name,
+        responses,
+        index -> {
+          if (index == null || !index.needsBarrier()) {
+            reading.take(index);
+            return;
+          }
+          index
+              .leadership()
+              .barrier()
+              .confirm(
+                  leads ->
+                      CatchUp.carryOut(
+                          () -> {
+                            if (!leads) {
+                              throw Outcomes.dropped(index).asException();
+                            }
+                            reading.take(index);
+                          },
+                          responses::onError));
+        });
+  }
+
+  /**
+   * Finds the index of a call, null if there is none. A node of a cluster that knows of none by
+   * that name asks the coordinator first: the index may have been created a moment ago. Calls that
+   * are made often look for their index themselves first, without an object for the rest of them.
+   */
+  void whenKnown(String name, StreamObserver<?> responses, CatchUp.Use<ServedIndex> call) {
+    CatchUp.whenKnown(indexes.catalog(), () -> known(name), call, responses::onError);
+  }
+
+  /** Creates the index of a write, as an ORDERED one, and goes on when it takes calls. */
+  void whenCreated(String name, StreamObserver<?> responses, CatchUp.Use<ServedIndex> call) {
+    indexes
+        .catalog()
+        .create(
+            name,
+            IndexKind.INDEX_KIND_UNSPECIFIED,
+            Durability.DURABILITY_UNSPECIFIED,
+            0,
+            (incarnation, created, failure) -> {
+              if (failure != null) {
+                responses.onError(failure);
+              } else {
+                CatchUp.carryOut(() -> call.take(createdIndex(name)), responses::onError);
+              }
+            });
+  }
+
+  private ServedIndex createdIndex(String name) throws StatusException {
+    final ServedIndex created = known(name);
+    if (created == null) {
+      throw Status.UNAVAILABLE
+          .withDescription("the index was dropped meanwhile; send again: index=" + name)
+          .asException();
+    }
+    return created;
+  }
+
+  /**
+   * The index of that name, or null if there is none, as far as this node knows.
+   *
+   * @throws StatusException if another node leads it, or it is unknown whether there is one
+   */
+  @Nullable ServedIndex known(String name) throws StatusException {
+    final ServedIndex found = indexes.find(name);
+    if (found == null) {
+      // Only here: a name under which there is an index was checked when that was created.
+      RequestLimits.checkIndexName(name);
+      indexes.checkStarted();
+      final ServedIndex started = indexes.find(name); // it may have started between the two
+      if (started == null) {
+        indexes.catalog().checkElsewhere(name.isEmpty() ? Indexes.DEFAULT_NAME : name);
+      }
+      return started;
+    }
+    return found;
+  }
+}
