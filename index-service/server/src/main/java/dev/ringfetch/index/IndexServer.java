@@ -1,6 +1,5 @@
 package dev.ringfetch.index;
 
-import dev.ringfetch.index.data.DataDirectory;
 import dev.ringfetch.index.service.ClusterAddress;
 import dev.ringfetch.index.service.ClusterMembership;
 import dev.ringfetch.index.service.ClusterNode;
@@ -310,16 +309,9 @@ public final class IndexServer implements Callable<Integer> {
   }
 
   private ClusterNode join(Indexes indexes) throws IOException {
-    final ClusterAddress address = new ClusterAddress(cluster);
     final ClusterNode node;
     try {
-      node =
-          new ClusterNode(
-              indexes,
-              address.open(indexes),
-              address.isLocal() ? 1 : replicas,
-              DataDirectory.bootId(),
-              shmDirectory);
+      node = new ClusterAddress(cluster).node(indexes, replicas, shmDirectory);
     } catch (IllegalArgumentException e) {
       throw new ParameterException(spec.commandLine(), "--cluster: " + e.getMessage(), e);
     }

@@ -5,7 +5,7 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import com.google.protobuf.ByteString;
 import dev.ringfetch.index.v1.CreateIndexRequest;
-import dev.ringfetch.index.v1.DropIndexRequest;
+import dev.ringfetch.index.v1.DescribeRequest;
 import dev.ringfetch.index.v1.Durability;
 import dev.ringfetch.index.v1.GetRequest;
 import dev.ringfetch.index.v1.IndexAdminGrpc;
@@ -135,11 +135,14 @@ final class LocalClusterTest {
 
     start();
     durable.forEach(level -> assertHas(level, 2 * KEYS));
-    final DropIndexRequest lost =
-        DropIndexRequest.newBuilder().setIndex(name(Durability.MEMORY)).build();
-    assertTrue(onceItServes(() -> admin.dropIndex(lost)).getExisted());
-    create(Durability.MEMORY);
+    create(Durability.MEMORY); // it ended with its process
     put(Durability.MEMORY, 0);
     assertHas(Durability.MEMORY, KEYS);
+    assertEquals(IndexKind.HASH, kind("default"));
+  }
+
+  private IndexKind kind(String name) {
+    final DescribeRequest request = DescribeRequest.newBuilder().setIndex(name).build();
+    return onceItServes(() -> index.describe(request)).getIndex().getKind();
   }
 }

@@ -4,8 +4,6 @@ import dev.ringfetch.index.coordinator.Coordinator;
 import dev.ringfetch.index.host.ServedIndex;
 import dev.ringfetch.index.journal.IndexDefinition;
 import dev.ringfetch.index.replication.Replica;
-import dev.ringfetch.index.replication.ReplicaState;
-import dev.ringfetch.index.replication.ReplicaStatus;
 import dev.ringfetch.index.replication.Replicas;
 import dev.ringfetch.index.v1.Durability;
 import dev.ringfetch.index.v1.GroupState;
@@ -201,13 +199,8 @@ public final class IndexCreations {
       return false;
     }
     final Replica own = replicas.find(group.getGroup());
-    if (own == null) {
-      return true;
-    }
-    final ReplicaStatus status = own.status();
-    return status.group() != null
-        && status.group().getVersion() >= group.getVersion()
-        && status.state() != ReplicaState.ADOPTING;
+    final GroupState seen = own == null ? group : own.status().group();
+    return seen != null && seen.getVersion() >= group.getVersion();
   }
 
   private static void tellCreated(Request request, GroupState state) {

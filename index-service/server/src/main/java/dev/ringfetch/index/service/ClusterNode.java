@@ -19,6 +19,7 @@ import dev.ringfetch.index.node.IndexCreations;
 import dev.ringfetch.index.node.LostGroups;
 import dev.ringfetch.index.node.NewGroups;
 import dev.ringfetch.index.node.NodeQuestions;
+import dev.ringfetch.index.node.OnlyNode;
 import dev.ringfetch.index.node.StopFiles;
 import dev.ringfetch.index.peers.FabricMemory;
 import dev.ringfetch.index.peers.GrpcPeers;
@@ -113,6 +114,7 @@ public final class ClusterNode implements ClusterMembership {
   private final BackgroundThreads remover = new BackgroundThreads("index-stop-remover");
   private volatile boolean closed;
   private boolean isHandedOver; // of the thread that ends the node
+  private @Nullable OnlyNode only; // null: there may be other nodes
   private volatile boolean woken;
   private final CompletableFuture<Void> ended = new CompletableFuture<>(); // the thread
   private final CompletableFuture<Void> handedOver = new CompletableFuture<>();
@@ -232,10 +234,13 @@ public final class ClusterNode implements ClusterMembership {
     return this;
   }
 
-  /**
-   * Sets the time without a message after which a node is taken for dead; see {@link
-   * Replicas.Context#nodeTimeout}. Called before the start.
-   */
+  /** Says that there is never another node; see {@link OnlyNode}. Called before the start. */
+  ClusterNode only() {
+    only = new OnlyNode(replicas, coordinator, creations, stops);
+    return this;
+  }
+
+  /** As {@link Replicas.Context#nodeTimeout}. Called before the start. */
   public ClusterNode nodeTimeout(Duration timeout) {
     context.nodeTimeout(timeout);
     peers.nodeTimeout(timeout);
@@ -282,7 +287,7 @@ public final class ClusterNode implements ClusterMembership {
     }
     final NodeAdmission admission = new NodeAdmission(indexes.memory().data(), refused);
     execute(() -> coordinator.announce(self.toBuilder().setAddress(address).build(), admission));
-    contact = new CoordinatorContact(onReached);
+    contact = new CoordinatorContact(only == null ? onReached : () -> only.start(onReached));
     thread.start();
   }
 

@@ -1,0 +1,163 @@
+package dev.ringfetch.index.service;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import com.google.protobuf.ByteString;
+import dev.ringfetch.index.FirstAnswer;
+import dev.ringfetch.index.v1.CreateIndexRequest;
+import dev.ringfetch.index.v1.CreateIndexResponse;
+import dev.ringfetch.index.v1.DropIndexRequest;
+import dev.ringfetch.index.v1.DropIndexResponse;
+import dev.ringfetch.index.v1.Durability;
+import dev.ringfetch.index.v1.GroupDescription;
+import dev.ringfetch.index.v1.IndexKind;
+import dev.ringfetch.index.v1.PutRequest;
+import dev.ringfetch.index.v1.PutResponse;
+import java.io.IOException;
+import java.net.URI;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.Arrays;
+import java.util.Comparator;
+import java.util.List;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.TimeUnit;
+import java.util.stream.Stream;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.api.io.TempDir;
+
+/** The starts of a node that is alone in its cluster for good. */
+@Timeout(120)
+final class OnlyNodeTest {
+  private static final ClusterAddress LOCAL = new ClusterAddress(URI.create("local"));
+
+  @TempDir Path parent;
+
+  private Indexes indexes;
+  private ClusterNode node;
+
+  /** Starts a node on the directory; returns once it says that it has. */
+  private void start() throws Exception {
+    indexes =
+        Indexes.unrecovered(
+            IndexMemory.unrecovered(
+                new IndexMemory.Context()
+                    .budget(64L << 20)
+                    .fallback(true)
+                    .dataDirectory(parent.resolve("data"))));
+    node = LOCAL.node(indexes, 3, null);
+    indexes.recoverAndServe();
+    final CompletableFuture<Void> started = new CompletableFuture<>();
+    node.start("localhost:1", () -> started.complete(null), refused -> {});
+    started.get(60, TimeUnit.SECONDS);
+  }
+
+  /** Ends the node as a kill does: it leaves no record of its indexes in memory. */
+  @AfterEach
+  void kill() {
+    node.close();
+    indexes.close();
+  }
+
+  private void stop() {
+    node.stop(unsaved -> {});
+    indexes.close();
+  }
+
+  /** Waits until the cluster has these indexes: a drop is answered before the node forgets one. */
+  private void awaitNames(String... expected) throws InterruptedException {
+    List<String> names;
+    final long endNs = System.nanoTime() + TimeUnit.SECONDS.toNanos(30);
+    do {
+      names =
+          node.catalog().describe().getGroupsList().stream()
+              .map(GroupDescription::getIndex)
+              .sorted()
+              .toList();
+      Thread.sleep(1);
+    } while (!names.equals(List.of(expected)) && System.nanoTime() - endNs < 0);
+    assertEquals(List.of(expected), names);
+  }
+
+  private void create(String name, Durability level) throws Exception {
+    final FirstAnswer<CreateIndexResponse> created = new FirstAnswer<>();
+    new IndexAdminService(indexes)
+        .createIndex(
+            CreateIndexRequest.newBuilder().setIndex(name).setDurability(level).build(), created);
+    assertTrue(created.get(60, TimeUnit.SECONDS).getCreated());
+    final FirstAnswer<PutResponse> put = new FirstAnswer<>();
+    new IndexService(indexes)
+        .put(
+            PutRequest.newBuilder().setIndex(name).setKey(ByteString.copyFromUtf8("key")).build(),
+            put);
+    assertTrue(put.get(60, TimeUnit.SECONDS).getCreated());
+  }
+
+  @Test
+  void indexDefaultIsThereAsItIsAtAServerAlone() throws Exception {
+    start();
+    awaitNames("default");
+    assertEquals(IndexKind.HASH, indexes.find("").kind());
+    final FirstAnswer<DropIndexResponse> dropped = new FirstAnswer<>();
+    new IndexAdminService(indexes).dropIndex(DropIndexRequest.getDefaultInstance(), dropped);
+    assertTrue(dropped.get(60, TimeUnit.SECONDS).getExisted());
+    awaitNames();
+    stop();
+    start();
+    awaitNames("default");
+  }
+
+  @Test
+  void indexInMemoryStaysAfterAnOrderlyEndAndNotAfterAKill() throws Exception {
+    start();
+    create("in memory", Durability.MEMORY);
+    stop();
+    start();
+    awaitNames("default", "in memory");
+    while (indexes.find("in memory") == null) { // until it takes calls, its record counts
+      Thread.sleep(1);
+    }
+    kill();
+    start();
+    awaitNames("default");
+    create("in memory", Durability.MEMORY);
+  }
+
+  /** An operator decides on it. */
+  @Test
+  void indexWhoseRecordCannotBeReadStays() throws Exception {
+    start();
+    create("in memory", Durability.MEMORY);
+    stop();
+    final Path record = // the other index has more partitions
+        files("stop-").min(Comparator.comparingLong(file -> file.toFile().length())).get();
+    final byte[] bytes = Files.readAllBytes(record);
+    Files.write(record, Arrays.copyOf(bytes, bytes.length / 2));
+    start();
+    create("later", Durability.MEMORY); // when a drop would be known
+    awaitNames("default", "in memory", "later");
+  }
+
+  @Test
+  void indexStaysWhoseJournalIsGone() throws Exception {
+    start();
+    create("on disk", Durability.DISK);
+    kill();
+    for (final Path file : files("journal-").toList()) {
+      Files.delete(file);
+    }
+    Files.delete(parent.resolve("data").resolve("checkpoint"));
+    start();
+    create("later", Durability.MEMORY);
+    awaitNames("default", "later", "on disk");
+  }
+
+  private Stream<Path> files(String prefix) throws IOException {
+    try (Stream<Path> all = Files.list(parent.resolve("data"))) {
+      return all.filter(file -> file.getFileName().toString().startsWith(prefix)).toList().stream();
+    }
+  }
+}
