@@ -88,6 +88,12 @@ final class ReplicationSimulationTest {
     return Stream.concat(Stream.of(MET), Stream.of(MET_IN_MANY));
   }
 
+  /** A connection stalls just before all is healed, while the leader is patient after pauses. */
+  @Test
+  void connectionThatStalledAtTheEnd() {
+    run(78782321333413L, new Coverage());
+  }
+
   static void run(long seed, Coverage coverage) {
     try {
       final Random random = new Random(seed);

@@ -781,7 +781,7 @@ final class ReplicationWorld {
   }
 
   private boolean isSettled() {
-    return groups.stream().allMatch(one -> isLost(one) || isSettled(one));
+    return !network.isStalled() && groups.stream().allMatch(one -> isLost(one) || isSettled(one));
   }
 
   private boolean isSettled(long of) {

@@ -146,6 +146,12 @@ final class SimulatedNetwork {
     leader.run(() -> leader.replicas().onConnected(to));
   }
 
+  /** Whether there is a connection that loses all, and has not ended yet. */
+  boolean isStalled() {
+    return connections.values().stream()
+        .anyMatch(one -> one.open && (one.stalledThere || one.stalledBack));
+  }
+
   /** The connections of one node. */
   Peers of(SimulatedNode self) {
     final PeerMemory shared = memory.of(self);
