@@ -229,7 +229,9 @@ final class ChannelAttachment extends BinaryLog implements TapProvider.Owner {
 
                 @Override
                 public void onClose(Status status, Metadata trailers) {
-                  if (SHUTDOWN_NOW.equals(status.getDescription()) && rings != null) {
+                  if (SHUTDOWN_NOW.equals(status.getDescription())
+                      && !sent.isAnswered // the server, or a proxy, chooses its descriptions
+                      && rings != null) {
                     rings.shutdownNow();
                   }
                   super.onClose(status, trailers);
@@ -246,15 +248,25 @@ final class ChannelAttachment extends BinaryLog implements TapProvider.Owner {
     }
   }
 
-  /** Tracers of one call that notice headers which neither the caller nor the transport has set. */
+  /**
+   * Tracers of one call that notice headers which neither the caller nor the transport has set, and
+   * whether the status comes from the server.
+   */
   private static final class Sent extends ClientStreamTracer.Factory {
     private volatile Set<String> own = Set.of();
     private volatile boolean isBundled;
+    private volatile boolean isAnswered; // the last stream has the trailers of the server
 
     @Override
     public ClientStreamTracer newClientStreamTracer(
         ClientStreamTracer.StreamInfo info, Metadata headers) {
+      isAnswered = false;
       return new ClientStreamTracer() {
+        @Override
+        public void inboundTrailers(Metadata trailers) {
+          isAnswered = true;
+        }
+
         @Override
         public void streamCreated(Attributes transport, Metadata sent) {
           if (sent.keys().stream().anyMatch(key -> !own.contains(key) && !isOfTransport(key))) {

@@ -7,6 +7,7 @@ import dev.ringfetch.call.DirectExecutor;
 import dev.ringfetch.call.TaskRecord;
 import dev.ringfetch.fabric.FabricContext;
 import dev.ringfetch.fabric.FabricProvider;
+import dev.ringfetch.fabric.Obstacle;
 import dev.ringfetch.session.SessionContext;
 import io.grpc.BinaryLog;
 import io.grpc.CallOptions;
@@ -491,10 +492,10 @@ public final class RingChannelBuilder extends ForwardingChannelBuilder2<RingChan
    * Gives rings to the channel that the builder which was given to {@link #over} builds next, for
    * frameworks that build their channels themselves: they keep their {@link ManagedChannel}, its
    * interceptors and its lifecycle. Interceptors see calls on rings, whether they are added before
-   * or after. Executor, limits, codecs, load-balancing policy and service config of that builder
-   * are not known here: set them on this one, which passes them on. This sets the default service
-   * config and the binary log of that builder; a later change of either keeps the channel's calls
-   * on gRPC. See docs/frameworks.md.
+   * or after. Executor, limits, codecs, idle timeout, load-balancing policy and service config of
+   * that builder are not known here: set them on this one, which passes them on. This sets the
+   * default service config and the binary log of that builder; a later change of either keeps the
+   * channel's calls on gRPC. See docs/frameworks.md.
    *
    * @throws IllegalStateException after {@link #requireFabric}: the channel begins with gRPC.
    */
@@ -507,17 +508,26 @@ public final class RingChannelBuilder extends ForwardingChannelBuilder2<RingChan
     if (requireFabric || !isGiven) {
       throw new IllegalStateException("requireFabric=" + requireFabric + " over=" + isGiven);
     }
+    grpc.intercept(interceptors.stream().map(this::resolve).toList());
     final ServiceConfig config = config();
     if (!TapProvider.isRegistered() || config.isLate()) {
-      Misconfiguration.log("there are no rings to " + target + ": " + config.untapped());
+      logWithoutRings(config.untapped());
       return null;
     }
     final ChannelAttachment attachment =
         new ChannelAttachment(target, rings(config, List.of(), List.of(), true));
-    grpc.setBinaryLog(attachment); // first: a builder without one throws
-    grpc.intercept(interceptors.stream().map(this::resolve).toList());
+    try {
+      grpc.setBinaryLog(attachment);
+    } catch (UnsupportedOperationException e) { // gRPC serves, as it does without Ringfetch
+      logWithoutRings(Obstacle.of(e));
+      return null;
+    }
     grpc.defaultServiceConfig(config.tapped(TapProvider.register(attachment)));
     return attachment;
+  }
+
+  private void logWithoutRings(String reason) {
+    Misconfiguration.log("there are no rings to " + target + ": " + reason);
   }
 
   private ServiceConfig config() {
