@@ -85,6 +85,17 @@ final class Fabrics implements AutoCloseable {
     return failed || opened.isEmpty();
   }
 
+  /** Logs why a server does not serve every fabric, if it does not. */
+  void logObstacles() {
+    if (obstacles.length() > 0) {
+      System.getLogger(RingServer.class.getName())
+          .log(
+              hasFailed() ? System.Logger.Level.INFO : System.Logger.Level.DEBUG,
+              "not every fabric is served: {0}",
+              obstacles());
+    }
+  }
+
   @Override
   public void close() {
     opened.forEach(PolledFabric::close);

@@ -86,13 +86,7 @@ public final class RingServer extends Server {
     boolean started = false;
     try {
       opened = new Fabrics(selection, fabricContext, sessionContext, pollers, "ringfetch-server");
-      if (!opened.obstacles().isEmpty()) {
-        System.getLogger(RingServer.class.getName())
-            .log(
-                opened.hasFailed() ? System.Logger.Level.INFO : System.Logger.Level.DEBUG,
-                "not every fabric is served: {0}",
-                opened.obstacles());
-      }
+      opened.logObstacles();
       endpoint.start(this, opened.opened());
       grpc.start();
       synchronized (this) {

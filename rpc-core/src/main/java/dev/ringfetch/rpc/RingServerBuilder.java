@@ -7,6 +7,7 @@ import dev.ringfetch.call.ServerLimits;
 import dev.ringfetch.call.TaskRecord;
 import dev.ringfetch.fabric.FabricContext;
 import dev.ringfetch.fabric.FabricProvider;
+import dev.ringfetch.fabric.Obstacle;
 import dev.ringfetch.session.SessionContext;
 import io.grpc.BindableService;
 import io.grpc.CompressorRegistry;
@@ -509,20 +510,22 @@ public final class RingServerBuilder extends ForwardingServerBuilder<RingServerB
     if (!(fallback instanceof EmptyRegistry)) {
       grpc.fallbackHandlerRegistry(fallback);
     }
-    final ServerAttachment attachment = new ServerAttachment(this::attach);
-    grpc.addService(attachment.definition());
-    grpc.setBinaryLog(attachment);
+    try {
+      new ServerAttachment(this::attach).prepare(grpc);
+    } catch (UnsupportedOperationException e) { // gRPC serves, as it does without Ringfetch
+      Misconfiguration.log("there are no rings beside a server: " + Obstacle.of(e));
+    }
   }
 
   private AttachedServer attach(
       Server server, List<ServerMethodDefinition<?, ?>> methods, Runnable onEnd) {
+    final int port = server.getPort(); // throws, before there are fabrics, at the server's end
     final SessionContext context = sessionContext.copy();
     final SessionEndpoint endpoint = endpoint(methods, new EmptyRegistry(), context);
-    return new AttachedServer(
-        server,
-        endpoint,
-        new Fabrics(fabrics, fabricContext.copy(), context, pollers, "ringfetch-server"),
-        onEnd);
+    final Fabrics opened =
+        new Fabrics(fabrics, fabricContext.copy(), context, pollers, "ringfetch-server");
+    opened.logObstacles();
+    return new AttachedServer(server, port, endpoint, opened, onEnd);
   }
 
   /**

@@ -2,14 +2,18 @@ package dev.ringfetch.rpc;
 
 import io.grpc.BinaryLog;
 import io.grpc.Channel;
+import io.grpc.Context;
 import io.grpc.InternalServer;
 import io.grpc.Metadata;
 import io.grpc.MethodDescriptor;
 import io.grpc.Server;
+import io.grpc.ServerBuilder;
 import io.grpc.ServerCall;
 import io.grpc.ServerCallHandler;
 import io.grpc.ServerMethodDefinition;
 import io.grpc.ServerServiceDefinition;
+import io.grpc.ServerStreamTracer;
+import io.grpc.Status;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
@@ -20,12 +24,18 @@ import java.util.concurrent.ConcurrentHashMap;
  * The rings of servers that another builder builds. The first client that asks for a ring makes the
  * server open its fabrics; the server's end closes them.
  *
- * <p>gRPC tells nobody a server's interceptors, but hands a binary log the handler of each call
- * with all of them around it. Those around the session service's own handler serve calls on rings:
- * that handler is a {@link Switch}, which passes a call on to the handler of the call's method.
- * Thread-safe.
+ * <p>A server has no method that returns its interceptors, but it hands a binary log the handler of
+ * each call with all of them around it. Those around the session service's own handler serve calls
+ * on rings: that handler is a {@link Switch}, which passes a call on to the handler of the call's
+ * method. Thread-safe.
  */
 final class ServerAttachment extends BinaryLog {
+  /** The description of calls that gRPC ends when the application calls {@code shutdownNow}. */
+  private static final String SHUTDOWN_NOW = "Server shutdownNow invoked";
+
+  private static final Context.Key<Stream> STREAM = Context.key("ringfetch-stream");
+  private static final ServerStreamTracer NONE = new ServerStreamTracer() {};
+
   private final Factory factory;
   private final Switch<Object, Object> innermost = new Switch<>();
   private final Map<Server, AttachedServer> servers = new ConcurrentHashMap<>();
@@ -35,8 +45,24 @@ final class ServerAttachment extends BinaryLog {
     this.factory = factory;
   }
 
-  /** Returns the session service, for the builder. */
-  ServerServiceDefinition definition() {
+  /**
+   * Prepares a builder. If this throws, its servers have no rings.
+   *
+   * @throws UnsupportedOperationException from a builder that takes no binary log, or no tracers.
+   */
+  void prepare(ServerBuilder<?> builder) {
+    builder.setBinaryLog(this);
+    builder.addStreamTracerFactory(
+        new ServerStreamTracer.Factory() {
+          @Override
+          public ServerStreamTracer newServerStreamTracer(String method, Metadata headers) {
+            return method.equals(SessionService.OPEN.getFullMethodName()) ? new Stream() : NONE;
+          }
+        });
+    builder.addService(definition());
+  }
+
+  private ServerServiceDefinition definition() {
     return ServerServiceDefinition.builder(SessionService.NAME)
         .addMethod(cast(SessionService.OPEN, innermost))
         .build();
@@ -60,9 +86,10 @@ final class ServerAttachment extends BinaryLog {
       }
       return method;
     }
-    return servers
-        .computeIfAbsent(server, started -> begin(started, method.getServerCallHandler()))
-        .open();
+    final AttachedServer rings =
+        servers.computeIfAbsent(server, started -> begin(started, method.getServerCallHandler()));
+    STREAM.get().rings = rings;
+    return rings.open();
   }
 
   @Override
@@ -112,6 +139,24 @@ final class ServerAttachment extends BinaryLog {
      */
     AttachedServer create(
         Server server, List<ServerMethodDefinition<?, ?>> methods, Runnable onEnd);
+  }
+
+  /** The tracer of a session's stream: tells the rings of its server of a {@code shutdownNow}. */
+  private static final class Stream extends ServerStreamTracer {
+    private volatile AttachedServer rings;
+
+    @Override
+    public Context filterContext(Context context) {
+      return context.withValue(STREAM, this);
+    }
+
+    @Override
+    public void streamClosed(Status status) {
+      final AttachedServer present = rings;
+      if (present != null && SHUTDOWN_NOW.equals(status.getDescription())) {
+        present.onShutdownNow();
+      }
+    }
   }
 
   /** The innermost handler of a chain of interceptors: leads to that of the call's method. */

@@ -2,12 +2,16 @@ package dev.ringfetch.rpc;
 
 import static org.junit.jupiter.api.Assertions.assertArrayEquals;
 import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertNotNull;
 import static org.junit.jupiter.api.Assertions.assertNull;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import com.google.common.util.concurrent.ListenableFuture;
 import dev.ringfetch.system.ShmTempDirFactory;
+import dev.ringfetch.system.Warnings;
+import io.grpc.BinaryLog;
 import io.grpc.CallCredentials;
 import io.grpc.CallOptions;
 import io.grpc.Channel;
@@ -16,9 +20,12 @@ import io.grpc.ClientInterceptor;
 import io.grpc.CompositeChannelCredentials;
 import io.grpc.Context;
 import io.grpc.Contexts;
+import io.grpc.ForwardingChannelBuilder2;
+import io.grpc.ForwardingServerBuilder;
 import io.grpc.Grpc;
 import io.grpc.InsecureChannelCredentials;
 import io.grpc.InsecureServerCredentials;
+import io.grpc.InternalServer;
 import io.grpc.ManagedChannel;
 import io.grpc.ManagedChannelBuilder;
 import io.grpc.Metadata;
@@ -29,11 +36,15 @@ import io.grpc.ServerBuilder;
 import io.grpc.ServerCall;
 import io.grpc.ServerCallHandler;
 import io.grpc.ServerInterceptor;
+import io.grpc.ServerMethodDefinition;
+import io.grpc.ServerServiceDefinition;
 import io.grpc.Status;
 import io.grpc.StatusRuntimeException;
 import io.grpc.inprocess.InProcessChannelBuilder;
 import io.grpc.inprocess.InProcessServerBuilder;
 import io.grpc.stub.ClientCalls;
+import io.grpc.stub.ServerCalls;
+import io.grpc.stub.StreamObserver;
 import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.nio.file.Files;
@@ -42,9 +53,13 @@ import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
+import java.util.concurrent.CopyOnWriteArrayList;
+import java.util.concurrent.ExecutionException;
 import java.util.concurrent.Executor;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.TimeoutException;
 import java.util.concurrent.atomic.AtomicInteger;
+import java.util.concurrent.atomic.AtomicReference;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
@@ -264,6 +279,160 @@ final class AttachedTest {
   }
 
   /**
+   * An orderly shutdown leaves alone what has lost its connection before, as a ring's calls may.
+   */
+  @Test
+  void aCallOutlivesItsConnectionAndAnOrderlyShutdown() throws Exception {
+    final Held held = new Held();
+    final Server server = serve(held);
+    final ListenableFuture<byte[]> answer;
+    try (Relay relay = new Relay(server.getPort())) {
+      answer = hold(relay.port(), held);
+    }
+    server.shutdown();
+    assertTrue(server.awaitTermination(TransportHarness.TIMEOUT_S, TimeUnit.SECONDS));
+    assertThrows( // the rings look at the server's state four times
+        TimeoutException.class, () -> answer.get(1, TimeUnit.SECONDS));
+    held.calls.get(0).onNext(Bytes.EMPTY);
+    held.calls.get(0).onCompleted();
+    assertEquals(0, answer.get(TransportHarness.TIMEOUT_S, TimeUnit.SECONDS).length);
+  }
+
+  @Test
+  void shutdownNowEndsCallsOnRingsAlsoThoseThatHaveLostTheirConnection() throws Exception {
+    final Held held = new Held();
+    final Server server = serve(held);
+    final List<ListenableFuture<byte[]>> answers = new ArrayList<>();
+    try (Relay relay = new Relay(server.getPort())) {
+      answers.add(hold(relay.port(), held));
+    }
+    answers.add(hold(server.getPort(), held));
+    server.shutdownNow();
+    for (final ListenableFuture<byte[]> answer : answers) {
+      final ExecutionException thrown =
+          assertThrows(
+              ExecutionException.class,
+              () -> answer.get(TransportHarness.TIMEOUT_S, TimeUnit.SECONDS));
+      assertEquals(Status.Code.UNAVAILABLE, Status.fromThrowable(thrown).getCode());
+    }
+  }
+
+  /** Its last client may ask for a ring when the port is closed already. */
+  @Test
+  void aServerThatHasTerminatedOpensNothing() throws Exception {
+    final AtomicReference<BinaryLog> log = new AtomicReference<>();
+    attach(
+        new TestServerBuilder(serverBuilder(0)) {
+          @Override
+          public TestServerBuilder setBinaryLog(BinaryLog set) {
+            log.set(set);
+            return this;
+          }
+        });
+    final Server ended = serverBuilder(0).build().start().shutdownNow();
+    assertTrue(ended.awaitTermination(TransportHarness.TIMEOUT_S, TimeUnit.SECONDS));
+    final ServerMethodDefinition<?, ?> open =
+        ServerMethodDefinition.create(SessionService.OPEN, (call, headers) -> null);
+    assertThrows(
+        IllegalStateException.class,
+        () ->
+            Context.current()
+                .withValue(InternalServer.SERVER_CONTEXT_KEY, ended)
+                .call(() -> log.get().wrapMethodDefinition(open)));
+    assertEquals(List.of(), files());
+  }
+
+  /** A server or a proxy chooses the description of a status; gRPC's own is no call of this one. */
+  @Test
+  void theRingsOutliveAShutdownOfTheChannelOfAProxy() throws Exception {
+    final ServerBuilder<?> builder = serverBuilder(0);
+    builder.addService(
+        ServerServiceDefinition.builder(SessionService.NAME)
+            .addMethod(
+                SessionService.OPEN,
+                (call, headers) -> {
+                  call.close(
+                      Status.UNAVAILABLE.withDescription("Channel shutdownNow invoked"),
+                      new Metadata());
+                  return new ServerCall.Listener<>() {};
+                })
+            .build());
+    final ManagedChannelBuilder<?> client = channelBuilder(start(builder));
+    final ChannelAttachment attachment = rings(client).attachment();
+    final ManagedChannel channel = build(client);
+    RingFixture.await(
+        "the reason",
+        () -> {
+          call(channel);
+          return attachment.rings().transport().reason().contains("shutdownNow");
+        });
+    assertFalse(attachment.rings().isShutdown());
+  }
+
+  @Test
+  void buildersThatTakeNoBinaryLogAreLeftToGrpc() throws Exception {
+    try (Warnings warnings = new Warnings(Misconfiguration.class)) {
+      final TestServerBuilder server =
+          new TestServerBuilder(serverBuilder(0)) {
+            @Override
+            public TestServerBuilder setBinaryLog(BinaryLog log) {
+              throw new UnsupportedOperationException("of a test");
+            }
+          };
+      attach(server);
+      final ManagedChannelBuilder<?> client =
+          new TestChannelBuilder(channelBuilder(start(server))) {
+            @Override
+            public TestChannelBuilder setBinaryLog(BinaryLog log) {
+              throw new UnsupportedOperationException("of a test");
+            }
+          };
+      final AtomicInteger seen = new AtomicInteger();
+      assertNull(
+          rings(client)
+              .intercept(
+                  new ClientInterceptor() {
+                    @Override
+                    public <ReqT, RespT> ClientCall<ReqT, RespT> interceptCall(
+                        MethodDescriptor<ReqT, RespT> method, CallOptions options, Channel next) {
+                      seen.incrementAndGet();
+                      return next.newCall(method, options);
+                    }
+                  })
+              .attachment());
+      call(build(client));
+      assertEquals(1, seen.get(), "an interceptor of Ringfetch's builder");
+      assertEquals(List.of(), files());
+      assertEquals(2, warnings.messages().size(), () -> warnings.messages().toString());
+    }
+  }
+
+  private Server serve(Held held) throws IOException {
+    final ServerBuilder<?> builder =
+        Grpc.newServerBuilderForPort(0, InsecureServerCredentials.create())
+            .addService(RingFixture.service(ServerCalls.asyncUnaryCall(held::call)));
+    attach(builder);
+    return start(builder);
+  }
+
+  /** Returns the answer of a call on a ring that the server holds. */
+  private ListenableFuture<byte[]> hold(int port, Held held) {
+    final ManagedChannelBuilder<?> builder =
+        ManagedChannelBuilder.forAddress("localhost", port).usePlaintext();
+    final ChannelAttachment attachment = rings(builder).acrossProxies(true).attachment();
+    final ManagedChannel channel = build(builder);
+    final RingChannel ring = awaitRing(channel, attachment);
+    final long before = ring.ringCalls();
+    final int heldBefore = held.calls.size();
+    final ListenableFuture<byte[]> answer =
+        ClientCalls.futureUnaryCall(
+            channel.newCall(Bytes.METHOD, CallOptions.DEFAULT), Bytes.EMPTY);
+    RingFixture.await("the server has the call", () -> held.calls.size() > heldBefore);
+    assertEquals(1, ring.ringCalls() - before);
+    return answer;
+  }
+
+  /**
    * A framework may set a config of its own at the end: then nothing says which backend is picked.
    */
   @Test
@@ -357,5 +526,47 @@ final class AttachedTest {
     assertThrows(
         IllegalStateException.class,
         () -> rings(ManagedChannelBuilder.forTarget("localhost:1")).requireFabric().attach());
+  }
+
+  /** A server's builder of another transport. */
+  private static class TestServerBuilder extends ForwardingServerBuilder<TestServerBuilder> {
+    private final ServerBuilder<?> grpc;
+
+    TestServerBuilder(ServerBuilder<?> grpc) {
+      this.grpc = grpc;
+    }
+
+    @Override
+    protected ServerBuilder<?> delegate() {
+      return grpc;
+    }
+  }
+
+  /** A channel's builder of another transport. */
+  private static class TestChannelBuilder extends ForwardingChannelBuilder2<TestChannelBuilder> {
+    private final ManagedChannelBuilder<?> grpc;
+
+    TestChannelBuilder(ManagedChannelBuilder<?> grpc) {
+      this.grpc = grpc;
+    }
+
+    @Override
+    protected ManagedChannelBuilder<?> delegate() {
+      return grpc;
+    }
+  }
+
+  /** A handler that keeps calls without a request, and digests the requests of others. */
+  private static final class Held {
+    private final List<StreamObserver<byte[]>> calls = new CopyOnWriteArrayList<>();
+
+    void call(byte[] request, StreamObserver<byte[]> responses) {
+      if (request.length == 0) {
+        calls.add(responses);
+      } else {
+        responses.onNext(Bytes.digest(request));
+        responses.onCompleted();
+      }
+    }
   }
 }
