@@ -1,5 +1,6 @@
 package dev.ringfetch.index.node;
 
+import dev.ringfetch.index.call.Outcomes;
 import dev.ringfetch.index.coordinator.Coordinator;
 import dev.ringfetch.index.host.ServedIndex;
 import dev.ringfetch.index.journal.IndexDefinition;
@@ -19,6 +20,7 @@ import java.util.Map;
 import java.util.concurrent.Executor;
 import java.util.concurrent.TimeUnit;
 import java.util.function.Consumer;
+import org.jspecify.annotations.Nullable;
 
 /**
  * The creations and removals of a cluster's indexes that are requested of one node. A creation ends
@@ -27,6 +29,9 @@ import java.util.function.Consumer;
  * <p>Requests come on any threads; the node's thread carries them out.
  */
 public final class IndexCreations {
+  /** The most requests that wait for one index, or for any. */
+  private static final int MAX_WAITING = ServedIndex.QUEUE_CAPACITY;
+
   /** How long a creation or removal may take before it is given up. */
   private static final long REQUEST_LIMIT_NS = TimeUnit.SECONDS.toNanos(10);
 
@@ -48,8 +53,8 @@ public final class IndexCreations {
   /** A creation that waits until the group serves. */
   private record Request(
       NewGroups.Wanted wanted, boolean done, IndexCatalog.Created told, long endNs) {
-    Request answered(boolean isCreated) {
-      return new Request(wanted, isCreated, told, endNs);
+    Request answered(boolean isCreated, long waitsUntilNs) {
+      return new Request(wanted, isCreated, told, waitsUntilNs);
     }
   }
 
@@ -95,7 +100,6 @@ public final class IndexCreations {
                 new NewGroups.Wanted(name, kind, durability, count == 0 ? replicaCount : count),
                 told);
           } catch (RuntimeException e) {
-            asked.remove(name);
             told.onEnd(0, false, noAnswer(name));
             throw e;
           }
@@ -106,11 +110,15 @@ public final class IndexCreations {
     final String index = wanted.name();
     final GroupState known = replicas.state(index);
     final Request request = new Request(wanted, false, told, System.nanoTime() + REQUEST_LIMIT_NS);
-    if (known != null) {
-      await(request, known);
+    final List<Request> others = known != null ? waiting : asked.get(index);
+    if (Math.max(waiting.size(), others == null ? 0 : others.size()) >= MAX_WAITING) {
+      told.onEnd(
+          0,
+          false,
+          Outcomes.overloaded("too many calls wait for an index: limit=" + MAX_WAITING)
+              .asException());
       return;
     }
-    final List<Request> others = asked.get(index);
     if (others != null) {
       others.add(request);
       return;
@@ -140,28 +148,24 @@ public final class IndexCreations {
       told.onEnd(0, false, noAnswer(index));
       return;
     }
-    asked.put(index, new ArrayList<>(List.of(request)));
-    coordinator.create(
+    final GroupState first =
         groups.first(
-            new NewGroups.Wanted(index, wanted.kind(), durability, wanted.replicas()), chosen),
-        (result, state) -> {
-          boolean isCreated = result == Coordinator.Result.DONE; // by the first one
-          for (final Request each : asked.remove(index)) {
-            if (state == null) {
-              each.told.onEnd(0, false, noAnswer(index));
-            } else {
-              await(each.answered(isCreated), state);
-            }
-            isCreated = false;
-          }
-        });
+            new NewGroups.Wanted(index, wanted.kind(), durability, wanted.replicas()), chosen);
+    asked.put(index, new ArrayList<>(List.of(request)));
+    try {
+      coordinator.create(first, (result, state) -> onAnswer(index, result, state));
+    } catch (RuntimeException e) { // no answer comes
+      asked.remove(index);
+      throw e;
+    }
   }
 
-  private void await(Request request, GroupState state) {
-    if (serves(state)) {
-      tellCreated(request, state);
-    } else {
-      waiting.add(request);
+  /** The coordinator has answered, or cannot be asked any more: then the index may be there. */
+  private void onAnswer(String index, Coordinator.Result result, @Nullable GroupState state) {
+    boolean isCreated = result == Coordinator.Result.DONE; // by the first request
+    for (final Request request : asked.remove(index)) {
+      waiting.add(request.answered(isCreated, state == null ? System.nanoTime() : request.endNs));
+      isCreated = false;
     }
   }
 
@@ -231,10 +235,15 @@ public final class IndexCreations {
       return;
     }
     final long nowNs = System.nanoTime();
+    final Map<String, @Nullable GroupState> states = new HashMap<>(); // a look for each name
     final Iterator<Request> each = waiting.iterator();
     while (each.hasNext()) {
       final Request request = each.next();
-      final GroupState group = replicas.state(request.wanted.name());
+      final String name = request.wanted.name();
+      if (!states.containsKey(name)) {
+        states.put(name, replicas.state(name));
+      }
+      final GroupState group = states.get(name);
       if (group != null && serves(group)) {
         each.remove(); // first: a listener that throws is not told again
         tellCreated(request, group);

@@ -148,6 +148,9 @@ final class ReplicationService implements BindableService, ReplicationGrpc.Async
         older = leaders.put(leader, this);
       }
       if (older != null) {
+        if (older.incarnation != incarnation) { // that process has ended
+          listener.onLeaderGone(leader);
+        }
         older.end(Status.ABORTED.withDescription("a newer stream took its place"));
       }
       answer(

@@ -39,6 +39,9 @@ final class AwaitedLeader {
   /** Takes a message of a leader, whose next ones are waited for. */
   void heard(long from, long nowNs) {
     if (from == node) {
+      if (heartbeats != null) { // which spoke for the node until now
+        silence.resume(heartbeats.heardNs());
+      }
       silence.heard(nowNs);
     }
     await(from, nowNs);

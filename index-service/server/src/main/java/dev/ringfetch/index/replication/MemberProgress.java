@@ -380,7 +380,8 @@ final class MemberProgress {
   /** Whether there is nothing to be told or awaited, for as long as the leader is idle. */
   private boolean isIdle(long nowNs) {
     final boolean isTold = !idling.isToldBusy() && answers >= sent && !joins;
-    return isQuiet() && isTold && applied == core.log().end() && !core.activity().isBusy(nowNs);
+    final boolean rests = !core.activity().isBusy(nowNs) && !core.nodeEnd().hasBegun();
+    return isQuiet() && isTold && rests && applied == core.log().end();
   }
 
   /** Ends the paths that this has begun: the epoch has ended, or the member has failed. */

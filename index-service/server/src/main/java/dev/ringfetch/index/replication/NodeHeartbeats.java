@@ -9,6 +9,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.TimeUnit;
+import java.util.function.LongSupplier;
 
 /**
  * The heartbeats of a node for all its idle groups: it sends one to each node with members of
@@ -18,22 +19,22 @@ import java.util.concurrent.TimeUnit;
  * <p>A heartbeat speaks for each idle replica of the node but those that it names: replicas that
  * have left their epoch, and replicas whose owner is stuck in a cycle.
  *
- * <p>Messages come on any thread; all else is done by the node's thread.
+ * <p>Messages come, and replicas begin and end to rely, on any thread; the node's thread sends and
+ * judges.
  */
 final class NodeHeartbeats {
   private final Peers peers;
   private final ReplicaContext.Limits limits;
   private final Map<Long, PeerHeartbeats> members = new ConcurrentHashMap<>();
   private final Map<Long, PeerHeartbeats> leaders = new ConcurrentHashMap<>();
+  private final LongSupplier clock;
   private volatile List<FailedReplica> stuck = List.of();
+  private volatile long plannedNs = Long.MAX_VALUE; // when the thread that works is to go on
 
-  // Of the thread that works.
-  private long plannedNs;
-
-  NodeHeartbeats(Peers peers, ReplicaContext.Limits limits, long nowNs) {
+  NodeHeartbeats(Peers peers, ReplicaContext.Limits limits, LongSupplier clock) {
     this.peers = peers;
     this.limits = limits;
-    plannedNs = nowNs;
+    this.clock = clock;
   }
 
   /** The heartbeats to a node with members of this node's groups, and their answers. */
@@ -53,7 +54,20 @@ final class NodeHeartbeats {
 
   private PeerHeartbeats of(Map<Long, PeerHeartbeats> all, long node) {
     return all.computeIfAbsent(
-        node, id -> new PeerHeartbeats(id, limits.nodeTimeoutNs(), limits.nodeHeartbeatNs()));
+        node,
+        id ->
+            new PeerHeartbeats(
+                id, limits.nodeTimeoutNs(), limits.nodeHeartbeatNs(), this::excused));
+  }
+
+  /** A time at which a node was heard, later by a pause of this process that goes on yet. */
+  private long excused(long heardNs) {
+    final long nowNs = clock.getAsLong();
+    return Math.min(nowNs, heardNs + Math.max(0, stoodNs(nowNs)));
+  }
+
+  private long stoodNs(long nowNs) {
+    return nowNs - plannedNs - ReplicaContext.Limits.HEARTBEAT_NS;
   }
 
   /** The connection to a node as a leader has ended. */
@@ -70,6 +84,9 @@ final class NodeHeartbeats {
   void onHeartbeat(long leader, Heartbeat heartbeat, long nowNs) {
     final PeerHeartbeats peer = ofLeader(leader);
     peer.heard(nowNs, TimeUnit.MILLISECONDS.toNanos(heartbeat.getIntervalMillis()));
+    if (stoodNs(nowNs) > limits.nodeTimeoutNs()) {
+      return; // the thread that looks for stuck replicas is stuck itself
+    }
     final List<FailedReplica> failed = peer.failed();
     final Heartbeat.Builder answer =
         Heartbeat.newBuilder().addAllFailed(failed).addAllFailed(stuck);
@@ -89,7 +106,7 @@ final class NodeHeartbeats {
    * @return whether a node has become silent: replicas are to be driven
    */
   boolean work(List<FailedReplica> stuckReplicas, long nowNs) {
-    final long stoodNs = nowNs - plannedNs - ReplicaContext.Limits.HEARTBEAT_NS;
+    final long stoodNs = stoodNs(nowNs);
     plannedNs = nowNs;
     stuck = stuckReplicas;
     send(nowNs);

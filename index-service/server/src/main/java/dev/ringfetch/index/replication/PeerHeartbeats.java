@@ -4,6 +4,7 @@ import com.google.errorprone.annotations.concurrent.GuardedBy;
 import dev.ringfetch.index.v1.FailedReplica;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.function.LongUnaryOperator;
 
 /**
  * The heartbeats between this node and one other, in one direction: as the node of a leader with
@@ -32,11 +33,17 @@ final class PeerHeartbeats {
   @GuardedBy("this")
   private final List<FailedReplica> failed = new ArrayList<>();
 
+  private final LongUnaryOperator excused;
   private volatile boolean silent;
 
-  /** Creates them, without a connection. */
-  PeerHeartbeats(long node, long nodeTimeoutNs, long intervalNs) {
+  /**
+   * Creates them, without a connection.
+   *
+   * @param excused adds to a time of the last heartbeat a pause of this process that goes on yet
+   */
+  PeerHeartbeats(long node, long nodeTimeoutNs, long intervalNs, LongUnaryOperator excused) {
     this.node = node;
+    this.excused = excused;
     silence = new Silence(nodeTimeoutNs, 0);
     silence.interval(intervalNs);
   }
@@ -57,13 +64,18 @@ final class PeerHeartbeats {
   /**
    * A replica relies on them no more.
    *
-   * @return time of the last heartbeat, or since when one is awaited
+   * @return {@link #heardNs}
    */
   synchronized long unrely() {
     if (--reliances < 0) {
       throw new IllegalStateException("node=" + node + " reliances=" + reliances);
     }
-    return silence.heardNs();
+    return heardNs();
+  }
+
+  /** Time of the last heartbeat, or since when one is awaited, later by a pause of this process. */
+  synchronized long heardNs() {
+    return excused.applyAsLong(silence.heardNs());
   }
 
   /** Whether the other node is to be taken for dead by those that rely on it. */

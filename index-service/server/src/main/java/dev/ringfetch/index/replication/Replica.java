@@ -165,10 +165,11 @@ public final class Replica {
    * Whether the owner has been in one cycle for so long. By the node's thread, in intervals.
    *
    * @param limitNs the time
+   * @param isFirst whether the process may have stood since the look before, which does not count
    */
-  boolean isStuck(long nowNs, long limitNs) {
+  boolean isStuck(long nowNs, long limitNs, boolean isFirst) {
     final long begun = cycles.get();
-    if (begun != seenCycles || !owned.get()) {
+    if (isFirst || begun != seenCycles || !owned.get()) {
       seenCycles = begun;
       seenNs = nowNs;
     }
@@ -200,6 +201,11 @@ public final class Replica {
   /** A node says that its replica does its part in an epoch no more. */
   void onReported(long node, long epoch) {
     submit(of -> of.onReported(node, epoch));
+  }
+
+  /** A cycle is due, or a node has become silent: one begins after this, not before. */
+  void onDue() {
+    submit(of -> {});
   }
 
   void onLeaderGone(long node) {

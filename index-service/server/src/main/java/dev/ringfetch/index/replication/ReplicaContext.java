@@ -79,7 +79,7 @@ record ReplicaContext(
         disk,
         false,
         GroupGate.NONE,
-        new NodeHeartbeats(peers, limits, clock.getAsLong()));
+        new NodeHeartbeats(peers, limits, clock));
   }
 
   /**

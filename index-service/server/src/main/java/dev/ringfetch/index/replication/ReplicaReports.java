@@ -28,13 +28,14 @@ final class ReplicaReports {
 
   /** The replicas of this node whose owners are stuck in a cycle. By the node's thread. */
   List<FailedReplica> stuck(long nowNs) {
-    if (nowNs - lookedNs < limits.nodeHeartbeatNs()) {
+    final long sinceNs = nowNs - lookedNs;
+    if (sinceNs < limits.nodeHeartbeatNs()) {
       return stuck;
     }
     lookedNs = nowNs;
     stuck = new ArrayList<>();
     for (final Replica replica : replicas.values()) {
-      if (replica.isStuck(nowNs, limits.nodeTimeoutNs())) {
+      if (replica.isStuck(nowNs, limits.nodeTimeoutNs(), sinceNs > 2 * limits.nodeHeartbeatNs())) {
         stuck.add(
             FailedReplica.newBuilder()
                 .setGroup(replica.group())

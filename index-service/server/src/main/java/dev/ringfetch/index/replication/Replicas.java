@@ -214,7 +214,7 @@ public final class Replicas implements AutoCloseable {
     Objects.requireNonNull(context.coordinator, "coordinator");
     Objects.requireNonNull(context.peers, "peers");
     Objects.requireNonNull(context.stores, "stores");
-    heartbeats = new NodeHeartbeats(context.peers, context.limits, context.clock.getAsLong());
+    heartbeats = new NodeHeartbeats(context.peers, context.limits, context.clock);
     reports = new ReplicaReports(replicas, context.limits);
     connections = new PeerConnections(context.peers);
   }
@@ -415,7 +415,7 @@ public final class Replicas implements AutoCloseable {
     final boolean isOneSilent = heartbeats.work(reports.stuck(nowNs), nowNs);
     for (final Replica replica : replicas.values()) {
       if (isOneSilent || nowNs - replica.dueNs() >= 0) {
-        replica.drive();
+        replica.onDue();
       }
       final Proposal proposal = replica.takeProposal();
       if (proposal != null) {

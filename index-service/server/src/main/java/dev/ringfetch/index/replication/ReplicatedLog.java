@@ -29,6 +29,7 @@ final class ReplicatedLog implements CommitLog {
   private volatile long committed; // as the replica's owner shows
   private volatile long immediate; // committed when it was appended; the partition's owner's
   private volatile boolean dirty;
+  private volatile boolean urgent; // a write waits for the commit of what was appended
   private volatile boolean wantsRoom;
   private volatile Runnable listener = () -> {};
 
@@ -75,6 +76,8 @@ final class ReplicatedLog implements CommitLog {
     VarHandle.fullFence(); // the owner of the replica ends this and then takes what is there
     if (owner.isImmediate()) {
       immediate = lsn;
+    } else {
+      urgent = true;
     }
     return lsn;
   }
@@ -99,7 +102,8 @@ final class ReplicatedLog implements CommitLog {
 
   @Override
   public void onCycleEnd() {
-    if (dirty && !owner.mayBatch()) {
+    if (dirty && (urgent || !owner.mayBatch())) {
+      urgent = false;
       dirty = false; // before the records are taken
       owner.appended();
     }

@@ -68,6 +68,21 @@ final class HandOverTest {
     assertTrue(pausesMs[WORLDS / 2] < PAUSE_MS, () -> Arrays.toString(pausesMs));
   }
 
+  /** Idle members are asked whether their nodes go on. */
+  @Test
+  void leaderOfAnIdleGroupHandsItOver() {
+    final ReplicationWorld world = world(SEED, 3, Durability.MEMORY);
+    world.stopClients();
+    world.time().run(5_000 * ReplicationWorld.MS);
+    final SimulatedNode leader = world.leader();
+    final long handOvers = coverage.of("hand-overs");
+    world.stop(leader.id(), 1_000);
+    world.time().run(300 * ReplicationWorld.MS);
+    assertEquals(handOvers + 1, coverage.of("hand-overs"));
+    assertNotEquals(leader.id(), world.leader().id());
+    world.settle();
+  }
+
   private long longestPauseMs(ReplicationWorld world, int lifeMs) {
     long answered = coverage.of("answered calls");
     long pauseMs = 0;

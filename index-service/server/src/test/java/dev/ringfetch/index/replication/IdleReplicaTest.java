@@ -228,6 +228,7 @@ final class IdleReplicaTest implements IdlePeers {
       heartbeats.onAnswer(OTHER, nowNs);
     }
     final long heardNs = nowNs;
+    heartbeats.plan(nowNs + BEAT_NS);
     nowNs += BEAT_NS;
     ask();
     while (replica.takeProposal() == null) {
@@ -370,6 +371,41 @@ final class IdleReplicaTest implements IdlePeers {
     hearNode();
     step();
     assertTrue(restNs() > LONG_NS, "it lives");
+  }
+
+  /** The time in which its node spoke for it is no gap between two messages. */
+  @Test
+  void aLeaderThatWasIdleForLongIsMissedAsSoonAsAnother() {
+    obeyUntilIdle();
+    replica.onCoordinated(() -> true);
+    for (int i = 0; i < 50; i++) {
+      nowNs += BEAT_NS;
+      heartbeats.plan(nowNs);
+      heartbeats.work(List.of(), nowNs);
+      hearNode();
+    }
+    heartbeat(true);
+    final long heardNs = nowNs;
+    while (replica.takeProposal() == null) {
+      step();
+      assertTrue(nowNs < heardNs + LONG_NS);
+    }
+    assertTrue(nowNs <= heardNs + 2 * TIMEOUT_NS, () -> "ns=" + (nowNs - heardNs));
+  }
+
+  /** The process stood, and a write comes before its thread has seen that. */
+  @Test
+  void aPauseOfAnIdleLeaderIsNoSilenceOfItsMember() {
+    leadUntilIdle();
+    replica.onCoordinated(() -> true);
+    beat();
+    heartbeats.onAnswer(OTHER, nowNs);
+    heartbeats.plan(nowNs + BEAT_NS);
+    nowNs += BEAT_NS + 3 * TIMEOUT_NS;
+    ask();
+    assertNull(replica.takeProposal());
+    step();
+    assertNull(replica.takeProposal());
   }
 
   @Test

@@ -6,11 +6,13 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import dev.ringfetch.index.v1.Heartbeat;
 import dev.ringfetch.index.v1.LeaderMessage;
+import dev.ringfetch.index.v1.MemberMessage;
 import dev.ringfetch.index.v1.Node;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.atomic.AtomicInteger;
 import org.junit.jupiter.api.Test;
 
 /** The heartbeats of a node: to which nodes they go, when one is silent, what they report. */
@@ -23,9 +25,10 @@ final class NodeHeartbeatsTest implements IdlePeers {
   private final List<Long> receivers = new ArrayList<>();
   private LeaderMessage last = LeaderMessage.getDefaultInstance();
   private boolean isRefused;
+  private int answered;
   private long nowNs = 1_000 * MS;
   private final NodeHeartbeats heartbeats =
-      new NodeHeartbeats(this, ReplicaContext.Limits.DEFAULT, nowNs);
+      new NodeHeartbeats(this, ReplicaContext.Limits.DEFAULT, () -> nowNs);
 
   @Override
   public boolean send(long node, LeaderMessage message) {
@@ -34,6 +37,11 @@ final class NodeHeartbeatsTest implements IdlePeers {
       last = message;
     }
     return !isRefused;
+  }
+
+  @Override
+  public void answer(long leader, MemberMessage message) {
+    answered++;
   }
 
   /** The node's thread works after a rest of so long. */
@@ -121,32 +129,69 @@ final class NodeHeartbeatsTest implements IdlePeers {
     assertTrue(workAfter(8 * TIMEOUT_NS));
   }
 
+  private final CountDownLatch entered = new CountDownLatch(1);
+  private final CountDownLatch goesOn = new CountDownLatch(1);
+  private final AtomicInteger looks = new AtomicInteger(); // at the clock
+
+  /** A replica, in whose next cycle a thread of the name "stuck" waits. */
+  private Replica replica() {
+    return new Replica(
+        new ReplicaContext(
+            3,
+            Node.newBuilder().setId(1).setIncarnation(1).build(),
+            1,
+            this,
+            new EmptyStore(),
+            () -> {
+              looks.incrementAndGet();
+              if (Thread.currentThread().getName().equals("stuck")) {
+                entered.countDown();
+                await(goesOn);
+              }
+              return 0;
+            },
+            () -> 1,
+            ReplicaContext.Limits.DEFAULT,
+            failure -> {
+              throw new AssertionError(failure);
+            }),
+        new NodeRest(() -> {}));
+  }
+
+  /** Its owner may have looked before the node was silent, and plan to rest for an hour. */
+  @Test
+  void aReplicaDoesACycleAfterASilenceThatCameWithinOne() throws Exception {
+    final Replica replica = replica();
+    final int before = looks.get();
+    replica.drive();
+    final int ofOne = looks.get() - before;
+    final Thread owner = new Thread(replica::drive, "stuck");
+    owner.start();
+    await(entered);
+    replica.onDue();
+    goesOn.countDown();
+    owner.join();
+    assertEquals(3 * ofOne, looks.get() - before);
+  }
+
+  @Test
+  void aNodeWhoseThreadIsStuckAnswersNothing() {
+    heartbeats.plan(nowNs);
+    nowNs += TIMEOUT_NS;
+    heartbeats.onHeartbeat(OTHER, Heartbeat.getDefaultInstance(), nowNs);
+    assertEquals(1, answered);
+    nowNs += TIMEOUT_NS;
+    heartbeats.onHeartbeat(OTHER, Heartbeat.getDefaultInstance(), nowNs);
+    assertEquals(1, answered);
+    workAfter(0);
+    heartbeats.onHeartbeat(OTHER, Heartbeat.getDefaultInstance(), nowNs);
+    assertEquals(2, answered);
+  }
+
   /** The node lives, but its replica does not go on. */
   @Test
   void aReplicaThatIsStuckIsReported() throws Exception {
-    final CountDownLatch entered = new CountDownLatch(1);
-    final CountDownLatch goesOn = new CountDownLatch(1);
-    final Replica replica =
-        new Replica(
-            new ReplicaContext(
-                3,
-                Node.newBuilder().setId(1).setIncarnation(1).build(),
-                1,
-                this,
-                new EmptyStore(),
-                () -> {
-                  if (Thread.currentThread().getName().equals("stuck")) {
-                    entered.countDown();
-                    await(goesOn);
-                  }
-                  return 0;
-                },
-                () -> 1,
-                ReplicaContext.Limits.DEFAULT,
-                failure -> {
-                  throw new AssertionError(failure);
-                }),
-            new NodeRest(() -> {}));
+    final Replica replica = replica();
     final ReplicaReports reports =
         new ReplicaReports(Map.of(3L, replica), ReplicaContext.Limits.DEFAULT);
     heartbeats.ofMember(OTHER).rely(nowNs);
