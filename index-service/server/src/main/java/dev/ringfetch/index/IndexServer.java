@@ -153,7 +153,7 @@ public final class IndexServer implements Callable<Integer> {
       names = "--fabric",
       paramLabel = "NAMES",
       hideParamSyntax = true,
-      split = ",",
+      split = "\\s*,\\s*",
       converter = FabricName.class,
       description = "Of rings, the best first: shm, verbs. Default: all.")
   private String[] fabrics;

@@ -59,7 +59,7 @@ final class ListenOptions {
       names = "--bind",
       paramLabel = "ADDRESSES",
       hideParamSyntax = true,
-      split = ",",
+      split = "\\s*,\\s*",
       description = "Listen there; :: is everywhere. Default: loopback.")
   private @Nullable List<String> bound; // null: the loopback addresses
 
