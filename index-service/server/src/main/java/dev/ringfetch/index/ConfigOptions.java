@@ -40,12 +40,20 @@ final class ConfigOptions {
   }
 
   /**
-   * Refuses a wrong file. Prints the configuration in the form of the file, if the option says so:
-   * those that are not set as comments. Returns whether it does.
+   * Refuses a wrong file, and warns of variables that set nothing. Prints the configuration in the
+   * form of the file, if the option says so: those that are not set as comments. Returns whether it
+   * does.
    */
   boolean print() {
     if (spec.defaultValueProvider() instanceof ServerDefaults defaults) {
       defaults.check(spec.commandLine());
+      final List<String> unknown = defaults.unknown(spec);
+      if (!unknown.isEmpty()) {
+        final String names = String.join(", ", unknown);
+        spec.commandLine()
+            .getErr()
+            .println("index server: ignores variables of no option: " + names);
+      }
     }
     if (!print) {
       return false;

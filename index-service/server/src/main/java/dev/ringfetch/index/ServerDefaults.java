@@ -4,11 +4,14 @@ import java.io.IOException;
 import java.nio.file.InvalidPathException;
 import java.nio.file.Path;
 import java.util.HashMap;
+import java.util.List;
 import java.util.Locale;
 import java.util.Map;
+import java.util.Set;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 import java.util.stream.Collectors;
+import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 import picocli.CommandLine;
 import picocli.CommandLine.IDefaultValueProvider;
@@ -25,7 +28,17 @@ import picocli.CommandLine.ParameterException;
  * <p>Of one command line; used by one thread.
  */
 public final class ServerDefaults implements IDefaultValueProvider {
+  private static final String PREFIX = "RINGFETCH_";
   private static final Pattern OPTION = Pattern.compile("--[a-z-]+");
+
+  /** Variables of the file itself, of clients, of the JVM and of the start script. */
+  private static final Set<String> OTHERS =
+      Stream.of("CONFIG", "CACHE", "DROPIN", "INDEX", "JVM_FLAGS", "SERVER", "TRACE")
+          .map(PREFIX::concat)
+          .collect(Collectors.toUnmodifiableSet());
+
+  /** Variables that Kubernetes sets for Services whose names begin with ringfetch. */
+  private static final Pattern SERVICES = Pattern.compile(PREFIX + "(.+_)?(SERVICE|PORT)(_.+)?");
 
   /** What Kubernetes sets in RINGFETCH_PORT where a Service is called ringfetch. */
   private static final String KUBERNETES = "tcp://";
@@ -62,7 +75,7 @@ public final class ServerDefaults implements IDefaultValueProvider {
   }
 
   private static String variable(String option) {
-    return "RINGFETCH_" + option.substring(2).toUpperCase(Locale.ROOT).replace('-', '_');
+    return PREFIX + option.substring(2).toUpperCase(Locale.ROOT).replace('-', '_');
   }
 
   private @Nullable ConfigFile file(CommandSpec command) {
@@ -98,6 +111,21 @@ public final class ServerDefaults implements IDefaultValueProvider {
     if (failure != null) {
       throw new ParameterException(program, failure);
     }
+  }
+
+  /** Variables of the environment that are set, look like those of options, and are not. */
+  List<String> unknown(CommandSpec command) {
+    final Set<String> known =
+        command.options().stream()
+            .filter(ConfigOptions::isSettable)
+            .map(option -> variable(option.longestName()))
+            .collect(Collectors.toSet());
+    return environment.keySet().stream()
+        .filter(name -> name.startsWith(PREFIX) && !environment.get(name).isEmpty())
+        .filter(name -> !known.contains(name) && !OTHERS.contains(name))
+        .filter(name -> !SERVICES.matcher(name).matches())
+        .sorted()
+        .toList();
   }
 
   /**

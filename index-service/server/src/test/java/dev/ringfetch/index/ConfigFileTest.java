@@ -67,7 +67,7 @@ final class ConfigFileTest {
     final Map<String, String> environment =
         Map.of("RINGFETCH_PORT", "2", "RINGFETCH_MEMORY", "65m", "RINGFETCH_REPLICAS", "");
     final List<String> lines =
-        printed(environment, "--config=" + file, "--port=3", "--fabric=shm,verbs");
+        printed(environment, "--config=" + file, "--port=3", "--fabric=shm, verbs");
     assertTrue(
         lines.containsAll(
             List.of(
@@ -76,9 +76,16 @@ final class ConfigFileTest {
                 "bind = ::1, localhost",
                 "replicas = 5",
                 "partitions = 16",
-                "fabric = shm,verbs",
+                "fabric = shm, verbs",
                 "# data =")),
         lines::toString);
+  }
+
+  /** The error is that of the option that is looked at after them. */
+  @Test
+  void aListMayHaveSpaces() throws Exception {
+    write("bind = 127.0.0.1 , localhost", "fabric = shm, verbs");
+    refused("--metrics is out of range", Map.of(), "--config=" + file, "--metrics=99999");
   }
 
   @Test
@@ -148,6 +155,41 @@ final class ConfigFileTest {
     refused("Invalid value for option '--port'", Map.of("RINGFETCH_PORT", "1"), "--port=http");
     write("port = 1");
     refused("--port is out of range", Map.of(), "--config=" + file, "--port=99999");
+  }
+
+  /** A misspelt one would else serve with another configuration than its operator believes. */
+  @Test
+  void aVariableOfNoOptionIsNamedAndIgnored() {
+    printed(
+        Map.of(
+            "RINGFETCH_DURABILTY", "disk",
+            "RINGFETCH_PRINT_CONFIG", "false",
+            "RINGFETCH_MEMROY", "",
+            "RINGFETCHES", "1"));
+    assertEquals(
+        "index server: ignores variables of no option: RINGFETCH_DURABILTY,"
+            + " RINGFETCH_PRINT_CONFIG",
+        err.toString().strip());
+  }
+
+  @ParameterizedTest
+  @ValueSource(
+      strings = {
+        "CACHE",
+        "DROPIN",
+        "INDEX",
+        "JVM_FLAGS",
+        "SERVER",
+        "TRACE", // of clients, and of scripts
+        "SERVICE_HOST",
+        "SERVICE_PORT_GRPC",
+        "PORT_50051_TCP_ADDR",
+        "A_SERVICE_PORT",
+        "A_PORT"
+      })
+  void variablesOfOtherProgramsAreNoMistakes(String name) {
+    printed(Map.of("RINGFETCH_" + name, "1"));
+    assertEquals("", err.toString());
   }
 
   /** Kubernetes sets such variables in each container where a Service is called ringfetch. */
