@@ -18,8 +18,10 @@ import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.Option;
 
 /**
- * The log of a server: lines on standard error, each with time, level and logger, and what is left
- * out. Settings of {@code java.util.logging.config.file} come first where there are any.
+ * The log of a server: the levels of its loggers, and the form of its lines on standard error, each
+ * with time, level and logger. With a file of {@code java.util.logging.config.file}, the levels are
+ * those of the file unless the option names one, and a handler keeps the formatter that the file
+ * names for it.
  */
 final class LogOptions {
   private static final String ROOT = "";
