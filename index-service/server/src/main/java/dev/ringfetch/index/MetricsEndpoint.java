@@ -151,12 +151,12 @@ final class MetricsEndpoint implements AutoCloseable {
         case "/metrics" -> send(exchange, OK, "text/plain; version=0.0.4; charset=utf-8", scrape());
         case "/health/live" -> send(exchange, OK, "text/plain", "live\n");
         case "/health/ready" -> {
-          final String text = health.text();
+          final ServerHealth.State state = health.state();
           send(
               exchange,
-              text.equals(ServerHealth.SERVING) ? OK : UNAVAILABLE,
+              state == ServerHealth.State.SERVING ? OK : UNAVAILABLE,
               "text/plain",
-              text + "\n");
+              state.text() + "\n");
         }
         default ->
             send(exchange, NOT_FOUND, "text/plain", "/metrics, /health/live, /health/ready\n");
@@ -164,7 +164,8 @@ final class MetricsEndpoint implements AutoCloseable {
     }
   }
 
-  private String scrape() {
+  /** All metrics; by one thread at a time, as a refresh removes gauges and adds them again. */
+  private synchronized String scrape() {
     final MicrometerIndexMetrics metrics = indexMetrics;
     if (metrics != null) {
       metrics.refresh();

@@ -6,26 +6,37 @@ import io.grpc.health.v1.HealthCheckResponse.ServingStatus;
 import io.grpc.protobuf.services.HealthStatusManager;
 
 /**
- * The health of a server, for gRPC's health service and for probes over HTTP. It goes from {@link
- * #STARTING} over {@link #RECOVERED} and {@link #SERVING} to {@link #STOPPING}.
+ * The health of a server, for gRPC's health service and for probes over HTTP: a {@link State} that
+ * only goes on, whichever thread is first.
  *
  * <p>Thread-safe.
  */
 final class ServerHealth {
-  /** Text of a server that reads its journal. */
-  static final String STARTING = "starting: the server reads its journal";
+  /** A state of a server. Each may follow each of those before it, and none of those after it. */
+  enum State {
+    /** The server reads its journal. */
+    STARTING("starting: the server reads its journal"),
+    /** The indexes are there; a node has not read yet what the coordinator has. */
+    RECOVERED("starting: the node has not reached its coordinator"),
+    /** The server takes calls. */
+    SERVING("ready"),
+    /** The server ends. */
+    STOPPING("stopping");
 
-  /** Text of a node that has not read yet what the coordinator has. */
-  static final String RECOVERED = "starting: the node has not reached its coordinator";
+    private final String text;
 
-  /** Text of a server that takes calls. */
-  static final String SERVING = "ready";
+    State(String text) {
+      this.text = text;
+    }
 
-  /** Text of a server that ends. */
-  static final String STOPPING = "stopping";
+    /** The state in words, for probes. */
+    String text() {
+      return text;
+    }
+  }
 
   private final HealthStatusManager grpc = new HealthStatusManager();
-  private volatile String text = STARTING;
+  private volatile State state = State.STARTING; // written under the monitor
   private boolean writingEnded; // guarded by this
 
   /** The statuses of the services. */
@@ -33,30 +44,30 @@ final class ServerHealth {
     return grpc;
   }
 
-  /** One of the texts of this class. */
-  String text() {
-    return text;
+  State state() {
+    return state;
   }
 
   /** Whether the server takes calls. */
   boolean isReady() {
-    return text.equals(SERVING);
+    return state == State.SERVING;
   }
 
   /** Begins to answer health checks with NOT_SERVING. */
-  void start() {
+  synchronized void start() {
     say(ServingStatus.NOT_SERVING);
   }
 
   /** Called when the indexes are there. */
-  void recovered() {
-    text = RECOVERED;
+  synchronized void recovered() {
+    advance(State.RECOVERED);
   }
 
-  /** Called when calls are answered. */
-  void serve() {
-    text = SERVING;
-    say(ServingStatus.SERVING);
+  /** Called when calls are answered, by a node perhaps while the server stops already. */
+  synchronized void serve() {
+    if (advance(State.SERVING)) {
+      say(ServingStatus.SERVING);
+    }
   }
 
   /** Called when the disk has failed: other services go on. */
@@ -66,12 +77,22 @@ final class ServerHealth {
   }
 
   /** Sets all services NOT_SERVING, for ever. */
-  void stop() {
-    text = STOPPING;
-    grpc.enterTerminalState();
+  synchronized void stop() {
+    if (advance(State.STOPPING)) {
+      grpc.enterTerminalState();
+    }
   }
 
-  private synchronized void say(ServingStatus status) {
+  /** Enters a state, unless the server is in it or in a later one. Returns whether it does. */
+  private boolean advance(State to) {
+    final boolean isLater = to.compareTo(state) > 0;
+    if (isLater) {
+      state = to;
+    }
+    return isLater;
+  }
+
+  private void say(ServingStatus status) {
     grpc.setStatus(HealthStatusManager.SERVICE_NAME_ALL_SERVICES, status);
     grpc.setStatus(IndexGrpc.SERVICE_NAME, status);
     grpc.setStatus(IndexAdminGrpc.SERVICE_NAME, status);

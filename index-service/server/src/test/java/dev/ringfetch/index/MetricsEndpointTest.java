@@ -38,7 +38,9 @@ import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Random;
+import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
+import java.util.stream.Stream;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.BeforeEach;
@@ -49,6 +51,8 @@ import org.junit.jupiter.api.Timeout;
 @Timeout(300)
 final class MetricsEndpointTest {
   private static final int DEADLINE_MILLIS = 60_000;
+  private static final int SCRAPERS = 8;
+  private static final int ROUNDS = 25;
 
   private static final List<String> HOSTILE =
       List.of(
@@ -111,6 +115,10 @@ final class MetricsEndpointTest {
     health.stop();
     answers(503, "stopping", "/health/ready");
     answers(200, "live", "/health/live");
+    health.serve(); // the node has reached its coordinator too late
+    health.recovered();
+    answers(503, "stopping", "/health/ready");
+    answers(200, "ringfetch_index_ready 0.0\n", "/metrics");
   }
 
   /** Those that a handler on bytes answers, those that the service does, and those of no end. */
@@ -141,7 +149,7 @@ final class MetricsEndpointTest {
       assertScraped("Get", "OK", 3);
       assertScraped("Get", "INVALID_ARGUMENT", 1);
       assertScraped("Watch", "CANCELLED", 1);
-      answers(200, "ringfetch_index_entries{index=\"default\"} 1.0\n", "/metrics");
+      assertScrapesAtOnceAreWhole("ringfetch_index_entries{index=\"default\"} 1.0\n");
     } finally {
       channel.shutdownNow();
       server.shutdownNow();
@@ -168,6 +176,21 @@ final class MetricsEndpointTest {
       scrape = send("/metrics", HttpRequest.newBuilder()).body();
     } while (!scrape.contains(sample) && System.nanoTime() < endNs);
     assertTrue(scrape.contains(sample), sample + scrape);
+  }
+
+  private void assertScrapesAtOnceAreWhole(String sample) {
+    final HttpRequest request =
+        HttpRequest.newBuilder(address).timeout(Duration.ofMillis(DEADLINE_MILLIS)).build();
+    for (int round = 0; round < ROUNDS; round++) {
+      final List<CompletableFuture<HttpResponse<String>>> scrapes =
+          Stream.generate(() -> client.sendAsync(request, BodyHandlers.ofString()))
+              .limit(SCRAPERS)
+              .toList();
+      for (final CompletableFuture<HttpResponse<String>> scrape : scrapes) {
+        final String text = scrape.join().body();
+        assertTrue(text.contains(sample), text);
+      }
+    }
   }
 
   @Test
