@@ -17,6 +17,8 @@ import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
 
 /** The files of the tar. In the place of the JVM there is a script that prints its arguments. */
 @Timeout(120)
@@ -123,6 +125,19 @@ final class DistributionTest {
   }
 
   @Test
+  void anArchiveStaysInAnotherTimeZoneAndOneOfAKilledCommandGoes() throws Exception {
+    final Path left = Files.createDirectories(cache).resolve("classes-1.jsa.7");
+    Files.writeString(left, "half of it");
+    assertTrue(jvm("get", "a").toString().contains("ArchiveClassesAtExit"));
+    assertEquals(1, archives().size());
+    assertFalse(Files.exists(left));
+    for (final String zone : List.of("Asia/Tokyo", "UTC0")) {
+      final Outcome later = run(program, Map.of("TZ", zone), "get", "a");
+      assertTrue(later.done().contains("-XX:SharedArchiveFile=" + archives().get(0)), zone);
+    }
+  }
+
+  @Test
   void withoutAPlaceForTheArchiveCommandsRun() throws Exception {
     Files.writeString(cache, "a file");
     assertFalse(jvm("get", "a").toString().contains("ArchiveClassesAtExit"));
@@ -147,6 +162,16 @@ final class DistributionTest {
     assertEquals(1, missing.code());
     assertEquals(1, missing.err().lines().count(), missing::toString);
     assertTrue(missing.err().contains("JAVA_HOME"), missing::toString);
+  }
+
+  @ParameterizedTest
+  @CsvSource({"1.8.0_412,1", "11.0.2,1", "17.0.15,0", "17,0", "25-ea,0"})
+  void aJvmThatIsTooOldIsOneLine(String version, int code) throws Exception {
+    Files.writeString(root.resolve("jdk/release"), "JAVA_VERSION=\"" + version + "\"\n");
+    final Outcome outcome = run(program, Map.of(), "scan");
+    assertEquals(code, outcome.code(), outcome::toString);
+    assertEquals(code, outcome.err().lines().count(), outcome::toString);
+    assertEquals(code == 1, outcome.err().contains("version 17 or later"), outcome::toString);
   }
 
   /** As it is, and with each line that is a comment for a choice. */
