@@ -51,8 +51,8 @@ import org.junit.jupiter.api.Timeout;
 @Timeout(300)
 final class MetricsEndpointTest {
   private static final int DEADLINE_MILLIS = 60_000;
-  private static final int SCRAPERS = 8;
-  private static final int ROUNDS = 25;
+  private static final int SCRAPERS = 4;
+  private static final int ROUNDS = 10;
 
   private static final List<String> HOSTILE =
       List.of(
