@@ -4,9 +4,11 @@ import dev.ringfetch.rpc.RingChannelBuilder;
 import io.grpc.CompressorRegistry;
 import io.grpc.DecompressorRegistry;
 import io.grpc.ManagedChannelBuilder;
+import java.util.HashMap;
 import java.util.LinkedHashMap;
 import java.util.Map;
 import java.util.concurrent.TimeUnit;
+import org.jspecify.annotations.Nullable;
 import org.springframework.beans.factory.ObjectProvider;
 import org.springframework.boot.context.properties.PropertyMapper;
 import org.springframework.boot.grpc.client.autoconfigure.GrpcClientDefaultServiceConfigCustomizer;
@@ -23,23 +25,30 @@ final class ChannelRings {
 
   private static final String UNIX = "unix:";
 
-  /** The channel that Boot builds on a thread. */
-  private static final ThreadLocal<RingChannelBuilder> BUILDING = new ThreadLocal<>();
+  /**
+   * The channels that Boot builds on a thread, by their targets: a customizer of the application
+   * may create another channel.
+   */
+  private static final ThreadLocal<Map<String, RingChannelBuilder>> BUILDING =
+      ThreadLocal.withInitial(HashMap::new);
 
   private final GrpcClientProperties channels;
   private final RingfetchGrpcClientProperties properties;
   private final ObjectProvider<CompressorRegistry> compressors;
   private final ObjectProvider<DecompressorRegistry> decompressors;
+  private final ObjectProvider<RingfetchChannelCustomizer> customizers;
 
   ChannelRings(
       GrpcClientProperties channels,
       RingfetchGrpcClientProperties properties,
       ObjectProvider<CompressorRegistry> compressors,
-      ObjectProvider<DecompressorRegistry> decompressors) {
+      ObjectProvider<DecompressorRegistry> decompressors,
+      ObjectProvider<RingfetchChannelCustomizer> customizers) {
     this.channels = channels;
     this.properties = properties;
     this.compressors = compressors;
     this.decompressors = decompressors;
+    this.customizers = customizers;
   }
 
   /** Returns the customizer of builders. */
@@ -53,7 +62,7 @@ final class ChannelRings {
   }
 
   private void begin(String target, ManagedChannelBuilder<?> builder) {
-    BUILDING.remove();
+    take(target); // of a channel that could not be built
     final RingfetchGrpcClientProperties.Rings own = properties.of(target);
     final GrpcClientProperties.Channel channel = channel(target);
     if (!own.isEnabled()
@@ -71,7 +80,16 @@ final class ChannelRings {
         .to(rings::plaintextFabrics);
     map.from(own::getShmDirectory).to(rings::shmDirectory);
     map.from(own::getAcrossProxies).to(rings::acrossProxies);
-    BUILDING.set(rings);
+    BUILDING.get().put(target, rings);
+  }
+
+  private static @Nullable RingChannelBuilder take(String target) {
+    final Map<String, RingChannelBuilder> building = BUILDING.get();
+    final RingChannelBuilder taken = building.remove(target);
+    if (building.isEmpty()) {
+      BUILDING.remove();
+    }
+    return taken;
   }
 
   /** Tells the settings of the channel that Boot has given to the builder beneath. */
@@ -96,8 +114,7 @@ final class ChannelRings {
   }
 
   private void attach(String target, Map<String, Object> config) {
-    final RingChannelBuilder rings = BUILDING.get();
-    BUILDING.remove();
+    final RingChannelBuilder rings = take(target);
     if (rings == null) {
       return;
     }
@@ -105,6 +122,7 @@ final class ChannelRings {
       rings.defaultServiceConfig(new LinkedHashMap<>(config));
       config.clear(); // or Boot would replace the config that is attached
     }
+    customizers.orderedStream().forEach(customizer -> customizer.customize(target, rings));
     rings.attach();
   }
 }

@@ -27,8 +27,9 @@ public final class RingfetchGrpcClientAutoConfiguration {
       GrpcClientProperties channels,
       RingfetchGrpcClientProperties properties,
       ObjectProvider<CompressorRegistry> compressors,
-      ObjectProvider<DecompressorRegistry> decompressors) {
-    return new ChannelRings(channels, properties, compressors, decompressors);
+      ObjectProvider<DecompressorRegistry> decompressors,
+      ObjectProvider<RingfetchChannelCustomizer> customizers) {
+    return new ChannelRings(channels, properties, compressors, decompressors, customizers);
   }
 
   /** Before those of the application, whose settings then count for gRPC. */

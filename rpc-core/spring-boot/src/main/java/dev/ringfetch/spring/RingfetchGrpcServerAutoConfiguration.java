@@ -36,7 +36,8 @@ public final class RingfetchGrpcServerAutoConfiguration {
       RingfetchGrpcServerProperties properties,
       ObjectProvider<GrpcServerExecutorProvider> executor,
       ObjectProvider<CompressorRegistry> compressors,
-      ObjectProvider<DecompressorRegistry> decompressors) {
+      ObjectProvider<DecompressorRegistry> decompressors,
+      ObjectProvider<RingfetchServerCustomizer> customizers) {
     return builder -> {
       final String type = builder.getClass().getName();
       if (type.equals(SERVLET)) {
@@ -55,6 +56,7 @@ public final class RingfetchGrpcServerAutoConfiguration {
       executor.ifAvailable(own -> rings.executor(own.getExecutor()));
       tell(server, rings);
       apply(properties, rings);
+      customizers.orderedStream().forEach(customizer -> customizer.customize(rings));
       rings.attach();
     };
   }

@@ -19,6 +19,7 @@ import io.grpc.MethodDescriptor;
 import io.grpc.ServerCall;
 import io.grpc.ServerCallHandler;
 import io.grpc.ServerInterceptor;
+import io.grpc.ServerStreamTracer;
 import io.grpc.StatusRuntimeException;
 import io.grpc.health.v1.HealthCheckRequest;
 import io.grpc.health.v1.HealthCheckResponse.ServingStatus;
@@ -29,6 +30,7 @@ import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Comparator;
 import java.util.HashMap;
@@ -44,6 +46,7 @@ import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
+import org.springframework.beans.factory.ObjectProvider;
 import org.springframework.boot.WebApplicationType;
 import org.springframework.boot.autoconfigure.EnableAutoConfiguration;
 import org.springframework.boot.builder.SpringApplicationBuilder;
@@ -75,6 +78,8 @@ final class SpringBootTest {
   private static final AtomicInteger SENT = new AtomicInteger();
   private static final AtomicInteger RECEIVED = new AtomicInteger();
   private static final AtomicInteger CUSTOMIZED = new AtomicInteger();
+  private static final AtomicInteger TRACED = new AtomicInteger();
+  private static final AtomicInteger CUSTOMIZED_RINGS = new AtomicInteger();
 
   private final List<ConfigurableApplicationContext> contexts = new ArrayList<>();
   @TempDir private Path temporary;
@@ -86,7 +91,7 @@ final class SpringBootTest {
   void createDirectory() throws IOException {
     final Path shm = Path.of("/dev/shm");
     directory = Files.createTempDirectory(shm, "ringfetch-spring-");
-    List.of(SENT, RECEIVED, CUSTOMIZED).forEach(count -> count.set(0));
+    List.of(SENT, RECEIVED, CUSTOMIZED, TRACED, CUSTOMIZED_RINGS).forEach(count -> count.set(0));
   }
 
   @AfterEach
@@ -195,6 +200,8 @@ final class SpringBootTest {
     awaitRing(stub);
     assertOnRing(stub, 20);
     assertEquals(1, CUSTOMIZED.get(), "a customizer of Netty's builder");
+    assertEquals(1, CUSTOMIZED_RINGS.get(), "a customizer of a channel's rings");
+    assertEquals(RECEIVED.get(), TRACED.get(), "calls that a tracer of the server has seen");
     final ConfigurableApplicationContext client = contexts.get(1);
     final List<String> backends = details("backend");
     assertEquals(1, backends.size(), backends::toString);
@@ -320,6 +327,19 @@ final class SpringBootTest {
     }
 
     @Bean
+    RingfetchServerCustomizer tracers() {
+      return rings ->
+          rings.addStreamTracerFactory(
+              new ServerStreamTracer.Factory() {
+                @Override
+                public ServerStreamTracer newServerStreamTracer(String method, Metadata headers) {
+                  TRACED.incrementAndGet();
+                  return new ServerStreamTracer() {};
+                }
+              });
+    }
+
+    @Bean
     @GlobalServerInterceptor
     ServerInterceptor counting() {
       return new ServerInterceptor() {
@@ -352,11 +372,25 @@ final class SpringBootTest {
     }
 
     @Bean
-    GrpcChannelBuilderCustomizer<NettyChannelBuilder> ofNetty() {
+    RingfetchChannelCustomizer spinning() {
+      return (target, rings) -> {
+        if (target.equals("orders")) {
+          rings.spinTime(Duration.ZERO);
+          CUSTOMIZED_RINGS.incrementAndGet();
+        }
+      };
+    }
+
+    @Bean
+    GrpcChannelBuilderCustomizer<NettyChannelBuilder> ofNetty(
+        ObjectProvider<GrpcChannelFactory> channels) {
       return new GrpcChannelBuilderCustomizer<>() {
         @Override
         public void customize(String target, NettyChannelBuilder builder) {
-          CUSTOMIZED.incrementAndGet();
+          if (target.equals("orders")) {
+            CUSTOMIZED.incrementAndGet();
+            channels.getObject().createChannel("of-the-customizer"); // within this one
+          }
         }
       };
     }
