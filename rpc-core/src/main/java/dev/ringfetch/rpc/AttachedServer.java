@@ -61,7 +61,7 @@ final class AttachedServer {
 
   /** Called when the application has called {@code shutdownNow}. */
   void onShutdownNow() {
-    endpoint.abort("Server shutdownNow invoked");
+    endpoint.abort(RingServer.SHUTDOWN_NOW);
   }
 
   private long count(Counter counter) {

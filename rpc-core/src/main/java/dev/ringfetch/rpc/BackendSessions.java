@@ -396,7 +396,7 @@ final class BackendSessions {
     synchronized (this) {
       ending = List.copyOf(sessions);
     }
-    ending.forEach(session -> session.end("Channel shutdownNow invoked"));
+    ending.forEach(session -> session.end(RingChannel.SHUTDOWN_NOW));
   }
 
   private void terminateIfIdle() {

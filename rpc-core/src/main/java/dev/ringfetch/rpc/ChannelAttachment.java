@@ -27,9 +27,6 @@ import java.util.concurrent.atomic.AtomicBoolean;
  * shutdown ends them. An idle channel holds nothing. Thread-safe.
  */
 final class ChannelAttachment extends BinaryLog implements TapProvider.Owner {
-  /** The description of calls that gRPC ends when the application calls {@code shutdownNow}. */
-  private static final String SHUTDOWN_NOW = "Channel shutdownNow invoked";
-
   private static final String SECOND =
       "the builder has built a second channel, and attach() is for one";
 
@@ -229,7 +226,7 @@ final class ChannelAttachment extends BinaryLog implements TapProvider.Owner {
 
                 @Override
                 public void onClose(Status status, Metadata trailers) {
-                  if (SHUTDOWN_NOW.equals(status.getDescription())
+                  if (RingChannel.SHUTDOWN_NOW.equals(status.getDescription())
                       && !sent.isAnswered // the server, or a proxy, chooses its descriptions
                       && rings != null) {
                     rings.shutdownNow();

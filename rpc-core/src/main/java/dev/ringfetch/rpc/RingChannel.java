@@ -27,6 +27,9 @@ import java.util.concurrent.TimeUnit;
  * is created. Built by {@link RingChannelBuilder}; thread-safe.
  */
 public final class RingChannel extends ManagedChannel {
+  /** The description of calls that a channel's {@code shutdownNow} ends, as gRPC's ends them. */
+  static final String SHUTDOWN_NOW = "Channel shutdownNow invoked";
+
   /** The status of a call that starts after the shutdown. */
   static final Status SHUTDOWN = Status.UNAVAILABLE.withDescription("Channel shutdown invoked");
 

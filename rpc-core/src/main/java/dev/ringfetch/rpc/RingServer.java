@@ -25,6 +25,9 @@ import java.util.stream.Collectors;
  * <p>Where no fabric can be used it serves gRPC alone, and says so once.
  */
 public final class RingServer extends Server {
+  /** The description of calls that a server's {@code shutdownNow} ends, as gRPC's ends them. */
+  static final String SHUTDOWN_NOW = "Server shutdownNow invoked";
+
   private final Server grpc;
   private final SessionEndpoint endpoint;
   private final FabricSelection selection;
@@ -189,7 +192,7 @@ public final class RingServer extends Server {
 
   @Override
   public RingServer shutdownNow() {
-    endpoint.abort("Server shutdownNow invoked");
+    endpoint.abort(SHUTDOWN_NOW);
     grpc.shutdownNow();
     closeFabricsAtTheEnd();
     return this;

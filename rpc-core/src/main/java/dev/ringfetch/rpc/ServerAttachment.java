@@ -30,9 +30,6 @@ import java.util.concurrent.ConcurrentHashMap;
  * method. Thread-safe.
  */
 final class ServerAttachment extends BinaryLog {
-  /** The description of calls that gRPC ends when the application calls {@code shutdownNow}. */
-  private static final String SHUTDOWN_NOW = "Server shutdownNow invoked";
-
   private static final Context.Key<Stream> STREAM = Context.key("ringfetch-stream");
   private static final ServerStreamTracer NONE = new ServerStreamTracer() {};
 
@@ -153,7 +150,7 @@ final class ServerAttachment extends BinaryLog {
     @Override
     public void streamClosed(Status status) {
       final AttachedServer present = rings;
-      if (present != null && SHUTDOWN_NOW.equals(status.getDescription())) {
+      if (present != null && RingServer.SHUTDOWN_NOW.equals(status.getDescription())) {
         present.onShutdownNow();
       }
     }

@@ -224,7 +224,7 @@ final class WaitingCall<ReqT, RespT> extends DelayedCall<ReqT, RespT> {
   /** Called on shutdownNow of the channel: ends the wait, without throwing. */
   void onShutdownNow() {
     try {
-      close(Status.UNAVAILABLE.withDescription("Channel shutdownNow invoked"));
+      close(Status.UNAVAILABLE.withDescription(RingChannel.SHUTDOWN_NOW));
     } catch (RuntimeException | Error e) {
       System.getLogger(WaitingCall.class.getName())
           .log(
