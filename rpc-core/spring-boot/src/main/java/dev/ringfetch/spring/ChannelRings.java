@@ -10,7 +10,6 @@ import java.util.Map;
 import java.util.concurrent.TimeUnit;
 import org.jspecify.annotations.Nullable;
 import org.springframework.beans.factory.ObjectProvider;
-import org.springframework.boot.context.properties.PropertyMapper;
 import org.springframework.boot.grpc.client.autoconfigure.GrpcClientDefaultServiceConfigCustomizer;
 import org.springframework.boot.grpc.client.autoconfigure.GrpcClientProperties;
 import org.springframework.grpc.client.GrpcChannelBuilderCustomizer;
@@ -73,13 +72,7 @@ final class ChannelRings {
     }
     final RingChannelBuilder rings = RingChannelBuilder.over(builder, target);
     tell(channel, rings);
-    final PropertyMapper map = PropertyMapper.get();
-    map.from(own::getFabrics).as(names -> names.toArray(String[]::new)).to(rings::fabrics);
-    map.from(own::getPlaintextFabrics)
-        .as(names -> names.toArray(String[]::new))
-        .to(rings::plaintextFabrics);
-    map.from(own::getShmDirectory).to(rings::shmDirectory);
-    map.from(own::getAcrossProxies).to(rings::acrossProxies);
+    own.tell(rings::fabrics, rings::plaintextFabrics, rings::shmDirectory, rings::acrossProxies);
     BUILDING.get().put(target, rings);
   }
 

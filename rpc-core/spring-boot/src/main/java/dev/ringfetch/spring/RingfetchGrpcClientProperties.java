@@ -4,8 +4,10 @@ import java.nio.file.Path;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 import org.springframework.boot.context.properties.ConfigurationProperties;
+import org.springframework.boot.context.properties.PropertyMapper;
 
 /**
  * The properties {@code spring.grpc.client.channel.NAME.ringfetch}, beside Boot's own of that
@@ -43,6 +45,23 @@ public final class RingfetchGrpcClientProperties {
     private @Nullable List<String> plaintextFabrics;
     private @Nullable Path shmDirectory;
     private @Nullable Boolean acrossProxies;
+
+    /** Tells a builder those settings that are made. */
+    final void tell(
+        Consumer<String[]> toFabrics,
+        Consumer<String[]> toPlaintextFabrics,
+        Consumer<Path> toShmDirectory,
+        Consumer<Boolean> toAcrossProxies) {
+      final PropertyMapper map = PropertyMapper.get();
+      map.from(this::getFabrics).as(Rings::array).to(toFabrics);
+      map.from(this::getPlaintextFabrics).as(Rings::array).to(toPlaintextFabrics);
+      map.from(this::getShmDirectory).to(toShmDirectory);
+      map.from(this::getAcrossProxies).to(toAcrossProxies);
+    }
+
+    private static String[] array(List<String> names) {
+      return names.toArray(String[]::new);
+    }
 
     /** Returns whether calls use rings. */
     public boolean isEnabled() {

@@ -81,13 +81,8 @@ public final class RingfetchGrpcServerAutoConfiguration {
   }
 
   private static void apply(RingfetchGrpcServerProperties properties, RingServerBuilder rings) {
-    final PropertyMapper map = PropertyMapper.get();
-    map.from(properties::getFabrics).as(names -> names.toArray(String[]::new)).to(rings::fabrics);
-    map.from(properties::getPlaintextFabrics)
-        .as(names -> names.toArray(String[]::new))
-        .to(rings::plaintextFabrics);
-    map.from(properties::getShmDirectory).to(rings::shmDirectory);
-    map.from(properties::getAcrossProxies).to(rings::acrossProxies);
-    map.from(properties::getMaxSessions).to(rings::maxSessions);
+    properties.tell(
+        rings::fabrics, rings::plaintextFabrics, rings::shmDirectory, rings::acrossProxies);
+    PropertyMapper.get().from(properties::getMaxSessions).to(rings::maxSessions);
   }
 }
