@@ -59,15 +59,15 @@ final class LogOptions {
 
   /** A level on the command line. */
   enum LogLevel {
-    /** What has failed. */
+    /** Failures. */
     ERROR(Level.SEVERE),
-    /** And what needs attention. */
+    /** Failures, and warnings. */
     WARN(Level.WARNING),
-    /** And what is worth knowing. */
+    /** These, and events of a server's life. */
     INFO(Level.INFO),
-    /** And why, from Ringfetch's own loggers and about connections. */
+    /** These, and the reasons: from Ringfetch's own loggers, and about connections. */
     DEBUG(Level.FINE),
-    /** And all that Ringfetch's own loggers have, with the stack traces. */
+    /** All records of Ringfetch's own loggers, with stack traces. */
     TRACE(Level.ALL);
 
     private final int value;
@@ -152,7 +152,7 @@ final class LogOptions {
       text.append(String.format(" %-5s ", LogLevel.of(line.getLevel())))
           .append(logger.substring(logger.lastIndexOf('.') + 1))
           .append(": ")
-          .append(formatMessage(line).strip().replaceAll("\\R", " "));
+          .append(oneLine(formatMessage(line)));
       final Throwable thrown = line.getThrown();
       if (thrown == null) {
         return text.append(System.lineSeparator()).toString();
@@ -163,9 +163,13 @@ final class LogOptions {
         return text.append(System.lineSeparator()).append(trace).toString();
       }
       return text.append(": ")
-          .append(thrown.toString().strip().replaceAll("\\R", " "))
+          .append(oneLine(thrown.toString()))
           .append(System.lineSeparator())
           .toString();
+    }
+
+    private static String oneLine(String text) {
+      return text.strip().replaceAll("\\R", " ");
     }
   }
 }

@@ -40,7 +40,7 @@ public final class ServerDefaults implements IDefaultValueProvider {
   /** Variables that Kubernetes sets for Services whose names begin with ringfetch. */
   private static final Pattern SERVICES = Pattern.compile(PREFIX + "(.+_)?(SERVICE|PORT)(_.+)?");
 
-  /** What Kubernetes sets in RINGFETCH_PORT where a Service is called ringfetch. */
+  /** Begin of RINGFETCH_PORT as Kubernetes sets it where a Service is called ringfetch. */
   private static final String KUBERNETES = "tcp://";
 
   private final Map<String, String> environment;

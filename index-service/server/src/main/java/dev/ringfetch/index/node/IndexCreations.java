@@ -111,7 +111,7 @@ public final class IndexCreations {
     final GroupState known = replicas.state(index);
     final Request request = new Request(wanted, false, told, System.nanoTime() + REQUEST_LIMIT_NS);
     final List<Request> others = known != null ? waiting : asked.get(index);
-    if (Math.max(waiting.size(), others == null ? 0 : others.size()) >= MAX_WAITING) {
+    if (waiting.size() >= MAX_WAITING || (others != null && others.size() >= MAX_WAITING)) {
       told.onEnd(
           0,
           false,

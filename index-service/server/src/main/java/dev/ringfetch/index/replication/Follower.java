@@ -33,7 +33,6 @@ final class Follower {
   private int held; // unanswered pieces of the snapshot: the disk lags behind
   private long noticed = -1; // position that the leader knows to be durable
   private List<FabricHint> fabrics = List.of(); // of the leader, until memory was offered
-  private long heardNs;
   private long refused;
   private long cuts;
 
@@ -44,11 +43,6 @@ final class Follower {
   /** The leader whose messages moved the gate; 0 if there is none. */
   long leader() {
     return leader;
-  }
-
-  /** Time of the last message of the leader of the gate's epoch. */
-  long heardNs() {
-    return heardNs;
   }
 
   /** Number of messages that were refused. */
@@ -83,7 +77,6 @@ final class Follower {
       taken = false;
     }
     if (taken) {
-      heardNs = nowNs;
       noteActivity(from, message.getBusy(), nowNs);
       core.commit(message.getCommit());
     } else {

@@ -98,7 +98,7 @@ record ReplicaContext(
     /** A busy leader sends something at least so often. */
     static final long HEARTBEAT_NS = 50_000_000;
 
-    /** The most that an idle leader waits. */
+    /** The most that a leader waits that is not busy, and whose members do not know all yet. */
     static final long IDLE_HEARTBEAT_NS = 2 * HEARTBEAT_NS;
 
     /** The most that a node waits between two heartbeats for its idle groups. */
@@ -111,8 +111,9 @@ record ReplicaContext(
     static final Limits DEFAULT = new Limits(RecordLog.WAITING_DEFAULT, 64 << 20, MEMORY_DEFAULT);
 
     /**
-     * An idle leader sends something at least so often: five times in a node timeout, as a {@link
-     * Silence} takes four of the longest gaps for a node's own pace.
+     * A leader that is not busy sends something at least so often, until its members know all: five
+     * times in a node timeout, as a {@link Silence} takes four of the longest gaps for a node's own
+     * pace.
      */
     long idleHeartbeatNs() {
       return Math.max(HEARTBEAT_NS, Math.min(IDLE_HEARTBEAT_NS, nodeTimeoutNs / 5));

@@ -3,12 +3,14 @@ package dev.ringfetch.index.replication;
 import java.util.concurrent.TimeUnit;
 
 /**
- * The silence of one node as a replica judges it: the time since its last message, against a limit.
- * The limit is the node timeout, or {@value #GAPS} times the longest gap between two messages in
- * the last seconds where that is more, but at most {@value #MOST} node timeouts. So replicas on a
- * busy machine, whose messages come late, wait longer instead of taking each other for dead.
+ * The silence of one node as this one judges it: the time since its last message, against a limit.
+ * The limit is the largest of three: the node timeout, two of the node's intervals, and {@value
+ * #GAPS} times the longest gap between two messages in the last seconds; but at most {@value #MOST}
+ * node timeouts. So nodes on a busy machine, whose messages come late, wait longer instead of
+ * taking each other for dead.
  *
- * <p>The replica's owner only.
+ * <p>Used by one thread at a time: the replica's owner, or under the lock of {@link
+ * PeerHeartbeats}.
  */
 final class Silence {
   /** A message that comes this much later than any before is rare; four of them are no chance. */

@@ -13,11 +13,6 @@ import java.nio.file.Path;
  * whose coordinator is in the node's data directory, or in memory without one.
  */
 public record ClusterAddress(URI uri) {
-  /** Whether the cluster has one node. */
-  public boolean isLocal() {
-    return uri.toString().equals("local");
-  }
-
   /**
    * Creates the node of these indexes.
    *
@@ -28,7 +23,7 @@ public record ClusterAddress(URI uri) {
    */
   public ClusterNode node(Indexes indexes, int replicas, Path shmDirectory) throws IOException {
     final String bootId = DataDirectory.bootId();
-    return isLocal()
+    return uri.toString().equals("local")
         ? new ClusterNode(indexes, local(indexes), 1, bootId, shmDirectory).only()
         : new ClusterNode(indexes, CoordinatorProvider.of(uri), replicas, bootId, shmDirectory);
   }

@@ -158,21 +158,11 @@ final class AloneLeaderTest extends EmptyStore implements IdlePeers {
   /** A snapshot without entries: an owner appends once more when it ends. */
   @Override
   public GroupSnapshot snapshot(Runnable wake) {
-    return new GroupSnapshot() {
-      @Override
-      public ByteString next() {
-        append();
-        return null;
-      }
-
-      @Override
-      public boolean isFailed() {
-        return false;
-      }
-
-      @Override
-      public void close() {}
-    };
+    return new SuppliedSnapshot(
+        () -> {
+          append();
+          return null;
+        });
   }
 
   @Override

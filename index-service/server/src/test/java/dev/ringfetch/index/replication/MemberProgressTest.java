@@ -228,20 +228,7 @@ final class MemberProgressTest implements IdlePeers, MemberStore {
   @Override
   public GroupSnapshot snapshot(Runnable wake) {
     snapshots++;
-    return new GroupSnapshot() {
-      @Override
-      public ByteString next() {
-        return ByteString.EMPTY;
-      }
-
-      @Override
-      public boolean isFailed() {
-        return false;
-      }
-
-      @Override
-      public void close() {}
-    };
+    return new SuppliedSnapshot(() -> ByteString.EMPTY);
   }
 
   // Connections.

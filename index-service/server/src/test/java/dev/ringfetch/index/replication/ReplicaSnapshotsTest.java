@@ -283,25 +283,13 @@ final class ReplicaSnapshotsTest implements UnconnectedPeers {
     public GroupSnapshot snapshot(Runnable wake) {
       final ArrayDeque<ByteString> pieces = new ArrayDeque<>();
       lsns.forEach(lsn -> pieces.add(ByteString.copyFrom(record(group, 0, lsn))));
-      return new GroupSnapshot() {
-        @Override
-        public ByteString next() {
-          if (throwing == group) {
-            throw new IllegalStateException("no such entry");
-          }
-          return pieces.poll();
-        }
-
-        @Override
-        public boolean isFailed() {
-          return false;
-        }
-
-        @Override
-        public void close() {
-          // Nothing is held.
-        }
-      };
+      return new SuppliedSnapshot(
+          () -> {
+            if (throwing == group) {
+              throw new IllegalStateException("no such entry");
+            }
+            return pieces.poll();
+          });
     }
   }
 

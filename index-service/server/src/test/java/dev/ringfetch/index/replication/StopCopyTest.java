@@ -408,21 +408,6 @@ final class StopCopyTest implements UnconnectedPeers, MemberStore {
     for (final long lsn : content) {
       pieces.add(ByteString.copyFrom(record(0, lsn)));
     }
-    return new GroupSnapshot() {
-      @Override
-      public ByteString next() {
-        return walks ? pieces.poll() : ByteString.EMPTY;
-      }
-
-      @Override
-      public boolean isFailed() {
-        return false;
-      }
-
-      @Override
-      public void close() {
-        // Nothing is held.
-      }
-    };
+    return new SuppliedSnapshot(() -> walks ? pieces.poll() : ByteString.EMPTY);
   }
 }
