@@ -13,7 +13,7 @@ import picocli.CommandLine.Option;
 @Command(
     name = "cluster",
     description = {
-      "Show the nodes of a cluster, and leaders and members of its indexes.",
+      "Show the nodes of a cluster, leaders and members of its indexes.",
       "Some nodes are enough: --server HOST:PORT,HOST:PORT; they name the others."
     })
 final class ClusterCommand extends ClientCommand {

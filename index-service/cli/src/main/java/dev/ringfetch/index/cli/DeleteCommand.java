@@ -18,6 +18,12 @@ final class DeleteCommand extends ClientCommand {
   @Parameters(arity = "0..*", paramLabel = "KEY", description = "Keys to remove.")
   private List<String> keys = new ArrayList<>();
 
+  @Option(
+      names = "--if-version",
+      paramLabel = "NUMBER",
+      description = "Only if the one key's entry has this version; 1 if not.")
+  private Long expected;
+
   @Mixin private RangeOptions range;
 
   @Option(names = "--all", description = "All keys of the index.")
@@ -43,6 +49,9 @@ final class DeleteCommand extends ClientCommand {
     if ((keys.isEmpty() ? 0 : 1) + (range.isGiven() ? 1 : 0) + (all ? 1 : 0) != 1) {
       throw CommandFailure.misuse("name keys, or a range (--from, --to, --prefix), or --all");
     }
+    if (expected != null && keys.size() != 1) {
+      throw CommandFailure.misuse("--if-version is for one key");
+    }
     for (final String key : keys) {
       encoded.add(types.key(key));
     }
@@ -64,6 +73,9 @@ final class DeleteCommand extends ClientCommand {
         connection.require(index.name(session())).getKind() == IndexKind.ORDERED;
     final KeyedIndex<ByteString, ByteString> view =
         connection.keyed(index.name(session()), ordered);
+    if (expected != null) {
+      return removeOne(view, out);
+    }
     long count = 0;
     for (int i = 0; i < encoded.size() && !stop().isRequested(); i++) {
       if (view.remove(encoded.get(i))) {
@@ -76,6 +88,20 @@ final class DeleteCommand extends ClientCommand {
     }
     report(count, out);
     return count == encoded.size() ? ExitCode.OK : ExitCode.NOT_FOUND;
+  }
+
+  private int removeOne(KeyedIndex<ByteString, ByteString> view, Output out) {
+    if (!view.removeIf(encoded.get(0), expected)) {
+      throw new CommandFailure(
+          ExitCode.FAILED,
+          "key '"
+              + Printable.shorten(keys.get(0))
+              + "' is not there with version "
+              + expected
+              + "; not deleted");
+    }
+    report(1, out);
+    return ExitCode.OK;
   }
 
   private int removeRange(Connection connection, Output out) {

@@ -35,14 +35,9 @@ import picocli.CommandLine.UnmatchedArgumentException;
 @Command(
     name = "index",
     sortOptions = false,
-    abbreviateSynopsis = true,
-    synopsisSubcommandLabel = "COMMAND",
-    description = "Work with indexes of a server; COMMAND --help says more. Also: demo, bench.",
+    customSynopsis = "${COMMAND-NAME} COMMAND; COMMAND --help says more. Also: demo, bench.",
     commandListHeading = "",
-    footer = {
-      "Exit codes: 0 done, 1 failed, 2 wrong command line, 3 no such key or index,",
-      "4 no server or no answer, 130 interrupted, 141 the output's reader is gone."
-    })
+    footer = "Exit codes: 0 done, 1 failed, 2 misuse, 3 nothing found, 4 no server.")
 public final class IndexProgram implements Runnable {
   /** The name of the program on the command line. */
   static final String NAME = System.getProperty("ringfetch.program", "index");
@@ -60,6 +55,8 @@ public final class IndexProgram implements Runnable {
     COMMANDS.put("describe", DescribeCommand::new);
     COMMANDS.put("put", PutCommand::new);
     COMMANDS.put("get", GetCommand::new);
+    COMMANDS.put("increment", IncrementCommand::new);
+    COMMANDS.put("touch", TouchCommand::new);
     COMMANDS.put("delete", DeleteCommand::new);
     COMMANDS.put("scan", ScanCommand::new);
     COMMANDS.put("watch", WatchCommand::new);

@@ -5,6 +5,7 @@ import dev.ringfetch.index.client.KeyedIndex;
 import java.io.IOException;
 import java.io.InputStream;
 import java.time.Duration;
+import java.util.Optional;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Option;
@@ -26,6 +27,9 @@ final class PutCommand extends ClientCommand {
       paramLabel = "PATH",
       description = "Take the bytes of a file as the value; - is stdin.")
   private String file;
+
+  @Option(names = "--previous", description = "Print the value that it replaces; 3 if none.")
+  private boolean previous;
 
   @Option(names = "--if-absent", description = "Only if there is no such key; 1 if there is.")
   private boolean ifAbsent;
@@ -52,6 +56,9 @@ final class PutCommand extends ClientCommand {
       throw CommandFailure.misuse(
           value == null ? "VALUE is missing, or --file" : "VALUE goes without --file");
     }
+    if (previous && ifAbsent) {
+      throw CommandFailure.misuse("--previous goes without --if-absent");
+    }
     index.name(session());
     keyBytes = types.key(key);
     valueBytes = value == null ? null : types.value(value);
@@ -70,6 +77,9 @@ final class PutCommand extends ClientCommand {
     final KeyedIndex<ByteString, ByteString> view =
         connection.keyed(
             index.name(session()), connection.orCreate(index.name(session()), stdio()));
+    if (previous) {
+      return replace(view, out);
+    }
     final long version;
     if (ifAbsent) {
       final var outcome =
@@ -92,6 +102,26 @@ final class PutCommand extends ClientCommand {
           .end();
     } else {
       out.line("written, version " + version);
+    }
+    return ExitCode.OK;
+  }
+
+  private int replace(KeyedIndex<ByteString, ByteString> view, Output out) {
+    final Optional<ByteString> before =
+        ttl == null
+            ? view.getAndSet(keyBytes, valueBytes)
+            : view.getAndSet(keyBytes, valueBytes, ttl);
+    if (before.isEmpty()) {
+      stdio().note(name() + ": written; there was no such key: " + Printable.shorten(key));
+      return ExitCode.NOT_FOUND;
+    }
+    if (isJson()) {
+      out.object()
+          .data("key", types.keyType(), keyBytes)
+          .data("previous", types.valueType(), before.get())
+          .end();
+    } else {
+      out.line(types.valueType().show(before.get()));
     }
     return ExitCode.OK;
   }

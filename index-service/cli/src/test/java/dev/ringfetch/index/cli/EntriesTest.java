@@ -61,6 +61,44 @@ final class EntriesTest {
   }
 
   @Test
+  void aCounterIsAValueOfTypeLong() {
+    run("increment", "-i", "counts", "a").prints("1");
+    run("increment", "-i", "counts", "a", "--by=-5").prints("-4");
+    run("increment", "-i", "counts", "a", "--by", "10", "--json")
+        .prints("{\"index\":\"counts\",\"key\":\"a\",\"value\":6}");
+    run("get", "-i", "counts", "a", "--value-type", "long").prints("6");
+    run("put", "-i", "counts", "b", "41", "--value-type", "long").done();
+    run("increment", "-i", "counts", "b").prints("42");
+    run("put", "-i", "counts", "text", "41").done();
+    run("increment", "-i", "counts", "text").fails(1, "no counter", "length=2");
+    run("increment", "-i", "counts", "timed", "--ttl", "1h").prints("1");
+    assertTrue(run("get", "-i", "counts", "timed", "--json").done().contains("deadline"));
+  }
+
+  @Test
+  void anEntryIsReplacedTouchedAndRemovedInOneStep() {
+    run("put", "-i", "steps", "z", "0").done();
+    run("put", "-i", "steps", "a", "1", "--previous").fails(ExitCode.NOT_FOUND, "no such key");
+    run("put", "-i", "steps", "a", "2", "--previous").prints("1");
+    run("put", "-i", "steps", "a", "3", "--previous", "--ttl", "1h", "--json")
+        .prints("{\"key\":\"a\",\"previous\":\"2\"}");
+    assertTrue(run("get", "-i", "steps", "a", "--json").done().contains("deadline"));
+    run("touch", "-i", "steps", "a", "--persist").prints("touched 1 entry");
+    assertFalse(run("get", "-i", "steps", "a", "--json").done().contains("deadline"));
+    run("touch", "-i", "steps", "a", "b", "--at", "2030-01-02T03:04:05Z")
+        .fails(ExitCode.NOT_FOUND, "no such key", "b");
+    final String found = run("get", "-i", "steps", "a", "--json").done();
+    assertTrue(found.contains("\"deadline\":\"2030-01-02T03:04:05Z\""), found);
+    final String version = found.replaceFirst(".*\"version\":(\\d+).*", "$1").strip();
+    run("touch", "-i", "steps", "a", "--ttl", "1h").prints("touched 1 entry");
+    run("delete", "-i", "steps", "a", "--if-version", version).fails(1, "not deleted", version);
+    final String touched = run("get", "-i", "steps", "a", "--json").done();
+    final String newer = touched.replaceFirst(".*\"version\":(\\d+).*", "$1").strip();
+    run("delete", "-i", "steps", "a", "--if-version", newer).prints("deleted 1 entry");
+    run("touch", "-i", "steps", "a", "--ttl", "1s").fails(ExitCode.NOT_FOUND, "no such key");
+  }
+
+  @Test
   void anEntryIsThereForATime() throws InterruptedException {
     run("put", "-i", "ttl", "long", "value", "--ttl", "1d").done();
     final String found = run("get", "-i", "ttl", "long", "--json").done();

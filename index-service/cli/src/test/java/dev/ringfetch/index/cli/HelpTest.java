@@ -11,7 +11,7 @@ import org.junit.jupiter.params.provider.ValueSource;
 /** What the program says of itself, and of wrong command lines; there is no server. */
 final class HelpTest {
   private static final String COMMANDS =
-      "serve create drop list describe put get delete scan watch count load dump stat cluster "
+      "serve create drop list describe put get increment touch delete scan watch count load dump stat cluster "
           + "snapshot backup verify salvage shell";
 
   private static Outcome run(String... args) {
@@ -82,6 +82,14 @@ final class HelpTest {
         "drop|name of an index is missing",
         "delete|name keys, or a range",
         "delete a --all|name keys, or a range",
+        "delete a b --if-version=1|--if-version is for one key",
+        "delete a --if-version=x|'x'",
+        "put a b --previous --if-absent|--previous goes without --if-absent",
+        "increment|KEY",
+        "increment a --by=x|'x'",
+        "touch a|--ttl",
+        "touch a --ttl=1s --persist|--ttl",
+        "touch a --at=noon|'noon' is no instant",
         "scan a|one operand too many: a",
         "scan --limit=0|'0' is less than 1",
         "scan --limit=x|'x' is not a whole number",

@@ -9,11 +9,15 @@ import dev.ringfetch.index.v1.DeleteResponse;
 import dev.ringfetch.index.v1.GetResponse;
 import dev.ringfetch.index.v1.KeyRange;
 import dev.ringfetch.index.v1.PutResponse;
+import dev.ringfetch.index.v1.UpdateRequest;
+import dev.ringfetch.index.v1.UpdateResponse;
 import java.time.Duration;
+import java.time.Instant;
 import java.util.Collection;
 import java.util.Map;
 import java.util.Objects;
 import java.util.Optional;
+import java.util.OptionalLong;
 import java.util.concurrent.CompletableFuture;
 import java.util.function.Consumer;
 import java.util.function.Function;
@@ -277,6 +281,113 @@ public class AsyncIndex<K, V> {
     } else {
       send.run();
     }
+  }
+
+  /** As {@link KeyedIndex#increment(Object, long)}. */
+  public CompletableFuture<Long> increment(K key, long delta) {
+    return increment(key, delta, TimeToLive.NONE);
+  }
+
+  /** As {@link KeyedIndex#increment(Object, long, Duration)}. */
+  public CompletableFuture<Long> increment(K key, long delta, Duration ttl) {
+    return increment(key, delta, TimeToLive.millis(ttl));
+  }
+
+  private CompletableFuture<Long> increment(K key, long delta, long ttlMs) {
+    final ByteString encoded = requests.encodeKey(key);
+    return run(
+        Operation.INCREMENT,
+        encoded,
+        future ->
+            ensured(
+                future,
+                () ->
+                    update(
+                        future,
+                        requests.increment(encoded, delta, ttlMs),
+                        response -> future.succeed(response.getCounter()))));
+  }
+
+  private void update(
+      CallFuture<?> future,
+      Call<UpdateRequest, UpdateResponse> call,
+      Consumer<UpdateResponse> then) {
+    view.send(future, call, UpdateResponse::getIncarnation, then);
+  }
+
+  /** As {@link KeyedIndex#getAndSet(Object, Object)}. */
+  public CompletableFuture<Optional<V>> getAndSet(K key, V value) {
+    return getAndSet(key, value, TimeToLive.NONE);
+  }
+
+  /** As {@link KeyedIndex#getAndSet(Object, Object, Duration)}. */
+  public CompletableFuture<Optional<V>> getAndSet(K key, V value, Duration ttl) {
+    return getAndSet(key, value, TimeToLive.millis(ttl));
+  }
+
+  private CompletableFuture<Optional<V>> getAndSet(K key, V value, long ttlMs) {
+    final ByteString encoded = requests.encodeKey(key);
+    final ByteString bytes = requests.encodeValue(value);
+    return run(
+        Operation.GET_AND_SET,
+        encoded,
+        future -> {
+          future.run().check(EntryLimits.ofValue(bytes));
+          ensured(
+              future,
+              () ->
+                  update(
+                      future,
+                      requests.getAndSet(encoded, bytes, ttlMs),
+                      response ->
+                          future.succeed(requests.previous(future.run().subject(), response))));
+        });
+  }
+
+  /** As {@link KeyedIndex#removeIf}. */
+  public CompletableFuture<Boolean> removeIf(K key, long expectedVersion) {
+    final ByteString encoded = requests.encodeKey(key);
+    return run(
+        Operation.REMOVE_IF,
+        encoded,
+        future ->
+            update(
+                future,
+                requests.removeIf(encoded, expectedVersion),
+                response -> future.succeed(response.getApplied())));
+  }
+
+  /** As {@link KeyedIndex#touch(Object, Duration)}. */
+  public CompletableFuture<OptionalLong> touch(K key, Duration ttl) {
+    return touch(key, 0, ttl);
+  }
+
+  /** As {@link KeyedIndex#touch(Object, long, Duration)}. */
+  public CompletableFuture<OptionalLong> touch(K key, long expectedVersion, Duration ttl) {
+    return touch(key, expectedVersion, TimeToLive.millis(ttl), 0);
+  }
+
+  /** As {@link KeyedIndex#expireAt}. */
+  public CompletableFuture<OptionalLong> expireAt(K key, Instant deadline) {
+    return touch(key, 0, TimeToLive.NONE, TimeToLive.deadline(deadline));
+  }
+
+  /** As {@link KeyedIndex#persist}. */
+  public CompletableFuture<OptionalLong> persist(K key) {
+    return touch(key, 0, TimeToLive.NONE, 0);
+  }
+
+  private CompletableFuture<OptionalLong> touch(
+      K key, long expectedVersion, long ttlMs, long deadlineMs) {
+    final ByteString encoded = requests.encodeKey(key);
+    return run(
+        Operation.TOUCH,
+        encoded,
+        future ->
+            update(
+                future,
+                requests.touch(encoded, expectedVersion, ttlMs, deadlineMs),
+                response -> future.succeed(IndexRequests.version(response))));
   }
 
   /**

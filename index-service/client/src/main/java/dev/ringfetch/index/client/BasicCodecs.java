@@ -1,6 +1,7 @@
 package dev.ringfetch.index.client;
 
 import com.google.protobuf.ByteString;
+import dev.ringfetch.index.layout.CounterDescriptor;
 import java.nio.ByteBuffer;
 import java.time.DateTimeException;
 import java.time.Instant;
@@ -18,9 +19,9 @@ final class BasicCodecs {
   static final OrderedCodec<Long> INT64 =
       new Translation<>(
           "int64",
-          Long.BYTES,
-          number -> wrap(ByteBuffer.allocate(Long.BYTES).putLong(flip(number))),
-          bytes -> flip(bytes.asReadOnlyByteBuffer().getLong()));
+          CounterDescriptor.LENGTH,
+          CounterDescriptor::value, // so that the server can add to it
+          CounterDescriptor::number);
 
   static final OrderedCodec<UUID> UUID_BYTES =
       new Translation<>(

@@ -16,9 +16,14 @@ import dev.ringfetch.index.v1.IndexGrpc;
 import dev.ringfetch.index.v1.KeyRange;
 import dev.ringfetch.index.v1.PutRequest;
 import dev.ringfetch.index.v1.PutResponse;
+import dev.ringfetch.index.v1.UpdateRequest;
+import dev.ringfetch.index.v1.UpdateResponse;
 import dev.ringfetch.index.v1.WatchEvent;
 import dev.ringfetch.index.v1.WatchRequest;
+import io.grpc.Status;
 import java.util.Optional;
+import java.util.OptionalLong;
+import java.util.function.Consumer;
 
 /** The requests of a view, and the translation of their answers. Immutable. */
 final class IndexRequests<K, V> {
@@ -80,6 +85,41 @@ final class IndexRequests<K, V> {
         (request, number) -> request.toBuilder().setNumber(number).build());
   }
 
+  Call<UpdateRequest, UpdateResponse> increment(ByteString key, long delta, long ttlMs) {
+    return update(key, request -> request.getIncrementBuilder().setDelta(delta).setTtlMs(ttlMs));
+  }
+
+  Call<UpdateRequest, UpdateResponse> getAndSet(ByteString key, ByteString value, long ttlMs) {
+    return update(key, request -> request.getGetAndSetBuilder().setValue(value).setTtlMs(ttlMs));
+  }
+
+  Call<UpdateRequest, UpdateResponse> removeIf(ByteString key, long expectedVersion) {
+    return update(key, request -> request.getDeleteIfBuilder().setExpectedVersion(expectedVersion));
+  }
+
+  /** The request of a change of a deadline, which either the time to live or the deadline gives. */
+  Call<UpdateRequest, UpdateResponse> touch(
+      ByteString key, long expectedVersion, long ttlMs, long deadlineMs) {
+    return update(
+        key,
+        request ->
+            request
+                .getTouchBuilder()
+                .setExpectedVersion(expectedVersion)
+                .setTtlMs(ttlMs)
+                .setDeadlineMs(deadlineMs));
+  }
+
+  private Call<UpdateRequest, UpdateResponse> update(
+      ByteString key, Consumer<UpdateRequest.Builder> change) {
+    final UpdateRequest.Builder request = UpdateRequest.newBuilder().setIndex(name).setKey(key);
+    change.accept(request);
+    return Call.writing(
+        IndexGrpc.getUpdateMethod(),
+        request.build(),
+        (changed, number) -> changed.toBuilder().setNumber(number).build());
+  }
+
   Call<CountRequest, CountResponse> count(KeyRange range) {
     final CountRequest.Builder request = CountRequest.newBuilder().setIndex(name);
     return Call.reading(
@@ -129,6 +169,20 @@ final class IndexRequests<K, V> {
         : Optional.empty();
   }
 
+  /** The value that a write has replaced; fails if the server has not kept it for a repetition. */
+  Optional<V> previous(Subject subject, UpdateResponse response) {
+    if (response.getPreviousGone()) {
+      throw new OutcomeGoneException(
+          subject,
+          Status.FAILED_PRECONDITION.withDescription(
+              "the value was written, but the answer was lost with the value before: version="
+                  + Long.toUnsignedString(response.getVersion())));
+    }
+    return response.hasPrevious()
+        ? Optional.of(value(subject, response.getPrevious().getValue()))
+        : Optional.empty();
+  }
+
   /** An entry of a range. */
   IndexEntry<K, V> entry(Subject subject, Entry entry) {
     return entry(key(subject, entry), value(subject, entry.getValue()), entry);
@@ -137,6 +191,11 @@ final class IndexRequests<K, V> {
   private IndexEntry<K, V> entry(K key, V value, Entry entry) {
     return new IndexEntry<>(
         key, value, entry.getVersion(), IndexEntry.deadline(entry.getDeadlineMs()));
+  }
+
+  /** The version after a change that may not have been applied. */
+  static OptionalLong version(UpdateResponse response) {
+    return response.getApplied() ? OptionalLong.of(response.getVersion()) : OptionalLong.empty();
   }
 
   K key(Subject subject, Entry entry) {

@@ -10,13 +10,17 @@ import dev.ringfetch.index.v1.DeleteResponse;
 import dev.ringfetch.index.v1.GetResponse;
 import dev.ringfetch.index.v1.KeyRange;
 import dev.ringfetch.index.v1.PutResponse;
+import dev.ringfetch.index.v1.UpdateRequest;
+import dev.ringfetch.index.v1.UpdateResponse;
 import io.grpc.StatusRuntimeException;
 import java.time.Duration;
+import java.time.Instant;
 import java.util.Collection;
 import java.util.List;
 import java.util.Map;
 import java.util.Objects;
 import java.util.Optional;
+import java.util.OptionalLong;
 import java.util.function.Function;
 import java.util.function.LongFunction;
 
@@ -369,6 +373,144 @@ public abstract class KeyedIndex<K, V> {
         run,
         view.requests().compareAndSet(key, expectedVersion, value, ttlMs),
         CompareAndSetResponse::getIncarnation);
+  }
+
+  /**
+   * Adds to a counter, which begins at 0 if there is none. The server does it in one step, so many
+   * clients can count one key. A counter keeps its deadline.
+   *
+   * <p>A counter is a value in the form of {@link Codec#int64}, so of 8 bytes; a view with that
+   * codec reads it.
+   *
+   * @param delta may be negative.
+   * @return the counter after the addition.
+   * @throws IndexException with FAILED_PRECONDITION if the value is no counter; with OUT_OF_RANGE
+   *     if the counter would leave 64 bits.
+   */
+  public long increment(K key, long delta) {
+    return increment(key, delta, TimeToLive.NONE);
+  }
+
+  /**
+   * Adds to a counter, as {@link #increment(Object, long)} does. If there is none, the new one has
+   * this time to live.
+   *
+   * @param ttl as of {@link #put(Object, Object, Duration)}.
+   */
+  public long increment(K key, long delta, Duration ttl) {
+    return increment(key, delta, TimeToLive.millis(ttl));
+  }
+
+  private long increment(K key, long delta, long ttlMs) {
+    final ByteString encoded = view.requests().encodeKey(key);
+    return run(
+        Operation.INCREMENT,
+        encoded,
+        run -> {
+          view.known().ensure(view.calls(), run);
+          return update(run, view.requests().increment(encoded, delta, ttlMs)).getCounter();
+        });
+  }
+
+  private UpdateResponse update(OperationRun run, Call<UpdateRequest, UpdateResponse> call) {
+    return view.call(run, call, UpdateResponse::getIncarnation);
+  }
+
+  /**
+   * Writes a value, as {@link #put(Object, Object)} does.
+   *
+   * @return the value before; empty if there was none.
+   * @throws OutcomeGoneException if the value was written, but the answer was lost with the
+   *     connection or the server: a repetition gets no value before, unless there was none.
+   */
+  public Optional<V> getAndSet(K key, V value) {
+    return getAndSet(key, value, TimeToLive.NONE);
+  }
+
+  /**
+   * Writes a value with a time to live, as {@link #getAndSet(Object, Object)} does.
+   *
+   * @param ttl as of {@link #put(Object, Object, Duration)}.
+   */
+  public Optional<V> getAndSet(K key, V value, Duration ttl) {
+    return getAndSet(key, value, TimeToLive.millis(ttl));
+  }
+
+  private Optional<V> getAndSet(K key, V value, long ttlMs) {
+    final ByteString encoded = view.requests().encodeKey(key);
+    final ByteString bytes = view.requests().encodeValue(value);
+    return run(
+        Operation.GET_AND_SET,
+        encoded,
+        run -> {
+          run.check(EntryLimits.ofValue(bytes));
+          view.known().ensure(view.calls(), run);
+          return view.requests()
+              .previous(
+                  run.subject(), update(run, view.requests().getAndSet(encoded, bytes, ttlMs)));
+        });
+  }
+
+  /**
+   * Removes a key if its entry has the expected version.
+   *
+   * @param expectedVersion of an {@link IndexEntry}.
+   * @return whether it was removed.
+   */
+  public boolean removeIf(K key, long expectedVersion) {
+    final ByteString encoded = view.requests().encodeKey(key);
+    return run(
+        Operation.REMOVE_IF,
+        encoded,
+        run -> update(run, view.requests().removeIf(encoded, expectedVersion)).getApplied());
+  }
+
+  /**
+   * Gives an entry another time to live. It keeps its value and gets a new version, as the deadline
+   * is part of it: watches report a write, and comparisons with the version before are lost.
+   *
+   * @param ttl as of {@link #put(Object, Object, Duration)}.
+   * @return the new version; empty if there is no entry.
+   */
+  public OptionalLong touch(K key, Duration ttl) {
+    return touch(key, 0, ttl);
+  }
+
+  /**
+   * Gives an entry another time to live, as {@link #touch(Object, Duration)} does, if it has the
+   * expected version.
+   *
+   * @param expectedVersion of an {@link IndexEntry}; 0: any.
+   * @return the new version; empty if there is no entry, or it has another version.
+   */
+  public OptionalLong touch(K key, long expectedVersion, Duration ttl) {
+    return touch(key, expectedVersion, TimeToLive.millis(ttl), 0);
+  }
+
+  /**
+   * Gives an entry this deadline, by the server's clock; otherwise as {@link #touch(Object,
+   * Duration)}.
+   *
+   * @param deadline at most 3650 days ahead, rounded up to milliseconds. One that has passed ends
+   *     the entry at once.
+   */
+  public OptionalLong expireAt(K key, Instant deadline) {
+    return touch(key, 0, TimeToLive.NONE, TimeToLive.deadline(deadline));
+  }
+
+  /** Takes the deadline from an entry; otherwise as {@link #touch(Object, Duration)}. */
+  public OptionalLong persist(K key) {
+    return touch(key, 0, TimeToLive.NONE, 0);
+  }
+
+  private OptionalLong touch(K key, long expectedVersion, long ttlMs, long deadlineMs) {
+    final ByteString encoded = view.requests().encodeKey(key);
+    return run(
+        Operation.TOUCH,
+        encoded,
+        run ->
+            IndexRequests.version(
+                update(run, view.requests().touch(encoded, expectedVersion, ttlMs, deadlineMs))));
   }
 
   /**

@@ -20,6 +20,14 @@ public enum Operation {
   COMPARE_AND_SET(true),
   /** A read of one entry and its conditional write, as often as needed. */
   UPDATE(true),
+  /** An addition to a counter. */
+  INCREMENT(true),
+  /** A write of one entry that answers with the value before. */
+  GET_AND_SET(true),
+  /** A removal of one entry with a known version. */
+  REMOVE_IF(true),
+  /** A change of the deadline of one entry. */
+  TOUCH(true),
   /** A count of entries. */
   COUNT(false),
   /** A read of one page of a range. */

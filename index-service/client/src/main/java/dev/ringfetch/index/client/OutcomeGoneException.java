@@ -5,8 +5,9 @@ import io.grpc.Status;
 /**
  * The failure of a write that was sent more than once, and whose outcome the server has lost: it
  * was carried out once, or not at all. That happens if the server has lost an index that is kept in
- * memory alone, or the client's number, or if another client has dropped the index. Its status is
- * FAILED_PRECONDITION.
+ * memory alone, or the client's number, or if another client has dropped the index. Also the
+ * failure of a {@link KeyedIndex#getAndSet} that was carried out, if its answer was lost: the
+ * server does not keep the value before. Its status is FAILED_PRECONDITION.
  */
 public final class OutcomeGoneException extends IndexException {
   private static final long serialVersionUID = 1;
@@ -18,7 +19,13 @@ public final class OutcomeGoneException extends IndexException {
     this.number = number;
   }
 
-  /** Number of the write, as the description of the server has it; 0 for one of a batch. */
+  /** The failure of a write that was carried out, and answers with what is gone. */
+  OutcomeGoneException(Subject subject, Status status) {
+    super(subject, status, false);
+    number = 0;
+  }
+
+  /** Number of the write, as the description of the server has it; 0 if that has none. */
   public long number() {
     return number;
   }

@@ -1,6 +1,8 @@
 package dev.ringfetch.index.client;
 
+import java.time.DateTimeException;
 import java.time.Duration;
+import java.time.Instant;
 import java.util.Objects;
 
 /** The time to live of an entry in requests: milliseconds from its write on; 0 means for ever. */
@@ -12,6 +14,19 @@ final class TimeToLive {
   static final long KEPT = -1;
 
   private TimeToLive() {}
+
+  /**
+   * A deadline in milliseconds since 1970, rounded up; at least 1. The server checks the upper
+   * limit.
+   */
+  static long deadline(Instant deadline) {
+    try {
+      final long millis = deadline.plusNanos(999_999).toEpochMilli();
+      return Math.max(1, millis);
+    } catch (ArithmeticException | DateTimeException e) { // beyond 292 million years
+      return deadline.getEpochSecond() < 0 ? 1 : Long.MAX_VALUE;
+    }
+  }
 
   /**
    * The milliseconds of a duration, rounded up. The server checks the upper limit.

@@ -22,6 +22,7 @@ import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
+import java.util.OptionalLong;
 import java.util.Random;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ExecutionException;
@@ -76,6 +77,8 @@ final class ExactlyOnceTest {
     assertFalse(index.remove("a"));
     assertFalse(index.async().remove("a").get());
     assertFalse(index.compareAndSet("a", 7, 1L).applied());
+    assertFalse(index.removeIf("a", 7));
+    assertEquals(OptionalLong.empty(), index.async().persist("a").get());
     assertEquals(List.of(), writes.numbers);
     writes.fates = () -> Fate.NONE;
     index.put("a", 1L);
@@ -104,7 +107,7 @@ final class ExactlyOnceTest {
             index instanceof HashIndex<String, Long> hash
                 ? hash.async()
                 : ((OrderedIndex<String, Long>) index).async();
-        switch (random.nextInt(6)) {
+        switch (random.nextInt(9)) {
           case 0 -> {
             versions.put(key, waits ? index.put(key, i) : async.put(key, i).get());
             expected.put(key, i);
@@ -140,6 +143,27 @@ final class ExactlyOnceTest {
             assertEquals(
                 Optional.ofNullable(expected.get(key)), result.entry().map(IndexEntry::value));
           }
+          case 5 -> {
+            final long sum = waits ? index.increment(key, i) : async.increment(key, i).get();
+            assertEquals(expected.merge(key, i, Long::sum), sum);
+          }
+          case 6 -> {
+            final long version = versions.getOrDefault(key, 1L << 40);
+            final boolean holds =
+                index.getEntry(key).map(IndexEntry::version).orElse(0L) == version;
+            assertEquals(
+                holds, waits ? index.removeIf(key, version) : async.removeIf(key, version).get());
+            if (holds) {
+              expected.remove(key);
+            }
+          }
+          case 7 -> {
+            final Duration day = Duration.ofDays(1);
+            final OptionalLong version =
+                waits ? index.touch(key, day) : async.touch(key, day).get();
+            assertEquals(expected.containsKey(key), version.isPresent());
+            version.ifPresent(touched -> versions.put(key, touched));
+          }
           default -> {
             final Map<String, Long> all = Map.of("k0", i, "k3", i, "other" + i, i);
             if (waits) {
@@ -162,6 +186,21 @@ final class ExactlyOnceTest {
         assertEquals(expected.size(), index.count());
       }
     }
+  }
+
+  /** What a write replaced is answered, or its loss is reported: nothing is made up. */
+  @Test
+  void theValueBeforeIsKnownOrReportedAsGone() {
+    final HashIndex<String, Long> index = client.hash("a", Codec.string(), Codec.int64());
+    writes.fates = once(Fate.ANSWER_LOST);
+    assertEquals(Optional.empty(), index.getAndSet("a", 1L), "there was none, as its record says");
+    assertEquals(Optional.of(1L), index.getAndSet("a", 2L));
+    writes.fates = once(Fate.ANSWER_LOST);
+    final OutcomeGoneException gone =
+        assertThrows(OutcomeGoneException.class, () -> index.getAndSet("a", 3L));
+    assertFalse(gone.isOutcomeUnknown(), "it was carried out");
+    assertTrue(gone.getMessage().contains("the value was written"), gone.getMessage());
+    assertEquals(Optional.of(3L), index.get("a"));
   }
 
   /** Whatever a delayed duplicate meets, a lost comparison stays lost. */

@@ -14,7 +14,7 @@ public final class FirstProgram {
       System.out.println(seen.access(Access.DIRECT).get("ada"));
 
       OrderedIndex<String, Long> visits = client.ordered("visits", Codec.string(), Codec.int64());
-      visits.update("ada", count -> count.orElse(0L) + 1);
+      visits.increment("ada", 1);
       for (IndexEntry<String, Long> entry : visits.prefix("a").toList()) {
         System.out.println(entry.key() + " " + entry.value());
       }

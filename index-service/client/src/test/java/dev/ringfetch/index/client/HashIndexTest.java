@@ -14,6 +14,7 @@ import java.io.IOException;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.time.Instant;
+import java.time.temporal.ChronoUnit;
 import java.util.ArrayList;
 import java.util.Collections;
 import java.util.EnumMap;
@@ -21,6 +22,7 @@ import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
+import java.util.OptionalLong;
 import java.util.UUID;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionException;
@@ -106,6 +108,77 @@ final class HashIndexTest {
     final CompareAndSetResult<String, Long> none = index.compareAndSet("b", version, 3L);
     assertFalse(none.applied());
     assertEquals(Optional.empty(), none.entry());
+  }
+
+  @Test
+  void theServerChangesEntriesInOneStep() throws Exception {
+    final AsyncIndex<String, Long> async = index.async();
+    assertEquals(5, index.increment("n", 5));
+    assertEquals(2, async.increment("n", -3).get());
+    assertEquals(Optional.of(2L), index.get("n"), "a counter is an int64");
+    assertEquals(Optional.of(2L), index.access(Access.DIRECT).get("n"));
+    index.update("n", value -> value.orElseThrow() * 10);
+    assertEquals(21, index.increment("n", 1), "an int64 is a counter");
+    assertEquals(Optional.of(21L), index.getAndSet("n", 7L));
+    assertEquals(Optional.of(7L), async.getAndSet("n", 8L).get());
+    assertEquals(Optional.empty(), index.getAndSet("new", 1L));
+    final long version = index.getEntry("n").orElseThrow().version();
+    assertFalse(index.removeIf("n", version - 1));
+    assertFalse(async.removeIf("n", version - 1).get());
+    assertTrue(index.removeIf("n", version));
+    assertFalse(index.removeIf("n", version));
+    assertEquals(Optional.empty(), index.get("n"));
+
+    final HashIndex<String, String> texts =
+        client.hash(index.name(), Codec.string(), Codec.string());
+    texts.put("text", "12");
+    final IndexException refused =
+        assertThrows(IndexException.class, () -> index.increment("text", 1));
+    assertEquals(Status.Code.FAILED_PRECONDITION, refused.code());
+    assertFalse(refused.isOutcomeUnknown());
+    assertEquals(Long.MAX_VALUE, index.increment("max", Long.MAX_VALUE));
+    final IndexException full = assertThrows(IndexException.class, () -> index.increment("max", 1));
+    assertEquals(Status.Code.OUT_OF_RANGE, full.code());
+    assertEquals(Operation.INCREMENT, full.operation());
+  }
+
+  @Test
+  void touchesChangeDeadlinesAndVersions() throws Exception {
+    final Duration day = Duration.ofDays(1);
+    assertEquals(OptionalLong.empty(), index.touch("a", day));
+    final long version = index.put("a", 1L);
+    final long touched = index.touch("a", day).orElseThrow();
+    assertTrue(touched > version);
+    final IndexEntry<String, Long> entry = index.getEntry("a").orElseThrow();
+    assertEquals(touched, entry.version());
+    assertEquals(1L, entry.value());
+    assertTrue(entry.deadline().orElseThrow().isAfter(Instant.now().plus(day).minusSeconds(60)));
+    assertEquals(OptionalLong.empty(), index.touch("a", version, day));
+    final long again = index.async().touch("a", touched, day).get().orElseThrow();
+    final Instant noon = Instant.now().plus(day).truncatedTo(ChronoUnit.SECONDS).plusNanos(1);
+    assertTrue(index.expireAt("a", noon).orElseThrow() > again);
+    assertEquals(
+        Optional.of(noon.truncatedTo(ChronoUnit.SECONDS).plusMillis(1)),
+        index.getEntry("a").orElseThrow().deadline());
+    assertTrue(index.async().expireAt("a", noon).get().isPresent());
+    assertTrue(index.persist("a").isPresent());
+    assertEquals(Optional.empty(), index.getEntry("a").orElseThrow().deadline());
+    assertTrue(index.async().persist("a").get().isPresent());
+    assertEquals(1, index.increment("new", 1, day));
+    assertTrue(index.getEntry("new").orElseThrow().deadline().isPresent());
+    assertEquals(2, index.async().increment("new", 1, day).get());
+    for (final Instant passed : List.of(Instant.EPOCH, Instant.MIN, Instant.now())) {
+      index.put("a", 1L);
+      assertTrue(index.expireAt("a", passed).isPresent());
+      while (index.get("a").isPresent()) {
+        Thread.sleep(1); // the test's timeout ends it
+      }
+    }
+    index.put("a", 1L);
+    for (final Instant far : List.of(Instant.MAX, Instant.now().plus(Duration.ofDays(3651)))) {
+      final IndexException e = assertThrows(IndexException.class, () -> index.expireAt("a", far));
+      assertEquals(Status.Code.INVALID_ARGUMENT, e.code());
+    }
   }
 
   @Test

@@ -6,6 +6,7 @@ import dev.ringfetch.index.v1.DeleteRangeRequest;
 import dev.ringfetch.index.v1.DeleteRequest;
 import dev.ringfetch.index.v1.PutRequest;
 import dev.ringfetch.index.v1.RequestNumber;
+import dev.ringfetch.index.v1.UpdateRequest;
 import io.grpc.CallOptions;
 import io.grpc.Channel;
 import io.grpc.ClientCall;
@@ -59,6 +60,9 @@ final class UnreliableWrites implements ClientInterceptor {
       return comparison.getNumber();
     } else if (request instanceof BatchPutRequest batch) {
       return batch.getNumber();
+    }
+    if (request instanceof UpdateRequest update) {
+      return update.getNumber();
     }
     return request instanceof DeleteRangeRequest range ? range.getNumber() : null;
   }

@@ -3,6 +3,7 @@ package dev.ringfetch.index.call;
 import dev.ringfetch.index.data.DataDirectory;
 import dev.ringfetch.index.host.ServedIndex;
 import dev.ringfetch.index.journal.Journal;
+import dev.ringfetch.index.layout.CounterDescriptor;
 import dev.ringfetch.index.outcome.OutcomeBudget;
 import dev.ringfetch.index.partition.Write;
 import dev.ringfetch.index.store.PartitionStore;
@@ -143,6 +144,18 @@ public final class Outcomes {
     return Status.UNAVAILABLE.withDescription(
         "another server has taken over, or another process has written to the gate: index="
             + index.name());
+  }
+
+  /** The status of an increment that found no counter, or one that would overflow. */
+  public static Status notCounted(Write increment) {
+    return increment.detail() == CounterDescriptor.LENGTH
+        ? Status.OUT_OF_RANGE.withDescription(
+            "the counter would leave 64 bits: delta=" + increment.expectedVersion())
+        : Status.FAILED_PRECONDITION.withDescription(
+            "the value is no counter: length="
+                + increment.detail()
+                + " bytes, a counter has "
+                + CounterDescriptor.LENGTH);
   }
 
   /** The status of a write that was under way when writing ended. */

@@ -74,6 +74,19 @@ public final class RequestLimits {
     }
   }
 
+  /** Checks a deadline in milliseconds since 1970, an unsigned number; 0 is none. */
+  public static void checkDeadline(long deadlineMs) throws StatusException {
+    final long limit = System.currentTimeMillis() + MAX_TTL_MS;
+    if (Long.compareUnsigned(deadlineMs, limit) > 0) {
+      throw invalid(
+          "deadline is too far ahead: deadline_ms="
+              + Long.toUnsignedString(deadlineMs)
+              + " limit="
+              + limit
+              + ", in 3650 days");
+    }
+  }
+
   public static void checkBatch(int keys) throws StatusException {
     if (keys > MAX_BATCH_KEYS) {
       throw invalid("too many keys: count=" + keys + " limit=" + MAX_BATCH_KEYS);

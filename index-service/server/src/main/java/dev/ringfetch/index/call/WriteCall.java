@@ -3,9 +3,9 @@ package dev.ringfetch.index.call;
 import dev.ringfetch.index.host.ServedIndex;
 import dev.ringfetch.index.partition.Write;
 import io.grpc.Status;
+import io.grpc.StatusException;
 import io.grpc.StatusRuntimeException;
 import io.grpc.stub.StreamObserver;
-import java.util.function.BiFunction;
 
 /**
  * The call of a write: answers it when the write's outcome is known, on the thread that owns the
@@ -15,21 +15,21 @@ import java.util.function.BiFunction;
  * @param <T> type of the response.
  */
 public final class WriteCall<T> implements Write.Listener {
+  /** The translation of a write that was carried out to the response of its call. */
+  @FunctionalInterface
+  public interface Response<T> {
+    /** Makes the response, or throws the status of a write that was refused for what it found. */
+    T of(ServedIndex index, Write write) throws StatusException;
+  }
+
   private final ServedIndex index;
   private final Outcomes outcomes;
   private final StreamObserver<T> responses;
-  private final BiFunction<ServedIndex, Write, T> response;
+  private final Response<T> response;
 
-  /**
-   * Creates the call.
-   *
-   * @param response makes the response of a write that was carried out.
-   */
+  /** Creates the call. */
   public WriteCall(
-      ServedIndex index,
-      Outcomes outcomes,
-      StreamObserver<T> responses,
-      BiFunction<ServedIndex, Write, T> response) {
+      ServedIndex index, Outcomes outcomes, StreamObserver<T> responses, Response<T> response) {
     this.index = index;
     this.outcomes = outcomes;
     this.responses = responses;
@@ -40,30 +40,21 @@ public final class WriteCall<T> implements Write.Listener {
   public void onAnswer(Write write) {
     if (write.outcome() != Write.DONE) {
       responses.onError(outcomes.status(index, write).asException());
-      return;
-    }
-    final T answer = response.apply(index, write);
-    if (!index.needsBarrier() || write.client() != null || hasRecord(write)) {
-      answer(responses, answer);
+    } else if (!index.needsBarrier() || write.client() != null || !write.isUnchanged()) {
+      answer(write, true);
     } else {
-      index.leadership().barrier().confirm(leads -> answer(answer, leads));
+      index.leadership().barrier().confirm(leads -> answer(write, leads));
     }
   }
 
-  /** Whether members have confirmed the answer, as its record was committed. */
-  private static boolean hasRecord(Write write) {
-    return switch (write.kind()) {
-      case DELETE -> write.existed();
-      case COMPARE_AND_SET -> write.applied();
-      default -> true;
-    };
-  }
-
-  private void answer(T answer, boolean leads) {
-    if (leads) {
-      answer(responses, answer);
-    } else {
-      responses.onError(Outcomes.dropped(index).asException());
+  private void answer(Write write, boolean leads) {
+    try {
+      if (!leads) {
+        throw Outcomes.dropped(index).asException();
+      }
+      answer(responses, response.of(index, write));
+    } catch (StatusException e) {
+      responses.onError(e);
     }
   }
 

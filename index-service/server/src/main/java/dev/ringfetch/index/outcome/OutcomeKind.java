@@ -10,10 +10,13 @@ import org.jspecify.annotations.Nullable;
 public enum OutcomeKind {
   /**
    * A failed comparison, or the delete of an absent entry. Detail: version of the found entry; 0
-   * for none.
+   * for none. Of a refused increment: length of the value that it found.
    */
   UNCHANGED(0),
-  /** A put, or a successful comparison. The version is the LSN; no detail. */
+  /**
+   * A put, or another write of an entry. The version is the LSN. Detail: of an increment the number
+   * that it wrote; else none.
+   */
   WRITTEN(1),
   /** A delete of an entry, or an unfinished removal of a range. Detail: number of deletes. */
   DELETED(2),

@@ -119,11 +119,14 @@ final class ExpiryCycle {
     return clock != 0;
   }
 
-  /** Assigns a write its deadline, which is later than the clock. */
+  /**
+   * Assigns a write its deadline, which is later than the clock: a touch may ask for one that has
+   * passed, and gets the next possible one.
+   */
   void stamp(Write write, WriteCycle cycle) {
     look();
     use();
-    write.deadline(now + write.ttlMs());
+    write.deadline(write.endMs() == 0 ? now + write.ttlMs() : Math.max(write.endMs(), now + 1));
     if (now - clock > WRITE_TICK_MS) {
       append(new Write(NOBODY).tick(), cycle);
     }

@@ -54,7 +54,8 @@ final class NumberedWrites {
   private static boolean fits(Write write, OutcomeKind kind) {
     return switch (write.kind()) {
       case PUT -> kind == OutcomeKind.WRITTEN;
-      case COMPARE_AND_SET -> kind == OutcomeKind.WRITTEN || kind == OutcomeKind.UNCHANGED;
+      case COMPARE_AND_SET, INCREMENT, TOUCH ->
+          kind == OutcomeKind.WRITTEN || kind == OutcomeKind.UNCHANGED;
       case DELETE -> kind == OutcomeKind.DELETED || kind == OutcomeKind.UNCHANGED;
       case RANGE_BEGIN, RANGE_DELETE, RANGE_END -> kind == OutcomeKind.RANGE;
       case READ, SNAPSHOT, BARRIER, WALK, OUTCOME_WALK, TICK, WATCH, UNWATCH -> false;

@@ -1,6 +1,7 @@
 package dev.ringfetch.index.partition;
 
 import com.google.protobuf.ByteString;
+import dev.ringfetch.index.layout.CounterDescriptor;
 import dev.ringfetch.index.outcome.NumberedClient;
 import dev.ringfetch.index.outcome.OutcomeKind;
 import dev.ringfetch.index.outcome.OutcomeWalk;
@@ -15,7 +16,8 @@ import org.jspecify.annotations.Nullable;
  *
  * <p>A write belongs to the thread that prepares it, from {@link Partition#submit} on to the
  * partition, and from its answer on to the listener. Afterwards it may be prepared again, even
- * within the listener, so a caller that reuses its writes allocates nothing.
+ * within the listener, so a caller that reuses its writes allocates nothing. Methods that prepare a
+ * write return it, and throw {@link IllegalStateException} while it is submitted and not answered.
  *
  * <p>Keys and values must not change, and must not keep more memory alive than their own bytes.
  */
@@ -23,9 +25,7 @@ public final class Write {
   /** Outcome: the write was carried out, and the answer has its result. */
   public static final int DONE = 0;
 
-  /**
-   * Outcome of {@link Partition#submit}: too many writes wait. Nothing was done; try again later.
-   */
+  /** Outcome of {@link Partition#submit}: too many writes wait. Nothing was done. */
   public static final int QUEUE_FULL = -1;
 
   /** Outcome: no memory is left for the entry. Nothing was done; deletes make room. */
@@ -80,10 +80,14 @@ public final class Write {
   public enum Kind {
     /** Writes an entry, whether or not there is one. */
     PUT,
-    /** Removes the entry if there is one. */
+    /** Removes the entry if there is one, with the expected version if one is expected. */
     DELETE,
     /** Writes an entry if the one that is there has the expected version. */
     COMPARE_AND_SET,
+    /** Adds to the counter that the entry is, or creates it. */
+    INCREMENT,
+    /** Writes the entry that is there with another deadline. */
+    TOUCH,
     /** Writes nothing: reads the progress of a numbered removal of a range. */
     RANGE_BEGIN,
     /** Removes one entry of a range under the range's number, if there is one. */
@@ -140,7 +144,9 @@ public final class Write {
   private OutcomeWalk outcomeWalk;
   private ChangeListener changes;
   private long ttlMs;
+  private long endMs;
   private boolean keepsDeadline;
+  private boolean answersPrevious;
   private long deadline;
   private boolean expired;
   private @Nullable NumberedClient client; // null if the write has no number
@@ -178,75 +184,63 @@ public final class Write {
     this.listener = listener;
   }
 
-  /**
-   * Prepares a put.
-   *
-   * @return this.
-   * @throws IllegalStateException if the write is submitted and not answered.
-   */
+  /** Prepares a put. */
   public Write put(ByteString key, ByteString value) {
     return prepare(Kind.PUT, key, value, 0);
   }
 
-  /**
-   * Prepares a delete.
-   *
-   * @return this.
-   * @throws IllegalStateException if the write is submitted and not answered.
-   */
+  /** Prepares a delete. */
   public Write delete(ByteString key) {
-    return prepare(Kind.DELETE, key, ByteString.EMPTY, 0);
+    return deleteIf(key, 0);
   }
 
-  /**
-   * Prepares a compare-and-set.
-   *
-   * @param expectedVersion of the entry for the value to be written; 0 to expect none.
-   * @return this.
-   * @throws IllegalStateException if the write is submitted and not answered.
-   */
+  /** Prepares a delete of the entry with this version; 0 for any. */
+  public Write deleteIf(ByteString key, long expectedVersion) {
+    return prepare(Kind.DELETE, key, ByteString.EMPTY, expectedVersion);
+  }
+
+  /** Prepares a put whose answer has the replaced entry. */
+  public Write getAndSet(ByteString key, ByteString value) {
+    put(key, value);
+    answersPrevious = true;
+    return this;
+  }
+
+  /** Prepares an increment of a counter. */
+  public Write increment(ByteString key, long delta) {
+    return prepare(Kind.INCREMENT, key, ByteString.EMPTY, delta);
+  }
+
+  /** Prepares a touch of the entry with this version, 0 for any; endsAtMs is 0 for no deadline. */
+  public Write touch(ByteString key, long expectedVersion, long endsAtMs) {
+    prepare(Kind.TOUCH, key, ByteString.EMPTY, expectedVersion);
+    endMs = endsAtMs;
+    return this;
+  }
+
+  /** Prepares a compare-and-set of the entry with this version; 0 to expect none. */
   public Write compareAndSet(ByteString key, long expectedVersion, ByteString value) {
     return prepare(Kind.COMPARE_AND_SET, key, value, expectedVersion);
   }
 
-  /**
-   * Prepares a read by the owner.
-   *
-   * @return this.
-   * @throws IllegalStateException if the write is submitted and not answered.
-   */
+  /** Prepares a read by the owner. */
   public Write read(ByteString key) {
     return prepare(Kind.READ, key, ByteString.EMPTY, 0);
   }
 
-  /**
-   * Prepares the begin of a snapshot.
-   *
-   * @return this.
-   * @throws IllegalStateException if the write is submitted and not answered.
-   */
+  /** Prepares the begin of a snapshot. */
   public Write snapshot(Snapshot begun) {
     prepare(Kind.SNAPSHOT, ByteString.EMPTY, ByteString.EMPTY, 0);
     snapshot = begun;
     return this;
   }
 
-  /**
-   * Prepares a barrier.
-   *
-   * @return this.
-   * @throws IllegalStateException if the write is submitted and not answered.
-   */
+  /** Prepares a barrier. */
   public Write barrier() {
     return prepare(Kind.BARRIER, ByteString.EMPTY, ByteString.EMPTY, 0);
   }
 
-  /**
-   * Prepares a step of a walk, which belongs to the owner until the answer.
-   *
-   * @return this.
-   * @throws IllegalStateException if the write is submitted and not answered.
-   */
+  /** Prepares a step of a walk, which belongs to the owner until the answer. */
   public Write walk(EntryWalk stepped) {
     prepare(Kind.WALK, ByteString.EMPTY, ByteString.EMPTY, 0);
     walk = stepped;
@@ -256,9 +250,6 @@ public final class Write {
   /**
    * Prepares a step of a walk over outcomes, which belongs to the owner until the answer. The
    * records of all outcomes of the step are committed then.
-   *
-   * @return this.
-   * @throws IllegalStateException if the write is submitted and not answered.
    */
   public Write walk(OutcomeWalk stepped) {
     prepare(Kind.OUTCOME_WALK, ByteString.EMPTY, ByteString.EMPTY, 0);
@@ -269,9 +260,6 @@ public final class Write {
   /**
    * Prepares an update of the clock: its answer comes when readers see all entries as absent whose
    * deadlines passed before.
-   *
-   * @return this.
-   * @throws IllegalStateException if the write is submitted and not answered.
    */
   public Write tick() {
     return prepare(Kind.TICK, ByteString.EMPTY, ByteString.EMPTY, 0);
@@ -285,10 +273,9 @@ public final class Write {
   }
 
   /**
-   * Sets the time to live of the entry that the prepared put or compare-and-set writes.
+   * Sets the time to live of the entry that the prepared write writes, or an increment creates.
    *
    * @param millis from the write on; 0, the default, for none.
-   * @return this.
    * @throws IllegalStateException if the write is not prepared, or writes no entry.
    */
   public Write ttl(long millis) {
@@ -300,9 +287,8 @@ public final class Write {
   }
 
   /**
-   * Keeps the deadline of the replaced entry, for the prepared compare-and-set.
+   * Keeps the deadline of the entry that the prepared compare-and-set replaces.
    *
-   * @return this.
    * @throws IllegalStateException if no compare-and-set is prepared, or it has a time to live.
    */
   public Write keepDeadline() {
@@ -316,9 +302,6 @@ public final class Write {
   /**
    * Prepares the begin of a watch: the owner reports all later changes to this listener, and to no
    * other one.
-   *
-   * @return this.
-   * @throws IllegalStateException if the write is submitted and not answered.
    */
   public Write watch(ChangeListener listener) {
     prepare(Kind.WATCH, ByteString.EMPTY, ByteString.EMPTY, 0);
@@ -326,52 +309,29 @@ public final class Write {
     return this;
   }
 
-  /**
-   * Prepares the end of a watch: without effect if another listener receives the changes.
-   *
-   * @return this.
-   * @throws IllegalStateException if the write is submitted and not answered.
-   */
+  /** Prepares the end of a watch: without effect if another listener receives the changes. */
   public Write unwatch(ChangeListener listener) {
     prepare(Kind.UNWATCH, ByteString.EMPTY, ByteString.EMPTY, 0);
     changes = listener;
     return this;
   }
 
-  /**
-   * Prepares a read of the progress of a range's removal; the caller sets its number.
-   *
-   * @return this.
-   */
+  /** Prepares a read of the progress of a range's removal; the caller sets its number. */
   public Write rangeBegin() {
     return prepare(Kind.RANGE_BEGIN, ByteString.EMPTY, ByteString.EMPTY, 0);
   }
 
-  /**
-   * Prepares the removal of one entry of a range; the caller sets the number.
-   *
-   * @param limit of the entries removed under the number.
-   * @return this.
-   */
+  /** Prepares the removal of one entry of a range, up to this many under the range's number. */
   public Write rangeDelete(ByteString key, long limit) {
     return prepare(Kind.RANGE_DELETE, key, ByteString.EMPTY, limit);
   }
 
-  /**
-   * Prepares the end of a range's removal; the caller sets the number.
-   *
-   * @param more whether entries may be left.
-   * @return this.
-   */
+  /** Prepares the end of a range's removal, after which more entries may be left. */
   public Write rangeEnd(boolean more) {
     return prepare(Kind.RANGE_END, ByteString.EMPTY, ByteString.EMPTY, more ? 1 : 0);
   }
 
-  /**
-   * Gives the prepared write a number, so that it is carried out once.
-   *
-   * @return this.
-   */
+  /** Gives the prepared write a number, so that it is carried out once. */
   public Write numbered(NumberedClient of, long numberOfWrite) {
     client = of;
     number = numberOfWrite;
@@ -402,7 +362,9 @@ public final class Write {
     outcomeWalk = null;
     changes = null;
     ttlMs = 0;
+    endMs = 0;
     keepsDeadline = false;
+    answersPrevious = false;
     deadline = 0;
     expired = false;
     return this;
@@ -434,14 +396,22 @@ public final class Write {
     return key;
   }
 
-  /** The value to be written, empty for a delete and a read. */
+  /** The value to be written, if any; the owner sets that of an increment and of a touch. */
   public ByteString value() {
     return value;
   }
 
-  /** The version that a compare-and-set expects, 0 if none or not a compare-and-set. */
+  /**
+   * The version that a compare-and-set expects, 0 for none; or a delete or a touch, 0 for any. What
+   * an increment adds. Limit of the removal of a range.
+   */
   public long expectedVersion() {
     return expectedVersion;
+  }
+
+  /** Whether a delete or a touch accepts the entry with this version; 0 if there is none. */
+  boolean accepts(long found) {
+    return found != 0 && (expectedVersion == 0 || expectedVersion == found);
   }
 
   /** Time to live of the entry in milliseconds from the write on; 0 if unlimited. */
@@ -449,8 +419,18 @@ public final class Write {
     return ttlMs;
   }
 
+  /** The deadline that a touch asks for; 0 if none. */
+  long endMs() {
+    return endMs;
+  }
+
   boolean keepsDeadline() {
     return keepsDeadline;
+  }
+
+  /** Whether the answer has the entry that a put replaced. */
+  public boolean answersPrevious() {
+    return answersPrevious;
   }
 
   /**
@@ -464,10 +444,6 @@ public final class Write {
   /** The partition's clock at a barrier, in milliseconds since 1970; 0 if it was never set. */
   public long clock() {
     return deadline;
-  }
-
-  void clock(long timeMs) {
-    deadline = timeMs;
   }
 
   void deadline(long timeMs) {
@@ -484,9 +460,9 @@ public final class Write {
     return outcome;
   }
 
-  /** Whether a put found no entry. */
+  /** Whether a put or an increment found no entry. */
   public boolean created() {
-    return kind == Kind.PUT && positive;
+    return (kind == Kind.PUT || kind == Kind.INCREMENT) && positive;
   }
 
   /** Whether the record writes a key that is absent before its commit. */
@@ -499,9 +475,9 @@ public final class Write {
     return removesEntry() && positive;
   }
 
-  /** Whether a compare-and-set wrote its value. */
+  /** Whether a compare-and-set wrote its value, or a touch found its entry. */
   public boolean applied() {
-    return kind == Kind.COMPARE_AND_SET && positive;
+    return (kind == Kind.COMPARE_AND_SET || kind == Kind.TOUCH) && positive;
   }
 
   /** The version of the record, and so of the written entry; 0 if no record was appended. */
@@ -515,8 +491,8 @@ public final class Write {
   }
 
   /**
-   * The entry that a read found, or the entry after a compare-and-set: the written or the
-   * conflicting one. Null if there is none.
+   * The entry that a read found, or a put replaced whose answer has it; or the entry after a
+   * compare-and-set: the written or the conflicting one. Null if there is none.
    */
   public Entry entry() {
     return applied() ? written() : entry;
@@ -547,12 +523,12 @@ public final class Write {
     return number;
   }
 
-  /** Whether the record of the write states that it changed nothing. */
+  /** Whether the write changes nothing, which its record says if it has a number. */
   public boolean isUnchanged() {
     return unchanged;
   }
 
-  /** The detail of a write that changed nothing; {@link #outcomeKind} gives its meaning. */
+  /** The detail of the outcome; {@link #outcomeKind} gives its meaning. */
   public long detail() {
     return detail;
   }
@@ -596,7 +572,10 @@ public final class Write {
   }
 
   boolean writesEntry() {
-    return (kind == Kind.PUT || kind == Kind.COMPARE_AND_SET) && !unchanged;
+    return switch (kind) {
+      case PUT, COMPARE_AND_SET, INCREMENT, TOUCH -> !unchanged;
+      default -> false;
+    };
   }
 
   /** Whether the record removes an entry. */
@@ -638,6 +617,23 @@ public final class Write {
     this.entry = entry;
   }
 
+  /** Sets the value that a touch writes again. */
+  void value(ByteString kept) {
+    value = kept;
+  }
+
+  /** Adds to the counter that was found, null for none; false if that is not possible. */
+  boolean count(@Nullable Entry found) {
+    final ByteString before = found == null ? null : found.getValue();
+    final ByteString sum = CounterDescriptor.sum(before, expectedVersion);
+    if (sum != null) {
+      value = sum;
+      detail = CounterDescriptor.number(sum);
+      deadline = found == null ? deadline : found.getDeadlineMs();
+    }
+    return sum != null;
+  }
+
   /** Notes that the write changes nothing, and what its record is to say. */
   void unchanged(long found) {
     unchanged = true;
@@ -655,8 +651,12 @@ public final class Write {
   /** Adopts a kept outcome. */
   void kept(OutcomeKind kept, boolean isPositive, long keptDetail) {
     positive = kept == OutcomeKind.DELETED || (kept == OutcomeKind.WRITTEN && isPositive);
-    if (kept == OutcomeKind.WRITTEN && kind == Kind.COMPARE_AND_SET) {
+    if (kept == OutcomeKind.WRITTEN && (kind == Kind.COMPARE_AND_SET || kind == Kind.TOUCH)) {
       positive = true;
+    }
+    if (kept == OutcomeKind.WRITTEN && kind == Kind.INCREMENT) {
+      detail = keptDetail;
+      value = CounterDescriptor.value(detail);
     }
     if (kept == OutcomeKind.UNCHANGED || kept == OutcomeKind.RANGE) {
       unchanged(keptDetail);

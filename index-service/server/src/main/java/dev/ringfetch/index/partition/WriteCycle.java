@@ -4,7 +4,6 @@ import com.google.protobuf.ByteString;
 import dev.ringfetch.fabric.MemoryFaults;
 import dev.ringfetch.index.outcome.OutcomeKind;
 import dev.ringfetch.index.store.EntryStore;
-import dev.ringfetch.index.store.PartitionStore;
 import dev.ringfetch.index.store.StoreDamagedException;
 import dev.ringfetch.index.v1.Entry;
 import java.util.Objects;
@@ -236,7 +235,7 @@ final class WriteCycle {
       }
       case BARRIER -> {
         write.logged(appended);
-        write.clock(expiry == null ? 0 : expiry.clock());
+        write.deadline(expiry == null ? 0 : expiry.clock());
         answerAfter(records.last(), write);
       }
       case WALK -> {
@@ -277,7 +276,7 @@ final class WriteCycle {
         return;
       }
     }
-    if (write.ttlMs() != 0) {
+    if (write.ttlMs() != 0 || write.endMs() != 0) {
       Objects.requireNonNull(expiry, "the store keeps no deadlines").stamp(write, this);
       if (state != State.OPEN) { // the log has failed
         answer(write, Write.UNAVAILABLE);
@@ -291,12 +290,28 @@ final class WriteCycle {
       seen = expiry.tick();
     }
     switch (write.kind()) {
-      case PUT -> append(write, newest, version == 0);
-      case DELETE -> {
-        if (version == 0) {
-          unchanged(write, seen, 0);
+      case PUT -> {
+        if (write.answersPrevious() && version != 0) {
+          write.found(entry(key, newest));
+        }
+        append(write, newest, version == 0);
+      }
+      case DELETE, TOUCH -> {
+        if (!write.accepts(version)) {
+          unchanged(write, seen, version);
         } else {
+          if (write.kind() == Write.Kind.TOUCH) {
+            write.value(entry(key, newest).getValue());
+          }
           append(write, newest, true);
+        }
+      }
+      case INCREMENT -> {
+        final Entry found = version == 0 ? null : entry(key, newest);
+        if (write.count(found)) {
+          append(write, newest, found == null);
+        } else {
+          unchanged(write, seen, found.getValue().size());
         }
       }
       case COMPARE_AND_SET -> {
@@ -307,7 +322,7 @@ final class WriteCycle {
           append(write, newest, true);
         } else {
           if (version != 0) {
-            write.found(newest == null ? store.entry(key) : newest.written());
+            write.found(entry(key, newest));
           }
           unchanged(write, seen, version);
         }
@@ -326,13 +341,18 @@ final class WriteCycle {
       case READ -> {
         store.check(key);
         if (version != 0) {
-          write.found(newest == null ? store.entry(key) : newest.written());
+          write.found(entry(key, newest));
         }
         answerAfter(seen, write);
       }
       case SNAPSHOT, BARRIER, WALK, OUTCOME_WALK, TICK, WATCH, UNWATCH ->
           throw new IllegalStateException("kind=" + write.kind());
     }
+  }
+
+  /** The entry of a key that has one, by its newest record if it has a record. */
+  private Entry entry(ByteString key, Write newest) {
+    return newest == null ? store.entry(key) : newest.written();
   }
 
   private void watch(Write write) {
@@ -427,7 +447,7 @@ final class WriteCycle {
         write.exceeds(store.excess());
       }
       if (refused < 0) {
-        answer(write, outcome(refused));
+        answer(write, Refusals.ofStore(refused));
         return;
       }
     }
@@ -444,12 +464,10 @@ final class WriteCycle {
    * that a repetition is not carried out.
    */
   private void unchanged(Write write, Write newest, long found) {
+    write.unchanged(found);
     if (write.client() == null) {
       answerAfter(newest, write);
-      return;
-    }
-    write.unchanged(found);
-    if (log(write)) {
+    } else if (log(write)) {
       records.addLast(write);
     }
   }
@@ -478,7 +496,7 @@ final class WriteCycle {
       write.next = chain;
       chain = write;
     } else {
-      answer(write, outcomeOfLog(lsn));
+      answer(write, Refusals.ofLog(lsn));
     }
   }
 
@@ -505,23 +523,6 @@ final class WriteCycle {
       write.foundAgain(isThere ? present : null);
     }
     answerAfter(records.record(write.version()), write);
-  }
-
-  private static int outcomeOfLog(long refused) {
-    if (refused == CommitLog.FAILED) {
-      return Write.UNAVAILABLE;
-    }
-    return refused == CommitLog.FULL ? Write.LOG_FULL : Write.VERSIONS_EXHAUSTED;
-  }
-
-  private static int outcome(int refused) {
-    return switch (refused) {
-      case PartitionStore.FULL -> Write.MEMORY_FULL;
-      case PartitionStore.TOO_LONG -> Write.TOO_LONG;
-      case PartitionStore.TOO_MANY_COLLISIONS -> Write.TOO_MANY_COLLISIONS;
-      case PartitionStore.COLLISIONS_TOO_LONG -> Write.COLLISIONS_TOO_LONG;
-      default -> throw new IllegalStateException("refused=" + refused);
-    };
   }
 
   /** Answers a write that appended no record, after the commit of the record that it saw. */

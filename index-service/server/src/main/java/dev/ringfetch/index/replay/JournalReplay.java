@@ -1,5 +1,6 @@
 package dev.ringfetch.index.replay;
 
+import com.google.protobuf.ByteString;
 import dev.ringfetch.index.journal.CatalogEntry;
 import dev.ringfetch.index.journal.IndexDefinition;
 import dev.ringfetch.index.journal.Journal;
@@ -8,6 +9,7 @@ import dev.ringfetch.index.journal.OutcomeDescriptor;
 import dev.ringfetch.index.journal.RecordDescriptor;
 import dev.ringfetch.index.journal.RecordSink;
 import dev.ringfetch.index.journal.SnapshotDescriptor;
+import dev.ringfetch.index.layout.CounterDescriptor;
 import dev.ringfetch.index.outcome.NumberedClient;
 import dev.ringfetch.index.outcome.OutcomeBudget;
 import dev.ringfetch.index.outcome.OutcomeKind;
@@ -391,8 +393,12 @@ public final class JournalReplay implements RecordSink {
           record.lsn(),
           OutcomeDescriptor.detail(record.value()));
     }
-    final OutcomeKind kind =
-        record.type() == RecordDescriptor.DELETE ? OutcomeKind.DELETED : OutcomeKind.WRITTEN;
-    return new RecoveredIndex.Outcome(kind, isPositive, record.lsn(), 0);
+    if (record.type() == RecordDescriptor.DELETE) {
+      return new RecoveredIndex.Outcome(OutcomeKind.DELETED, isPositive, record.lsn(), 0);
+    }
+    // Records do not tell increments from puts, so a put of 8 bytes gets a detail, too.
+    final ByteString value = record.valueView();
+    final long detail = CounterDescriptor.isCounter(value) ? CounterDescriptor.number(value) : 0;
+    return new RecoveredIndex.Outcome(OutcomeKind.WRITTEN, isPositive, record.lsn(), detail);
   }
 }

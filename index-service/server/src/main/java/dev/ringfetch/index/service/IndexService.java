@@ -42,12 +42,13 @@ import dev.ringfetch.index.v1.RequestNumber;
 import dev.ringfetch.index.v1.ScanRequest;
 import dev.ringfetch.index.v1.ScanResponse;
 import dev.ringfetch.index.v1.StatusTexts;
+import dev.ringfetch.index.v1.UpdateRequest;
+import dev.ringfetch.index.v1.UpdateResponse;
 import dev.ringfetch.index.v1.WatchRequest;
 import dev.ringfetch.index.v1.WatchResponse;
 import dev.ringfetch.rpc.MalformedRequests;
 import io.grpc.BindableService;
 import io.grpc.ServerServiceDefinition;
-import io.grpc.Status;
 import io.grpc.StatusException;
 import io.grpc.stub.StreamObserver;
 import java.util.List;
@@ -70,8 +71,9 @@ import org.jspecify.annotations.Nullable;
  *       chosen to collide are so many;
  *   <li>with ABORTED if the index was dropped under a write, which was not carried out, or under a
  *       call for a range;
- *   <li>with FAILED_PRECONDITION if it is for a range, and the index is not ORDERED; or if it is a
- *       write with a number whose outcome is not kept any more;
+ *   <li>with FAILED_PRECONDITION if it is for a range, and the index is not ORDERED; if it is a
+ *       write with a number whose outcome is not kept any more; or if it increments a value that is
+ *       no counter; with OUT_OF_RANGE if the counter would leave 64 bits;
  *   <li>with DATA_LOSS if the index's memory was changed or taken away by another process: so end
  *       all calls for the index until it is dropped.
  * </ul>
@@ -95,6 +97,7 @@ public final class IndexService implements IndexGrpc.AsyncService, BindableServi
   private final RangeCalls ranges;
   private final RequestNumbers numbers;
   private final IndexLookup lookup;
+  private final ConditionalWrites conditional;
 
   /** Serves these indexes, which others may use at the same time. */
   public IndexService(Indexes indexes) {
@@ -103,6 +106,7 @@ public final class IndexService implements IndexGrpc.AsyncService, BindableServi
     this.ranges = new RangeCalls(outcomes, indexes.memory().scanners());
     this.numbers = new RequestNumbers(indexes);
     this.lookup = new IndexLookup(indexes);
+    this.conditional = new ConditionalWrites(indexes, numbers, lookup);
   }
 
   @Override
@@ -282,57 +286,12 @@ public final class IndexService implements IndexGrpc.AsyncService, BindableServi
   @Override
   public void compareAndSet(
       CompareAndSetRequest request, StreamObserver<CompareAndSetResponse> responses) {
-    try {
-      RequestLimits.checkKey(request.getKey());
-      RequestLimits.checkValue(request.getValue());
-      RequestLimits.checkTtl(request.getTtlMs());
-      if (request.getKeepDeadline() && request.getTtlMs() != 0) {
-        throw Status.INVALID_ARGUMENT
-            .withDescription("keep_deadline goes without ttl_ms: ttl_ms=" + request.getTtlMs())
-            .asException();
-      }
-      final ServedIndex found = indexes.find(request.getIndex());
-      if (found != null) {
-        compareAndSet(found, request, responses);
-      } else {
-        lookup.whenKnown(
-            request.getIndex(), responses, known -> compareAndSet(known, request, responses));
-      }
-    } catch (StatusException e) {
-      responses.onError(e);
-    }
+    conditional.compareAndSet(request, responses);
   }
 
-  private void compareAndSet(
-      ServedIndex found,
-      CompareAndSetRequest request,
-      StreamObserver<CompareAndSetResponse> responses)
-      throws StatusException {
-    final long expected = request.getExpectedVersion();
-    ServedIndex index = found;
-    final NumberedClient client = client(index, request.hasNumber(), request.getNumber(), 1);
-    if (client != null) {
-      if (expected == 0) {
-        numbers.checkIncarnation(request.getNumber(), index);
-      } else {
-        index = numbers.index(request.getNumber(), client, request.getIndex(), index);
-      }
-    }
-    if (index == null && expected == 0) {
-      lookup.whenCreated(
-          request.getIndex(), responses, created -> compareAndSet(created, request, responses));
-      return;
-    }
-    if (index == null) {
-      WriteCall.answer(responses, CompareAndSetResponse.getDefaultInstance());
-      return;
-    }
-    final Write write =
-        new Write(new WriteCall<>(index, outcomes, responses, IndexService::compared))
-            .compareAndSet(request.getKey(), expected, request.getValue())
-            .ttl(request.getTtlMs())
-            .numbered(client, request.getNumber().getNumber());
-    submit(index, request.getKeepDeadline() ? write.keepDeadline() : write);
+  @Override
+  public void update(UpdateRequest request, StreamObserver<UpdateResponse> responses) {
+    conditional.update(request, responses);
   }
 
   private static PutResponse written(ServedIndex index, Write write) {
@@ -348,20 +307,6 @@ public final class IndexService implements IndexGrpc.AsyncService, BindableServi
         .setExisted(write.existed())
         .setIncarnation(index.incarnation())
         .build();
-  }
-
-  private static CompareAndSetResponse compared(ServedIndex index, Write write) {
-    final CompareAndSetResponse.Builder response =
-        CompareAndSetResponse.newBuilder()
-            .setApplied(write.applied())
-            .setIncarnation(index.incarnation());
-    if (write.entry() != null) {
-      response.setEntry(write.entry());
-    }
-    if (write.isValueGone()) {
-      response.setValueGone(true);
-    }
-    return response.build();
   }
 
   @Override

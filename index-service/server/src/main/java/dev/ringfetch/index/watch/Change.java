@@ -24,7 +24,7 @@ record Change(
   /** The change in an in-memory record; null if the record changes no entry. */
   static @Nullable Change of(Write record) {
     return switch (record.kind()) {
-      case PUT, COMPARE_AND_SET ->
+      case PUT, COMPARE_AND_SET, INCREMENT, TOUCH ->
           new Change(
               WatchEvent.Kind.PUT,
               record.key(),

@@ -279,7 +279,9 @@ final class EveryScheduleTest {
             }
           }
           case READ -> throw new AssertionError("no client reads by a write");
-          case SNAPSHOT,
+          case INCREMENT,
+              TOUCH,
+              SNAPSHOT,
               BARRIER,
               WALK,
               TICK,

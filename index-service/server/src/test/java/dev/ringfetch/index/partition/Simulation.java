@@ -2,6 +2,7 @@ package dev.ringfetch.index.partition;
 
 import com.google.protobuf.ByteString;
 import dev.ringfetch.index.v1.Entry;
+import java.math.BigInteger;
 import java.util.ArrayDeque;
 import java.util.ArrayList;
 import java.util.Deque;
@@ -137,10 +138,21 @@ final class Simulation {
   private void act() {
     depth++;
     final int choice = random.nextInt(100);
-    if (choice < 25) {
+    if (choice < 22) {
       put();
-    } else if (choice < 40) {
+    } else if (choice < 25) {
+      submit(write().getAndSet(key(), value()));
+    } else if (choice < 34) {
       submit(write().delete(key()));
+    } else if (choice < 37) {
+      final ByteString key = key();
+      submit(write().deleteIf(key, expected(key)));
+    } else if (choice < 41) {
+      final ByteString key = key();
+      submit(write().touch(key, expected(key), 0));
+    } else if (choice < 51) {
+      final long delta = random.nextInt(8) == 0 ? Long.MAX_VALUE : random.nextInt(9) - 4;
+      submit(write().increment(key(), delta));
     } else if (choice < 65) {
       final ByteString key = key();
       submit(write().compareAndSet(key, expected(key), value()));
@@ -389,8 +401,28 @@ final class Simulation {
     final Write write = op.write;
     final long version = before == null ? 0 : before.getVersion();
     switch (write.kind()) {
-      case PUT -> check(write.created() == (before == null), op + " found " + before);
-      case DELETE -> check(write.existed() == (before != null), op + " found " + before);
+      case PUT -> {
+        check(write.created() == (before == null), op + " found " + before);
+        check(
+            Objects.equals(write.answersPrevious() ? before : null, write.entry()),
+            op + " replaced " + before + " answered " + write.entry());
+      }
+      case DELETE -> check(write.existed() == isExpected(op, version), op + " found " + before);
+      case TOUCH -> {
+        check(write.applied() == isExpected(op, version), op + " found " + before);
+        check(!write.applied() || write.value().equals(before.getValue()), op + " of " + before);
+        check(write.applied() || write.detail() == version, op + " found " + before);
+      }
+      case INCREMENT -> {
+        final BigInteger sum = sum(before, write.expectedVersion());
+        if (sum == null || sum.bitLength() >= Long.SIZE) {
+          check(write.isUnchanged(), op + " added to " + before);
+          check(write.detail() == before.getValue().size(), op + " found " + before);
+        } else {
+          check(!write.isUnchanged() && write.detail() == sum.longValue(), op + " of " + before);
+          check(write.created() == (before == null), op + " found " + before);
+        }
+      }
       case COMPARE_AND_SET -> {
         check(write.applied() == (version == write.expectedVersion()), op + " found " + before);
         final Entry entry = write.applied() ? write.written() : before;
@@ -416,11 +448,38 @@ final class Simulation {
     }
   }
 
+  /** Whether a write that may expect a version finds an entry that it accepts. */
+  private static boolean isExpected(Op op, long version) {
+    final long expected = op.write.expectedVersion();
+    return version != 0 && (expected == 0 || expected == version);
+  }
+
+  /** The counter after an addition; null if the entry is none. */
+  private static BigInteger sum(Entry before, long delta) {
+    if (before == null) {
+      return BigInteger.valueOf(delta);
+    }
+    final byte[] value = before.getValue().toByteArray();
+    if (value.length != Long.BYTES) {
+      return null;
+    }
+    value[0] ^= (byte) 0x80; // the sign bit
+    return new BigInteger(value).add(BigInteger.valueOf(delta));
+  }
+
   private static void replay(Write write, Map<ByteString, Entry> entries) {
-    if (write.kind() == Write.Kind.DELETE) {
-      entries.remove(write.key());
-    } else if (write.kind() == Write.Kind.PUT || write.applied()) {
-      entries.put(write.key(), write.written());
+    switch (write.kind()) {
+      case DELETE -> {
+        if (write.existed()) {
+          entries.remove(write.key());
+        }
+      }
+      case PUT, COMPARE_AND_SET, INCREMENT, TOUCH -> {
+        if (!write.isUnchanged()) {
+          entries.put(write.key(), write.written());
+        }
+      }
+      default -> {}
     }
   }
 

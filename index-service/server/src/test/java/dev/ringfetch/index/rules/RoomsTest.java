@@ -99,8 +99,7 @@ final class RoomsTest {
           Map.entry("replication/ReplicaCycle.java", 639),
           Map.entry("replication/Replicas.java", 589),
           Map.entry("service/ClusterNode.java", 591),
-          Map.entry("service/IndexMemory.java", 857),
-          Map.entry("service/IndexService.java", 532));
+          Map.entry("service/IndexMemory.java", 857));
 
   private final JavaClasses classes = new ClassFileImporter().importPath(Path.of("target/classes"));
 

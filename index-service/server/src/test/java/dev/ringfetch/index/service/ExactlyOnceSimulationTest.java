@@ -21,6 +21,7 @@ class ExactlyOnceSimulationTest {
     int late = 0;
     int ended = 0;
     int ranges = 0;
+    int counted = 0;
     int failures = 0;
     for (int i = 0; i < WORLDS; i++) {
       final ExactlyOnceWorld world = new ExactlyOnceWorld(seed + i);
@@ -33,13 +34,14 @@ class ExactlyOnceSimulationTest {
       late += world.late;
       ended += world.ended;
       ranges += world.ranges;
+      counted += world.counted;
       failures += world.failures;
     }
     System.out.printf(
-        "seed=%d worlds=%d repeated=%d late=%d ended=%d ranges=%d failures=%d%n",
-        seed, WORLDS, repeated, late, ended, ranges, failures);
+        "seed=%d worlds=%d repeated=%d late=%d ended=%d ranges=%d counted=%d failures=%d%n",
+        seed, WORLDS, repeated, late, ended, ranges, counted, failures);
     if (WORLDS >= 16) {
-      assertTrue(repeated > 0 && late > 0 && ended > 0 && ranges > 0);
+      assertTrue(repeated > 0 && late > 0 && ended > 0 && ranges > 0 && counted > 0);
     }
   }
 }

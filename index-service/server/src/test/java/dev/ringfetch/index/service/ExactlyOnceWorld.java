@@ -8,6 +8,7 @@ import dev.ringfetch.index.journal.Journal;
 import dev.ringfetch.index.journal.JournalRecord;
 import dev.ringfetch.index.journal.OutcomeDescriptor;
 import dev.ringfetch.index.journal.RecordDescriptor;
+import dev.ringfetch.index.layout.CounterDescriptor;
 import dev.ringfetch.index.outcome.ClientLog;
 import dev.ringfetch.index.outcome.ClientRegistry;
 import dev.ringfetch.index.outcome.NumberedClient;
@@ -63,19 +64,25 @@ final class ExactlyOnceWorld {
     int delivered;
     String answer;
     boolean isPositive;
+    long detail;
+    int answeredIn;
 
     Op(long client, long number) {
       this.client = client;
       this.number = number;
       index = random.nextInt(2);
-      key = ByteString.copyFromUtf8("k" + random.nextInt(KEYS));
       kind =
-          switch (random.nextInt(7)) {
+          switch (random.nextInt(10)) {
             case 0, 1 -> Write.Kind.PUT;
             case 2, 3 -> Write.Kind.DELETE;
             case 4 -> index == DISK ? Write.Kind.RANGE_END : Write.Kind.PUT;
+            case 5, 6 -> Write.Kind.INCREMENT;
+            case 7 -> Write.Kind.TOUCH;
             default -> Write.Kind.COMPARE_AND_SET;
           };
+      // Some increments find a value that is no counter.
+      final boolean counts = random.nextInt(4) > (kind == Write.Kind.INCREMENT ? 0 : 2);
+      key = ByteString.copyFromUtf8(counts ? "n" : "k" + random.nextInt(KEYS));
       expected = random.nextInt(3) == 0 ? 0 : newest.getOrDefault(index + key.toStringUtf8(), 0L);
     }
 
@@ -133,6 +140,10 @@ final class ExactlyOnceWorld {
   int late;
   int ended;
   int ranges;
+
+  /** Increments that were answered by a server, and again by a later one. */
+  int counted;
+
   int failures;
 
   ExactlyOnceWorld(long seed) {
@@ -268,8 +279,14 @@ final class ExactlyOnceWorld {
           case RecordDescriptor.DELETE -> OutcomeKind.DELETED;
           default -> OutcomeDescriptor.kind(record.value());
         };
+    final ByteString value = record.value();
     final long detail =
-        record.type() == RecordDescriptor.OUTCOME ? OutcomeDescriptor.detail(record.value()) : 0;
+        switch (record.type()) {
+          case RecordDescriptor.OUTCOME -> OutcomeDescriptor.detail(value);
+          case RecordDescriptor.PUT ->
+              CounterDescriptor.isCounter(value) ? CounterDescriptor.number(value) : 0;
+          default -> 0;
+        };
     found
         .computeIfAbsent(
             record.client() + "/" + NumberedClient.number(record.request()),
@@ -311,6 +328,9 @@ final class ExactlyOnceWorld {
     } else {
       check(list.size() == 1, "twice: " + op + " " + list);
       check(list.get(0).isChange() == op.isPositive, op + " answer=" + op.answer + " " + list);
+      check(
+          op.kind != Write.Kind.INCREMENT || list.get(0).detail == op.detail,
+          op + " answer=" + op.answer + " " + list);
     }
   }
 
@@ -453,7 +473,12 @@ final class ExactlyOnceWorld {
     }
     switch (op.kind) {
       case PUT -> submit(op, new Write(write -> told(op, write)).put(op.key, value(op)), client);
-      case DELETE -> submit(op, new Write(write -> told(op, write)).delete(op.key), client);
+      case DELETE ->
+          submit(op, new Write(write -> told(op, write)).deleteIf(op.key, op.expected), client);
+      case INCREMENT ->
+          submit(op, new Write(write -> told(op, write)).increment(op.key, op.number), client);
+      case TOUCH ->
+          submit(op, new Write(write -> told(op, write)).touch(op.key, op.expected, 0), client);
       case COMPARE_AND_SET ->
           submit(
               op,
@@ -520,14 +545,18 @@ final class ExactlyOnceWorld {
                 : "yes="
                     + (write.created() || write.existed() || write.applied())
                     + " version="
-                    + write.version();
+                    + write.version()
+                    + (op.kind == Write.Kind.INCREMENT ? " counter=" + write.detail() : "");
         if (op.answer == null) {
           op.answer = answer;
-          op.isPositive = op.kind == Write.Kind.PUT || write.existed() || write.applied();
+          op.isPositive = !write.isUnchanged();
+          op.detail = write.detail();
+          op.answeredIn = life;
           answered.add(op);
           ranges += isRange && write.removed() > 0 ? 1 : 0;
         } else {
           repeated++;
+          counted += op.kind == Write.Kind.INCREMENT && op.answeredIn != life ? 1 : 0;
           check(op.answer.equals(answer), op + " first=" + op.answer + " then=" + answer);
         }
         checkAnswer(op, records.getOrDefault(op.id(), List.of()));

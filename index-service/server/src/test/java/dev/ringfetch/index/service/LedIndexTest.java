@@ -50,6 +50,8 @@ import dev.ringfetch.index.v1.RequestNumber;
 import dev.ringfetch.index.v1.ScanRequest;
 import dev.ringfetch.index.v1.ScanResponse;
 import dev.ringfetch.index.v1.Trailers;
+import dev.ringfetch.index.v1.UpdateRequest;
+import dev.ringfetch.index.v1.UpdateResponse;
 import dev.ringfetch.index.v1.WatchRequest;
 import io.grpc.ManagedChannel;
 import io.grpc.ManagedChannelBuilder;
@@ -416,7 +418,9 @@ final class LedIndexTest {
                   .setKey(KEY)
                   .setExpectedVersion(5)
                   .build());
-      for (final Answer<?> answer : List.of(deleted, compared)) {
+      final Answer<UpdateResponse> touched =
+          call(service::update, update(KEY, request -> request.getTouchBuilder()));
+      for (final Answer<?> answer : List.of(deleted, compared, touched)) {
         assertFalse(answer.ended);
         asked.remove().onConfirmed(leads);
         assertEquals(leads ? Status.Code.OK : Status.Code.UNAVAILABLE, answer.code());
@@ -425,6 +429,24 @@ final class LedIndexTest {
     }
     assertEquals(Status.Code.OK, put(null).code()); // its record was committed
     assertTrue(asked.isEmpty());
+    for (final boolean leads : new boolean[] {true, false}) {
+      final Answer<UpdateResponse> counted =
+          call(service::update, update(KEY, request -> request.getIncrementBuilder().setDelta(1)));
+      assertFalse(counted.ended, "another value may be there");
+      asked.remove().onConfirmed(leads);
+      assertEquals(
+          leads ? Status.Code.FAILED_PRECONDITION : Status.Code.UNAVAILABLE, counted.code());
+    }
+    final Answer<UpdateResponse> replaced =
+        call(service::update, update(KEY, request -> request.getGetAndSetBuilder()));
+    assertEquals(VALUE, replaced.response.getPrevious().getValue());
+    assertTrue(asked.isEmpty());
+  }
+
+  private static UpdateRequest update(ByteString key, Consumer<UpdateRequest.Builder> change) {
+    final UpdateRequest.Builder request = UpdateRequest.newBuilder().setIndex(NAME).setKey(key);
+    change.accept(request);
+    return request.build();
   }
 
   @Test
@@ -478,6 +500,12 @@ final class LedIndexTest {
                     .setKey(KEY)
                     .setExpectedVersion(5)
                     .build(),
+                passed(answer)));
+    askings.put(
+        "update",
+        answer ->
+            service.update(
+                update(KEY, request -> request.getDeleteIfBuilder().setExpectedVersion(5)),
                 passed(answer)));
     askings.put(
         "scan",

@@ -6,6 +6,7 @@ import static org.junit.jupiter.api.Assertions.assertNotEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import com.google.protobuf.ByteString;
+import dev.ringfetch.index.layout.CounterDescriptor;
 import dev.ringfetch.index.outcome.ClientRegistry;
 import dev.ringfetch.index.v1.BatchPutRequest;
 import dev.ringfetch.index.v1.BatchPutResponse;
@@ -31,6 +32,8 @@ import dev.ringfetch.index.v1.PutRequest;
 import dev.ringfetch.index.v1.PutResponse;
 import dev.ringfetch.index.v1.RequestNumber;
 import dev.ringfetch.index.v1.SnapshotRequest;
+import dev.ringfetch.index.v1.UpdateRequest;
+import dev.ringfetch.index.v1.UpdateResponse;
 import io.grpc.ManagedChannel;
 import io.grpc.ManagedChannelBuilder;
 import io.grpc.Server;
@@ -259,6 +262,77 @@ class NumberedWritesTest {
       assertFalse(gone.hasEntry());
       assertEquals(null, get(name, "a"));
     }
+  }
+
+  private UpdateRequest.Builder update(String key, long number) {
+    return UpdateRequest.newBuilder().setKey(bytes(key)).setNumber(number(number));
+  }
+
+  private UpdateRequest increment(String key, long delta, long number) {
+    final UpdateRequest.Builder request = update(key, number);
+    request.getIncrementBuilder().setDelta(delta);
+    return request.build();
+  }
+
+  @ParameterizedTest
+  @EnumSource(
+      value = Durability.class,
+      names = {"MEMORY", "INTERVAL", "DISK"})
+  void eachUpdateIsCarriedOutOnceAndAnsweredAlike(Durability durability) throws Exception {
+    start(durability);
+    open();
+    final UpdateRequest first = increment("counter", -5, 1);
+    final UpdateRequest second = increment("counter", 3, 2);
+    final UpdateResponse counted = index.update(first);
+    final UpdateResponse countedOn = index.update(second);
+    assertEquals(-5, counted.getCounter());
+    assertEquals(-2, countedOn.getCounter());
+    plainPut("", "text", "no counter");
+    final UpdateRequest uncounted = increment("text", 1, 3);
+    final String refusal = status(() -> index.update(uncounted)).getDescription();
+    assertTrue(refusal.contains("length=10"), refusal);
+    final UpdateRequest.Builder full = update("full", 4);
+    full.getGetAndSetBuilder().setValue(CounterDescriptor.value(Long.MAX_VALUE));
+    final UpdateResponse set = index.update(full.build());
+    assertFalse(set.hasPrevious() || set.getPreviousGone());
+    final UpdateRequest overflowing = increment("full", 1, 5);
+    assertEquals(Status.Code.OUT_OF_RANGE, status(() -> index.update(overflowing)).getCode());
+    final UpdateRequest.Builder again = update("text", 6);
+    again.getGetAndSetBuilder().setValue(bytes("other"));
+    final UpdateResponse reset = index.update(again.build());
+    assertEquals("no counter", reset.getPrevious().getValue().toStringUtf8());
+    final UpdateRequest.Builder touching = update("text", 7);
+    touching.getTouchBuilder().setExpectedVersion(reset.getVersion()).setTtlMs(1_000_000);
+    final UpdateResponse touched = index.update(touching.build());
+    assertTrue(touched.getApplied());
+    final UpdateRequest.Builder deleting = update("text", 8);
+    deleting.getDeleteIfBuilder().setExpectedVersion(reset.getVersion());
+    final UpdateResponse untouched = index.update(deleting.build());
+    assertFalse(untouched.getApplied());
+    assertEquals(touched.getVersion(), untouched.getVersion());
+    final UpdateRequest.Builder deletingIt = update("full", 9);
+    deletingIt.getDeleteIfBuilder().setExpectedVersion(set.getVersion());
+    assertTrue(index.update(deletingIt.build()).getApplied());
+    plainPut("", "full", "refilled");
+    for (int round = 0; round < 2; round++) {
+      assertEquals(counted, index.update(first));
+      assertEquals(countedOn, index.update(second));
+      assertEquals(refusal, status(() -> index.update(uncounted)).getDescription());
+      assertEquals(set, index.update(full.build()));
+      assertEquals(Status.Code.OUT_OF_RANGE, status(() -> index.update(overflowing)).getCode());
+      final UpdateResponse gone = index.update(again.build());
+      assertEquals(reset.getVersion(), gone.getVersion());
+      assertTrue(gone.getApplied() && gone.getPreviousGone() && !gone.hasPrevious());
+      assertEquals(touched, index.update(touching.build()));
+      assertEquals(untouched, index.update(deleting.build()));
+      assertTrue(index.update(deletingIt.build()).getApplied());
+      assertEquals("refilled", get("", "full"));
+      assertEquals("other", get("", "text"));
+      if (durability != Durability.MEMORY && round == 0) {
+        restart(durability);
+      }
+    }
+    assertEquals(-1, index.update(increment("counter", 1, 10)).getCounter());
   }
 
   @Test

@@ -111,6 +111,7 @@ final class Simulations implements Callable<Integer> {
     add("once: late duplicates refused", once.late);
     add("once: writes of clients that had ended", once.ended);
     add("once: ranges removed", once.ranges);
+    add("once: increments answered again after a crash", once.counted);
     add("once: failures", once.failures);
     addDisk(once.disk());
   }

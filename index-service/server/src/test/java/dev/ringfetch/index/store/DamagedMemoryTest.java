@@ -111,7 +111,9 @@ class DamagedMemoryTest {
             assertEquals(before, write.entry());
           }
         }
-        case SNAPSHOT,
+        case INCREMENT,
+            TOUCH,
+            SNAPSHOT,
             BARRIER,
             WALK,
             TICK,
