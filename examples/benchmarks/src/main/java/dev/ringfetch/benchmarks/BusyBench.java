@@ -2,7 +2,9 @@ package dev.ringfetch.benchmarks;
 
 import dev.ringfetch.examples.load.Connection;
 import dev.ringfetch.examples.load.Figures;
+import dev.ringfetch.examples.load.Machine;
 import dev.ringfetch.examples.load.Side;
+import dev.ringfetch.examples.load.Spread;
 import dev.ringfetch.examples.load.Turns;
 import dev.ringfetch.examples.process.Answer;
 import dev.ringfetch.examples.process.ChildProcess;

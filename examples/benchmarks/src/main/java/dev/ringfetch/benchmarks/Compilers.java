@@ -1,5 +1,6 @@
 package dev.ringfetch.benchmarks;
 
+import dev.ringfetch.examples.load.ProcessUse;
 import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.util.HashMap;

@@ -1,5 +1,7 @@
 package dev.ringfetch.benchmarks;
 
+import dev.ringfetch.examples.load.MachineUse;
+import dev.ringfetch.examples.load.ProcessUse;
 import dev.ringfetch.examples.process.ChildProcess;
 import java.io.IOException;
 import java.io.UncheckedIOException;

@@ -1,5 +1,8 @@
 package dev.ringfetch.benchmarks;
 
+import dev.ringfetch.examples.load.Machine;
+import dev.ringfetch.examples.load.ProcessUse;
+import dev.ringfetch.examples.load.Spread;
 import java.io.IOException;
 import java.io.PrintStream;
 import java.util.List;

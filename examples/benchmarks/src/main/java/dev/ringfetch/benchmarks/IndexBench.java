@@ -1,5 +1,6 @@
 package dev.ringfetch.benchmarks;
 
+import dev.ringfetch.examples.load.Machine;
 import dev.ringfetch.examples.process.Answer;
 import dev.ringfetch.examples.process.ChildFailure;
 import dev.ringfetch.examples.process.Rings;

@@ -1,5 +1,6 @@
 package dev.ringfetch.benchmarks;
 
+import dev.ringfetch.examples.load.Spread;
 import dev.ringfetch.examples.process.Answer;
 import java.util.ArrayList;
 import java.util.List;

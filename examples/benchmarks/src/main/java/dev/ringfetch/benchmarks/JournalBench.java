@@ -2,6 +2,8 @@ package dev.ringfetch.benchmarks;
 
 import dev.ringfetch.benchmarks.stores.StoreKind;
 import dev.ringfetch.examples.load.Figures;
+import dev.ringfetch.examples.load.Machine;
+import dev.ringfetch.examples.load.Spread;
 import dev.ringfetch.examples.load.Turns;
 import dev.ringfetch.examples.process.Answer;
 import dev.ringfetch.examples.process.ChildProcess;

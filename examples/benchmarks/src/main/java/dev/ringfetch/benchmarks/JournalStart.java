@@ -4,6 +4,7 @@ import com.google.protobuf.ByteString;
 import dev.ringfetch.benchmarks.stores.NativeServer;
 import dev.ringfetch.benchmarks.stores.StoreClient;
 import dev.ringfetch.benchmarks.stores.StoreKind;
+import dev.ringfetch.examples.load.Spread;
 import dev.ringfetch.examples.process.ChildProcess;
 import dev.ringfetch.examples.process.Rings;
 import dev.ringfetch.index.v1.GetRequest;

@@ -1,6 +1,9 @@
 package dev.ringfetch.benchmarks;
 
 import dev.ringfetch.examples.load.Figures;
+import dev.ringfetch.examples.load.Machine;
+import dev.ringfetch.examples.load.OpenLoop;
+import dev.ringfetch.examples.load.Spread;
 import dev.ringfetch.examples.load.Turns;
 import dev.ringfetch.examples.process.Answer;
 import java.io.IOException;

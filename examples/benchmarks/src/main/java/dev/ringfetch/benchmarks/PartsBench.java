@@ -1,6 +1,7 @@
 package dev.ringfetch.benchmarks;
 
 import dev.ringfetch.benchmarks.parts.Part;
+import dev.ringfetch.examples.load.Machine;
 import java.io.IOException;
 import java.io.PrintStream;
 import java.util.Collection;

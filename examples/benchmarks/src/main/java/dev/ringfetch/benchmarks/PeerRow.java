@@ -1,6 +1,7 @@
 package dev.ringfetch.benchmarks;
 
 import dev.ringfetch.benchmarks.PeerRound.Use;
+import dev.ringfetch.examples.load.Spread;
 import java.util.List;
 import java.util.Locale;
 import java.util.function.ToDoubleFunction;

@@ -1,5 +1,6 @@
 package dev.ringfetch.benchmarks;
 
+import dev.ringfetch.examples.load.Machine;
 import java.io.IOException;
 import java.io.PrintStream;
 import java.lang.management.ManagementFactory;

@@ -4,6 +4,8 @@ import dev.ringfetch.benchmarks.replicated.ReplicatedSide;
 import dev.ringfetch.benchmarks.stores.Mix;
 import dev.ringfetch.examples.cluster.ClusterFailure;
 import dev.ringfetch.examples.load.Figures;
+import dev.ringfetch.examples.load.Machine;
+import dev.ringfetch.examples.load.Spread;
 import dev.ringfetch.examples.process.ChildFailure;
 import dev.ringfetch.index.FabricName;
 import java.io.IOException;

@@ -6,6 +6,7 @@ import dev.ringfetch.benchmarks.stores.Mix;
 import dev.ringfetch.benchmarks.stores.StoreClient;
 import dev.ringfetch.examples.cluster.ClusterFailure;
 import dev.ringfetch.examples.load.Figures;
+import dev.ringfetch.examples.load.ProcessUse;
 import dev.ringfetch.examples.load.Turns;
 import dev.ringfetch.examples.process.Answer;
 import dev.ringfetch.examples.process.ChildFailure;

@@ -4,6 +4,7 @@ import dev.ringfetch.benchmarks.BulkBench.Executors;
 import dev.ringfetch.benchmarks.BulkBench.Schedule;
 import dev.ringfetch.benchmarks.bulk.Company;
 import dev.ringfetch.examples.load.Figures;
+import dev.ringfetch.examples.load.Spread;
 import dev.ringfetch.examples.load.Turns;
 import dev.ringfetch.examples.process.Answer;
 import java.io.PrintStream;

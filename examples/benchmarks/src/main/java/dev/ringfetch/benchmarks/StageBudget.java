@@ -3,6 +3,7 @@ package dev.ringfetch.benchmarks;
 import dev.ringfetch.benchmarks.stages.Stage;
 import dev.ringfetch.benchmarks.stages.StageFigures;
 import dev.ringfetch.examples.load.Figures;
+import dev.ringfetch.examples.load.Spread;
 import java.io.PrintStream;
 import java.util.List;
 import java.util.Locale;

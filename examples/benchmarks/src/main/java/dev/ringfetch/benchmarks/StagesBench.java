@@ -3,6 +3,7 @@ package dev.ringfetch.benchmarks;
 import dev.ringfetch.benchmarks.stages.StageFigures;
 import dev.ringfetch.benchmarks.stages.StageProcess;
 import dev.ringfetch.examples.load.Figures;
+import dev.ringfetch.examples.load.Machine;
 import dev.ringfetch.examples.load.Turns;
 import dev.ringfetch.examples.process.Answer;
 import dev.ringfetch.examples.process.ChildProcess;

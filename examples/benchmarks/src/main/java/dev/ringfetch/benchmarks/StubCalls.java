@@ -3,6 +3,7 @@ package dev.ringfetch.benchmarks;
 import dev.ringfetch.examples.load.Figures;
 import dev.ringfetch.examples.load.Latencies;
 import dev.ringfetch.examples.load.Lookup;
+import dev.ringfetch.examples.load.OpenLoop;
 import dev.ringfetch.examples.load.Stopwatch;
 import dev.ringfetch.examples.process.Answer;
 import dev.ringfetch.examples.process.CommandLoop;

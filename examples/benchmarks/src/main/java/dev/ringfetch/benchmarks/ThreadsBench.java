@@ -1,5 +1,7 @@
 package dev.ringfetch.benchmarks;
 
+import dev.ringfetch.examples.load.Machine;
+import dev.ringfetch.examples.load.Spread;
 import dev.ringfetch.examples.load.Turns;
 import java.io.IOException;
 import java.io.PrintStream;

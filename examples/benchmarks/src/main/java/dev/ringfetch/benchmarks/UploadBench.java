@@ -2,6 +2,7 @@ package dev.ringfetch.benchmarks;
 
 import dev.ringfetch.benchmarks.BulkBench.Schedule;
 import dev.ringfetch.benchmarks.bulk.Transfer;
+import dev.ringfetch.examples.load.Spread;
 import dev.ringfetch.examples.load.Turns;
 import java.io.PrintStream;
 import java.util.ArrayList;

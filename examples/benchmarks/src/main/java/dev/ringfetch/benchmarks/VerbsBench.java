@@ -1,5 +1,6 @@
 package dev.ringfetch.benchmarks;
 
+import dev.ringfetch.examples.load.Machine;
 import dev.ringfetch.examples.load.Turns;
 import dev.ringfetch.examples.process.ChildFailure;
 import dev.ringfetch.examples.process.HostAddress;

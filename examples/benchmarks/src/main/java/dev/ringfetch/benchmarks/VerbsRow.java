@@ -1,5 +1,6 @@
 package dev.ringfetch.benchmarks;
 
+import dev.ringfetch.examples.load.Spread;
 import dev.ringfetch.examples.verbs.VerbsRound;
 import dev.ringfetch.examples.verbs.WorkRequests;
 import java.util.List;

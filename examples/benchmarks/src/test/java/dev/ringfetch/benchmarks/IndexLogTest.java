@@ -4,6 +4,7 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import dev.ringfetch.examples.load.Spread;
 import dev.ringfetch.examples.process.Answer;
 import java.io.IOException;
 import java.nio.file.Files;

@@ -4,6 +4,7 @@ import com.google.errorprone.annotations.FormatMethod;
 import dev.ringfetch.examples.load.Figures;
 import dev.ringfetch.examples.process.ChildFailure;
 import dev.ringfetch.examples.process.Rings;
+import dev.ringfetch.examples.process.TemporaryDirectory;
 import dev.ringfetch.index.AtLeast;
 import dev.ringfetch.index.OptionErrors;
 import dev.ringfetch.index.direct.DirectReader;

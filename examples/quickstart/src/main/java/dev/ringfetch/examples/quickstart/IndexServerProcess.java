@@ -1,17 +1,15 @@
 package dev.ringfetch.examples.quickstart;
 
+import dev.ringfetch.examples.load.ProcessUse;
 import dev.ringfetch.examples.process.ChildProcess;
 import dev.ringfetch.examples.process.Rings;
 import dev.ringfetch.examples.verbs.WorkRequests;
 import dev.ringfetch.index.IndexServer;
 import java.io.IOException;
-import java.nio.file.Files;
-import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
-import java.util.stream.Stream;
 
 /** The index server, in a process of its own, on a port that was free. */
 final class IndexServerProcess implements AutoCloseable {
@@ -86,18 +84,9 @@ final class IndexServerProcess implements AutoCloseable {
     return WorkRequests.parse(process.ask("posted"));
   }
 
-  /** Processor time in nanoseconds of the threads that it has now. */
+  /** Processor time in nanoseconds. */
   long cpuNs() throws IOException {
-    long sum = 0;
-    try (Stream<Path> tasks = Files.list(Path.of("/proc", Long.toString(pid()), "task"))) {
-      for (final Path task : tasks.toList()) {
-        final Path times = task.resolve("schedstat");
-        if (Files.exists(times)) { // threads end
-          sum += Long.parseLong(Files.readString(times).split(" ", 2)[0]);
-        }
-      }
-    }
-    return sum;
+    return ProcessUse.of(pid()).cpuNs();
   }
 
   /** Sends SIGKILL and waits for the end: no handler of the server runs. */

@@ -8,6 +8,7 @@ import io.grpc.Grpc;
 import io.grpc.InsecureChannelCredentials;
 import io.grpc.ManagedChannel;
 import io.grpc.ManagedChannelBuilder;
+import io.grpc.ServerBuilder;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.TimeUnit;
@@ -75,6 +76,11 @@ public final class Connection {
     }
     rings.apply(builder);
     return builder;
+  }
+
+  /** The builder of a server of the same side, for a process that answers calls by calls. */
+  public ServerBuilder<?> serverBuilder() {
+    return side.serverBuilder(rings);
   }
 
   /** The transports that have served so far, and their numbers of calls. */

@@ -65,11 +65,28 @@ public final class ChildProcess implements AutoCloseable {
     return start(flags, System.getProperty("java.class.path"), main, arguments);
   }
 
+  /** Starts a JVM by a command that gets the JVM's command as its last arguments, else as above. */
+  public static ChildProcess startBy(
+      List<String> launcher, List<String> flags, Class<?> main, List<String> arguments)
+      throws IOException {
+    return start(launcher, flags, System.getProperty("java.class.path"), main, arguments);
+  }
+
   /** Starts a JVM with a class path of its own, else as above. */
   public static ChildProcess start(
       List<String> flags, String classPath, Class<?> main, List<String> arguments)
       throws IOException {
-    final List<String> command = new ArrayList<>();
+    return start(List.of(), flags, classPath, main, arguments);
+  }
+
+  private static ChildProcess start(
+      List<String> launcher,
+      List<String> flags,
+      String classPath,
+      Class<?> main,
+      List<String> arguments)
+      throws IOException {
+    final List<String> command = new ArrayList<>(launcher);
     command.add(Path.of(System.getProperty("java.home"), "bin", "java").toString());
     command.addAll(ManagementFactory.getRuntimeMXBean().getInputArguments());
     command.addAll(flags);

@@ -1,4 +1,4 @@
-package dev.ringfetch.benchmarks;
+package dev.ringfetch.examples.load;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;

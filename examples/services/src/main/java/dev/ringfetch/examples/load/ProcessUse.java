@@ -1,4 +1,4 @@
-package dev.ringfetch.benchmarks;
+package dev.ringfetch.examples.load;
 
 import java.io.IOException;
 import java.nio.file.Files;
@@ -14,7 +14,7 @@ import java.util.stream.Stream;
  * @param threads those that there are, by thread id.
  * @param ticks time on a processor in whole ticks of 10 ms, with threads that have ended.
  */
-record ProcessUse(Map<Long, ThreadUse> threads, long ticks) {
+public record ProcessUse(Map<Long, ThreadUse> threads, long ticks) {
   private static final String SWITCHES = "voluntary_ctxt_switches:";
   private static final int USER_TIME = 11; // behind the name
   private static final long TICK_NS = 10_000_000;
@@ -27,9 +27,9 @@ record ProcessUse(Map<Long, ThreadUse> threads, long ticks) {
    * @param cpuNs time on a processor.
    * @param switches how often it gave up the processor voluntarily, in order to sleep.
    */
-  record ThreadUse(String name, long cpuNs, long switches) {
+  public record ThreadUse(String name, long cpuNs, long switches) {
     /** True of threads of the JVM itself, which wake now and then whatever runs. */
-    boolean isJvm() {
+    public boolean isJvm() {
       return name.startsWith("VM ")
           || name.startsWith("GC ")
           || name.startsWith("G1 ")
@@ -56,7 +56,8 @@ record ProcessUse(Map<Long, ThreadUse> threads, long ticks) {
     }
   }
 
-  static ProcessUse of(long pid) throws IOException {
+  /** The processor time of a process, by its id. */
+  public static ProcessUse of(long pid) throws IOException {
     final Map<Long, ThreadUse> threads = new TreeMap<>();
     try (Stream<Path> tasks = Files.list(Path.of("/proc", Long.toString(pid), "task"))) {
       for (final Path task : tasks.collect(Collectors.toList())) {
@@ -90,28 +91,30 @@ record ProcessUse(Map<Long, ThreadUse> threads, long ticks) {
         Files.readString(task.resolve("comm")).strip(), Long.parseLong(cpu), switches);
   }
 
-  ProcessUse since(ProcessUse before) {
+  /** What was used since a moment. */
+  public ProcessUse since(ProcessUse before) {
     final Map<Long, ThreadUse> used = new TreeMap<>();
     threads.forEach((id, use) -> used.put(id, use.minus(before.threads.get(id))));
     return new ProcessUse(used, ticks - before.ticks);
   }
 
   /** Time on a processor, in nanoseconds: in ticks where threads that have ended had much of it. */
-  long cpuNs() {
+  public long cpuNs() {
     final long ofThreads = threads.values().stream().mapToLong(ThreadUse::cpuNs).sum();
     final long ofAll = ticks * TICK_NS;
     return ofAll - ofThreads > MAX_INACCURACY_NS ? ofAll : ofThreads;
   }
 
   /** Of {@link #cpuNs}, what the JVM's compilers have used. */
-  long compilersNs() {
+  public long compilersNs() {
     return threads.values().stream()
         .filter(ThreadUse::isCompiler)
         .mapToLong(ThreadUse::cpuNs)
         .sum();
   }
 
-  long switches(boolean ofJvm) {
+  /** How often threads gave up the processor: those of the JVM itself, or the others. */
+  public long switches(boolean ofJvm) {
     return threads.values().stream()
         .filter(thread -> thread.isJvm() == ofJvm)
         .mapToLong(ThreadUse::switches)

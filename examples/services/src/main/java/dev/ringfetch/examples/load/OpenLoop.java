@@ -1,6 +1,5 @@
-package dev.ringfetch.benchmarks;
+package dev.ringfetch.examples.load;
 
-import dev.ringfetch.examples.load.Figures;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.locks.LockSupport;
 import org.HdrHistogram.Histogram;
@@ -16,7 +15,7 @@ import org.HdrHistogram.Histogram;
  * uses none: it wakes late, makes the calls that have become due one after the other, and counts
  * from when it woke.
  */
-final class OpenLoop {
+public final class OpenLoop {
   private static final long LONGEST_NS = TimeUnit.SECONDS.toNanos(60);
   private static final int DIGITS = 3;
   private static final long SPIN_NS = 60_000;
@@ -31,12 +30,12 @@ final class OpenLoop {
   }
 
   /** Polls the clock for when a call is due. */
-  static OpenLoop punctual() {
+  public static OpenLoop punctual() {
     return new OpenLoop(true);
   }
 
   /** Sleeps until a call is due. */
-  static OpenLoop sleeping() {
+  public static OpenLoop sleeping() {
     return new OpenLoop(false);
   }
 
@@ -46,7 +45,7 @@ final class OpenLoop {
    *
    * @param rate how many are due in a second; 0: none at all.
    */
-  Figures runFor(Runnable call, int rate, long millis) {
+  public Figures runFor(Runnable call, int rate, long millis) {
     final long calls = rate == 0 ? 0 : Math.max(1, millis * rate / TimeUnit.SECONDS.toMillis(1));
     final long lengthNs = TimeUnit.MILLISECONDS.toNanos(millis);
     final long limitNs = 2 * lengthNs;
@@ -83,7 +82,7 @@ final class OpenLoop {
   }
 
   /** What the last run took, in nanoseconds; the next one overwrites it. */
-  Histogram latencies() {
+  public Histogram latencies() {
     return latencies;
   }
 }

@@ -1,4 +1,4 @@
-package dev.ringfetch.benchmarks;
+package dev.ringfetch.examples.load;
 
 import java.io.IOException;
 import java.nio.file.Files;
@@ -11,7 +11,7 @@ import java.nio.file.Path;
  * @param stolen in which the host of a virtual machine had them.
  * @param all that have passed.
  */
-record MachineUse(long busy, long stolen, long all) {
+public record MachineUse(long busy, long stolen, long all) {
   private static final Path STAT = Path.of("/proc/stat");
   private static final double TICK_NS = 10_000_000;
 
@@ -21,7 +21,8 @@ record MachineUse(long busy, long stolen, long all) {
   private static final int IO_WAIT = 5;
   private static final int STEAL = 8; // what follows is part of what comes before
 
-  static MachineUse now() throws IOException {
+  /** The use so far. */
+  public static MachineUse now() throws IOException {
     return parse(Files.readString(STAT));
   }
 
@@ -36,7 +37,8 @@ record MachineUse(long busy, long stolen, long all) {
     return new MachineUse(all - rested - stolen, stolen, all);
   }
 
-  MachineUse since(MachineUse before) {
+  /** The use since a moment. */
+  public MachineUse since(MachineUse before) {
     return new MachineUse(busy - before.busy, stolen - before.stolen, all - before.all);
   }
 
@@ -45,7 +47,7 @@ record MachineUse(long busy, long stolen, long all) {
    *
    * @param ownNs time on processors that is not somebody else's.
    */
-  double foreign(double ownNs) {
+  public double foreign(double ownNs) {
     if (all == 0) {
       return 0;
     }

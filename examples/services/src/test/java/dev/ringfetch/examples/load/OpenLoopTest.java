@@ -1,9 +1,8 @@
-package dev.ringfetch.benchmarks;
+package dev.ringfetch.examples.load;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
-import dev.ringfetch.examples.load.Figures;
 import java.util.concurrent.atomic.AtomicInteger;
 import org.junit.jupiter.api.Test;
 

@@ -1,4 +1,4 @@
-package dev.ringfetch.benchmarks;
+package dev.ringfetch.examples.load;
 
 import java.io.IOException;
 import java.io.PrintStream;
@@ -8,14 +8,14 @@ import java.time.Instant;
 import java.time.temporal.ChronoUnit;
 
 /** The machine and the time of a measurement. */
-final class Machine {
+public final class Machine {
   private static final Path CPU = Path.of("/proc/cpuinfo");
   private static final Path LOAD = Path.of("/proc/loadavg");
 
   private Machine() {}
 
   /** Prints the facts that a reader of the figures needs. */
-  static void print(PrintStream out) throws IOException {
+  public static void print(PrintStream out) throws IOException {
     out.println("machine  " + cpu() + ", " + Runtime.getRuntime().availableProcessors() + " cores");
     out.println(
         "system   " + System.getProperty("os.name") + " " + System.getProperty("os.version"));

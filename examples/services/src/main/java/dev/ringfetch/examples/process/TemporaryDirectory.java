@@ -1,4 +1,4 @@
-package dev.ringfetch.examples.quickstart;
+package dev.ringfetch.examples.process;
 
 import java.io.IOException;
 import java.nio.file.Files;
@@ -12,20 +12,25 @@ import java.util.stream.Stream;
  * A directory for the child processes of this program. It is deleted on close, or at the end of the
  * JVM, if a signal ends it. Thread-safe.
  */
-final class TemporaryDirectory implements AutoCloseable {
+public final class TemporaryDirectory implements AutoCloseable {
   private static final int CHILDREN_END_SECONDS = 10;
 
   private final Path path;
   private final Thread hook = new Thread(this::deleteAfterChildren, "temporary-directory");
 
   /** Creates a directory below that of the system's temporary files. */
-  TemporaryDirectory(String prefix) throws IOException {
-    path = Files.createTempDirectory(prefix);
+  public TemporaryDirectory(String prefix) throws IOException {
+    this(Path.of(System.getProperty("java.io.tmpdir")), prefix);
+  }
+
+  /** Creates a directory below another one. */
+  public TemporaryDirectory(Path parent, String prefix) throws IOException {
+    path = Files.createTempDirectory(parent, prefix);
     Runtime.getRuntime().addShutdownHook(hook);
   }
 
   /** Where it is. */
-  Path path() {
+  public Path path() {
     return path;
   }
 

@@ -1,6 +1,5 @@
-package dev.ringfetch.benchmarks;
+package dev.ringfetch.examples.load;
 
-import dev.ringfetch.examples.load.Figures;
 import java.util.Arrays;
 import java.util.Collection;
 import java.util.List;
@@ -15,20 +14,22 @@ import java.util.stream.IntStream;
  * @param least of the rounds.
  * @param most of the rounds.
  */
-record Spread(double median, double least, double most) {
-  static Spread of(double... figures) {
+public record Spread(double median, double least, double most) {
+  /** Of some figures; there is at least one. */
+  public static Spread of(double... figures) {
     return new Spread(
         Figures.median(figures),
         Arrays.stream(figures).min().orElseThrow(),
         Arrays.stream(figures).max().orElseThrow());
   }
 
-  static <T> Spread of(Collection<T> rounds, ToDoubleFunction<T> figure) {
+  /** Of a figure of each round. */
+  public static <T> Spread of(Collection<T> rounds, ToDoubleFunction<T> figure) {
     return of(rounds.stream().mapToDouble(figure).toArray());
   }
 
   /** Of each round the figure of some by that of others, which had their turns in it, too. */
-  static <T> Spread ofRatios(List<T> rounds, List<T> others, ToDoubleFunction<T> figure) {
+  public static <T> Spread ofRatios(List<T> rounds, List<T> others, ToDoubleFunction<T> figure) {
     return of(
         IntStream.range(0, rounds.size())
             .mapToDouble(
@@ -39,7 +40,7 @@ record Spread(double median, double least, double most) {
   }
 
   /** Median, and the range in brackets. */
-  String text(int digits) {
+  public String text(int digits) {
     final String number = "%,." + digits + "f";
     return String.format(
         Locale.ROOT, number + " [" + number + " .. " + number + "]", median, least, most);
