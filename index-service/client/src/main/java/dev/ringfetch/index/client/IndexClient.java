@@ -97,6 +97,15 @@ public final class IndexClient implements AutoCloseable {
         timeout -> direct.of(name, timeout));
   }
 
+  /**
+   * A lock among all clients of the server or the cluster.
+   *
+   * @param name of the lock, at most 1 KiB of UTF-8.
+   */
+  public IndexLock lock(String name) {
+    return IndexLock.of(hash(IndexLock.INDEX, Codec.string(), Codec.string()), name);
+  }
+
   private static String checkName(String name) {
     if (name.isEmpty()) {
       throw new IllegalArgumentException("name of an index is empty");

@@ -85,6 +85,46 @@ class ExpiryTest {
 
   @ParameterizedTest
   @ValueSource(booleans = {true, false})
+  void touchGivesAnEntryAnotherDeadline(boolean ordered) {
+    open(ordered, new ImmediateLog(0));
+    assertFalse(done(write().touch(KEY, 0, 0).ttl(50)).applied());
+    final long version = done(write().put(KEY, VALUE).ttl(25)).version();
+    assertTrue(done(write().touch(KEY, version, 0).ttl(50)).applied());
+    assertFalse(done(write().touch(KEY, version, 0)).applied(), "it has another version");
+    assertEquals(NOW + 50, done(write().read(KEY)).entry().getDeadlineMs());
+    assertEquals(VALUE, done(write().read(KEY)).entry().getValue());
+    time.passSlowly(40);
+    assertTrue(done(write().touch(KEY, 0, NOW + 60)).applied());
+    time.passSlowly(19);
+    assertEquals(ReadResult.FOUND, read());
+    assertTrue(done(write().touch(KEY, 0, 0)).applied());
+    time.passSlowly(100);
+    assertEquals(0, done(write().read(KEY)).entry().getDeadlineMs(), "nothing ends it");
+    assertTrue(done(write().touch(KEY, 0, NOW)).applied(), "a time that has passed");
+    assertTrue(done(write().read(KEY)).entry().getDeadlineMs() > NOW + 159, "never in the past");
+    time.passSlowly(10);
+    assertEquals(ReadResult.ABSENT, read());
+    assertFalse(done(write().touch(KEY, 0, 0)).applied(), "what has ended does not come back");
+    assertEquals(0, store.count());
+  }
+
+  @ParameterizedTest
+  @ValueSource(booleans = {true, false})
+  void counterKeepsTheDeadlineOfItsBegin(boolean ordered) {
+    open(ordered, new ImmediateLog(0));
+    assertTrue(done(write().increment(KEY, 3).ttl(25)).created());
+    time.passSlowly(10);
+    assertEquals(5, done(write().increment(KEY, 2).ttl(25)).detail());
+    assertEquals(6, done(write().increment(KEY, 1)).detail());
+    assertEquals(NOW + 25, done(write().read(KEY)).entry().getDeadlineMs());
+    time.passSlowly(15);
+    assertEquals(ReadResult.ABSENT, read());
+    assertEquals(1, done(write().increment(KEY, 1)).detail(), "it begins anew");
+    assertEquals(0, done(write().read(KEY)).entry().getDeadlineMs());
+  }
+
+  @ParameterizedTest
+  @ValueSource(booleans = {true, false})
   void entryEndsAtItsDeadlineAndIsRemoved(boolean ordered) {
     open(ordered, new ImmediateLog(0));
     done(write().put(KEY, VALUE).ttl(25));

@@ -8,7 +8,6 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 import com.google.common.util.concurrent.Uninterruptibles;
 import com.google.protobuf.ByteString;
 import dev.ringfetch.index.host.ServerTime;
-import dev.ringfetch.index.layout.CounterDescriptor;
 import dev.ringfetch.index.v1.BatchGetRequest;
 import dev.ringfetch.index.v1.BatchPutRequest;
 import dev.ringfetch.index.v1.BatchPutResponse;
@@ -28,8 +27,6 @@ import dev.ringfetch.index.v1.PutResponse;
 import dev.ringfetch.index.v1.ScanRequest;
 import dev.ringfetch.index.v1.ScanResponse;
 import dev.ringfetch.index.v1.SnapshotRequest;
-import dev.ringfetch.index.v1.UpdateRequest;
-import dev.ringfetch.index.v1.UpdateResponse;
 import io.grpc.ManagedChannel;
 import io.grpc.ManagedChannelBuilder;
 import io.grpc.Server;
@@ -189,65 +186,6 @@ class ExpiringEntriesTest {
     assertTrue(won.getApplied());
     assertEquals(NOW + 25_000, won.getEntry().getDeadlineMs());
     assertEquals(get("o", "a"), won.getEntry());
-  }
-
-  private UpdateResponse touch(String key, long ttlMs, long deadlineMs) {
-    final UpdateRequest.Builder request =
-        UpdateRequest.newBuilder().setIndex("o").setKey(bytes(key));
-    request.getTouchBuilder().setTtlMs(ttlMs).setDeadlineMs(deadlineMs);
-    return stub.update(request.build());
-  }
-
-  private void increment(String key, long ttlMs) {
-    final UpdateRequest.Builder request =
-        UpdateRequest.newBuilder().setIndex("o").setKey(bytes(key));
-    request.getIncrementBuilder().setDelta(1).setTtlMs(ttlMs);
-    assertTrue(stub.update(request.build()).getApplied());
-  }
-
-  @Test
-  void touchesChangeDeadlines() throws Exception {
-    create("o", IndexKind.ORDERED);
-    put("o", "a", 10_000);
-    assertTrue(touch("a", 20_000, 0).getApplied());
-    assertEquals(NOW + 20_000, get("o", "a").getDeadlineMs());
-    assertTrue(touch("a", 0, NOW + 5_000).getApplied());
-    assertEquals(NOW + 5_000, get("o", "a").getDeadlineMs());
-    restart(0);
-    assertEquals(NOW + 5_000, get("o", "a").getDeadlineMs());
-    assertEquals(bytes("value of a"), get("o", "a").getValue());
-    assertTrue(touch("a", 0, 0).getApplied());
-    assertEquals(0, get("o", "a").getDeadlineMs());
-    pass(HOUR);
-    look("o");
-    assertTrue(isThere("o", "a"), "nothing ends it");
-    put("o", "b", 10);
-    assertTrue(touch("a", 0, 1).getApplied(), "a time that has passed");
-    assertFalse(touch("unknown", 10, 0).getApplied());
-    pass(10);
-    look("o");
-    assertFalse(isThere("o", "a"));
-    assertFalse(touch("a", 10, 0).getApplied(), "what has ended does not come back");
-    assertFalse(touch("b", 10, 0).getApplied());
-    restart(0);
-    assertEquals(0, count("o"));
-  }
-
-  @Test
-  void aCounterKeepsTheDeadlineOfItsBegin() {
-    create("o", IndexKind.ORDERED);
-    increment("a", 1_000);
-    assertEquals(NOW + 1_000, get("o", "a").getDeadlineMs());
-    pass(400);
-    increment("a", 1_000);
-    increment("a", 0);
-    assertEquals(NOW + 1_000, get("o", "a").getDeadlineMs());
-    assertEquals(3, CounterDescriptor.number(get("o", "a").getValue()));
-    pass(600);
-    look("o");
-    increment("a", 0);
-    assertEquals(0, get("o", "a").getDeadlineMs());
-    assertEquals(1, CounterDescriptor.number(get("o", "a").getValue()), "it began anew");
   }
 
   @Test

@@ -1,0 +1,79 @@
+package dev.ringfetch.index.client;
+
+import java.time.Duration;
+import java.util.Optional;
+
+/** The programs of docs/recipes.md. */
+@SuppressWarnings("FutureReturnValueIgnored") // a program has nothing to do with it
+final class Recipes {
+  private final IndexClient client;
+  private boolean stopped;
+
+  Recipes(IndexClient client) {
+    this.client = client;
+  }
+
+  /** Work under a lock. */
+  interface Job {
+    void run(long fence);
+
+    void stop();
+  }
+
+  Optional<byte[]> session(String id, byte[] value) {
+    HashIndex<String, byte[]> sessions = client.hash("sessions", Codec.string(), Codec.bytes());
+    Duration idle = Duration.ofMinutes(30);
+    sessions.put(id, value, idle);
+    Optional<byte[]> session = sessions.get(id);
+    sessions.touch(id, idle);
+    sessions.remove(id);
+    return session;
+  }
+
+  /** Whether a user may make another call; counts it, and a visit. */
+  boolean count(String user, long limit) {
+    HashIndex<String, Long> counts = client.hash("counts", Codec.string(), Codec.int64());
+    long visits = counts.increment("visits", 1);
+    long calls = counts.increment("calls of " + user, 1, Duration.ofMinutes(1));
+    boolean allowed = calls <= limit;
+    return allowed && visits > 0;
+  }
+
+  void lock(Job job) {
+    Optional<LockHold> acquired = client.lock("printer").acquire(Duration.ofMinutes(1));
+    if (acquired.isPresent()) {
+      try (LockHold hold = acquired.get()) {
+        hold.lost().thenRun(job::stop);
+        job.run(hold.fence());
+      }
+    }
+  }
+
+  void write(HashIndex<String, Long> work, LockHold hold) {
+    work.update(
+        "page",
+        last -> {
+          if (last.orElse(0L) > hold.fence()) {
+            throw new IllegalStateException("another holder has written");
+          }
+          return hold.fence();
+        });
+  }
+
+  void elect(String address) {
+    IndexLock leadership = client.lock("leader of billing").holder(address);
+    while (!stopped) {
+      Optional<LockHold> elected = leadership.acquire(Duration.ofMinutes(1));
+      if (elected.isPresent()) {
+        try (LockHold term = elected.get()) {
+          lead(term);
+        }
+      }
+    }
+  }
+
+  private void lead(LockHold term) {
+    write(client.hash("work", Codec.string(), Codec.int64()), term);
+    stopped = true;
+  }
+}
