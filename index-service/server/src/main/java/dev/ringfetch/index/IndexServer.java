@@ -372,9 +372,6 @@ public final class IndexServer implements Callable<Integer> {
           "--adopt-copy is for a server without --cluster: a node starts on an empty --data, and"
               + " gets all from the others");
     }
-    if (cluster != null && durability == Durability.INTERVAL) {
-      throw misuse("--cluster has the levels memory, leader-disk and disk, not interval");
-    }
     if (cluster == null && durability == Durability.LEADER_DISK) {
       throw misuse("--durability leader-disk needs --cluster; without, disk is the same");
     }

@@ -4,6 +4,7 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import com.google.protobuf.ByteString;
+import dev.ringfetch.index.journal.Journal;
 import dev.ringfetch.index.v1.CreateIndexRequest;
 import dev.ringfetch.index.v1.DescribeRequest;
 import dev.ringfetch.index.v1.Durability;
@@ -18,6 +19,7 @@ import io.grpc.Status;
 import io.grpc.StatusRuntimeException;
 import java.nio.file.Path;
 import java.util.List;
+import java.util.LongSummaryStatistics;
 import java.util.concurrent.TimeUnit;
 import java.util.function.Supplier;
 import org.junit.jupiter.api.AfterEach;
@@ -83,12 +85,15 @@ final class LocalClusterTest {
     return ByteString.copyFromUtf8("key" + number);
   }
 
-  private void put(Durability level, int from) {
+  /** Puts entries; returns the smallest and the largest of their versions. */
+  private LongSummaryStatistics put(Durability level, int from) {
+    final LongSummaryStatistics versions = new LongSummaryStatistics();
     for (int i = from; i < from + KEYS; i++) {
       final PutRequest put =
           PutRequest.newBuilder().setIndex(name(level)).setKey(key(i)).setValue(key(-i)).build();
-      final var unused = onceItServes(() -> index.put(put));
+      versions.accept(onceItServes(() -> index.put(put)).getVersion());
     }
+    return versions;
   }
 
   private void assertHas(Durability level, int keys) {
@@ -115,8 +120,8 @@ final class LocalClusterTest {
   @Test
   void whatWasAcknowledgedIsThereAfterAnOrderlyEndAndAfterAKill() throws Exception {
     final List<Durability> all =
-        List.of(Durability.MEMORY, Durability.LEADER_DISK, Durability.DISK);
-    final List<Durability> durable = all.subList(1, 3);
+        List.of(Durability.MEMORY, Durability.INTERVAL, Durability.LEADER_DISK, Durability.DISK);
+    final List<Durability> durable = all.subList(1, 4);
     start();
     all.forEach(this::create);
     all.forEach(level -> put(level, 0));
@@ -131,6 +136,7 @@ final class LocalClusterTest {
     start();
     all.forEach(level -> assertHas(level, KEYS));
     all.forEach(level -> put(level, KEYS));
+    Thread.sleep(1_000); // longer than the interval and a sync
     kill();
 
     start();
@@ -139,6 +145,24 @@ final class LocalClusterTest {
     put(Durability.MEMORY, 0);
     assertHas(Durability.MEMORY, KEYS);
     assertEquals(IndexKind.HASH, kind("default"));
+  }
+
+  @Test
+  void aKillWithinTheIntervalGivesNoVersionToAnotherWrite() throws Exception {
+    start();
+    create(Durability.INTERVAL);
+    put(Durability.INTERVAL, 0);
+    Thread.sleep(1_000); // longer than the interval and a sync
+    final long last = put(Durability.INTERVAL, KEYS).getMax();
+    kill();
+
+    start();
+    assertHas(Durability.INTERVAL, KEYS);
+    assertTrue(put(Durability.INTERVAL, KEYS).getMin() > last);
+    kill();
+
+    start(); // perhaps without those writes
+    assertTrue(put(Durability.INTERVAL, KEYS).getMin() > last + Journal.LOST_LIMIT);
   }
 
   private IndexKind kind(String name) {

@@ -13,7 +13,7 @@ public final class CopiedLog {
 
   CopiedLog(Journal journal, Runnable listener) {
     this.journal = journal;
-    source = new JournalSource(journal, true, 0, listener).counting();
+    source = new JournalSource(journal, false, 0, listener).counting();
     journal.add(source);
   }
 
@@ -21,10 +21,12 @@ public final class CopiedLog {
    * Appends a copy of a record.
    *
    * @param length aligned
+   * @param isUrgent whether it is synced as soon as possible, with all records before it; else
+   *     after the journal's interval
    * @return false if there is no room now, or the journal has failed
    */
-  public boolean append(byte[] bytes, int offset, int length) {
-    if (source.append(bytes, offset, length) != 0) {
+  public boolean append(byte[] bytes, int offset, int length, boolean isUrgent) {
+    if (source.append(bytes, offset, length, isUrgent) != 0) {
       return false;
     }
     appended++;
@@ -49,6 +51,11 @@ public final class CopiedLog {
   /** Whether the journal cannot get more room because the disk is full. */
   public boolean isShort() {
     return journal.obstacle() != null;
+  }
+
+  /** Whether a record of this length and type has no room because the disk is full. */
+  public boolean isFull(int length, int type) {
+    return isShort() && journal.isShortOf(length, type);
   }
 
   /** Ends the sequence: the listener is not called any more. */

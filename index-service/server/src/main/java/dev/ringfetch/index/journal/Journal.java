@@ -73,7 +73,7 @@ public final class Journal {
   /** Whether a source waits for room. */
   private volatile boolean roomAwaited;
 
-  private volatile Runnable alarm = () -> {};
+  volatile Runnable alarm = () -> {};
   private volatile State state = State.OPEN;
   private final boolean clean;
   private final boolean copied;
@@ -336,7 +336,7 @@ public final class Journal {
   }
 
   /**
-   * Opens a sequence of encoded records, each synced as soon as possible.
+   * Opens a sequence of encoded records.
    *
    * @param listener runs on the journal's thread when records have become durable, and when the
    *     journal has failed
@@ -438,9 +438,9 @@ public final class Journal {
     return obstacle == null ? LATER : FULL;
   }
 
-  /** Whether {@link #reserve} would return {@link #LATER}. */
+  /** Whether {@link #reserve} would return {@link #LATER}, or {@link #FULL}. */
   boolean isShortOf(int length, int type) {
-    return state == State.OPEN && obstacle == null && !segments.room().fits(length, type);
+    return state == State.OPEN && !segments.room().fits(length, type);
   }
 
   /** Requests a notification of the waiting sources when there may be more room. */

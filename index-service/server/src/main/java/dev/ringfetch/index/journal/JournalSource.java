@@ -33,6 +33,9 @@ final class JournalSource {
 
   private volatile boolean awaitsRoom;
 
+  /** Whether a record waits that is synced as soon as possible, unlike others of this source. */
+  private volatile boolean urged;
+
   /**
    * Creates a source.
    *
@@ -61,7 +64,7 @@ final class JournalSource {
   }
 
   boolean isUrgent() {
-    return urgent;
+    return urgent || urged;
   }
 
   /** Same, for a record without a deadline. */
@@ -111,19 +114,23 @@ final class JournalSource {
         .request(client, request)
         .place(journal.epoch(), lsn)
         .end();
-    append();
+    append(urgent);
     return 0;
   }
 
-  /** Appends a copy of an aligned record; otherwise like the method that encodes one. */
-  int append(byte[] bytes, int offset, int length) {
+  /**
+   * Appends a copy of an aligned record; otherwise like the method that encodes one.
+   *
+   * @param isUrgent whether it is synced as soon as possible, with all records before it
+   */
+  int append(byte[] bytes, int offset, int length, boolean isUrgent) {
     final int type = bytes[offset + RecordDescriptor.TYPE_OFFSET] & 0xFF;
     final int refused = journal.reserve(length, type);
     if (refused != 0) {
       return refused;
     }
     System.arraycopy(bytes, offset, pending.claim(length), pending.offset(), length);
-    append();
+    append(isUrgent);
     return 0;
   }
 
@@ -136,13 +143,19 @@ final class JournalSource {
     journal.awaitRoom();
   }
 
-  private void append() {
+  private void append(boolean isUrgent) {
     pending.append();
+    final boolean isFirst = isUrgent && !isUrgent();
+    if (isFirst) {
+      urged = true; // after the record: the journal clears this before it takes records
+    }
     // The record before the check of the list: the journal removes this from the list before it
     // checks for records.
     VarHandle.fullFence();
     if (!listed.get() && listed.compareAndSet(false, true)) {
       journal.list(this);
+    } else if (isFirst) {
+      journal.alarm.run();
     }
   }
 
@@ -150,6 +163,7 @@ final class JournalSource {
 
   /** Leaves the journal's list, before the records are taken. */
   void leaveList() {
+    urged = false;
     listed.set(false);
   }
 

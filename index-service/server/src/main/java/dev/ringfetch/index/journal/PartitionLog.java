@@ -66,7 +66,7 @@ public final class PartitionLog implements CommitLog {
 
   @Override
   public boolean hasRoom() {
-    if (lacking != 0 && journal.isShortOf(lacking, lackingType)) {
+    if (lacking != 0 && journal.obstacle() == null && journal.isShortOf(lacking, lackingType)) {
       source.awaitRoom();
       return false;
     }

@@ -125,6 +125,12 @@ public final class RecordDescriptor {
   public static final int TICK = 4;
 
   /**
+   * Type: a partition of a group goes on behind this LSN: the {@link Journal#LOST_LIMIT} LSNs
+   * before it may have been given to records that are lost.
+   */
+  public static final int GAP = 5;
+
+  /**
    * Type, in the journal of a cluster's node alone: the node begins with the group anew, in this
    * epoch, and its former records of the group are void. The value is the group's state. Records of
    * a snapshot follow, whose epoch is 0, up to the next {@link #GROUP_EPOCH}.
@@ -210,7 +216,7 @@ public final class RecordDescriptor {
 
   /** All types, each the bit of its number. */
   private static final long TYPES =
-      range(PUT, TICK)
+      range(PUT, GAP)
           | range(GROUP_BEGIN, GROUP_STOP)
           | range(CREATE_INDEX, RESTORE)
           | range(PARTITION, SNAPSHOT_END);

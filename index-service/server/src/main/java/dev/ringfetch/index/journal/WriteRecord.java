@@ -70,7 +70,7 @@ public final class WriteRecord {
         .end();
   }
 
-  int type() {
+  public int type() {
     return type;
   }
 

@@ -4,17 +4,19 @@ package dev.ringfetch.index.log;
  * The records of a replica's group on disk: a sequence whose durable beginning survives the
  * process.
  *
- * <p>The replica's owner uses it; {@link #durable} and {@link #isFailed} any thread. No method
- * waits.
+ * <p>The replica's owner uses it; {@link #durable}, {@link #isFailed}, {@link #isShort} and {@link
+ * #isFull} any thread. No method waits.
  */
 public interface GroupDisk {
   /**
    * Appends a copy of a record.
    *
    * @param length aligned
+   * @param isUrgent whether it becomes durable as soon as possible, with all records before it;
+   *     else after the node's interval
    * @return false if there is no room now, and nothing was done
    */
-  boolean append(byte[] bytes, int offset, int length);
+  boolean append(byte[] bytes, int offset, int length, boolean isUrgent);
 
   /** Number of records that were appended. */
   long appended();
@@ -25,8 +27,15 @@ public interface GroupDisk {
   /** Whether nothing becomes durable any more. */
   boolean isFailed();
 
-  /** Whether it cannot get more room because the disk is full, not slow. Any thread. */
+  /** Whether it cannot get more room because the disk is full, not slow. */
   boolean isShort();
+
+  /**
+   * Whether records of this length have no room because the disk is full: those of puts first.
+   *
+   * @param type of the record, as RecordDescriptor has it
+   */
+  boolean isFull(int length, int type);
 
   /**
    * Sets the listener that runs, on any thread, when more records are durable, or the disk has

@@ -33,6 +33,7 @@ public final class LogJournal {
   private final GroupDisk disk;
   private final RecordLog log;
   private final int commitBytes;
+  private final boolean isAwaited;
   private final ArrayDeque<Mark> marks = new ArrayDeque<>();
   private final ArrayDeque<byte[]> waiting = new ArrayDeque<>(); // for room, before the log
   private long waitingBytes;
@@ -47,15 +48,20 @@ public final class LogJournal {
   private long durable = -1;
   private long commit;
   private long bytesSinceCommit;
+  private long passedBytes; // of the log
+  private long urgentEnd; // position up to which something waits for the disk
 
   /**
    * Creates it.
    *
    * @param commitBytes of records after which the disk is told what is committed: what is not known
    *     to be committed, a restart keeps in memory
+   * @param isAwaited whether commits wait for the disk, which then gets each record as soon as
+   *     possible; else after the node's interval
    */
-  public LogJournal(long group, GroupDisk disk, RecordLog log, int commitBytes) {
+  public LogJournal(long group, GroupDisk disk, RecordLog log, int commitBytes, boolean isAwaited) {
     this.group = group;
+    this.isAwaited = isAwaited;
     this.commitBytes = commitBytes;
     this.disk = disk;
     this.log = log;
@@ -110,7 +116,7 @@ public final class LogJournal {
       throw new GroupStoreException(
           "the journal has failed, or the leader does not wait for it: group=" + group);
     }
-    if (!waiting.isEmpty() || !append(record, 0, record.length)) {
+    if (!waiting.isEmpty() || !append(record, 0, record.length, true)) {
       waiting.add(record);
       waitingBytes += record.length;
     } else {
@@ -120,7 +126,7 @@ public final class LogJournal {
 
   /** Passes on what waits, as far as there is room; returns whether nothing waits any more. */
   private boolean passWaiting() {
-    while (!waiting.isEmpty() && append(waiting.peek(), 0, waiting.peek().length)) {
+    while (!waiting.isEmpty() && append(waiting.peek(), 0, waiting.peek().length, true)) {
       final int length = waiting.poll().length;
       waitingBytes -= length;
       newerBytes += length;
@@ -164,6 +170,12 @@ public final class LogJournal {
     cursor = log.new Cursor();
     marks.clear();
     durable = -1;
+    urge(log.end());
+  }
+
+  /** Notes that something waits until the log is durable up to a position. */
+  public void urge(long position) {
+    urgentEnd = position;
   }
 
   /** Notes that the replica is no longer a member: the disk keeps its records. */
@@ -177,7 +189,7 @@ public final class LogJournal {
   public void drop() {
     leave();
     final byte[] record = control(RecordDescriptor.GROUP_END, 0, ByteString.EMPTY);
-    disk.append(record, 0, record.length); // without room: the next start drops it again
+    disk.append(record, 0, record.length, true); // without room: the next start drops it again
     isDropped = true;
     disk.close();
   }
@@ -185,6 +197,11 @@ public final class LogJournal {
   /** Position up to which the disk need not have more. */
   public long written() {
     return isWhole ? cursor.position() : log.base();
+  }
+
+  /** Bytes of the log's records that were passed on. */
+  public long passedBytes() {
+    return passedBytes;
   }
 
   /** Passes on what has come, as far as there is room. */
@@ -197,7 +214,7 @@ public final class LogJournal {
     boolean isNew = isEpochDue;
     if (isEpochDue) {
       if (!tryAppend(
-          RecordDescriptor.GROUP_EPOCH, epoch, RecordDescriptor.value(cursor.position()))) {
+          RecordDescriptor.GROUP_EPOCH, epoch, RecordDescriptor.value(cursor.position()), true)) {
         return;
       }
       isEpochDue = false;
@@ -207,9 +224,11 @@ public final class LogJournal {
       final long position = cursor.position();
       final int offset = cursor.offset();
       final int length = cursor.skipped();
-      hasRoom = append(cursor.array(), offset, length);
+      final boolean isUrgent = isAwaited || position < urgentEnd;
+      hasRoom = append(cursor.array(), offset, length, isUrgent);
       if (hasRoom) {
         isNew = true;
+        passedBytes += length;
         bytesSinceCommit += length;
       } else {
         cursor.seek(position);
@@ -221,7 +240,8 @@ public final class LogJournal {
     final long known = Math.min(committed, cursor.position());
     if (known > commit
         && bytesSinceCommit >= commitBytes
-        && tryAppend(RecordDescriptor.GROUP_COMMIT, epoch, RecordDescriptor.value(known))) {
+        && tryAppend(
+            RecordDescriptor.GROUP_COMMIT, epoch, RecordDescriptor.value(known), isAwaited)) {
       commit = known;
       bytesSinceCommit = 0;
     }
@@ -244,7 +264,7 @@ public final class LogJournal {
   public boolean mark(long epoch, long number) {
     return waiting.isEmpty()
         && !(isWhole && isEpochDue)
-        && tryAppend(RecordDescriptor.GROUP_MARK, epoch, RecordDescriptor.value(number));
+        && tryAppend(RecordDescriptor.GROUP_MARK, epoch, RecordDescriptor.value(number), true);
   }
 
   /** Whether the disk gets the group's log, not a part of a snapshot. */
@@ -257,13 +277,13 @@ public final class LogJournal {
     return disk.appended();
   }
 
-  private boolean tryAppend(int type, long epoch, ByteString value) {
+  private boolean tryAppend(int type, long epoch, ByteString value, boolean isUrgent) {
     final byte[] record = control(type, epoch, value);
-    return append(record, 0, record.length);
+    return append(record, 0, record.length, isUrgent);
   }
 
-  private boolean append(byte[] bytes, int offset, int length) {
-    final boolean isTaken = disk.append(bytes, offset, length);
+  private boolean append(byte[] bytes, int offset, int length, boolean isUrgent) {
+    final boolean isTaken = disk.append(bytes, offset, length, isUrgent);
     isRefused |= !isTaken;
     return isTaken;
   }

@@ -82,16 +82,6 @@ public final class IndexCreations {
   /** As {@link IndexCatalog#create}. */
   public void create(
       String index, IndexKind kind, Durability durability, int count, IndexCatalog.Created told) {
-    if (durability == Durability.INTERVAL) {
-      told.onEnd(
-          0,
-          false,
-          Status.FAILED_PRECONDITION
-              .withDescription(
-                  "a cluster has the levels MEMORY, LEADER_DISK and DISK: durability=" + durability)
-              .asException());
-      return;
-    }
     final String name = index.isEmpty() ? ServedIndex.DEFAULT_NAME : index;
     node.execute(
         () -> {

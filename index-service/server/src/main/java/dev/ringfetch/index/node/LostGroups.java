@@ -19,8 +19,8 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * Groups of which no node lives that has all: none of the last configuration's processes, at level
- * DISK none of its directories, at LEADER_DISK not that of its leader. An operator may accept the
- * loss.
+ * DISK none of its directories, at LEADER_DISK and INTERVAL not that of its leader. An operator may
+ * accept the loss.
  */
 public final class LostGroups {
   private static final String NO_LEADER = "the index has no leader now";
@@ -41,12 +41,13 @@ public final class LostGroups {
     return null;
   }
 
-  /** Whether a member has all in whatever process: its disk had all that was acknowledged. */
+  /** Whether a member leads in whatever process: its disk has all that the level promises. */
   private static boolean countsByDirectory(GroupState group, Configuration last, long node) {
     final IndexDefinition definition = IndexDefinition.of(group);
     final Durability level = definition == null ? null : definition.durability();
     return level == Durability.DISK
-        || (level == Durability.LEADER_DISK && last.getLeader() == node);
+        || ((level == Durability.LEADER_DISK || level == Durability.INTERVAL)
+            && last.getLeader() == node);
   }
 
   /**

@@ -291,7 +291,8 @@ public final class JournalReplay implements RecordSink {
       case RecordDescriptor.PUT,
           RecordDescriptor.DELETE,
           RecordDescriptor.TICK,
-          RecordDescriptor.OUTCOME ->
+          RecordDescriptor.OUTCOME,
+          RecordDescriptor.GAP ->
           write(record, place);
       case RecordDescriptor.OPEN_CLIENT -> client(record.client()).complete(record.request());
       case RecordDescriptor.CLOSE_CLIENT -> close(record.client());
@@ -369,6 +370,9 @@ public final class JournalReplay implements RecordSink {
               + partition
               + " lsn="
               + record.lsn());
+    }
+    if (record.type() == RecordDescriptor.GAP) {
+      return;
     }
     final NumberedClient client = record.client() == 0 ? null : clients.get(record.client());
     if (client != null) { // else it has none, or one that is closed

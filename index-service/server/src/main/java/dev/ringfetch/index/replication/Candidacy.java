@@ -124,7 +124,13 @@ final class Candidacy {
       final Node node = living.get(member.getNode());
       areBack &= node != null && node.getIncarnation() != member.getIncarnation();
     }
-    return areBack || awaited.silence().sinceNs(nowNs) > COLD_NS;
+    return areBack
+        || (awaited.silence().sinceNs(nowNs) > COLD_NS && (!core.writesLater() || isEnded(group)));
+  }
+
+  /** Whether no process of the configuration is announced: one that is may have more. */
+  private boolean isEnded(GroupState group) {
+    return Configurations.isGone(Configurations.base(group), living, context.self(), false);
   }
 
   /** The members without those that are taken for dead, this replica included. */
@@ -150,7 +156,7 @@ final class Candidacy {
   private boolean mayCountBack(GroupState group, Member member) {
     final Node node = living.get(member.getNode());
     return isCompleteByDisk(group)
-        && !context.isLeadersDisk()
+        && (core.countsByDisk() || !core.hasDisk())
         && node != null
         && node.getIncarnation() != member.getIncarnation()
         && node.getDisk();

@@ -24,12 +24,15 @@ final class Configurations {
 
   /** Whether the members of a group write their records to their disks. */
   static boolean isOnDisk(GroupState group) {
-    return durability(group) == Durability.DISK || isOnLeadersDisk(group);
+    return switch (durability(group)) {
+      case DISK, LEADER_DISK, INTERVAL -> true;
+      default -> false;
+    };
   }
 
-  /** Whether only the leader's disk counts. */
-  static boolean isOnLeadersDisk(GroupState group) {
-    return durability(group) == Durability.LEADER_DISK;
+  /** The disks that have a record of a group before it is committed. */
+  static AwaitedDisks awaitedDisks(GroupState group) {
+    return AwaitedDisks.of(durability(group));
   }
 
   private static Durability durability(GroupState group) {

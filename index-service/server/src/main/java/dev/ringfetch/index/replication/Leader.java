@@ -1,7 +1,6 @@
 package dev.ringfetch.index.replication;
 
 import dev.ringfetch.index.v1.Configuration;
-import dev.ringfetch.index.v1.DiskRoom;
 import dev.ringfetch.index.v1.GroupState;
 import dev.ringfetch.index.v1.Member;
 import dev.ringfetch.index.v1.MemberMessage;
@@ -46,9 +45,7 @@ final class Leader {
   private long begin;
 
   private SnapshotTransfer transfer;
-  private long ownDurable; // position
-  private long ownDurableNs; // since when
-  private boolean ownWasComplete; // this disk lacked nothing in the cycle before
+  private final OwnDiskProgress ownDisk;
   private int joins;
   private int failedJoins;
   private int pieces;
@@ -63,6 +60,7 @@ final class Leader {
     this.core = core;
     this.drive = drive;
     this.connected = connected;
+    ownDisk = new OwnDiskProgress(core);
     begin(won, nowNs);
   }
 
@@ -88,8 +86,7 @@ final class Leader {
       core.serving().epoch(configuration.getEpoch());
     }
     begin = core.log().end();
-    ownDurable = -1;
-    ownDurableNs = nowNs;
+    ownDisk.begin(nowNs);
     members.values().forEach(MemberProgress::close);
     members.clear();
     for (final Member member : configuration.getMembersList()) {
@@ -244,12 +241,7 @@ final class Leader {
       core.serving().drain(core.log());
     }
     core.journal();
-    final boolean ownIsComplete = core.durable() == core.log().end();
-    if (core.durable() != ownDurable || ownIsComplete || ownWasComplete) {
-      ownDurable = core.durable();
-      ownDurableNs = nowNs;
-    }
-    ownWasComplete = ownIsComplete;
+    ownDisk.look(nowNs);
     if (established) {
       confirmations.ask();
       join(living, nowNs);
@@ -261,7 +253,7 @@ final class Leader {
     takeResults(question, nowNs);
     if (established) {
       commit();
-      if (all.length == 0 && core.serving() != null) {
+      if (all.length == 0 && core.serving() != null && core.hasGapOnDisk()) {
         core.serving().beginAlone();
       }
       while (confirm()) { // those that came meanwhile have the next question
@@ -290,13 +282,13 @@ final class Leader {
   }
 
   private void commit() {
-    long position = core.durable();
+    long position = core.counted();
     for (final MemberProgress member : all) {
       position = Math.min(position, member.counted());
     }
     if (core.serving() == null) {
       core.commit(position);
-    } else if (position > core.commit()) {
+    } else if (position > core.commit() || core.serving().hasRoomToGive(core.passedBytes())) {
       core.commitServed(position);
     }
     core.release(Math.min(core.applied(), transfer == null ? Long.MAX_VALUE : transfer.floor()));
@@ -323,7 +315,7 @@ final class Leader {
   // Nodes that join.
 
   private void join(Map<Long, Node> living, long nowNs) {
-    if (core.serving() == null) {
+    if (core.serving() == null || core.isDiskFailed()) {
       return;
     }
     if (transfer != null) {
@@ -400,8 +392,8 @@ final class Leader {
   private boolean isLost(MemberProgress member, long nowNs) {
     return member.isSuspect(nowNs)
         || (core.hasDisk()
-            && (member.isDiskStuck(nowNs) || (member.isDiskFull(nowNs) && !isOwnDiskShort()))
-            && nowNs - ownDurableNs <= core.context().limits().nodeTimeoutNs())
+            && (member.isDiskStuck(nowNs) || (member.isDiskFull(nowNs) && !ownDisk.isShort()))
+            && ownDisk.standsNs(nowNs) <= core.context().limits().nodeTimeoutNs())
         || (core.serving() != null && !core.serving().hasRoom() && member.isStuck(nowNs));
   }
 
@@ -422,31 +414,24 @@ final class Leader {
 
   /** Ignores a pause of this replica when it judges the silence of others. */
   void excuse(long nowNs, long stoodNs) {
-    ownDurableNs = Math.min(nowNs, ownDurableNs + stoodNs);
+    ownDisk.excuse(nowNs, stoodNs);
     members.values().forEach(member -> member.excuse(nowNs, stoodNs));
     if (transfer != null) {
       transfer.excuse(nowNs, stoodNs);
     }
   }
 
-  /** Whether the leader's disk lacks records, and has got none for so long that it must be full. */
-  private boolean isOwnDiskStuck(long nowNs) {
-    return core.hasDisk() && nowNs - ownDurableNs > MemberProgress.DISK_NS;
+  /** The progress of the leader's disk. */
+  OwnDiskProgress ownDisk() {
+    return ownDisk;
   }
 
-  /** Whether the leader's disk could not have the records of another epoch. */
-  boolean hasNoRoom(long nowNs) {
-    return isOwnDiskStuck(nowNs) || isOwnDiskFull(nowNs);
-  }
-
-  /** Whether the leader's disk lacks records, and there is no room for them. */
-  private boolean isOwnDiskFull(long nowNs) {
-    return core.diskRoom() == DiskRoom.DISK_ROOM_NONE
-        && nowNs - ownDurableNs > MemberProgress.FULL_NS;
-  }
-
-  private boolean isOwnDiskShort() {
-    return core.diskRoom() != DiskRoom.DISK_ROOM_UNSPECIFIED;
+  /**
+   * Whether the leader's disk has failed, and no other node has the group: then reads go on, and
+   * all writes fail.
+   */
+  boolean isReadAlone() {
+    return established && all.length == 0 && core.serving() != null && core.isDiskFailed();
   }
 
   /**
@@ -457,9 +442,9 @@ final class Leader {
    * does, the member has to have said since that its own goes on.
    */
   long successor(Map<Long, Node> living, long nowNs) {
-    final boolean isStuck = isOwnDiskStuck(nowNs);
+    final boolean isStuck = ownDisk.isStuck(nowNs);
     final boolean ends = core.nodeEnd().handsOver();
-    if (!ends && !hasNoRoom(nowNs)) {
+    if (!ends && !ownDisk.hasNoRoom(nowNs)) {
       return 0;
     }
     for (final Member member : configuration.getMembersList()) {

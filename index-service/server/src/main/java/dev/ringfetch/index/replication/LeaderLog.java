@@ -1,7 +1,9 @@
 package dev.ringfetch.index.replication;
 
 import dev.ringfetch.index.coordinator.Recoveries;
+import dev.ringfetch.index.journal.Journal;
 import dev.ringfetch.index.journal.JournalRecord;
+import dev.ringfetch.index.log.GroupDisk;
 import dev.ringfetch.index.log.GroupLog;
 import dev.ringfetch.index.log.RecordLog;
 import dev.ringfetch.index.partition.CommitLog;
@@ -13,6 +15,7 @@ import java.util.List;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.concurrent.atomic.AtomicReferenceArray;
 import org.agrona.ErrorHandler;
+import org.jspecify.annotations.Nullable;
 
 /**
  * The log of a group while its replica leads: the records of the partitions on their way into the
@@ -21,20 +24,31 @@ import org.agrona.ErrorHandler;
  * <p>Writers append on any threads, and then drive the replica, whose owner takes the records. The
  * owner notes commits within a cycle; its thread notifies the partitions after the cycle.
  *
- * <p>Where the group has no other member and no disk, a record is committed once it is appended,
- * and the owner takes the records in batches. A writer appends and then looks whether that is so;
- * the owner ends it and then takes what was appended. So each record that was committed like that
- * has its position before another node becomes a member.
+ * <p>Where the group has no other member and waits for no disk, a record is committed once it is
+ * appended, and the owner takes the records in batches. A writer appends and then looks whether
+ * that is so; the owner ends it and then takes what was appended. So each record that was committed
+ * like that has its position before another node becomes a member.
  */
 final class LeaderLog implements GroupLog {
   /** Bytes that wait for the owner while records are committed without it. */
   private static final int BATCH_BYTES = 64 << 10;
 
+  /**
+   * Limit of the bytes that wait where commits do not wait for the disk. So many records, and those
+   * that wait in the journal for its sync, are fewer than {@link Journal#LOST_LIMIT}.
+   */
+  private static final int UNWRITTEN_BYTES = 2 << 20;
+
+  /** The bytes of the records that a disk has taken, where that does not matter. */
+  static final long UNLIMITED = Long.MAX_VALUE;
+
   private final long group;
   private final int partitions;
   private final long versionsBefore;
   private final int capacity;
-  private final boolean hasDisk;
+  private final @Nullable GroupDisk disk; // null: the group is in memory alone
+  private final boolean isAwaited;
+  private final boolean mayLack;
   private final Runnable drive;
   private final AtomicReferenceArray<ReplicatedLog> logs;
   private final ReplicatedLog ofNoPartition;
@@ -43,6 +57,13 @@ final class LeaderLog implements GroupLog {
   private volatile long epoch;
   private volatile boolean failed;
   private volatile boolean alone;
+
+  /** Whether the owner takes records soon, without being driven. */
+  private volatile boolean isAttended;
+
+  // Of the replica's owner: bytes of records since the log began.
+  private long committedBytes;
+  private long givenBytes; // room
 
   /** Whether records may have come since the owner looked. */
   private volatile boolean appended;
@@ -58,14 +79,27 @@ final class LeaderLog implements GroupLog {
    * @param state of the group, which may have lost versions that were given
    * @param last position of the group, from which the LSNs of records of no partition go on: there
    *     were never more of them than records
+   * @param mayLack whether records may be lost that were acknowledged: each partition goes on
+   *     behind a gap
    * @param drive drives the replica
    */
-  LeaderLog(ReplicaContext context, GroupState state, long epoch, long last, Runnable drive) {
+  LeaderLog(
+      ReplicaContext context,
+      GroupState state,
+      long epoch,
+      long last,
+      boolean mayLack,
+      Runnable drive) {
     versionsBefore = Recoveries.versionsBefore(state);
     group = context.group();
     partitions = context.partitions();
-    capacity = context.limits().waiting();
-    hasDisk = context.disk() != null;
+    disk = context.disk();
+    isAwaited = context.awaitedDisks() != AwaitedDisks.NONE;
+    capacity =
+        disk == null || isAwaited
+            ? context.limits().waiting()
+            : Math.min(context.limits().waiting(), UNWRITTEN_BYTES);
+    this.mayLack = mayLack;
     this.epoch = epoch;
     this.drive = drive;
     logs = new AtomicReferenceArray<>(partitions + 1);
@@ -82,6 +116,9 @@ final class LeaderLog implements GroupLog {
     final ReplicatedLog log = new ReplicatedLog(this, partition, Math.max(last, versionsBefore));
     if (!logs.compareAndSet(partition, null, log)) {
       throw new IllegalStateException("partition=" + partition + " has a log");
+    }
+    if (mayLack) {
+      log.appendGap();
     }
     return log;
   }
@@ -128,14 +165,24 @@ final class LeaderLog implements GroupLog {
     return alone && !failed;
   }
 
+  /** Whether a record has no room, as the only disk is full. */
+  boolean isFull(int length, int type) {
+    return alone
+        && disk != null
+        && disk.isShort()
+        && disk.isFull((int) waiting.get() + length, type);
+  }
+
   /** Whether a record is committed once it is appended. */
   boolean isImmediate() {
-    return alone && !hasDisk;
+    return alone && !isAwaited;
   }
 
   /** Whether the owner may take the records later, as nobody waits for it. */
   boolean mayBatch() {
-    return isImmediate() && waiting.get() < Math.min(BATCH_BYTES, capacity / 2);
+    return isImmediate()
+        && (disk == null || isAttended)
+        && waiting.get() < Math.min(BATCH_BYTES, capacity / 2);
   }
 
   boolean hasRoom() {
@@ -217,9 +264,33 @@ final class LeaderLog implements GroupLog {
     logs.get(record.partition()).noteCommit(record.lsn());
   }
 
-  /** Shows the partitions what was noted, and gives room back. */
-  void committed(long bytes) {
-    waiting.addAndGet(-bytes);
+  /** Whether room can be given back, as the disk has taken records that were committed before. */
+  boolean hasRoomToGive(long passedBytes) {
+    return Math.min(committedBytes, passedBytes) > givenBytes;
+  }
+
+  /** The owner begins to take records in short intervals, or does not any more. */
+  void attend(boolean isAttendedNow) {
+    if (isAttended != isAttendedNow) {
+      isAttended = isAttendedNow;
+      VarHandle.fullFence(); // writers append and then look
+      if (disk != null && !isAttendedNow) {
+        appended = true; // perhaps, by a writer that has looked before
+      }
+    }
+  }
+
+  /**
+   * Shows the partitions what was noted, and gives room back.
+   *
+   * @param passedBytes of this log's records that the disk has taken; {@link #UNLIMITED} if commits
+   *     wait for it, or there is none
+   */
+  void committed(long bytes, long passedBytes) {
+    committedBytes += bytes;
+    final long given = Math.min(committedBytes, passedBytes);
+    waiting.addAndGet(givenBytes - given);
+    givenBytes = given;
     for (int i = 0; i <= partitions; i++) {
       final ReplicatedLog log = logs.get(i);
       if (log != null) {
@@ -229,8 +300,11 @@ final class LeaderLog implements GroupLog {
     changed = true;
   }
 
-  /** The replica leads no more. */
+  /** The replica leads no more, or its disk has failed. Idempotent. */
   void fail() {
+    if (failed) {
+      return;
+    }
     failed = true;
     for (int i = 0; i <= partitions; i++) {
       final ReplicatedLog log = logs.get(i);

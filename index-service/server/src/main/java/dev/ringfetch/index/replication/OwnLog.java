@@ -25,7 +25,8 @@ final class OwnLog {
       return ReplicaStatus.Log.none(mayWin, isUnread);
     }
     final long given = Configurations.given(group, core.gate(), core.log().end());
-    if (given < core.committed() && Configurations.isBeforeRecovery(group, core.gate())) {
+    if (given < core.committed()
+        && (core.writesLater() || Configurations.isBeforeRecovery(group, core.gate()))) {
       return ReplicaStatus.Log.none(mayWin, !mayWin);
     }
     return new ReplicaStatus.Log(

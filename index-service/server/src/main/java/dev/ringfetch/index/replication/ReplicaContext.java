@@ -21,8 +21,7 @@ import org.jspecify.annotations.Nullable;
  * @param limits of the log
  * @param errors is told what a store throws, by any thread
  * @param disk where members keep the records; null: in memory alone
- * @param isLeadersDisk whether only the leader's records wait for it before they count, and not
- *     those of each member
+ * @param awaitedDisks those that have a record before it is committed
  * @param gate by which clients see which epoch the replica obeys
  * @param heartbeats of the node, on which idle replicas rely
  */
@@ -37,7 +36,7 @@ record ReplicaContext(
     Limits limits,
     ErrorHandler errors,
     @Nullable GroupDisk disk,
-    boolean isLeadersDisk,
+    AwaitedDisks awaitedDisks,
     GroupGate gate,
     NodeHeartbeats heartbeats) {
   /** The context of a replica in memory. */
@@ -77,7 +76,7 @@ record ReplicaContext(
         limits,
         errors,
         disk,
-        false,
+        disk == null ? AwaitedDisks.NONE : AwaitedDisks.ALL,
         GroupGate.NONE,
         new NodeHeartbeats(peers, limits, clock));
   }

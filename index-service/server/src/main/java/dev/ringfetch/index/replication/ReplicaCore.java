@@ -1,6 +1,5 @@
 package dev.ringfetch.index.replication;
 
-import dev.ringfetch.index.coordinator.Recoveries;
 import dev.ringfetch.index.journal.JournalRecord;
 import dev.ringfetch.index.journal.RecordDescriptor;
 import dev.ringfetch.index.log.GroupRecovery;
@@ -49,6 +48,14 @@ final class ReplicaCore {
   /** Processes of this node that ended in order, all of whose records this replica has. */
   private List<Member> predecessors = List.of();
 
+  /** Whether records may be lost that were acknowledged: no disk was waited for. */
+  private boolean mayLack;
+
+  /** Position of the last record that says so; nothing is committed before the disk has it. */
+  private long gapEnd;
+
+  private long passedBefore; // bytes that the disk had taken when the store began to serve
+
   /** Position behind which records are kept, applied or not. */
   private long kept = Long.MAX_VALUE;
 
@@ -64,7 +71,11 @@ final class ReplicaCore {
         context.disk() == null
             ? null
             : new LogJournal(
-                context.group(), context.disk(), log, context.limits().waiting() / COMMIT_PARTS);
+                context.group(),
+                context.disk(),
+                log,
+                context.limits().waiting() / COMMIT_PARTS,
+                context.awaitedDisks() != AwaitedDisks.NONE);
     placed = new PlacedRecords(context);
     activity = new Activity(context.limits(), context.clock().getAsLong());
     applying = log.new Cursor();
@@ -82,6 +93,7 @@ final class ReplicaCore {
       core.applying.seek(core.applied);
       if (core.journal != null) {
         core.journal.recovered();
+        core.mayLack = core.writesLater();
       }
       core.predecessors = recovery.processes();
       core.restarted = true;
@@ -152,18 +164,9 @@ final class ReplicaCore {
     return restarted;
   }
 
-  /**
-   * Keeps the log of a member without which the group goes on, as if its process had restarted on
-   * its directory, if the group lacks members, and the log may be of use to it.
-   */
-  boolean stepBack(GroupState without) {
-    final boolean isOfUse =
-        state == ReplicaState.MEMBER
-            && countsByDisk()
-            && without.getEstablished().getMembersCount() < without.getReplicas()
-            && !Configurations.isBeforeRecovery(without, gate);
-    restarted |= isOfUse;
-    return isOfUse;
+  /** Keeps the log without which the group goes on, as if the process had restarted. */
+  void stepBack() {
+    restarted = true;
   }
 
   /** Processes of this node that ended in order, all of whose records this replica has. */
@@ -207,38 +210,12 @@ final class ReplicaCore {
 
   /** Whether members count only for what their disks have. */
   boolean countsByDisk() {
-    return journal != null && !context.isLeadersDisk();
+    return journal != null && context.awaitedDisks() == AwaitedDisks.ALL;
   }
 
-  /**
-   * Whether this replica has each record that was acknowledged in the configuration that counts: it
-   * is a member; or stands for one by its disk, or by what a process has left that ended in order.
-   */
-  boolean isComplete(GroupState group) {
-    final Configuration base = Configurations.base(group);
-    return Configurations.has(base, context.self())
-        || (isNamed(base) ? !isOlderState(group) : standsIn(base));
-  }
-
-  /** Whether a configuration names this node's directory as one that has all. */
-  private boolean isNamed(Configuration base) {
-    final long self = context.self().getId();
-    return countsByDisk()
-        ? Configurations.hasNode(base, self)
-        : journal != null && base.getLeader() == self;
-  }
-
-  /**
-   * Whether the disk is an older state of the directory that the established configuration names,
-   * or of a copy of it: that directory has the epoch, as it had before the epoch was established.
-   */
-  boolean isOlderState(GroupState group) {
-    final Configuration established = group.getEstablished();
-    return journal != null
-        && gate < established.getEpoch()
-        && isNamed(established)
-        && !Configurations.has(established, context.self())
-        && !Recoveries.isRecovered(established, context.self().getId());
+  /** Whether the disk gets the records, and no commit waits for that. */
+  boolean writesLater() {
+    return journal != null && context.awaitedDisks() == AwaitedDisks.NONE;
   }
 
   /** Whether the disk has failed. */
@@ -249,6 +226,16 @@ final class ReplicaCore {
   /** Position up to which this replica's records count, -1 for none: durable where that matters. */
   long durable() {
     return journal == null ? log.end() : journal.durable();
+  }
+
+  /** Whether the disk has all that is written before anything is committed. */
+  boolean hasGapOnDisk() {
+    return durable() >= gapEnd;
+  }
+
+  /** Position up to which a record is committed once the members have it, where this one leads. */
+  long counted() {
+    return writesLater() && hasGapOnDisk() ? log.end() : durable();
   }
 
   /** The room on the disk. */
@@ -387,6 +374,7 @@ final class ReplicaCore {
     context.store().clear(group);
     log.reset(position);
     restarted = false;
+    mayLack = false;
     predecessors = List.of();
     generation++;
     begun = group;
@@ -446,11 +434,23 @@ final class ReplicaCore {
   /** Begins to serve. */
   void serve(GroupState group, long epoch, Runnable drive) throws GroupStoreException {
     generation++;
-    serving = new LeaderLog(context, group, epoch, log.end(), drive);
+    serving = new LeaderLog(context, group, epoch, log.end(), mayLack, drive);
+    passedBefore = journal == null ? 0 : journal.passedBytes();
     context.store().lead(serving, group);
+    if (mayLack) {
+      serving.drain(log);
+      gapEnd = log.end();
+      journal.urge(gapEnd);
+      mayLack = false;
+    }
   }
 
-  /** Commits records up to a position, which the writers apply. */
+  /** Bytes of the records since then that the disk has taken, where commits do not wait for it. */
+  long passedBytes() {
+    return writesLater() ? journal.passedBytes() - passedBefore : LeaderLog.UNLIMITED;
+  }
+
+  /** Commits records up to a position, which the writers apply, and gives them room back. */
   void commitServed(long position) {
     long bytes = 0;
     while (applied < position) {
@@ -461,7 +461,7 @@ final class ReplicaCore {
       applied++;
     }
     commit(position);
-    serving.committed(bytes);
+    serving.committed(bytes, passedBytes());
   }
 
   /** Is no member any more, and gives up what it has; or is closed. */

@@ -102,7 +102,9 @@ final class ReplicaCycle {
    * that takes this replica for another process's successor knows nothing.
    */
   private boolean isUnsure() {
-    if (core.hasDisk() && core.isRestarted() && (group == null || core.isOlderState(group))) {
+    if (core.hasDisk()
+        && core.isRestarted()
+        && (group == null || Completeness.isOlderState(core, group))) {
       return true; // leaders may take it for complete
     }
     return stopRecord.mayCount() && (group == null || (core.isRestarted() && !mayWin()));
@@ -203,7 +205,7 @@ final class ReplicaCycle {
     group = state;
     output.change();
     final Node self = context.self();
-    if (core.isOlderState(state) && !toldOlderState) {
+    if (!toldOlderState && Completeness.isOlderState(core, state)) {
       toldOlderState = true;
       context.errors().onError(OwnLog.olderState(core, state));
     }
@@ -246,21 +248,10 @@ final class ReplicaCycle {
     stopRecord.onRemoved();
   }
 
-  /**
-   * Whether a log that is of an earlier process may count, or be resumed, or be all that is left.
-   */
-  private boolean isOfUse(GroupState state) {
-    final Configuration established = state.getEstablished();
-    return candidacy.isGone(established)
-        || (core.hasDisk()
-            && (Configurations.hasNode(established, context.self().getId())
-                || established.getMembersCount() < state.getReplicas()));
-  }
-
   /** Gives the group up if a later configuration than this replica obeys does without it. */
   private void leaveUnless(GroupState state) {
     final Configuration established = state.getEstablished();
-    if (core.isRestarted() && isOfUse(state)) {
+    if (core.isRestarted() && Completeness.isOfUse(core, state, candidacy.isGone(established))) {
       return;
     }
     if (core.state() == ReplicaState.MEMBER
@@ -271,7 +262,8 @@ final class ReplicaCycle {
     if (established.getEpoch() > core.gate()
         && core.state() != ReplicaState.NONE
         && !Configurations.has(established, context.self())) {
-      if (core.stepBack(state)) {
+      if (Completeness.mayStepBack(core, state)) {
+        core.stepBack();
         follower.obeyNobody();
       } else {
         core.leave(ReplicaState.NONE);
@@ -296,7 +288,7 @@ final class ReplicaCycle {
     return (core.state() == ReplicaState.MEMBER
             || core.state() == ReplicaState.WINNING
             || core.state().isLeader())
-        && core.isComplete(group);
+        && Completeness.isComplete(core, group);
   }
 
   private void adopt(GroupState won) {
@@ -387,20 +379,13 @@ final class ReplicaCycle {
 
   private void workOnCopy() {
     if (copy != null) {
-      copy.work(core, isDropped, isForgotten());
+      copy.work(core, isDropped, group != null && Completeness.isForgotten(core, group, isGone()));
     }
   }
 
-  /**
-   * Whether the records of this directory count nowhere any more: a configuration is established
-   * without it, which is not older than those in which it was a member.
-   */
-  private boolean isForgotten() {
-    return group != null
-        && group.getEstablished().getEpoch() >= core.gate()
-        && group.hasEstablished()
-        && !Configurations.hasNode(group.getEstablished(), context.self().getId())
-        && !(core.isRestarted() && candidacy.isGone(group.getEstablished()));
+  /** Whether nobody of the established configuration is announced. */
+  private boolean isGone() {
+    return candidacy.isGone(group.getEstablished());
   }
 
   /** Does the due work; returns whether more is due. */
@@ -413,7 +398,9 @@ final class ReplicaCycle {
     }
     final long nowNs = now();
     excuse(nowNs);
-    if (core.isDiskFailed() && core.state() != ReplicaState.NONE) {
+    if (leader != null && leader.isReadAlone()) {
+      core.serving().fail();
+    } else if (core.isDiskFailed() && core.state() != ReplicaState.NONE) {
       context
           .errors()
           .onError(new GroupStoreException("the disk has failed: group=" + context.group()));
@@ -437,6 +424,9 @@ final class ReplicaCycle {
     core.activity()
         .note(core.log().end(), leader == null ? 0 : leader.confirmations().last(), nowNs);
     core.activity().plan(nowNs, restNs(nowNs), isCopied());
+    if (core.serving() != null) {
+      core.serving().attend(core.activity().isBusy(nowNs));
+    }
     return again;
   }
 
@@ -517,7 +507,7 @@ final class ReplicaCycle {
       if (!mayWin() || nowNs - notBeforeNs < 0) {
         return;
       }
-      if (superseded && (leader.hasNoRoom(nowNs) || core.nodeEnd().handsOver())) {
+      if (superseded && (leader.ownDisk().hasNoRoom(nowNs) || core.nodeEnd().handsOver())) {
         return; // it could not establish an epoch, or is not to
       }
       final long successor = superseded ? 0 : leader.successor(candidacy.living(), nowNs);
@@ -631,8 +621,12 @@ final class ReplicaCycle {
     endLeading();
   }
 
-  /** Ends for good. */
+  /** Ends for good. The disk gets what was acknowledged without it. */
   void stop() {
+    if (core.serving() != null && core.hasDisk()) {
+      core.serving().endAlone(core.log());
+      core.journal();
+    }
     core.leave(ReplicaState.STOPPED);
     endLeading();
   }

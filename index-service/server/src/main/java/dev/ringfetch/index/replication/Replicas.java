@@ -504,7 +504,7 @@ public final class Replicas implements AutoCloseable {
         context.limits,
         context.errors,
         Configurations.isOnDisk(state) ? context.disks.apply(state.getGroup()) : null,
-        Configurations.isOnLeadersDisk(state),
+        Configurations.awaitedDisks(state),
         context.gates.apply(state.getGroup()),
         heartbeats);
   }

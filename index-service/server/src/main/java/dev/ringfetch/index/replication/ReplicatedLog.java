@@ -1,6 +1,7 @@
 package dev.ringfetch.index.replication;
 
 import com.google.protobuf.ByteString;
+import dev.ringfetch.index.journal.Journal;
 import dev.ringfetch.index.journal.JournalRecord;
 import dev.ringfetch.index.journal.PendingRecords;
 import dev.ringfetch.index.journal.RecordDescriptor;
@@ -65,7 +66,7 @@ final class ReplicatedLog implements CommitLog {
     }
     record.of(write);
     final int length = record.aligned();
-    if (!owner.reserve(length)) {
+    if (owner.isFull(length, record.type()) || !owner.reserve(length)) {
       return FULL;
     }
     final byte[] array = pending.claim(length);
@@ -89,15 +90,25 @@ final class ReplicatedLog implements CommitLog {
 
   /** Appends a record of no partition; one thread at a time, which drives the replica then. */
   long append(int type, long client, long request) {
+    return append(type, client, request, appended + 1);
+  }
+
+  /** Goes on behind LSNs that may have been given to records that are lost. The first record. */
+  void appendGap() {
+    append(RecordDescriptor.GAP, 0, 0, Math.min(appended + 1 + Journal.LOST_LIMIT, MAX_LSN));
+  }
+
+  private long append(int type, long client, long request, long lsn) {
     final int length = RecordDescriptor.aligned(RecordDescriptor.KEY_OFFSET);
     owner.reserve(length);
     view.begin(pending.claim(length), pending.offset(), type, ByteString.EMPTY, ByteString.EMPTY)
         .partition(owner.group(), partition)
         .request(client, request)
-        .place(owner.epoch(), ++appended)
+        .place(owner.epoch(), lsn)
         .end();
     pending.append();
-    return appended;
+    appended = lsn;
+    return lsn;
   }
 
   @Override

@@ -156,6 +156,9 @@ final class SnapshotTransfer {
             answer.getLogEpoch() == 0 || answer.getLogEpoch() >= answer.getEpoch()
                 ? -1
                 : Configurations.shared(group, answer.getLogEpoch(), answer.getReceived());
+        if (shared < answer.getApplied()) {
+          shared = -1; // it has carried out what all others have lost
+        }
       }
       return;
     }

@@ -13,8 +13,8 @@ final class JournalDisk implements GroupDisk {
   }
 
   @Override
-  public boolean append(byte[] bytes, int offset, int length) {
-    return log.append(bytes, offset, length);
+  public boolean append(byte[] bytes, int offset, int length, boolean isUrgent) {
+    return log.append(bytes, offset, length, isUrgent);
   }
 
   @Override
@@ -35,6 +35,11 @@ final class JournalDisk implements GroupDisk {
   @Override
   public boolean isShort() {
     return log.isShort();
+  }
+
+  @Override
+  public boolean isFull(int length, int type) {
+    return log.isFull(length, type);
   }
 
   @Override

@@ -19,6 +19,7 @@ import java.io.IOException;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Random;
+import java.util.concurrent.atomic.AtomicInteger;
 import org.junit.jupiter.api.Test;
 
 /** A journal: what is committed when, what the next server finds, and what it refuses. */
@@ -114,6 +115,40 @@ class JournalTest {
     final JournalLife next = new JournalLife(disk, 2);
     assertEquals(1, next.recovered(7).size());
     assertEquals(1, next.recovered(8).size());
+  }
+
+  @Test
+  void aSequenceWaitsForTheIntervalUntilOneOfItsRecordsIsUrgent() throws IOException {
+    final JournalLife life = new JournalLife(disk, 1);
+    life.work();
+    final ByteString key = ByteString.copyFromUtf8("key");
+    final AtomicInteger alarms = new AtomicInteger();
+    life.journal.onWork(alarms::incrementAndGet);
+    final CopiedLog log = life.journal.copies(() -> {});
+    final byte[] record = new byte[JournalRecord.aligned(key, key, 0)];
+    new JournalRecord()
+        .begin(record, 0, RecordDescriptor.PUT, key, key)
+        .partition(7, 0)
+        .place(1, 1)
+        .end();
+    final int syncs = disk.syncs();
+    assertTrue(log.append(record, 0, record.length, false));
+    assertEquals(JournalLife.INTERVAL_NS, life.journal.work(life.nowNs));
+    assertTrue(log.append(record, 0, record.length, false));
+    assertEquals(JournalLife.INTERVAL_NS, life.journal.work(life.nowNs));
+    assertEquals(1, alarms.get());
+    assertTrue(log.append(record, 0, record.length, true));
+    assertEquals(2, alarms.get()); // the journal's thread sleeps
+    life.work();
+    assertEquals(syncs + 1, disk.syncs());
+    assertEquals(3, log.durable());
+
+    assertTrue(log.append(record, 0, record.length, false));
+    assertEquals(JournalLife.INTERVAL_NS, life.journal.work(life.nowNs));
+    assertEquals(3, log.durable());
+    life.nowNs += JournalLife.INTERVAL_NS;
+    life.work();
+    assertEquals(4, log.durable());
   }
 
   @Test

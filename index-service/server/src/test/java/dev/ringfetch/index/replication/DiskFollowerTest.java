@@ -78,7 +78,7 @@ final class DiskFollowerTest implements Peers, MemberStore {
         },
         new GroupDisk() {
           @Override
-          public boolean append(byte[] bytes, int offset, int length) {
+          public boolean append(byte[] bytes, int offset, int length, boolean isUrgent) {
             if (refusals > 0) {
               refusals--;
               return false;
@@ -104,6 +104,11 @@ final class DiskFollowerTest implements Peers, MemberStore {
 
           @Override
           public boolean isShort() {
+            return false;
+          }
+
+          @Override
+          public boolean isFull(int length, int type) {
             return false;
           }
 

@@ -74,6 +74,23 @@ final class DiskSimulationTest {
     }
   }
 
+  /** A write is lost only where no disk had it, and each process that had it has ended. */
+  @Test
+  void whatWasSyncedIsThereAndVersionsGoOnWhereNoDiskIsWaitedFor() {
+    final long seed = Long.getLong("ringfetch.seed", 20261203);
+    final Coverage coverage = new Coverage();
+    for (int i = 0; i < WORLDS; i++) {
+      runIntervals(seed + i, coverage);
+    }
+    System.out.printf("seed=%d worlds=%d %s%n", seed, WORLDS, coverage);
+    if (Long.getLong("ringfetch.seed") == null && WORLDS >= 25) { // others may meet less
+      for (final String what : MET) {
+        assertTrue(coverage.of(what) > 0, what + " " + coverage);
+      }
+      assertTrue(coverage.of("lost writes") > 0, coverage::toString);
+    }
+  }
+
   /** The older state leads nothing, and is made whole as any log that was left behind. */
   @Test
   void nothingAcknowledgedIsLostWhereAnOlderStateOfADirectoryIsServed() {
@@ -164,6 +181,11 @@ final class DiskSimulationTest {
   /** The same where only the disk of the leader counts. */
   static void runLeaders(long seed, Coverage coverage) {
     run(seed, coverage, Durability.LEADER_DISK, false);
+  }
+
+  /** The same where no disk is waited for. */
+  static void runIntervals(long seed, Coverage coverage) {
+    run(seed, coverage, Durability.INTERVAL, false);
   }
 
   private static void run(long seed, Coverage coverage, Durability level, boolean copiesAreServed) {

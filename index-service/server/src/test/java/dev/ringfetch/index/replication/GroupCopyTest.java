@@ -79,7 +79,7 @@ final class GroupCopyTest implements UnconnectedPeers, MemberStore {
         },
         new GroupDisk() {
           @Override
-          public boolean append(byte[] bytes, int offset, int length) {
+          public boolean append(byte[] bytes, int offset, int length, boolean isUrgent) {
             if (room-- <= 0) {
               return false;
             }
@@ -104,6 +104,11 @@ final class GroupCopyTest implements UnconnectedPeers, MemberStore {
 
           @Override
           public boolean isShort() {
+            return false;
+          }
+
+          @Override
+          public boolean isFull(int length, int type) {
             return false;
           }
 

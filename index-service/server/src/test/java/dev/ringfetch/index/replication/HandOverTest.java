@@ -50,7 +50,7 @@ final class HandOverTest {
   @ParameterizedTest
   @EnumSource(
       value = Durability.class,
-      names = {"MEMORY", "LEADER_DISK", "DISK"})
+      names = {"MEMORY", "INTERVAL", "LEADER_DISK", "DISK"})
   void clientsGoOnWhileTheLeaderEnds(Durability level) {
     final Random seeds = new Random(SEED);
     final long[] pausesMs = new long[WORLDS];

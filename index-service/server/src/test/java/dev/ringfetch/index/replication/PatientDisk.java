@@ -10,7 +10,7 @@ abstract class PatientDisk implements GroupDisk {
   abstract void take(byte[] bytes, int offset, int length);
 
   @Override
-  public final boolean append(byte[] bytes, int offset, int length) {
+  public final boolean append(byte[] bytes, int offset, int length, boolean isUrgent) {
     take(bytes, offset, length);
     appended++;
     return true;
@@ -33,6 +33,11 @@ abstract class PatientDisk implements GroupDisk {
 
   @Override
   public final boolean isShort() {
+    return false;
+  }
+
+  @Override
+  public final boolean isFull(int length, int type) {
     return false;
   }
 

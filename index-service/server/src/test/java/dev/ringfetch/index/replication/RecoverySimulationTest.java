@@ -33,6 +33,11 @@ final class RecoverySimulationTest {
   }
 
   @Test
+  void aGroupGoesOnWithWhatOneNodeHasWhereNoDiskIsWaitedFor() {
+    run(20261212, Durability.INTERVAL);
+  }
+
+  @Test
   void aGroupInMemoryGoesOnWithWhatAnOlderRecordOfAnOrderlyStopHas() {
     run(20261211, Durability.MEMORY);
   }

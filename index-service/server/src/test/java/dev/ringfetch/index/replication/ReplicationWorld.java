@@ -4,7 +4,6 @@ import com.google.protobuf.ByteString;
 import dev.ringfetch.index.journal.IndexDefinition;
 import dev.ringfetch.index.linearizability.Answer;
 import dev.ringfetch.index.linearizability.Call;
-import dev.ringfetch.index.linearizability.HistoryChecker;
 import dev.ringfetch.index.linearizability.Operation;
 import dev.ringfetch.index.log.GroupStoreException;
 import dev.ringfetch.index.partition.Write;
@@ -53,6 +52,7 @@ final class ReplicationWorld {
   private final Map<Long, SimulatedDirectory> copies = new TreeMap<>(); // older states of them
   private final Map<Long, SimulatedNode> processes = new HashMap<>(); // by incarnation
   private final SimulatedReaders readers;
+  private final SimulatedLosses losses;
   private final Map<Long, SimulatedStops> stops = new TreeMap<>();
   private final Durability level;
   private final boolean isOnDisk;
@@ -85,6 +85,7 @@ final class ReplicationWorld {
     isOnDisk = level != Durability.MEMORY;
     random = new Random(seed);
     readers = new SimulatedReaders(this, seed, coverage);
+    losses = new SimulatedLosses(this, coverage);
     this.replicas = replicas;
     this.coverage = coverage;
     time = new SimulatedTime(random);
@@ -94,6 +95,12 @@ final class ReplicationWorld {
     coordinator.level = level;
     coordinator.standsFor = this::standsFor;
     coordinator.hasDirectory = this::hasDirectory;
+    coordinator.onWinByDisk =
+        (base, epoch) -> {
+          if (level == Durability.INTERVAL && !hasLost) {
+            losses.onWinByDisk(base, epoch);
+          }
+        };
     network = new SimulatedNetwork(time, coverage, nodes);
     for (long id = 1; id <= nodeCount; id++) {
       start(id);
@@ -231,9 +238,14 @@ final class ReplicationWorld {
     return groups.stream().allMatch(one -> survives(one, id, second) || isLost(one));
   }
 
+  /** Whether only the leader's directory counts. */
+  private boolean isOnLeadersDisk() {
+    return level == Durability.LEADER_DISK || level == Durability.INTERVAL;
+  }
+
   private boolean survives(long of, long id, long second) {
     final GroupState state = coordinator.group(of);
-    if (level == Durability.DISK || (level == Durability.LEADER_DISK && hasLeaders(state))) {
+    if (level == Durability.DISK || (isOnLeadersDisk() && hasLeaders(state))) {
       return true;
     }
     return hasOther(of, state.getEstablished(), id, second)
@@ -288,6 +300,10 @@ final class ReplicationWorld {
       }
     }
     addCounts(node);
+    if (isOnDisk) {
+      node.directory().close();
+    }
+    noteSynced(node);
     node.end(false);
     coordinator.end(node.session(), time.random().nextInt(50) * MS);
     network.ended(node, true);
@@ -310,7 +326,7 @@ final class ReplicationWorld {
   /** Whether the group survives the loss of a node's directory. */
   boolean survivesWithout(long id) {
     final GroupState state = coordinator.group(group);
-    if (level == Durability.LEADER_DISK) { // the next leader may be established as it gets lost
+    if (isOnLeadersDisk()) { // the next leader may be established as it gets lost
       return state.hasEstablished()
           && hasOther(group, state.getEstablished(), id, id)
           && (!state.hasWon() || hasOther(group, state.getWon(), id, id));
@@ -397,12 +413,29 @@ final class ReplicationWorld {
   void crash(long id, boolean isHeard, long restartMs) {
     final SimulatedNode node = nodes.get(id);
     addCounts(node);
+    noteSynced(node);
     node.end(!isHeard);
     coordinator.end(node.session(), random.nextBoolean() ? 0 : random.nextInt(3_000) * MS);
     network.ended(node, isHeard);
     coverage.count(isHeard ? "kills" : "power cuts");
     if (restartMs >= 0) {
       time.after(restartMs * MS, () -> restart(id));
+    }
+  }
+
+  private void noteSynced(SimulatedNode node) {
+    if (level == Durability.INTERVAL
+        && node.store() != null
+        && node.store().isLeading()
+        && !node.directory().isFailed()) {
+      losses.onLeaderEnds(node.id(), node.directory().synced(node.replica().status().gate()));
+    }
+  }
+
+  /** A leader begins to serve. */
+  void onLead(SimulatedNode leader, SimulatedStore store, GroupState state) {
+    if (level == Durability.INTERVAL && !hasLost) {
+      losses.onLead(leader, store, state);
     }
   }
 
@@ -607,6 +640,10 @@ final class ReplicationWorld {
             } else if (write.outcome() == Write.UNKNOWN) {
               coverage.count("unknown writes");
               end(Answer.OPEN);
+            } else if (write.outcome() == Write.LOG_FULL && node.directory().isShort) {
+              coverage.count("writes refused by a full disk");
+              made = null;
+              end(null);
             } else {
               throw new AssertionError("outcome=" + write.outcome());
             }
@@ -757,8 +794,7 @@ final class ReplicationWorld {
     for (final SimulatedNode node : nodes.values()) {
       addCounts(node);
     }
-    final Optional<String> violation =
-        hasLost ? Optional.empty() : HistoryChecker.violation(history);
+    final Optional<String> violation = hasLost ? Optional.empty() : losses.violation(history);
     if (violation.isPresent()) {
       throw new AssertionError(violation.get());
     }

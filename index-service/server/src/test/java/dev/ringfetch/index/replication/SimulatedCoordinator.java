@@ -18,6 +18,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Set;
 import java.util.TreeMap;
+import java.util.function.BiConsumer;
 import java.util.function.Predicate;
 
 /** The truth of a simulated cluster, and the nodes' sessions, which are late and lose answers. */
@@ -46,6 +47,9 @@ final class SimulatedCoordinator {
   interface Standing {
     boolean test(long group, long node, Member member);
   }
+
+  /** Is told of the configuration whose members do not win, and of the epoch that is won. */
+  BiConsumer<Configuration, Long> onWinByDisk = (base, epoch) -> {};
 
   /** Whether answers may be lost. */
   boolean loses;
@@ -102,12 +106,8 @@ final class SimulatedCoordinator {
 
   private boolean isComplete(GroupState before, Configuration proposed) {
     final Configuration base = before.hasEstablished() ? before.getEstablished() : before.getWon();
-    final Member leader =
-        proposed.getMembersList().stream()
-            .filter(member -> member.getNode() == proposed.getLeader())
-            .findFirst()
-            .orElseThrow();
-    if (level == Durability.LEADER_DISK
+    final Member leader = leader(proposed);
+    if ((level == Durability.LEADER_DISK || level == Durability.INTERVAL)
         && base.getLeader() == leader.getNode()
         && !base.getMembersList().contains(leader)) { // it has restarted, and what others forgot
       return proposed.getMembersList().stream()
@@ -120,6 +120,13 @@ final class SimulatedCoordinator {
         : base.getMembersList().contains(leader)
             || base.getMembersList().stream()
                 .anyMatch(member -> standsFor.test(before.getGroup(), leader.getNode(), member));
+  }
+
+  private static Member leader(Configuration proposed) {
+    return proposed.getMembersList().stream()
+        .filter(member -> member.getNode() == proposed.getLeader())
+        .findFirst()
+        .orElseThrow();
   }
 
   private Coordinator.Result win(GroupState seen, Configuration proposed) {
@@ -145,6 +152,10 @@ final class SimulatedCoordinator {
             .setWon(proposed.toBuilder().setEpoch(++epoch))
             .setVersion(before.getVersion() + 1)
             .build());
+    final Configuration base = Recoveries.last(before);
+    if (!base.getMembersList().contains(leader(proposed))) {
+      onWinByDisk.accept(base, epoch);
+    }
     return Coordinator.Result.DONE;
   }
 

@@ -22,6 +22,9 @@ import java.util.function.Consumer;
  * fails, for a process at a time.
  */
 final class SimulatedDirectory {
+  /** Time after which records are synced that are not urgent. */
+  private static final long INTERVAL_NS = 10_000_000;
+
   private final SimulatedTime time;
   private final Coverage coverage;
   private final List<byte[]> records = new ArrayList<>();
@@ -221,6 +224,25 @@ final class SimulatedDirectory {
     }
   }
 
+  /** The largest LSNs of the partitions' synced records of an epoch. */
+  long[] synced(long epoch) {
+    final long[] lsns = new long[SimulatedStore.PARTITIONS];
+    for (long i = first; i < process.durable; i++) {
+      final JournalRecord record = view(record(i));
+      if (record.epoch() == epoch && record.type() <= RecordDescriptor.GAP) {
+        lsns[record.partition()] = Math.max(lsns[record.partition()], record.lsn());
+      }
+    }
+    return lsns;
+  }
+
+  /** The process ends in order: what it has appended is synced. */
+  void close() {
+    if (process != null && !process.failed) {
+      process.durable = end(records);
+    }
+  }
+
   /** The process, or its host, has ended. */
   void end() {
     if (process != null) {
@@ -291,7 +313,9 @@ final class SimulatedDirectory {
     private long durable; // number of the first record that is not
     private long unsynced; // bytes
     private Runnable listener = () -> {};
+    private long urgentEnd; // number behind the last record that is
     private boolean syncing;
+    private boolean isPlanned;
     private boolean failed;
     private boolean ended;
     private boolean closed; // by the group
@@ -310,7 +334,7 @@ final class SimulatedDirectory {
     }
 
     @Override
-    public boolean append(byte[] bytes, int offset, int length) {
+    public boolean append(byte[] bytes, int offset, int length, boolean isUrgent) {
       if (failed || ended || closed || isFull || (fills && time.oneIn(20))) {
         coverage.count("full disks");
         return false;
@@ -320,6 +344,7 @@ final class SimulatedDirectory {
         return false;
       }
       unsynced += length;
+      urgentEnd = isUrgent ? end(records) + 1 : urgentEnd;
       final byte[] copy = new byte[length];
       System.arraycopy(bytes, offset, copy, 0, length);
       records.add(copy);
@@ -327,10 +352,27 @@ final class SimulatedDirectory {
       return true;
     }
 
+    /** Syncs what is urgent, and the rest after the interval. */
     private void sync() {
       if (syncing) {
         return;
       }
+      if (durable < urgentEnd) {
+        begin();
+      } else if (!isPlanned) {
+        isPlanned = true;
+        time.after(INTERVAL_NS, this::beginPlanned);
+      }
+    }
+
+    private void beginPlanned() {
+      isPlanned = false;
+      if (!syncing && !ended && durable < end(records)) {
+        begin();
+      }
+    }
+
+    private void begin() {
       syncing = true;
       final long delayNs = time.oneIn(50) ? 30_000_000 : syncNs + time.random().nextInt(400_000);
       time.after(100_000, () -> write(end(records), delayNs));
@@ -370,6 +412,11 @@ final class SimulatedDirectory {
 
     @Override
     public boolean isShort() {
+      return isShort;
+    }
+
+    @Override
+    public boolean isFull(int length, int type) {
       return isShort;
     }
 

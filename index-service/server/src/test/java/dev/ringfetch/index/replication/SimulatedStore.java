@@ -98,6 +98,10 @@ final class SimulatedStore implements GroupStore {
         }
         book.last = Math.max(book.last, record.lsn());
       }
+      case RecordDescriptor.GAP -> {
+        final Book book = books[record.partition()];
+        book.last = Math.max(book.last, record.lsn());
+      }
       case RecordDescriptor.OPEN_CLIENT -> clients.put(record.client(), true);
       case RecordDescriptor.CLOSE_CLIENT -> clients.remove(record.client());
       default -> throw new GroupStoreException("type=" + record.type());
@@ -124,7 +128,8 @@ final class SimulatedStore implements GroupStore {
   }
 
   @Override
-  public void lead(GroupLog groupLog, GroupState group) {
+  public void lead(GroupLog groupLog, GroupState state) {
+    world.onLead(node, this, state);
     leading = true;
     log = groupLog;
     for (int i = 0; i < PARTITIONS; i++) {
@@ -134,7 +139,7 @@ final class SimulatedStore implements GroupStore {
   }
 
   @Override
-  public void reconfigured(GroupState group) {
+  public void reconfigured(GroupState state) {
     if (!leading) {
       throw new AssertionError("reconfigured and does not lead");
     }
@@ -168,6 +173,11 @@ final class SimulatedStore implements GroupStore {
   /** Changes when what was read before is gone. */
   int generation() {
     return generation;
+  }
+
+  /** LSN up to which a partition has all. */
+  long last(int partition) {
+    return books[partition].last;
   }
 
   int submit(Write write, ByteString key) {

@@ -1,0 +1,339 @@
+package dev.ringfetch.index.replication;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import com.google.protobuf.ByteString;
+import dev.ringfetch.index.journal.IndexDefinition;
+import dev.ringfetch.index.journal.Journal;
+import dev.ringfetch.index.journal.JournalRecord;
+import dev.ringfetch.index.journal.RecordDescriptor;
+import dev.ringfetch.index.log.GroupDisk;
+import dev.ringfetch.index.log.GroupLog;
+import dev.ringfetch.index.log.GroupRecovery;
+import dev.ringfetch.index.partition.CommitLog;
+import dev.ringfetch.index.partition.Write;
+import dev.ringfetch.index.v1.Configuration;
+import dev.ringfetch.index.v1.Durability;
+import dev.ringfetch.index.v1.GroupState;
+import dev.ringfetch.index.v1.IndexKind;
+import dev.ringfetch.index.v1.Member;
+import dev.ringfetch.index.v1.MemberMessage;
+import dev.ringfetch.index.v1.Node;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import org.junit.jupiter.api.Test;
+
+/** A leader whose commits do not wait for its disk. */
+final class IntervalLeaderTest extends EmptyStore implements IdlePeers, GroupDisk {
+  private static final long GROUP = 3;
+  private static final int LIMIT = 64 << 10;
+
+  private final List<byte[]> records = new ArrayList<>();
+  private final List<Throwable> errors = new ArrayList<>();
+  private int base; // records that were there as the process began
+  private int durable;
+  private int urgent; // records up to the last one that is
+  private boolean slow;
+  private boolean full;
+  private boolean failed;
+  private Replica replica;
+  private GroupLog log;
+  private CommitLog partition;
+  private int version;
+  private long incarnation;
+  private long applied; // LSN
+  private long nowNs;
+
+  private void start(GroupRecovery recovery) {
+    incarnation++;
+    base = records.size();
+    final Node self = Node.newBuilder().setId(1).setIncarnation(incarnation).setDisk(true).build();
+    final ReplicaContext.Limits limits = new ReplicaContext.Limits(LIMIT, LIMIT, 4096);
+    final ReplicaContext context =
+        new ReplicaContext(
+            GROUP,
+            self,
+            1,
+            this,
+            this,
+            () -> nowNs,
+            () -> 1,
+            limits,
+            errors::add,
+            this,
+            AwaitedDisks.NONE,
+            GroupGate.NONE,
+            new NodeHeartbeats(this, limits, () -> nowNs));
+    replica = new Replica(context, recovery, new NodeRest(() -> {}));
+    replica.onNodes(() -> Map.of(1L, self));
+    replica.onCoordinated(() -> true);
+  }
+
+  /** Ends the process: what is not durable is lost. */
+  private void restart() throws Exception {
+    records.subList(durable, records.size()).clear();
+    applied = 0;
+    final GroupRecovery recovery = new GroupRecovery(GROUP, state -> this, LIMIT);
+    final JournalRecord view = new JournalRecord();
+    for (final byte[] record : records) {
+      assertTrue(view.wrap(record, 0, record.length));
+      recovery.onRecord(view);
+    }
+    start(recovery);
+  }
+
+  private GroupState.Builder state() {
+    return GroupState.newBuilder()
+        .setGroup(GROUP)
+        .setReplicas(1)
+        .setVersion(++version)
+        .setDefinition(
+            SimulatedDefinition.of(
+                new IndexDefinition(IndexKind.HASH, Durability.INTERVAL, 1, 1, 1)));
+  }
+
+  private Configuration configuration(long epoch, long process) {
+    return Configuration.newBuilder()
+        .setEpoch(epoch)
+        .setLeader(1)
+        .addMembers(Member.newBuilder().setNode(1).setIncarnation(process))
+        .build();
+  }
+
+  /** Leads alone; what was urgent is durable. */
+  private void lead(long epoch) {
+    final GroupState.Builder won = state().setWon(configuration(epoch, incarnation));
+    if (epoch > 7) {
+      won.setEstablished(configuration(epoch - 1, incarnation - 1));
+    }
+    replica.onGroup(won.build());
+    sync(urgent);
+    replica.onGroup(state().setEstablished(configuration(epoch, incarnation)).build());
+    assertTrue(replica.status().isLeading());
+  }
+
+  private void sync(int count) {
+    durable = count;
+    replica.drive();
+  }
+
+  private long append() {
+    final long lsn = partition.append(put());
+    partition.onCycleEnd();
+    return lsn;
+  }
+
+  private static Write put() {
+    return new Write(write -> {})
+        .put(ByteString.copyFromUtf8("key"), ByteString.copyFromUtf8("value"));
+  }
+
+  @Test
+  void commitsWhatTheDiskGetsLater() {
+    start(null);
+    lead(7);
+    assertTrue(partition.isImmediate());
+    final int before = records.size();
+    assertEquals(1, append());
+    assertEquals(1, partition.committed());
+    replica.drive();
+    assertEquals(before + 1, records.size());
+    assertEquals(before, urgent);
+    assertEquals(1, partition.committed());
+  }
+
+  @Test
+  void commitsWhatAllMembersHave() {
+    start(null);
+    final Configuration both =
+        configuration(7, incarnation).toBuilder()
+            .addMembers(Member.newBuilder().setNode(8).setIncarnation(1))
+            .build();
+    replica.onConnected(8);
+    replica.onGroup(state().setWon(both).build());
+    final MemberMessage obeys =
+        MemberMessage.newBuilder().setGroup(GROUP).setEpoch(7).setGate(7).build();
+    replica.onAnswer(8, obeys);
+    sync(urgent);
+    replica.onGroup(state().setEstablished(both).build());
+    assertFalse(partition.isImmediate());
+    append();
+    assertEquals(0, partition.committed());
+    replica.onAnswer(8, obeys.toBuilder().setReceived(1).build());
+    assertEquals(1, partition.committed());
+    assertTrue(durable < records.size());
+  }
+
+  /** Nobody drives it later. */
+  @Test
+  void anIdleLeaderPassesARecordOnAtOnce() {
+    start(null);
+    lead(7);
+    final int before = records.size();
+    append(); // it is busy: a cycle is due in a moment
+    assertEquals(before, records.size());
+    replica.drive();
+    assertEquals(before + 1, records.size());
+    nowNs += 60_000_000_000L;
+    replica.drive();
+    append();
+    assertEquals(before + 2, records.size());
+  }
+
+  @Test
+  void versionsThatMayHaveBeenGivenAreNotGivenAgain() throws Exception {
+    start(null);
+    lead(7);
+    for (int i = 1; i <= 3; i++) {
+      append();
+    }
+    replica.drive();
+    sync(records.size() - 1); // the last one is lost
+    restart();
+    lead(8);
+    assertEquals(2, applied);
+    final long gap = 2 + Journal.LOST_LIMIT + 1;
+    assertFalse(partition.isImmediate());
+    assertEquals(gap + 1, append());
+    assertTrue(partition.committed() < gap, "the disk does not know of the gap");
+    assertTrue(urgent >= records.size() - 1, "the gap does not wait for the interval");
+
+    restart(); // without it: nothing was acknowledged
+    lead(9);
+    sync(urgent);
+    assertTrue(partition.isImmediate());
+    assertEquals(gap + 1, append());
+    assertEquals(gap + 1, partition.committed());
+
+    replica.drive();
+    restart(); // with the gap alone
+    lead(10);
+    assertEquals(gap, applied);
+    assertEquals(gap + Journal.LOST_LIMIT + 2, append());
+  }
+
+  @Test
+  void whatTheDiskHasNotTakenTakesRoom() {
+    start(null);
+    lead(7);
+    slow = true;
+    while (partition.hasRoom()) {
+      append();
+    }
+    replica.drive();
+    assertFalse(partition.hasRoom(), "all is committed, and waits in memory for the disk");
+    final boolean[] told = {false};
+    partition.onCommit(() -> told[0] = true);
+    slow = false;
+    replica.drive();
+    assertTrue(partition.hasRoom());
+    assertTrue(told[0]);
+  }
+
+  @Test
+  void aFullDiskRefusesWrites() {
+    start(null);
+    lead(7);
+    full = true;
+    assertEquals(CommitLog.FULL, append());
+    assertTrue(partition.hasRoom(), "others are refused, too, and do not wait");
+    full = false;
+    assertEquals(1, append());
+  }
+
+  @Test
+  void aFailedDiskEndsWritesAndNotReads() {
+    start(null);
+    lead(7);
+    append();
+    failed = true;
+    replica.drive();
+    assertEquals(CommitLog.FAILED, append());
+    assertEquals(CommitLog.FAILED, partition.committed());
+    assertFalse(log.isAlone(), "a read asks the replica");
+    final Boolean[] leads = {null};
+    replica.confirm(
+        new Confirmation() {
+          @Override
+          public void onConfirmed(boolean confirmed) {
+            leads[0] = confirmed;
+          }
+        });
+    assertEquals(true, leads[0]);
+    assertTrue(replica.status().isLeading());
+  }
+
+  @Test
+  void anOrderlyEndPassesOnWhatWasAcknowledged() {
+    start(null);
+    lead(7);
+    final int before = records.size();
+    append();
+    replica.close();
+    assertEquals(before + 1, records.size());
+    assertEquals(CommitLog.FAILED, append());
+  }
+
+  // The store.
+
+  @Override
+  public void lead(GroupLog begun, GroupState state) {
+    log = begun;
+    partition = begun.partition(0, applied);
+  }
+
+  @Override
+  public void apply(JournalRecord record) {
+    applied = Math.max(applied, record.lsn());
+  }
+
+  // The disk.
+
+  @Override
+  public boolean append(byte[] bytes, int offset, int length, boolean isUrgent) {
+    if (slow || full || failed) {
+      return false;
+    }
+    records.add(ByteString.copyFrom(bytes, offset, length).toByteArray());
+    urgent = isUrgent ? records.size() : urgent;
+    return true;
+  }
+
+  @Override
+  public long appended() {
+    return (long) records.size() - base;
+  }
+
+  @Override
+  public long durable() {
+    return (long) durable - base;
+  }
+
+  @Override
+  public boolean isFailed() {
+    return failed;
+  }
+
+  @Override
+  public boolean isShort() {
+    return full;
+  }
+
+  @Override
+  public boolean isFull(int length, int type) {
+    return full && type == RecordDescriptor.PUT;
+  }
+
+  @Override
+  public void onChange(Runnable listener) {
+    // The test drives.
+  }
+
+  @Override
+  public void close() {
+    // Nothing to give back.
+  }
+}
