@@ -4,7 +4,7 @@ module dev.ringfetch.index.client {
   requires transitive com.google.protobuf;
   requires transitive io.grpc;
   requires static micrometer.core;
-  requires dev.ringfetch.index.protocol;
+  requires transitive dev.ringfetch.index.protocol;
   requires dev.ringfetch.index.reader;
   requires dev.ringfetch.rpc;
   requires io.grpc.stub;

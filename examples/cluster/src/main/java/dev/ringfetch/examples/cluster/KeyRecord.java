@@ -62,6 +62,11 @@ final class KeyRecord {
     note(new Seen(version, value));
   }
 
+  /** Notes that an increment was acknowledged, whose version is not known. */
+  void counted() {
+    acknowledged.incrementAndGet();
+  }
+
   private void note(Seen seen) {
     newest.accumulateAndGet(seen, (one, other) -> one.version >= other.version ? one : other);
   }

@@ -21,9 +21,9 @@ import java.util.concurrent.locks.LockSupport;
 
 /**
  * The writers and readers of the demo, and their records. Writers increment counters, several the
- * same ones, by comparing and setting; and put numbers that grow, each under keys of its own.
- * Readers read all of them, by calls or in the leader's memory. Each answer is compared with what
- * was known before its operation began.
+ * same ones, in one step and by comparing and setting; and put numbers that grow, each under keys
+ * of its own. Readers read all of them, by calls or in the leader's memory. Each answer is compared
+ * with what was known before its operation began.
  *
  * <p>Threads of its own, from {@link #start} to {@link #stop}. Counts may be read by any thread.
  */
@@ -122,11 +122,13 @@ final class Workload implements AutoCloseable {
   private void write(List<KeyRecord> own, Random random) {
     long number = 0;
     while (!stopped) {
-      if (random.nextBoolean()) {
-        increment(counters.get(random.nextInt(COUNTERS)));
-      } else {
-        number++;
-        put(own.get(random.nextInt(KEYS_PER_WRITER)), number);
+      switch (random.nextInt(4)) {
+        case 0 -> increment(counters.get(random.nextInt(COUNTERS)));
+        case 1 -> compareAndIncrement(counters.get(random.nextInt(COUNTERS)));
+        default -> {
+          number++;
+          put(own.get(random.nextInt(KEYS_PER_WRITER)), number);
+        }
       }
     }
   }
@@ -142,6 +144,22 @@ final class Workload implements AutoCloseable {
   }
 
   private void increment(KeyRecord record) {
+    final KeyRecord.Seen floor = record.floor();
+    final long beginNs = System.nanoTime();
+    try {
+      final long counter = written.increment(record.key(), 1);
+      writes.ended(beginNs);
+      record.counted();
+      if (counter <= floor.value()) {
+        wentBack.incrementAndGet();
+        complain("an increment went back: key=" + record.key() + " " + floor + " to " + counter);
+      }
+    } catch (IndexException e) {
+      failed(record, e);
+    }
+  }
+
+  private void compareAndIncrement(KeyRecord record) {
     final KeyRecord.Seen floor = record.floor();
     long beginNs = System.nanoTime();
     try {

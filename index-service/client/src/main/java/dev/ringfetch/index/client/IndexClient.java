@@ -1,9 +1,16 @@
 package dev.ringfetch.index.client;
 
+import dev.ringfetch.index.v1.CreateIndexRequest;
+import dev.ringfetch.index.v1.DescribeRequest;
+import dev.ringfetch.index.v1.DescribeResponse;
+import dev.ringfetch.index.v1.DescribeServerRequest;
+import dev.ringfetch.index.v1.DescribeServerResponse;
 import dev.ringfetch.index.v1.DropIndexRequest;
 import dev.ringfetch.index.v1.DropIndexResponse;
+import dev.ringfetch.index.v1.Durability;
 import dev.ringfetch.index.v1.IndexAdminGrpc;
 import dev.ringfetch.index.v1.IndexDescription;
+import dev.ringfetch.index.v1.IndexGrpc;
 import dev.ringfetch.index.v1.IndexKind;
 import dev.ringfetch.index.v1.ListIndexesRequest;
 import dev.ringfetch.index.v1.ListIndexesResponse;
@@ -11,6 +18,7 @@ import io.grpc.ManagedChannel;
 import java.time.Duration;
 import java.util.List;
 import java.util.Map;
+import java.util.Optional;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.TimeUnit;
 
@@ -121,6 +129,50 @@ public final class IndexClient implements AutoCloseable {
             Call.reading(
                 IndexAdminGrpc.getListIndexesMethod(), ListIndexesRequest.getDefaultInstance()));
     return response.getIndexesList().stream().map(IndexDescription::getName).toList();
+  }
+
+  /**
+   * Creates an index, if there is none. Views create theirs at the first write, with the server's
+   * default of durability.
+   *
+   * @param durability what an answered write survives; {@link Durability#DURABILITY_UNSPECIFIED}
+   *     for the server's default.
+   * @return whether it was created. One that is there keeps its durability.
+   * @throws IndexException with ALREADY_EXISTS if it is of the other kind; with FAILED_PRECONDITION
+   *     if the server does not have this durability.
+   */
+  public boolean create(String name, IndexKind kind, Durability durability) {
+    return run(
+            new Subject(Operation.CREATE, checkName(name), null),
+            new Call<>(
+                IndexAdminGrpc.getCreateIndexMethod(),
+                CreateIndexRequest.newBuilder()
+                    .setIndex(name)
+                    .setKind(kind)
+                    .setDurability(durability)
+                    .build(),
+                true, // the second one finds it
+                null))
+        .getCreated();
+  }
+
+  /** Kind, durability, entries and memory of an index; empty if there is none. */
+  public Optional<IndexDescription> describe(String name) {
+    final DescribeResponse response =
+        run(
+            new Subject(Operation.DESCRIBE, checkName(name), null),
+            Call.reading(
+                IndexGrpc.getDescribeMethod(),
+                DescribeRequest.newBuilder().setIndex(name).build()));
+    return response.hasIndex() ? Optional.of(response.getIndex()) : Optional.empty();
+  }
+
+  /** The state of the server, its journal and its disk; in a cluster that of one of the nodes. */
+  public DescribeServerResponse describeServer() {
+    return run(
+        new Subject(Operation.DESCRIBE, "", null),
+        Call.reading(
+            IndexAdminGrpc.getDescribeServerMethod(), DescribeServerRequest.getDefaultInstance()));
   }
 
   /**

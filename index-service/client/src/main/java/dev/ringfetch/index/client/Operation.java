@@ -38,6 +38,10 @@ public enum Operation {
   DELETE_RANGE(true),
   /** A list of indexes. */
   LIST(false),
+  /** A creation of an index. */
+  CREATE(true),
+  /** A description of an index, or of the server. */
+  DESCRIBE(false),
   /** A removal of an index. */
   DROP(true);
 

@@ -42,6 +42,20 @@ public final class Range<K> {
         codec -> between(codec.encode(from), codec.encode(to).concat(ZERO)));
   }
 
+  /** Keys between two, both excluded. */
+  public static <K> Range<K> open(K from, K to) {
+    return new Range<>(
+        "(" + from + ", " + to + ")",
+        codec -> between(codec.encode(from).concat(ZERO), codec.encode(to)));
+  }
+
+  /** Keys from one, excluded, to another, included. */
+  public static <K> Range<K> openClosed(K from, K to) {
+    return new Range<>(
+        "(" + from + ", " + to + "]",
+        codec -> between(codec.encode(from).concat(ZERO), codec.encode(to).concat(ZERO)));
+  }
+
   /** A key and those after it. */
   public static <K> Range<K> atLeast(K from) {
     return new Range<>(

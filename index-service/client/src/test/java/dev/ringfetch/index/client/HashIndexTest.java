@@ -7,6 +7,9 @@ import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import com.google.protobuf.Timestamp;
+import dev.ringfetch.index.v1.Durability;
+import dev.ringfetch.index.v1.IndexDescription;
+import dev.ringfetch.index.v1.IndexKind;
 import dev.ringfetch.rpc.RingChannelBuilder;
 import io.grpc.ManagedChannel;
 import io.grpc.Status;
@@ -108,6 +111,29 @@ final class HashIndexTest {
     final CompareAndSetResult<String, Long> none = index.compareAndSet("b", version, 3L);
     assertFalse(none.applied());
     assertEquals(Optional.empty(), none.entry());
+  }
+
+  @Test
+  void indexesAreCreatedAndDescribed() {
+    assertEquals(Optional.empty(), client.describe("created"));
+    assertTrue(client.create("created", IndexKind.ORDERED, Durability.MEMORY));
+    assertFalse(client.create("created", IndexKind.ORDERED, Durability.DURABILITY_UNSPECIFIED));
+    client.ordered("created", Codec.string(), Codec.int64()).put("a", 1L);
+    final IndexDescription created = client.describe("created").orElseThrow();
+    assertEquals(IndexKind.ORDERED, created.getKind());
+    assertEquals(Durability.MEMORY, created.getDurability());
+    assertEquals(1, created.getEntries());
+    final IndexException other =
+        assertThrows(
+            IndexException.class,
+            () -> client.create("created", IndexKind.HASH, Durability.MEMORY));
+    assertEquals(Status.Code.ALREADY_EXISTS, other.code());
+    assertEquals(Operation.CREATE, other.operation());
+    final IndexException durable =
+        assertThrows(
+            IndexException.class, () -> client.create("durable", IndexKind.HASH, Durability.DISK));
+    assertEquals(Status.Code.FAILED_PRECONDITION, durable.code());
+    assertTrue(client.describeServer().getIncarnation() != 0);
   }
 
   @Test

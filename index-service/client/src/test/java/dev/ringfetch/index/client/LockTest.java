@@ -223,10 +223,10 @@ final class LockTest {
     final ManualThreads threads = new ManualThreads(null);
     try (IndexClient slow = server.builder(channel).threads(threads).build()) {
       final IndexLock lock = slow.lock("a").ttl(Duration.ofSeconds(10));
-      tried(lock).close();
       final LockHold hold = tried(lock);
+      assertEquals(2, threads.waiting(), "a renewal, and the look at the end");
       threads.advance(TimeUnit.MILLISECONDS.toNanos(3_334)); // renews
-      while (threads.waiting() < 2) { // the next renewal, and the look at the end
+      while (threads.waiting() < 2) { // it is answered: the next one waits
         Thread.sleep(1); // the test's timeout ends it
       }
       writes.fates = () -> Fate.SILENT;

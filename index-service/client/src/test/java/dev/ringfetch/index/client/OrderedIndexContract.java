@@ -102,6 +102,10 @@ abstract class OrderedIndexContract {
     fill(20);
     assertEquals(numbers(-3, 5), keys(index.scan(Range.closedOpen(-3L, 5L)).toList()));
     assertEquals(numbers(-3, 6), keys(index.scan(Range.closed(-3L, 5L)).toList()));
+    assertEquals(numbers(-2, 5), keys(index.scan(Range.open(-3L, 5L)).toList()));
+    assertEquals(numbers(-2, 6), keys(index.scan(Range.openClosed(-3L, 5L)).toList()));
+    assertEquals(List.of(), index.scan(Range.open(5L, 5L)).toList());
+    assertEquals(List.of(), index.scan(Range.openClosed(5L, 5L)).toList());
     assertEquals(numbers(17, 20), keys(index.scan(Range.atLeast(17L)).toList()));
     assertEquals(numbers(18, 20), keys(index.scan(Range.greaterThan(17L)).toList()));
     assertEquals(numbers(-20, -17), keys(index.scan(Range.lessThan(-17L)).toList()));

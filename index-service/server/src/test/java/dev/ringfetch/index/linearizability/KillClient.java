@@ -9,6 +9,7 @@ import dev.ringfetch.index.v1.DeleteRangeRequest;
 import dev.ringfetch.index.v1.DeleteRangeResponse;
 import dev.ringfetch.index.v1.DeleteRequest;
 import dev.ringfetch.index.v1.DeleteResponse;
+import dev.ringfetch.index.v1.Durability;
 import dev.ringfetch.index.v1.Entry;
 import dev.ringfetch.index.v1.GetRequest;
 import dev.ringfetch.index.v1.GetResponse;
@@ -19,6 +20,8 @@ import dev.ringfetch.index.v1.PutEntry;
 import dev.ringfetch.index.v1.PutOutcome;
 import dev.ringfetch.index.v1.PutRequest;
 import dev.ringfetch.index.v1.PutResponse;
+import dev.ringfetch.index.v1.UpdateRequest;
+import dev.ringfetch.index.v1.UpdateResponse;
 import java.util.List;
 import java.util.Random;
 import java.util.concurrent.TimeUnit;
@@ -77,11 +80,18 @@ final class KillClient {
   }
 
   private void operate(int key) throws InterruptedException {
-    switch (random.nextInt(12)) {
+    switch (random.nextInt(14)) {
       case 0, 1, 2, 3 -> get(key);
       case 4, 5 -> put(key);
       case 6 -> batchPut(key);
       case 7 -> delete(key);
+      case 12, 13 -> {
+        if (index.durability() == Durability.DISK) {
+          increment();
+        } else {
+          get(key);
+        }
+      }
       case 8 -> {
         if (index.kind() == IndexKind.ORDERED) {
           deleteRange(key);
@@ -242,6 +252,17 @@ final class KillClient {
           Call.removal(0),
           response == null ? Answer.OPEN : new Answer(false, 0, 0, response.getIncarnation()));
     }
+  }
+
+  private void increment() throws InterruptedException {
+    final long floor = index.counter().floor();
+    final UpdateRequest.Builder request =
+        UpdateRequest.newBuilder().setIndex(index.name()).setKey(KillCounter.KEY);
+    request.getIncrementBuilder().setDelta(1);
+    final UpdateResponse response =
+        calls.write(
+            index, IndexGrpc.getUpdateMethod(), number -> request.setNumber(number).build(), 1);
+    index.counter().answered(floor, response.getCounter());
   }
 
   private void compareAndSet(int key) throws InterruptedException {

@@ -31,6 +31,7 @@ final class KillCounts {
 
   // Of the thread that kills.
   int kills;
+  long counted;
   int killsInSnapshots;
   int killsInStarts;
   int startsFromSnapshots;
@@ -45,7 +46,7 @@ final class KillCounts {
             + "answered writes: memory=%d interval=%d (lost within the interval: %d) disk=%d%n"
             + "repeated=%d answered-from-outcomes=%d carried-out-by-the-repetition=%d"
             + " gone-with-memory=%d%n"
-            + "snapshots=%d ranges-removed=%d entries-ended=%d%n"
+            + "snapshots=%d ranges-removed=%d entries-ended=%d increments-counted=%d%n"
             + "checked: operations=%d keys=%d entries-compared-after-starts=%d",
         kills,
         killsInSnapshots,
@@ -64,6 +65,7 @@ final class KillCounts {
         snapshots.get(),
         rangesRemoved.get(),
         expired.get(),
+        counted,
         operations.get(),
         keysChecked.get(),
         entriesCompared.get());

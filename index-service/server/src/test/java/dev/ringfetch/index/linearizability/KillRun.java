@@ -2,6 +2,7 @@ package dev.ringfetch.index.linearizability;
 
 import com.google.protobuf.ByteString;
 import dev.ringfetch.index.ServerProcess;
+import dev.ringfetch.index.layout.CounterDescriptor;
 import dev.ringfetch.index.linearizability.KillEpoch.Seen;
 import dev.ringfetch.index.v1.BatchGetRequest;
 import dev.ringfetch.index.v1.BatchGetResponse;
@@ -133,6 +134,15 @@ final class KillRun implements AutoCloseable {
       check.get();
     }
     compare();
+    for (final KilledIndex index : indexes) {
+      if (index.durability() == Durability.DISK) {
+        final Entry counter = read(index, List.of(KillCounter.KEY)).get(0).getEntry();
+        counts.counted +=
+            counter.getVersion() == 0
+                ? index.counter().check(0)
+                : index.counter().check(CounterDescriptor.number(counter.getValue()));
+      }
+    }
     return counts;
   }
 

@@ -18,6 +18,7 @@ final class KilledIndex {
   private final Durability durability;
   private final Map<Integer, Long> incarnations = new ConcurrentSkipListMap<>(); // by life
   private final Map<Integer, Long> skips = new ConcurrentSkipListMap<>(); // by life
+  private final KillCounter counter = new KillCounter();
   private volatile long incarnation;
 
   KilledIndex(String name, IndexKind kind, Durability durability) {
@@ -36,6 +37,11 @@ final class KilledIndex {
 
   Durability durability() {
     return durability;
+  }
+
+  /** What clients have counted; of an index with durability DISK alone. */
+  KillCounter counter() {
+    return counter;
   }
 
   /** The incarnation in the present life. */
