@@ -24,6 +24,7 @@ import io.grpc.StatusRuntimeException;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
 import java.util.function.Predicate;
 import org.junit.jupiter.api.AfterEach;
@@ -104,6 +105,35 @@ final class ClusterTest {
 
       assertEquals(111, ages.scan(Range.prefix("k1")).snapshot().stream().count());
       assertEquals(111, ages.deleteRange(Range.prefix("k1")));
+    }
+  }
+
+  @Test
+  void locksAndCountersOutliveTheirLeader() throws Exception {
+    start(3);
+    try (IndexClient client = connect();
+        IndexClient other = connect()) {
+      final IndexLock lock = client.lock("a").ttl(Duration.ofSeconds(4));
+      final LockHold hold = lock.acquire(Duration.ZERO).orElseThrow();
+      final HashIndex<String, Long> counts =
+          client.hash(IndexLock.INDEX, Codec.string(), Codec.int64()); // of the same leader
+      assertEquals(1, counts.increment("n", 1));
+      final CompletableFuture<LockHold> waiting =
+          CompletableFuture.supplyAsync(
+              () -> other.lock("a").acquire(Duration.ofMinutes(1)).orElseThrow());
+      final ClusterMember first = leader(IndexLock.INDEX);
+      await(ClusterMember.isWhole(3), first);
+      members.remove(first);
+      first.close();
+      assertEquals(2, counts.increment("n", 1));
+      Thread.sleep(6_000); // longer than its time to live
+      assertTrue(hold.isHeld(), "it was renewed at the next leader");
+      assertTrue(!waiting.isDone(), "another one has it, too");
+      hold.close();
+      try (LockHold next = waiting.get(60, TimeUnit.SECONDS)) {
+        assertTrue(next.fence() > hold.fence());
+      }
+      assertEquals(3, counts.increment("n", 1));
     }
   }
 
