@@ -8,6 +8,7 @@ module dev.ringfetch.rpc {
   requires transitive com.google.protobuf;
   requires transitive io.grpc;
   requires static com.google.errorprone.annotations; // in annotations of gRPC
+  requires static jdk.jfr;
   requires static micrometer.core;
   requires static org.jspecify;
   requires io.grpc.stub;

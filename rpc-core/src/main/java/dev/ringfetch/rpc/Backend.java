@@ -140,6 +140,12 @@ final class Backend {
         address(), grpc, nextTransport(), sessions.callCount(), grpcCalls.sum());
   }
 
+  /** Its addresses, or the target of the channel that has one backend. */
+  @Override
+  public String toString() {
+    return address();
+  }
+
   private String address() {
     return subchannel == null
         ? context.target()

@@ -3,6 +3,7 @@ package dev.ringfetch.rpc;
 import com.google.errorprone.annotations.concurrent.GuardedBy;
 import dev.ringfetch.call.ClientConnection;
 import dev.ringfetch.counters.Counter;
+import dev.ringfetch.flight.FlightEvents;
 import dev.ringfetch.session.ClientSession;
 import io.grpc.Context;
 import io.grpc.Status;
@@ -427,6 +428,7 @@ final class BackendSessions {
   /** Logs; called outside the lock, because a log handler may do anything. */
   private void log(System.Logger.Level level, String reason) {
     if (reason != null && !left) {
+      FlightEvents.fellBack(backend, reason);
       channel.log(level, reason);
     }
   }
@@ -488,6 +490,7 @@ final class BackendSessions {
     if (unwanted) {
       session.drain();
     }
+    FlightEvents.opened(FlightEvents.Side.CLIENT, backend, made.fabric());
   }
 
   /**
@@ -557,10 +560,13 @@ final class BackendSessions {
     String news = null;
     System.Logger.Level level = System.Logger.Level.INFO;
     final boolean last;
+    final boolean known;
+    final long calls = session.count(Counter.SESSION_CALLS);
     synchronized (this) {
       successful.opened = session;
-      if (sessions.remove(session)) {
-        endedCalls += session.count(Counter.SESSION_CALLS);
+      known = sessions.remove(session);
+      if (known) {
+        endedCalls += calls;
       }
       last = isLeaving();
       if (connection != null && connection.session() == session) {
@@ -588,5 +594,8 @@ final class BackendSessions {
       successful.stream.close();
     }
     terminateIfIdle();
+    if (known) {
+      FlightEvents.ended(FlightEvents.Side.CLIENT, backend, reason, calls);
+    }
   }
 }

@@ -5,6 +5,7 @@ import dev.ringfetch.call.CallAcceptor;
 import dev.ringfetch.call.Peer;
 import dev.ringfetch.call.ServerCallContext;
 import dev.ringfetch.counters.Counter;
+import dev.ringfetch.flight.FlightEvents;
 import dev.ringfetch.protocol.OpenRequest;
 import dev.ringfetch.protocol.OpenResponse;
 import dev.ringfetch.session.ServerSession;
@@ -201,6 +202,7 @@ final class SessionEndpoint {
     private ConnectionRules.Watch watch; // null before there is a session
     private Peer peer;
     private Object host;
+    private String fabric; // of the session that is on offer
     private Future<?> turn; // of a client that has to wait for it
     private boolean ended;
     private boolean silent; // has not said hello
@@ -250,7 +252,8 @@ final class SessionEndpoint {
     /**
      * Creates the acceptor of a session's calls, with the identity of the connection that opens it.
      */
-    private CallAcceptor acceptor(String fabric) {
+    private CallAcceptor acceptor(String offered) {
+      fabric = offered;
       return new CallAcceptor(
           calls,
           callContext,
@@ -416,6 +419,11 @@ final class SessionEndpoint {
       } else if (draining) {
         session.drain();
       }
+      FlightEvents.opened(FlightEvents.Side.SERVER, client(), fabric);
+    }
+
+    private Object client() {
+      return peer.attributes().get(Grpc.TRANSPORT_ATTR_REMOTE_ADDR);
     }
 
     @Override
@@ -433,6 +441,8 @@ final class SessionEndpoint {
       } else {
         forget(session);
       }
+      FlightEvents.ended(
+          FlightEvents.Side.SERVER, client(), reason, session.count(Counter.SESSION_CALLS));
     }
 
     private void forget(ServerSession session) {

@@ -52,6 +52,7 @@ final class LayeringTest {
   private static final String SHM = "dev.ringfetch.fabric.shm";
   private static final String TIMER = "dev.ringfetch.timer";
   private static final String COUNTERS = "dev.ringfetch.counters";
+  private static final String FLIGHT = "dev.ringfetch.flight";
   private static final String MICROMETER = "dev.ringfetch.micrometer";
 
   /** The messages of the handshake. */
@@ -82,7 +83,7 @@ final class LayeringTest {
   static final ArchRule rpcUsesWhatIsBelow =
       usesOnly(
           RPC, CALL, HANDSHAKE, SESSION, REMOTE, BULK, POLLER, OWNER, RING, FABRIC, COUNTERS,
-          PROTOCOL, TIMER);
+          FLIGHT, PROTOCOL, TIMER);
 
   @ArchTest
   static final ArchRule callUsesWhatIsBelow =
@@ -111,7 +112,8 @@ final class LayeringTest {
   @ArchTest static final ArchRule bulkUsesTheFabric = usesOnly(BULK, OWNER, FABRIC, COUNTERS);
 
   @ArchTest
-  static final ArchRule pollerUsesTheFabric = usesOnly(POLLER, OWNER, FABRIC, COUNTERS, TIMER);
+  static final ArchRule pollerUsesTheFabric =
+      usesOnly(POLLER, OWNER, FABRIC, COUNTERS, FLIGHT, TIMER);
 
   @ArchTest static final ArchRule theOwnersMarkUsesNoneOfOurs = usesOnly(OWNER);
 
@@ -144,6 +146,18 @@ final class LayeringTest {
   @ArchTest static final ArchRule theTimerUsesNoneOfOurs = usesOnly(TIMER);
 
   @ArchTest static final ArchRule countersUseNoneOfOurs = usesOnly(COUNTERS);
+
+  @ArchTest static final ArchRule eventsUseNoneOfOurs = usesOnly(FLIGHT);
+
+  @ArchTest
+  static final ArchRule theFlightRecorderIsKnownToEventsOnly =
+      noClasses()
+          .that()
+          .resideOutsideOfPackage(FLIGHT)
+          .should()
+          .dependOnClassesThat()
+          .resideInAPackage("jdk.jfr..")
+          .because("a Java may lack that module");
 
   @ArchTest static final ArchRule theBinderUsesCounters = usesOnly(MICROMETER, COUNTERS);
 

@@ -1,5 +1,6 @@
 package dev.ringfetch.session.poller;
 
+import dev.ringfetch.flight.FlightEvents;
 import dev.ringfetch.timer.DaemonThreads;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicReference;
@@ -165,6 +166,7 @@ final class BackupThread {
     looking = false; // and no lease is given before another backup thread is there
     thread.set(null);
     patience.taken();
+    FlightEvents.tookOver(host.name());
     return true;
   }
 

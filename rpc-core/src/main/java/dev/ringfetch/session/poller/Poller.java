@@ -5,6 +5,7 @@ import dev.ringfetch.counters.Counters;
 import dev.ringfetch.counters.Kind;
 import dev.ringfetch.counters.Tally;
 import dev.ringfetch.fabric.Doorbell;
+import dev.ringfetch.flight.FlightEvents;
 import java.io.IOException;
 import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.atomic.AtomicInteger;
@@ -526,7 +527,9 @@ public final class Poller implements Runnable, AutoCloseable {
         spin.missed();
       }
       slept = true;
+      final Object event = FlightEvents.beginSleep();
       countEvents(doorbell.await(timeoutNs));
+      FlightEvents.endSleep(event);
       tally.add(Counter.POLLER_WAKEUPS, 1);
     }
     endSleep();

@@ -1,0 +1,2 @@
+/** Events of Ringfetch for Java Flight Recorder. */
+package dev.ringfetch.flight;
