@@ -143,6 +143,22 @@ public final class GroupRecovery {
     }
   }
 
+  /**
+   * All records have come.
+   *
+   * @throws GroupStoreException if the store cannot have them: they count no more
+   */
+  void recovered() throws GroupStoreException {
+    if (store != null && !isGivenUp) {
+      try {
+        store.recovered();
+      } catch (GroupStoreException e) {
+        discard();
+        throw e;
+      }
+    }
+  }
+
   /** Whether the journal ends before the mark up to which the snapshot has all. */
   boolean lacksMark() {
     return awaited != 0;
@@ -258,9 +274,7 @@ public final class GroupRecovery {
       store.restore(record);
       return;
     }
-    final byte[] bytes = new byte[RecordDescriptor.aligned(record.length())];
-    record.copyTo(bytes, 0);
-    log.add(bytes, 0, bytes.length);
+    log.add(record);
     if (log.end() <= committed) {
       apply();
     }

@@ -8,7 +8,7 @@ import dev.ringfetch.index.v1.GroupState;
  *
  * <p>While the replica is a member, it applies records to the store. While it leads, the writers of
  * the partitions do, and append to the {@link GroupLog}. The replica's owner calls all methods, and
- * none of them waits.
+ * none of them waits but {@link #recovered}.
  */
 public interface GroupStore {
   /** Creates the store of a group. */
@@ -35,6 +35,14 @@ public interface GroupStore {
 
   /** Takes a record of a snapshot, as {@link #apply}. */
   void restore(JournalRecord record) throws GroupStoreException;
+
+  /**
+   * Waits until all records that an earlier process has left are carried out, before the store's
+   * replica begins.
+   *
+   * @throws GroupStoreException as {@link #apply}
+   */
+  default void recovered() throws GroupStoreException {}
 
   /**
    * Begins to serve: all records of the log are applied or are applied by the writers, which append

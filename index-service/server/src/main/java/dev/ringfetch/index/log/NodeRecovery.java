@@ -78,6 +78,13 @@ public final class NodeRecovery implements RecordSink {
             "the journal ends before what its snapshot has of a group: group=" + group.group());
       }
     }
+    for (final GroupRecovery group : groups.values()) {
+      try {
+        group.recovered();
+      } catch (GroupStoreException e) {
+        giveUp(e, "the end of the journal");
+      }
+    }
   }
 
   private static void check(JournalRecord record, Supplier<String> place) throws IOException {
@@ -108,13 +115,17 @@ public final class NodeRecovery implements RecordSink {
         group.onRecord(record);
       }
     } catch (GroupStoreException e) {
-      final String text = e.getMessage() + ": " + place.get();
       if (!group.isDefined()) {
-        throw new IOException(text, e);
+        throw new IOException(e.getMessage() + ": " + place.get(), e);
       }
-      errors.onError( // other groups go on
-          new GroupStoreException("the group's records here count no more: " + text, e));
+      giveUp(e, place.get());
     }
+  }
+
+  private void giveUp(GroupStoreException e, String place) {
+    errors.onError( // other groups go on
+        new GroupStoreException(
+            "the group's records here count no more: " + e.getMessage() + ": " + place, e));
   }
 
   /** Hands over all groups of which there is something, and keeps none. */

@@ -79,6 +79,14 @@ public final class RecordLog {
     added(chunk, length, 1);
   }
 
+  /** Appends a copy of a record. */
+  public void add(JournalRecord record) {
+    final int length = RecordDescriptor.aligned(record.length());
+    final Chunk chunk = room(length);
+    record.copyTo(chunk.bytes, chunk.used);
+    added(chunk, length, 1);
+  }
+
   /**
    * Appends records, each aligned, but for the first ones.
    *

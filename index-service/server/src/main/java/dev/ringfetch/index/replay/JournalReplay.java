@@ -23,14 +23,12 @@ import dev.ringfetch.index.store.StoredIndex;
 import dev.ringfetch.index.v1.IndexKind;
 import java.io.IOException;
 import java.util.ArrayList;
-import java.util.Arrays;
 import java.util.Collection;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.TreeMap;
 import java.util.concurrent.ConcurrentHashMap;
-import java.util.concurrent.Executor;
 import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 
@@ -47,12 +45,7 @@ public final class JournalReplay implements RecordSink {
   private final StoreMemory memory;
   private final OutcomeBudget budget;
 
-  /** The ways into stores: those of partitions of hash indexes, and of all in a snapshot. */
-  private final ReplayLane[] inOrder;
-
-  /** The same of ordered indexes, whose records come in no order. */
-  private final ReplayLane[] byKeys;
-
+  private @Nullable ReplayLanes lanes; // null: each record is carried out at once
   private final Map<Long, RecoveredIndex> indexes = new TreeMap<>();
 
   /** Concurrent, as walks over it go on while clients come and go. */
@@ -80,32 +73,29 @@ public final class JournalReplay implements RecordSink {
 
   /** Creates a replay that gets no record. */
   public static JournalReplay ofNothing() {
-    return new JournalReplay(null, null, Runnable::run, 0);
+    return new JournalReplay(null, null, null);
   }
 
   /** Creates a replay that carries out each record at once, on the calling thread. */
   public static JournalReplay atOnce(StoreMemory memory, OutcomeBudget budget) {
-    return new JournalReplay(memory, budget, Runnable::run, 0);
+    return new JournalReplay(memory, budget, null);
   }
 
   /** Creates a replay on the calling thread alone. */
   public JournalReplay(StoreMemory memory, OutcomeBudget budget) {
-    this(memory, budget, Runnable::run, 1);
+    this(memory, budget, new ReplayLanes(Runnable::run, 1));
   }
 
   /**
    * Creates a replay.
    *
-   * @param executor changes stores, beside the calling thread
-   * @param lanes partitions that are changed beside each other; 0: none waits for another record
+   * @param lanes through which records get into stores; if they are closed, or null, each record is
+   *     carried out at once
    */
-  public JournalReplay(StoreMemory memory, OutcomeBudget budget, Executor executor, int lanes) {
+  public JournalReplay(StoreMemory memory, OutcomeBudget budget, @Nullable ReplayLanes lanes) {
     this.memory = memory;
     this.budget = budget;
-    inOrder = new ReplayLane[lanes];
-    byKeys = new ReplayLane[lanes];
-    Arrays.setAll(inOrder, i -> new ReplayLane(executor, false));
-    Arrays.setAll(byKeys, i -> new ReplayLane(executor, true));
+    this.lanes = lanes == null || !lanes.isOpen() ? null : lanes;
   }
 
   /** The clients that there are after the last record. */
@@ -164,23 +154,35 @@ public final class JournalReplay implements RecordSink {
     }
   }
 
+  /** Waits until all records are carried out, and carries out each later one at once. */
+  public void endLanes() throws IOException {
+    onEnd();
+    lanes = null;
+  }
+
   private void drain() throws IOException {
-    for (int i = 0; i < inOrder.length; i++) {
-      inOrder[i].drain();
-      byKeys[i].drain();
+    if (lanes != null) {
+      lanes.drain();
+      for (final RecoveredIndex index : indexes.values()) {
+        for (int i = 0; i < index.index().partitions(); i++) {
+          lanes.check(index.index().partition(i));
+        }
+      }
     }
   }
 
-  /**
-   * Adds a record to the one of some lanes that has all of its partition; without, carries it out.
-   */
-  private static void add(ReplayLane[] lanes, EntryStore store, JournalRecord record)
-      throws IOException {
-    if (lanes.length == 0) {
+  /** Waits until nothing changes the stores any more, whatever has failed. */
+  public void settle() throws IOException {
+    if (lanes != null) {
+      lanes.drain();
+    }
+  }
+
+  private void add(EntryStore store, JournalRecord record, boolean sorts) throws IOException {
+    if (lanes == null) {
       EntryReplay.apply(store, record);
     } else {
-      lanes[(int) Math.floorMod(record.index() + record.partition(), (long) lanes.length)].add(
-          store, record);
+      lanes.add(store, record, sorts);
     }
   }
 
@@ -222,7 +224,7 @@ public final class JournalReplay implements RecordSink {
         if (store == null) {
           throw new IOException("not an entry that can be: " + place.get() + " " + record);
         }
-        add(inOrder, store, record);
+        add(store, record, false);
       }
       case RecordDescriptor.OUTCOME -> {
         final OutcomeKind kind = OutcomeDescriptor.kind(record.value());
@@ -379,8 +381,7 @@ public final class JournalReplay implements RecordSink {
       index.keep(partition, client, record.request(), outcome(record));
     }
     if (!isOutcome(record)) {
-      final boolean isOrdered = index.index() instanceof OrderedIndex;
-      add(isOrdered ? byKeys : inOrder, store, record);
+      add(store, record, index.index() instanceof OrderedIndex);
     }
   }
 

@@ -3,8 +3,11 @@ package dev.ringfetch.index.replay;
 import dev.ringfetch.index.journal.JournalRecord;
 import dev.ringfetch.index.journal.RecordDescriptor;
 import dev.ringfetch.index.store.EntryStore;
+import dev.ringfetch.index.store.StoreDamagedException;
+import dev.ringfetch.index.store.StoreFullException;
 import java.io.IOException;
 import java.util.Arrays;
+import java.util.Map;
 
 /**
  * Copies of records that change entries, with the stores that they change, which are carried out
@@ -66,14 +69,24 @@ final class ReplayChunk {
     return length >= (sorts ? SORTED_LENGTH : LENGTH);
   }
 
-  /** Carries all records out, and forgets them. */
-  void apply() throws IOException {
+  /**
+   * Carries all records out, and forgets them.
+   *
+   * @param failures of stores, which take no more records; gets more of them
+   */
+  void apply(Map<EntryStore, Exception> failures) {
     final JournalRecord record = new JournalRecord();
     final int[] order = sorts ? sorted() : null;
     for (int i = 0; i < count; i++) {
       final int number = order == null ? i : order[i];
       view(record, number);
-      EntryReplay.apply(stores[number], record);
+      if (failures.isEmpty() || !failures.containsKey(stores[number])) {
+        try {
+          EntryReplay.apply(stores[number], record);
+        } catch (IOException | StoreFullException | StoreDamagedException e) {
+          failures.put(stores[number], e);
+        }
+      }
     }
     Arrays.fill(stores, 0, count, null);
     count = 0;

@@ -3,6 +3,7 @@ package dev.ringfetch.index.replay;
 import dev.ringfetch.index.journal.JournalRecord;
 import dev.ringfetch.index.store.EntryStore;
 import java.io.IOException;
+import java.util.Map;
 import java.util.concurrent.Executor;
 import org.jspecify.annotations.Nullable;
 
@@ -14,6 +15,7 @@ import org.jspecify.annotations.Nullable;
  */
 final class ReplayLane {
   private final Executor executor;
+  private final Map<EntryStore, Exception> failures;
   private ReplayChunk filling;
   private ReplayChunk other;
   private @Nullable ParallelStep step; // carries the other chunk out; null: nothing does
@@ -22,8 +24,10 @@ final class ReplayLane {
    * Creates a lane without records.
    *
    * @param sorts whether the records of a chunk are carried out by keys
+   * @param failures gets those of stores, by store
    */
-  ReplayLane(Executor executor, boolean sorts) {
+  ReplayLane(Executor executor, boolean sorts, Map<EntryStore, Exception> failures) {
+    this.failures = failures;
     this.executor = executor;
     filling = new ReplayChunk(sorts);
     other = new ReplayChunk(sorts);
@@ -42,7 +46,7 @@ final class ReplayLane {
     final ReplayChunk full = filling;
     filling = other;
     other = full;
-    step = new ParallelStep(executor, full::apply);
+    step = new ParallelStep(executor, () -> full.apply(failures));
   }
 
   private void await() throws IOException {

@@ -25,6 +25,7 @@ import dev.ringfetch.index.peers.FabricMemory;
 import dev.ringfetch.index.peers.GrpcPeers;
 import dev.ringfetch.index.peers.PeerListener;
 import dev.ringfetch.index.peers.PeerProcesses;
+import dev.ringfetch.index.replay.ReplayLanes;
 import dev.ringfetch.index.replication.HandOver;
 import dev.ringfetch.index.replication.OrderlyStop;
 import dev.ringfetch.index.replication.ReplicaSnapshots;
@@ -84,7 +85,6 @@ public final class ClusterNode implements ClusterMembership {
 
   private static final int LOOK_YIELDS = 100;
   private static final long LOOK_PARK_NS = TimeUnit.MICROSECONDS.toNanos(20);
-
   private static final long CLOSE_MILLIS = 5_000;
 
   /** How long the node's thread may stand in a step before an end goes on without it. */
@@ -94,6 +94,7 @@ public final class ClusterNode implements ClusterMembership {
   private final Coordinator coordinator;
   private final Node self; // without an address
   private final GrpcPeers peers;
+  private final ReplayLanes lanes = new ReplayLanes(); // for the recovery
   private final NodeRecovery recovery;
   private final Replicas.Context context = new Replicas.Context();
   private final Replicas replicas;
@@ -194,11 +195,11 @@ public final class ClusterNode implements ClusterMembership {
   }
 
   private GroupStore store(GroupState group) {
-    final long number = group.getGroup();
     return new ReplicatedIndex(
         indexes,
-        told -> leadership.confirm(number, told),
-        grant -> leadership.describeGates(number, grant));
+        told -> leadership.confirm(group.getGroup(), told),
+        grant -> leadership.describeGates(group.getGroup(), grant),
+        lanes);
   }
 
   private static void onError(Throwable failure) {
@@ -280,6 +281,7 @@ public final class ClusterNode implements ClusterMembership {
     if (path == null) {
       choosePath();
     }
+    lanes.close();
     recovery.takeGroups().forEach(replicas::recover);
     readStops();
     if (indexes.memory().journal() != null) {
@@ -469,6 +471,7 @@ public final class ClusterNode implements ClusterMembership {
     if (thread.getState() == Thread.State.NEW) { // else it does so itself, after its last step
       endCalls();
     }
+    lanes.close(); // the recovery may have failed
     replicas.close();
     peers.close();
     if (memory != null) {

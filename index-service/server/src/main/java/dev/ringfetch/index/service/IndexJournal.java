@@ -22,7 +22,7 @@ import dev.ringfetch.index.outcome.OutcomeBudget;
 import dev.ringfetch.index.partition.CommitLog;
 import dev.ringfetch.index.replay.JournalReplay;
 import dev.ringfetch.index.replay.RecoveredIndex;
-import dev.ringfetch.index.replay.ReplayThreads;
+import dev.ringfetch.index.replay.ReplayLanes;
 import dev.ringfetch.index.snapshot.IndexSnapshots;
 import dev.ringfetch.index.store.StoreMemory;
 import dev.ringfetch.index.v1.JournalDescription;
@@ -91,9 +91,8 @@ final class IndexJournal implements ClientLog, AutoCloseable {
   static IndexJournal open(
       DataDirectory data, StoreMemory memory, OutcomeBudget outcomes, Options options)
       throws IOException {
-    try (ReplayThreads threads = new ReplayThreads()) {
-      final JournalReplay replay =
-          new JournalReplay(memory, outcomes, threads.executor(), threads.count());
+    try (ReplayLanes lanes = new ReplayLanes()) {
+      final JournalReplay replay = new JournalReplay(memory, outcomes, lanes);
       return open(data, replay, replay, options);
     }
   }

@@ -52,7 +52,7 @@ public final class Rehearsal {
                   .stores(
                       group ->
                           new ReplicatedIndex(
-                              indexes, told -> told.onConfirmed(true), grant -> {})))) {
+                              indexes, told -> told.onConfirmed(true), grant -> {}, null)))) {
         coordinator.create(group(), (result, state) -> {});
         for (int i = 0; i < MOST_STEPS && indexes.find(NAME) == null; i++) {
           replicas.work();

@@ -14,12 +14,14 @@ import dev.ringfetch.index.outcome.ClientLog;
 import dev.ringfetch.index.outcome.ClientRegistry;
 import dev.ringfetch.index.replay.JournalReplay;
 import dev.ringfetch.index.replay.RecoveredIndex;
+import dev.ringfetch.index.replay.ReplayLanes;
 import dev.ringfetch.index.snapshot.LeaderSnapshot;
 import dev.ringfetch.index.snapshot.MemberSnapshot;
 import dev.ringfetch.index.store.StoreFullException;
 import dev.ringfetch.index.v1.GroupState;
 import dev.ringfetch.index.watch.ChangeRing;
 import java.io.IOException;
+import java.io.UncheckedIOException;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.Executor;
 import java.util.concurrent.RejectedExecutionException;
@@ -35,6 +37,7 @@ final class ReplicatedIndex implements GroupStore {
   private final Indexes indexes;
   private final Leadership.Barrier barrier;
   private final Leadership.Gates gates;
+  private final @Nullable ReplayLanes lanes;
   private JournalReplay replay;
   private @Nullable RecoveredIndex recovered; // null: given up, or served
   private @Nullable ServedIndex served; // null while this node does not lead
@@ -48,8 +51,14 @@ final class ReplicatedIndex implements GroupStore {
    *
    * @param barrier of the replica
    * @param gates of the group's members
+   * @param lanes open while the node reads its journal; null: it has none
    */
-  ReplicatedIndex(Indexes indexes, Leadership.Barrier barrier, Leadership.Gates gates) {
+  ReplicatedIndex(
+      Indexes indexes,
+      Leadership.Barrier barrier,
+      Leadership.Gates gates,
+      @Nullable ReplayLanes lanes) {
+    this.lanes = lanes;
     this.indexes = indexes;
     this.barrier = barrier;
     this.gates = gates;
@@ -65,7 +74,7 @@ final class ReplicatedIndex implements GroupStore {
     group = state.getGroup();
     name = state.getIndex();
     final IndexMemory memory = indexes.memory();
-    replay = JournalReplay.atOnce(memory.store(), memory.outcomes());
+    replay = new JournalReplay(memory.store(), memory.outcomes(), lanes);
     try {
       recovered = replay.create(new CatalogEntry(group, name, definition));
       rings = new ChangeRing[recovered.index().partitions()];
@@ -75,11 +84,12 @@ final class ReplicatedIndex implements GroupStore {
   }
 
   private void giveUp() {
-    replay = null;
     if (recovered != null) {
+      settle();
       recovered.drop();
       recovered = null;
     }
+    replay = null;
     if (rings != null) {
       for (final ChangeRing ring : rings) {
         if (ring != null) {
@@ -87,6 +97,24 @@ final class ReplicatedIndex implements GroupStore {
         }
       }
       rings = null;
+    }
+  }
+
+  /** Waits until nothing changes the store any more. */
+  private void settle() {
+    try {
+      replay.settle();
+    } catch (IOException e) { // of no store
+      throw new UncheckedIOException(e);
+    }
+  }
+
+  @Override
+  public void recovered() throws GroupStoreException {
+    try {
+      replay.endLanes();
+    } catch (IOException e) {
+      throw new GroupStoreException(e.getMessage(), e);
     }
   }
 

@@ -84,7 +84,9 @@ class ReplayLaneTest {
     write(kind);
     final JournalReplay replay =
         new JournalReplay(
-            memory(), new OutcomeBudget(OutcomeBudget.SLOTS_DEFAULT), executor, lanes);
+            memory(),
+            new OutcomeBudget(OutcomeBudget.SLOTS_DEFAULT),
+            new ReplayLanes(executor, lanes));
     open(replay).close();
     final EntryStore store = replay.indexes().iterator().next().index().partition(0);
     assertEquals(expected.size(), store.count(), "seed=" + SEED);

@@ -2,6 +2,8 @@ package dev.ringfetch.index.replication;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertFalse;
+import static org.junit.jupiter.api.Assertions.assertNotNull;
+import static org.junit.jupiter.api.Assertions.assertNull;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import com.google.protobuf.ByteString;
@@ -12,12 +14,15 @@ import dev.ringfetch.index.journal.RecordDescriptor;
 import dev.ringfetch.index.log.GroupDisk;
 import dev.ringfetch.index.log.GroupLog;
 import dev.ringfetch.index.log.GroupRecovery;
+import dev.ringfetch.index.log.GroupSnapshot;
 import dev.ringfetch.index.partition.CommitLog;
 import dev.ringfetch.index.partition.Write;
 import dev.ringfetch.index.v1.Configuration;
 import dev.ringfetch.index.v1.Durability;
+import dev.ringfetch.index.v1.EpochBegin;
 import dev.ringfetch.index.v1.GroupState;
 import dev.ringfetch.index.v1.IndexKind;
+import dev.ringfetch.index.v1.LeaderMessage;
 import dev.ringfetch.index.v1.Member;
 import dev.ringfetch.index.v1.MemberMessage;
 import dev.ringfetch.index.v1.Node;
@@ -33,6 +38,7 @@ final class IntervalLeaderTest extends EmptyStore implements IdlePeers, GroupDis
 
   private final List<byte[]> records = new ArrayList<>();
   private final List<Throwable> errors = new ArrayList<>();
+  private final List<LeaderMessage> sent = new ArrayList<>();
   private int base; // records that were there as the process began
   private int durable;
   private int urgent; // records up to the last one that is
@@ -42,6 +48,7 @@ final class IntervalLeaderTest extends EmptyStore implements IdlePeers, GroupDis
   private Replica replica;
   private GroupLog log;
   private CommitLog partition;
+  private int replicas = 1;
   private int version;
   private long incarnation;
   private long applied; // LSN
@@ -88,7 +95,8 @@ final class IntervalLeaderTest extends EmptyStore implements IdlePeers, GroupDis
   private GroupState.Builder state() {
     return GroupState.newBuilder()
         .setGroup(GROUP)
-        .setReplicas(1)
+        .setReplicas(replicas)
+        .addBegins(EpochBegin.newBuilder().setEpoch(7))
         .setVersion(++version)
         .setDefinition(
             SimulatedDefinition.of(
@@ -165,6 +173,48 @@ final class IntervalLeaderTest extends EmptyStore implements IdlePeers, GroupDis
     replica.onAnswer(8, obeys.toBuilder().setReceived(1).build());
     assertEquals(1, partition.committed());
     assertTrue(durable < records.size());
+  }
+
+  /** Its store could not go back. */
+  @Test
+  void aNodeThatHasCarriedOutLostRecordsGetsASnapshot() {
+    replicas = 2;
+    start(null);
+    lead(7);
+    final Node other = Node.newBuilder().setId(8).setIncarnation(1).setDisk(true).build();
+    replica.onNodes(() -> Map.of(8L, other));
+    replica.onConnected(8);
+    final MemberMessage.Builder has =
+        MemberMessage.newBuilder().setGroup(GROUP).setEpoch(7).setLogEpoch(6).setReceived(3);
+    replica.onAnswer(8, has.setApplied(3).build());
+    assertEquals(
+        List.of(LeaderMessage.KindCase.INQUIRY, LeaderMessage.KindCase.SNAPSHOT_BEGIN),
+        sent.stream().map(LeaderMessage::getKindCase).toList());
+  }
+
+  /** It has all that was acknowledged, and its own coordinator may be slow. */
+  @Test
+  void aDirectoryWaitsWhileAnotherMemberIsAnnounced() throws Exception {
+    start(null);
+    lead(7);
+    restart();
+    final Node other = Node.newBuilder().setId(8).setIncarnation(1).build();
+    replica.onNodes(() -> Map.of(8L, other));
+    replica.onGroup(
+        state()
+            .setEstablished(
+                configuration(7, incarnation - 1).toBuilder()
+                    .addMembers(Configurations.member(other)))
+            .build());
+    for (int i = 0; i < 100; i++) {
+      nowNs += 200_000_000;
+      replica.drive();
+    }
+    assertNull(replica.takeProposal());
+    replica.onNodes(Map::of);
+    nowNs += 200_000_000;
+    replica.drive();
+    assertNotNull(replica.takeProposal());
   }
 
   /** Nobody drives it later. */
@@ -277,7 +327,18 @@ final class IntervalLeaderTest extends EmptyStore implements IdlePeers, GroupDis
     assertEquals(CommitLog.FAILED, append());
   }
 
+  @Override
+  public boolean send(long node, LeaderMessage message) {
+    sent.add(message);
+    return true;
+  }
+
   // The store.
+
+  @Override
+  public GroupSnapshot snapshot(Runnable wake) {
+    return new SuppliedSnapshot(() -> ByteString.EMPTY);
+  }
 
   @Override
   public void lead(GroupLog begun, GroupState state) {

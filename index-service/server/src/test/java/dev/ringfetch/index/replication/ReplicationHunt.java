@@ -26,7 +26,7 @@ final class ReplicationHunt implements Callable<Integer> {
    */
   private static final int ALL_MET_SECONDS = 900;
 
-  private static final int WORLDS_A_SEED = 4;
+  private static final int WORLDS_A_SEED = 5;
   private static final int WORLDS_BETWEEN_LINES = 200;
   private static final Logger REPLICAS = Logger.getLogger("dev.ringfetch.index.replication");
 
@@ -39,6 +39,7 @@ final class ReplicationHunt implements Callable<Integer> {
   private final Coverage memory = new Coverage();
   private final Coverage disk = new Coverage();
   private final Coverage leaders = new Coverage();
+  private final Coverage intervals = new Coverage();
   private final Coverage stops = new Coverage();
   private int failed;
 
@@ -62,12 +63,14 @@ final class ReplicationHunt implements Callable<Integer> {
     System.out.println("in memory: " + memory);
     System.out.println("on disks: " + disk);
     System.out.println("on leaders' disks: " + leaders);
+    System.out.println("on disks later: " + intervals);
     System.out.println("with orderly stops: " + stops);
     final List<String> missing =
         Stream.of(
                 missing("in memory: ", ReplicationSimulationTest.states(), memory),
                 missing("on disks: ", DiskSimulationTest.states(), disk),
                 missing("on leaders' disks: ", DiskSimulationTest.states(), leaders),
+                missing("on disks later: ", DiskSimulationTest.states(), intervals),
                 missing("with orderly stops: ", StopSimulationTest.states(), stops))
             .flatMap(states -> states)
             .toList();
@@ -83,6 +86,7 @@ final class ReplicationHunt implements Callable<Integer> {
       ReplicationSimulationTest.run(worldSeed, memory);
       DiskSimulationTest.run(worldSeed, disk);
       DiskSimulationTest.runLeaders(worldSeed, leaders);
+      DiskSimulationTest.runIntervals(worldSeed, intervals);
       StopSimulationTest.run(worldSeed, stops);
     } catch (AssertionError e) {
       failed++;

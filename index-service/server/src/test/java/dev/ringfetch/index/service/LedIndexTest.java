@@ -105,7 +105,8 @@ final class LedIndexTest {
               asked.add(told);
             }
           },
-          grant -> {});
+          grant -> {},
+          null);
 
   /** Where the index is led, while this node does not. */
   private static final class Elsewhere implements IndexCatalog {

@@ -2,6 +2,7 @@ package dev.ringfetch.index.service;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertFalse;
+import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import com.google.protobuf.ByteString;
@@ -10,9 +11,12 @@ import dev.ringfetch.index.journal.JournalRecord;
 import dev.ringfetch.index.journal.RecordDescriptor;
 import dev.ringfetch.index.log.GroupLog;
 import dev.ringfetch.index.log.GroupSnapshot;
+import dev.ringfetch.index.log.GroupStoreException;
 import dev.ringfetch.index.partition.CommitLog;
 import dev.ringfetch.index.partition.ImmediateLog;
+import dev.ringfetch.index.replay.ReplayLanes;
 import dev.ringfetch.index.snapshot.PiecewiseSnapshot;
+import dev.ringfetch.index.store.StoreMemory;
 import dev.ringfetch.index.v1.Durability;
 import dev.ringfetch.index.v1.GroupState;
 import dev.ringfetch.index.v1.IndexKind;
@@ -23,6 +27,7 @@ import java.util.Map;
 import java.util.Random;
 import java.util.TreeSet;
 import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 
@@ -33,8 +38,9 @@ final class MemberSnapshotTest {
   private static final ByteString VALUE = ByteString.copyFromUtf8("x".repeat(1000));
 
   private final Indexes indexes = Indexes.unrecovered(IndexMemory.ofProcess(64L << 20));
-  private final ReplicatedIndex member = new ReplicatedIndex(indexes, told -> {}, grant -> {});
-  private final ReplicatedIndex other = new ReplicatedIndex(indexes, told -> {}, grant -> {});
+  private final ReplicatedIndex member =
+      new ReplicatedIndex(indexes, told -> {}, grant -> {}, null);
+  private final ReplicatedIndex other = new ReplicatedIndex(indexes, told -> {}, grant -> {}, null);
   private GroupState state;
   private final List<JournalRecord> applied = new ArrayList<>();
   private final Map<Long, long[]> next = new HashMap<>(); // open, first incomplete, number
@@ -151,6 +157,98 @@ final class MemberSnapshotTest {
     assertTrue(text.get(1).startsWith("3 lsn=2 client=99/1"), text.get(1));
     assertTrue(text.get(204).startsWith("19 lsn=0 client=99/1"), text.get(204));
     assertEquals(1, text.stream().filter(one -> one.contains("deadline=60000")).count());
+  }
+
+  @ParameterizedTest
+  @EnumSource(names = {"HASH", "ORDERED"})
+  void aRecoveryOnSeveralThreadsHasTheSame(IndexKind kind) throws Exception {
+    begin(kind);
+    try (ReplayLanes lanes = new ReplayLanes()) {
+      final ReplicatedIndex recovered =
+          new ReplicatedIndex(indexes, told -> {}, grant -> {}, lanes);
+      recovered.clear(state);
+      for (int i = 0; i < 3_000; i++) {
+        put("k" + i % 500);
+        recovered.apply(applied.get(applied.size() - 1));
+      }
+      recovered.clear(state); // as the node began anew; some of those records are under way
+      for (int i = 0; i < 3_000; i++) {
+        if (i % 7 == 0) {
+          apply(RecordDescriptor.DELETE, "k" + i % 500, ByteString.EMPTY, 0, 0);
+        } else {
+          put("k" + i % 500);
+        }
+      }
+      for (final JournalRecord record : applied) {
+        recovered.apply(record);
+      }
+      recovered.recovered();
+      put("last"); // at once
+      recovered.apply(applied.get(applied.size() - 1));
+      assertEquals(
+          new TreeSet<>(text(all(member.snapshot(() -> {})))),
+          new TreeSet<>(text(all(recovered.snapshot(() -> {})))));
+      recovered.follow();
+    }
+  }
+
+  /** Records that are on their way belong to memory that another group may get. */
+  @Test
+  void aGroupThatIsGivenUpInARecoveryTakesNoMoreMemory() throws Exception {
+    begin(IndexKind.HASH);
+    final StoreMemory memory = indexes.memory().store();
+    final long before = memory.usedBytes();
+    try (ReplayLanes lanes = new ReplayLanes()) {
+      final ReplicatedIndex dropped = new ReplicatedIndex(indexes, told -> {}, grant -> {}, lanes);
+      final ReplicatedIndex next = new ReplicatedIndex(indexes, told -> {}, grant -> {}, lanes);
+      dropped.clear(state);
+      for (int i = 0; i < 500; i++) {
+        put("k" + i);
+        dropped.apply(applied.get(i));
+      }
+      member.follow();
+      dropped.follow();
+      next.clear(state);
+      next.recovered();
+      next.follow();
+    }
+    assertTrue(memory.usedBytes() <= before, "used=" + memory.usedBytes() + " before=" + before);
+  }
+
+  /** Other groups share the lanes, and go on. */
+  @Test
+  void aGroupWithoutMemoryFailsAloneInARecovery() throws Exception {
+    begin(IndexKind.HASH);
+    try (ReplayLanes lanes = new ReplayLanes()) {
+      final ReplicatedIndex large = new ReplicatedIndex(indexes, told -> {}, grant -> {}, lanes);
+      final ReplicatedIndex small = new ReplicatedIndex(indexes, told -> {}, grant -> {}, lanes);
+      large.clear(state);
+      small.clear(state);
+      put("small");
+      small.apply(applied.get(0));
+      other.apply(applied.get(0));
+      final GroupStoreException failure =
+          assertThrows(GroupStoreException.class, () -> fill(large));
+      assertTrue(failure.getMessage().contains("memory"), failure::getMessage);
+      large.follow();
+      small.recovered();
+      assertEquals(text(all(other.snapshot(() -> {}))), text(all(small.snapshot(() -> {}))));
+      small.follow();
+    }
+  }
+
+  private void fill(ReplicatedIndex index) throws GroupStoreException {
+    final byte[] bytes = new byte[JournalRecord.aligned(VALUE, VALUE, 0)];
+    final JournalRecord record = new JournalRecord();
+    for (int i = 1; i < 100_000; i++) {
+      record
+          .begin(bytes, 0, RecordDescriptor.PUT, ByteString.copyFromUtf8("key" + i), VALUE)
+          .partition(GROUP, 0)
+          .place(5, i)
+          .end();
+      index.apply(record);
+    }
+    index.recovered();
   }
 
   @ParameterizedTest
