@@ -70,7 +70,8 @@ async function main(target) {
     .map((method) => method.name).sort();
   assert.deepEqual(methods,
     ['BatchGet', 'BatchPut', 'CloseClient', 'CompareAndSet', 'Count', 'Delete', 'DeleteRange',
-      'Describe', 'Get', 'OpenClient', 'Put', 'Scan', 'ScanPage', 'Watch']);
+      'Describe', 'Get', 'OpenClient', 'Put', 'Scan', 'ScanPage', 'Update',
+      'Watch']);
   const health = await client(reflection, target, 'grpc.health.v1.Health');
   assert.equal((await call(health, 'Check', {})).status, 'SERVING');
   const index = await client(reflection, target, 'ringfetch.index.v1.Index');

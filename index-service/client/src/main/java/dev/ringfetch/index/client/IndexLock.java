@@ -1,8 +1,9 @@
 package dev.ringfetch.index.client;
 
 import io.grpc.Status;
-import java.net.InetAddress;
-import java.net.UnknownHostException;
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
 import java.time.Duration;
 import java.util.Objects;
 import java.util.Optional;
@@ -65,12 +66,13 @@ public final class IndexLock {
     return new IndexLock(entries, Objects.requireNonNull(name), TTL_DEFAULT, process());
   }
 
+  /** Host and process, for people alone. */
   private static String process() {
     String host;
     try {
-      host = InetAddress.getLocalHost().getHostName();
-    } catch (UnknownHostException e) {
-      host = "localhost"; // the text is for people alone
+      host = Files.readString(Path.of("/proc/sys/kernel/hostname")).strip();
+    } catch (IOException e) {
+      host = "localhost";
     }
     return host + ":" + ProcessHandle.current().pid();
   }
@@ -170,6 +172,7 @@ public final class IndexLock {
     return switch (failure.code()) {
       case UNAVAILABLE, DEADLINE_EXCEEDED, ABORTED, NOT_FOUND, OUT_OF_RANGE, RESOURCE_EXHAUSTED ->
           true;
+      case CANCELLED -> !Thread.currentThread().isInterrupted(); // by a server that ends
       default -> false;
     };
   }

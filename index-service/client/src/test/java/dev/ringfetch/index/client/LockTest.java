@@ -130,8 +130,8 @@ final class LockTest {
 
   @Test
   void aHolderThatRenewsStays() throws Exception {
-    final LockHold hold = tried(client.lock("a").ttl(Duration.ofSeconds(2)));
-    final long endNs = System.nanoTime() + Duration.ofSeconds(5).toNanos();
+    final LockHold hold = tried(client.lock("a").ttl(Duration.ofSeconds(4)));
+    final long endNs = System.nanoTime() + Duration.ofSeconds(6).toNanos();
     while (System.nanoTime() < endNs) {
       assertEquals(Optional.empty(), other.lock("a").acquire(Duration.ofMillis(100)));
     }
@@ -199,7 +199,7 @@ final class LockTest {
 
   @Test
   void aRenewalWhoseAnswerIsLostIsFoundAgain() throws Exception {
-    final IndexLock lock = client.lock("a").ttl(Duration.ofSeconds(3));
+    final IndexLock lock = client.lock("a").ttl(Duration.ofSeconds(4));
     tried(lock).close();
     final LockHold hold = tried(lock);
     writes.fates = first(1, Fate.ANSWER_LATE);
@@ -209,7 +209,7 @@ final class LockTest {
     }
     assertTrue(hold.isHeld());
     writes.fates = first(1, Fate.ANSWER_LATE);
-    Thread.sleep(1_500); // a renewal is not known to have been carried out
+    Thread.sleep(2_000); // a renewal is not known to have been carried out
     writes.fates = () -> Fate.NONE;
     hold.close();
     assertTrue(other.lock("a").acquire(Duration.ZERO).isPresent(), "its own entry was removed");
