@@ -7,6 +7,7 @@ import java.nio.file.Path;
 import java.time.Duration;
 import java.util.Objects;
 import java.util.Optional;
+import java.util.OptionalLong;
 import java.util.UUID;
 import java.util.concurrent.TimeUnit;
 
@@ -102,7 +103,7 @@ public final class IndexLock {
 
   /** The name of the present holder; empty if the lock is free. */
   public Optional<String> presentHolder() {
-    return entries.get(name).map(token -> token.substring(0, token.lastIndexOf(' ')));
+    return entries.get(name).map(token -> token.replaceFirst(" [^ ]*$", "")); // of its number
   }
 
   /**
@@ -112,19 +113,17 @@ public final class IndexLock {
    *     under way then take up to the client's deadline longer.
    * @return empty if others held it all the time.
    * @throws IndexException if the server was not reached at the end of the time; at once if it
-   *     refuses the client, and with CANCELLED if the thread is interrupted.
+   *     refuses the client, and with CANCELLED if the thread is interrupted. An entry that was
+   *     written without an answer then ends after the time to live.
    */
   public Optional<LockHold> acquire(Duration timeout) {
     final ClientThreads threads = entries.view().calls().threads();
     final String token = holder + " " + UUID.randomUUID();
-    final long beginNs = threads.nowNs();
-    final long endNs = beginNs + timeout.toNanos();
+    final long endNs = threads.nowNs() + timeout.toNanos();
     while (true) {
       try {
-        final Optional<LockHold> hold = attempt(token, beginNs);
-        return hold.isPresent() || threads.nowNs() - endNs >= 0
-            ? hold
-            : await(token, beginNs, endNs);
+        final Optional<LockHold> hold = attempt(token);
+        return hold.isPresent() || threads.nowNs() - endNs >= 0 ? hold : await(token, endNs);
       } catch (IndexException e) {
         if (!isTransient(e) || threads.nowNs() - endNs >= 0) {
           throw e;
@@ -134,32 +133,36 @@ public final class IndexLock {
     }
   }
 
-  /**
-   * Tries to write the entry.
-   *
-   * @param beginNs time before the first attempt with this token
-   */
-  private Optional<LockHold> attempt(String token, long beginNs) {
+  /** Tries to write the entry; empty if another client has it. */
+  private Optional<LockHold> attempt(String token) {
     final ClientThreads threads = entries.view().calls().threads();
     final long sentNs = threads.nowNs();
     final CompareAndSetResult<String, String> result = entries.compareAndSet(name, 0, token, ttl);
     final Optional<IndexEntry<String, String>> own =
         result.entry().filter(entry -> entry.value().equals(token));
-    // Without being applied it is the entry of an earlier attempt whose answer was lost.
-    return own.map(
-        entry -> LockHold.begin(entries, entry, ttl, result.applied() ? sentNs : beginNs));
+    if (result.applied() || own.isEmpty()) {
+      return own.map(entry -> LockHold.begin(entries, entry, ttl, sentNs));
+    }
+    // It is of an earlier attempt whose answer was lost: its time begins anew.
+    final long touchedNs = threads.nowNs();
+    final OptionalLong version = entries.touch(name, own.get().version(), ttl);
+    return version.isEmpty()
+        ? Optional.empty()
+        : Optional.of(
+            LockHold.begin(
+                entries, new IndexEntry<>(name, token, version.getAsLong()), ttl, touchedNs));
   }
 
   /** Tries again after each removal of the entry; empty after the time. */
-  private Optional<LockHold> await(String token, long beginNs, long endNs) {
+  private Optional<LockHold> await(String token, long endNs) {
     final ClientThreads threads = entries.view().calls().threads();
     try (Watch<String, String> watch = entries.watchKey(name, WatchOptions.fromNow().keysOnly())) {
-      Optional<LockHold> hold = attempt(token, beginNs); // it may have ended before the watch began
+      Optional<LockHold> hold = attempt(token); // it may have ended before the watch began
       long leftNs = endNs - threads.nowNs();
       while (hold.isEmpty() && leftNs > 0) {
         final Optional<IndexChange<String, String>> change = watch.next(Duration.ofNanos(leftNs));
         if (change.isPresent() && change.get().kind() != IndexChange.Kind.PUT) {
-          hold = attempt(token, beginNs);
+          hold = attempt(token);
         }
         leftNs = endNs - threads.nowNs();
       }

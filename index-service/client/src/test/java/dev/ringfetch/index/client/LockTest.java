@@ -101,6 +101,8 @@ final class LockTest {
     assertTrue(next.fence() > hold.fence());
     assertTrue(next.isHeld());
     assertThrows(IllegalArgumentException.class, () -> lock.ttl(Duration.ofMillis(99)));
+    entries().put("c", "hand");
+    assertEquals(Optional.of("hand"), client.lock("c").presentHolder(), "as somebody wrote it");
   }
 
   @Test
