@@ -144,6 +144,7 @@ final class BackendSessions {
     final ClientConnection last;
     synchronized (this) { // both at one moment
       early = streams.list().stream().filter(begun -> begun.opened == null).toList();
+      early.forEach(begun -> begun.disconnected = true);
       last = connection;
     }
     early.forEach(begun -> begun.stream.giveUp(() -> Backend.LOST_CONNECTION));
@@ -509,10 +510,12 @@ final class BackendSessions {
   void onRefused(SessionAttempt unsuccessful, String reason, long maxBackoffNs) {
     final String news;
     final String told;
+    final boolean reached;
     synchronized (this) {
       if (attempt != unsuccessful) {
         return;
       }
+      reached = !unsuccessful.disconnected && maxBackoffNs >= Backoff.MAX_NS;
       attempt = null;
       channel.refused().increment();
       told = isLeaving() ? Backend.SHUTDOWN : reason;
@@ -527,7 +530,8 @@ final class BackendSessions {
         news = null;
       }
     }
-    log(System.Logger.Level.INFO, news);
+    // Where gRPC has no connection either, it is no ring that is missing: a drain looks like that.
+    log(reached ? System.Logger.Level.INFO : System.Logger.Level.DEBUG, news);
     unsuccessful.future.completeExceptionally(Backends.noRing(told).asRuntimeException());
     terminateIfIdle();
   }

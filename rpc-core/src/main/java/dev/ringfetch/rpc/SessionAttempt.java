@@ -34,6 +34,7 @@ final class SessionAttempt implements ClientHandshake.Listener, HandshakeStream.
   // Guarded by the sessions.
   ClientSession opened;
   boolean detached; // no call waits for it, and it has led to no session yet
+  boolean disconnected; // gRPC has lost the connection that it began on
 
   private final Backends channel;
   private final ChannelContext context;

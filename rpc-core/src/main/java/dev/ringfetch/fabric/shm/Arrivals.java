@@ -123,7 +123,7 @@ final class Arrivals implements Selectable {
       }
       recover();
     } catch (ClosedChannelException e) {
-      LOGGER.log(Level.DEBUG, "closed by another thread", e);
+      LOGGER.log(Level.DEBUG, "closed by another thread: {0}", path);
       return 0;
     } catch (IOException e) {
       pause(e);
@@ -275,7 +275,7 @@ final class Arrivals implements Selectable {
       channel.write(ByteBuffer.wrap(new byte[] {ACCEPTED}));
     } catch (IOException e) {
       // The peer has died since: the listener that binds the queue pair hears of it.
-      LOGGER.log(Level.DEBUG, "the peer has gone", e);
+      LOGGER.log(Level.DEBUG, "the peer has gone: {0}", e.toString());
     }
   }
 

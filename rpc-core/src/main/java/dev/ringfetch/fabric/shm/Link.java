@@ -329,7 +329,7 @@ final class Link implements Selectable {
       } while (rings > 0);
       return rings < 0;
     } catch (IOException e) {
-      LOGGER.log(Level.DEBUG, "the connection broke", e);
+      LOGGER.log(Level.DEBUG, "the connection broke: {0}", e.toString());
       return true;
     }
   }
@@ -355,7 +355,7 @@ final class Link implements Selectable {
     try {
       channel.shutdownOutput();
     } catch (IOException e) {
-      LOGGER.log(Level.DEBUG, "the peer was gone already", e);
+      LOGGER.log(Level.DEBUG, "the peer was gone already: {0}", e.toString());
     }
   }
 }

@@ -64,7 +64,8 @@ record LivenessSocket(ServerSocketChannel socket) implements AutoCloseable {
       LOGGER.log(Level.DEBUG, "{0} is of a process that has ended", directory);
       return State.DEAD;
     } catch (IOException e) { // too many wait; this process lacks something; it is gone by now
-      LOGGER.log(Level.DEBUG, "cannot tell whether a process lives: " + directory, e);
+      LOGGER.log(
+          Level.DEBUG, "taken for that of a living process: {0}: {1}", directory, e.toString());
       return State.ALIVE;
     }
   }
