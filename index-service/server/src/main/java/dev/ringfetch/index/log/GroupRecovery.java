@@ -149,7 +149,7 @@ public final class GroupRecovery {
    * @throws GroupStoreException if the store cannot have them: they count no more
    */
   void recovered() throws GroupStoreException {
-    if (store != null && !isGivenUp) {
+    if (store != null && !isGivenUp && !isDropped) {
       try {
         store.recovered();
       } catch (GroupStoreException e) {

@@ -221,6 +221,44 @@ final class GroupCopyTest implements UnconnectedPeers, MemberStore {
     return lsns;
   }
 
+  /** One whose store cannot have its records is given up, and others go on. */
+  @Test
+  void theStoresOfGroupsThatAreThereEndTheirRecovery() throws Exception {
+    final List<Long> ended = new ArrayList<>();
+    final List<Throwable> failures = new ArrayList<>();
+    final NodeRecovery recovery =
+        new NodeRecovery(
+            state ->
+                new EmptyStore() {
+                  @Override
+                  public void recovered() throws GroupStoreException {
+                    ended.add(state.getGroup());
+                    if (state.getGroup() == 5) {
+                      throw new GroupStoreException("no memory");
+                    }
+                  }
+                },
+            failures::add);
+    for (long group = 4; group <= 6; group++) {
+      final ByteString state = STATE.toBuilder().setGroup(group).build().toByteString();
+      recovery.onRecord(
+          view(GroupRecords.control(group, RecordDescriptor.GROUP_BEGIN, 5, state)), () -> "");
+      recovery.onRecord(
+          view(
+              GroupRecords.control(
+                  group, RecordDescriptor.GROUP_EPOCH, 5, RecordDescriptor.value(0))),
+          () -> "");
+    }
+    recovery.onRecord(
+        view(GroupRecords.control(4, RecordDescriptor.GROUP_END, 5, ByteString.EMPTY)), () -> "");
+    recovery.onEnd();
+    assertEquals(List.of(5L, 6L), ended);
+    assertEquals(1, failures.size());
+    final List<Boolean> given =
+        recovery.takeGroups().stream().map(GroupRecovery::isGivenUp).toList();
+    assertEquals(List.of(true, false), given);
+  }
+
   @Test
   void aGroupThatASnapshotSawDroppedGivesItsMemoryBack() throws Exception {
     final int[] ends = {0};
