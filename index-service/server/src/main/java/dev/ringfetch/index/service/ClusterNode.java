@@ -248,10 +248,7 @@ public final class ClusterNode implements ClusterMembership {
     return this;
   }
 
-  /**
-   * Sets the credentials of connections to other nodes; plaintext unless called. Other nodes then
-   * have to show certificates of their own addresses. Called before the start.
-   */
+  /** Sets credentials before the start: other nodes must show certificates of their addresses. */
   public ClusterNode credentials(ChannelCredentials shown) {
     peers.credentials(shown);
     return this;
