@@ -1,7 +1,6 @@
 package dev.ringfetch.index;
 
 import dev.ringfetch.index.service.ClusterAddress;
-import dev.ringfetch.index.service.ClusterMembership;
 import dev.ringfetch.index.service.ClusterNode;
 import dev.ringfetch.index.service.DirectAccessService;
 import dev.ringfetch.index.service.HostMemory;
@@ -174,7 +173,7 @@ public final class IndexServer implements Callable<Integer> {
   @Option(
       names = "--cluster",
       paramLabel = "URI",
-      description = "Node of zk://HOST:PORT[,HOST:PORT]/NAME, or local.")
+      description = "Node of zk://HOST:PORT[,HOST:PORT]/NAME.")
   private URI cluster;
 
   @Option(
@@ -276,17 +275,17 @@ public final class IndexServer implements Callable<Integer> {
     try {
       listening.resolve(cluster != null);
       metrics.start(listening, health, data);
-      opened = IndexMemory.unrecovered(context.journalMetrics(metrics.journal()));
+      opened = IndexMemory.shared(context.journalMetrics(metrics.journal()));
     } catch (IOException e) {
       return failed(e.getMessage());
     }
-    final ClusterMembership node;
+    final ClusterNode node;
     final Indexes indexes;
     boolean joined = false;
     try {
       reads = opened.hasJournal();
       indexes = Indexes.unrecovered(opened);
-      node = cluster == null ? ClusterMembership.NONE : join(indexes);
+      node = cluster == null ? ClusterNode.alone(indexes) : join(indexes);
       joined = true;
     } catch (IOException e) {
       return failed(e.getMessage());
@@ -372,9 +371,6 @@ public final class IndexServer implements Callable<Integer> {
           "--adopt-copy is for a server without --cluster: a node starts on an empty --data, and"
               + " gets all from the others");
     }
-    if (cluster == null && durability == Durability.LEADER_DISK) {
-      throw misuse("--durability leader-disk needs --cluster; without, disk is the same");
-    }
     if (fabrics != null) {
       context.fabrics(memoryFabrics().toArray(String[]::new));
     }
@@ -396,7 +392,7 @@ public final class IndexServer implements Callable<Integer> {
       RingServerBuilder builder,
       IndexMemory memory,
       Indexes indexes,
-      ClusterMembership node,
+      ClusterNode node,
       boolean reads)
       throws InterruptedException {
     metrics.measure(indexes);
@@ -439,13 +435,17 @@ public final class IndexServer implements Callable<Integer> {
     }
     health.recovered();
     final CountDownLatch stopped = new CountDownLatch(1);
-    node.start(
-        listening.announced(server.getPort()),
-        health::serve,
-        reason -> {
-          refusal = reason;
-          stopped.countDown();
-        });
+    if (cluster == null) {
+      health.serve();
+    } else {
+      node.start(
+          listening.announced(server.getPort()),
+          health::serve,
+          reason -> {
+            refusal = reason;
+            stopped.countDown();
+          });
+    }
     final Runnable stop =
         () -> {
           if (lostData(memory) == null) { // else all that is there is another server's
@@ -531,15 +531,15 @@ public final class IndexServer implements Callable<Integer> {
     return builder;
   }
 
-  private void stop(RingServer server, Indexes indexes, ClusterMembership node) {
+  private void stop(RingServer server, Indexes indexes, ClusterNode node) {
     // Before the port closes, so that clients that watch health go elsewhere while calls still
     // succeed.
     health.stop();
     node.handOver(); // while it serves
     indexes.endWatches(); // which would last as long as their clients
-    // Others lead from now on: its calls end, and are sent to them. Loggers may have ended.
-    node.stop(reason -> spec.commandLine().getErr().println(UNSAVED + reason));
-    spec.commandLine().getErr().flush();
+    if (cluster != null) { // others lead from now on: its calls end, and are sent to them
+      stop(node);
+    }
     server.shutdown();
     try {
       if (!server.awaitTermination(GRACE_SECONDS, TimeUnit.SECONDS)) {
@@ -550,5 +550,14 @@ public final class IndexServer implements Callable<Integer> {
       Thread.currentThread().interrupt();
       server.shutdownNow();
     }
+    if (cluster == null) {
+      stop(node);
+    }
+  }
+
+  private void stop(ClusterNode node) {
+    // Loggers may have ended.
+    node.stop(reason -> spec.commandLine().getErr().println(UNSAVED + reason));
+    spec.commandLine().getErr().flush();
   }
 }

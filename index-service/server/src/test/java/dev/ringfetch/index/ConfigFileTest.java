@@ -106,7 +106,9 @@ final class ConfigFileTest {
     assertTrue(lines.containsAll(List.of("takeover = true", "direct = true")), lines::toString);
     write("takeover = true", "adopt-copy = true");
     assertEquals(
-        2, execute(Map.of(), "--config=" + file, "--takeover", "--cluster=local"), out::toString);
+        2,
+        execute(Map.of(), "--config=" + file, "--takeover", "--cluster=zk://localhost:1/a"),
+        out::toString);
     assertTrue(err.toString().contains("--adopt-copy is for a server without"), err::toString);
   }
 

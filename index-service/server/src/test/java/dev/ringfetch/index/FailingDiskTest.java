@@ -204,6 +204,12 @@ class FailingDiskTest {
         }
       }
       kill();
+      start(List.of(), data);
+      for (int i = 0; i < answered; i++) {
+        assertTrue(has(i), "key=" + i + " of " + answered);
+      }
+      put(answered, 100_000);
+      kill();
     } finally {
       assertTrue(runs("umount", "-l", mounted.toString()));
     }

@@ -148,7 +148,6 @@ final class MonitoringTest {
         ServerProcess.start(
             "--port=0",
             "--metrics=0",
-            "--cluster=local",
             "--memory=64m",
             "--shm-directory=" + shm,
             "--data=" + directory.resolve("data"))) {

@@ -4,6 +4,7 @@ import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import com.google.protobuf.ByteString;
+import dev.ringfetch.index.service.ClusterNode;
 import dev.ringfetch.index.service.IndexMemory;
 import dev.ringfetch.index.service.Indexes;
 import dev.ringfetch.index.v1.GetRequest;
@@ -26,7 +27,8 @@ class StartBarrierTest {
 
   @Test
   void callsWaitUntilTheIndexesServe() throws Exception {
-    final Indexes indexes = Indexes.unserved(IndexMemory.ofProcess(64L << 20));
+    final Indexes indexes = Indexes.unrecovered(IndexMemory.ofProcess(64L << 20));
+    ClusterNode.alone(indexes);
     final StartBarrier barrier = new StartBarrier();
     final Signal arrived = new Signal();
     final Signal passed = new Signal();
@@ -46,13 +48,14 @@ class StartBarrierTest {
       assertTrue(arrived.latch.await(30, TimeUnit.SECONDS));
       assertFalse(passed.latch.await(WAIT_MS, TimeUnit.MILLISECONDS));
       assertFalse(answer.isDone(), "answered before the gate has moved");
-      indexes.serve();
+      indexes.recoverAndServe();
       barrier.open();
       assertFalse(answer.get(30, TimeUnit.SECONDS).hasEntry());
     } finally {
       barrier.open();
       channel.shutdownNow();
       server.shutdownNow();
+      indexes.close();
     }
   }
 

@@ -67,19 +67,17 @@ final class RepeatedWrites {
     }
     final NumberedWrite<Q, R> write = new NumberedWrite<>(run, call, known);
     try {
-      while (takeNumbers(write)) {
-        if (known.latest() == 0) {
+      R answer = null;
+      while (answer == null) {
+        if (known.latest() == 0) { // before it asks for numbers, which are of an index
           known.answered(incarnation(calls.call(run, known.describe())));
           if (known.latest() == 0) {
             return call.withoutIndex();
           }
         }
-        final R answer = attempt(write);
-        if (answer != null) {
-          return answer;
-        }
+        answer = takeNumbers(write) ? attempt(write) : callOnce(run, call, known);
       }
-      return callOnce(run, call, known);
+      return answer;
     } finally {
       write.end();
     }
@@ -227,21 +225,21 @@ final class RepeatedWrites {
       return;
     }
     if (!write.hasNumbers()) {
+      if (write.known().latest() == 0) {
+        describe(write, call, then);
+        return;
+      }
       final ClientWindow.Numbers taken = of(write.known()).take(write.writes());
       if (taken == null) {
         open(write, call, then);
         return;
       }
       write.take(taken);
-      if (write.known().latest() == 0) {
-        describe(write, call, then);
-        return;
-      }
     }
     attempt(write, call, then);
   }
 
-  /** Asks for the incarnation of the index, then continues. */
+  /** Asks for the incarnation of the index, before it asks for numbers; then continues. */
   private <Q, R> void describe(NumberedWrite<Q, R> write, Call<Q, R> call, Continuation<R> then) {
     calls.send(
         then.future,
@@ -252,7 +250,7 @@ final class RepeatedWrites {
             write.end();
             then.onAnswer.accept(call.withoutIndex());
           } else {
-            attempt(write, call, then);
+            send(write, call, then);
           }
         },
         failure -> {

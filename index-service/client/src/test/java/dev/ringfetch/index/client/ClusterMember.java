@@ -98,7 +98,7 @@ class ClusterMember implements AutoCloseable {
    * @param data null: without a directory
    */
   static IndexMemory memory(Path data) throws IOException {
-    return IndexMemory.unrecovered(
+    return IndexMemory.shared(
         new IndexMemory.Context()
             .budget(64L << 20)
             .fallback(true)

@@ -53,7 +53,7 @@ final class DirectClusterTest {
             truth.connect(),
             memory == null
                 ? IndexMemory.ofProcess(64L << 20)
-                : IndexMemory.unrecovered(memory.budget(64L << 20)),
+                : IndexMemory.shared(memory.budget(64L << 20)),
             ReplicationPath.AUTO,
             true));
   }

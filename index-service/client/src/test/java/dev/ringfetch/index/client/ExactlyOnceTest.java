@@ -265,7 +265,7 @@ final class ExactlyOnceTest {
     for (final boolean waits : new boolean[] {true, false}) {
       final long known = last().getClient();
       IndexGrpc.newBlockingStub(channel)
-          .closeClient(CloseClientRequest.newBuilder().setClient(known).build());
+          .closeClient(CloseClientRequest.newBuilder().setIndex("a").setClient(known).build());
       assertTrue((waits ? index.remove("a") : index.async().put("a", 1L).get() > 0));
       assertNotEquals(known, last().getClient());
       assertEquals(1, last().getNumber());
@@ -276,7 +276,8 @@ final class ExactlyOnceTest {
     writes.onLost =
         () ->
             IndexGrpc.newBlockingStub(channel)
-                .closeClient(CloseClientRequest.newBuilder().setClient(known).build());
+                .closeClient(
+                    CloseClientRequest.newBuilder().setIndex("a").setClient(known).build());
     writes.fates = once(Fate.ANSWER_LOST);
     assertThrows(OutcomeGoneException.class, () -> index.put("a", 7L));
     assertEquals(Optional.of(7L), index.get("a"), "it was carried out");

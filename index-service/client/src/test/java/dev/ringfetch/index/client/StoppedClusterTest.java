@@ -52,7 +52,7 @@ final class StoppedClusterTest {
     Member(LocalCoordinator coordinator, Path data) throws Exception {
       super(
           coordinator,
-          IndexMemory.unrecovered(
+          IndexMemory.shared(
               new IndexMemory.Context().budget(64L << 20).fallback(true).dataDirectory(data)));
       name = data.getFileName().toString();
       this.coordinator = coordinator;

@@ -63,11 +63,13 @@ public final class Outcomes {
                   + " bytes, with this one there were "
                   + write.excess());
       case Write.UNKNOWN ->
-          write.client() == null || (index.isDropped() && index.leadership() == null)
-              ? unknown()
-              : Status.UNAVAILABLE.withDescription(
-                  "writing ended: the write was carried out or not; send it again"
-                      + journalFailure());
+          index.isDropped() && index.leadership().isOnly()
+              ? dropped(index)
+              : write.client() == null
+                  ? unknown()
+                  : Status.UNAVAILABLE.withDescription(
+                      "writing ended: the write was carried out or not; send it again"
+                          + journalFailure());
       case Write.OUTCOME_GONE -> gone(write.client().id(), write.number());
       case Write.NUMBER_REUSED ->
           Status.INVALID_ARGUMENT.withDescription(
@@ -87,7 +89,7 @@ public final class Outcomes {
               "no version is left: index=" + index.name() + "; create another index");
       case Write.DAMAGED -> damaged(index);
       case Write.LOG_FULL ->
-          index.leadership() == null
+          index.leadership().isOnly()
               ? journalFull()
               : overloaded("too much waits for the members: index=" + index.name());
       case Write.UNAVAILABLE -> index.isDropped() ? dropped(index) : stopped();
@@ -124,7 +126,7 @@ public final class Outcomes {
 
   /** The status of a call under which its index was dropped, or another node became its leader. */
   public static Status dropped(ServedIndex index) {
-    if (index.leadership() != null) {
+    if (!index.leadership().isOnly()) {
       return Status.UNAVAILABLE.withDescription(
           "this node leads the index no more: index=" + index.name() + "; send again");
     }

@@ -176,7 +176,7 @@ public final class WatchCalls {
    * @param kept the newest changes, by partition
    */
   public void lead(ServedIndex index, ChangeRing[] kept) {
-    final IndexFeeds of = new IndexFeeds(index, null, budget, drive.executor());
+    final IndexFeeds of = new IndexFeeds(index, journal(index), budget, drive.executor());
     of.lead(kept, nowNs());
     synchronized (this) {
       feeds.put(index, of);
@@ -186,8 +186,9 @@ public final class WatchCalls {
 
   /** The journal in which older changes are; null if there is none that has them in order. */
   private @Nullable JournalReader journal(ServedIndex index) {
-    final boolean isLed = index.leadership() != null; // what a node's journal has of it may be cut
-    return isLed || index.durability() == Durability.MEMORY ? null : journal.get();
+    return index.leadership().isOnly() && index.durability() != Durability.MEMORY
+        ? journal.get()
+        : null;
   }
 
   private static WatchCall.Subject subject(ServedIndex index, WatchRequest request)

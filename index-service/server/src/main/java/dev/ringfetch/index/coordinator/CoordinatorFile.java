@@ -5,10 +5,15 @@ import static java.nio.charset.StandardCharsets.ISO_8859_1;
 import com.google.protobuf.InvalidProtocolBufferException;
 import dev.ringfetch.index.disk.Disk;
 import dev.ringfetch.index.disk.DiskFile;
+import dev.ringfetch.index.disk.HostDisk;
+import dev.ringfetch.index.journal.IndexDefinition;
 import dev.ringfetch.index.v1.CoordinatorState;
+import dev.ringfetch.index.v1.Durability;
+import dev.ringfetch.index.v1.GroupState;
 import java.io.IOException;
 import java.nio.ByteBuffer;
 import java.nio.file.NoSuchFileException;
+import java.nio.file.Path;
 import java.util.Arrays;
 import java.util.Locale;
 import java.util.regex.Matcher;
@@ -26,7 +31,7 @@ import org.jspecify.annotations.Nullable;
  *
  * <p>Length and checksum are those of the bytes behind the line.
  */
-final class CoordinatorFile {
+public final class CoordinatorFile {
   static final String NAME = "coordinator";
   private static final Pattern HEADER =
       Pattern.compile("ringfetch-coordinator ([0-9]+) length ([0-9]{10}) crc32c ([0-9a-f]{8})\n");
@@ -37,6 +42,23 @@ final class CoordinatorFile {
 
   CoordinatorFile(Disk disk) {
     this.disk = disk;
+  }
+
+  /**
+   * Copies the file of a data directory that may be in use, if it has one.
+   *
+   * @throws IOException if it is damaged, or a disk fails, with the reason as its message
+   */
+  public static void copy(Path from, Path to) throws IOException {
+    final CoordinatorState state = new CoordinatorFile(HostDisk.readOnly(from)).read();
+    if (state != null) {
+      new CoordinatorFile(new HostDisk(to)).write(state);
+    }
+  }
+
+  /** Whether a data directory has the file: its node is the only one. */
+  public static boolean isIn(Path data) throws IOException {
+    return new CoordinatorFile(HostDisk.readOnly(data)).exists();
   }
 
   boolean exists() throws IOException {
@@ -79,6 +101,33 @@ final class CoordinatorFile {
     } catch (InvalidProtocolBufferException e) {
       throw refused("damaged", "state=" + e.getMessage());
     }
+  }
+
+  /**
+   * Whether the next process needs the changes of a state. It needs none of configurations of a
+   * group that is on the disk: nobody else leads it, the disk has the epochs, and all records in
+   * whatever process.
+   */
+  static boolean needs(CoordinatorState before, CoordinatorState after) {
+    if (after.getGroupsCount() != before.getGroupsCount()
+        || !after.getDropped().equals(before.getDropped())) {
+      return true;
+    }
+    for (int i = 0; i < after.getGroupsCount(); i++) {
+      final GroupState now = after.getGroups(i);
+      final GroupState then = before.getGroups(i);
+      if ((!isOnDisk(now) && !now.equals(then))
+          || !now.getRecovery().equals(then.getRecovery())
+          || now.hasEstablished() != then.hasEstablished()) {
+        return true;
+      }
+    }
+    return false;
+  }
+
+  private static boolean isOnDisk(GroupState group) {
+    final IndexDefinition definition = IndexDefinition.of(group);
+    return definition != null && definition.durability() != Durability.MEMORY;
   }
 
   /** Replaces the state; after a loss of power the file has either the old or the new one. */

@@ -32,7 +32,7 @@ public interface CoordinatorProvider {
     }
     throw new IOException(
         "no coordinator of this kind is on the class path; an address has the form"
-            + " zk://HOST:PORT,.../NAME, or is local: address="
+            + " zk://HOST:PORT,.../NAME: address="
             + address);
   }
 }

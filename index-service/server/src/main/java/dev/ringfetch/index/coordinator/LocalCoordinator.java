@@ -4,7 +4,6 @@ import dev.ringfetch.index.disk.Disk;
 import dev.ringfetch.index.disk.HostDisk;
 import dev.ringfetch.index.v1.Configuration;
 import dev.ringfetch.index.v1.CoordinatorState;
-import dev.ringfetch.index.v1.DroppedGroups;
 import dev.ringfetch.index.v1.GroupState;
 import dev.ringfetch.index.v1.Node;
 import java.io.IOException;
@@ -14,8 +13,6 @@ import java.nio.file.Path;
 import java.security.SecureRandom;
 import java.util.ArrayDeque;
 import java.util.ArrayList;
-import java.util.Collection;
-import java.util.HashMap;
 import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
@@ -31,7 +28,8 @@ import org.jspecify.annotations.Nullable;
  * process.
  *
  * <p>Changes are stored within {@link #poll}, those of one step at once, and answered afterwards.
- * If the disk fails, the changes since the last poll are undone, and end UNKNOWN.
+ * If the disk fails, the changes since the last poll are undone, and end UNKNOWN, unless the only
+ * node can do without them: see {@link CoordinatorFile#needs}.
  */
 public final class LocalCoordinator implements Coordinator {
   private static final Logger LOGGER = System.getLogger(LocalCoordinator.class.getName());
@@ -44,6 +42,7 @@ public final class LocalCoordinator implements Coordinator {
     private final Map<Long, Node> nodes = new TreeMap<>();
     private final Set<LocalCoordinator> connected = new HashSet<>();
     private CoordinatorState stored;
+    private boolean isFailing;
     private CoordinatorState state; // with the changes that are not stored yet
 
     /** Creates a cluster without nodes and groups, in memory. */
@@ -101,6 +100,38 @@ public final class LocalCoordinator implements Coordinator {
       return CoordinatorState.newBuilder().setCluster(Coordinator.drawId(random)).build();
     }
 
+    /**
+     * Continues from what the only node's directory has; before the node goes on.
+     *
+     * @param node of the directory
+     * @param found groups on its disk, and the newest epochs that they have there: the file need
+     *     not have those
+     * @param isCopied whether the directory is a copy: the original may have gone on, so its groups
+     *     go on as after an accepted loss
+     * @throws IOException if a copy cannot be stored, with the reason as its message
+     */
+    public synchronized void continueFrom(long node, Map<GroupState, Long> found, boolean isCopied)
+        throws IOException {
+      for (final long epoch : found.values()) {
+        state = state.toBuilder().setEpoch(Math.max(state.getEpoch(), epoch)).build();
+      }
+      if (!isCopied) {
+        return;
+      }
+      final Map<Long, GroupState> kept = Copies.kept(state.getGroupsList(), found.keySet());
+      found.keySet().stream()
+          .filter(group -> !kept.containsKey(group.getGroup()))
+          .forEach(this::drop);
+      List.copyOf(state.getGroupsList()).stream()
+          .filter(group -> !kept.containsKey(group.getGroup()))
+          .forEach(this::drop);
+      for (final GroupState group : kept.values()) {
+        put(Copies.adopted(group, node, random).toBuilder().setVersion(group.getVersion() + 1));
+      }
+      file.write(state);
+      stored = state;
+    }
+
     /** Connects a node. */
     public LocalCoordinator connect() {
       final LocalCoordinator coordinator = new LocalCoordinator(this);
@@ -140,11 +171,10 @@ public final class LocalCoordinator implements Coordinator {
     }
 
     private void drop(GroupState group) {
-      state =
-          state.toBuilder()
-              .removeGroups(find(group.getGroup()))
-              .setDropped(Coordinator.dropped(state.getDropped(), group))
-              .build();
+      final CoordinatorState.Builder next =
+          state.toBuilder().setDropped(Coordinator.dropped(state.getDropped(), group));
+      final int place = find(group.getGroup());
+      state = (place < 0 ? next : next.removeGroups(place)).build();
     }
 
     /** Changes a state, with an epoch for its won or recovered configuration. */
@@ -163,7 +193,7 @@ public final class LocalCoordinator implements Coordinator {
       return changed;
     }
 
-    /** Stores the changes, or undoes them if the disk fails. */
+    /** Stores the changes; if the disk fails, undoes those that are needed. */
     private void store() {
       if (state.equals(stored)) {
         return;
@@ -173,8 +203,17 @@ public final class LocalCoordinator implements Coordinator {
           file.write(state);
         }
         stored = state;
+        isFailing = false;
       } catch (IOException e) {
-        LOGGER.log(Level.ERROR, "the cluster cannot change: " + e.getMessage(), e);
+        if (!CoordinatorFile.needs(stored, state)) { // as on a full disk
+          LOGGER.log(Level.DEBUG, "the epochs of this process are not stored", e);
+          stored = state;
+          return;
+        }
+        if (!isFailing) { // it is tried again, and again
+          LOGGER.log(Level.ERROR, "the cluster cannot change: " + e.getMessage(), e);
+        }
+        isFailing = true;
         state = stored;
         connected.forEach(LocalCoordinator::undo);
       }
@@ -196,9 +235,7 @@ public final class LocalCoordinator implements Coordinator {
   private final Truth truth;
   private final List<Ended> ended = new ArrayList<>(); // under the truth's lock
   private final Queue<Answer> syncs = new ArrayDeque<>();
-  private final Map<Long, Integer> toldVersions = new HashMap<>();
-  private DroppedGroups toldDropped = DroppedGroups.getDefaultInstance();
-  private Map<Long, Node> toldNodes = Map.of();
+  private final Deliveries deliveries = new Deliveries();
   private Node self;
   private boolean refused;
   private @Nullable Runnable refusal; // until it has been called
@@ -421,47 +458,13 @@ public final class LocalCoordinator implements Coordinator {
       refusal = null;
     }
     if (connected) {
-      calls += deliver(stored.getGroupsList(), listener);
-      calls += deliver(stored.getDropped(), nodes, listener);
+      calls += deliveries.deliver(stored.getGroupsList(), listener);
+      calls += deliveries.deliver(stored.getDropped(), nodes, listener);
     }
     for (int i = 0; i < synced; i++) {
       syncs.remove().onAnswer(connected ? Result.DONE : Result.UNKNOWN, null);
     }
     return calls + synced;
-  }
-
-  private int deliver(Collection<GroupState> groups, Listener listener) {
-    int calls = 0;
-    final Set<Long> gone = new HashSet<>(toldVersions.keySet());
-    groups.forEach(group -> gone.remove(group.getGroup()));
-    for (final long group : gone) {
-      toldVersions.remove(group);
-      listener.onDropped(group);
-      calls++;
-    }
-    for (final GroupState group : groups) {
-      final Integer told = toldVersions.put(group.getGroup(), group.getVersion());
-      if (told == null || told != group.getVersion()) {
-        listener.onGroup(group);
-        calls++;
-      }
-    }
-    return calls;
-  }
-
-  private int deliver(DroppedGroups dropped, Map<Long, Node> nodes, Listener listener) {
-    int calls = 0;
-    if (!dropped.equals(toldDropped)) {
-      toldDropped = dropped;
-      listener.onDroppedGroups(Coordinator.ids(dropped));
-      calls++;
-    }
-    if (!nodes.equals(toldNodes)) {
-      toldNodes = nodes;
-      listener.onNodes(nodes.values());
-      calls++;
-    }
-    return calls;
   }
 
   @Override

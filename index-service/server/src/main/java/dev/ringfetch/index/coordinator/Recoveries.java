@@ -27,6 +27,11 @@ public final class Recoveries {
     return (long) group.getRecovery().getCount() << VERSION_BITS;
   }
 
+  /** The version after which those begin that belong to the same recovery as this one. */
+  public static long versionsBefore(long version) {
+    return version >>> VERSION_BITS << VERSION_BITS;
+  }
+
   /** The last configuration that served, or the first one: its members have all records. */
   public static Configuration last(GroupState group) {
     return group.hasEstablished() ? group.getEstablished() : group.getWon();

@@ -6,16 +6,18 @@ import io.grpc.StatusException;
 import java.util.function.BooleanSupplier;
 
 /**
- * The leader's part of a replicated index besides its entries: the barrier by which reads confirm
- * that it still leads, its numbered clients, and its gates.
+ * The leader's part of an index besides its entries: the barrier by which reads confirm that it
+ * still leads, its numbered clients, and its gates.
  *
+ * @param isOnly whether no other node can ever lead the index: what the node's journal has of it is
+ *     never cut, and the gate of the process is the only one
  * @param alone whether the node is the only member, so that reads need no barrier; any thread asks
  * @param barrier confirms reads
  * @param clients those of this index
  * @param gates at which direct readers look
  */
 public record Leadership(
-    BooleanSupplier alone, Barrier barrier, ClientRegistry clients, Gates gates) {
+    boolean isOnly, BooleanSupplier alone, Barrier barrier, ClientRegistry clients, Gates gates) {
   /** Confirms that this node leads the index. */
   @FunctionalInterface
   public interface Barrier {

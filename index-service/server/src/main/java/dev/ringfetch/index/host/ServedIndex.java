@@ -18,12 +18,9 @@ import dev.ringfetch.index.store.StoredIndex;
 import dev.ringfetch.index.v1.Durability;
 import dev.ringfetch.index.v1.Entry;
 import dev.ringfetch.index.v1.IndexKind;
-import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.function.IntConsumer;
 import java.util.function.IntFunction;
-import org.agrona.ErrorHandler;
-import org.jspecify.annotations.Nullable;
 
 /**
  * An index that a server serves: its store, the writers of its partitions, and readers for the
@@ -51,30 +48,23 @@ public final class ServedIndex {
   private final ThreadLocal<LocalReader> readers;
   private volatile boolean dropped;
 
-  /** Of an index that is replicated; null if it is this server's alone. */
-  private Leadership leadership;
-
-  /** Whether the index is in the journal; completed from the start where it need not be. */
-  private final CompletableFuture<Void> recorded;
-
-  private final ErrorHandler errors;
+  private final Leadership leadership;
 
   /**
    * Serves an index.
    *
-   * @param recorded is completed when the journal has it that there is the index.
+   * @param leadership of its group
    * @param logs gives each partition its log.
    */
   public ServedIndex(
       CatalogEntry entry,
       StoredIndex index,
-      CompletableFuture<Void> recorded,
+      Leadership leadership,
       IntFunction<CommitLog> logs,
       OwnerContext writers) {
     this.entry = entry;
     this.index = index;
-    this.recorded = recorded;
-    errors = writers.errors();
+    this.leadership = leadership;
     partitions = new Partition[index.partitions()];
     this.logs = new CommitLog[partitions.length];
     for (int i = 0; i < partitions.length; i++) {
@@ -88,20 +78,14 @@ public final class ServedIndex {
     readers = ThreadLocal.withInitial(() -> new LocalReader(index.newReader()));
   }
 
-  /** Makes this the index of a group, before calls come. Returns this. */
-  public ServedIndex led(Leadership by) {
-    leadership = by;
-    return this;
-  }
-
-  /** The leadership of a replicated index; null for an index of a single server. */
-  public @Nullable Leadership leadership() {
+  /** The leadership of its group. */
+  public Leadership leadership() {
     return leadership;
   }
 
   /** Whether a read has to ask other members first whether this node leads the index still. */
   public boolean needsBarrier() {
-    return leadership != null && !leadership.alone().getAsBoolean();
+    return !leadership.alone().getAsBoolean();
   }
 
   public String name() {
@@ -119,18 +103,6 @@ public final class ServedIndex {
 
   public Durability durability() {
     return entry.definition().durability();
-  }
-
-  /** Runs something when the journal has it that there is this index, on any thread. */
-  public void whenRecorded(Runnable then) {
-    final CompletableFuture<Void> unused =
-        recorded
-            .thenRun(then)
-            .exceptionally(
-                failure -> {
-                  errors.onError(failure);
-                  return null;
-                });
   }
 
   public IndexKind kind() {

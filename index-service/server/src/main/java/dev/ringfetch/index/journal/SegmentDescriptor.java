@@ -74,7 +74,7 @@ public final class SegmentDescriptor {
   public static final int BATCH_OFFSET = 512;
 
   /** The format that this version writes, and the only one that it reads. */
-  public static final int FORMAT = 3;
+  public static final int FORMAT = 4;
 
   /** The magic number, "RFJOURNL". */
   public static final long MAGIC = 0x4C4E_5255_4F4A_4652L;

@@ -95,7 +95,7 @@ public final class SnapshotDescriptor {
   public static final int BATCH_OFFSET = 512;
 
   /** The format that this version writes, and the only one that it reads. */
-  public static final int FORMAT = 3;
+  public static final int FORMAT = 4;
 
   /** The magic number, "RFSNAPSH". */
   public static final long MAGIC = 0x4853_5041_4E53_4652L;

@@ -3,13 +3,16 @@ package dev.ringfetch.index.log;
 import dev.ringfetch.index.journal.JournalRecord;
 import dev.ringfetch.index.journal.RecordDescriptor;
 import dev.ringfetch.index.journal.RecordSink;
+import dev.ringfetch.index.v1.GroupState;
 import java.io.IOException;
 import java.util.Collection;
+import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.TreeMap;
 import java.util.function.Supplier;
 import org.agrona.ErrorHandler;
+import org.jspecify.annotations.Nullable;
 
 /**
  * The groups that the journal of a cluster's node has, with its newest snapshot.
@@ -22,6 +25,8 @@ public final class NodeRecovery implements RecordSink {
   private final int waiting;
   private final Map<Long, GroupRecovery> groups = new TreeMap<>();
   private boolean hasSnapshot;
+  private long records;
+  private @Nullable GroupStoreException failure;
 
   /**
    * Creates it, of nothing.
@@ -38,8 +43,19 @@ public final class NodeRecovery implements RecordSink {
     this.waiting = waiting;
   }
 
+  /** The first failure by which records of a group were given up; null if there was none. */
+  public @Nullable GroupStoreException failure() {
+    return failure;
+  }
+
+  /** Number of records so far, those of the snapshot included. */
+  public long records() {
+    return records;
+  }
+
   @Override
   public void onRecord(JournalRecord record, Supplier<String> place) throws IOException {
+    records++;
     check(record, place);
     // A group without records in the snapshot was dropped before it, or begins after it.
     if (!hasSnapshot
@@ -56,6 +72,7 @@ public final class NodeRecovery implements RecordSink {
 
   @Override
   public void onSnapshotRecord(JournalRecord record, Supplier<String> place) throws IOException {
+    records++;
     if (record.type() == RecordDescriptor.SNAPSHOT_END) {
       return;
     }
@@ -123,9 +140,20 @@ public final class NodeRecovery implements RecordSink {
   }
 
   private void giveUp(GroupStoreException e, String place) {
-    errors.onError( // other groups go on
+    final GroupStoreException lost =
         new GroupStoreException(
-            "the group's records here count no more: " + e.getMessage() + ": " + place, e));
+            "the group's records here count no more: " + e.getMessage() + ": " + place, e);
+    failure = failure == null ? lost : failure;
+    errors.onError(lost); // other groups go on
+  }
+
+  /** The groups of which there is something, and the newest epochs that they have obeyed. */
+  public Map<GroupState, Long> states() {
+    final Map<GroupState, Long> epochs = new LinkedHashMap<>();
+    groups.values().stream()
+        .filter(GroupRecovery::isPresent)
+        .forEach(group -> epochs.put(group.state(), group.gate()));
+    return epochs;
   }
 
   /** Hands over all groups of which there is something, and keeps none. */

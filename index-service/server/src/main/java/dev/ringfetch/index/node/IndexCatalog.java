@@ -20,13 +20,7 @@ public interface IndexCatalog extends CatchUp {
   /** The most nodes that a request may name. */
   int REPLICAS_MAX = 64;
 
-  /** The indexes of the journal are there. Called once, before any call comes. */
-  void onRecovered();
-
-  /**
-   * Whether the server is a node of a cluster: each index has clients of its own then, else the
-   * server has those of all.
-   */
+  /** Whether there can be other nodes. */
   boolean isOfCluster();
 
   /**

@@ -5,6 +5,7 @@ import dev.ringfetch.index.coordinator.Coordinator;
 import dev.ringfetch.index.host.ServedIndex;
 import dev.ringfetch.index.journal.IndexDefinition;
 import dev.ringfetch.index.replication.Replica;
+import dev.ringfetch.index.replication.ReplicaState;
 import dev.ringfetch.index.replication.Replicas;
 import dev.ringfetch.index.v1.Durability;
 import dev.ringfetch.index.v1.GroupState;
@@ -49,6 +50,21 @@ public final class IndexCreations {
 
   /** Creations whose groups do not serve yet. */
   private final List<Request> waiting = new ArrayList<>();
+
+  /** Removals whose groups this node has not forgotten yet. */
+  private final List<Dropped> dropped = new ArrayList<>();
+
+  /**
+   * A removal that waits until the index takes no calls here.
+   *
+   * @param replica of this node; null: it has none
+   */
+  private record Dropped(long group, @Nullable Replica replica, Runnable told) {
+    boolean isForgotten(Replicas replicas) {
+      return replicas.state(group) == null
+          && (replica == null || replica.status().state() == ReplicaState.STOPPED);
+    }
+  }
 
   /** A creation that waits until the group serves. */
   private record Request(
@@ -113,12 +129,12 @@ public final class IndexCreations {
       others.add(request);
       return;
     }
-    if (replicas.states().size() >= ServedIndex.MAX_INDEXES) {
+    if (replicas.states().size() + asked.size() >= ServedIndex.MAX_INDEXES) {
       told.onEnd(
           0,
           false,
           Status.RESOURCE_EXHAUSTED
-              .withDescription("too many indexes: limit=" + ServedIndex.MAX_INDEXES + " a cluster")
+              .withDescription("too many indexes: limit=" + ServedIndex.MAX_INDEXES)
               .asException());
       return;
     }
@@ -180,7 +196,11 @@ public final class IndexCreations {
         known,
         (result, state) -> {
           if (result == Coordinator.Result.DONE) {
-            told.onEnd(IndexDefinition.of(known).incarnation(), true, null);
+            dropped.add(
+                new Dropped(
+                    known.getGroup(),
+                    replicas.find(known.getGroup()),
+                    () -> told.onEnd(IndexDefinition.of(known).incarnation(), true, null)));
           } else {
             told.onEnd(0, false, noAnswer(index));
           }
@@ -202,18 +222,18 @@ public final class IndexCreations {
     final NewGroups.Wanted wanted = request.wanted;
     String difference = null;
     if (wanted.kind() != IndexKind.INDEX_KIND_UNSPECIFIED && wanted.kind() != definition.kind()) {
-      difference = "is of another kind: kind=" + definition.kind();
+      difference = "is of another kind: index=" + wanted.name() + " kind=" + definition.kind();
     } else if (wanted.durability() != Durability.DURABILITY_UNSPECIFIED
         && wanted.durability() != definition.durability()) {
-      difference = "has another durability: durability=" + definition.durability();
+      difference =
+          "has another durability: index="
+              + wanted.name()
+              + " durability="
+              + definition.durability();
     }
     if (difference != null) {
       request.told.onEnd(
-          0,
-          false,
-          Status.ALREADY_EXISTS
-              .withDescription("the index " + difference + " index=" + wanted.name())
-              .asException());
+          0, false, Status.ALREADY_EXISTS.withDescription("the index " + difference).asException());
     } else {
       request.told.onEnd(definition.incarnation(), request.done, null);
     }
@@ -221,6 +241,12 @@ public final class IndexCreations {
 
   /** Ends the creations whose groups serve now, or that took too long; of the node's thread. */
   public void tellWaiting() {
+    if (!dropped.isEmpty()) {
+      final List<Dropped> told =
+          dropped.stream().filter(each -> each.isForgotten(replicas)).toList();
+      dropped.removeAll(told); // first: a listener that throws is not told again
+      told.forEach(each -> each.told.run());
+    }
     if (waiting.isEmpty()) {
       return;
     }
@@ -259,5 +285,7 @@ public final class IndexCreations {
     asked.clear();
     waiting.forEach(request -> request.told.onEnd(0, false, noAnswer(request.wanted.name())));
     waiting.clear();
+    dropped.forEach(each -> each.told.run()); // the coordinator has done it
+    dropped.clear();
   }
 }

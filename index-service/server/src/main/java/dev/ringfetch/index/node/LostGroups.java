@@ -79,7 +79,11 @@ public final class LostGroups {
 
   /** The addresses of the nodes that are announced. */
   public static List<String> addresses(Map<Long, Node> living) {
-    return living.values().stream().map(Node::getAddress).sorted().toList();
+    return living.values().stream()
+        .map(Node::getAddress)
+        .filter(address -> !address.isEmpty()) // of a node without others
+        .sorted()
+        .toList();
   }
 
   /**
@@ -93,7 +97,7 @@ public final class LostGroups {
     final Node next = next(group, living);
     final Metadata trailers = new Metadata();
     trailers.put(Trailers.NODES, String.join(",", addresses(living)));
-    if (next != null) {
+    if (next != null && !next.getAddress().isEmpty()) {
       trailers.put(Trailers.LEADER, next.getAddress()); // this node perhaps, in a moment
     }
     if (node == null || node.getId() == self) {

@@ -3,6 +3,7 @@ package dev.ringfetch.index.node;
 import dev.ringfetch.index.coordinator.Coordinator;
 import dev.ringfetch.index.host.ServedIndex;
 import dev.ringfetch.index.journal.IndexDefinition;
+import dev.ringfetch.index.replication.Replica;
 import dev.ringfetch.index.replication.Replicas;
 import dev.ringfetch.index.v1.Durability;
 import dev.ringfetch.index.v1.GroupState;
@@ -11,79 +12,116 @@ import io.grpc.Status;
 import java.lang.System.Logger;
 import java.lang.System.Logger.Level;
 import java.util.List;
-import java.util.concurrent.atomic.AtomicInteger;
+import java.util.concurrent.TimeUnit;
 import org.jspecify.annotations.Nullable;
 
 /**
  * The start of a node that is alone in its cluster for good: drops the indexes that ended with an
- * earlier process, and creates the index {@value ServedIndex#DEFAULT_NAME}.
+ * earlier process, creates the index {@value ServedIndex#DEFAULT_NAME}, and ends when the node
+ * leads all that it has.
  *
  * <p>Of the node's thread.
  */
 public final class OnlyNode {
   private static final Logger LOGGER = System.getLogger(OnlyNode.class.getName());
 
+  /** Longer than a sync on a busy disk: a start does not wait for one that hangs. */
+  private static final int LIMIT_SECONDS = 60;
+
+  private enum State {
+    /** The groups are not known yet. */
+    BEGINNING,
+    /** Ended indexes are being dropped, and the default one created. */
+    CHANGING,
+    /** Groups are not led yet. */
+    LEADING,
+    STARTED
+  }
+
   private final Replicas replicas;
   private final Coordinator coordinator;
   private final IndexCreations creations;
   private final @Nullable StopFiles stops;
+  private final Runnable started;
+  private final long limitNs = System.nanoTime() + TimeUnit.SECONDS.toNanos(LIMIT_SECONDS);
+  private State state = State.BEGINNING;
+  private int dropping;
 
   /**
    * Creates it.
    *
    * @param stops null: the node has no data directory
+   * @param started is run once, when all indexes take calls that the node has, or after {@value
+   *     #LIMIT_SECONDS} s: an index whose disk does not answer takes them later
    */
   public OnlyNode(
       Replicas replicas,
       Coordinator coordinator,
       IndexCreations creations,
-      @Nullable StopFiles stops) {
+      @Nullable StopFiles stops,
+      Runnable started) {
     this.replicas = replicas;
     this.coordinator = coordinator;
     this.creations = creations;
     this.stops = stops;
+    this.started = started;
   }
 
-  /**
-   * Begins, once the coordinator is reached.
-   *
-   * @param started is run when the index {@value ServedIndex#DEFAULT_NAME} takes calls, or cannot
-   */
-  public void start(Runnable started) {
+  /** Does what is due. */
+  public void work() {
+    if (state == State.STARTED) {
+      return;
+    }
+    if (state == State.BEGINNING && replicas.isCoordinated()) {
+      state = State.CHANGING;
+      dropEnded();
+    }
+    if ((state == State.LEADING && replicas.all().stream().allMatch(OnlyNode::isLed))
+        || System.nanoTime() - limitNs >= 0) {
+      state = State.STARTED;
+      started.run();
+    }
+  }
+
+  private static boolean isLed(Replica replica) {
+    return replica.status().readable() != null;
+  }
+
+  private void dropEnded() {
     final List<GroupState> ended = replicas.states().stream().filter(this::hasEnded).toList();
-    final AtomicInteger left = new AtomicInteger(ended.size());
-    for (final GroupState state : ended) {
+    dropping = ended.size();
+    for (final GroupState group : ended) {
       coordinator.drop(
-          state,
+          group,
           (result, newest) -> {
             LOGGER.log(
-                result == Coordinator.Result.DONE ? Level.INFO : Level.WARNING,
+                result == Coordinator.Result.DONE ? Level.DEBUG : Level.WARNING,
                 "an index at level memory ended with its process: index={0} dropped={1}",
-                state.getIndex(),
+                group.getIndex(),
                 result);
-            if (left.decrementAndGet() == 0) {
-              createDefault(started);
-            }
+            dropping--;
+            createDefault();
           });
     }
-    if (ended.isEmpty()) {
-      createDefault(started);
-    }
+    createDefault();
   }
 
   /**
    * Whether nothing is left of an index: it was in the memory of an earlier process alone, of whose
    * end no record was read, nor is there one that cannot be read.
    */
-  private boolean hasEnded(GroupState state) {
-    final IndexDefinition definition = IndexDefinition.of(state);
+  private boolean hasEnded(GroupState group) {
+    final IndexDefinition definition = IndexDefinition.of(group);
     return definition != null
         && definition.durability() == Durability.MEMORY
-        && replicas.find(state.getGroup()) == null
-        && (stops == null || stops.unread(state) == null);
+        && replicas.find(group.getGroup()) == null
+        && (stops == null || stops.unread(group) == null);
   }
 
-  private void createDefault(Runnable started) {
+  private void createDefault() {
+    if (dropping > 0) {
+      return;
+    }
     creations.create(
         ServedIndex.DEFAULT_NAME,
         IndexKind.HASH,
@@ -93,7 +131,7 @@ public final class OnlyNode {
           if (failure != null && failure.getStatus().getCode() != Status.Code.ALREADY_EXISTS) {
             LOGGER.log(Level.WARNING, "no index " + ServedIndex.DEFAULT_NAME, failure);
           }
-          started.run();
+          state = state == State.STARTED ? state : State.LEADING;
         });
   }
 }

@@ -4,11 +4,8 @@ import com.google.errorprone.annotations.concurrent.GuardedBy;
 import java.security.SecureRandom;
 import java.time.Duration;
 import java.util.ArrayDeque;
-import java.util.ArrayList;
 import java.util.Collection;
 import java.util.Iterator;
-import java.util.List;
-import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.locks.ReentrantLock;
 import java.util.function.Consumer;
@@ -39,15 +36,6 @@ public final class ClientRegistry {
 
   /** Number of clients that one search for ended leases checks. */
   private static final int SWEEP = 1_000;
-
-  /** The failure to record the present clients: the log has no room. */
-  public static final class LogFullException extends Exception {
-    private static final long serialVersionUID = 1;
-
-    LogFullException(int clients) {
-      super("no room to record clients=" + clients);
-    }
-  }
 
   private final LongSupplier clock;
   private final long termNs;
@@ -109,41 +97,6 @@ public final class ClientRegistry {
     try {
       log = recovered;
       known.forEach(this::add);
-    } finally {
-      lock.unlock();
-    }
-  }
-
-  /**
-   * Records the present clients in a log, and each change from now on. Waits until the records are
-   * durable, or the log has failed; no outcome of these clients may be in the log before. Other
-   * clients can be opened meanwhile.
-   *
-   * @throws LogFullException if there is no room for the records; some clients may be recorded
-   */
-  public void record(ClientLog created) throws LogFullException {
-    final List<CompletableFuture<Void>> recorded = new ArrayList<>();
-    lock.lock();
-    try {
-      for (final NumberedClient client : clients.values()) {
-        final CompletableFuture<Void> done = new CompletableFuture<>();
-        recorded.add(done);
-        if (!created.opened(client.id(), client.firstIncomplete(), () -> done.complete(null))) {
-          throw new LogFullException(clients.size());
-        }
-      }
-      log = created;
-    } finally {
-      lock.unlock();
-    }
-    recorded.forEach(CompletableFuture::join); // the log's thread ends each wait
-  }
-
-  /** Whether clients are recorded in a log. */
-  public boolean hasLog() {
-    lock.lock();
-    try {
-      return log != null;
     } finally {
       lock.unlock();
     }

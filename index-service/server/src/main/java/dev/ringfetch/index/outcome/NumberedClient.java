@@ -1,7 +1,6 @@
 package dev.ringfetch.index.outcome;
 
 import java.util.concurrent.atomic.AtomicLong;
-import org.agrona.collections.LongHashSet;
 
 /**
  * A client with numbered writes: knows of which writes outcomes are kept. Shared by all partitions.
@@ -33,11 +32,6 @@ public final class NumberedClient {
   private final AtomicLong firstIncomplete;
   private volatile State state = State.OPEN;
   private volatile long renewedNs;
-
-  /** Numbers of writes that were answered with the absence of the index; usually empty. */
-  private final LongHashSet withoutIndex = new LongHashSet(0);
-
-  private volatile boolean hasSome;
 
   /**
    * Creates a client.
@@ -92,37 +86,6 @@ public final class NumberedClient {
     return number(packed) - (packed >>> 48);
   }
 
-  /**
-   * Notes that a write found no index: repetitions get the same answer, even if an index was
-   * created meanwhile. The caller searches for the index once more after this call.
-   */
-  public void withoutIndex(long number) {
-    synchronized (withoutIndex) {
-      final long first = firstIncomplete.get();
-      withoutIndex.removeIf(noted -> noted < first);
-      withoutIndex.add(number);
-      hasSome = true;
-    }
-  }
-
-  /** Reverts {@link #withoutIndex}, as there is an index. */
-  public void withIndex(long number) {
-    synchronized (withoutIndex) {
-      withoutIndex.remove(number);
-      hasSome = !withoutIndex.isEmpty();
-    }
-  }
-
-  /** Whether a write was answered without an index. */
-  public boolean wasWithoutIndex(long number) {
-    if (!hasSome) {
-      return false;
-    }
-    synchronized (withoutIndex) {
-      return withoutIndex.contains(number);
-    }
-  }
-
   void begin(long nowNs) {
     renewedNs = nowNs;
   }
@@ -144,12 +107,10 @@ public final class NumberedClient {
   }
 
   /** Ends the client: its outcomes are no longer kept. Idempotent; returns whether it was open. */
-  boolean close() {
-    synchronized (withoutIndex) {
-      final boolean wasOpen = state == State.OPEN;
-      state = State.CLOSED;
-      return wasOpen;
-    }
+  synchronized boolean close() {
+    final boolean wasOpen = state == State.OPEN;
+    state = State.CLOSED;
+    return wasOpen;
   }
 
   /** Hash that spreads clients over tables. */

@@ -291,6 +291,9 @@ final class Leader {
     } else if (position > core.commit() || core.serving().hasRoomToGive(core.passedBytes())) {
       core.commitServed(position);
     }
+    if (core.serving() != null) {
+      core.serving().durable(core.durable(), core.commit());
+    }
     core.release(Math.min(core.applied(), transfer == null ? Long.MAX_VALUE : transfer.floor()));
   }
 

@@ -64,6 +64,8 @@ final class LeaderLog implements GroupLog {
   // Of the replica's owner: bytes of records since the log began.
   private long committedBytes;
   private long givenBytes; // room
+  private long markedPosition; // of what the partitions have marked
+  private boolean isShown; // all that is committed
 
   /** Whether records may have come since the owner looked. */
   private volatile boolean appended;
@@ -173,9 +175,14 @@ final class LeaderLog implements GroupLog {
         && disk.isFull((int) waiting.get() + length, type);
   }
 
+  /** Whether a commit waits for a disk, or there is none. */
+  boolean isAwaited() {
+    return disk == null || isAwaited;
+  }
+
   /** Whether a record is committed once it is appended. */
   boolean isImmediate() {
-    return alone && !isAwaited;
+    return alone && !isAwaited && (disk == null || !disk.isShort());
   }
 
   /** Whether the owner may take the records later, as nobody waits for it. */
@@ -298,6 +305,26 @@ final class LeaderLog implements GroupLog {
       }
     }
     changed = true;
+  }
+
+  /**
+   * Shows the partitions how far the disk is, where commits do not wait for it.
+   *
+   * @param position up to which all is durable
+   * @param committed position up to which commits were noted
+   */
+  void durable(long position, long committed) {
+    if (isAwaited() || position < markedPosition || (isShown && committed == markedPosition)) {
+      return;
+    }
+    isShown = committed == markedPosition;
+    markedPosition = committed;
+    for (int i = 0; i <= partitions; i++) {
+      final ReplicatedLog log = logs.get(i);
+      if (log != null) {
+        log.showDurable();
+      }
+    }
   }
 
   /** The replica leads no more, or its disk has failed. Idempotent. */

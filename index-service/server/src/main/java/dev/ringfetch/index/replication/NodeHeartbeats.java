@@ -10,6 +10,7 @@ import java.util.Map;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.TimeUnit;
 import java.util.function.LongSupplier;
+import org.jspecify.annotations.Nullable;
 
 /**
  * The heartbeats of a node for all its idle groups: it sends one to each node with members of
@@ -23,7 +24,10 @@ import java.util.function.LongSupplier;
  * judges.
  */
 final class NodeHeartbeats {
-  private final Peers peers;
+  /** The longest rest where no other node waits for this one: requests end so much late. */
+  private static final long ALONE_NS = TimeUnit.SECONDS.toNanos(1);
+
+  private final @Nullable Peers peers; // null: there are no other nodes
   private final ReplicaContext.Limits limits;
   private final Map<Long, PeerHeartbeats> members = new ConcurrentHashMap<>();
   private final Map<Long, PeerHeartbeats> leaders = new ConcurrentHashMap<>();
@@ -31,7 +35,7 @@ final class NodeHeartbeats {
   private volatile List<FailedReplica> stuck = List.of();
   private volatile long plannedNs = Long.MAX_VALUE; // when the thread that works is to go on
 
-  NodeHeartbeats(Peers peers, ReplicaContext.Limits limits, LongSupplier clock) {
+  NodeHeartbeats(@Nullable Peers peers, ReplicaContext.Limits limits, LongSupplier clock) {
     this.peers = peers;
     this.limits = limits;
     this.clock = clock;
@@ -153,7 +157,7 @@ final class NodeHeartbeats {
 
   /** Time until {@link #work} is due. */
   long restNs(long nowNs) {
-    long restNs = limits.nodeHeartbeatNs();
+    long restNs = peers == null ? ALONE_NS : limits.nodeHeartbeatNs();
     for (final PeerHeartbeats peer : members.values()) {
       restNs = Math.min(restNs, peer.untilNextNs(nowNs, limits.nodeHeartbeatNs()));
       restNs = Math.min(restNs, peer.leftNs(nowNs));

@@ -235,7 +235,10 @@ final class ReplicaCore {
 
   /** Position up to which a record is committed once the members have it, where this one leads. */
   long counted() {
-    return writesLater() && hasGapOnDisk() ? log.end() : durable();
+    if (!writesLater() || !hasGapOnDisk()) {
+      return durable();
+    }
+    return context.disk().isShort() ? journal.written() : log.end(); // else it may get no room
   }
 
   /** The room on the disk. */

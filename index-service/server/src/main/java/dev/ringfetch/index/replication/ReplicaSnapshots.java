@@ -19,6 +19,7 @@ import org.jspecify.annotations.Nullable;
 public final class ReplicaSnapshots implements SnapshotSource {
   private final Replicas replicas;
   private final Runnable wake;
+  private final Runnable removing;
   private final JournalRecord record = new JournalRecord();
   private final List<GroupCopy> copied = new ArrayList<>();
   private List<Replica> groups = List.of();
@@ -29,10 +30,12 @@ public final class ReplicaSnapshots implements SnapshotSource {
    * Creates the source.
    *
    * @param wake is run, on any thread, when there may be more to add
+   * @param removing is run before segments of the journal are removed
    */
-  public ReplicaSnapshots(Replicas replicas, Runnable wake) {
+  public ReplicaSnapshots(Replicas replicas, Runnable wake, Runnable removing) {
     this.replicas = replicas;
     this.wake = wake;
+    this.removing = removing;
   }
 
   @Override
@@ -92,6 +95,6 @@ public final class ReplicaSnapshots implements SnapshotSource {
 
   @Override
   public void removing() {
-    // Members that lack records get them from memory, or a snapshot.
+    removing.run();
   }
 }

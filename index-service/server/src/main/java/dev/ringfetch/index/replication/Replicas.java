@@ -99,8 +99,8 @@ public final class Replicas implements AutoCloseable {
       return this;
     }
 
-    /** Sets the connections to other nodes. */
-    public Context peers(Peers used) {
+    /** Sets the connections to other nodes; null: there are none. */
+    public Context peers(@Nullable Peers used) {
       peers = used;
       return this;
     }
@@ -212,7 +212,6 @@ public final class Replicas implements AutoCloseable {
             new StopRecordRemoval.Removers(context.background, context.alarm),
             context.errors);
     Objects.requireNonNull(context.coordinator, "coordinator");
-    Objects.requireNonNull(context.peers, "peers");
     Objects.requireNonNull(context.stores, "stores");
     heartbeats = new NodeHeartbeats(context.peers, context.limits, context.clock);
     reports = new ReplicaReports(replicas, context.limits);

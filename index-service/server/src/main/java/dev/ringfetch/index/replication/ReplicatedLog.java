@@ -29,6 +29,8 @@ final class ReplicatedLog implements CommitLog {
   private long noted; // the replica's owner's
   private volatile long committed; // as the replica's owner shows
   private volatile long immediate; // committed when it was appended; the partition's owner's
+  private long marked; // the replica's owner's: durable once the disk has come so far
+  private volatile long durable; // where commits do not wait for the disk
   private volatile boolean dirty;
   private volatile boolean urgent; // a write waits for the commit of what was appended
   private volatile boolean wantsRoom;
@@ -41,6 +43,7 @@ final class ReplicatedLog implements CommitLog {
     noted = last;
     committed = last;
     immediate = last;
+    durable = last;
     taker =
         new PendingRecords.Taker() {
           @Override
@@ -127,6 +130,11 @@ final class ReplicatedLog implements CommitLog {
   }
 
   @Override
+  public long durable() {
+    return owner.isAwaited() ? committed() : durable;
+  }
+
+  @Override
   public boolean hasRoom() {
     if (owner.hasRoom()) {
       return true;
@@ -175,6 +183,12 @@ final class ReplicatedLog implements CommitLog {
       wantsRoom = false;
       toTell.set(true);
     }
+  }
+
+  /** Shows what was marked, and marks what is committed now. */
+  void showDurable() {
+    durable = Math.max(durable, marked);
+    marked = noted;
   }
 
   void failed() {

@@ -1,5 +1,6 @@
 package dev.ringfetch.index.service;
 
+import dev.ringfetch.index.coordinator.CoordinatorFile;
 import dev.ringfetch.index.data.DirectoryCopy;
 import dev.ringfetch.index.disk.HostDisk;
 import dev.ringfetch.index.journal.JournalCopy;
@@ -32,6 +33,7 @@ public record Backup(long snapshot, long bytes) {
     final DirectoryCopy copy = DirectoryCopy.of(data, target);
     for (int attempt = 1; ; attempt++) {
       try {
+        CoordinatorFile.copy(data, copy.path()); // first: the journal has its groups
         final JournalCopy journal =
             JournalCopy.of(HostDisk.readOnly(data), new HostDisk(copy.path()), copy.origin());
         copy.complete(data);

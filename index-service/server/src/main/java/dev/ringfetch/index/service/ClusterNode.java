@@ -1,12 +1,11 @@
 package dev.ringfetch.index.service;
 
 import dev.ringfetch.index.coordinator.Coordinator;
+import dev.ringfetch.index.coordinator.LocalCoordinator;
 import dev.ringfetch.index.data.DataDirectory;
 import dev.ringfetch.index.direct.NodeAddress;
 import dev.ringfetch.index.disk.HostDisk;
-import dev.ringfetch.index.grant.NodeGates;
 import dev.ringfetch.index.host.BackgroundThreads;
-import dev.ringfetch.index.journal.IndexDefinition;
 import dev.ringfetch.index.log.GroupStore;
 import dev.ringfetch.index.log.NodeRecovery;
 import dev.ringfetch.index.node.AcceptedLosses;
@@ -16,33 +15,23 @@ import dev.ringfetch.index.node.CoordinatorSyncs;
 import dev.ringfetch.index.node.GroupLeadership;
 import dev.ringfetch.index.node.IndexCatalog;
 import dev.ringfetch.index.node.IndexCreations;
-import dev.ringfetch.index.node.LostGroups;
 import dev.ringfetch.index.node.NewGroups;
 import dev.ringfetch.index.node.NodeQuestions;
 import dev.ringfetch.index.node.OnlyNode;
 import dev.ringfetch.index.node.StopFiles;
 import dev.ringfetch.index.peers.FabricMemory;
 import dev.ringfetch.index.peers.GrpcPeers;
-import dev.ringfetch.index.peers.PeerListener;
 import dev.ringfetch.index.peers.PeerProcesses;
+import dev.ringfetch.index.peers.ReplicaArrivals;
 import dev.ringfetch.index.replay.ReplayLanes;
 import dev.ringfetch.index.replication.HandOver;
 import dev.ringfetch.index.replication.OrderlyStop;
 import dev.ringfetch.index.replication.ReplicaSnapshots;
 import dev.ringfetch.index.replication.Replicas;
-import dev.ringfetch.index.v1.DescribeClusterResponse;
-import dev.ringfetch.index.v1.Durability;
 import dev.ringfetch.index.v1.GroupState;
-import dev.ringfetch.index.v1.IndexDescription;
-import dev.ringfetch.index.v1.IndexKind;
-import dev.ringfetch.index.v1.LeaderMessage;
-import dev.ringfetch.index.v1.MemberMessage;
 import dev.ringfetch.index.v1.Node;
-import dev.ringfetch.index.v1.RecoverIndexRequest;
 import io.grpc.BindableService;
 import io.grpc.ChannelCredentials;
-import io.grpc.Status;
-import io.grpc.StatusException;
 import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.lang.System.Logger;
@@ -71,7 +60,7 @@ import org.jspecify.annotations.Nullable;
  *
  * <p>Safe for use by many threads.
  */
-public final class ClusterNode implements ClusterMembership {
+public final class ClusterNode implements AutoCloseable {
   /** Nodes that have each index, unless set. */
   public static final int REPLICAS_DEFAULT = 3;
 
@@ -92,6 +81,7 @@ public final class ClusterNode implements ClusterMembership {
 
   private final Indexes indexes;
   private final Coordinator coordinator;
+  private final LocalCoordinator.@Nullable Truth truth; // null: there may be other nodes
   private final Node self; // without an address
   private final GrpcPeers peers;
   private final ReplayLanes lanes = new ReplayLanes(); // for the recovery
@@ -101,12 +91,10 @@ public final class ClusterNode implements ClusterMembership {
   private final GroupLeadership leadership;
   private final IndexCreations creations;
   private final CoordinatorSyncs syncs;
-  private final AcceptedLosses losses;
-  private final ClusterDescription description;
   private final @Nullable StopFiles stops; // null: the node has no data directory
   private final Queue<Runnable> tasks = new ConcurrentLinkedQueue<>();
   private final Thread thread = new Thread(this::run, "index-cluster");
-  private final IndexCatalog catalog = new Catalog();
+  private final IndexCatalog catalog;
   private final @Nullable Path shmDirectory; // null: the default
   private @Nullable ReplicationPath path; // null: not chosen
   private @Nullable FabricMemory memory;
@@ -115,14 +103,14 @@ public final class ClusterNode implements ClusterMembership {
   private final BackgroundThreads remover = new BackgroundThreads("index-stop-remover");
   private volatile boolean closed;
   private boolean isHandedOver; // of the thread that ends the node
-  private @Nullable OnlyNode only; // null: there may be other nodes
   private volatile boolean woken;
   private final CompletableFuture<Void> ended = new CompletableFuture<>(); // the thread
   private final CompletableFuture<Void> handedOver = new CompletableFuture<>();
 
   // Of the thread.
+  private @Nullable OnlyNode only; // null: there may be other nodes
   private @Nullable HandOver handingOver; // null: none has begun, or it has ended
-  private CoordinatorContact contact;
+  private CoordinatorContact contact; // null where there are no other nodes
   private final IdleStrategy looking =
       new BackoffIdleStrategy(LOOK_SPINS, LOOK_YIELDS, LOOK_PARK_NS, LOOK_PARK_NS);
 
@@ -136,10 +124,21 @@ public final class ClusterNode implements ClusterMembership {
    */
   public ClusterNode(
       Indexes indexes, Coordinator coordinator, int replicas, String bootId, Path shmDirectory) {
+    this(indexes, coordinator, null, replicas, bootId, shmDirectory);
+  }
+
+  private ClusterNode(
+      Indexes indexes,
+      Coordinator coordinator,
+      LocalCoordinator.@Nullable Truth truth,
+      int replicas,
+      String bootId,
+      @Nullable Path shmDirectory) {
     if (replicas < 1) {
       throw new IllegalArgumentException("replicas=" + replicas);
     }
     this.indexes = indexes;
+    this.truth = truth;
     this.coordinator = coordinator;
     this.shmDirectory = shmDirectory;
     final IndexMemory memory = indexes.memory();
@@ -155,27 +154,28 @@ public final class ClusterNode implements ClusterMembership {
     self = node.build();
     stops = data == null ? null : new StopFiles(new HostDisk(data.path()));
     recovery = new NodeRecovery(this::store, ClusterNode::onError);
-    memory.ofNode(recovery);
-    peers = new GrpcPeers(self, new Arrivals(), shmDirectory);
-    final NodeGates gates = memory.openGates(self.getId());
+    memory.ofNode(recovery, this::onRead);
+    peers = new GrpcPeers(self, new ReplicaArrivals(this::replicas), shmDirectory);
     context
         .self(self)
         .coordinator(coordinator)
-        .peers(peers)
+        .peers(isAlone() ? null : peers)
         .stores(this::store)
         .disks(data == null ? null : group -> new JournalDisk(memory.journal()))
-        .gates(gates::open)
         .stops(stops)
         .background(remover)
         .alarm(this::wake)
         .errors(ClusterNode::onError);
+    if (!isAlone()) {
+      context.gates(memory.openGates(self.getId())::open);
+    }
     this.replicas = new Replicas(context);
     leadership = new GroupLeadership(self.getId(), this.replicas);
     final NewGroups groups = new NewGroups(this.replicas, memory.durability(), memory.partitions());
     syncs = new CoordinatorSyncs(coordinator, this::wake, System::nanoTime, synced);
     creations =
         new IndexCreations(this.replicas, coordinator, syncs, groups, replicas, this::execute);
-    losses =
+    final AcceptedLosses losses =
         new AcceptedLosses(
             this.replicas,
             coordinator,
@@ -183,9 +183,19 @@ public final class ClusterNode implements ClusterMembership {
             groups,
             this::execute,
             new NodeQuestions(peers::channel));
-    description = new ClusterDescription(self.getId(), this.replicas, memory::openJournal, stops);
+    catalog =
+        new NodeCatalog(
+            indexes,
+            this.replicas,
+            self.getId(),
+            isAlone(),
+            new NodeCatalog.Requests(
+                syncs,
+                creations,
+                losses,
+                new ClusterDescription(self.getId(), this.replicas, memory::openJournal, stops)));
     coordinator.wakeUp(this::wake);
-    indexes.join(catalog);
+    indexes.join(this);
     thread.setDaemon(true);
   }
 
@@ -199,7 +209,8 @@ public final class ClusterNode implements ClusterMembership {
         indexes,
         told -> leadership.confirm(group.getGroup(), told),
         grant -> leadership.describeGates(group.getGroup(), grant),
-        lanes);
+        lanes,
+        isAlone());
   }
 
   private static void onError(Throwable failure) {
@@ -235,10 +246,57 @@ public final class ClusterNode implements ClusterMembership {
     return this;
   }
 
-  /** Says that there is never another node; see {@link OnlyNode}. Called before the start. */
-  ClusterNode only() {
-    only = new OnlyNode(replicas, coordinator, creations, stops);
-    return this;
+  /**
+   * Creates the only node that there ever is of these indexes: its coordinator is in its data
+   * directory, or in memory without one.
+   *
+   * @throws IOException if its file cannot be read or written, with the reason as its message
+   */
+  public static ClusterNode alone(Indexes indexes) throws IOException {
+    final DataDirectory data = indexes.memory().data();
+    final LocalCoordinator.Truth truth =
+        data == null
+            ? new LocalCoordinator.Truth()
+            : LocalCoordinator.Truth.open(data.path(), data.cluster());
+    return new ClusterNode(indexes, truth.connect(), truth, 1, DataDirectory.bootId(), null);
+  }
+
+  /** The journal was read. */
+  private void onRead(boolean isCopied) throws IOException {
+    if (isAlone()) {
+      indexes.memory().checkRecovered(); // nobody else has what was given up
+      truth.continueFrom(self.getId(), recovery.states(), isCopied);
+    } else if (isCopied) {
+      throw new IOException(
+          "a copy of a node's directory; start on an empty one: data=" + indexes.memory().data());
+    }
+  }
+
+  /** Whether there is never another node. */
+  boolean isAlone() {
+    return truth != null;
+  }
+
+  /**
+   * Starts the only node, and waits until it leads all that it has.
+   *
+   * @throws IOException if it does not come to that, with the reason as its message
+   */
+  void startAlone() throws IOException {
+    final CompletableFuture<Void> started = new CompletableFuture<>();
+    only = new OnlyNode(replicas, coordinator, creations, stops, () -> started.complete(null));
+    begin("", reason -> started.completeExceptionally(new IOException(reason)));
+    try {
+      CompletableFuture.anyOf(started, ended).get();
+      if (!started.isDone()) {
+        throw new IOException("the server ends before it leads its indexes");
+      }
+    } catch (ExecutionException e) {
+      throw new IOException(e.getCause().getMessage(), e);
+    } catch (InterruptedException e) {
+      Thread.currentThread().interrupt();
+      throw new IOException("interrupted before the indexes were there", e);
+    }
   }
 
   /** As {@link Replicas.Context#nodeTimeout}. Called before the start. */
@@ -262,12 +320,26 @@ public final class ClusterNode implements ClusterMembership {
     }
   }
 
-  @Override
+  /**
+   * The services by which other nodes reach this one; to be added to a server that takes messages
+   * of 2 MiB.
+   */
   public List<BindableService> services() {
-    return List.of(peers.service());
+    return isAlone() ? List.of() : List.of(peers.service());
   }
 
-  @Override
+  /**
+   * Takes part in the cluster from now on. Called once, when the indexes serve: clients of an
+   * earlier process on the data directory have turned away then.
+   *
+   * @param address at which other nodes and clients reach the server: host and port
+   * @param onReached is run once, when the node has read what the coordinator has; until then it
+   *     knows of no index
+   * @param refused receives, on the node's thread, the reason if this process cannot take part: its
+   *     directory belongs to another cluster, or another process lives on it, or on a copy of it
+   * @throws IllegalArgumentException if no channel can be made to the address
+   * @throws IllegalStateException if the indexes do not serve yet
+   */
   public void start(String address, Runnable onReached, Consumer<String> refused) {
     if (!NodeAddress.isValid(address)) {
       throw new IllegalArgumentException("not HOST:PORT, or [IPv6]:PORT: address=" + address);
@@ -278,15 +350,23 @@ public final class ClusterNode implements ClusterMembership {
     if (path == null) {
       choosePath();
     }
+    contact = new CoordinatorContact(onReached);
+    begin(address, refused);
+  }
+
+  private void begin(String address, Consumer<String> refused) {
     lanes.close();
     recovery.takeGroups().forEach(replicas::recover);
     readStops();
     if (indexes.memory().journal() != null) {
-      indexes.memory().journal().startSnapshots(wake -> new ReplicaSnapshots(replicas, wake));
+      indexes
+          .memory()
+          .journal()
+          .startSnapshots(
+              wake -> new ReplicaSnapshots(replicas, wake, indexes.watches()::progress));
     }
     final NodeAdmission admission = new NodeAdmission(indexes.memory().data(), refused);
     execute(() -> coordinator.announce(self.toBuilder().setAddress(address).build(), admission));
-    contact = new CoordinatorContact(only == null ? onReached : () -> only.start(onReached));
     thread.start();
   }
 
@@ -298,6 +378,10 @@ public final class ClusterNode implements ClusterMembership {
         onError(e);
       }
     }
+  }
+
+  private Replicas replicas() {
+    return replicas;
   }
 
   private void execute(Runnable task) {
@@ -337,7 +421,11 @@ public final class ClusterNode implements ClusterMembership {
           handedOver.complete(null);
         }
         creations.tellWaiting();
-        contact.tell(replicas.isCoordinated());
+        if (only != null) {
+          only.work();
+        } else {
+          contact.tell(replicas.isCoordinated());
+        }
         if (done == 0) {
           rest();
         }
@@ -365,8 +453,15 @@ public final class ClusterNode implements ClusterMembership {
     return catalog;
   }
 
-  @Override
+  /**
+   * Begins to end in order: members that go on lead what this node has led, and clients are sent to
+   * them. Waits until they do, for two seconds at most. Others are told no more that this node
+   * lives. Once.
+   */
   public void handOver() {
+    if (isAlone()) {
+      return;
+    }
     isHandedOver = true;
     try {
       final CompletableFuture<?> begun =
@@ -414,7 +509,15 @@ public final class ClusterNode implements ClusterMembership {
     }
   }
 
-  @Override
+  /**
+   * Ends in order: hands over, unless that was done, and leaves the cluster. What the node has of
+   * indexes at level memory stands in its data directory then, if it has one, for the next process.
+   * Waits for the disk, and returns early where the caller is interrupted: what is not written then
+   * is left out.
+   *
+   * @param unsaved is told, on the caller's thread or the node's, of each index that is left out,
+   *     and why
+   */
   public void stop(Consumer<String> unsaved) {
     if (!closed && !isHandedOver && thread.isAlive()) {
       handOver();
@@ -453,6 +556,7 @@ public final class ClusterNode implements ClusterMembership {
     }
   }
 
+  /** Leaves the cluster: leads nothing any more. Calls may be under way. Idempotent. */
   @Override
   public void close() {
     if (closed) {
@@ -467,6 +571,7 @@ public final class ClusterNode implements ClusterMembership {
     }
     if (thread.getState() == Thread.State.NEW) { // else it does so itself, after its last step
       endCalls();
+      ended.complete(null);
     }
     lanes.close(); // the recovery may have failed
     replicas.close();
@@ -478,112 +583,5 @@ public final class ClusterNode implements ClusterMembership {
     synced.close();
     remover.close();
     coordinator.close();
-  }
-
-  /** Brings the replicas what other nodes send. */
-  private final class Arrivals implements PeerListener {
-    @Override
-    public void onConnected(long node) {
-      replicas.onConnected(node);
-    }
-
-    @Override
-    public void onDisconnected(long node) {
-      replicas.onDisconnected(node);
-    }
-
-    @Override
-    public boolean isNode(Node leader) {
-      return replicas.isNode(leader);
-    }
-
-    @Override
-    public @Nullable Node announced(long node) {
-      return replicas.living().get(node);
-    }
-
-    @Override
-    public void onLeaderGone(long leader) {
-      replicas.onLeaderGone(leader);
-    }
-
-    @Override
-    public Runnable onMessage(long leader, LeaderMessage message) {
-      return replicas.onMessage(leader, message);
-    }
-
-    @Override
-    public void onAnswer(long member, MemberMessage answer) {
-      replicas.onAnswer(member, answer);
-    }
-  }
-
-  /** The cluster's indexes, of which this node leads some. */
-  private final class Catalog implements IndexCatalog {
-    @Override
-    public void onRecovered() {} // the groups go on when the node starts
-
-    @Override
-    public boolean isOfCluster() {
-      return true;
-    }
-
-    @Override
-    public void checkElsewhere(String name) throws StatusException {
-      final GroupState group = replicas.state(name);
-      if (group == null) {
-        if (!replicas.isCoordinated()) {
-          throw Status.UNAVAILABLE
-              .withDescription(
-                  "the coordinator is not reached, so it is unknown whether there is such an index:"
-                      + " index="
-                      + name)
-              .asException();
-        }
-        return;
-      }
-      if (group.hasEstablished()) { // else it is being created, and nothing was acknowledged
-        throw LostGroups.elsewhere(group, self.getId(), replicas.living());
-      }
-    }
-
-    @Override
-    public void sync(Synced told) {
-      syncs.sync(told);
-    }
-
-    @Override
-    public List<String> addresses() {
-      return LostGroups.addresses(replicas.living());
-    }
-
-    @Override
-    public void create(
-        String index, IndexKind kind, Durability durability, int count, Created created) {
-      creations.create(index, kind, durability, count, created);
-    }
-
-    @Override
-    public void drop(String index, Created dropped) {
-      creations.drop(index, dropped);
-    }
-
-    @Override
-    public void recover(RecoverIndexRequest request, Recovered recovered) {
-      losses.recover(request, recovered);
-    }
-
-    @Override
-    public DescribeClusterResponse describe() {
-      return description.describe();
-    }
-
-    @Override
-    public List<IndexDescription> ledElsewhere() {
-      return replicas.states().stream()
-          .filter(group -> indexes.find(group.getIndex()) == null)
-          .map(group -> indexes.describeElsewhere(group.getIndex(), IndexDefinition.of(group)))
-          .toList();
-    }
   }
 }

@@ -215,17 +215,9 @@ final class ConditionalWrites {
     }
   }
 
-  private <T> void carryOut(@Nullable ServedIndex found, Call<T> call) throws StatusException {
+  private <T> void carryOut(@Nullable ServedIndex index, Call<T> call) throws StatusException {
     final RequestNumber number = call.number();
-    final NumberedClient client = number == null ? null : numbers.client(found, number, 1);
-    ServedIndex index = found;
-    if (client != null) {
-      if (call.creates()) {
-        numbers.checkIncarnation(number, index);
-      } else {
-        index = numbers.index(number, client, call.index(), index);
-      }
-    }
+    final NumberedClient client = number == null ? null : numbers.client(index, number, 1);
     if (index == null && call.creates()) {
       lookup.whenCreated(call.index(), call.responses(), created -> carryOut(created, call));
       return;

@@ -174,9 +174,9 @@ public final class DirectAccessService implements BindableService, DirectAccessG
             .setPartitions(index.partitions())
             .setSegmentShift(indexes.memory().store().segmentShift())
             .setIncarnation(index.incarnation())
-            .setOutlivesServer(indexes.memory().hasSuccessors() && index.leadership() == null)
+            .setOutlivesServer(indexes.memory().hasSuccessors() && index.leadership().isOnly())
             .setLayoutVersion(StoreDescriptor.LAYOUT_VERSION);
-    if (index.leadership() != null) {
+    if (!index.leadership().isOnly()) {
       if (!request.getLooksAtGates()) {
         throw refused("the client does not look at members' gates: read it by calls");
       }

@@ -196,7 +196,11 @@ public final class IndexAdminService implements BindableService, IndexAdminGrpc.
   @Override
   public void describeCluster(
       DescribeClusterRequest request, StreamObserver<DescribeClusterResponse> responses) {
-    WriteCall.answer(responses, indexes.catalog().describe());
+    WriteCall.answer(
+        responses,
+        indexes.catalog().isOfCluster()
+            ? indexes.catalog().describe()
+            : DescribeClusterResponse.getDefaultInstance());
   }
 
   /** Answers when the index serves, or is dropped. */

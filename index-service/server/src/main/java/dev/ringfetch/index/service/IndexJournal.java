@@ -2,53 +2,34 @@ package dev.ringfetch.index.service;
 
 import dev.ringfetch.index.data.DataDirectory;
 import dev.ringfetch.index.disk.HostDisk;
-import dev.ringfetch.index.host.CatalogState;
-import dev.ringfetch.index.host.ServedIndex;
-import dev.ringfetch.index.journal.CatalogEntry;
 import dev.ringfetch.index.journal.CopiedLog;
 import dev.ringfetch.index.journal.Journal;
 import dev.ringfetch.index.journal.JournalCounts;
 import dev.ringfetch.index.journal.JournalReader;
 import dev.ringfetch.index.journal.JournalThread;
-import dev.ringfetch.index.journal.RecordSink;
 import dev.ringfetch.index.journal.RecoveryProgress;
 import dev.ringfetch.index.journal.SnapshotCycle;
 import dev.ringfetch.index.journal.SnapshotDescriptor;
 import dev.ringfetch.index.journal.SnapshotSource;
 import dev.ringfetch.index.journal.SnapshotThread;
-import dev.ringfetch.index.outcome.ClientLog;
-import dev.ringfetch.index.outcome.NumberedClient;
-import dev.ringfetch.index.outcome.OutcomeBudget;
-import dev.ringfetch.index.partition.CommitLog;
-import dev.ringfetch.index.replay.JournalReplay;
-import dev.ringfetch.index.replay.RecoveredIndex;
-import dev.ringfetch.index.replay.ReplayLanes;
-import dev.ringfetch.index.snapshot.IndexSnapshots;
-import dev.ringfetch.index.store.StoreMemory;
+import dev.ringfetch.index.log.NodeRecovery;
 import dev.ringfetch.index.v1.JournalDescription;
 import java.io.IOException;
 import java.lang.System.Logger;
 import java.lang.System.Logger.Level;
 import java.nio.file.Files;
 import java.nio.file.Path;
-import java.security.SecureRandom;
 import java.time.Duration;
-import java.util.Collection;
-import java.util.Comparator;
-import java.util.Iterator;
-import java.util.List;
-import java.util.concurrent.CompletableFuture;
 import java.util.function.Function;
-import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The journal of a server's indexes, in its data directory, with the thread that drives it, and the
- * indexes that were found in it.
+ * The journal of a server's indexes, in its data directory, with the threads that drive it and take
+ * snapshots.
  *
  * <p>Safe for use by many threads.
  */
-final class IndexJournal implements ClientLog, AutoCloseable {
+final class IndexJournal implements AutoCloseable {
   private static final Logger LOGGER = System.getLogger(IndexJournal.class.getName());
 
   private final Journal journal;
@@ -59,58 +40,27 @@ final class IndexJournal implements ClientLog, AutoCloseable {
   private final long snapshotAfter;
   private volatile @Nullable SnapshotThread snapshotThread; // null until the indexes are there
   private volatile SnapshotCycle snapshots;
-  private List<RecoveredIndex> recovered;
-  private List<NumberedClient> clients;
-  private long newest;
 
   private IndexJournal(
-      Journal journal,
-      DataDirectory data,
-      JournalReplay replay,
-      JournalMetrics.Recovered recovery,
-      long snapshotAfter) {
+      Journal journal, DataDirectory data, JournalMetrics.Recovered recovery, long snapshotAfter) {
     this.journal = journal;
     this.data = data;
     this.recovery = recovery;
     this.snapshotAfter = snapshotAfter;
     reader = journal.reader(new HostDisk(data.path()));
-    recovered = List.copyOf(replay.indexes());
-    clients = List.copyOf(replay.clients());
-    newest = replay.newest();
     thread = new JournalThread(journal);
   }
 
   /**
-   * Opens the journal of a data directory, or creates it, and builds the indexes that it has.
-   *
-   * @param memory where they are built; nobody may read it yet
-   * @param outcomes bounds the outcomes of writes with numbers
-   * @param options of the journal
-   * @throws IOException if the disk fails, the journal is damaged, or the memory is too small
-   */
-  static IndexJournal open(
-      DataDirectory data, StoreMemory memory, OutcomeBudget outcomes, Options options)
-      throws IOException {
-    try (ReplayLanes lanes = new ReplayLanes()) {
-      final JournalReplay replay = new JournalReplay(memory, outcomes, lanes);
-      return open(data, replay, replay, options);
-    }
-  }
-
-  /**
-   * Opens the journal of a cluster's node, or creates it.
+   * Opens the journal of a data directory, or creates it.
    *
    * @param groups takes its records
-   * @throws IOException as {@link #open}, or as the directory is a copy: what the original has
-   *     acknowledged since may count
+   * @param check is run before anything is written
+   * @param options of the journal
+   * @throws IOException if the disk fails, the journal is damaged, or by the check: the next open
+   *     finds the same
    */
-  static IndexJournal ofGroups(DataDirectory data, RecordSink groups, Options options)
-      throws IOException {
-    return open(data, JournalReplay.ofNothing(), groups, options);
-  }
-
-  private static IndexJournal open(
-      DataDirectory data, JournalReplay replay, RecordSink sink, Options options)
+  static IndexJournal open(DataDirectory data, NodeRecovery groups, Check check, Options options)
       throws IOException {
     final long beginNs = System.nanoTime();
     final Journal journal =
@@ -128,19 +78,17 @@ final class IndexJournal implements ClientLog, AutoCloseable {
                       LOGGER.log(Level.ERROR, "nothing is written any more: " + data, failure);
                       options.onFailure().run();
                     }),
-            sink);
+            groups);
     for (final String name : journal.damagedSnapshots()) {
       LOGGER.log(
           Level.WARNING, "a damaged snapshot was passed over: file=" + name + " data=" + data);
     }
     final long recoveryNs = System.nanoTime() - beginNs;
-    if (replay.records() > 0) {
+    if (groups.records() > 0) {
       LOGGER.log(
           Level.INFO,
           "recovered "
-              + replay.indexes().size()
-              + " indexes from "
-              + replay.records()
+              + groups.records()
               + " records in "
               + recoveryNs / 1_000_000
               + " ms: data="
@@ -148,25 +96,11 @@ final class IndexJournal implements ClientLog, AutoCloseable {
     }
     boolean opened = false;
     try {
-      if (sink != replay) {
-        if (journal.isCopied()) {
-          throw new IOException(
-              "a copy of a node's directory has not all that the node has acknowledged since; start"
-                  + " with an empty one: data="
-                  + data);
-        }
-      } else if (journal.isCopied()) {
-        final long salt = new SecureRandom().nextLong();
-        journal.restore(salt);
-        replay.restore(salt);
-      } else if (!journal.wasClean()) {
-        journal.skip();
-        replay.skip();
-      }
+      check.check(journal.isCopied());
       final JournalMetrics.Recovered recovery =
-          new JournalMetrics.Recovered(recoveryNs, replay.records());
+          new JournalMetrics.Recovered(recoveryNs, groups.records());
       final IndexJournal started =
-          new IndexJournal(journal, data, replay, recovery, options.snapshotAfter());
+          new IndexJournal(journal, data, recovery, options.snapshotAfter());
       options.metrics().onOpen(recovery, started.levels());
       opened = true;
       return started;
@@ -175,6 +109,18 @@ final class IndexJournal implements ClientLog, AutoCloseable {
         journal.abandon();
       }
     }
+  }
+
+  /** Decides whether a node goes on with what its journal has. */
+  @FunctionalInterface
+  interface Check {
+    /**
+     * Checks, and prepares for it.
+     *
+     * @param isCopied whether the directory is a copy on which no server has started
+     * @throws IOException if the node must not go on, with the reason as its message
+     */
+    void check(boolean isCopied) throws IOException;
   }
 
   /**
@@ -194,26 +140,11 @@ final class IndexJournal implements ClientLog, AutoCloseable {
       Runnable onFailure) {}
 
   /**
-   * Begins to take snapshots of indexes; without effect if it has. One thread at a time.
-   *
-   * @param catalog gives the indexes that are in the journal now
-   * @param walk begins a walk over all clients that have numbers
-   * @param removing is run before segments of the journal are removed
-   */
-  void startSnapshots(
-      Supplier<CatalogState> catalog, Supplier<Iterator<NumberedClient>> walk, Runnable removing) {
-    startSnapshots(wake -> new IndexSnapshots(journal, catalog, walk, wake, removing));
-  }
-
-  /**
-   * Begins to take snapshots; else as above.
+   * Begins to take snapshots. Called once.
    *
    * @param source is made with what is to be run when there may be more to add
    */
   void startSnapshots(Function<Runnable, SnapshotSource> source) {
-    if (snapshotThread != null) {
-      return;
-    }
     snapshots =
         new SnapshotCycle(
             journal, new HostDisk(data.path()), source.apply(this::wakeSnapshots), snapshotAfter);
@@ -248,83 +179,14 @@ final class IndexJournal implements ClientLog, AutoCloseable {
     return cycle == null ? null : cycle.obstacle();
   }
 
-  /** The state of the catalog, of these indexes. No index may be created or dropped meanwhile. */
-  CatalogState catalog(Collection<ServedIndex> indexes) {
-    return new CatalogState(
-        journal.catalogLsn(),
-        newest,
-        indexes.stream()
-            .filter(index -> index.entry().number() != 0)
-            .sorted(Comparator.comparingLong(index -> index.entry().number()))
-            .toList());
-  }
-
   /** Whether a directory has a journal, or a part of one. */
   static boolean isIn(DataDirectory data) throws IOException {
     return Journal.isIn(new HostDisk(data.path()));
   }
 
-  /** The indexes that were found, to be served. Called once. */
-  List<RecoveredIndex> takeRecovered() {
-    final List<RecoveredIndex> taken = recovered;
-    recovered = List.of();
-    return taken;
-  }
-
-  /** The clients that were found. Called once. */
-  List<NumberedClient> takeClients() {
-    final List<NumberedClient> taken = clients;
-    clients = List.of();
-    return taken;
-  }
-
-  @Override
-  public boolean opened(long client, long firstIncomplete, Runnable done) {
-    return journal.openClient(client, firstIncomplete, done);
-  }
-
-  @Override
-  public void closed(long client) {
-    journal.closeClient(client, () -> {});
-  }
-
-  /** A number for a new index. One thread at a time. */
-  long nextNumber() {
-    return ++newest;
-  }
-
   /** Opens a sequence of records that keep their bytes; as {@link Journal#copies}. */
   CopiedLog copies(Runnable listener) {
     return journal.copies(listener);
-  }
-
-  /** The log of a partition, behind the last LSN that there was. */
-  CommitLog log(CatalogEntry entry, int partition, long last) {
-    return journal.log(entry.number(), partition, entry.definition().durability(), last);
-  }
-
-  /**
-   * Records that there is an index from now on. One thread at a time.
-   *
-   * @return is completed, normally, when the record is durable or the journal has failed; null if
-   *     the disk is full, and nothing was recorded
-   */
-  @Nullable CompletableFuture<Void> create(CatalogEntry entry) {
-    final CompletableFuture<Void> created = new CompletableFuture<>();
-    return journal.create(
-            entry.number(), entry.name(), entry.definition(), () -> created.complete(null))
-        ? created
-        : null;
-  }
-
-  /**
-   * Records that there is an index no more. One thread at a time.
-   *
-   * @param done is run when the record is durable or the journal has failed, on any thread
-   * @return false if the disk is full, and nothing was recorded
-   */
-  boolean drop(CatalogEntry entry, Runnable done) {
-    return journal.drop(entry.number(), done);
   }
 
   private JournalMetrics.Levels levels() {

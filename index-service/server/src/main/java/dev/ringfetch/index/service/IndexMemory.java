@@ -17,11 +17,11 @@ import dev.ringfetch.index.host.BackgroundThreads;
 import dev.ringfetch.index.host.ServerTime;
 import dev.ringfetch.index.host.SharedMemory;
 import dev.ringfetch.index.journal.Journal;
-import dev.ringfetch.index.journal.RecordSink;
+import dev.ringfetch.index.log.GroupStoreException;
+import dev.ringfetch.index.log.NodeRecovery;
 import dev.ringfetch.index.outcome.OutcomeBudget;
 import dev.ringfetch.index.partition.Handover;
 import dev.ringfetch.index.partition.TimeSource;
-import dev.ringfetch.index.replay.MemoryTooSmallException;
 import dev.ringfetch.index.replay.ParallelStep;
 import dev.ringfetch.index.store.StoreMemory;
 import dev.ringfetch.index.store.StoredIndex;
@@ -109,8 +109,9 @@ public final class IndexMemory implements AutoCloseable {
   private final Outcomes statuses;
   private @Nullable ParallelStep earlyRecovery; // null: none has begun
   private volatile boolean recoveryGivenUp;
-  private @Nullable RecordSink groups; // takes the journal's records; null: it has those of indexes
-  private volatile @Nullable IndexJournal journal; // null: no index has needed one yet
+  private NodeRecovery groups; // takes the journal's records
+  private IndexJournal.Check check; // of what it has taken
+  private volatile @Nullable IndexJournal journal; // null: not read yet, or no data directory
   private volatile @Nullable NodeGates nodeGates; // null: this is no node of a cluster
   private final BackgroundThreads growth = new BackgroundThreads("index-memory-growth");
   private final BackgroundThreads writer = new BackgroundThreads("index-writer");
@@ -478,7 +479,7 @@ public final class IndexMemory implements AutoCloseable {
    *     message.
    */
   public static IndexMemory ofProcess(Context context) throws IOException {
-    return open(context, List.of(), true);
+    return open(context, List.of());
   }
 
   /**
@@ -490,24 +491,10 @@ public final class IndexMemory implements AutoCloseable {
    *     stays open then.
    */
   public static IndexMemory shared(Context context) throws IOException {
-    return shared(context, true);
-  }
-
-  /**
-   * Memory as {@link #shared}, of which the journal is not read yet: for {@link
-   * Indexes#unrecovered}.
-   *
-   * @throws IOException as {@link #shared} does.
-   */
-  public static IndexMemory unrecovered(Context context) throws IOException {
-    return shared(context, false);
-  }
-
-  private static IndexMemory shared(Context context, boolean recovers) throws IOException {
     final List<Fabric> fabrics = context.openFabrics();
     boolean opened = false;
     try {
-      final IndexMemory memory = open(context, fabrics, recovers);
+      final IndexMemory memory = open(context, fabrics);
       opened = true;
       return memory;
     } finally {
@@ -517,8 +504,7 @@ public final class IndexMemory implements AutoCloseable {
     }
   }
 
-  private static IndexMemory open(Context context, List<Fabric> fabrics, boolean recovers)
-      throws IOException {
+  private static IndexMemory open(Context context, List<Fabric> fabrics) throws IOException {
     final DataDirectory data = context.openData();
     IndexMemory memory = null;
     boolean opened = false;
@@ -527,9 +513,6 @@ public final class IndexMemory implements AutoCloseable {
         throw new IOException("no data directory: durability=" + context.durability);
       }
       memory = new IndexMemory(context, fabrics, data);
-      if (recovers) {
-        memory.recover();
-      }
       opened = true;
       return memory;
     } finally {
@@ -577,16 +560,7 @@ public final class IndexMemory implements AutoCloseable {
   }
 
   private void readJournal() throws IOException {
-    try {
-      if (groups != null) {
-        journal = data == null ? null : IndexJournal.ofGroups(data, groups, journalOptions);
-      } else if (data != null && (durability != Durability.MEMORY || IndexJournal.isIn(data))) {
-        journal = IndexJournal.open(data, store, outcomes, journalOptions);
-      }
-    } catch (MemoryTooSmallException e) {
-      throw new IOException(
-          "the journal does not fit: index memory " + statuses.fullness() + ": data=" + data, e);
-    }
+    journal = data == null ? null : IndexJournal.open(data, groups, check, journalOptions);
   }
 
   /**
@@ -619,16 +593,18 @@ public final class IndexMemory implements AutoCloseable {
     return nodeGates;
   }
 
-  /** Makes this the memory of a cluster's node, whose journal has records of groups alone. */
-  void ofNode(RecordSink sink) {
-    groups = sink;
+  /** Throws if the records of a group were given up. */
+  void checkRecovered() throws IOException {
+    final GroupStoreException failure = groups.failure();
+    if (failure != null) {
+      throw new IOException(failure.getMessage(), failure);
+    }
   }
 
-  /** Creates the journal where there is none yet. One thread at a time. */
-  void createJournal() throws IOException {
-    if (journal == null) {
-      journal = IndexJournal.open(data, store, outcomes, journalOptions);
-    }
+  /** Sets what takes the journal's records, before they are read, and what checks them. */
+  void ofNode(NodeRecovery sink, IndexJournal.Check whenRead) {
+    groups = sink;
+    check = whenRead;
   }
 
   private static void close(DataDirectory data) {

@@ -11,7 +11,6 @@ import dev.ringfetch.index.call.ReadCall;
 import dev.ringfetch.index.call.RequestLimits;
 import dev.ringfetch.index.call.WriteCall;
 import dev.ringfetch.index.host.ServedIndex;
-import dev.ringfetch.index.node.CatchUp;
 import dev.ringfetch.index.outcome.NumberedClient;
 import dev.ringfetch.index.partition.Write;
 import dev.ringfetch.index.v1.BatchGetRequest;
@@ -234,9 +233,6 @@ public final class IndexService implements IndexGrpc.AsyncService, BindableServi
   private void put(ServedIndex found, PutRequest request, StreamObserver<PutResponse> responses)
       throws StatusException {
     final NumberedClient client = client(found, request.hasNumber(), request.getNumber(), 1);
-    if (client != null) {
-      numbers.checkIncarnation(request.getNumber(), found);
-    }
     if (found == null) {
       lookup.whenCreated(request.getIndex(), responses, index -> put(index, request, responses));
       return;
@@ -265,13 +261,9 @@ public final class IndexService implements IndexGrpc.AsyncService, BindableServi
   }
 
   private void delete(
-      ServedIndex found, DeleteRequest request, StreamObserver<DeleteResponse> responses)
+      ServedIndex index, DeleteRequest request, StreamObserver<DeleteResponse> responses)
       throws StatusException {
-    final NumberedClient client = client(found, request.hasNumber(), request.getNumber(), 1);
-    final ServedIndex index =
-        client == null
-            ? found
-            : numbers.index(request.getNumber(), client, request.getIndex(), found);
+    final NumberedClient client = client(index, request.hasNumber(), request.getNumber(), 1);
     if (index == null) {
       WriteCall.answer(responses, DeleteResponse.getDefaultInstance());
       return;
@@ -330,9 +322,6 @@ public final class IndexService implements IndexGrpc.AsyncService, BindableServi
       throws StatusException {
     final NumberedClient client =
         client(found, request.hasNumber(), request.getNumber(), request.getEntriesCount());
-    if (client != null) {
-      numbers.checkIncarnation(request.getNumber(), found);
-    }
     if (found == null) {
       lookup.whenCreated(
           request.getIndex(), responses, index -> batchPut(index, request, responses));
@@ -364,12 +353,8 @@ public final class IndexService implements IndexGrpc.AsyncService, BindableServi
     lookup.whenKnown(
         request.getIndex(),
         responses,
-        found -> {
-          final NumberedClient client = client(found, request.hasNumber(), request.getNumber(), 1);
-          final ServedIndex index =
-              client == null
-                  ? found
-                  : numbers.index(request.getNumber(), client, request.getIndex(), found);
+        index -> {
+          final NumberedClient client = client(index, request.hasNumber(), request.getNumber(), 1);
           ranges.deleteRange(index, client, request, signals);
         });
   }
@@ -409,11 +394,11 @@ public final class IndexService implements IndexGrpc.AsyncService, BindableServi
 
   @Override
   public void openClient(OpenClientRequest request, StreamObserver<OpenClientResponse> responses) {
-    findClients(
+    lookup.whenKnown(
         request.getIndex(),
         responses,
         found -> {
-          if (found != null || !indexes.catalog().isOfCluster()) {
+          if (found != null) {
             numbers.open(found, request, responses);
           } else {
             lookup.whenCreated(
@@ -425,17 +410,8 @@ public final class IndexService implements IndexGrpc.AsyncService, BindableServi
   @Override
   public void closeClient(
       CloseClientRequest request, StreamObserver<CloseClientResponse> responses) {
-    findClients(request.getIndex(), responses, index -> numbers.close(index, request, responses));
-  }
-
-  /** Finds the index that has the clients; null where the server is in no cluster. */
-  private void findClients(
-      String name, StreamObserver<?> responses, CatchUp.Use<ServedIndex> call) {
-    if (indexes.catalog().isOfCluster()) {
-      lookup.whenKnown(name, responses, call);
-    } else {
-      CatchUp.carryOut(() -> call.take(null), responses::onError);
-    }
+    lookup.whenKnown(
+        request.getIndex(), responses, index -> numbers.close(index, request, responses));
   }
 
   @Override

@@ -3,13 +3,11 @@ package dev.ringfetch.index.service;
 import dev.ringfetch.index.call.WatchCalls;
 import dev.ringfetch.index.host.ExpiredMeanwhile;
 import dev.ringfetch.index.host.ServedIndex;
-import dev.ringfetch.index.journal.CatalogEntry;
 import dev.ringfetch.index.journal.IndexDefinition;
 import dev.ringfetch.index.node.IndexCatalog;
 import dev.ringfetch.index.outcome.ClientRegistry;
 import dev.ringfetch.index.outcome.OutcomeTable;
 import dev.ringfetch.index.partition.OwnerContext;
-import dev.ringfetch.index.replay.RecoveredIndex;
 import dev.ringfetch.index.v1.IndexDescription;
 import dev.ringfetch.index.v1.IndexGrpc;
 import io.grpc.ServerCallHandler;
@@ -18,12 +16,13 @@ import io.grpc.ServerServiceDefinition;
 import io.grpc.Status;
 import io.grpc.StatusException;
 import java.io.IOException;
+import java.io.UncheckedIOException;
 import java.util.Collection;
 import java.util.List;
 import java.util.Set;
 import java.util.TreeMap;
-import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ConcurrentHashMap;
+import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -31,8 +30,7 @@ import org.jspecify.annotations.Nullable;
  * and is a HASH index; the empty name stands for it. An index stays until it is dropped, even
  * without entries.
  *
- * <p>Safe for use by many threads; finding takes no lock. Indexes in memory of this process,
- * without a data directory, need not be closed.
+ * <p>Safe for use by many threads; finding takes no lock.
  */
 public final class Indexes implements AutoCloseable {
   /** Name of the index that the empty name stands for. */
@@ -46,52 +44,47 @@ public final class Indexes implements AutoCloseable {
   private final IndexMemory memory;
   private final OwnerContext writers;
   private final WatchCalls watches;
-  private final ClientRegistry clients;
   private final ConcurrentHashMap<String, ServedIndex> indexes = new ConcurrentHashMap<>();
 
   /** Of the Index services over these indexes. */
   private final Set<ServerCallHandler<?, ?>> handlers = ConcurrentHashMap.newKeySet();
 
-  private final LocalCatalog local;
   private volatile CallMetrics callMetrics = CallMetrics.NONE;
-  private volatile IndexCatalog catalog; // the local one, unless the server has joined a cluster
+  private final Supplier<ClientRegistry> clients;
+  private @Nullable ClusterNode node; // null in tests that make up what a node does
+  private volatile IndexCatalog catalog;
 
   /** False until the indexes of the journal are there: no call is answered before. */
   private volatile boolean started;
 
   /** Creates the default index, empty, in memory of this process. */
   public Indexes() {
-    this(IndexMemory.ofProcess(IndexMemory.BUDGET_DEFAULT));
+    this(ClientRegistry::new, IndexMemory.ofProcess(IndexMemory.BUDGET_DEFAULT));
+    try {
+      open();
+    } catch (IOException e) {
+      throw new UncheckedIOException(e); // there is no disk
+    }
   }
 
   /**
-   * Creates the default index, empty, in this memory, which becomes the indexes' own, and serves.
-   * If this throws, the memory is closed.
+   * Recovers the indexes of this memory, which becomes the indexes' own, and serves. If this
+   * throws, the memory is closed.
    *
+   * @throws IOException if the disk fails, the journal is damaged, or the memory is too small
    * @throws IllegalArgumentException when another process has moved the gate of the data directory.
    */
-  public Indexes(IndexMemory memory) {
-    this(memory, new ClientRegistry(), Start.SERVING);
+  public Indexes(IndexMemory memory) throws IOException {
+    this(memory, ClientRegistry::new);
   }
 
-  /**
-   * As above.
-   *
-   * @param clients that have numbers: none, before.
-   */
-  Indexes(IndexMemory memory, ClientRegistry clients, boolean serves) {
-    this(memory, clients, serves ? Start.SERVING : Start.RECOVERED);
+  /** As above, with what creates the registries of an index's clients. */
+  Indexes(IndexMemory memory, Supplier<ClientRegistry> clients) throws IOException {
+    this(clients, memory);
+    open();
   }
 
-  private enum Start {
-    /** The memory is recovered, and readers may begin. */
-    SERVING,
-    /** The memory is recovered. */
-    RECOVERED,
-    LATER
-  }
-
-  private Indexes(IndexMemory memory, ClientRegistry clients, Start start) {
+  private Indexes(Supplier<ClientRegistry> clients, IndexMemory memory) {
     this.memory = memory;
     this.clients = clients;
     writers =
@@ -106,38 +99,27 @@ public final class Indexes implements AutoCloseable {
             () -> memory.journal().reader(),
             memory.watcher(),
             memory.historian());
-    local = new LocalCatalog(this);
-    catalog = local;
-    if (start == Start.LATER) {
-      return;
-    }
-    boolean created = false;
-    try {
-      fill();
-      started = true;
-      if (start == Start.SERVING) {
-        serve();
-      }
-      created = true;
-    } finally {
-      if (!created) {
-        memory.close();
-      }
-    }
   }
 
-  /** Serves the recovered indexes, and creates the default one if it is not among them. */
-  private void fill() {
-    recover();
-    catalog.onRecovered();
+  private void open() throws IOException {
+    boolean opened = false;
+    try {
+      ClusterNode.alone(this);
+      recoverAndServe();
+      opened = true;
+    } finally {
+      if (!opened) {
+        close();
+      }
+    }
   }
 
   /**
-   * Takes memory that was opened {@linkplain IndexMemory#unrecovered unrecovered}, which becomes
-   * the indexes' own. Until {@link #recoverAndServe} has returned, calls end UNAVAILABLE.
+   * Takes memory, which becomes the indexes' own, for a {@link ClusterNode}. Until {@link
+   * #recoverAndServe} has returned, calls end UNAVAILABLE.
    */
   public static Indexes unrecovered(IndexMemory memory) {
-    return new Indexes(memory, new ClientRegistry(), Start.LATER);
+    return new Indexes(ClientRegistry::new, memory);
   }
 
   /**
@@ -151,16 +133,20 @@ public final class Indexes implements AutoCloseable {
 
   /**
    * Reads the journal, if the data directory has one, turns the readers of earlier servers away,
-   * and lets calls and readers begin. Called once, after {@link #unrecovered}; what it throws
-   * leaves the indexes to be closed.
+   * and lets calls and readers begin: where the node is alone, once it leads what it has. Called
+   * once, after {@link #unrecovered} and the creation of the node; what it throws leaves the
+   * indexes to be closed.
    *
    * @throws IOException if the disk fails, the journal is damaged, or the memory is too small.
    * @throws IllegalArgumentException when another process has moved the gate of the data directory.
    */
   public void recoverAndServe() throws IOException {
     memory.recover();
-    fill();
-    serve();
+    if (node != null && node.isAlone()) {
+      node.startAlone();
+      new ExpiredMeanwhile(indexes.values()).await();
+    }
+    memory.serve();
     started = true;
   }
 
@@ -169,9 +155,19 @@ public final class Indexes implements AutoCloseable {
     return memory.budget();
   }
 
-  /** Makes these the indexes of a cluster's node, before {@link #recoverAndServe}. */
+  /** Makes these the indexes of a node, before {@link #recoverAndServe}. */
+  void join(ClusterNode of) {
+    node = of;
+    join(of.catalog());
+  }
+
   void join(IndexCatalog of) {
     catalog = of;
+  }
+
+  /** Creates the registry of the clients of an index that this node begins to lead. */
+  ClientRegistry newClients() {
+    return clients.get();
   }
 
   /** The catalog of all indexes that calls to this server may name. */
@@ -179,9 +175,9 @@ public final class Indexes implements AutoCloseable {
     return catalog;
   }
 
-  /** The catalog of the server alone, which counts unless it has joined a cluster. */
-  LocalCatalog local() {
-    return local;
+  /** The node that leads these indexes. */
+  ClusterNode node() {
+    return node;
   }
 
   /** The common context of the owners of partitions. */
@@ -215,39 +211,6 @@ public final class Indexes implements AutoCloseable {
     }
   }
 
-  private void recover() {
-    final IndexJournal journal = memory.journal();
-    for (final RecoveredIndex recovered :
-        journal == null ? List.<RecoveredIndex>of() : journal.takeRecovered()) {
-      final CatalogEntry entry = recovered.entry();
-      indexes.put(
-          entry.name(),
-          new ServedIndex(
-              entry,
-              recovered.index(),
-              CompletableFuture.completedFuture(null),
-              partition -> journal.log(entry, partition, recovered.last(partition)),
-              writers.with(recovered::outcomes)));
-    }
-  }
-
-  /**
-   * Creates the default index, empty, in this memory, which becomes the indexes' own. No call may
-   * come before {@link #serve}, nor does a reader of an earlier server notice anything.
-   */
-  public static Indexes unserved(IndexMemory memory) {
-    return new Indexes(memory, new ClientRegistry(), Start.RECOVERED);
-  }
-
-  /**
-   * Turns the readers of earlier servers away, and lets readers begin. Entries whose deadlines have
-   * come while no server ran are absent from then on. Called once.
-   */
-  public void serve() {
-    new ExpiredMeanwhile(all()).await();
-    memory.serve();
-  }
-
   /** The calls that watch these indexes. */
   WatchCalls watches() {
     return watches;
@@ -263,11 +226,6 @@ public final class Indexes implements AutoCloseable {
 
   IndexMemory memory() {
     return memory;
-  }
-
-  /** The clients that have numbers. */
-  ClientRegistry clients() {
-    return clients;
   }
 
   /** Sets the receiver of the durations of calls, before services over these indexes are bound. */
@@ -363,6 +321,9 @@ public final class Indexes implements AutoCloseable {
    */
   @Override
   public void close() {
+    if (node != null) {
+      node.close();
+    }
     memory.close();
   }
 

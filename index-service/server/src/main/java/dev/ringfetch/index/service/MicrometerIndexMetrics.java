@@ -89,14 +89,12 @@ public final class MicrometerIndexMetrics {
         null,
         "1 while the disk takes no more data",
         () -> isObstructed(memory.journal()) ? 1 : 0);
-    if (indexes.catalog().isOfCluster()) {
-      metrics.gauge("cluster.nodes", null, "Nodes that live", () -> metrics.node.getNodesCount());
-      metrics.gauge(
-          "cluster.coordinated",
-          null,
-          "1 while this node reaches the coordinator",
-          () -> metrics.node.getCoordinatorReached() ? 1 : 0);
-    }
+    metrics.gauge("cluster.nodes", null, "Nodes that live", () -> metrics.node.getNodesCount());
+    metrics.gauge(
+        "cluster.coordinated",
+        null,
+        "1 while this node reaches the coordinator",
+        () -> metrics.node.getCoordinatorReached() ? 1 : 0);
     metrics.refresh();
     return metrics;
   }
@@ -109,9 +107,7 @@ public final class MicrometerIndexMetrics {
     final Collection<ServedIndex> all = indexes.all();
     entries.register(
         all.stream().map(each -> row("index", each.name(), each.count())).toList(), true);
-    if (indexes.catalog().isOfCluster()) {
-      refresh(indexes.catalog().describe());
-    }
+    refresh(indexes.catalog().describe());
   }
 
   private void refresh(DescribeClusterResponse now) {

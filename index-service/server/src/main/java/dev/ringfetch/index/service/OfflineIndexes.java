@@ -1,5 +1,6 @@
 package dev.ringfetch.index.service;
 
+import dev.ringfetch.index.coordinator.CoordinatorFile;
 import dev.ringfetch.index.data.OfflineDirectory;
 import dev.ringfetch.index.disk.HostDisk;
 import dev.ringfetch.index.journal.Journal;
@@ -51,8 +52,8 @@ public final class OfflineIndexes implements AutoCloseable {
   private OfflineIndexes(OfflineDirectory directory, IndexMemory memory) throws IOException {
     this.directory = directory;
     this.memory = memory;
-    records = new OfflineRecords(memory);
     final HostDisk disk = HostDisk.readOnly(directory.path());
+    records = new OfflineRecords(memory, !CoordinatorFile.isIn(directory.path()));
     inspection =
         Journal.isIn(disk) ? JournalInspection.of(disk, directory.origin(), records) : null;
     stops = new OfflineStops(disk, ClusterNode.id(directory.origin()), memory);

@@ -1,20 +1,8 @@
 package dev.ringfetch.index.service;
 
 import com.google.protobuf.ByteString;
-import dev.ringfetch.index.coordinator.LocalCoordinator;
 import dev.ringfetch.index.host.ServedIndex;
-import dev.ringfetch.index.journal.IndexDefinition;
 import dev.ringfetch.index.partition.Write;
-import dev.ringfetch.index.replication.Peers;
-import dev.ringfetch.index.replication.Replicas;
-import dev.ringfetch.index.v1.Configuration;
-import dev.ringfetch.index.v1.Durability;
-import dev.ringfetch.index.v1.GroupState;
-import dev.ringfetch.index.v1.IndexKind;
-import dev.ringfetch.index.v1.LeaderMessage;
-import dev.ringfetch.index.v1.Member;
-import dev.ringfetch.index.v1.MemberMessage;
-import dev.ringfetch.index.v1.Node;
 import java.io.IOException;
 import java.util.concurrent.atomic.AtomicInteger;
 
@@ -24,12 +12,7 @@ import java.util.concurrent.atomic.AtomicInteger;
  * the classes of a leader then, which takes longer than all the rest of a fail-over.
  */
 public final class Rehearsal {
-  private static final String NAME = "rehearsal";
-  private static final Node SELF = Node.newBuilder().setId(1).setIncarnation(1).build();
   private static final long BYTES = 16 << 20;
-
-  /** A replica alone leads after a few steps. */
-  private static final int MOST_STEPS = 100;
 
   private Rehearsal() {}
 
@@ -40,72 +23,18 @@ public final class Rehearsal {
    * @throws IOException if the memory fails
    */
   public static boolean run() throws IOException {
-    final LocalCoordinator coordinator = new LocalCoordinator.Truth().connect();
-    try (Indexes indexes = Indexes.unrecovered(IndexMemory.ofProcess(BYTES))) {
-      indexes.recoverAndServe();
-      try (Replicas replicas =
-          new Replicas(
-              new Replicas.Context()
-                  .self(SELF)
-                  .coordinator(coordinator)
-                  .peers(new NoPeers())
-                  .stores(
-                      group ->
-                          new ReplicatedIndex(
-                              indexes, told -> told.onConfirmed(true), grant -> {}, null)))) {
-        coordinator.create(group(), (result, state) -> {});
-        for (int i = 0; i < MOST_STEPS && indexes.find(NAME) == null; i++) {
-          replicas.work();
-        }
-        return write(indexes.find(NAME), replicas);
-      }
+    try (Indexes indexes = new Indexes(IndexMemory.ofProcess(BYTES))) {
+      return write(indexes.find(Indexes.DEFAULT_NAME));
     }
   }
 
-  private static boolean write(ServedIndex index, Replicas replicas) {
-    if (index == null) {
-      return false;
-    }
+  private static boolean write(ServedIndex index) {
     final AtomicInteger outcome = new AtomicInteger(Write.UNKNOWN);
-    final ByteString text = ByteString.copyFromUtf8(NAME);
+    final ByteString text = ByteString.copyFromUtf8("key");
     final int refused =
         index
             .partition(text)
             .submit(new Write(write -> outcome.set(write.outcome())).put(text, text));
-    replicas.work();
     return refused == 0 && outcome.get() == Write.DONE;
-  }
-
-  private static GroupState group() {
-    return GroupState.newBuilder()
-        .setIndex(NAME)
-        .setReplicas(1)
-        .setDefinition(new IndexDefinition(IndexKind.HASH, Durability.MEMORY, 1, 1, 1).encoded())
-        .setWon(
-            Configuration.newBuilder()
-                .setLeader(SELF.getId())
-                .setNonce(1)
-                .addMembers(
-                    Member.newBuilder()
-                        .setNode(SELF.getId())
-                        .setIncarnation(SELF.getIncarnation())))
-        .build();
-  }
-
-  /** No other node. */
-  private static final class NoPeers implements Peers {
-    @Override
-    public void connect(Node node) {}
-
-    @Override
-    public void disconnect(long node) {}
-
-    @Override
-    public boolean send(long node, LeaderMessage message) {
-      return false;
-    }
-
-    @Override
-    public void answer(long leader, MemberMessage message) {}
   }
 }

@@ -18,13 +18,15 @@ import dev.ringfetch.index.replay.ReplayLanes;
 import dev.ringfetch.index.snapshot.LeaderSnapshot;
 import dev.ringfetch.index.snapshot.MemberSnapshot;
 import dev.ringfetch.index.store.StoreFullException;
+import dev.ringfetch.index.v1.Durability;
 import dev.ringfetch.index.v1.GroupState;
 import dev.ringfetch.index.watch.ChangeRing;
 import java.io.IOException;
 import java.io.UncheckedIOException;
-import java.util.concurrent.CompletableFuture;
+import java.util.Objects;
 import java.util.concurrent.Executor;
 import java.util.concurrent.RejectedExecutionException;
+import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -38,6 +40,7 @@ final class ReplicatedIndex implements GroupStore {
   private final Leadership.Barrier barrier;
   private final Leadership.Gates gates;
   private final @Nullable ReplayLanes lanes;
+  private final boolean isOnly;
   private JournalReplay replay;
   private @Nullable RecoveredIndex recovered; // null: given up, or served
   private @Nullable ServedIndex served; // null while this node does not lead
@@ -52,14 +55,17 @@ final class ReplicatedIndex implements GroupStore {
    * @param barrier of the replica
    * @param gates of the group's members
    * @param lanes open while the node reads its journal; null: it has none
+   * @param isOnly as {@link Leadership#isOnly}
    */
   ReplicatedIndex(
       Indexes indexes,
       Leadership.Barrier barrier,
       Leadership.Gates gates,
-      @Nullable ReplayLanes lanes) {
+      @Nullable ReplayLanes lanes,
+      boolean isOnly) {
     this.lanes = lanes;
     this.indexes = indexes;
+    this.isOnly = isOnly;
     this.barrier = barrier;
     this.gates = gates;
   }
@@ -139,7 +145,7 @@ final class ReplicatedIndex implements GroupStore {
         final boolean isOfPartition = !isOfClient && partition >= 0 && partition < rings.length;
         final long lastLsn = isOfPartition ? recovered.last(partition) : 0;
         replay.onRecord(record, this::toString);
-        if (isOfPartition && record.lsn() > lastLsn) { // else the snapshot has it
+        if (isOfPartition && record.lsn() > lastLsn && keepsChanges()) {
           ring(partition, lastLsn).onRecord(record);
         }
       }
@@ -162,6 +168,11 @@ final class ReplicatedIndex implements GroupStore {
     }
   }
 
+  /** Whether watches go on from rings that this keeps: where no journal has the changes. */
+  private boolean keepsChanges() {
+    return !isOnly || recovered.entry().definition().durability() == Durability.MEMORY;
+  }
+
   private ChangeRing ring(int partition, long lastLsn) {
     if (rings[partition] == null) {
       rings[partition] = ChangeRing.ofMember(indexes.watches().budget(), lastLsn);
@@ -171,28 +182,30 @@ final class ReplicatedIndex implements GroupStore {
 
   @Override
   public void lead(GroupLog log, GroupState state) {
-    final ClientRegistry clients = new ClientRegistry();
+    final ClientRegistry clients = indexes.newClients();
     clients.recover(
         new GroupClients(log, indexes.memory().handover().executor()), replay.clients());
     final RecoveredIndex from = recovered;
     served =
         new ServedIndex(
-                // Not in this node's journal, where 0 stands for that.
-                new CatalogEntry(0, name, IndexDefinition.of(state)),
-                from.index(),
-                CompletableFuture.completedFuture(null),
-                partition -> log.partition(partition, from.last(partition)),
-                indexes.writers().with(from::outcomes))
-            .led(new Leadership(log::isAlone, barrier, clients, gates));
-    final ChangeRing[] kept = rings;
-    for (int i = 0; i < kept.length; i++) {
-      kept[i] = ring(i, from.last(i));
+            new CatalogEntry(group, name, IndexDefinition.of(state)),
+            from.index(),
+            new Leadership(isOnly, log::isAlone, barrier, clients, gates),
+            partition -> log.partition(partition, from.last(partition)),
+            indexes.writers().with(from::outcomes));
+    final boolean hasChanges = Stream.of(rings).anyMatch(Objects::nonNull);
+    if (!isOnly || hasChanges) {
+      for (int i = 0; i < rings.length; i++) {
+        rings[i] = ring(i, from.last(i));
+      }
+      // Each owner takes a write of the watches, and so looks at the deadlines that have come.
+      indexes.watches().lead(served, rings);
+    } else {
+      served.tick(outcome -> {}); // has its owners look, too
     }
     rings = null;
     recovered = null;
     replay = null;
-    // Each owner takes a write of the watches, and so looks at the deadlines that have come.
-    indexes.watches().lead(served, kept);
     indexes.lead(served);
   }
 

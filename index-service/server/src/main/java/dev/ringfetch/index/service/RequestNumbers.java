@@ -30,33 +30,18 @@ final class RequestNumbers {
   }
 
   /**
-   * The clients whose writes may be for an index.
-   *
-   * @param index null where the server is no node of a cluster, or has no such index
-   */
-  private ClientRegistry clients(@Nullable ServedIndex index) {
-    return index == null || index.leadership() == null
-        ? indexes.clients()
-        : index.leadership().clients();
-  }
-
-  /**
    * Opens or renews a client.
    *
-   * @param index that the client is for, where the server is a node of a cluster
+   * @param index that the client is for
    */
   void open(
       ServedIndex index, OpenClientRequest request, StreamObserver<OpenClientResponse> responses)
       throws StatusException {
-    indexes.checkStarted();
-    final ClientRegistry clients = clients(index);
+    final ClientRegistry clients = index.leadership().clients();
     final int refused =
         clients.open(request.getClient(), client -> opened(index, client, responses));
-    if (refused == ClientRegistry.LOG_FULL && index != null && index.leadership() != null) {
-      throw Outcomes.dropped(index).asException();
-    }
     if (refused == ClientRegistry.LOG_FULL) {
-      throw indexes.memory().statuses().journalFull().asException();
+      throw Outcomes.dropped(index).asException();
     }
     if (refused == ClientRegistry.TOO_MANY) {
       throw Status.RESOURCE_EXHAUSTED
@@ -72,7 +57,7 @@ final class RequestNumbers {
 
   private void opened(
       ServedIndex index, NumberedClient client, StreamObserver<OpenClientResponse> responses) {
-    if (index != null && index.isDropped()) {
+    if (index.isDropped()) {
       responses.onError(Outcomes.dropped(index).asException());
       return;
     }
@@ -85,19 +70,25 @@ final class RequestNumbers {
         OpenClientResponse.newBuilder()
             .setClient(client.id())
             .addAllNodes(indexes.catalog().addresses())
-            .setLeaseMs((int) Math.min(Integer.MAX_VALUE, clients(index).term().toMillis()))
+            .setLeaseMs(
+                (int) Math.min(Integer.MAX_VALUE, index.leadership().clients().term().toMillis()))
             .build());
   }
 
-  /** Closes a client; the index is as for {@link #open}. */
+  /**
+   * Closes a client.
+   *
+   * @param index that the client is for; null: there is none
+   */
   void close(
-      ServedIndex index, CloseClientRequest request, StreamObserver<CloseClientResponse> responses)
+      @Nullable ServedIndex index,
+      CloseClientRequest request,
+      StreamObserver<CloseClientResponse> responses)
       throws StatusException {
-    indexes.checkStarted();
     WriteCall.answer(
         responses,
         CloseClientResponse.newBuilder()
-            .setExisted(clients(index).close(request.getClient()))
+            .setExisted(index != null && index.leadership().clients().close(request.getClient()))
             .build());
   }
 
@@ -122,15 +113,16 @@ final class RequestNumbers {
     if (last - first >= NumberedClient.WINDOW) {
       throw invalid("number=" + last + " limit=" + NumberedClient.WINDOW + " more", first);
     }
-    if (index == null && indexes.catalog().isOfCluster()) { // a client is of an index
-      if (request.getIncarnation() == 0) { // it was not sent before
+    if (index == null) { // a client is of an index
+      // It was not sent before, or to an index that this node would know of.
+      if (request.getIncarnation() == 0 || !indexes.catalog().isOfCluster()) {
         throw Outcomes.gone(request.getClient(), number).asException();
       }
       throw Status.UNAVAILABLE
           .withDescription("this node does not know of the index; send again")
           .asException();
     }
-    final ClientRegistry clients = clients(index);
+    final ClientRegistry clients = index.leadership().clients();
     final NumberedClient client = clients.find(request.getClient());
     if (client == null) {
       throw Outcomes.gone(request.getClient(), number).asException();
@@ -139,6 +131,7 @@ final class RequestNumbers {
     if (!client.keeps(number)) {
       throw Outcomes.gone(client.id(), number).asException();
     }
+    checkIncarnation(request, index);
     return client;
   }
 
@@ -148,33 +141,11 @@ final class RequestNumbers {
         .asException();
   }
 
-  /**
-   * The index that a write is for which creates none; null: the write is answered without one, also
-   * when it comes again and there is one.
-   *
-   * @param index null if there is none
-   * @throws StatusException FAILED_PRECONDITION if the write was sent before, for another one
-   */
-  @Nullable ServedIndex index(
-      RequestNumber request, NumberedClient client, String name, @Nullable ServedIndex index)
+  /** Checks that an index is the one that a request was sent for before. */
+  private static void checkIncarnation(RequestNumber request, ServedIndex index)
       throws StatusException {
-    checkIncarnation(request, index);
-    final long number = request.getNumber();
-    if (index != null) {
-      return client.wasWithoutIndex(number) ? null : index;
-    }
-    client.withoutIndex(number); // before another look: a creation precedes that, or finds this
-    final ServedIndex created = indexes.find(name);
-    if (created != null) {
-      client.withIndex(number);
-    }
-    return created;
-  }
-
-  /** Checks that an index, null if there is none, is the one that a request was sent for before. */
-  void checkIncarnation(RequestNumber request, ServedIndex index) throws StatusException {
     final long expected = request.getIncarnation();
-    if (expected != 0 && (index == null || index.incarnation() != expected)) {
+    if (expected != 0 && index.incarnation() != expected) {
       throw Status.FAILED_PRECONDITION
           .withDescription(
               StatusTexts.OUTCOME_GONE

@@ -10,11 +10,11 @@ import dev.ringfetch.index.journal.CatalogEntry;
 import dev.ringfetch.index.journal.Journal;
 import dev.ringfetch.index.journal.JournalInspection;
 import dev.ringfetch.index.journal.JournalSalvage;
+import dev.ringfetch.index.node.IndexCatalog;
 import dev.ringfetch.index.node.StopFiles;
 import dev.ringfetch.index.partition.Write;
 import dev.ringfetch.index.v1.Durability;
 import dev.ringfetch.index.v1.IndexKind;
-import io.grpc.StatusException;
 import java.io.IOException;
 import java.nio.file.Path;
 import java.util.ArrayList;
@@ -22,12 +22,15 @@ import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CompletionException;
 import java.util.concurrent.Semaphore;
 import java.util.concurrent.atomic.AtomicReference;
+import java.util.function.Consumer;
 
 /**
- * The salvage of a single server's data directory: writes the entries that are there to a new
- * directory, on which a server starts, and says what is missing.
+ * The salvage of a data directory: writes the entries that are there to a new directory, on which a
+ * server starts, and says what is missing.
  *
  * <p>It first reads the directory as a start does. If a start would find nothing wrong, the new
  * directory has all entries. Else it finds each record that is whole, and the new directory has the
@@ -75,10 +78,14 @@ public final class Salvage {
     try (OfflineDirectory directory = OfflineDirectory.open(damaged)) {
       salvage.report.addAll(directory.faults());
       final HostDisk disk = HostDisk.readOnly(directory.path());
+      final int ends = new StopFiles(disk).groups().size();
+      if (ends > 0) {
+        salvage.report.add(
+            "not read: records of orderly ends, of indexes at level memory: " + ends);
+      }
       if (!salvage.readAsAStart(disk, directory.origin())) {
         salvage.search(disk, directory.origin());
       }
-      salvage.checkCluster(disk);
     }
     salvage.write(target, budget);
     return new Report(salvage.isComplete, List.copyOf(salvage.report));
@@ -124,17 +131,6 @@ public final class Salvage {
     report.add("found records=" + journal.records() + " data=" + disk);
   }
 
-  /** Refuses a node's directory: it cannot tell what was committed, and what was cut. */
-  private void checkCluster(HostDisk disk) throws IOException {
-    if (found.isOfCluster() || !new StopFiles(disk).groups().isEmpty()) {
-      throw new IOException(
-          "of a node of a cluster, whose other nodes have what it had: start it on an empty"
-              + " directory, and it gets all from them. If this is the last one, 'dump' writes its"
-              + " entries as long as 'verify' finds no damage: data="
-              + disk);
-    }
-  }
-
   private void write(Path target, long budget) throws IOException {
     final long nowMs = Math.max(found.clock(), System.currentTimeMillis()); // the host's may lag
     final IndexMemory memory =
@@ -143,13 +139,12 @@ public final class Salvage {
                 .budget(budget)
                 .dataDirectory(target)
                 .time(new ServerTime(() -> nowMs, () -> 0))); // stands: deadlines stay as they are
-    try (Indexes indexes = Indexes.unserved(memory)) {
+    try (Indexes indexes = new Indexes(memory)) {
       for (final SalvagedIndexes.Content content : found.contents()) {
         if (content.entry() != null || !isComplete) { // else it never came to be there
           write(indexes, content, nowMs);
         }
       }
-      indexes.serve(); // as a server does, whose end leaves a directory that is sound
     }
     if (ended > 0) {
       report.add("left out, as their deadlines have come: entries=" + ended);
@@ -162,27 +157,24 @@ public final class Salvage {
     final long number = content.number();
     final CatalogEntry entry = content.entry();
     final boolean isKnown = entry != null;
-    String name = isKnown ? entry.name() : "salvaged-" + number;
+    final String known = isKnown ? entry.name() : "salvaged-" + number;
     final IndexKind kind = isKnown ? entry.definition().kind() : IndexKind.ORDERED;
     final Durability durability = isKnown ? entry.definition().durability() : Durability.DISK;
     if (!isKnown) {
-      report.add("the creation of an index is lost, so its name and kind: index=" + name);
+      report.add("the creation of an index is lost, so its name and kind: index=" + known);
     }
-    if (!names.add(name)) { // its removal is lost, or that of the one before
-      report.add("a name of two indexes, of which one was dropped: index=" + name);
-      name += "-" + number;
-      names.add(name);
+    final boolean isTaken = !names.add(known); // its removal is lost, or that of the one before
+    if (isTaken) {
+      report.add("a name of two indexes, of which one was dropped: index=" + known);
     }
+    final String name = isTaken ? known + "-" + number : known;
+    names.add(name);
     final long before = entries;
-    try {
-      if (name.equals(Indexes.DEFAULT_NAME)) {
-        indexes.local().drop(name, index -> {}); // the one that is there from the start
-      }
-      final ServedIndex index = indexes.local().create(name, kind, durability).index();
-      write(index, content, nowMs);
-    } catch (StatusException e) {
-      throw new IOException("index=" + name + ": " + e.getStatus().getDescription(), e);
+    if (name.equals(Indexes.DEFAULT_NAME)) { // the one that is there from the start
+      await(name, ended -> indexes.catalog().drop(name, ended));
     }
+    await(name, ended -> indexes.catalog().create(name, kind, durability, 0, ended));
+    write(indexes.find(name), content, nowMs);
     report.add(
         "index="
             + name
@@ -192,6 +184,24 @@ public final class Salvage {
             + durability
             + " entries="
             + (entries - before));
+  }
+
+  private static void await(String index, Consumer<IndexCatalog.Created> request)
+      throws IOException {
+    final CompletableFuture<Void> done = new CompletableFuture<>();
+    request.accept(
+        (incarnation, isDone, failure) -> {
+          if (failure == null) {
+            done.complete(null);
+          } else {
+            done.completeExceptionally(failure);
+          }
+        });
+    try {
+      done.join(); // the node ends each request
+    } catch (CompletionException e) {
+      throw new IOException("index=" + index + ": " + e.getCause().getMessage(), e);
+    }
   }
 
   private void write(ServedIndex index, SalvagedIndexes.Content content, long nowMs)

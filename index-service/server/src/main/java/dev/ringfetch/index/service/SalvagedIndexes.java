@@ -1,17 +1,20 @@
 package dev.ringfetch.index.service;
 
 import com.google.protobuf.ByteString;
+import com.google.protobuf.InvalidProtocolBufferException;
+import dev.ringfetch.index.coordinator.Recoveries;
 import dev.ringfetch.index.journal.CatalogEntry;
 import dev.ringfetch.index.journal.IndexDefinition;
 import dev.ringfetch.index.journal.Journal;
 import dev.ringfetch.index.journal.JournalRecord;
 import dev.ringfetch.index.journal.RecordDescriptor;
 import dev.ringfetch.index.journal.RecordSink;
-import dev.ringfetch.index.journal.SnapshotDescriptor;
+import dev.ringfetch.index.v1.GroupState;
 import java.util.ArrayList;
 import java.util.Collection;
 import java.util.HashMap;
 import java.util.HashSet;
+import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
@@ -20,8 +23,8 @@ import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The indexes in records of a single server's journal of which some may be missing: of each key the
- * newest record that is there. Entries are on the heap.
+ * The indexes in records of a journal of which some may be missing: of each key the newest record
+ * that is there. Entries are on the heap.
  *
  * <p>A whole snapshot decides what was there at its time: records that it has the effect of change
  * nothing. Behind it the LSNs of each partition have no gaps, so a missing record shows by the next
@@ -30,23 +33,19 @@ import org.jspecify.annotations.Nullable;
  * <p>Used by one thread at a time.
  */
 final class SalvagedIndexes implements RecordSink {
-  private final Map<Long, Content> contents = new TreeMap<>();
+  private final Map<Long, Content> contents = new LinkedHashMap<>();
   private final Set<Long> dropped = new HashSet<>();
-
-  /** The largest number of an index in the snapshot; 0 without one. */
-  private long newestInSnapshot;
 
   /** The latest time that any partition's clock has shown. */
   private long clock;
-
-  private boolean isOfCluster;
 
   /** An index, and its entries. */
   static final class Content {
     private final long number;
     private final Map<ByteString, Newest> entries = new HashMap<>();
     private final Map<Integer, Progress> partitions = new TreeMap<>();
-    private @Nullable CatalogEntry entry; // null: its creation is missing
+    private @Nullable CatalogEntry entry; // null: its begin is missing
+    private long epoch; // the newest one of its group that a record names
 
     Content(long number) {
       this.number = number;
@@ -56,7 +55,7 @@ final class SalvagedIndexes implements RecordSink {
       return number;
     }
 
-    /** The definition in the record of its creation; null if that is missing. */
+    /** The definition in the record of its begin; null if that is missing. */
     @Nullable CatalogEntry entry() {
       return entry;
     }
@@ -78,7 +77,7 @@ final class SalvagedIndexes implements RecordSink {
     private @Nullable String firstMissing;
   }
 
-  /** The indexes that there are, in the order of their numbers. */
+  /** The indexes that there are, in the order in which their records came first. */
   Collection<Content> contents() {
     return contents.values();
   }
@@ -86,11 +85,6 @@ final class SalvagedIndexes implements RecordSink {
   /** The latest time that any partition's clock has shown, in milliseconds since 1970. */
   long clock() {
     return clock;
-  }
-
-  /** Whether there is a record that a node of a cluster alone writes. */
-  boolean isOfCluster() {
-    return isOfCluster;
   }
 
   /** Which records are missing, by the LSNs of those that are there; in lines for people. */
@@ -127,9 +121,11 @@ final class SalvagedIndexes implements RecordSink {
         progress.last = record.lsn();
         tick(record);
       }
+      case RecordDescriptor.GROUP_BEGIN -> {
+        contents.remove(record.index()); // the copy of the group begins, perhaps once more
+        begin(record);
+      }
       case RecordDescriptor.PUT -> add(record, record.value());
-      case RecordDescriptor.SNAPSHOT_END ->
-          newestInSnapshot = SnapshotDescriptor.newestIndex(record);
       default -> take(record);
     }
   }
@@ -137,10 +133,10 @@ final class SalvagedIndexes implements RecordSink {
   @Override
   public void onRecord(JournalRecord record, Supplier<String> place) {
     switch (record.type()) {
-      case RecordDescriptor.SKIP, RecordDescriptor.RESTORE -> {} // LSNs tell
       case RecordDescriptor.PUT,
           RecordDescriptor.DELETE,
           RecordDescriptor.TICK,
+          RecordDescriptor.GAP,
           RecordDescriptor.OUTCOME -> {
         if (isNew(record)) {
           advance(progress(content(record.index()), record.partition()), record.lsn());
@@ -162,7 +158,8 @@ final class SalvagedIndexes implements RecordSink {
 
   /** Counts the LSNs between two records of a partition, but for those that a start has skipped. */
   private static void advance(Progress progress, long lsn) {
-    final long between = (lsn - progress.last - 1) % Journal.LOST_LIMIT;
+    final long before = Math.max(progress.last, Recoveries.versionsBefore(lsn));
+    final long between = (lsn - before - 1) % Journal.LOST_LIMIT;
     if (between > 0) {
       progress.missing += between;
       if (progress.firstMissing == null) {
@@ -174,25 +171,33 @@ final class SalvagedIndexes implements RecordSink {
 
   /** Whether the snapshot does not have the effect of a record. */
   private boolean isNew(JournalRecord record) {
-    final Content content = contents.get(record.index());
-    if (content == null) {
-      return record.index() > newestInSnapshot && !dropped.contains(record.index());
+    if (dropped.contains(record.index())) {
+      return false;
     }
-    final Progress progress = content.partitions.get(record.partition());
+    final Content content = contents.get(record.index());
+    final Progress progress = content == null ? null : content.partitions.get(record.partition());
     return progress == null || record.lsn() > progress.begin;
   }
 
   private void take(JournalRecord record) {
     switch (record.type()) {
+      case RecordDescriptor.GROUP_BEGIN -> {
+        final Content content = contents.get(record.index());
+        if (content != null && record.epoch() > content.epoch) {
+          contents.remove(record.index()); // its former records are void
+        }
+        begin(record);
+      }
       case RecordDescriptor.CREATE_INDEX -> create(record);
-      case RecordDescriptor.DROP_INDEX -> {
+      case RecordDescriptor.GROUP_EPOCH -> obey(record);
+      case RecordDescriptor.GROUP_END, RecordDescriptor.DROP_INDEX -> {
         dropped.add(record.index());
         contents.remove(record.index());
       }
       case RecordDescriptor.PARTITION, RecordDescriptor.TICK -> tick(record);
       case RecordDescriptor.PUT -> addNew(record, record.value());
       case RecordDescriptor.DELETE -> addNew(record, null);
-      default -> isOfCluster |= RecordDescriptor.isOfGroup(record.type()); // else of no entry
+      default -> {} // of no entry
     }
   }
 
@@ -200,14 +205,34 @@ final class SalvagedIndexes implements RecordSink {
     return contents.computeIfAbsent(index, Content::new);
   }
 
+  /** Takes the begin of an index in a directory of format 2 or 3. */
   private void create(JournalRecord record) {
     final IndexDefinition definition = IndexDefinition.decoded(record.value());
-    final boolean isGone =
-        dropped.contains(record.index())
-            || (record.index() <= newestInSnapshot && !contents.containsKey(record.index()));
-    if (definition != null && !isGone) {
+    if (definition != null && !dropped.contains(record.index())) {
       content(record.index()).entry =
           new CatalogEntry(record.index(), record.key().toStringUtf8(), definition);
+    }
+  }
+
+  private void begin(JournalRecord record) {
+    final GroupState state;
+    try {
+      state = GroupState.parseFrom(record.value());
+    } catch (InvalidProtocolBufferException e) { // a checksum was right by chance
+      return;
+    }
+    final IndexDefinition definition = IndexDefinition.of(state);
+    if (definition != null && !dropped.contains(record.index())) {
+      content(record.index()).entry =
+          new CatalogEntry(record.index(), state.getIndex(), definition);
+      obey(record);
+    }
+  }
+
+  private void obey(JournalRecord record) {
+    if (!dropped.contains(record.index())) {
+      final Content content = content(record.index());
+      content.epoch = Math.max(content.epoch, record.epoch());
     }
   }
 

@@ -252,7 +252,8 @@ public final class WatchCursor {
       return true;
     }
     final long lsn = record.lsn();
-    if (!isConnected(partition, lsn)) {
+    final boolean isGap = record.type() == RecordDescriptor.GAP; // in the place of lost ones
+    if (!isConnected(partition, isGap ? lsn - Journal.LOST_LIMIT : lsn)) {
       return false;
     }
     final ChangeRing ring = index.ring(partition);

@@ -161,11 +161,11 @@ class JournalDamageTest {
   void aNewerFormatIsRefused() throws IOException {
     final SimulatedDisk disk = disk(true);
     final byte[] content = disk.content(SegmentDescriptor.name(1));
-    content[SegmentDescriptor.FORMAT_OFFSET] = 4;
+    content[SegmentDescriptor.FORMAT_OFFSET] = SegmentDescriptor.FORMAT + 1;
     final ByteBuffer header =
         ByteBuffer.wrap(content, 0, SegmentDescriptor.BATCH_OFFSET).order(ByteOrder.LITTLE_ENDIAN);
     header.putInt(0, SegmentDescriptor.crc(header));
-    assertTrue(refused(disk).getMessage().contains("format=4"));
+    assertTrue(refused(disk).getMessage().contains("format=" + (SegmentDescriptor.FORMAT + 1)));
   }
 
   @Test

@@ -145,9 +145,15 @@ class SnapshotDamageTest {
   @Test
   void aNewerFormatIsRefused() throws IOException {
     final SimulatedDisk disk = disk();
-    header(disk.content(NEWEST), SnapshotDescriptor.FORMAT_OFFSET, 4, Integer.BYTES);
+    header(
+        disk.content(NEWEST),
+        SnapshotDescriptor.FORMAT_OFFSET,
+        SnapshotDescriptor.FORMAT + 1,
+        Integer.BYTES);
     final String message = refused(disk).getMessage();
-    assertTrue(message.contains("format=4") && message.contains(NEWEST), message);
+    assertTrue(
+        message.contains("format=" + (SnapshotDescriptor.FORMAT + 1)) && message.contains(NEWEST),
+        message);
   }
 
   @Test

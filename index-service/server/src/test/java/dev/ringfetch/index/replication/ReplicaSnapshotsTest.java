@@ -77,7 +77,7 @@ final class ReplicaSnapshotsTest implements UnconnectedPeers {
                 .errors(errors::add)
                 .disks(group -> new Part()));
     recovery.takeGroups().forEach(replicas::recover);
-    source = new ReplicaSnapshots(replicas, () -> {});
+    source = new ReplicaSnapshots(replicas, () -> {}, () -> {});
   }
 
   @AfterEach

@@ -591,7 +591,7 @@ final class ReplicasTest {
               return false;
             }
           };
-      final ReplicaSnapshots source = new ReplicaSnapshots(restarted, () -> {});
+      final ReplicaSnapshots source = new ReplicaSnapshots(restarted, () -> {}, () -> {});
       source.begin();
       for (int i = 0; i < 20; i++) {
         source.add(sink);

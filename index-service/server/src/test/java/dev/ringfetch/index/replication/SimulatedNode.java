@@ -221,7 +221,7 @@ final class SimulatedNode {
 
   /** Takes a snapshot of its directory, if it lives. */
   void snapshot() {
-    run(() -> directory.snapshot(new ReplicaSnapshots(replicas, () -> {})));
+    run(() -> directory.snapshot(new ReplicaSnapshots(replicas, () -> {}, () -> {})));
   }
 
   /** Its directory; null if it has none. */

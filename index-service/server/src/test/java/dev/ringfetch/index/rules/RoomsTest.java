@@ -75,7 +75,7 @@ final class RoomsTest {
               "replication", Set.of("coordinator", "journal", "log", "onesided", "partition")),
           Map.entry("onesided", Set.of("log")),
           Map.entry("log", Set.of("journal", "partition")),
-          Map.entry("coordinator", Set.of("disk")),
+          Map.entry("coordinator", Set.of("disk", "journal")),
           Map.entry("watch", Set.of("journal", "partition")),
           Map.entry("data", Set.of("disk", "journal")),
           Map.entry("journal", Set.of("disk", "outcome", "partition")),
@@ -91,15 +91,15 @@ final class RoomsTest {
   /** The most lines of each file that is longer. */
   private static final Map<String, Integer> LONGER_FILES =
       Map.ofEntries(
-          Map.entry("IndexServer.java", 565),
+          Map.entry("IndexServer.java", 563),
           Map.entry("journal/Journal.java", 761),
           Map.entry("journal/Recovery.java", 535),
           Map.entry("partition/Write.java", 697),
-          Map.entry("partition/WriteCycle.java", 627),
-          Map.entry("replication/ReplicaCycle.java", 639),
+          Map.entry("partition/WriteCycle.java", 626),
+          Map.entry("replication/ReplicaCycle.java", 633),
           Map.entry("replication/Replicas.java", 589),
-          Map.entry("service/ClusterNode.java", 591),
-          Map.entry("service/IndexMemory.java", 857));
+          Map.entry("service/ClusterNode.java", 587),
+          Map.entry("service/IndexMemory.java", 833));
 
   private final JavaClasses classes = new ClassFileImporter().importPath(Path.of("target/classes"));
 

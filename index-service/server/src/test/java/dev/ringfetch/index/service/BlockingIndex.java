@@ -20,7 +20,7 @@ public final class BlockingIndex {
 
   /** Creates an empty index in memory of its own. */
   public BlockingIndex() {
-    this(new Indexes(IndexMemory.ofProcess(64L << 20)).find(""));
+    this(new Indexes().find(""));
   }
 
   BlockingIndex(ServedIndex index) {

@@ -1,6 +1,7 @@
 package dev.ringfetch.index.service;
 
 import com.google.protobuf.ByteString;
+import com.google.protobuf.InvalidProtocolBufferException;
 import dev.ringfetch.index.data.OfflineDirectory;
 import dev.ringfetch.index.disk.HostDisk;
 import dev.ringfetch.index.disk.SimulatedDisk;
@@ -16,6 +17,7 @@ import dev.ringfetch.index.v1.CompareAndSetRequest;
 import dev.ringfetch.index.v1.DeleteRangeRequest;
 import dev.ringfetch.index.v1.Durability;
 import dev.ringfetch.index.v1.Entry;
+import dev.ringfetch.index.v1.GroupState;
 import dev.ringfetch.index.v1.IndexGrpc;
 import dev.ringfetch.index.v1.IndexKind;
 import dev.ringfetch.index.v1.KeyRange;
@@ -153,10 +155,11 @@ final class DirectoryFuzz {
     try (Indexes indexes = open(data)) {
       for (final String name : NAMES) {
         if (indexes.find(name) == null) {
-          indexes
-              .local()
-              .create(
-                  name, name.equals("hash") ? IndexKind.HASH : IndexKind.ORDERED, Durability.DISK);
+          IndexRequests.create(
+              indexes,
+              name,
+              name.equals("hash") ? IndexKind.HASH : IndexKind.ORDERED,
+              Durability.DISK);
         }
         final ServedIndex index = indexes.find(name);
         final Map<ByteString, ByteString> content =
@@ -187,13 +190,12 @@ final class DirectoryFuzz {
         }
       }
       // An index that was dropped, and whose name another kind has since.
-      indexes.local().drop("other", index -> {});
-      indexes
-          .local()
-          .create(
-              "other",
-              random.nextBoolean() ? IndexKind.HASH : IndexKind.ORDERED,
-              Durability.INTERVAL);
+      IndexRequests.drop(indexes, "other");
+      IndexRequests.create(
+          indexes,
+          "other",
+          random.nextBoolean() ? IndexKind.HASH : IndexKind.ORDERED,
+          Durability.INTERVAL);
       write(indexes.find("other"), new HashMap<>());
       if (random.nextBoolean()) {
         snapshot(indexes);
@@ -221,7 +223,7 @@ final class DirectoryFuzz {
     private final Server server;
     private final ManagedChannel channel;
     private final IndexGrpc.IndexBlockingStub stub;
-    private final long client;
+    private long client; // of one index
     private long number;
 
     NumberedWriter(Indexes indexes) throws IOException {
@@ -229,7 +231,6 @@ final class DirectoryFuzz {
       channel =
           ManagedChannelBuilder.forAddress("localhost", server.getPort()).usePlaintext().build();
       stub = IndexGrpc.newBlockingStub(channel);
-      client = stub.openClient(OpenClientRequest.getDefaultInstance()).getClient();
     }
 
     private RequestNumber number(int count) {
@@ -240,6 +241,7 @@ final class DirectoryFuzz {
     }
 
     void write(String name, Map<ByteString, ByteString> content) {
+      client = stub.openClient(OpenClientRequest.newBuilder().setIndex(name).build()).getClient();
       final BatchPutRequest.Builder batch = BatchPutRequest.newBuilder().setIndex(name);
       for (int i = 0; i < BATCH; i++) {
         final ByteString key = ByteString.copyFromUtf8("user/" + random.nextInt(2 * BATCH));
@@ -311,8 +313,12 @@ final class DirectoryFuzz {
   }
 
   private void findPlace(JournalRecord record, Supplier<String> where) {
-    if (record.type() == RecordDescriptor.CREATE_INDEX) {
-      names.put(record.index(), record.key().toStringUtf8());
+    if (record.type() == RecordDescriptor.GROUP_BEGIN) {
+      try {
+        names.put(record.index(), GroupState.parseFrom(record.value()).getIndex());
+      } catch (InvalidProtocolBufferException e) {
+        throw new IllegalStateException(e);
+      }
     }
     if (record.type() != RecordDescriptor.PUT && record.type() != RecordDescriptor.DELETE) {
       return;

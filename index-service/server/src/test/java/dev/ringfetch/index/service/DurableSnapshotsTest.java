@@ -2,7 +2,6 @@ package dev.ringfetch.index.service;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertFalse;
-import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import com.google.protobuf.ByteString;
@@ -23,8 +22,6 @@ import io.grpc.ManagedChannel;
 import io.grpc.ManagedChannelBuilder;
 import io.grpc.Server;
 import io.grpc.ServerBuilder;
-import io.grpc.Status;
-import io.grpc.StatusRuntimeException;
 import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.nio.file.Files;
@@ -186,22 +183,6 @@ class DurableSnapshotsTest {
   }
 
   @Test
-  void numbersOfDroppedIndexesAreNotGivenOutAgain() throws Exception {
-    start(Durability.DISK, 1L << 30);
-    create("a", IndexKind.HASH); // number 2, behind the default one
-    put("a", 0, 10, "a");
-    admin.dropIndex(DropIndexRequest.newBuilder().setIndex("a").build());
-    snapshot();
-    snapshot();
-    restart();
-    create("b", IndexKind.HASH);
-    put("b", 0, 5, "b");
-    assertEquals(3, indexes.find("b").entry().number());
-    restart();
-    assertEquals(5, count("b"));
-  }
-
-  @Test
   void theJournalBeforeTheOlderOfTwoSnapshotsIsRemoved() throws Exception {
     start(Durability.DISK, 1L << 30);
     final String value = "v".repeat(100_000);
@@ -239,14 +220,6 @@ class DurableSnapshotsTest {
     }
     restart();
     assertEquals(50, count(""));
-  }
-
-  @Test
-  void withoutAJournalThereIsNoSnapshot() throws Exception {
-    start(Durability.MEMORY, 1L << 30);
-    final StatusRuntimeException refused =
-        assertThrows(StatusRuntimeException.class, this::snapshot);
-    assertEquals(Status.Code.FAILED_PRECONDITION, refused.getStatus().getCode());
   }
 
   @Test

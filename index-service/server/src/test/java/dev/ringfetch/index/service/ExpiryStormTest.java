@@ -41,7 +41,7 @@ class ExpiryStormTest {
   void putsGoOn(IndexKind kind) throws Exception {
     final Indexes indexes = new Indexes(IndexMemory.ofProcess(256L << 20));
     try {
-      final ServedIndex index = indexes.local().create("storm", kind, Durability.MEMORY).index();
+      final ServedIndex index = IndexRequests.create(indexes, "storm", kind, Durability.MEMORY);
       final ByteString value = ByteString.copyFrom(new byte[32]);
       final long endMs = System.currentTimeMillis() + 1_500;
       final CountDownLatch loaded = new CountDownLatch(ENTRIES);

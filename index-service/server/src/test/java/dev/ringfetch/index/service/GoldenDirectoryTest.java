@@ -52,7 +52,7 @@ class GoldenDirectoryTest {
   @TempDir Path others;
 
   @ParameterizedTest
-  @ValueSource(ints = {1, 2})
+  @ValueSource(ints = {1, 2, 3})
   void anEarlierFormatIsRefusedByItsNumber(int format) throws Exception {
     unpack("format-" + format + "-journal");
     refused(format, () -> open().close());
@@ -64,7 +64,7 @@ class GoldenDirectoryTest {
     assertTrue(
         refusal.contains("another version: file=" + data.resolve("checkpoint")), () -> refusal);
     assertTrue(
-        refusal.contains("format=" + format + ", this version reads format=3"), () -> refusal);
+        refusal.contains("format=" + format + ", this version reads format=4"), () -> refusal);
   }
 
   /** Its records have no checksums that this version knows. */
@@ -76,30 +76,34 @@ class GoldenDirectoryTest {
     assertFalse(Files.exists(salvaged));
   }
 
-  /** Its records are those of format 3; each entry goes to the partition that its key has now. */
-  @Test
-  void entriesAreSalvagedFromFormat2() throws Exception {
-    unpack("format-2-journal");
+  /** Each entry goes to the partition that its key has now. */
+  @ParameterizedTest
+  @ValueSource(strings = {"format-2-journal", "format-3-journal", "format-3-snapshot"})
+  void entriesAreSalvagedFromFormats2And3(String archive) throws Exception {
+    unpack(archive);
     final Path salvaged = others.resolve("salvaged");
     Salvage.run(data, salvaged, 64L << 20);
     data = salvaged;
     final Map<String, String> expected = expected();
-    expected.remove(TAGGED);
+    if (archive.startsWith("format-2")) {
+      expected.remove(TAGGED);
+    }
     try (Indexes indexes = open()) {
       assertEquals(expected, content(indexes.find(IndexKind.HASH.name())));
       assertEquals(expected, content(indexes.find(IndexKind.ORDERED.name())));
+      assertNull(indexes.find("dropped"));
     }
   }
 
   @Test
-  void format3OfTheJournalAlone() throws Exception {
-    unpack("format-3-journal");
+  void format4OfTheJournalAlone() throws Exception {
+    unpack("format-4-journal");
     check(false);
   }
 
   @Test
-  void format3WithASnapshot() throws Exception {
-    unpack("format-3-snapshot");
+  void format4WithASnapshot() throws Exception {
+    unpack("format-4-snapshot");
     assertTrue(Files.exists(data.resolve("snapshot-0000000001")));
     check(true);
     // Without it, the journal has the same.
@@ -215,25 +219,25 @@ class GoldenDirectoryTest {
       Files.delete(data);
       final Indexes indexes = open();
       for (final IndexKind kind : List.of(IndexKind.HASH, IndexKind.ORDERED)) {
-        begin(indexes.local().create(kind.name(), kind, Durability.DISK).index());
+        begin(IndexRequests.create(indexes, kind.name(), kind, Durability.DISK));
       }
-      begin(indexes.local().create("dropped", IndexKind.HASH, Durability.DISK).index());
-      begin(indexes.local().create("dropped later", IndexKind.ORDERED, Durability.DISK).index());
-      indexes.local().drop("dropped", dropped -> {});
+      begin(IndexRequests.create(indexes, "dropped", IndexKind.HASH, Durability.DISK));
+      begin(IndexRequests.create(indexes, "dropped later", IndexKind.ORDERED, Durability.DISK));
+      IndexRequests.drop(indexes, "dropped");
       if (hasSnapshot) {
         snapshot(indexes);
       }
-      indexes.local().drop("dropped later", dropped -> {});
+      IndexRequests.drop(indexes, "dropped later");
       for (final IndexKind kind : List.of(IndexKind.HASH, IndexKind.ORDERED)) {
         end(indexes.find(kind.name()));
       }
       carryOut(
-          indexes.local().create("interval", IndexKind.HASH, Durability.INTERVAL).index(),
+          IndexRequests.create(indexes, "interval", IndexKind.HASH, Durability.INTERVAL),
           "a",
           Kind.PUT,
           "b");
       indexes.close();
-      pack(folder.resolve(hasSnapshot ? "format-3-snapshot.zip" : "format-3-journal.zip"));
+      pack(folder.resolve(hasSnapshot ? "format-4-snapshot.zip" : "format-4-journal.zip"));
     }
   }
 

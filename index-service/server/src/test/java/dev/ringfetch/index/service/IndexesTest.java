@@ -22,22 +22,32 @@ import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.Callable;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
 class IndexesTest {
-  private final Indexes indexes = new Indexes(IndexMemory.ofProcess(256L << 20));
+  private Indexes indexes;
+
+  @BeforeEach
+  void open() throws IOException {
+    indexes = new Indexes(IndexMemory.ofProcess(256L << 20));
+  }
+
+  @AfterEach
+  void close() {
+    indexes.close();
+  }
 
   /** The index of a name, created as an ORDERED one unless there is one. */
-  private ServedIndex created(String name) throws StatusException {
-    return indexes
-        .local()
-        .create(name, IndexKind.INDEX_KIND_UNSPECIFIED, Durability.DURABILITY_UNSPECIFIED)
-        .index();
+  private ServedIndex created(String name) throws Exception {
+    return IndexRequests.create(
+        indexes, name, IndexKind.INDEX_KIND_UNSPECIFIED, Durability.DURABILITY_UNSPECIFIED);
   }
 
   @Test
-  void emptyNameIsTheDefaultIndex() throws StatusException {
+  void emptyNameIsTheDefaultIndex() throws Exception {
     assertNotNull(indexes.find(""));
     assertSame(indexes.find(""), indexes.find("default"));
     assertSame(indexes.find(""), created("default"));
@@ -51,7 +61,7 @@ class IndexesTest {
   }
 
   @Test
-  void namesAreApart() throws StatusException {
+  void namesAreApart() throws Exception {
     final ServedIndex a = created("a");
     assertNotSame(a, created("b"));
     assertNotSame(a, indexes.find(""));
@@ -79,19 +89,15 @@ class IndexesTest {
     assertEquals(Indexes.MAX_INDEXES - 1, created, "all but the default one");
     assertFalse(isCreated("one more"));
     assertFalse(
-        indexes
-            .local()
-            .create("default", IndexKind.HASH, Durability.DURABILITY_UNSPECIFIED)
-            .created(),
+        IndexRequests.isCreated(
+            indexes, "default", IndexKind.HASH, Durability.DURABILITY_UNSPECIFIED),
         "what is there can still be found");
   }
 
-  private boolean isCreated(String name) {
+  private boolean isCreated(String name) throws Exception {
     try {
-      return indexes
-          .local()
-          .create(name, IndexKind.HASH, Durability.DURABILITY_UNSPECIFIED)
-          .created();
+      return IndexRequests.isCreated(
+          indexes, name, IndexKind.HASH, Durability.DURABILITY_UNSPECIFIED);
     } catch (StatusException e) {
       assertEquals("too many indexes: limit=1024", e.getStatus().getDescription());
       return false;
@@ -105,11 +111,9 @@ class IndexesTest {
     new BlockingIndex(first).put(key, key);
     final ServedIndex.LocalReader reader = first.reader();
     assertEquals(ReadResult.FOUND, reader.read(key));
-    final List<ServedIndex> dropped = new ArrayList<>();
-    assertTrue(indexes.local().drop("a", dropped::add));
-    assertEquals(List.of(first), dropped);
+    assertTrue(IndexRequests.drop(indexes, "a"));
     assertNull(indexes.find("a"));
-    assertFalse(indexes.local().drop("a", dropped::add));
+    assertFalse(IndexRequests.drop(indexes, "a"));
     assertEquals(ReadResult.CLOSED, reader.read(key));
 
     final ServedIndex second = created("a");
@@ -126,7 +130,7 @@ class IndexesTest {
       for (int i = 0; i < 25; i++) {
         index.put(ByteString.copyFromUtf8("key" + i), value);
       }
-      assertTrue(indexes.local().drop("a", dropped -> {}));
+      assertTrue(IndexRequests.drop(indexes, "a"));
     }
   }
 

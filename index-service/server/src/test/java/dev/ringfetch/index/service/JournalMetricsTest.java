@@ -48,12 +48,14 @@ class JournalMetricsTest {
     try (Indexes indexes = new Indexes(memory(new MicrometerJournalMetrics(registry)))) {
       final DescribeServerResponse none = indexes.memory().describe();
       assertEquals(data.toRealPath().toString(), none.getDataDirectory());
-      assertTrue(!none.hasJournal());
-      write(indexes.local().create("a", IndexKind.ORDERED, Durability.DISK).index());
+      final ServedIndex index =
+          IndexRequests.create(indexes, "a", IndexKind.ORDERED, Durability.DISK);
+      final long begun = indexes.memory().describe().getJournal().getRecords();
+      write(index);
       final long syncs = registry.get(MicrometerJournalMetrics.SYNC).timer().count();
       assertTrue(syncs >= WRITES, "syncs=" + syncs);
       assertEquals(
-          WRITES + 1, // and the creation
+          (double) begun + WRITES,
           registry.get(MicrometerJournalMetrics.BATCH_RECORDS).summary().totalAmount());
       assertTrue(registry.get(MicrometerJournalMetrics.BATCH_BYTES).summary().mean() >= 112);
       assertEquals(0, registry.get(MicrometerJournalMetrics.FAILED).gauge().value());
@@ -62,15 +64,15 @@ class JournalMetricsTest {
       assertTrue(Double.isNaN(registry.get(MicrometerJournalMetrics.SNAPSHOT_AGE).gauge().value()));
       final DescribeServerResponse some = indexes.memory().describe();
       assertEquals(syncs, some.getJournal().getSyncs());
-      assertEquals(WRITES + 1, some.getJournal().getRecords());
+      assertEquals(begun + WRITES, some.getJournal().getRecords());
       assertEquals("", some.getWritingEnded());
     }
     final SimpleMeterRegistry next = new SimpleMeterRegistry();
     try (Indexes indexes = new Indexes(memory(new MicrometerJournalMetrics(next)))) {
       assertEquals(WRITES, indexes.find("a").count());
       assertEquals(1, next.get(MicrometerJournalMetrics.RECOVERY).timer().count());
-      assertEquals(WRITES + 1, next.get(MicrometerJournalMetrics.RECOVERED).gauge().value());
-      assertEquals(WRITES + 1, indexes.memory().describe().getJournal().getRecoveredRecords());
+      assertTrue(next.get(MicrometerJournalMetrics.RECOVERED).gauge().value() > WRITES);
+      assertTrue(indexes.memory().describe().getJournal().getRecoveredRecords() > WRITES);
     }
   }
 }

@@ -26,7 +26,7 @@ final class LeanGetTest {
   private static final int MAX_KEY_LENGTH = 1024;
 
   private final Random random = new Random(5);
-  private final Indexes indexes = new Indexes(IndexMemory.ofProcess(IndexMemory.BUDGET_MIN));
+  private final Indexes indexes = new Indexes();
   private final IndexService service = new IndexService(indexes);
   private final LeanGet lean = new LeanGet(indexes);
 
@@ -120,7 +120,7 @@ final class LeanGetTest {
             .addField(5, UnknownFieldSet.Field.newBuilder().addVarint(1).build())
             .build();
     assertNull(answer(request.toBuilder().setUnknownFields(unknown).build().toByteString()));
-    assertTrue(indexes.local().drop("", dropped -> {}));
+    assertTrue(IndexRequests.drop(indexes, ""));
     assertNull(answer(request.toByteString()), "no such index");
   }
 

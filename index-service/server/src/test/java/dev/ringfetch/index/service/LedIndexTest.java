@@ -106,7 +106,8 @@ final class LedIndexTest {
             }
           },
           grant -> {},
-          null);
+          null,
+          false);
 
   /** Where the index is led, while this node does not. */
   private static final class Elsewhere implements IndexCatalog {
@@ -115,9 +116,6 @@ final class LedIndexTest {
     private final BlockingQueue<Synced> synced = new LinkedBlockingQueue<>();
     private volatile boolean knows = true;
     private boolean fails;
-
-    @Override
-    public void onRecovered() {}
 
     @Override
     public boolean isOfCluster() {
@@ -737,7 +735,6 @@ final class LedIndexTest {
             .build();
     final long version = put(number).response.getVersion();
     assertEquals(version, put(number).response.getVersion()); // once, not twice
-    assertEquals(0, indexes.clients().count());
     assertNotNull(indexes.find(NAME).leadership().clients().find(opened.response.getClient()));
   }
 }

@@ -39,8 +39,9 @@ final class MemberSnapshotTest {
 
   private final Indexes indexes = Indexes.unrecovered(IndexMemory.ofProcess(64L << 20));
   private final ReplicatedIndex member =
-      new ReplicatedIndex(indexes, told -> {}, grant -> {}, null);
-  private final ReplicatedIndex other = new ReplicatedIndex(indexes, told -> {}, grant -> {}, null);
+      new ReplicatedIndex(indexes, told -> {}, grant -> {}, null, false);
+  private final ReplicatedIndex other =
+      new ReplicatedIndex(indexes, told -> {}, grant -> {}, null, false);
   private GroupState state;
   private final List<JournalRecord> applied = new ArrayList<>();
   private final Map<Long, long[]> next = new HashMap<>(); // open, first incomplete, number
@@ -165,7 +166,7 @@ final class MemberSnapshotTest {
     begin(kind);
     try (ReplayLanes lanes = new ReplayLanes()) {
       final ReplicatedIndex recovered =
-          new ReplicatedIndex(indexes, told -> {}, grant -> {}, lanes);
+          new ReplicatedIndex(indexes, told -> {}, grant -> {}, lanes, false);
       recovered.clear(state);
       for (int i = 0; i < 3_000; i++) {
         put("k" + i % 500);
@@ -199,8 +200,10 @@ final class MemberSnapshotTest {
     final StoreMemory memory = indexes.memory().store();
     final long before = memory.usedBytes();
     try (ReplayLanes lanes = new ReplayLanes()) {
-      final ReplicatedIndex dropped = new ReplicatedIndex(indexes, told -> {}, grant -> {}, lanes);
-      final ReplicatedIndex next = new ReplicatedIndex(indexes, told -> {}, grant -> {}, lanes);
+      final ReplicatedIndex dropped =
+          new ReplicatedIndex(indexes, told -> {}, grant -> {}, lanes, false);
+      final ReplicatedIndex next =
+          new ReplicatedIndex(indexes, told -> {}, grant -> {}, lanes, false);
       dropped.clear(state);
       for (int i = 0; i < 500; i++) {
         put("k" + i);
@@ -220,8 +223,10 @@ final class MemberSnapshotTest {
   void aGroupWithoutMemoryFailsAloneInARecovery() throws Exception {
     begin(IndexKind.HASH);
     try (ReplayLanes lanes = new ReplayLanes()) {
-      final ReplicatedIndex large = new ReplicatedIndex(indexes, told -> {}, grant -> {}, lanes);
-      final ReplicatedIndex small = new ReplicatedIndex(indexes, told -> {}, grant -> {}, lanes);
+      final ReplicatedIndex large =
+          new ReplicatedIndex(indexes, told -> {}, grant -> {}, lanes, false);
+      final ReplicatedIndex small =
+          new ReplicatedIndex(indexes, told -> {}, grant -> {}, lanes, false);
       large.clear(state);
       small.clear(state);
       put("small");

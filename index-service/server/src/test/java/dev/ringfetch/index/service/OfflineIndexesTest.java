@@ -16,6 +16,7 @@ import dev.ringfetch.index.v1.IndexKind;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.nio.file.StandardCopyOption;
 import java.nio.file.attribute.PosixFilePermissions;
 import java.util.ArrayList;
 import java.util.Arrays;
@@ -60,10 +61,7 @@ class OfflineIndexesTest {
     try (Indexes indexes = open(data)) {
       for (final IndexKind kind : new IndexKind[] {IndexKind.HASH, IndexKind.ORDERED}) {
         final ServedIndex index =
-            indexes.local().create("of " + kind, kind, Durability.DISK).index();
-        final CountDownLatch recorded = new CountDownLatch(1);
-        index.whenRecorded(recorded::countDown);
-        recorded.await(); // the writes' records may come before it in one batch
+            IndexRequests.create(indexes, "of " + kind, kind, Durability.DISK);
         final Map<ByteString, ByteString> content =
             new TreeMap<>(ByteString.unsignedLexicographicalComparator());
         model.put(index.name(), content);
@@ -306,11 +304,6 @@ class OfflineIndexesTest {
       final Path segment = file("journal-");
       final int used = used(segment);
       final Path copy = parent.resolve("copy");
-      // Nothing is written behind the snapshot, so the batches before its begin have to be there.
-      final long early = (512 + random.nextInt(used - 512)) * 8L + random.nextInt(8);
-      flip(segment, early);
-      assertNamesThePlace(segment, early / 8, copy);
-      flip(segment, early);
       for (int i = 0; i < 50; i++) {
         put(indexes, ByteString.copyFromUtf8("later" + i));
       }
@@ -376,6 +369,82 @@ class OfflineIndexesTest {
     try (Indexes indexes = open(data)) {
       assertEquals(before, indexes.find("of HASH").incarnation());
     }
+  }
+
+  /** Else the next start would go on with versions that the original gives, too. */
+  @Test
+  void aCopyStaysOneUntilAServerHasStartedOnIt() throws Exception {
+    final Path copy = parent.resolve("copy");
+    final long before;
+    try (Indexes indexes = open(data)) {
+      before = indexes.find("of HASH").incarnation();
+      for (int i = 0; i < 24; i++) {
+        submit(
+            indexes, ByteString.copyFromUtf8("large" + i), ByteString.copyFrom(new byte[1 << 20]));
+      }
+      final CompletableFuture<Long> taken = new CompletableFuture<>();
+      snapshot(indexes, taken);
+      taken.get();
+      Backup.of(data, copy);
+    }
+    for (int i = 0; i < 2; i++) {
+      final IOException refused =
+          assertThrows(
+              IOException.class,
+              () ->
+                  new Indexes(
+                      IndexMemory.ofProcess(
+                          new IndexMemory.Context()
+                              .budget(IndexMemory.BUDGET_MIN)
+                              .dataDirectory(copy))));
+      assertTrue(refused.getMessage().contains("--memory"), refused::getMessage);
+    }
+    try (Indexes indexes = open(copy)) {
+      assertNotEquals(before, indexes.find("of HASH").incarnation());
+    }
+  }
+
+  /** The coordinator's file was copied before. */
+  @Test
+  void indexesThatCameAndWentDuringABackupAreAsInTheJournal() throws Exception {
+    final Path early = parent.resolve("early");
+    final Path late = parent.resolve("late");
+    final long later;
+    try (Indexes indexes = open(data)) {
+      backup(indexes, early);
+      IndexRequests.drop(indexes, "of ORDERED");
+      IndexRequests.create(indexes, "of ORDERED", IndexKind.HASH, Durability.DISK);
+      later =
+          IndexRequests.create(indexes, "later", IndexKind.ORDERED, Durability.DISK).incarnation();
+      backup(indexes, late);
+    }
+    Files.copy(
+        early.resolve("coordinator"),
+        late.resolve("coordinator"),
+        StandardCopyOption.REPLACE_EXISTING);
+    for (int i = 0; i < 2; i++) {
+      try (Indexes indexes = open(late)) {
+        assertEquals(IndexKind.HASH, indexes.find("of ORDERED").kind());
+        assertEquals(0, indexes.find("of ORDERED").count());
+        assertNotEquals(later, indexes.find("later").incarnation());
+        assertEquals(model.get("of HASH").size(), indexes.find("of HASH").count());
+      }
+    }
+  }
+
+  private void backup(Indexes indexes, Path to) throws Exception {
+    final CompletableFuture<Long> taken = new CompletableFuture<>();
+    snapshot(indexes, taken);
+    taken.get();
+    final var unused = Backup.of(data, to);
+  }
+
+  private static void submit(Indexes indexes, ByteString key, ByteString value)
+      throws InterruptedException {
+    final CountDownLatch done = new CountDownLatch(1);
+    final Write write = new Write(answered -> done.countDown()).put(key, value);
+    assertEquals(0, indexes.find("of HASH").partition(key).submit(write));
+    done.await();
   }
 
   private static long put(Indexes indexes, ByteString key) throws InterruptedException {
@@ -482,7 +551,7 @@ class OfflineIndexesTest {
     assertTrue(report.toString().contains("no record: file="), report.toString());
     try (OfflineIndexes indexes = OfflineIndexes.open(salvaged, BUDGET)) {
       assertEquals(model.get("of ORDERED"), content(indexes, "of ORDERED"));
-      final Map<ByteString, ByteString> found = content(indexes, "salvaged-1");
+      final Map<ByteString, ByteString> found = content(indexes, salvagedName(indexes));
       // Each has a value that was written: the last one, if that record is left.
       assertTrue(found.size() > KEYS / 4, "found=" + found.size());
       int same = 0;
@@ -493,16 +562,24 @@ class OfflineIndexesTest {
     }
   }
 
+  private static String salvagedName(OfflineIndexes indexes) {
+    return indexes.found().stream()
+        .map(OfflineIndexes.Found::name)
+        .filter(name -> name.startsWith("salvaged-"))
+        .findFirst()
+        .orElseThrow();
+  }
+
   /** The record that removed the first one is damaged. */
   @Test
   void salvageTellsIndexesOfOneNameApart() throws Exception {
     final int begin = used(Files.readAllBytes(file("journal-")));
     try (Indexes indexes = open(data)) {
-      indexes.local().drop("of ORDERED", index -> {});
+      IndexRequests.drop(indexes, "of ORDERED");
     }
     final int end = used(Files.readAllBytes(file("journal-")));
     try (Indexes indexes = open(data)) {
-      indexes.local().create("of ORDERED", IndexKind.HASH, Durability.DISK);
+      IndexRequests.create(indexes, "of ORDERED", IndexKind.HASH, Durability.DISK);
     }
     final Path segment = file("journal-");
     final byte[] bytes = Files.readAllBytes(segment);

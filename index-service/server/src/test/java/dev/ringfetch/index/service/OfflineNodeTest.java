@@ -62,10 +62,18 @@ final class OfflineNodeTest {
     Life(Path data, LocalCoordinator.Truth truth) throws Exception {
       indexes =
           Indexes.unrecovered(
-              IndexMemory.unrecovered(
+              IndexMemory.shared(
                   new IndexMemory.Context().budget(BUDGET).fallback(true).dataDirectory(data)));
       node = new ClusterNode(indexes, truth.connect(), 1, "boot", null);
-      indexes.recoverAndServe();
+      boolean recovered = false;
+      try {
+        indexes.recoverAndServe();
+        recovered = true;
+      } finally {
+        if (!recovered) {
+          close();
+        }
+      }
       final CompletableFuture<Void> reached = new CompletableFuture<>();
       node.start(
           "localhost:1",
@@ -295,6 +303,19 @@ final class OfflineNodeTest {
     checkContent(copy);
   }
 
+  /** Others may have gone on without it. */
+  @Test
+  void aNodeOfAClusterStartsOnNoCopy() throws Exception {
+    final Path data = written(true);
+    final Path copy = parent.resolve("copy");
+    Backup.of(data, copy);
+    for (int i = 0; i < 2; i++) {
+      final IOException refusal = assertThrows(IOException.class, () -> new Life(copy).close());
+      assertTrue(
+          refusal.getMessage().contains("a copy of a node's directory"), refusal::getMessage);
+    }
+  }
+
   @Test
   void aStartPassesOverADamagedSnapshotAndHasAllFromTheOneBefore() throws Exception {
     final Path data = written(true);
@@ -371,14 +392,15 @@ final class OfflineNodeTest {
   }
 
   @Test
-  void aSalvageSaysWhatToDoInstead() throws Exception {
+  void aSalvageHasTheSame() throws Exception {
     final Path data = written(true);
-    final IOException refusal =
-        assertThrows(
-            IOException.class, () -> Salvage.run(data, parent.resolve("salvaged"), BUDGET));
-    assertTrue(refusal.getMessage().contains("empty directory"), refusal::getMessage);
-    assertTrue(refusal.getMessage().contains("dump"), refusal::getMessage);
-    assertFalse(Files.exists(parent.resolve("salvaged")));
+    final Path salvaged = parent.resolve("salvaged");
+    final Salvage.Report report = Salvage.run(data, salvaged, BUDGET);
+    assertTrue(report.isComplete(), report.lines()::toString);
+    try (OfflineIndexes indexes = OfflineIndexes.open(salvaged, BUDGET)) {
+      assertEquals(List.of(), indexes.faults());
+      checkEntries(indexes);
+    }
   }
 
   @Test

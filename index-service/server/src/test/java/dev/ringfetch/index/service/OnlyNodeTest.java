@@ -15,13 +15,11 @@ import dev.ringfetch.index.v1.IndexKind;
 import dev.ringfetch.index.v1.PutRequest;
 import dev.ringfetch.index.v1.PutResponse;
 import java.io.IOException;
-import java.net.URI;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.Arrays;
 import java.util.Comparator;
 import java.util.List;
-import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.AfterEach;
@@ -29,41 +27,29 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 
-/** The starts of a node that is alone in its cluster for good. */
+/** The starts of a server alone. */
 @Timeout(120)
 final class OnlyNodeTest {
-  private static final ClusterAddress LOCAL = new ClusterAddress(URI.create("local"));
-
   @TempDir Path parent;
 
   private Indexes indexes;
-  private ClusterNode node;
 
-  /** Starts a node on the directory; returns once it says that it has. */
+  /** Starts a server on the directory. */
   private void start() throws Exception {
     indexes =
-        Indexes.unrecovered(
-            IndexMemory.unrecovered(
-                new IndexMemory.Context()
-                    .budget(64L << 20)
-                    .fallback(true)
-                    .dataDirectory(parent.resolve("data"))));
-    node = LOCAL.node(indexes, 3, null);
-    indexes.recoverAndServe();
-    final CompletableFuture<Void> started = new CompletableFuture<>();
-    node.start("localhost:1", () -> started.complete(null), refused -> {});
-    started.get(60, TimeUnit.SECONDS);
+        new Indexes(
+            IndexMemory.ofProcess(
+                new IndexMemory.Context().budget(64L << 20).dataDirectory(parent.resolve("data"))));
   }
 
   /** Ends the node as a kill does: it leaves no record of its indexes in memory. */
   @AfterEach
   void kill() {
-    node.close();
     indexes.close();
   }
 
   private void stop() {
-    node.stop(unsaved -> {});
+    indexes.node().stop(unsaved -> {});
     indexes.close();
   }
 
@@ -73,7 +59,7 @@ final class OnlyNodeTest {
     final long endNs = System.nanoTime() + TimeUnit.SECONDS.toNanos(30);
     do {
       names =
-          node.catalog().describe().getGroupsList().stream()
+          indexes.catalog().describe().getGroupsList().stream()
               .map(GroupDescription::getIndex)
               .sorted()
               .toList();
@@ -117,9 +103,6 @@ final class OnlyNodeTest {
     stop();
     start();
     awaitNames("default", "in memory");
-    while (indexes.find("in memory") == null) { // until it takes calls, its record counts
-      Thread.sleep(1);
-    }
     kill();
     start();
     awaitNames("default");

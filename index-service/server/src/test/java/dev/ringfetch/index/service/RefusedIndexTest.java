@@ -2,7 +2,6 @@ package dev.ringfetch.index.service;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertFalse;
-import static org.junit.jupiter.api.Assertions.assertNotNull;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import com.google.protobuf.ByteString;
@@ -32,6 +31,8 @@ import dev.ringfetch.index.v1.PutRequest;
 import dev.ringfetch.index.v1.PutResponse;
 import io.grpc.Status;
 import io.grpc.stub.StreamObserver;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.TimeUnit;
 import java.util.function.BiConsumer;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
@@ -42,15 +43,16 @@ class RefusedIndexTest {
   private static final ByteString KEY = ByteString.copyFromUtf8("key");
   private static final ByteString VALUE = ByteString.copyFromUtf8("value");
 
-  private final Indexes indexes = new Indexes(IndexMemory.ofProcess(64L << 20));
+  private final Indexes indexes = new Indexes();
 
   private final IndexService service = new IndexService(indexes);
   private final IndexAdminService admin = new IndexAdminService(indexes);
 
   /** The answer to a call, or the status that it ended with. */
   private static final class Call<T> implements StreamObserver<T> {
-    T response;
-    Status status;
+    final CountDownLatch ended = new CountDownLatch(1);
+    volatile T response;
+    volatile Status status;
 
     @Override
     public void onNext(T next) {
@@ -60,22 +62,25 @@ class RefusedIndexTest {
     @Override
     public void onError(Throwable error) {
       status = Status.fromThrowable(error);
+      ended.countDown();
     }
 
     @Override
     public void onCompleted() {
       status = Status.OK;
+      ended.countDown();
     }
   }
 
-  private static <R, T> Call<T> call(BiConsumer<R, StreamObserver<T>> method, R request) {
+  private static <R, T> Call<T> call(BiConsumer<R, StreamObserver<T>> method, R request)
+      throws InterruptedException {
     final Call<T> call = new Call<>();
     method.accept(request, call);
-    assertNotNull(call.status, "no answer");
+    assertTrue(call.ended.await(60, TimeUnit.SECONDS), "no answer");
     return call;
   }
 
-  private void createHash(String index) {
+  private void createHash(String index) throws InterruptedException {
     assertEquals(
         Status.OK,
         call(
@@ -84,16 +89,17 @@ class RefusedIndexTest {
             .status);
   }
 
-  private Call<PutResponse> put(String index, ByteString key) {
+  private Call<PutResponse> put(String index, ByteString key) throws InterruptedException {
     return call(
         service::put, PutRequest.newBuilder().setIndex(index).setKey(key).setValue(VALUE).build());
   }
 
-  private Call<GetResponse> get(String index, ByteString key) {
+  private Call<GetResponse> get(String index, ByteString key) throws InterruptedException {
     return call(service::get, GetRequest.newBuilder().setIndex(index).setKey(key).build());
   }
 
-  private Call<BatchGetResponse> batchGet(String index, ByteString... keys) {
+  private Call<BatchGetResponse> batchGet(String index, ByteString... keys)
+      throws InterruptedException {
     final BatchGetRequest.Builder request = BatchGetRequest.newBuilder().setIndex(index);
     for (ByteString key : keys) {
       request.addKeys(key);
@@ -101,7 +107,7 @@ class RefusedIndexTest {
     return call(service::batchGet, request.build());
   }
 
-  private static void isDamaged(Call<?> call) {
+  private static void isDamaged(Call<?> call) throws InterruptedException {
     assertEquals(Status.Code.DATA_LOSS, call.status.getCode());
     assertTrue(call.status.getDescription().contains("index=bad"), call.status.getDescription());
   }
@@ -116,7 +122,7 @@ class RefusedIndexTest {
   }
 
   /** Spoils the first bucket group of each table of an index. */
-  private void damage(ServedIndex index) {
+  private void damage(ServedIndex index) throws InterruptedException {
     for (int p = 0; p < index.partitions(); p++) {
       for (int t = 0; t < 2; t++) {
         final long head = RootDescriptor.table(index.hash().location().root(), p, t);
@@ -128,7 +134,7 @@ class RefusedIndexTest {
     }
   }
 
-  private void allCallsSayIt() {
+  private void allCallsSayIt() throws InterruptedException {
     isDamaged(get("bad", KEY));
     isDamaged(put("bad", KEY));
     isDamaged(batchGet("bad", KEY, VALUE));
@@ -147,7 +153,7 @@ class RefusedIndexTest {
     assertEquals(Status.Code.DATA_LOSS.value(), batch.response.getOutcomes(0).getCode());
   }
 
-  private void othersGoOnAndItCanBeDropped() {
+  private void othersGoOnAndItCanBeDropped() throws InterruptedException {
     assertTrue(get("good", KEY).response.hasEntry());
     assertTrue(put("good", VALUE).response.getCreated());
     final Call<DropIndexResponse> drop =
@@ -160,7 +166,7 @@ class RefusedIndexTest {
 
   /** A reader that cannot decide leaves the answer to the owner, which finds the damage. */
   @Test
-  void damagedBucketsEndTheIndex() {
+  void damagedBucketsEndTheIndex() throws Exception {
     createHash("bad");
     put("good", KEY);
     put("bad", KEY);
@@ -170,7 +176,7 @@ class RefusedIndexTest {
   }
 
   @Test
-  void closedOpenWordEndsTheIndex() {
+  void closedOpenWordEndsTheIndex() throws Exception {
     createHash("bad");
     put("good", KEY);
     put("bad", KEY);
@@ -182,7 +188,7 @@ class RefusedIndexTest {
 
   /** Readers go by what leads to groups in memory; owners know it, and answer for them. */
   @Test
-  void damagedTableHeadsHinderNoAnswer() {
+  void damagedTableHeadsHinderNoAnswer() throws Exception {
     createHash("bad");
     put("bad", KEY);
     final ServedIndex index = indexes.find("bad");
@@ -198,7 +204,7 @@ class RefusedIndexTest {
 
   /** Colliding keys are found, by the owner, and are bounded; the status says limit and value. */
   @Test
-  void chosenKeysAreBounded() {
+  void chosenKeysAreBounded() throws Exception {
     put("", KEY);
     final long seed = indexes.find("").hash().location().seed();
     int stored = 0;

@@ -8,11 +8,9 @@ import dev.ringfetch.index.journal.IndexDefinition;
 import dev.ringfetch.index.journal.Journal;
 import dev.ringfetch.index.journal.JournalRecord;
 import dev.ringfetch.index.journal.RecordDescriptor;
-import dev.ringfetch.index.journal.SnapshotDescriptor;
 import dev.ringfetch.index.v1.Durability;
+import dev.ringfetch.index.v1.GroupState;
 import dev.ringfetch.index.v1.IndexKind;
-import java.nio.ByteBuffer;
-import java.nio.ByteOrder;
 import java.util.List;
 import java.util.Set;
 import java.util.stream.Collectors;
@@ -41,6 +39,14 @@ class SalvagedIndexesTest {
     found.onRecord(record(type, index, lsn, key), () -> "");
   }
 
+  private static ByteString begin() {
+    return GroupState.newBuilder()
+        .setIndex("one")
+        .setDefinition(DEFINITION.encoded())
+        .build()
+        .toByteString();
+  }
+
   private Set<String> keys(long index) {
     return found.contents().stream()
         .filter(content -> content.number() == index)
@@ -50,43 +56,24 @@ class SalvagedIndexesTest {
         .collect(Collectors.toSet());
   }
 
-  /** The snapshot has index 1 up to LSN 10, and index 2 was dropped before. */
+  /** The snapshot has index 1 up to LSN 10. */
   @BeforeEach
   void snapshot() {
     final ByteString none = ByteString.EMPTY;
-    found.onSnapshotRecord(
-        record(
-            RecordDescriptor.CREATE_INDEX,
-            1,
-            0,
-            ByteString.copyFromUtf8("one"),
-            DEFINITION.encoded()),
-        () -> "");
+    found.onSnapshotRecord(record(RecordDescriptor.GROUP_BEGIN, 1, 0, none, begin()), () -> "");
     found.onSnapshotRecord(
         record(RecordDescriptor.PARTITION, 1, 10, none, RecordDescriptor.value(77)), () -> "");
     found.onSnapshotRecord(record(RecordDescriptor.PUT, 1, 4, "old"), () -> "");
     found.onSnapshotRecord(record(RecordDescriptor.PUT, 1, 12, "later"), () -> "");
-    final ByteBuffer end =
-        ByteBuffer.allocate(SnapshotDescriptor.END_LENGTH)
-            .order(ByteOrder.LITTLE_ENDIAN)
-            .putLong(SnapshotDescriptor.NEWEST_OFFSET, 2);
-    found.onSnapshotRecord(
-        record(RecordDescriptor.SNAPSHOT_END, 0, 5, none, ByteString.copyFrom(end)), () -> "");
     assertEquals(77, found.clock());
   }
 
   @Test
-  void whatTheSnapshotHasNotWasRemovedBeforeIt() {
+  void whatWasRemovedStaysSo() {
     journal(RecordDescriptor.PUT, 1, 9, "removed at 10");
-    journal(RecordDescriptor.PUT, 2, 500, "of an index that was dropped");
-    found.onRecord(
-        record(
-            RecordDescriptor.CREATE_INDEX,
-            2,
-            3,
-            ByteString.copyFromUtf8("two"),
-            DEFINITION.encoded()),
-        () -> "");
+    journal(RecordDescriptor.PUT, 2, 500, "of an index that is dropped");
+    journal(RecordDescriptor.GROUP_END, 2, 0, "");
+    journal(RecordDescriptor.PUT, 2, 501, "as it was being dropped");
     assertEquals(Set.of("old", "later"), keys(1));
     assertEquals(1, found.contents().size());
     assertEquals(List.of(), found.missing());
@@ -115,5 +102,27 @@ class SalvagedIndexesTest {
         "missing records=2 index=one first: partition=0 behind=11 before=14",
         found.missing().get(0));
     assertTrue(found.missing().get(1).startsWith("missing records=1 index=3 "));
+  }
+
+  /** A journal goes back to the begin of a group of which the snapshot has more. */
+  @Test
+  void anEarlierBeginRemovesNothing() {
+    found.onRecord(record(RecordDescriptor.GROUP_BEGIN, 1, 0, ByteString.EMPTY, begin()), () -> "");
+    assertEquals(Set.of("old", "later"), keys(1));
+    final JournalRecord anew =
+        record(RecordDescriptor.GROUP_BEGIN, 1, 0, ByteString.EMPTY, begin());
+    anew.place(2, 0).end(); // the node began anew in epoch 2
+    found.onRecord(anew, () -> "");
+    assertEquals(Set.of(), keys(1));
+    assertEquals("one", found.contents().iterator().next().entry().name());
+  }
+
+  @Test
+  void versionsBehindAnAcceptedLossAreNoneThatAreMissing() {
+    journal(RecordDescriptor.PUT, 1, 11, "a");
+    journal(RecordDescriptor.PUT, 1, (1L << 40) + 1, "b");
+    assertEquals(List.of(), found.missing());
+    journal(RecordDescriptor.PUT, 1, (1L << 40) + 3, "c");
+    assertTrue(found.missing().get(0).startsWith("missing records=1 "), found.missing()::toString);
   }
 }

@@ -2,7 +2,6 @@ package dev.ringfetch.index.service;
 
 import dev.ringfetch.index.disk.SimulatedDisk;
 import dev.ringfetch.index.journal.JournalWorld;
-import dev.ringfetch.index.snapshot.SnapshotWorld;
 import java.util.List;
 import java.util.Map;
 import java.util.TreeMap;
@@ -13,10 +12,10 @@ import picocli.CommandLine.Command;
 import picocli.CommandLine.Option;
 
 /**
- * The command {@code index-service/server/src/test/simulations/run}: runs the worlds of journal,
- * snapshots and writes that are carried out once, each with another seed, for a given time, and
- * prints how often each state was met. A state that was not met at all is an error: then a world
- * does not draw any more what it is there for.
+ * The command {@code index-service/server/src/test/simulations/run}: runs the worlds of the journal
+ * and of writes that are carried out once, each with another seed, for a given time, and prints how
+ * often each state was met. A state that was not met at all is an error: then a world does not draw
+ * any more what it is there for.
  */
 @Command(
     name = "simulations/run",
@@ -61,7 +60,6 @@ final class Simulations implements Callable<Integer> {
 
   private final Map<String, Long> met = new TreeMap<>();
   private final JournalWorld.Coverage journal = new JournalWorld.Coverage();
-  private final SnapshotWorld.Coverage snapshots = new SnapshotWorld.Coverage();
 
   public static void main(String[] args) {
     System.exit(new CommandLine(new Simulations()).execute(args));
@@ -100,10 +98,6 @@ final class Simulations implements Callable<Integer> {
     ofJournal.run();
     add("journal: worlds", 1);
     addDisk(ofJournal.disk());
-    final SnapshotWorld ofSnapshots = new SnapshotWorld(worldSeed, snapshots);
-    ofSnapshots.run(LIVES);
-    add("snapshots: worlds", 1);
-    addDisk(ofSnapshots.disk());
     final ExactlyOnceWorld once = new ExactlyOnceWorld(worldSeed);
     once.run(LIVES, STEPS);
     add("once: worlds", 1);
@@ -133,18 +127,5 @@ final class Simulations implements Callable<Integer> {
     add("journal: records that waited for room", journal.shortages);
     add("journal: records lost that were not committed", journal.lost);
     add("journal: starts that failed", journal.unopened);
-    add("snapshots: power cuts", snapshots.cuts);
-    add("snapshots: kills", snapshots.crashes);
-    add("snapshots: orderly ends", snapshots.ends);
-    add("snapshots: failures of the journal", snapshots.failures);
-    add("snapshots: taken", snapshots.taken);
-    add("snapshots: failed", snapshots.failedSnapshots);
-    add("snapshots: crashes within one", snapshots.duringSnapshot);
-    add("snapshots: recoveries from one", snapshots.recovered);
-    add("snapshots: recoveries from the journal alone", snapshots.fromJournal);
-    add("snapshots: segments removed", snapshots.trimmed);
-    add("snapshots: starts that failed", snapshots.unopened);
-    add("snapshots: unclean starts", snapshots.unclean);
-    add("snapshots: indexes dropped", snapshots.dropped);
   }
 }

@@ -15,21 +15,18 @@ import dev.ringfetch.index.v1.IndexKind;
 import dev.ringfetch.index.v1.PutRequest;
 import io.grpc.ManagedChannel;
 import io.grpc.ManagedChannelBuilder;
-import io.grpc.Status;
-import io.grpc.StatusRuntimeException;
 import java.nio.file.Path;
 import java.util.List;
 import java.util.LongSummaryStatistics;
 import java.util.concurrent.TimeUnit;
-import java.util.function.Supplier;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 
-/** A server process that is a cluster of its own, without ZooKeeper. */
+/** What indexes of each level have after the orderly end and after the kill of their server. */
 @Timeout(300)
-final class LocalClusterTest {
+final class LevelsTest {
   private static final int KEYS = 50;
 
   @TempDir Path shm;
@@ -42,11 +39,7 @@ final class LocalClusterTest {
 
   private ServerProcess process() throws Exception {
     return ServerProcess.start(
-        "--port=0",
-        "--shm-directory=" + shm,
-        "--data=" + parent.resolve("data"),
-        "--memory=64m",
-        "--cluster=local");
+        "--port=0", "--shm-directory=" + shm, "--data=" + parent.resolve("data"), "--memory=64m");
   }
 
   private void start() throws Exception {
@@ -91,7 +84,7 @@ final class LocalClusterTest {
     for (int i = from; i < from + KEYS; i++) {
       final PutRequest put =
           PutRequest.newBuilder().setIndex(name(level)).setKey(key(i)).setValue(key(-i)).build();
-      versions.accept(onceItServes(() -> index.put(put)).getVersion());
+      versions.accept(index.put(put).getVersion());
     }
     return versions;
   }
@@ -99,21 +92,7 @@ final class LocalClusterTest {
   private void assertHas(Durability level, int keys) {
     for (int i = 0; i < keys; i++) {
       final GetRequest get = GetRequest.newBuilder().setIndex(name(level)).setKey(key(i)).build();
-      assertEquals(key(-i), onceItServes(() -> index.get(get)).getEntry().getValue());
-    }
-  }
-
-  /** An index has no leader yet when the server's port opens. */
-  private static <T> T onceItServes(Supplier<T> call) {
-    final long endNs = System.nanoTime() + TimeUnit.SECONDS.toNanos(60);
-    while (true) {
-      try {
-        return call.get();
-      } catch (StatusRuntimeException e) {
-        if (e.getStatus().getCode() != Status.Code.UNAVAILABLE || System.nanoTime() > endNs) {
-          throw e;
-        }
-      }
+      assertEquals(key(-i), index.get(get).getEntry().getValue());
     }
   }
 
@@ -167,6 +146,6 @@ final class LocalClusterTest {
 
   private IndexKind kind(String name) {
     final DescribeRequest request = DescribeRequest.newBuilder().setIndex(name).build();
-    return onceItServes(() -> index.describe(request)).getIndex().getKind();
+    return index.describe(request).getIndex().getKind();
   }
 }
