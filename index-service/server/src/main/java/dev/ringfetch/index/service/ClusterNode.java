@@ -161,7 +161,7 @@ public final class ClusterNode implements AutoCloseable {
         .coordinator(coordinator)
         .peers(isAlone() ? null : peers)
         .stores(this::store)
-        .disks(data == null ? null : group -> new JournalDisk(memory.journal()))
+        .disks(data == null ? null : group -> new JournalDisk(memory.openJournal()))
         .stops(stops)
         .background(remover)
         .alarm(this::wake)

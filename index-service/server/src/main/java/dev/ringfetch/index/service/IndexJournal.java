@@ -2,7 +2,6 @@ package dev.ringfetch.index.service;
 
 import dev.ringfetch.index.data.DataDirectory;
 import dev.ringfetch.index.disk.HostDisk;
-import dev.ringfetch.index.journal.CopiedLog;
 import dev.ringfetch.index.journal.Journal;
 import dev.ringfetch.index.journal.JournalCounts;
 import dev.ringfetch.index.journal.JournalReader;
@@ -182,11 +181,6 @@ final class IndexJournal implements AutoCloseable {
   /** Whether a directory has a journal, or a part of one. */
   static boolean isIn(DataDirectory data) throws IOException {
     return Journal.isIn(new HostDisk(data.path()));
-  }
-
-  /** Opens a sequence of records that keep their bytes; as {@link Journal#copies}. */
-  CopiedLog copies(Runnable listener) {
-    return journal.copies(listener);
   }
 
   private JournalMetrics.Levels levels() {

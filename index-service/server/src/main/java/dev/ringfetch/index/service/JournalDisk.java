@@ -1,6 +1,7 @@
 package dev.ringfetch.index.service;
 
 import dev.ringfetch.index.journal.CopiedLog;
+import dev.ringfetch.index.journal.Journal;
 import dev.ringfetch.index.log.GroupDisk;
 
 /** The part of a node's journal that a group's records are in. */
@@ -8,7 +9,7 @@ final class JournalDisk implements GroupDisk {
   private final CopiedLog log;
   private volatile Runnable listener = () -> {};
 
-  JournalDisk(IndexJournal journal) {
+  JournalDisk(Journal journal) {
     log = journal.copies(() -> listener.run());
   }
 

@@ -246,7 +246,7 @@ final class ReplicatedIndex implements GroupStore {
    * Records clients in the group's log, on another thread: an append drives the replica, and with
    * it may come a snapshot that asks for the clients, whose lock the caller has.
    */
-  private record GroupClients(GroupLog log, Executor executor) implements ClientLog {
+  record GroupClients(GroupLog log, Executor executor) implements ClientLog {
     @Override
     public boolean opened(long client, long firstIncomplete, Runnable done) {
       return execute(

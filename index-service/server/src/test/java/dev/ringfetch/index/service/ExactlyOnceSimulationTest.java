@@ -22,7 +22,11 @@ class ExactlyOnceSimulationTest {
     int ended = 0;
     int ranges = 0;
     int counted = 0;
+    int lost = 0;
     int failures = 0;
+    int snapshots = 0;
+    int fromSnapshots = 0;
+    int removed = 0;
     for (int i = 0; i < WORLDS; i++) {
       final ExactlyOnceWorld world = new ExactlyOnceWorld(seed + i);
       try {
@@ -35,13 +39,30 @@ class ExactlyOnceSimulationTest {
       ended += world.ended;
       ranges += world.ranges;
       counted += world.counted;
+      lost += world.lost;
       failures += world.failures;
+      snapshots += world.snapshots.taken;
+      fromSnapshots += world.fromSnapshots;
+      removed += world.removed;
     }
     System.out.printf(
-        "seed=%d worlds=%d repeated=%d late=%d ended=%d ranges=%d counted=%d failures=%d%n",
-        seed, WORLDS, repeated, late, ended, ranges, counted, failures);
+        "seed=%d worlds=%d repeated=%d late=%d ended=%d ranges=%d counted=%d lost=%d failures=%d"
+            + " snapshots=%d fromSnapshots=%d removed=%d%n",
+        seed,
+        WORLDS,
+        repeated,
+        late,
+        ended,
+        ranges,
+        counted,
+        lost,
+        failures,
+        snapshots,
+        fromSnapshots,
+        removed);
     if (WORLDS >= 16) {
-      assertTrue(repeated > 0 && late > 0 && ended > 0 && ranges > 0 && counted > 0);
+      assertTrue(repeated > 0 && late > 0 && ended > 0 && ranges > 0 && counted > 0 && lost > 0);
+      assertTrue(snapshots > 0 && fromSnapshots > 0 && removed > 0);
     }
   }
 }

@@ -1,28 +1,16 @@
 package dev.ringfetch.index.service;
 
 import com.google.protobuf.ByteString;
-import dev.ringfetch.fabric.DirectRegion;
+import dev.ringfetch.index.disk.CrashingDisk;
 import dev.ringfetch.index.disk.SimulatedDisk;
+import dev.ringfetch.index.host.ServedIndex;
 import dev.ringfetch.index.journal.IndexDefinition;
-import dev.ringfetch.index.journal.Journal;
+import dev.ringfetch.index.journal.JournalDamagedException;
 import dev.ringfetch.index.journal.JournalRecord;
-import dev.ringfetch.index.journal.OutcomeDescriptor;
-import dev.ringfetch.index.journal.RecordDescriptor;
-import dev.ringfetch.index.layout.CounterDescriptor;
-import dev.ringfetch.index.outcome.ClientLog;
-import dev.ringfetch.index.outcome.ClientRegistry;
 import dev.ringfetch.index.outcome.NumberedClient;
-import dev.ringfetch.index.outcome.OutcomeBudget;
 import dev.ringfetch.index.outcome.OutcomeKind;
-import dev.ringfetch.index.partition.CommitLog;
-import dev.ringfetch.index.partition.Handover;
-import dev.ringfetch.index.partition.OwnerContext;
-import dev.ringfetch.index.partition.Partition;
-import dev.ringfetch.index.partition.TimeSource;
 import dev.ringfetch.index.partition.Write;
-import dev.ringfetch.index.replay.JournalReplay;
 import dev.ringfetch.index.replay.RecoveredIndex;
-import dev.ringfetch.index.store.StoreMemory;
 import dev.ringfetch.index.v1.Durability;
 import dev.ringfetch.index.v1.IndexKind;
 import java.io.IOException;
@@ -37,20 +25,31 @@ import java.util.Set;
 
 /**
  * Clients, a network that delays, repeats and reorders their writes, and the servers of one data
- * directory, one after the other, on a simulated disk; on one thread, drawn from a seed.
+ * directory, one after the other, on a simulated disk, with snapshots; on one thread, drawn from a
+ * seed.
  *
- * <p>Two partitions: one of an ordered index with durability DISK, one of a hash index with
- * INTERVAL. What was carried out is what their records say: no write may have two, none may have
- * one that was said never to be carried out, and each that was answered must have what the answer
- * says, after each crash.
+ * <p>Three indexes: an ordered one with durability DISK, hash indexes with LEADER_DISK and INTERVAL.
+ * What was carried out is what their records say: no write may have two, none may have one that was said
+ * never to be carried out, and each that was answered must have what the answer says, after each
+ * crash; but a crash may take what INTERVAL has answered. Each server must find the entries that the records up to its last one make.
  */
 final class ExactlyOnceWorld {
-  private static final int CLIENTS = 3;
+  private static final int CLIENTS = 6;
   private static final int KEYS = 3;
-  private static final int DISK = 0;
+  private static final List<String> NAMES = List.of("ordered", "hash", "interval");
+  private static final List<IndexDefinition> DEFINITIONS =
+      List.of(
+          new IndexDefinition(IndexKind.ORDERED, Durability.DISK, 1, 0, 1),
+          new IndexDefinition(IndexKind.HASH, Durability.LEADER_DISK, 1, 3, 2),
+          new IndexDefinition(IndexKind.HASH, Durability.INTERVAL, 1, 4, 3));
+  private static final int ORDERED = 0;
+  private static final int INTERVAL = 2;
   private static final int RANGE_LIMIT = 2;
-  private static final int SEGMENT_LENGTH = 4 << 20;
+  private static final int LONGEST = 60_000;
   private static final Duration TERM = Duration.ofMillis(500);
+
+  /** So many steps of a server that no disk hinders lead all its indexes. */
+  private static final int START_STEPS = 1_000;
 
   /** A write of a client, which knows what it was answered. */
   private final class Op {
@@ -67,15 +66,15 @@ final class ExactlyOnceWorld {
     long detail;
     int answeredIn;
 
-    Op(long client, long number) {
-      this.client = client;
+    Op(Client of, long number) {
+      client = of.id;
+      index = of.index;
       this.number = number;
-      index = random.nextInt(2);
       kind =
           switch (random.nextInt(10)) {
             case 0, 1 -> Write.Kind.PUT;
             case 2, 3 -> Write.Kind.DELETE;
-            case 4 -> index == DISK ? Write.Kind.RANGE_END : Write.Kind.PUT;
+            case 4 -> index == ORDERED ? Write.Kind.RANGE_END : Write.Kind.PUT;
             case 5, 6 -> Write.Kind.INCREMENT;
             case 7 -> Write.Kind.TOUCH;
             default -> Write.Kind.COMPARE_AND_SET;
@@ -87,7 +86,7 @@ final class ExactlyOnceWorld {
     }
 
     String id() {
-      return client + "/" + number;
+      return IndexHistory.id(client, number);
     }
 
     @Override
@@ -96,20 +95,18 @@ final class ExactlyOnceWorld {
     }
   }
 
-  /** What a record says. */
-  private record Rec(int index, OutcomeKind kind, long detail, long lsn) {
-    boolean isChange() {
-      return kind == OutcomeKind.WRITTEN || kind == OutcomeKind.DELETED;
-    }
-  }
-
   private record Message(Op op, long firstIncomplete) {}
 
   private static final class Client {
+    final int index;
     long id;
     long next = 1;
     boolean opening;
     final List<Op> incomplete = new ArrayList<>();
+
+    Client(int index) {
+      this.index = index;
+    }
 
     long first() {
       return incomplete.stream().mapToLong(op -> op.number).min().orElse(next);
@@ -123,19 +120,23 @@ final class ExactlyOnceWorld {
   private final List<Op> answered = new ArrayList<>();
   private final Map<String, Long> newest = new HashMap<>();
 
-  /** Of numbered writes, in the journal or on their way. */
-  private Map<String, List<Rec>> records = new HashMap<>();
+  private final List<IndexHistory> histories = List.of(new IndexHistory(false), new IndexHistory(false), new IndexHistory(true));
+
+  /** Of each index, the last version that was answered to a write without a number. */
+  private final long[] answeredVersions = new long[NAMES.size()];
 
   // Of the present server.
-  private Journal journal;
-  private ClientRegistry registry;
-  private final Partition[] partitions = new Partition[2];
+  private SimulatedServer server;
   private final Map<Long, Long> firsts = new HashMap<>();
   private final Set<Long> gone = new HashSet<>();
-  private final List<Throwable> errors = new ArrayList<>();
   private int life;
+
+  /** Whether the server before has ended in order. */
+  private boolean endedInOrder;
+
   private long nowNs;
 
+  final SimulatedServer.Counts snapshots = new SimulatedServer.Counts();
   int repeated;
   int late;
   int ended;
@@ -144,12 +145,24 @@ final class ExactlyOnceWorld {
   /** Increments that were answered by a server, and again by a later one. */
   int counted;
 
+  /** Answers of INTERVAL that a crash has taken. */
+  int lost;
+
   int failures;
+
+  /** Servers that have begun with a snapshot. */
+  int fromSnapshots;
+
+  /** Servers that ended at a step of a snapshot. */
+  int duringSnapshots;
+
+  /** Segments of the journal that were removed. */
+  int removed;
 
   ExactlyOnceWorld(long seed) {
     random = new Random(seed);
     for (int i = 0; i < CLIENTS; i++) {
-      clients.add(new Client());
+      clients.add(new Client(i % NAMES.size()));
     }
   }
 
@@ -159,18 +172,25 @@ final class ExactlyOnceWorld {
   }
 
   void run(int lives, int steps) throws IOException {
-    create();
     for (int i = 0; i < lives; i++) {
-      if (!start()) {
-        continue;
+      if (start(i > 0 && random.nextInt(5) == 0)) {
+        end(live(random.nextInt(steps)));
       }
-      for (int left = random.nextInt(steps); left > 0; left--) {
+    }
+    check(start(false), "the last server did not start");
+  }
+
+  /** Returns whether the process has ended at a step of a snapshot. */
+  private boolean live(int steps) {
+    try {
+      for (int left = steps; left > 0; left--) {
         act();
       }
-      end();
+      return false;
+    } catch (CrashingDisk.Crash crash) {
+      duringSnapshots++;
+      return true;
     }
-    disk.failAfter(-1, SimulatedDisk.Fault.IO_ERROR);
-    check(start(), "the last server did not start");
   }
 
   private static void check(boolean holds, Object otherwise) {
@@ -179,209 +199,116 @@ final class ExactlyOnceWorld {
     }
   }
 
-  private Journal.Context context() {
-    return new Journal.Context()
-        .segmentLength(SEGMENT_LENGTH)
-        .interval(10_000_000)
-        .owner(7, ++life);
-  }
-
-  private void create() throws IOException {
-    final Journal first = Journal.open(disk, context(), (record, place) -> {});
-    first.create(
-        1, "a", new IndexDefinition(IndexKind.ORDERED, Durability.DISK, 1, 0, 1), () -> {});
-    first.create(
-        2, "b", new IndexDefinition(IndexKind.HASH, Durability.INTERVAL, 1, 3, 2), () -> {});
-    first.close();
-  }
-
-  private static StoreMemory memory() throws IOException {
-    final DirectRegion gate = new DirectRegion(64);
-    gate.putLong(0, 1);
-    final StoreMemory memory =
-        new StoreMemory(
-            new StoreMemory.Context()
-                .segmentSource(DirectRegion::new)
-                .segmentLength(1 << 20)
-                .budget(8 << 20)
-                .gate(gate, 0)
-                .incarnation(1)
-                .seed(1));
-    memory.serve();
-    return memory;
-  }
-
   /** Starts a server on what the last one has left; false if the disk fails meanwhile. */
-  private boolean start() throws IOException {
-    final JournalReplay replay =
-        new JournalReplay(memory(), new OutcomeBudget(OutcomeBudget.SLOTS_DEFAULT));
-    final Map<String, List<Rec>> found = new HashMap<>();
+  private boolean start(boolean mayFail) throws IOException {
+    life++;
+    firsts.clear();
+    gone.clear();
+    if (mayFail) {
+      disk.failAfter(random.nextInt(60), SimulatedDisk.Fault.IO_ERROR);
+    }
     try {
-      journal =
-          Journal.open(
-              disk,
-              context(),
-              (record, place) -> {
-                replay.onRecord(record, place);
-                note(found, record);
-              });
-      if (!journal.wasClean()) {
-        journal.skip();
-        replay.indexes().forEach(index -> index.skip(Journal.LOST_LIMIT));
-      }
+      server = new SimulatedServer(disk, random, life, () -> nowNs, TERM, new Watcher());
+    } catch (JournalDamagedException e) {
+      throw new AssertionError("refused what a crash has left", e);
     } catch (IOException e) {
+      check(mayFail, e);
       failures++;
-      disk.failAfter(-1, SimulatedDisk.Fault.IO_ERROR);
       disk.powerCut(random);
       return false;
     }
-    compare(found);
-    records = found;
-    registry = new ClientRegistry(TERM, 100, () -> nowNs);
-    registry.recover(
-        new ClientLog() {
-          @Override
-          public boolean opened(long client, long firstIncomplete, Runnable done) {
-            return journal.openClient(client, firstIncomplete, done);
-          }
-
-          @Override
-          public void closed(long client) {
-            journal.closeClient(client, () -> {});
-          }
-        },
-        replay.clients());
-    for (final RecoveredIndex index : replay.indexes()) {
-      final int number = (int) index.entry().number() - 1;
-      final CommitLog log =
-          journal.log(number + 1, 0, index.entry().definition().durability(), index.last(0));
-      partitions[number] =
-          new Partition(
-              index.index().partition(0),
-              noting(log, number),
-              new Partition.Context(
-                  16,
-                  new OwnerContext(errors::add, Handover.never(), TimeSource.ofSystem()),
-                  index.outcomes(0)));
+    if (life == 1) {
+      for (int i = 0; i < NAMES.size(); i++) {
+        server.create(NAMES.get(i), DEFINITIONS.get(i));
+      }
     }
-    firsts.clear();
-    gone.clear();
+    for (int i = 0; i < START_STEPS && server.count() < NAMES.size(); i++) {
+      server.work();
+      server.sync();
+      nowNs += 1_000_000;
+    }
+    check(server.errors().isEmpty(), server.errors());
+    if (server.count() < NAMES.size()) {
+      check(mayFail && server.journal().isFailed(), "does not lead all");
+      end(true);
+      return false;
+    }
+    disk.failAfter(-1, SimulatedDisk.Fault.IO_ERROR);
+    fromSnapshots += server.journal().recoveredSnapshot() == 0 ? 0 : 1;
+    answered.removeIf(this::isLost);
+    answered.forEach(this::checkAnswer);
+    endedInOrder = false;
     return true;
   }
 
-  private static void note(Map<String, List<Rec>> found, JournalRecord record) {
-    if (record.client() == 0 || record.type() >= RecordDescriptor.CREATE_INDEX) {
-      return;
-    }
-    final OutcomeKind kind =
-        switch (record.type()) {
-          case RecordDescriptor.PUT -> OutcomeKind.WRITTEN;
-          case RecordDescriptor.DELETE -> OutcomeKind.DELETED;
-          default -> OutcomeDescriptor.kind(record.value());
-        };
-    final ByteString value = record.value();
-    final long detail =
-        switch (record.type()) {
-          case RecordDescriptor.OUTCOME -> OutcomeDescriptor.detail(value);
-          case RecordDescriptor.PUT ->
-              CounterDescriptor.isCounter(value) ? CounterDescriptor.number(value) : 0;
-          default -> 0;
-        };
-    found
-        .computeIfAbsent(
-            record.client() + "/" + NumberedClient.number(record.request()),
-            id -> new ArrayList<>())
-        .add(new Rec((int) record.index() - 1, kind, detail, record.lsn()));
+  /** Whether what was answered is gone, as it may be; then it may be carried out again. */
+  private boolean isLost(Op op) {
+    final boolean isLost = op.index == INTERVAL && !endedInOrder && done(op).isEmpty();
+    op.answer = isLost ? null : op.answer;
+    lost += isLost ? 1 : 0;
+    return isLost;
   }
 
-  /** What was answered must be there, as it was answered; but for what had not to be synced. */
-  private void compare(Map<String, List<Rec>> found) {
-    for (final Op op : answered) {
-      final List<Rec> list = found.getOrDefault(op.id(), List.of());
-      if (op.index == DISK || !list.isEmpty()) {
-        checkAnswer(op, list);
-      } else {
-        op.answer = null; // lost with what it changed, and may be carried out again
-      }
+  /** Compares what a server finds and appends with what was before. */
+  private final class Watcher implements SimulatedServer.Observer {
+    @Override
+    public void onLead(String index, RecoveredIndex recovered, List<JournalRecord> journaled) {
+      final int number = NAMES.indexOf(index);
+      check(
+          recovered.last(0) >= answeredVersions[number] || (number == INTERVAL && !endedInOrder),
+          "lost: index=" + index + " version=" + answeredVersions[number]);
+      histories.get(number).recover(recovered, journaled);
     }
-    found.forEach((id, list) -> list.forEach(rec -> checkOnce(id, list)));
-    answered.removeIf(op -> op.answer == null);
-  }
 
-  private static void checkOnce(String id, List<Rec> list) {
-    final long deletes = list.stream().filter(rec -> rec.kind == OutcomeKind.DELETED).count();
-    final boolean isRange = list.stream().anyMatch(rec -> rec.kind == OutcomeKind.RANGE);
-    if (!isRange && deletes == list.size()) {
-      return; // deletes of a range that has not ended are several; others were checked before
-    }
-    check(list.size() == (isRange ? deletes + 1 : 1), "twice: id=" + id + " " + list);
-    if (isRange) {
-      final Rec last = list.get(list.size() - 1);
-      check(last.kind == OutcomeKind.RANGE && last.detail >> 1 == deletes, id + " " + list);
+    @Override
+    public void onAppend(String index, Write write, long lsn) {
+      appended(NAMES.indexOf(index), write, lsn);
     }
   }
 
-  private void checkAnswer(Op op, List<Rec> list) {
+  /** What was answered must be there, as it was answered. */
+  private void checkAnswer(Op op) {
+    final List<IndexHistory.Done> list = done(op);
     check(!list.isEmpty(), "answered and lost: " + op + " answer=" + op.answer);
     if (op.kind == Write.Kind.RANGE_END) {
-      checkOnce(op.id(), list);
+      histories.get(op.index).checkOnce(op.id());
     } else {
       check(list.size() == 1, "twice: " + op + " " + list);
       check(list.get(0).isChange() == op.isPositive, op + " answer=" + op.answer + " " + list);
       check(
-          op.kind != Write.Kind.INCREMENT || list.get(0).detail == op.detail,
+          op.kind != Write.Kind.INCREMENT || list.get(0).detail() == op.detail,
           op + " answer=" + op.answer + " " + list);
     }
   }
 
-  private CommitLog noting(CommitLog log, int index) {
-    return new CommitLog() {
-      @Override
-      public long append(Write write) {
-        final long lsn = log.append(write);
-        if (lsn > 0) {
-          appended(index, write, lsn);
-        }
-        return lsn;
-      }
-
-      @Override
-      public long committed() {
-        return log.committed();
-      }
-
-      @Override
-      public void onCommit(Runnable listener) {
-        log.onCommit(listener);
-      }
-
-      @Override
-      public boolean hasRoom() {
-        return log.hasRoom();
-      }
-    };
+  private List<IndexHistory.Done> done(Op op) {
+    return histories.get(op.index).of(op.id());
   }
 
   private void appended(int index, Write write, long lsn) {
-    final long client = write.client().id();
-    final String id = client + "/" + write.number();
-    check(!gone.contains(client), "of a client that was gone: " + id);
-    check(write.number() >= firsts.getOrDefault(client, 0L), "complete before: " + id);
-    final List<Rec> list = records.computeIfAbsent(id, unused -> new ArrayList<>());
+    if (write.client() != null) {
+      final long client = write.client().id();
+      final String id = IndexHistory.id(client, write.number());
+      check(!gone.contains(client), "of a client that was gone: " + id);
+      check(write.number() >= firsts.getOrDefault(client, 0L), "complete before: " + id);
+      final List<IndexHistory.Done> list = histories.get(index).of(id);
+      final boolean isOfRange =
+          write.kind() == Write.Kind.RANGE_DELETE || write.kind() == Write.Kind.RANGE_END;
+      check(
+          isOfRange
+              ? list.stream().allMatch(done -> done.kind() == OutcomeKind.DELETED)
+              : list.isEmpty(),
+          "carried out again: " + id + " " + write.kind() + " before=" + list);
+    }
+    histories.get(index).append(write, lsn);
     final OutcomeKind kind = write.outcomeKind();
-    final boolean isOfRange =
-        write.kind() == Write.Kind.RANGE_DELETE || write.kind() == Write.Kind.RANGE_END;
-    check(
-        isOfRange ? list.stream().allMatch(rec -> rec.kind == OutcomeKind.DELETED) : list.isEmpty(),
-        "carried out again: " + id + " " + write.kind() + " before=" + list);
-    list.add(new Rec(index, kind, write.detail(), lsn));
     if (kind == OutcomeKind.WRITTEN || kind == OutcomeKind.DELETED) {
       newest.put(index + write.key().toStringUtf8(), kind == OutcomeKind.WRITTEN ? lsn : 0);
     }
   }
 
   private void act() {
-    switch (random.nextInt(20)) {
+    switch (random.nextInt(24)) {
       case 0, 1, 2, 3 -> write(clients.get(random.nextInt(CLIENTS)));
       case 4, 5 -> repeat(clients.get(random.nextInt(CLIENTS)));
       case 6 -> giveUp(clients.get(random.nextInt(CLIENTS)));
@@ -402,7 +329,19 @@ final class ExactlyOnceWorld {
           disk.failAfter(random.nextInt(10), SimulatedDisk.Fault.IO_ERROR);
         }
       }
-      case 11, 12, 13 -> journal.work(nowNs);
+      case 11, 12, 13 -> server.sync();
+      case 14, 15 -> server.work();
+      case 16 -> {
+        if (random.nextInt(3) == 0) {
+          fill(random.nextInt(NAMES.size()), random.nextInt(80));
+        }
+      }
+      case 17 -> {
+        if (random.nextInt(10) == 0) {
+          server.snapshot(snapshots);
+        }
+      }
+      case 18, 19 -> workOnSnapshot();
       default -> {
         if (!network.isEmpty()) {
           final int at = random.nextInt(network.size());
@@ -411,19 +350,71 @@ final class ExactlyOnceWorld {
         }
       }
     }
-    check(errors.isEmpty(), errors);
+    check(server.errors().isEmpty(), server.errors());
+  }
+
+  /** Puts long values, without numbers. */
+  private void fill(int index, int count) {
+    final ServedIndex served = server.find(NAMES.get(index));
+    for (int i = 0; i < count && served != null; i++) {
+      final byte[] value = new byte[random.nextInt(LONGEST)];
+      random.nextBytes(value);
+      final Write put =
+          new Write(
+              write -> {
+                if (write.outcome() == Write.DONE) {
+                  answeredVersions[index] = Math.max(answeredVersions[index], write.version());
+                }
+              });
+      served
+          .partition(0)
+          .submit(
+              put.put(
+                  ByteString.copyFromUtf8("long " + random.nextInt(count)),
+                  ByteString.copyFrom(value)));
+    }
+  }
+
+  private void workOnSnapshot() {
+    final int segments = segments();
+    final boolean fails = random.nextInt(30) == 0;
+    final boolean wasFailed = server.journal().isFailed();
+    if (fails) {
+      disk.failAfter(
+          random.nextInt(6),
+          random.nextBoolean() ? SimulatedDisk.Fault.IO_ERROR : SimulatedDisk.Fault.FULL);
+    } else if (random.nextInt(200) == 0) {
+      server.crashAfter(random.nextInt(8));
+    }
+    for (int left = random.nextInt(20); left > 0; left--) {
+      server.workOnSnapshot();
+      nowNs += 1_000_000;
+    }
+    if (fails) {
+      disk.failAfter(-1, SimulatedDisk.Fault.IO_ERROR);
+      check(wasFailed == server.journal().isFailed(), "a snapshot has ended the journal");
+    }
+    removed += Math.max(0, segments - segments());
+  }
+
+  private int segments() {
+    return (int) disk.names().stream().filter(name -> name.startsWith("journal-")).count();
   }
 
   private void write(Client client) {
     if (client.id == 0) {
-      if (!client.opening) {
+      final ServedIndex index = server.find(NAMES.get(client.index));
+      if (!client.opening && index != null) {
         client.opening = true;
-        final int opener = life;
+        final SimulatedServer opener = server;
         final int refused =
-            registry.open(
+            index
+                .leadership()
+                .clients()
+                .open(
                 0,
                 opened -> {
-                  if (opener == life && !journal.isFailed()) {
+                  if (opener == server && !opener.journal().isFailed()) {
                     client.id = opened.id();
                     client.next = 1;
                     client.opening = false;
@@ -433,7 +424,7 @@ final class ExactlyOnceWorld {
       }
       return;
     }
-    final Op op = new Op(client.id, client.next++);
+    final Op op = new Op(client, client.next++);
     client.incomplete.add(op);
     send(client, op);
   }
@@ -459,7 +450,11 @@ final class ExactlyOnceWorld {
   private void deliver(Message message) {
     final Op op = message.op;
     op.delivered++;
-    final NumberedClient client = registry.find(op.client);
+    final ServedIndex index = server.find(NAMES.get(op.index));
+    if (index == null) {
+      return; // as UNAVAILABLE
+    }
+    final NumberedClient client = index.leadership().clients().find(op.client);
     if (client == null) {
       gone.add(op.client);
       toldGone(op);
@@ -494,8 +489,11 @@ final class ExactlyOnceWorld {
   }
 
   private void submit(Op op, Write write, NumberedClient client) {
-    // Refused where the queue is full: then nobody is told anything.
-    partitions[op.index].submit(write.numbered(client, op.number));
+    final ServedIndex index = server.find(NAMES.get(op.index));
+    if (index != null) {
+      // Refused where the queue is full: then nobody is told anything.
+      index.partition(0).submit(write.numbered(client, op.number));
+    }
   }
 
   private void rangeStep(Op op, Write write, NumberedClient client, int key) {
@@ -524,7 +522,7 @@ final class ExactlyOnceWorld {
       late++;
     }
     if (op.sent == 1 && op.delivered == 1) { // then the client sends it under another number
-      check(records.getOrDefault(op.id(), List.of()).isEmpty(), "it was carried out: " + op);
+      check(done(op).isEmpty(), "it was carried out: " + op);
     }
     for (final Client client : clients) {
       client.incomplete.remove(op);
@@ -559,7 +557,7 @@ final class ExactlyOnceWorld {
           counted += op.kind == Write.Kind.INCREMENT && op.answeredIn != life ? 1 : 0;
           check(op.answer.equals(answer), op + " first=" + op.answer + " then=" + answer);
         }
-        checkAnswer(op, records.getOrDefault(op.id(), List.of()));
+        checkAnswer(op);
         if (op.kind == Write.Kind.COMPARE_AND_SET && !write.applied()) {
           check(
               write.entry() == null || write.entry().getVersion() == write.detail(),
@@ -569,18 +567,20 @@ final class ExactlyOnceWorld {
         clients.forEach(client -> client.incomplete.remove(op));
       }
       case Write.OUTCOME_GONE -> toldGone(op);
-      case Write.LOG_FULL -> check(journal.obstacle() != null, op + " refused without a reason");
+      case Write.LOG_FULL ->
+          check(server.journal().obstacle() != null, op + " refused without a reason");
       case Write.UNAVAILABLE, Write.UNKNOWN -> {}
       default -> throw new AssertionError(op + " outcome=" + write.outcome());
     }
   }
 
-  private void end() throws IOException {
-    failures += journal.isFailed() ? 1 : 0;
-    if (!journal.isFailed() && random.nextInt(4) == 0) {
+  private void end(boolean isCrash) throws IOException {
+    failures += server.journal().isFailed() ? 1 : 0;
+    if (!isCrash && !server.journal().isFailed() && random.nextInt(4) == 0) {
       disk.full(false);
       disk.failAfter(-1, SimulatedDisk.Fault.IO_ERROR);
-      journal.close();
+      server.close();
+      endedInOrder = true;
       disk.powerCut(random);
     } else if (random.nextBoolean()) {
       disk.kill();

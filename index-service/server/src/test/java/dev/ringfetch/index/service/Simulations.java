@@ -106,7 +106,13 @@ final class Simulations implements Callable<Integer> {
     add("once: writes of clients that had ended", once.ended);
     add("once: ranges removed", once.ranges);
     add("once: increments answered again after a crash", once.counted);
+    add("once: answers of level interval lost", once.lost);
     add("once: failures", once.failures);
+    add("once: snapshots", once.snapshots.taken);
+    add("once: snapshots that failed", once.snapshots.failed);
+    add("once: starts from snapshots", once.fromSnapshots);
+    add("once: ends at a step of a snapshot", once.duringSnapshots);
+    add("once: segments removed", once.removed);
     addDisk(once.disk());
   }
 
