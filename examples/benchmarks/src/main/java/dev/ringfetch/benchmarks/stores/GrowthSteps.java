@@ -9,8 +9,8 @@ import dev.ringfetch.fabric.Fabric;
 import dev.ringfetch.fabric.FabricContext;
 import dev.ringfetch.fabric.FabricProviders;
 import dev.ringfetch.fabric.GateDescriptor;
+import dev.ringfetch.index.partition.CommitLog;
 import dev.ringfetch.index.partition.Handover;
-import dev.ringfetch.index.partition.ImmediateLog;
 import dev.ringfetch.index.partition.Partition;
 import dev.ringfetch.index.partition.Write;
 import dev.ringfetch.index.service.IndexMemory;
@@ -59,6 +59,31 @@ public final class GrowthSteps {
   private long done;
   private final Write write = new Write(answered -> done++);
 
+  /** The log of a partition that keeps no record: each is committed within append. */
+  private static final class Versions implements CommitLog {
+    private long last;
+
+    @Override
+    public long append(Write write) {
+      return ++last;
+    }
+
+    @Override
+    public long committed() {
+      return last;
+    }
+
+    @Override
+    public boolean isImmediate() {
+      return true;
+    }
+
+    @Override
+    public void onCommit(Runnable listener) {
+      // All commits happen within append.
+    }
+  }
+
   private GrowthSteps(StoreMemory memory) {
     index = new HashIndex(memory, IndexMemory.PARTITIONS_DEFAULT);
     partitions = new Partition[index.partitions()];
@@ -66,7 +91,7 @@ public final class GrowthSteps {
       partitions[i] =
           new Partition(
               index.partition(i),
-              new ImmediateLog(0),
+              new Versions(),
               QUEUE_CAPACITY,
               error -> {
                 throw new IllegalStateException("a writer has failed", error);

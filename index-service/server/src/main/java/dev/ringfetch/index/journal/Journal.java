@@ -1,6 +1,5 @@
 package dev.ringfetch.index.journal;
 
-import com.google.protobuf.ByteString;
 import dev.ringfetch.index.disk.Disk;
 import dev.ringfetch.index.v1.Durability;
 import java.io.IOException;
@@ -25,20 +24,11 @@ import org.jspecify.annotations.Nullable;
  *
  * <p>The first failed sync or write of a batch ends the journal for good: the content of the file
  * is unknown then (Rebello and others, USENIX ATC 2020), and only the next server reads it again. A
- * full disk does not end the journal: logs refuse puts before the last segment is full, and then
- * all records, until there is room again. If the disk is slow but not full, records wait for the
- * next segment.
+ * full disk does not end the journal: it refuses puts before the last segment is full, and then all
+ * records, until there is room again. If the disk is slow but not full, records wait for the next
+ * segment.
  */
 public final class Journal {
-  /** A record is refused because the disk is full. */
-  static final int FULL = -1;
-
-  /** A record is refused because the journal has failed or is closed. */
-  static final int FAILED = -2;
-
-  /** A record is refused, and there will be room: {@link #awaitRoom}. */
-  static final int LATER = -3;
-
   /** Upper bound of the unsynced records of one log, as the room for them is bounded. */
   public static final long LOST_LIMIT = 1 << 20;
 
@@ -66,25 +56,23 @@ public final class Journal {
   private final OwnerCheck owner;
   private final JournalCounts counts = new JournalCounts();
   private final Batch batch = new Batch();
-  private final Set<JournalSource> sources = ConcurrentHashMap.newKeySet();
-  private final JournalCatalog catalog;
-  private final AtomicReference<JournalSource> newlyListed = new AtomicReference<>();
+  private final Set<CopiedLog> sources = ConcurrentHashMap.newKeySet();
+  private final AtomicReference<CopiedLog> newlyListed = new AtomicReference<>();
 
   /** Whether a source waits for room. */
   private volatile boolean roomAwaited;
 
   volatile Runnable alarm = () -> {};
   private volatile State state = State.OPEN;
-  private final boolean clean;
   private final boolean copied;
   private volatile IOException failure;
   private volatile IOException obstacle;
   private volatile long obstacleSinceNs;
 
   // Of the journal's thread.
-  private List<JournalSource> listed = new ArrayList<>();
-  private List<JournalSource> kept = new ArrayList<>();
-  private final List<JournalSource> written = new ArrayList<>();
+  private List<CopiedLog> listed = new ArrayList<>();
+  private List<CopiedLog> kept = new ArrayList<>();
+  private final List<CopiedLog> written = new ArrayList<>();
   private long waitingSinceNs;
   private boolean waiting;
 
@@ -220,11 +208,8 @@ public final class Journal {
     owner = context.owner;
     previous = recovered.previous();
     durable = recovered.end();
-    clean = recovered.clean();
     copied = recovered.copied();
     recoveredFrom = recovered.choice();
-    catalog = new JournalCatalog(this, recovered.catalogLsn());
-    sources.add(catalog.source());
   }
 
   /**
@@ -267,14 +252,6 @@ public final class Journal {
     alarm = called;
   }
 
-  /**
-   * Whether the journal was new, or ended in order. If not, appended records may be lost, fewer
-   * than {@link #LOST_LIMIT} per log; LSNs continue after these.
-   */
-  public boolean wasClean() {
-    return clean;
-  }
-
   /** The snapshot from which the journal was recovered, and the other files of snapshots. */
   SnapshotChoice recoveredFrom() {
     return recoveredFrom;
@@ -293,16 +270,6 @@ public final class Journal {
   /** Position up to which all is durable: the end of a batch. Any thread. */
   public long durable() {
     return durable;
-  }
-
-  /** LSN of the last record of the catalog that was appended. Any thread. */
-  public long catalogLsn() {
-    return catalog.last();
-  }
-
-  /** LSN up to which the catalog's records are durable. Any thread. */
-  public long durableCatalogLsn() {
-    return catalog.source().durable();
   }
 
   /** Throws if the directory no longer belongs to this process. Any thread. */
@@ -326,16 +293,6 @@ public final class Journal {
   }
 
   /**
-   * Opens the log of a partition, the only one for it.
-   *
-   * @param index number of the index
-   * @param last LSN before the first one
-   */
-  public PartitionLog log(long index, int partition, Durability durability, long last) {
-    return new PartitionLog(this, index, partition, durability, last);
-  }
-
-  /**
    * Opens a sequence of encoded records.
    *
    * @param listener runs on the journal's thread when records have become durable, and when the
@@ -345,102 +302,29 @@ public final class Journal {
     return new CopiedLog(this, listener);
   }
 
-  /**
-   * Records the creation of an index. Later records of the index are answered after a sync only if
-   * this record is synced, too.
-   *
-   * @param done runs once the record is durable, or the journal has failed; on the journal's thread
-   *     or the caller's
-   * @return false if there is no room for the record, and nothing was done
-   */
-  public boolean create(long index, String name, IndexDefinition definition, Runnable done) {
-    return catalog.append(
-        RecordDescriptor.CREATE_INDEX,
-        index,
-        ByteString.copyFromUtf8(name),
-        definition.encoded(),
-        done);
-  }
-
-  /** Records the removal of an index; otherwise like {@link #create}. */
-  public boolean drop(long index, Runnable done) {
-    return catalog.append(
-        RecordDescriptor.DROP_INDEX, index, ByteString.EMPTY, ByteString.EMPTY, done);
-  }
-
-  /**
-   * Records a new client with its number; otherwise like {@link #create}.
-   *
-   * @param firstIncomplete the first of its requests whose outcome is kept
-   */
-  public boolean openClient(long client, long firstIncomplete, Runnable done) {
-    return catalog.append(RecordDescriptor.OPEN_CLIENT, client, firstIncomplete, done);
-  }
-
-  /** Records the end of a client and of its outcomes; otherwise like {@link #create}. */
-  public boolean closeClient(long client, Runnable done) {
-    return catalog.append(RecordDescriptor.CLOSE_CLIENT, client, 0, done);
-  }
-
-  /**
-   * Records that all partitions skip {@link #LOST_LIMIT} LSNs, and syncs. Called by the thread that
-   * works, before any other record is appended, if the journal was not {@linkplain #wasClean
-   * clean}.
-   *
-   * @throws IOException if the record cannot be synced
-   */
-  public void skip() throws IOException {
-    begin(RecordDescriptor.SKIP, ByteString.EMPTY);
-  }
-
   /** Whether this journal is a copy on which no server has started. */
   public boolean isCopied() {
     return copied;
   }
 
-  /**
-   * Records that all indexes get other incarnations and skip LSNs; otherwise like {@link #skip}.
-   *
-   * @param salt changes the incarnations
-   */
-  public void restore(long salt) throws IOException {
-    begin(RecordDescriptor.RESTORE, RecordDescriptor.value(salt));
-  }
-
-  private void begin(int type, ByteString value) throws IOException {
-    if (!catalog.append(type, 0, ByteString.EMPTY, value, () -> {})) {
-      throw new IOException("the journal has no room for its start", obstacle);
-    }
-    collect();
-    write();
-    publish();
-    checkpoint.write(durable, false);
-  }
-
   // Methods for logs, on any thread.
 
-  void add(JournalSource source) {
+  void add(CopiedLog source) {
     sources.add(source);
   }
 
-  void remove(JournalSource source) {
+  void remove(CopiedLog source) {
     sources.remove(source);
   }
 
-  /** Reserves room for a record; returns 0, {@link #FULL}, {@link #LATER} or {@link #FAILED}. */
-  int reserve(int length, int type) {
-    if (state != State.OPEN) {
-      return FAILED;
-    }
-    if (segments.room().reserve(length, type)) {
-      return 0;
-    }
-    return obstacle == null ? LATER : FULL;
+  /** Reserves room for a record; false if there is none, or the journal takes no record. */
+  boolean reserve(int length, int type) {
+    return state == State.OPEN && segments.room().reserve(length, type);
   }
 
-  /** Whether {@link #reserve} would return {@link #LATER}, or {@link #FULL}. */
+  /** Whether there is no room for a record. */
   boolean isShortOf(int length, int type) {
-    return state == State.OPEN && !segments.room().fits(length, type);
+    return !segments.room().fits(length, type);
   }
 
   /** Requests a notification of the waiting sources when there may be more room. */
@@ -452,8 +336,8 @@ public final class Journal {
   }
 
   /** Lists a source that has records. */
-  void list(JournalSource source) {
-    JournalSource head;
+  void list(CopiedLog source) {
+    CopiedLog head;
     do {
       head = newlyListed.get();
       source.following = head;
@@ -532,7 +416,7 @@ public final class Journal {
     if (roomAwaited && roomChanged) {
       roomChanged = false;
       roomAwaited = false; // before the sources check
-      sources.forEach(JournalSource::roomChanged);
+      sources.forEach(CopiedLog::roomChanged);
     }
     return Math.min(prepareNs, untilDue(nowNs));
   }
@@ -541,8 +425,8 @@ public final class Journal {
     if (newlyListed.get() == null) {
       return;
     }
-    for (JournalSource source = newlyListed.getAndSet(null); source != null; ) {
-      final JournalSource following = source.following;
+    for (CopiedLog source = newlyListed.getAndSet(null); source != null; ) {
+      final CopiedLog following = source.following;
       source.following = null;
       listed.add(source);
       source = following;
@@ -561,7 +445,7 @@ public final class Journal {
     if (behind || roomAwaited || nowNs - waitingSinceNs >= intervalNs) {
       return true;
     }
-    for (final JournalSource source : listed) {
+    for (final CopiedLog source : listed) {
       if (source.isUrgent()) {
         return true;
       }
@@ -588,11 +472,8 @@ public final class Journal {
     behind = false;
     final long end = segments.position() + CYCLE_BYTES;
     batch.begin(segments.remaining());
-    boolean catalogListed = false;
-    for (final JournalSource source : listed) {
-      if (source == catalog.source()) {
-        catalogListed = true;
-      } else if (segments.position() < end) {
+    for (final CopiedLog source : listed) {
+      if (segments.position() < end) {
         source.leaveList();
         take(source, end);
       } else {
@@ -600,16 +481,10 @@ public final class Journal {
         kept.add(source);
       }
     }
-    // Last, and all of them: the creation of an index was appended before its records. The catalog
-    // may have been listed since; then it stays listed.
-    if (catalogListed) {
-      catalog.source().leaveList();
-    }
-    take(catalog.source(), Long.MAX_VALUE);
     flush();
     sync();
     owner.check(); // last: a later owner reads everything that is answered now
-    final List<JournalSource> empty = listed;
+    final List<CopiedLog> empty = listed;
     listed = kept;
     kept = empty;
     kept.clear();
@@ -631,7 +506,7 @@ public final class Journal {
   }
 
   /** Moves the records of a source into batches, up to about this position. */
-  private void take(JournalSource source, long end) throws IOException {
+  private void take(CopiedLog source, long end) throws IOException {
     while (!source.take(batch)) {
       if (batch.isEmpty()) {
         turn();
@@ -669,7 +544,7 @@ public final class Journal {
   }
 
   private void publish() {
-    for (final JournalSource source : written) {
+    for (final CopiedLog source : written) {
       source.synced();
     }
     written.clear();
@@ -717,7 +592,7 @@ public final class Journal {
     failure = e;
     state = State.FAILED;
     errors.onError(e);
-    for (final JournalSource source : sources) {
+    for (final CopiedLog source : sources) {
       try {
         source.failed();
       } catch (Throwable t) { // of one partition: the others must be notified, too

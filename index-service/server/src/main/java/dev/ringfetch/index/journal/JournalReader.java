@@ -60,7 +60,6 @@ public final class JournalReader {
     private long previous = -1; // end of the batch before; -1 before the oldest segment
     private long oldestBase;
     private boolean complete;
-    private long skips;
     private @Nullable Summary summary; // of the segment; null if it is not read from its begin
 
     private Place() {}
@@ -73,25 +72,17 @@ public final class JournalReader {
     public boolean isComplete() {
       return complete;
     }
-
-    /** Number of SKIP records from the oldest segment to this place. */
-    public long skips() {
-      return skips;
-    }
   }
 
   /** The last LSNs of partitions at the end of a segment. */
   private static final class Summary {
     private final Map<Long, long[]> last = new HashMap<>(); // 0: no record of the partition
-    private long skips;
     private long base;
     private long length;
     private long end;
 
     void add(JournalRecord record) {
-      if (record.type() == RecordDescriptor.SKIP) {
-        skips++;
-      } else if (record.type() < RecordDescriptor.CREATE_INDEX) {
+      if (RecordDescriptor.isOfPartition(record.type())) {
         long[] lsns = last.computeIfAbsent(record.index(), index -> new long[1]);
         if (record.partition() >= lsns.length) {
           lsns = Arrays.copyOf(lsns, record.partition() + 1);
@@ -138,7 +129,6 @@ public final class JournalReader {
       final Summary summary = summaries.get(place.segment);
       passing = summary != null && !hasNewer(summary, index, lsns);
       if (passing) {
-        place.skips += summary.skips;
         place.segment++;
         place.base = summary.base + summary.length;
         place.length = 0;
@@ -305,9 +295,6 @@ public final class JournalReader {
         place.records++;
         if (place.summary != null) {
           place.summary.add(record);
-        }
-        if (record.type() == RecordDescriptor.SKIP) {
-          place.skips++;
         }
         more = visitor.onRecord(record);
       }

@@ -15,8 +15,8 @@ final class JournalRoom {
   /** Room reserved for records other than puts. */
   private static final int DELETE_RESERVE = 256 << 10;
 
-  /** Room reserved for records of the catalog; a start, for example, needs one. */
-  private static final int CATALOG_RESERVE = 16 << 10;
+  /** Room reserved for records about groups and clients; a start, for example, needs some. */
+  private static final int GROUP_RESERVE = 16 << 10;
 
   private final AtomicLong bytes = new AtomicLong();
 
@@ -44,7 +44,7 @@ final class JournalRoom {
     return switch (type) {
       case RecordDescriptor.PUT -> DELETE_RESERVE;
       case RecordDescriptor.DELETE, RecordDescriptor.TICK, RecordDescriptor.OUTCOME ->
-          CATALOG_RESERVE;
+          GROUP_RESERVE;
       default -> 0;
     };
   }

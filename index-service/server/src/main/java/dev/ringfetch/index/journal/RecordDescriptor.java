@@ -131,32 +131,28 @@ public final class RecordDescriptor {
   public static final int GAP = 5;
 
   /**
-   * Type, in the journal of a cluster's node alone: the node begins with the group anew, in this
-   * epoch, and its former records of the group are void. The value is the group's state. Records of
-   * a snapshot follow, whose epoch is 0, up to the next {@link #GROUP_EPOCH}.
+   * Type, in the journal alone: the node begins with the group anew, in this epoch, and its former
+   * records of the group are void. The value is the group's state. Records of a snapshot follow,
+   * whose epoch is 0, up to the next {@link #GROUP_EPOCH}.
    */
   public static final int GROUP_BEGIN = 8;
 
   /**
-   * Type, in the journal of a cluster's node alone: the node obeys this epoch of the group from now
-   * on. The value is the position at which the group's log ends here: the node discards records
-   * after it, and the next record of the log follows there.
+   * Type, in the journal alone: the node obeys this epoch of the group from now on. The value is
+   * the position at which the group's log ends here: the node discards records after it, and the
+   * next record of the log follows there.
    */
   public static final int GROUP_EPOCH = 9;
 
-  /**
-   * Type, in the journal of a cluster's node alone: all records up to the value, a position, are
-   * committed.
-   */
+  /** Type, in the journal alone: all records up to the value, a position, are committed. */
   public static final int GROUP_COMMIT = 10;
 
-  /** Type, in the journal of a cluster's node alone: the group was dropped. */
+  /** Type, in the journal alone: the group was dropped. */
   public static final int GROUP_END = 11;
 
   /**
-   * Type, in the journal and the snapshots of a cluster's node alone: a snapshot has all records of
-   * the group before this one. The value is a unique number, which the same record in the snapshot
-   * has, too.
+   * Type, in the journal and its snapshots alone: a snapshot has all records of the group before
+   * this one. The value is a unique number, which the same record in the snapshot has, too.
    */
   public static final int GROUP_MARK = 12;
 
@@ -166,29 +162,20 @@ public final class RecordDescriptor {
    */
   public static final int GROUP_STOP = 13;
 
-  /** Type: an index was created: the key is its name, the value an {@link IndexDefinition}. */
+  /**
+   * Type, in formats 2 and 3 alone: an index was created: the key is its name, the value an {@link
+   * IndexDefinition}.
+   */
   public static final int CREATE_INDEX = 16;
 
-  /** Type: the index was dropped. */
+  /** Type, in formats 2 and 3 alone: the index was dropped. */
   public static final int DROP_INDEX = 17;
-
-  /**
-   * Type: a server began after one that had not ended in order. Appended records may be lost, so
-   * all partitions skip {@link Journal#LOST_LIMIT} LSNs.
-   */
-  public static final int SKIP = 18;
 
   /** Type: a client with this number was opened. The request is its first incomplete one. */
   public static final int OPEN_CLIENT = 19;
 
   /** Type: the client with this number was closed, and its outcomes are gone. */
   public static final int CLOSE_CLIENT = 20;
-
-  /**
-   * Type: a server began on a copy of its directory. All indexes get other incarnations, which
-   * depend on the value (64 bits), and skip LSNs as with {@link #SKIP}.
-   */
-  public static final int RESTORE = 21;
 
   /**
    * Type, in snapshots alone: a partition of an index. The snapshot has all records up to the LSN;
@@ -214,11 +201,16 @@ public final class RecordDescriptor {
   /** All flags. */
   private static final int FLAGS = POSITIVE | DEADLINE | EXPIRED;
 
+  /**
+   * The last type of formats 2 and 3 about a whole server, of whose records a salvage takes some.
+   */
+  private static final int LAST_OF_SERVER = 21;
+
   /** All types, each the bit of its number. */
   private static final long TYPES =
       range(PUT, GAP)
           | range(GROUP_BEGIN, GROUP_STOP)
-          | range(CREATE_INDEX, RESTORE)
+          | range(CREATE_INDEX, LAST_OF_SERVER)
           | range(PARTITION, SNAPSHOT_END);
 
   /** The longest record. */
@@ -260,9 +252,9 @@ public final class RecordDescriptor {
     return (length + ALIGNMENT - 1) & -ALIGNMENT;
   }
 
-  /** Whether the type is a node's record about a group. */
-  public static boolean isOfGroup(int type) {
-    return type >= GROUP_BEGIN && type <= GROUP_MARK;
+  /** Whether the type is that of a record of a partition, which has one of its LSNs. */
+  public static boolean isOfPartition(int type) {
+    return type <= GAP;
   }
 
   static int getInt(byte[] bytes, int position) {

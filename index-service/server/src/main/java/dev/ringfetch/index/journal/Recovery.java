@@ -26,18 +26,10 @@ final class Recovery {
    *
    * @param end position behind the last batch
    * @param previous the same, but 0 if there is no batch
-   * @param catalogLsn the last LSN of creations and removals
-   * @param clean whether the writer had ended in order, or there was none
    * @param copied whether this is a copy, on which no server has started
    * @param choice the snapshot that was taken
    */
-  record Result(
-      long end,
-      long previous,
-      long catalogLsn,
-      boolean clean,
-      boolean copied,
-      SnapshotChoice choice) {}
+  record Result(long end, long previous, boolean copied, SnapshotChoice choice) {}
 
   private final Disk disk;
   private final long origin;
@@ -58,7 +50,6 @@ final class Recovery {
   private long placeOffset;
   private SnapshotChoice choice = SnapshotChoice.none();
   private long previous;
-  private long catalogLsn;
   private long bytesRead;
   private long bytesTotal;
   private long recordsRead;
@@ -82,7 +73,6 @@ final class Recovery {
     boolean opened = false;
     try {
       final Recovery recovery = new Recovery(disk, context, sink);
-      final boolean clean = checkpoint.isClean();
       final boolean copied = checkpoint.isCopied();
       final long end = recovery.read(checkpoint);
       recovery.cut(checkpoint.durable(), end, writer);
@@ -91,10 +81,7 @@ final class Recovery {
       checkpoint.sync();
       opened = true;
       return new Journal(
-          context,
-          writer,
-          checkpoint,
-          new Result(end, recovery.previous, recovery.catalogLsn, clean, copied, recovery.choice));
+          context, writer, checkpoint, new Result(end, recovery.previous, copied, recovery.choice));
     } finally {
       if (!opened) {
         writer.close();
@@ -219,7 +206,7 @@ final class Recovery {
           context,
           writer,
           checkpoint,
-          new Result(writer.position(), 0, 0, true, false, SnapshotChoice.none()));
+          new Result(writer.position(), 0, false, SnapshotChoice.none()));
     } catch (IOException e) {
       throw new IOException(
           "cannot create the journal, whose begin needs "
@@ -313,7 +300,6 @@ final class Recovery {
 
   private void load(SnapshotFile snapshot) throws IOException {
     bytesTotal += snapshot.length();
-    catalogLsn = snapshot.catalogLsn();
     sink.onSnapshot(snapshot.entries());
     final long[] last = {0};
     snapshot.replay(
@@ -399,9 +385,6 @@ final class Recovery {
       final int salt = RecordDescriptor.salt(origin, segment.base() + position);
       if (!record.wrap(bytes, position, end, salt)) {
         throw damaged(segment, position, "no record in a batch");
-      }
-      if (record.type() >= RecordDescriptor.CREATE_INDEX) {
-        catalogLsn = Math.max(catalogLsn, record.lsn());
       }
       recordsRead++;
       placeName = segment.name();

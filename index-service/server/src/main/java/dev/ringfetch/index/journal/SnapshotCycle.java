@@ -265,7 +265,7 @@ public final class SnapshotCycle {
       return POLL_NS;
     }
     // After the check: everything that the check has seen is durable up to here.
-    writer.finish(source, journal.durable());
+    writer.finish(journal.durable());
     older = newest;
     newest = new Taken(writer.number(), begin, writer.length(), writer.records());
     writer = null;

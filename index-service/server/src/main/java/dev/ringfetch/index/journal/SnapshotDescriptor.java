@@ -47,10 +47,10 @@ import java.nio.ByteOrder;
  *       {@link #batchOrigin}, so that a batch of another file is not valid here.
  * </ul>
  *
- * <p>The records, as {@link RecordDescriptor} says, in this order: {@code CREATE_INDEX} of each
- * index, by ascending numbers; what else belongs to the catalog; for each partition {@code
- * PARTITION}, and {@code PUT} of its entries, whose LSN is the version. The last batch has {@code
- * SNAPSHOT_END} alone. Its LSN is that up to which the catalog's records are in the snapshot; its
+ * <p>The records, as {@link RecordDescriptor} says, of one group after the other: {@code
+ * GROUP_BEGIN}; for each partition {@code PARTITION}, {@code OUTCOME} of what it keeps, and {@code
+ * PUT} of its entries, whose LSN is the version; {@code OPEN_CLIENT} of each client; the log behind
+ * what is applied, and {@code GROUP_MARK}. The last batch has {@code SNAPSHOT_END} alone, whose
  * value is this:
  *
  * <pre>
@@ -61,9 +61,6 @@ import java.nio.ByteOrder;
  *  |                                                               |
  *  +---------------------------------------------------------------+
  *  |                Records: number of those before                |
- *  |                                                               |
- *  +---------------------------------------------------------------+
- *  |        Newest: the largest number an index ever had           |
  *  |                                                               |
  *  +---------------------------------------------------------------+
  *  |          File crc: Crc32c of the file up to this batch        |
@@ -106,11 +103,8 @@ public final class SnapshotDescriptor {
   /** In the value of the last record: offset of the number of records, 64 bits. */
   public static final int RECORDS_OFFSET = END_OFFSET + Long.BYTES;
 
-  /** In the value of the last record: offset of the newest index's number, 64 bits. */
-  public static final int NEWEST_OFFSET = RECORDS_OFFSET + Long.BYTES;
-
   /** In the value of the last record: offset of the file's checksum, 32 bits. */
-  public static final int FILE_CRC_OFFSET = NEWEST_OFFSET + Long.BYTES;
+  public static final int FILE_CRC_OFFSET = RECORDS_OFFSET + Long.BYTES;
 
   /** Length of the value of the last record. */
   public static final int END_LENGTH = FILE_CRC_OFFSET + 2 * Integer.BYTES;
@@ -160,11 +154,6 @@ public final class SnapshotDescriptor {
         .putLong(NUMBER_OFFSET, number)
         .putLong(BEGIN_OFFSET, begin);
     return header.putInt(CRC_OFFSET, SegmentDescriptor.crc(header));
-  }
-
-  /** The largest number that an index ever had, by the last record of a snapshot. */
-  public static long newestIndex(JournalRecord end) {
-    return end.value().asReadOnlyByteBuffer().order(ByteOrder.LITTLE_ENDIAN).getLong(NEWEST_OFFSET);
   }
 
   /** The number of records before the last one, by that record. */

@@ -19,7 +19,6 @@ import org.jspecify.annotations.Nullable;
  * @param begin position from which a start reads the journal after it
  * @param end position that the journal reaches at least
  * @param records number of records before the last one
- * @param catalogLsn LSN up to which the catalog's records are in it
  * @param entries number of entries of each index, by its number
  */
 record SnapshotFile(
@@ -29,7 +28,6 @@ record SnapshotFile(
     long begin,
     long end,
     long records,
-    long catalogLsn,
     Map<Long, Long> entries) {
 
   /** A receiver of the records of a snapshot, the last one included. */
@@ -130,7 +128,6 @@ record SnapshotFile(
     private long previous;
     private long records;
     private ByteBuffer endValue;
-    private long catalogLsn;
 
     Reader(DiskFile file, ByteBuffer header, long origin, long number) {
       this.file = file;
@@ -147,7 +144,6 @@ record SnapshotFile(
           begin,
           endValue.getLong(SnapshotDescriptor.END_OFFSET),
           records,
-          catalogLsn,
           entries);
     }
 
@@ -225,7 +221,6 @@ record SnapshotFile(
         return false;
       }
       endValue = record.value().asReadOnlyByteBuffer().order(ByteOrder.LITTLE_ENDIAN);
-      catalogLsn = record.lsn();
       return endValue.getLong(SnapshotDescriptor.RECORDS_OFFSET) == records
           && endValue.getInt(SnapshotDescriptor.FILE_CRC_OFFSET) == (int) fileCrc.getValue();
     }

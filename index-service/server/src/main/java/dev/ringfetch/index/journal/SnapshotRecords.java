@@ -92,8 +92,8 @@ public abstract class SnapshotRecords implements SnapshotSink {
   }
 
   /** Adds the record that ends a snapshot. */
-  final void addLast(long lsn, ByteString value) throws IOException {
-    begin(RecordDescriptor.SNAPSHOT_END, ByteString.EMPTY, value, 0).place(epoch, lsn);
+  final void addLast(ByteString value) throws IOException {
+    begin(RecordDescriptor.SNAPSHOT_END, ByteString.EMPTY, value, 0).place(epoch, 0);
     end();
   }
 

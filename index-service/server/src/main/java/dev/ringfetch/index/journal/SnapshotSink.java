@@ -36,12 +36,6 @@ public interface SnapshotSink {
     add(RecordDescriptor.OPEN_CLIENT, 0, 0, 0, client, firstIncomplete, none, none);
   }
 
-  /** Adds an index. */
-  default void create(long index, String name, IndexDefinition definition) throws IOException {
-    final ByteString key = ByteString.copyFromUtf8(name);
-    add(RecordDescriptor.CREATE_INDEX, index, 0, 0, 0, 0, key, definition.encoded());
-  }
-
   /**
    * Adds a partition.
    *

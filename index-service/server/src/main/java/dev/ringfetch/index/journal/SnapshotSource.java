@@ -3,15 +3,14 @@ package dev.ringfetch.index.journal;
 import java.io.IOException;
 
 /**
- * The source of a snapshot's records: the catalog, and the entries of all partitions, while writers
- * continue.
+ * The source of a snapshot's records: those of all groups, while writers continue.
  *
- * <p>The following rules make a snapshot correct. {@link #begin} takes the catalog's state, with
- * the LSN of its last record. The LSN of a partition's {@code PARTITION} record is taken within
- * {@link #add}, thus after the begin, and the walk over its entries begins when the store has
- * applied all records up to it; each key that exists during the whole walk comes at least once.
- * {@link #isDurable} is true when all records whose effects may have been added are durable, and so
- * are the removals of all indexes that were added only in part.
+ * <p>The following rules make a snapshot correct. {@link #begin} takes the groups that there are; a
+ * later one begins behind the snapshot's position in the journal. The LSN of a partition's {@code
+ * PARTITION} record is taken within {@link #add}, thus after the begin, and the walk over its
+ * entries begins when the store has applied all records up to it; each key that exists during the
+ * whole walk comes at least once. {@link #isDurable} is true when all records whose effects may
+ * have been added are durable.
  *
  * <p>One thread at a time calls these methods.
  */
@@ -38,12 +37,6 @@ public interface SnapshotSource {
 
   /** Whether the journal is durable as far as the added records require; checked after DONE. */
   boolean isDurable();
-
-  /** LSN of the catalog's last record that is in the snapshot. */
-  long catalogLsn();
-
-  /** The largest number an index ever had. */
-  long newestIndex();
 
   /**
    * Notes that segments of the journal are about to be removed, as a snapshot has their content.

@@ -93,7 +93,7 @@ final class SnapshotWriter extends SnapshotRecords {
    * Ends the snapshot: writes the rest and the last record, and syncs; then renames the file, and
    * syncs the directory. The journal must be durable up to {@code end} before.
    */
-  void finish(SnapshotSource source, long end) throws IOException {
+  void finish(long end) throws IOException {
     if (!batch.isEmpty()) {
       flush();
     }
@@ -102,9 +102,8 @@ final class SnapshotWriter extends SnapshotRecords {
     value
         .putLong(SnapshotDescriptor.END_OFFSET, end)
         .putLong(SnapshotDescriptor.RECORDS_OFFSET, records())
-        .putLong(SnapshotDescriptor.NEWEST_OFFSET, source.newestIndex())
         .putInt(SnapshotDescriptor.FILE_CRC_OFFSET, (int) crc.getValue());
-    addLast(source.catalogLsn(), ByteString.copyFrom(value));
+    addLast(ByteString.copyFrom(value));
     flush();
     file.sync();
     close();

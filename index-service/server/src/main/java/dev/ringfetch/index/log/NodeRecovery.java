@@ -56,7 +56,6 @@ public final class NodeRecovery implements RecordSink {
   @Override
   public void onRecord(JournalRecord record, Supplier<String> place) throws IOException {
     records++;
-    check(record, place);
     // A group without records in the snapshot was dropped before it, or begins after it.
     if (!hasSnapshot
         || groups.containsKey(record.index())
@@ -76,7 +75,6 @@ public final class NodeRecovery implements RecordSink {
     if (record.type() == RecordDescriptor.SNAPSHOT_END) {
       return;
     }
-    check(record, place);
     if (record.type() == RecordDescriptor.GROUP_END) {
       final GroupRecovery dropped = groups.remove(record.index());
       if (dropped != null) {
@@ -101,19 +99,6 @@ public final class NodeRecovery implements RecordSink {
       } catch (GroupStoreException e) {
         giveUp(e, "the end of the journal");
       }
-    }
-  }
-
-  private static void check(JournalRecord record, Supplier<String> place) throws IOException {
-    if (record.index() == 0
-        || record.type() == RecordDescriptor.CREATE_INDEX
-        || record.type() == RecordDescriptor.DROP_INDEX) {
-      throw new IOException(
-          "the directory has indexes of a server that belonged to no cluster; start with another"
-              + " one, and load them: "
-              + place.get()
-              + " "
-              + record);
     }
   }
 

@@ -3,12 +3,10 @@ package dev.ringfetch.index.replay;
 import com.google.protobuf.ByteString;
 import dev.ringfetch.index.journal.CatalogEntry;
 import dev.ringfetch.index.journal.IndexDefinition;
-import dev.ringfetch.index.journal.Journal;
 import dev.ringfetch.index.journal.JournalRecord;
 import dev.ringfetch.index.journal.OutcomeDescriptor;
 import dev.ringfetch.index.journal.RecordDescriptor;
 import dev.ringfetch.index.journal.RecordSink;
-import dev.ringfetch.index.journal.SnapshotDescriptor;
 import dev.ringfetch.index.layout.CounterDescriptor;
 import dev.ringfetch.index.outcome.NumberedClient;
 import dev.ringfetch.index.outcome.OutcomeBudget;
@@ -22,59 +20,27 @@ import dev.ringfetch.index.store.StoreMemory;
 import dev.ringfetch.index.store.StoredIndex;
 import dev.ringfetch.index.v1.IndexKind;
 import java.io.IOException;
-import java.util.ArrayList;
 import java.util.Collection;
-import java.util.HashMap;
-import java.util.List;
 import java.util.Map;
-import java.util.TreeMap;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The indexes that the records of a journal say there are: carries the records out, in stores of
- * their own. No reader may be let in meanwhile. Stores are complete after {@link #onEnd}.
+ * The replay of a group's records: carries them out, in a store of their own. No reader may be let
+ * in meanwhile. The store is complete after {@link #onEnd}.
  *
  * <p>Used by one thread at a time.
  */
 public final class JournalReplay implements RecordSink {
-  /** A record that waits for the creation of its index, and where it stands. */
-  private record Early(JournalRecord record, String place) {}
-
   private final StoreMemory memory;
   private final OutcomeBudget budget;
 
   private @Nullable ReplayLanes lanes; // null: each record is carried out at once
-  private final Map<Long, RecoveredIndex> indexes = new TreeMap<>();
+  private RecoveredIndex index; // null before it is created
 
   /** Concurrent, as walks over it go on while clients come and go. */
   private final Map<Long, NumberedClient> clients = new ConcurrentHashMap<>();
-
-  /** The index that was looked up last, and its number; null and 0 if none. */
-  private RecoveredIndex recent;
-
-  private long recentNumber;
-
-  /**
-   * Records that came before the creation of their index, which stands behind them and is synced
-   * with them, or was lost; by the number of the index.
-   */
-  private final Map<Long, List<Early>> early = new HashMap<>();
-
-  private long newest;
-  private long records;
-
-  /** Number of entries of each index in the snapshot, by its number. */
-  private Map<Long, Long> expected = Map.of();
-
-  /** LSN up to which the catalog's records are in the snapshot; 0 without one. */
-  private long catalogBegin;
-
-  /** Creates a replay that gets no record. */
-  public static JournalReplay ofNothing() {
-    return new JournalReplay(null, null, null);
-  }
 
   /** Creates a replay that carries out each record at once, on the calling thread. */
   public static JournalReplay atOnce(StoreMemory memory, OutcomeBudget budget) {
@@ -103,41 +69,17 @@ public final class JournalReplay implements RecordSink {
     return clients.values();
   }
 
-  /** The indexes that there are after the last record. */
-  public Collection<RecoveredIndex> indexes() {
-    return indexes.values();
-  }
-
-  /** The largest number of an index so far, also of one whose creation was lost. */
-  public long newest() {
-    return Math.max(newest, early.keySet().stream().mapToLong(number -> number).max().orElse(0));
-  }
-
-  /** Number of records. */
-  public long records() {
-    return records;
-  }
-
   @Override
   public void onRecord(JournalRecord record, Supplier<String> place) throws IOException {
-    records++;
     try {
-      if (!isInSnapshot(record)) {
-        carryOut(record, place);
-      }
+      carryOut(record, place);
     } catch (StoreFullException | StoreDamagedException e) {
       throw failed(e);
     }
   }
 
   @Override
-  public void onSnapshot(Map<Long, Long> entries) {
-    expected = entries;
-  }
-
-  @Override
   public void onSnapshotRecord(JournalRecord record, Supplier<String> place) throws IOException {
-    records++;
     try {
       restore(record, place);
     } catch (StoreFullException | StoreDamagedException e) {
@@ -163,10 +105,8 @@ public final class JournalReplay implements RecordSink {
   private void drain() throws IOException {
     if (lanes != null) {
       lanes.drain();
-      for (final RecoveredIndex index : indexes.values()) {
-        for (int i = 0; i < index.index().partitions(); i++) {
-          lanes.check(index.index().partition(i));
-        }
+      for (int i = 0; index != null && i < index.index().partitions(); i++) {
+        lanes.check(index.index().partition(i));
       }
     }
   }
@@ -192,35 +132,16 @@ public final class JournalReplay implements RecordSink {
         : new IOException("index memory was changed or taken away by another process", cause);
   }
 
-  /** The index of a number, or null if there is none. */
-  private @Nullable RecoveredIndex index(long number) {
-    if (recent == null || number != recentNumber) {
-      recent = indexes.get(number);
-      recentNumber = number;
-    }
-    return recent;
-  }
-
-  /** Whether a record of the catalog is one that the snapshot has the effect of. */
-  private boolean isInSnapshot(JournalRecord record) {
-    return record.type() >= RecordDescriptor.CREATE_INDEX && record.lsn() <= catalogBegin;
-  }
-
   private void restore(JournalRecord record, Supplier<String> place) throws IOException {
-    final RecoveredIndex index = index(record.index());
     switch (record.type()) {
-      case RecordDescriptor.CREATE_INDEX -> {
-        create(record, place);
-        index(record.index()).index().expect(expected.getOrDefault(record.index(), 0L));
-      }
       case RecordDescriptor.PARTITION -> {
-        if (index == null || !index.begin(record.partition(), record.lsn())) {
+        if (!index.begin(record.partition(), record.lsn())) {
           throw new IOException("not a partition that can be: " + place.get() + " " + record);
         }
         index.restored(record.partition()).expiry().advance(record.number());
       }
       case RecordDescriptor.PUT -> {
-        final EntryStore store = index == null ? null : index.restored(record.partition());
+        final EntryStore store = index.restored(record.partition());
         if (store == null) {
           throw new IOException("not an entry that can be: " + place.get() + " " + record);
         }
@@ -228,7 +149,7 @@ public final class JournalReplay implements RecordSink {
       }
       case RecordDescriptor.OUTCOME -> {
         final OutcomeKind kind = OutcomeDescriptor.kind(record.value());
-        if (index == null || index.restored(record.partition()) == null || kind == null) {
+        if (index.restored(record.partition()) == null || kind == null) {
           throw new IOException("not an outcome that can be: " + place.get() + " " + record);
         }
         index.keep(
@@ -242,24 +163,8 @@ public final class JournalReplay implements RecordSink {
                 OutcomeDescriptor.detail(record.value())));
       }
       case RecordDescriptor.OPEN_CLIENT -> client(record.client()).complete(record.request());
-      case RecordDescriptor.SNAPSHOT_END -> {
-        drain();
-        newest = Math.max(newest, SnapshotDescriptor.newestIndex(record));
-        catalogBegin = record.lsn();
-      }
       default -> throw unknown(record, place);
     }
-  }
-
-  /** Gives all indexes other incarnations, and skips: they are of a copy. */
-  public void restore(long salt) {
-    indexes.values().forEach(index -> index.restore(salt));
-    skip();
-  }
-
-  /** Skips the LSNs of all partitions that may be lost. */
-  public void skip() {
-    indexes.values().forEach(index -> index.skip(Journal.LOST_LIMIT));
   }
 
   private NumberedClient client(long id) {
@@ -273,70 +178,33 @@ public final class JournalReplay implements RecordSink {
 
   private static IOException unknown(JournalRecord record, Supplier<String> place) {
     return new IOException(
-        (RecordDescriptor.isOfGroup(record.type())
-                ? "of a node of a cluster, which alone reads it: "
-                : "unknown, of a newer version: ")
-            + place.get()
-            + " type="
-            + record.type());
+        "unknown, of a newer version: " + place.get() + " type=" + record.type());
   }
 
   private void carryOut(JournalRecord record, Supplier<String> place) throws IOException {
     switch (record.type()) {
-      case RecordDescriptor.SKIP -> skip();
-      case RecordDescriptor.RESTORE -> restore(record.number());
-      case RecordDescriptor.CREATE_INDEX -> create(record, place);
-      case RecordDescriptor.DROP_INDEX -> {
-        drain();
-        drop(record.index());
-      }
       case RecordDescriptor.PUT,
           RecordDescriptor.DELETE,
           RecordDescriptor.TICK,
           RecordDescriptor.OUTCOME,
           RecordDescriptor.GAP ->
-          write(record, place);
+          apply(record, place);
       case RecordDescriptor.OPEN_CLIENT -> client(record.client()).complete(record.request());
       case RecordDescriptor.CLOSE_CLIENT -> close(record.client());
       default -> throw unknown(record, place);
     }
   }
 
-  private void create(JournalRecord record, Supplier<String> place) throws IOException {
-    final IndexDefinition definition = IndexDefinition.decoded(record.value());
-    if (definition == null || record.index() <= newest) {
-      throw new IOException(
-          "not a creation that can be: " + place.get() + " index=" + record.index());
-    }
-    create(new CatalogEntry(record.index(), record.key().toStringUtf8(), definition));
-    for (final Early waiting : early.getOrDefault(newest, List.of())) {
-      apply(indexes.get(newest), waiting.record(), waiting::place);
-    }
-    // Creations come in the order of their numbers: what is left of earlier ones was lost, with
-    // the puts that came before, none of which was answered after a sync.
-    early.keySet().removeIf(number -> number <= newest);
-  }
-
-  /** Creates an index, empty, whose number is larger than all before. */
+  /** Creates the index, empty. Called once, before the first record. */
   public RecoveredIndex create(CatalogEntry entry) {
-    newest = entry.number();
-    final RecoveredIndex created = new RecoveredIndex(entry, create(entry.definition()), budget);
-    indexes.put(newest, created);
-    return created;
+    index = new RecoveredIndex(entry, create(entry.definition()), budget);
+    return index;
   }
 
   private StoredIndex create(IndexDefinition definition) {
     return definition.kind() == IndexKind.HASH
         ? new HashIndex(memory, definition.partitions(), definition.seed())
         : new OrderedIndex(memory);
-  }
-
-  private void drop(long index) {
-    final RecoveredIndex dropped = indexes.remove(index);
-    recent = null;
-    if (dropped != null) {
-      dropped.drop();
-    }
   }
 
   private void close(long client) {
@@ -346,19 +214,7 @@ public final class JournalReplay implements RecordSink {
     }
   }
 
-  private void write(JournalRecord record, Supplier<String> place) throws IOException {
-    final RecoveredIndex index = index(record.index());
-    if (index != null) {
-      apply(index, record, place);
-    } else if (record.index() > newest) {
-      early
-          .computeIfAbsent(record.index(), unused -> new ArrayList<>())
-          .add(new Early(record.copy(), place.get()));
-    } // else it was dropped, and its writers ended a little later
-  }
-
-  private void apply(RecoveredIndex index, JournalRecord record, Supplier<String> place)
-      throws IOException {
+  private void apply(JournalRecord record, Supplier<String> place) throws IOException {
     final int partition = record.partition();
     if (index.has(partition, record.lsn())) {
       return; // the snapshot has its effect, or that of a later one

@@ -7,7 +7,6 @@ import dev.ringfetch.index.outcome.OutcomeKind;
 import dev.ringfetch.index.outcome.OutcomeTable;
 import dev.ringfetch.index.partition.CommitLog;
 import dev.ringfetch.index.store.EntryStore;
-import dev.ringfetch.index.store.StoreMemory;
 import dev.ringfetch.index.store.StoredIndex;
 import org.jspecify.annotations.Nullable;
 
@@ -18,7 +17,7 @@ import org.jspecify.annotations.Nullable;
  * <p>Used by one thread at a time.
  */
 public final class RecoveredIndex {
-  private CatalogEntry entry;
+  private final CatalogEntry entry;
   private final StoredIndex index;
   private final long[] last;
   private final OutcomeTable[] outcomes;
@@ -124,23 +123,6 @@ public final class RecoveredIndex {
     }
     index.closeToReaders();
     index.drop();
-  }
-
-  /** Gives the index another incarnation, as it is that of a copy. */
-  void restore(long salt) {
-    final long mixed = StoreMemory.mix(entry.definition().incarnation() ^ salt);
-    entry =
-        new CatalogEntry(
-            entry.number(),
-            entry.name(),
-            entry.definition().withIncarnation(mixed == 0 ? 1 : mixed));
-  }
-
-  /** Skips so many LSNs of each partition. */
-  public void skip(long lost) {
-    for (int i = 0; i < last.length; i++) {
-      last[i] = Math.min(last[i] + lost, CommitLog.MAX_LSN);
-    }
   }
 
   /** LSN of a partition behind which the next one goes on. */

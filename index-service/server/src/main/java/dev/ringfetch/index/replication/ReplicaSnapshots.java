@@ -84,16 +84,6 @@ public final class ReplicaSnapshots implements SnapshotSource {
   }
 
   @Override
-  public long catalogLsn() {
-    return 0;
-  }
-
-  @Override
-  public long newestIndex() {
-    return 0;
-  }
-
-  @Override
   public void removing() {
     removing.run();
   }

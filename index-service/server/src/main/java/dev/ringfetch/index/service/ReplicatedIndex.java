@@ -162,7 +162,7 @@ final class ReplicatedIndex implements GroupStore {
   /** Throws unless a record is one that a group's store takes. */
   static void checkRecord(JournalRecord record, long group) throws GroupStoreException {
     if (!isOfClient(record)
-        && (record.index() != group || record.type() >= RecordDescriptor.CREATE_INDEX)
+        && (record.index() != group || !RecordDescriptor.isOfPartition(record.type()))
         && record.type() != RecordDescriptor.PARTITION) {
       throw new GroupStoreException("not a record that can be: group=" + group + " " + record);
     }

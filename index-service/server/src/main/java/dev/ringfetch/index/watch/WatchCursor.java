@@ -18,8 +18,8 @@ import java.util.Arrays;
  * a record after the newest change of the ring.
  *
  * <p>The journal may have lost its begin. LSNs show whether a record is missing between the
- * position and the first existing record, as they have no gaps except those of {@link
- * RecordDescriptor#SKIP} records.
+ * position and the first existing record, as they have no gaps except those before {@link
+ * RecordDescriptor#GAP} records.
  *
  * <p>Used by one thread at a time.
  */
@@ -284,7 +284,7 @@ public final class WatchCursor {
   private int partition(JournalRecord record) {
     final int partition = record.partition();
     return record.index() == index.number()
-            && record.type() < RecordDescriptor.CREATE_INDEX
+            && RecordDescriptor.isOfPartition(record.type())
             && partition < lsns.length
             && isWatched(partition)
         ? partition
@@ -300,12 +300,14 @@ public final class WatchCursor {
     return true;
   }
 
-  /** Whether no record is missing between the position and the first existing one. */
+  /**
+   * Whether no record is missing between the position and the first existing one.
+   *
+   * @param firstLsn of that, or of the gap before it
+   */
   private boolean isConnected(int partition, long firstLsn) {
     if (!connected[partition]) {
-      connected[partition] =
-          place.isComplete()
-              || firstLsn - 1 - lsns[partition] <= place.skips() * Journal.LOST_LIMIT;
+      connected[partition] = place.isComplete() || firstLsn - 1 <= lsns[partition];
       if (!connected[partition]) {
         first = new long[lsns.length];
         place = null;

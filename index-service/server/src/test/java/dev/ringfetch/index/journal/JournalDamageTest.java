@@ -25,7 +25,7 @@ class JournalDamageTest {
   private static SimulatedDisk disk(boolean clean) throws IOException {
     final SimulatedDisk disk = new SimulatedDisk();
     final JournalLife life = new JournalLife(disk, 1);
-    final PartitionLog log = life.journal.log(7, 0, Durability.DISK, 0);
+    final PartitionLog log = new PartitionLog(life.journal, 7, 0, Durability.DISK, 0);
     log.onCommit(() -> {});
     for (int i = 0; i < RECORDS; i++) {
       log.append(

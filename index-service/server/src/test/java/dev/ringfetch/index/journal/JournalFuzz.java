@@ -67,7 +67,7 @@ final class JournalFuzz {
                 .segmentLength(JournalLife.SEGMENT_LENGTH)
                 .owner(JournalLife.ORIGIN + 1, 1),
             (record, place) -> {});
-    final PartitionLog log = journal.log(SnapshotLife.INDEX, 0, Durability.DISK, 0);
+    final PartitionLog log = new PartitionLog(journal, SnapshotLife.INDEX, 0, Durability.DISK, 0);
     log.onCommit(() -> {});
     for (int i = 0; i < RECORDS; i++) {
       log.append(

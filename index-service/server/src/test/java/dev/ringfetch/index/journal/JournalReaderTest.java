@@ -28,7 +28,7 @@ class JournalReaderTest {
 
   private void open() throws IOException {
     life = new JournalLife(disk, 1);
-    log = life.journal.log(1, 0, Durability.DISK, 0);
+    log = new PartitionLog(life.journal, 1, 0, Durability.DISK, 0);
     log.onCommit(() -> {});
     reader = life.journal.reader(disk);
   }

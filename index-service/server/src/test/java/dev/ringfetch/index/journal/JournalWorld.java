@@ -117,7 +117,7 @@ public final class JournalWorld {
     assertEquals(part.expected.subList(0, found.size()), found);
     part.expected.subList(found.size(), part.expected.size()).clear();
     part.safe = found.size(); // recovered, and synced again
-    part.log = life.journal.log(number, 0, part.durability, part.last);
+    part.log = new PartitionLog(life.journal, number, 0, part.durability, part.last);
     // At once: what fails behind the answer takes nothing back.
     part.log.onCommit(
         () -> {

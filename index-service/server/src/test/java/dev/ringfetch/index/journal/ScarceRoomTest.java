@@ -45,7 +45,8 @@ class ScarceRoomTest {
       life = new JournalLife(disk, 1);
       for (int i = 0; i < PARTITIONS; i++) {
         final PartitionLog log =
-            life.journal.log(1 + i, 0, i == 0 ? Durability.DISK : Durability.INTERVAL, 0);
+            new PartitionLog(
+                life.journal, 1 + i, 0, i == 0 ? Durability.DISK : Durability.INTERVAL, 0);
         logs.add(log);
         partitions.add(
             new Partition(new BookStore(1 << 30), log, 16, errors::add, Handover.never()));

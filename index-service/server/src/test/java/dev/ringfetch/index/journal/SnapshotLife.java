@@ -51,7 +51,7 @@ final class SnapshotLife implements SnapshotSource {
         }
       }
     }
-    log = journal.log(INDEX, 0, Durability.DISK, last);
+    log = new PartitionLog(journal, INDEX, 0, Durability.DISK, last);
     log.onCommit(() -> {});
     snapshots = new SnapshotCycle(journal, snapshotDisk, this, 0);
   }
@@ -145,16 +145,6 @@ final class SnapshotLife implements SnapshotSource {
   @Override
   public boolean isDurable() {
     return true;
-  }
-
-  @Override
-  public long catalogLsn() {
-    return journal.catalogLsn();
-  }
-
-  @Override
-  public long newestIndex() {
-    return INDEX;
   }
 
   @Override

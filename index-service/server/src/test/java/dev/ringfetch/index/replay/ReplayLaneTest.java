@@ -7,8 +7,10 @@ import static org.junit.jupiter.api.Assertions.assertThrows;
 import com.google.protobuf.ByteString;
 import dev.ringfetch.fabric.DirectRegion;
 import dev.ringfetch.index.disk.SimulatedDisk;
+import dev.ringfetch.index.journal.CatalogEntry;
 import dev.ringfetch.index.journal.IndexDefinition;
 import dev.ringfetch.index.journal.Journal;
+import dev.ringfetch.index.journal.PartitionLog;
 import dev.ringfetch.index.journal.RecordSink;
 import dev.ringfetch.index.outcome.OutcomeBudget;
 import dev.ringfetch.index.partition.CommitLog;
@@ -49,10 +51,9 @@ class ReplayLaneTest {
   }
 
   /** Puts and deletes of few keys, some of which begin as others end. */
-  private void write(IndexKind kind) throws IOException {
+  private void write() throws IOException {
     final Journal journal = open((record, place) -> {});
-    journal.create(1, "index", new IndexDefinition(kind, Durability.DISK, 1, SEED, 1), () -> {});
-    final CommitLog log = journal.log(1, 0, Durability.DISK, 0);
+    final CommitLog log = new PartitionLog(journal, 1, 0, Durability.DISK, 0);
     log.onCommit(() -> {});
     for (int i = 0; i < 20_000; i++) {
       final int number = random.nextInt(500);
@@ -81,14 +82,16 @@ class ReplayLaneTest {
   }
 
   private void check(IndexKind kind, Executor executor, int lanes) throws IOException {
-    write(kind);
+    write();
     final JournalReplay replay =
         new JournalReplay(
             memory(),
             new OutcomeBudget(OutcomeBudget.SLOTS_DEFAULT),
             new ReplayLanes(executor, lanes));
+    final IndexDefinition definition = new IndexDefinition(kind, Durability.DISK, 1, SEED, 1);
+    final EntryStore store =
+        replay.create(new CatalogEntry(1, "index", definition)).index().partition(0);
     open(replay).close();
-    final EntryStore store = replay.indexes().iterator().next().index().partition(0);
     assertEquals(expected.size(), store.count(), "seed=" + SEED);
     expected.forEach((key, lsn) -> assertEquals(lsn, store.version(key), "seed=" + SEED));
   }

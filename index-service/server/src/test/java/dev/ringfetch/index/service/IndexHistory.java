@@ -38,23 +38,9 @@ final class IndexHistory {
     }
   }
 
-  private final boolean isAnsweredEarly;
   private final List<Done> all = new ArrayList<>();
 
-  /** The largest LSN that was ever given. */
-  private long given;
-
   private final Map<String, List<Done>> numbered = new HashMap<>();
-
-  /**
-   * Creates the history of an index without records.
-   *
-   * @param isAnsweredEarly whether records are answered that a crash may take: then no LSN is given
-   *     a second time
-   */
-  IndexHistory(boolean isAnsweredEarly) {
-    this.isAnsweredEarly = isAnsweredEarly;
-  }
 
   /** The identity of a numbered write. */
   static String id(long client, long number) {
@@ -73,8 +59,7 @@ final class IndexHistory {
 
   /** Notes that the record of a write was appended. */
   void append(Write write, long lsn) {
-    check(lsn > (isAnsweredEarly ? given : last()), "lsn=" + lsn + " given=" + given);
-    given = Math.max(given, lsn);
+    check(lsn > last(), "lsn=" + lsn + " last=" + last());
     if (write.kind() == Write.Kind.TICK) {
       return;
     }
@@ -102,8 +87,7 @@ final class IndexHistory {
    * @param journaled the numbered writes that the journal has behind the snapshot
    */
   void recover(RecoveredIndex found, List<JournalRecord> journaled) {
-    final List<Done> kept =
-        all.stream().filter(done -> done.lsn <= found.last(0)).toList();
+    final List<Done> kept = all.stream().filter(done -> done.lsn <= found.last(0)).toList();
     all.clear();
     numbered.clear();
     kept.forEach(this::add);
@@ -157,7 +141,9 @@ final class IndexHistory {
     }
   }
 
-  /** No write was carried out twice; but a range has a record of each delete, and one at its end. */
+  /**
+   * No write was carried out twice; but a range has a record of each delete, and one at its end.
+   */
   void checkOnce(String id) {
     final List<Done> list = of(id);
     final long deletes = list.stream().filter(done -> done.kind == OutcomeKind.DELETED).count();

@@ -94,7 +94,6 @@ class SalvagedIndexesTest {
   void missingLsnsAreMissingRecords() {
     journal(RecordDescriptor.DELETE, 1, 11, "a");
     journal(RecordDescriptor.PUT, 1, 14, "a");
-    journal(RecordDescriptor.SKIP, 0, 1, "");
     journal(RecordDescriptor.PUT, 1, 15 + Journal.LOST_LIMIT, "b"); // a start has skipped
     journal(RecordDescriptor.PUT, 3, 2, "c"); // of an index that came later
     assertEquals(2, found.missing().size());

@@ -206,9 +206,7 @@ final class SimulatedServer {
                     .setLeader(NODE)
                     .setNonce(random.nextLong() | 1)
                     .addMembers(
-                        Member.newBuilder()
-                            .setNode(NODE)
-                            .setIncarnation(node.getIncarnation())))
+                        Member.newBuilder().setNode(NODE).setIncarnation(node.getIncarnation())))
             .build(),
         (result, state) -> {});
   }
@@ -291,8 +289,7 @@ final class SimulatedServer {
     }
 
     @Override
-    public void onSnapshotRecord(JournalRecord record, Supplier<String> place)
-        throws IOException {
+    public void onSnapshotRecord(JournalRecord record, Supplier<String> place) throws IOException {
       recovery.onSnapshotRecord(record, place);
     }
 
@@ -479,18 +476,8 @@ final class SimulatedServer {
     }
 
     @Override
-    public long catalogLsn() {
-      return source.catalogLsn();
-    }
-
-    @Override
     public void removing() {
       source.removing();
-    }
-
-    @Override
-    public long newestIndex() {
-      return source.newestIndex();
     }
   }
 

@@ -6,8 +6,12 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import com.google.protobuf.ByteString;
 import dev.ringfetch.index.disk.SimulatedDisk;
+import dev.ringfetch.index.journal.CopiedLog;
 import dev.ringfetch.index.journal.Journal;
 import dev.ringfetch.index.journal.JournalReader;
+import dev.ringfetch.index.journal.PartitionLog;
+import dev.ringfetch.index.journal.RecordDescriptor;
+import dev.ringfetch.index.log.GroupRecords;
 import dev.ringfetch.index.partition.BookStore;
 import dev.ringfetch.index.partition.CommitLog;
 import dev.ringfetch.index.partition.Handover;
@@ -58,11 +62,11 @@ final class WatchModel implements WatchedIndex {
   private final List<Throwable> errors = new ArrayList<>();
   private BookStore[] stores;
   private Journal journal;
+  private CopiedLog ofGroup;
   private JournalReader reader;
   private long epoch;
   private long nowNs;
   private Runnable afterSync = () -> {};
-  int skips;
 
   WatchModel(Random random, Durability durability, long ringBytes) throws IOException {
     this.random = random;
@@ -93,35 +97,34 @@ final class WatchModel implements WatchedIndex {
                   .owner(ORIGIN, epoch)
                   .errors(errors::add),
               (record, place) -> {
+                if (!RecordDescriptor.isOfPartition(record.type())) {
+                  return;
+                }
                 final Change change = Change.of(record);
-                if (change == null) { // all partitions skip
-                  for (int i = 0; i < PARTITIONS; i++) {
-                    last[i] += Journal.LOST_LIMIT;
-                  }
-                } else {
-                  last[record.partition()] = record.lsn();
+                last[record.partition()] = record.lsn();
+                if (change != null) { // else a gap
                   recovered.get(record.partition()).put(record.lsn(), change);
                   replay(stores[record.partition()], change);
                 }
               });
-      if (!journal.wasClean()) {
-        journal.skip();
-        skips++;
-        for (int i = 0; i < PARTITIONS; i++) {
-          last[i] += Journal.LOST_LIMIT;
-        }
-      }
+      ofGroup = journal.copies(() -> {});
       reader = journal.reader(disk);
       settle(recovered);
     }
     for (int i = 0; i < PARTITIONS; i++) {
-      final CommitLog log =
-          journal == null
-              ? new ImmediateLog(floors[i])
-              : watched(journal.log(INDEX, i, durability, last[i]));
+      final CommitLog log = journal == null ? new ImmediateLog(floors[i]) : log(i, last[i]);
       partitions[i] = new Partition(stores[i], log, 1000, errors::add, Handover.never());
       rings[i] = null;
     }
+  }
+
+  /** A crash may have taken what INTERVAL has answered: the log goes on behind a gap. */
+  private CommitLog log(int partition, long last) {
+    final PartitionLog log = new PartitionLog(journal, INDEX, partition, durability, last);
+    if (durability == Durability.INTERVAL && epoch > 1) {
+      log.appendGap();
+    }
+    return watched(log);
   }
 
   private static void replay(BookStore store, Change change) {
@@ -197,6 +200,12 @@ final class WatchModel implements WatchedIndex {
       default -> write.put(key, value);
     }
     assertEquals(0, partitions[number].submit(write));
+    if (journal != null && random.nextInt(20) == 0) { // a record about the group
+      final byte[] commit =
+          GroupRecords.control(
+              INDEX, RecordDescriptor.GROUP_COMMIT, epoch, RecordDescriptor.value(1));
+      ofGroup.append(commit, 0, commit.length, false);
+    }
     assertTrue(errors.isEmpty(), errors::toString);
   }
 
@@ -298,7 +307,9 @@ final class WatchModel implements WatchedIndex {
           look.read(
               place,
               record -> {
-                if (record.index() == INDEX && first[record.partition()] == 0) {
+                if (record.index() == INDEX
+                    && RecordDescriptor.isOfPartition(record.type())
+                    && first[record.partition()] == 0) {
                   first[record.partition()] = record.lsn();
                 }
                 return true;

@@ -159,7 +159,7 @@ class WatchModelTest {
 
   @Test
   void aPartitionWithoutChangesIsNotGoneThoughLsnsWereSkipped() throws IOException {
-    final WatchModel model = new WatchModel(new Random(SEED), Durability.DISK, 3_000_000);
+    final WatchModel model = new WatchModel(new Random(SEED), Durability.INTERVAL, 3_000_000);
     model.write(0, 100);
     for (int i = 0; i < 300; i++) {
       model.write(1, 50_000);
