@@ -96,9 +96,15 @@ final class ReplicatedLog implements CommitLog {
     return append(type, client, request, appended + 1);
   }
 
-  /** Goes on behind LSNs that may have been given to records that are lost. The first record. */
+  /**
+   * Goes on behind LSNs that may have been given to records that are lost. The first record. The
+   * log begins behind it for its partition, whose snapshots have it then.
+   */
   void appendGap() {
     append(RecordDescriptor.GAP, 0, 0, Math.min(appended + 1 + Journal.LOST_LIMIT, MAX_LSN));
+    noted = appended;
+    committed = appended;
+    immediate = appended;
   }
 
   private long append(int type, long client, long request, long lsn) {
