@@ -76,7 +76,7 @@ final class Recovery {
       final boolean copied = checkpoint.isCopied();
       final long end = recovery.read(checkpoint);
       recovery.cut(checkpoint.durable(), end, writer);
-      // The mark of a copy stays until the record about it is synced.
+      // The mark of a copy stays until the first sync, behind which the node goes on.
       checkpoint.write(end, copied ? Checkpoint.End.COPIED : Checkpoint.End.NONE);
       checkpoint.sync();
       opened = true;

@@ -15,7 +15,7 @@ import org.agrona.ErrorHandler;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The groups that the journal of a cluster's node has, with its newest snapshot.
+ * The groups that the journal of a node has, with its newest snapshot.
  *
  * <p>Used by one thread at a time.
  */

@@ -666,7 +666,7 @@ public final class IndexMemory implements AutoCloseable {
     return statuses;
   }
 
-  /** The journal, or null if no index has needed one yet. */
+  /** The journal; null: it is not read yet, or there is no data directory. */
   @Nullable IndexJournal journal() {
     return journal;
   }

@@ -316,8 +316,8 @@ public final class Indexes implements AutoCloseable {
   }
 
   /**
-   * Closes the memory, and with it all indexes. Direct readers turn away. No call may be under way
-   * any more. To be called once.
+   * Closes the memory, and with it all indexes; those at level memory end. Direct readers turn
+   * away. No call may be under way any more. To be called once.
    */
   @Override
   public void close() {
