@@ -19,6 +19,7 @@ import org.jspecify.annotations.Nullable;
 public final class GroupRecovery {
   private final long group;
   private final GroupStore.Factory stores;
+  private final boolean isAlone;
   private @Nullable RecordLog log; // null after takeLog
   private RecordLog.Cursor applying;
   private @Nullable GroupState state; // null before the first begin
@@ -46,8 +47,19 @@ public final class GroupRecovery {
   }
 
   public GroupRecovery(long group, GroupStore.Factory stores, int waiting) {
+    this(group, stores, waiting, false);
+  }
+
+  /**
+   * As above.
+   *
+   * @param isAlone whether no other node ever had the group: nobody else decides what is committed,
+   *     so all of the log is, and none of it is kept
+   */
+  GroupRecovery(long group, GroupStore.Factory stores, int waiting, boolean isAlone) {
     this.group = group;
     this.stores = stores;
+    this.isAlone = isAlone;
     log = new RecordLog(waiting);
     applying = log.new Cursor();
   }
@@ -100,6 +112,9 @@ public final class GroupRecovery {
    * in memory.
    */
   public RecordLog takeLog() {
+    if (isAlone) {
+      log.reset(applied);
+    }
     final RecordLog taken = log;
     log = null;
     applying = null;
@@ -132,6 +147,13 @@ public final class GroupRecovery {
 
   private static boolean isMark(JournalRecord record, long number) {
     return record.type() == RecordDescriptor.GROUP_MARK && record.number() == number;
+  }
+
+  /** So many entries follow, as far as is known. */
+  void expect(long entries) {
+    if (!isGivenUp) {
+      store.expect(entries);
+    }
   }
 
   /** Takes the next record of a snapshot, all of which come first; else as {@link #onRecord}. */
@@ -246,19 +268,23 @@ public final class GroupRecovery {
 
   private void move(JournalRecord record) throws GroupStoreException {
     final long position = record.number();
-    if (state == null || (hasLog && (position < applied || position > log.end()))) {
+    if (state == null || (hasLog && (position < applied || position > end()))) {
       throw damaged(record);
     }
-    if (hasLog) {
+    if (hasLog && !isAlone) {
       log.cut(position);
       restart();
-    } else {
+    } else if (!hasLog) {
       log.reset(position);
       applied = position;
       restart();
       hasLog = true;
     }
     gate = record.epoch();
+  }
+
+  private long end() {
+    return isAlone ? applied : log.end();
   }
 
   private void restart() {
@@ -272,6 +298,11 @@ public final class GroupRecovery {
     }
     if (!hasLog) {
       store.restore(record);
+      return;
+    }
+    if (isAlone) {
+      store.apply(record);
+      applied++;
       return;
     }
     log.add(record);
@@ -301,6 +332,6 @@ public final class GroupRecovery {
 
   private GroupStoreException damaged(JournalRecord record) {
     return new GroupStoreException(
-        "not a record that can be: " + record + " end=" + log.end() + " applied=" + applied);
+        "not a record that can be: " + record + " end=" + end() + " applied=" + applied);
   }
 }

@@ -33,6 +33,9 @@ public interface GroupStore {
    */
   void apply(JournalRecord record) throws GroupStoreException;
 
+  /** So many entries of a snapshot follow: the store may make room for them at once. */
+  default void expect(long entries) {}
+
   /** Takes a record of a snapshot, as {@link #apply}. */
   void restore(JournalRecord record) throws GroupStoreException;
 

@@ -24,7 +24,9 @@ public final class NodeRecovery implements RecordSink {
   private final ErrorHandler errors;
   private final int waiting;
   private final Map<Long, GroupRecovery> groups = new TreeMap<>();
+  private boolean isAlone;
   private boolean hasSnapshot;
+  private Map<Long, Long> entries = Map.of(); // in the snapshot, by the number of the group
   private long records;
   private @Nullable GroupStoreException failure;
 
@@ -41,6 +43,12 @@ public final class NodeRecovery implements RecordSink {
     this.stores = stores;
     this.errors = errors;
     this.waiting = waiting;
+  }
+
+  /** Says that there never was another node. Called before the first record; returns this. */
+  public NodeRecovery alone() {
+    isAlone = true;
+    return this;
   }
 
   /** The first failure by which records of a group were given up; null if there was none. */
@@ -65,8 +73,9 @@ public final class NodeRecovery implements RecordSink {
   }
 
   @Override
-  public void onSnapshot(Map<Long, Long> entries) {
+  public void onSnapshot(Map<Long, Long> counts) {
     hasSnapshot = true;
+    entries = counts;
   }
 
   @Override
@@ -82,6 +91,9 @@ public final class NodeRecovery implements RecordSink {
       }
     } else {
       take(group(record), record, true, place);
+      if (record.type() == RecordDescriptor.GROUP_BEGIN) {
+        group(record).expect(entries.getOrDefault(record.index(), 0L));
+      }
     }
   }
 
@@ -104,7 +116,7 @@ public final class NodeRecovery implements RecordSink {
 
   private GroupRecovery group(JournalRecord record) {
     return groups.computeIfAbsent(
-        record.index(), number -> new GroupRecovery(number, stores, waiting));
+        record.index(), number -> new GroupRecovery(number, stores, waiting, isAlone));
   }
 
   private void take(

@@ -104,9 +104,16 @@ final class Candidacy {
 
   /** Whether it is this replica's turn to propose itself, by what it has heard of the leader. */
   boolean isDue(GroupState group, long nowNs) {
-    return awaited.judge(nowNs)
-        && (!isCompleteByDisk(group) || mayStartCold(group, nowNs))
-        && awaited.suspectedNs(nowNs) >= delayNs(group);
+    return isOnlyMember(group)
+        || (awaited.judge(nowNs)
+            && (!isCompleteByDisk(group) || mayStartCold(group, nowNs))
+            && awaited.suspectedNs(nowNs) >= delayNs(group));
+  }
+
+  /** Whether no other node has the group: nobody else leads it, or will. */
+  private boolean isOnlyMember(GroupState group) {
+    final Configuration base = Configurations.base(group);
+    return base.getMembersCount() == 1 && base.getMembers(0).getNode() == context.self().getId();
   }
 
   /** Whether this replica, which may win, is complete by its disk alone: it has restarted since. */

@@ -153,7 +153,8 @@ public final class ClusterNode implements AutoCloseable {
     PeerProcesses.self().ifPresent(node::setProcess);
     self = node.build();
     stops = data == null ? null : new StopFiles(new HostDisk(data.path()));
-    recovery = new NodeRecovery(this::store, ClusterNode::onError);
+    final NodeRecovery read = new NodeRecovery(this::store, ClusterNode::onError);
+    recovery = isAlone() ? read.alone() : read;
     memory.ofNode(recovery, this::onRead);
     peers = new GrpcPeers(self, new ReplicaArrivals(this::replicas), shmDirectory);
     context

@@ -89,6 +89,11 @@ final class ReplicatedIndex implements GroupStore {
     }
   }
 
+  @Override
+  public void expect(long entries) {
+    recovered.index().expect(entries);
+  }
+
   private void giveUp() {
     if (recovered != null) {
       settle();

@@ -144,7 +144,7 @@ class IndexesTest {
             .budget(IndexMemory.BUDGET_MIN);
     final IndexMemory memory = IndexMemory.shared(context);
     GatePage.open(data.resolve("gate")).move(Long.MAX_VALUE >> 1);
-    assertThrows(IllegalArgumentException.class, () -> new Indexes(memory));
+    assertThrows(IOException.class, () -> new Indexes(memory));
     new Indexes(IndexMemory.shared(context)).close(); // owns the directory now
   }
 }

@@ -5,6 +5,7 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import com.google.protobuf.ByteString;
 import dev.ringfetch.index.FirstAnswer;
+import dev.ringfetch.index.replication.Replicas;
 import dev.ringfetch.index.v1.CreateIndexRequest;
 import dev.ringfetch.index.v1.CreateIndexResponse;
 import dev.ringfetch.index.v1.DropIndexRequest;
@@ -107,6 +108,23 @@ final class OnlyNodeTest {
     start();
     awaitNames("default");
     create("in memory", Durability.MEMORY);
+  }
+
+  /** Its earlier process led, and cannot any more. */
+  @Test
+  void startWaitsForNoOtherLeader() throws Exception {
+    long shortestNs = Long.MAX_VALUE;
+    for (int i = 0; i < 5; i++) { // any of them may be late by itself
+      start();
+      create("on disk " + i, Durability.DISK);
+      kill();
+      final long beginNs = System.nanoTime();
+      start();
+      shortestNs = Math.min(shortestNs, System.nanoTime() - beginNs);
+      stop();
+    }
+    start();
+    assertTrue(shortestNs < Replicas.NODE_TIMEOUT_DEFAULT.toNanos(), "ns=" + shortestNs);
   }
 
   /** An operator decides on it. */

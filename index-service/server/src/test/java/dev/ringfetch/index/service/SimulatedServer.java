@@ -142,7 +142,7 @@ final class SimulatedServer {
             .setDisk(true)
             .build();
     coordinator = TruthOnDisk.open(disk, random::nextLong).connect();
-    final NodeRecovery recovery = new NodeRecovery(Store::new, this::onError, LOG_LIMIT);
+    final NodeRecovery recovery = new NodeRecovery(Store::new, this::onError, LOG_LIMIT).alone();
     journal =
         Journal.open(
             disk,
