@@ -454,7 +454,12 @@ public final class IndexServer implements Callable<Integer> {
           }
           stopped.countDown();
         };
-    Runtime.getRuntime().addShutdownHook(new Thread(stop, "index-server-shutdown"));
+    try {
+      Runtime.getRuntime().addShutdownHook(new Thread(stop, "index-server-shutdown"));
+    } catch (IllegalStateException e) { // the JVM ends already
+      stop.run();
+      return CommandLine.ExitCode.OK;
+    }
     final PrintWriter out = spec.commandLine().getOut();
     out.println("index server listening on port " + server.getPort());
     out.println("rings over: " + server.fabrics());

@@ -91,7 +91,7 @@ final class RoomsTest {
   /** The most lines of each file that is longer. */
   private static final Map<String, Integer> LONGER_FILES =
       Map.ofEntries(
-          Map.entry("IndexServer.java", 563),
+          Map.entry("IndexServer.java", 568),
           Map.entry("journal/Journal.java", 636),
           Map.entry("journal/Recovery.java", 518),
           Map.entry("partition/Write.java", 697),
