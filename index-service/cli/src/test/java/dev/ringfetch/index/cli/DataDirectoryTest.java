@@ -22,8 +22,7 @@ final class DataDirectoryTest {
 
   private TestServer serve() throws IOException {
     return TestServer.start(
-        parent,
-        new IndexMemory.Context().budget(TestServer.MEMORY).dataDirectory(parent.resolve("data")));
+        parent, new IndexMemory.Context().budget(TestServer.MEMORY).dataDirectory(Path.of(data)));
   }
 
   @BeforeEach
@@ -156,12 +155,8 @@ final class DataDirectoryTest {
     }
     final String verified = run("verify", copy).done();
     assertTrue(verified.contains("from snapshot 1"), verified);
-    try (TestServer restored =
-        TestServer.start(
-            parent,
-            new IndexMemory.Context()
-                .budget(TestServer.MEMORY)
-                .dataDirectory(parent.resolve("copy")))) {
+    data = copy;
+    try (TestServer restored = serve()) {
       assertEquals("4\n", restored.run("count", "--index=books").done());
       restored.run("put", "g", "of g", "--index=books").done();
     }
@@ -176,7 +171,20 @@ final class DataDirectoryTest {
       damage();
       server.run("backup", data, copy).done();
     }
-    assertTrue(run("verify", copy).done().contains("from snapshot 1"));
+    final Outcome verified = run("verify", copy);
+    assertEquals(ExitCode.FAILED, verified.code(), verified::toString);
+    for (final String part :
+        new String[] {
+          "from snapshot 1",
+          "FAULT: damaged before the snapshot that a start takes: ",
+          "a server starts on it all the same\n"
+        }) {
+      assertTrue(verified.out().contains(part), verified::toString);
+    }
+    data = copy;
+    try (TestServer restored = serve()) {
+      assertEquals("3\n", restored.run("count", "--index=books").done());
+    }
   }
 
   @Test
