@@ -138,7 +138,7 @@ final class StubStore implements Store {
       stub = IndexGrpc.newBlockingStub(channel);
       client =
           writes == Writes.NUMBERED
-              ? stub.openClient(OpenClientRequest.getDefaultInstance()).getClient()
+              ? stub.openClient(OpenClientRequest.newBuilder().setIndex(index).build()).getClient()
               : 0;
       futureStub = IndexGrpc.newFutureStub(channel);
     }

@@ -38,10 +38,14 @@ final class DataDirectoryTest {
   }
 
   private void damage() throws IOException {
-    final Path segment = parent.resolve("data").resolve("journal-0000000001");
-    final byte[] bytes = Files.readAllBytes(segment);
-    bytes[512] ^= 1; // the checksum of the first batch
-    Files.write(segment, bytes);
+    damage("journal-0000000001", 512); // the checksum of the first batch
+  }
+
+  private void damage(String name, int offset) throws IOException {
+    final Path file = parent.resolve("data").resolve(name);
+    final byte[] bytes = Files.readAllBytes(file);
+    bytes[offset] ^= 1;
+    Files.write(file, bytes);
   }
 
   @Test
@@ -77,6 +81,13 @@ final class DataDirectoryTest {
     run("dump", salvaged, "--index=books")
         .prints("key,value,base64,deadline", "a,of a,,", "b,of b,,", "c,of c,,");
     run("salvage", data, salvaged).fails(ExitCode.FAILED, "not empty");
+  }
+
+  /** No server starts on it. */
+  @Test
+  void aDamagedFileOfTheCoordinatorIsNotSound() throws IOException {
+    damage("coordinator", 100);
+    run("verify", data).fails(ExitCode.FAILED, "damaged: crc32c=", "/coordinator");
   }
 
   /** A batch of more than 17 KiB was swallowed once, and nothing said so. */

@@ -56,9 +56,13 @@ public final class CoordinatorFile {
     }
   }
 
-  /** Whether a data directory has the file: its node is the only one. */
+  /**
+   * Whether a data directory has the file: its node is the only one.
+   *
+   * @throws IOException if it is damaged, or the disk fails, with the reason as its message
+   */
   public static boolean isIn(Path data) throws IOException {
-    return new CoordinatorFile(HostDisk.readOnly(data)).exists();
+    return new CoordinatorFile(HostDisk.readOnly(data)).read() != null;
   }
 
   boolean exists() throws IOException {

@@ -15,8 +15,8 @@ import io.grpc.Status;
 import io.grpc.StatusException;
 import java.util.ArrayList;
 import java.util.HashMap;
-import java.util.Iterator;
 import java.util.List;
+import java.util.ListIterator;
 import java.util.Map;
 import java.util.concurrent.Executor;
 import java.util.concurrent.TimeUnit;
@@ -66,11 +66,19 @@ public final class IndexCreations {
     }
   }
 
-  /** A creation that waits until the group serves. */
+  /**
+   * A creation that waits until the group serves.
+   *
+   * @param seen whether the node knew of the group
+   */
   private record Request(
-      NewGroups.Wanted wanted, boolean done, IndexCatalog.Created told, long endNs) {
+      NewGroups.Wanted wanted, boolean done, boolean seen, IndexCatalog.Created told, long endNs) {
     Request answered(boolean isCreated, long waitsUntilNs) {
-      return new Request(wanted, isCreated, told, waitsUntilNs);
+      return new Request(wanted, isCreated, false, told, waitsUntilNs);
+    }
+
+    Request seen(boolean known) {
+      return new Request(wanted, done, known, told, endNs);
     }
   }
 
@@ -99,23 +107,32 @@ public final class IndexCreations {
   public void create(
       String index, IndexKind kind, Durability durability, int count, IndexCatalog.Created told) {
     final String name = index.isEmpty() ? ServedIndex.DEFAULT_NAME : index;
+    execute(
+        new Request(
+            new NewGroups.Wanted(name, kind, durability, count == 0 ? replicaCount : count),
+            false,
+            false,
+            told,
+            System.nanoTime() + REQUEST_LIMIT_NS));
+  }
+
+  private void execute(Request request) {
     node.execute(
         () -> {
           try {
-            begin(
-                new NewGroups.Wanted(name, kind, durability, count == 0 ? replicaCount : count),
-                told);
+            begin(request);
           } catch (RuntimeException e) {
-            told.onEnd(0, false, noAnswer(name));
+            request.told.onEnd(0, false, noAnswer(request.wanted.name()));
             throw e;
           }
         });
   }
 
-  private void begin(NewGroups.Wanted wanted, IndexCatalog.Created told) {
+  private void begin(Request request) {
+    final NewGroups.Wanted wanted = request.wanted;
+    final IndexCatalog.Created told = request.told;
     final String index = wanted.name();
     final GroupState known = replicas.state(index);
-    final Request request = new Request(wanted, false, told, System.nanoTime() + REQUEST_LIMIT_NS);
     final List<Request> others = known != null ? waiting : asked.get(index);
     if (waiting.size() >= MAX_WAITING || (others != null && others.size() >= MAX_WAITING)) {
       told.onEnd(
@@ -126,7 +143,7 @@ public final class IndexCreations {
       return;
     }
     if (others != null) {
-      others.add(request);
+      others.add(request.seen(known != null));
       return;
     }
     if (replicas.states().size() + asked.size() >= ServedIndex.MAX_INDEXES) {
@@ -177,16 +194,21 @@ public final class IndexCreations {
 
   /** As {@link IndexCatalog#drop}. */
   public void drop(String index, IndexCatalog.Created told) {
+    drop(index, told, System.nanoTime() + REQUEST_LIMIT_NS);
+  }
+
+  private void drop(String index, IndexCatalog.Created told, long endNs) {
     final Consumer<StatusException> failed = failure -> told.onEnd(0, false, failure);
     if (!replicas.isCoordinated()) {
       failed.accept(noAnswer(index));
       return;
     }
     catchUp.afterSync( // this node may not know of the index yet
-        () -> node.execute(() -> CatchUp.carryOut(() -> dropKnown(index, told), failed)), failed);
+        () -> node.execute(() -> CatchUp.carryOut(() -> dropKnown(index, told, endNs), failed)),
+        failed);
   }
 
-  private void dropKnown(String index, IndexCatalog.Created told) {
+  private void dropKnown(String index, IndexCatalog.Created told, long endNs) {
     final GroupState known = replicas.state(index.isEmpty() ? ServedIndex.DEFAULT_NAME : index);
     if (known == null) {
       told.onEnd(0, false, null);
@@ -201,6 +223,8 @@ public final class IndexCreations {
                     known.getGroup(),
                     replicas.find(known.getGroup()),
                     () -> told.onEnd(IndexDefinition.of(known).incarnation(), true, null)));
+          } else if (result == Coordinator.Result.CONFLICT && System.nanoTime() - endNs < 0) {
+            drop(index, told, endNs); // the group has changed, or is gone
           } else {
             told.onEnd(0, false, noAnswer(index));
           }
@@ -252,7 +276,8 @@ public final class IndexCreations {
     }
     final long nowNs = System.nanoTime();
     final Map<String, @Nullable GroupState> states = new HashMap<>(); // a look for each name
-    final Iterator<Request> each = waiting.iterator();
+    final List<Request> again = new ArrayList<>();
+    final ListIterator<Request> each = waiting.listIterator();
     while (each.hasNext()) {
       final Request request = each.next();
       final String name = request.wanted.name();
@@ -266,8 +291,14 @@ public final class IndexCreations {
       } else if (nowNs - request.endNs >= 0) {
         each.remove();
         request.told.onEnd(0, false, noAnswer(request.wanted.name()));
+      } else if (group == null && request.seen) { // dropped before it served
+        each.remove();
+        again.add(request.seen(false));
+      } else if (group != null && !request.seen) {
+        each.set(request.seen(true));
       }
     }
+    again.forEach(this::execute);
   }
 
   /** The end of a request that the coordinator has not answered, or the nodes have not. */

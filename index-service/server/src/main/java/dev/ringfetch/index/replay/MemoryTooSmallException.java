@@ -12,4 +12,13 @@ public final class MemoryTooSmallException extends IOException {
             + " budget(bytes) in a program)",
         cause);
   }
+
+  /** Whether a failure has this among its causes. */
+  public static boolean isIn(Throwable failure) {
+    Throwable cause = failure;
+    while (cause != null && !(cause instanceof MemoryTooSmallException)) {
+      cause = cause.getCause();
+    }
+    return cause != null;
+  }
 }

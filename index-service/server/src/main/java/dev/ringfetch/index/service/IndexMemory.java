@@ -22,6 +22,7 @@ import dev.ringfetch.index.log.NodeRecovery;
 import dev.ringfetch.index.outcome.OutcomeBudget;
 import dev.ringfetch.index.partition.Handover;
 import dev.ringfetch.index.partition.TimeSource;
+import dev.ringfetch.index.replay.MemoryTooSmallException;
 import dev.ringfetch.index.replay.ParallelStep;
 import dev.ringfetch.index.store.StoreMemory;
 import dev.ringfetch.index.store.StoredIndex;
@@ -596,7 +597,11 @@ public final class IndexMemory implements AutoCloseable {
   /** Throws if the records of a group were given up. */
   void checkRecovered() throws IOException {
     final GroupStoreException failure = groups.failure();
-    if (failure != null) {
+    if (failure != null && MemoryTooSmallException.isIn(failure)) {
+      throw new IOException(
+          "the journal does not fit: index memory " + statuses.fullness() + ": data=" + data,
+          failure);
+    } else if (failure != null) {
       throw new IOException(failure.getMessage(), failure);
     }
   }

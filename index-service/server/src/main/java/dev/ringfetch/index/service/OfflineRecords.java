@@ -48,9 +48,7 @@ final class OfflineRecords implements RecordSink {
 
   private void giveUp(Throwable failure) {
     faults.add(failure.getMessage());
-    for (Throwable cause = failure; cause != null; cause = cause.getCause()) {
-      isFull |= cause instanceof MemoryTooSmallException;
-    }
+    isFull |= MemoryTooSmallException.isIn(failure);
   }
 
   /** The indexes, in the order in which they were created. */

@@ -73,9 +73,7 @@ final class OfflineStops {
         reason == failure
             ? failure.getMessage()
             : failure.getMessage() + ": " + reason.getMessage());
-    for (Throwable cause = failure; cause != null; cause = cause.getCause()) {
-      isFull |= cause instanceof MemoryTooSmallException;
-    }
+    isFull |= MemoryTooSmallException.isIn(failure);
   }
 
   /** The indexes, in the order of their groups. */

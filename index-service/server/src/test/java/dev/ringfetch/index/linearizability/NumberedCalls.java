@@ -11,7 +11,9 @@ import io.grpc.Status;
 import io.grpc.StatusRuntimeException;
 import io.grpc.stub.ClientCalls;
 import java.nio.channels.ClosedChannelException;
+import java.util.HashMap;
 import java.util.List;
+import java.util.Map;
 import java.util.Random;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.locks.LockSupport;
@@ -30,7 +32,8 @@ final class NumberedCalls {
   private final KillCounts counts;
   private final List<Route> routes;
   private final Random random;
-  private long client; // 0: none yet
+  private final Map<String, Long> clients = new HashMap<>(); // by index
+  private long client; // of the last write
   private long next = 1;
   private Route route;
   private long invokedNs;
@@ -77,7 +80,8 @@ final class NumberedCalls {
   }
 
   /**
-   * Makes a write until it is answered; null if its outcome is gone with an index in memory.
+   * Makes a write until it is answered; null if its outcome is gone, as an index in memory may be,
+   * and the newest numbers of clients of one at {@code interval}.
    *
    * @param request gets the number of the write, or of the first of several
    */
@@ -85,7 +89,10 @@ final class NumberedCalls {
       KilledIndex index, MethodDescriptor<Q, R> method, Function<RequestNumber, Q> request, int n)
       throws InterruptedException {
     final RequestNumber.Builder number =
-        RequestNumber.newBuilder().setClient(client()).setNumber(next).setFirstIncomplete(next);
+        RequestNumber.newBuilder()
+            .setClient(client(index.name()))
+            .setNumber(next)
+            .setFirstIncomplete(next);
     next += n;
     attempts = 0;
     while (true) {
@@ -103,12 +110,19 @@ final class NumberedCalls {
         return response;
       } catch (StatusRuntimeException e) {
         answeredNs = System.nanoTime();
-        if (attempts > 1 && index.durability() == Durability.MEMORY && isGone(e)) {
+        final boolean isGone = gated && isGone(e);
+        if (isGone) {
+          clients.remove(index.name());
+        }
+        if (isGone && attempts > 1) {
           answered = life;
           counts.gone.incrementAndGet();
           return null;
         }
-        if (!isLost(e) || answeredNs - invokedNs > TimeUnit.SECONDS.toNanos(WRITE_S)) {
+        if (isGone) { // and nothing was carried out
+          attempts = 0;
+          number.setClient(client(index.name()));
+        } else if (!isLost(e) || answeredNs - invokedNs > TimeUnit.SECONDS.toNanos(WRITE_S)) {
           throw failure(method, e);
         }
       } finally {
@@ -124,12 +138,11 @@ final class NumberedCalls {
     }
   }
 
-  private long client() {
-    while (client == 0) {
+  private long client(String index) {
+    final OpenClientRequest request = OpenClientRequest.newBuilder().setIndex(index).build();
+    while (!clients.containsKey(index)) {
       try {
-        client =
-            attempt(IndexGrpc.getOpenClientMethod(), OpenClientRequest.getDefaultInstance())
-                .getClient();
+        clients.put(index, attempt(IndexGrpc.getOpenClientMethod(), request).getClient());
       } catch (StatusRuntimeException e) {
         if (!isLost(e)) {
           throw e;
@@ -137,6 +150,7 @@ final class NumberedCalls {
         pause();
       }
     }
+    client = clients.get(index);
     return client;
   }
 

@@ -15,12 +15,15 @@ import dev.ringfetch.index.v1.GroupDescription;
 import dev.ringfetch.index.v1.IndexKind;
 import dev.ringfetch.index.v1.PutRequest;
 import dev.ringfetch.index.v1.PutResponse;
+import io.grpc.StatusException;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.Comparator;
 import java.util.List;
+import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.AfterEach;
@@ -81,6 +84,48 @@ final class OnlyNodeTest {
             PutRequest.newBuilder().setIndex(name).setKey(ByteString.copyFromUtf8("key")).build(),
             put);
     assertTrue(put.get(60, TimeUnit.SECONDS).getCreated());
+  }
+
+  /** As writes create what others drop: none waits for a group that is gone. */
+  @Test
+  void creationsAndDropsOfOneNameAreAllCarriedOut() throws Exception {
+    start();
+    final List<CompletableFuture<Integer>> workers = new ArrayList<>();
+    for (int i = 0; i < 4; i++) {
+      final boolean creates = i % 2 == 0;
+      workers.add(
+          CompletableFuture.supplyAsync(
+              () -> {
+                int done = 0;
+                try {
+                  for (int n = 0; n < 300; n++) {
+                    done +=
+                        IndexRequests.await(
+                                told -> {
+                                  if (creates) {
+                                    indexes
+                                        .catalog()
+                                        .create("turns", IndexKind.HASH, Durability.DISK, 0, told);
+                                  } else {
+                                    indexes.catalog().drop("turns", told);
+                                  }
+                                })
+                            ? 1
+                            : 0;
+                  }
+                } catch (StatusException e) {
+                  throw new AssertionError(creates ? "create" : "drop", e);
+                }
+                return done;
+              },
+              task -> new Thread(task).start()));
+    }
+    int dropped = 0;
+    for (int i = 0; i < workers.size(); i++) {
+      final int done = workers.get(i).get(100, TimeUnit.SECONDS);
+      dropped += i % 2 == 0 ? 0 : done;
+    }
+    assertTrue(dropped > 0);
   }
 
   @Test
