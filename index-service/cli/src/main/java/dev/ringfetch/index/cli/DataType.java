@@ -94,7 +94,7 @@ enum DataType {
     throw none(text, "uuid, such as 123e4567-e89b-12d3-a456-426614174000");
   }
 
-  private static Instant parseInstant(String text) {
+  static Instant parseInstant(String text) {
     try {
       return Instant.parse(text);
     } catch (DateTimeException e) {

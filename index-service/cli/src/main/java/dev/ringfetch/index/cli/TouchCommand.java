@@ -5,7 +5,6 @@ import dev.ringfetch.index.client.KeyedIndex;
 import dev.ringfetch.index.v1.IndexKind;
 import java.time.Duration;
 import java.time.Instant;
-import java.time.format.DateTimeParseException;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.OptionalLong;
@@ -63,10 +62,9 @@ final class TouchCommand extends ClientCommand {
     @Override
     public Instant convert(String text) {
       try {
-        return Instant.parse(text);
-      } catch (DateTimeParseException e) {
-        throw new TypeConversionException(
-            "'" + text + "' is no instant, such as 2026-11-27T08:30:00Z");
+        return DataType.parseInstant(text);
+      } catch (IllegalArgumentException e) {
+        throw new TypeConversionException(e.getMessage());
       }
     }
   }

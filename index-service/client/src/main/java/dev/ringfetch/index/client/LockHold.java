@@ -70,8 +70,7 @@ public final class LockHold implements AutoCloseable {
       Duration ttl,
       long sentNs) {
     final LockHold hold = new LockHold(entries, entry, ttl, sentNs);
-    hold.threads.after(
-        Math.max(0, sentNs + hold.ttlNs() / RENEWALS - hold.threads.nowNs()), hold::renew);
+    hold.renewAfter(sentNs);
     hold.lookAtTheEnd();
     return hold;
   }
@@ -155,7 +154,7 @@ public final class LockHold implements AutoCloseable {
         version = touched.getAsLong();
         endNs = end(sentNs);
       }
-      threads.after(Math.max(0, sentNs + ttlNs() / RENEWALS - threads.nowNs()), this::renew);
+      renewAfter(sentNs);
     } else {
       final var unused = renewals.getEntry(name).whenComplete(this::looked);
     }
@@ -173,6 +172,11 @@ public final class LockHold implements AutoCloseable {
     } else {
       lose();
     }
+  }
+
+  /** Renews when it is time after a renewal that was sent then. */
+  private void renewAfter(long sentNs) {
+    threads.after(Math.max(0, sentNs + ttlNs() / RENEWALS - threads.nowNs()), this::renew);
   }
 
   private void renewLater() {

@@ -13,7 +13,6 @@ import dev.ringfetch.index.v1.OpenClientRequest;
 import dev.ringfetch.index.v1.OpenClientResponse;
 import dev.ringfetch.index.v1.PutRequest;
 import dev.ringfetch.index.v1.PutResponse;
-import dev.ringfetch.rpc.RingChannelBuilder;
 import io.grpc.ManagedChannel;
 import io.grpc.Status;
 import io.grpc.stub.StreamObserver;
@@ -150,12 +149,7 @@ final class AttemptsTest {
   void aWriteThatMayBeDoneIsNotOverloaded() throws Exception {
     final UnreliableWrites writes = new UnreliableWrites();
     try (TestServer server = TestServer.start(directory)) {
-      final ManagedChannel channel =
-          RingChannelBuilder.forTarget(server.target())
-              .usePlaintext()
-              .shmDirectory(directory)
-              .intercept(writes)
-              .build();
+      final ManagedChannel channel = server.channel(writes);
       try {
         for (final boolean numbered : new boolean[] {true, false}) {
           try (IndexClient client = server.builder(channel).exactlyOnce(numbered).build()) {

@@ -11,7 +11,6 @@ import dev.ringfetch.index.client.UnreliableWrites.Fate;
 import dev.ringfetch.index.v1.CloseClientRequest;
 import dev.ringfetch.index.v1.IndexGrpc;
 import dev.ringfetch.index.v1.RequestNumber;
-import dev.ringfetch.rpc.RingChannelBuilder;
 import io.grpc.ManagedChannel;
 import io.grpc.Status;
 import java.io.IOException;
@@ -50,12 +49,7 @@ final class ExactlyOnceTest {
   @BeforeEach
   void start() throws IOException {
     server = TestServer.start(directory);
-    channel =
-        RingChannelBuilder.forTarget(server.target())
-            .usePlaintext()
-            .shmDirectory(directory)
-            .intercept(writes)
-            .build();
+    channel = server.channel(writes);
     client = server.builder(channel).build();
   }
 

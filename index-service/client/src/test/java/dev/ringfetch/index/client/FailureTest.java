@@ -253,11 +253,7 @@ final class FailureTest {
     final Status closed =
         Status.UNKNOWN.withDescription("channel closed").withCause(new ClosedChannelException());
     final ManagedChannel channel =
-        RingChannelBuilder.forTarget(server.target())
-            .usePlaintext()
-            .shmDirectory(directory)
-            .intercept(new WatchTest.Replaced(Status.Code.UNAVAILABLE, closed))
-            .build();
+        server.channel(new WatchTest.Replaced(Status.Code.UNAVAILABLE, closed));
     stuck.failures = Integer.MAX_VALUE;
     try (IndexClient other = server.builder(channel).deadline(LONGER).build()) {
       final HashIndex<String, String> lost = other.hash("a", Codec.string(), Codec.string());

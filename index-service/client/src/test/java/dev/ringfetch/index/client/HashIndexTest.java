@@ -10,7 +10,6 @@ import com.google.protobuf.Timestamp;
 import dev.ringfetch.index.v1.Durability;
 import dev.ringfetch.index.v1.IndexDescription;
 import dev.ringfetch.index.v1.IndexKind;
-import dev.ringfetch.rpc.RingChannelBuilder;
 import io.grpc.ManagedChannel;
 import io.grpc.Status;
 import java.io.IOException;
@@ -485,11 +484,7 @@ final class HashIndexTest {
   @Test
   void clientsThatCloseGiveTheirGrantsBack() {
     index.put("a", 1L);
-    final ManagedChannel channel =
-        RingChannelBuilder.forTarget(server.target())
-            .shmDirectory(directory)
-            .usePlaintext()
-            .build();
+    final ManagedChannel channel = server.channel();
     final AtomicInteger direct = new AtomicInteger();
     final ClientMetrics counter =
         (operation, name, route, code, durationNs) -> {

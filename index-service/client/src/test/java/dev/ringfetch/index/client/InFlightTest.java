@@ -14,7 +14,6 @@ import dev.ringfetch.index.v1.GetRequest;
 import dev.ringfetch.index.v1.GetResponse;
 import dev.ringfetch.index.v1.OpenClientRequest;
 import dev.ringfetch.index.v1.OpenClientResponse;
-import dev.ringfetch.rpc.RingChannelBuilder;
 import io.grpc.ManagedChannel;
 import io.grpc.Status;
 import io.grpc.stub.StreamObserver;
@@ -277,12 +276,7 @@ final class InFlightTest {
   void aServerWithTooMuchToDoIsAskedAgain() throws Exception {
     final UnreliableWrites writes = new UnreliableWrites();
     try (TestServer server = TestServer.start(directory)) {
-      final ManagedChannel channel =
-          RingChannelBuilder.forTarget(server.target())
-              .usePlaintext()
-              .shmDirectory(directory)
-              .intercept(writes)
-              .build();
+      final ManagedChannel channel = server.channel(writes);
       try {
         for (final boolean numbered : new boolean[] {true, false}) {
           try (IndexClient client = server.builder(channel).exactlyOnce(numbered).build()) {

@@ -6,7 +6,6 @@ import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import dev.ringfetch.index.client.UnreliableWrites.Fate;
-import dev.ringfetch.rpc.RingChannelBuilder;
 import io.grpc.ManagedChannel;
 import io.grpc.Status;
 import java.io.IOException;
@@ -42,12 +41,7 @@ final class LockTest {
   @BeforeEach
   void start() throws IOException {
     server = TestServer.start(directory);
-    channel =
-        RingChannelBuilder.forTarget(server.target())
-            .usePlaintext()
-            .shmDirectory(directory)
-            .intercept(writes)
-            .build();
+    channel = server.channel(writes);
     client = server.builder(channel).build();
     other = server.connect();
   }

@@ -4,9 +4,11 @@ import dev.ringfetch.index.IndexServer;
 import dev.ringfetch.index.service.DirectAccessService;
 import dev.ringfetch.index.service.IndexMemory;
 import dev.ringfetch.index.service.Indexes;
+import dev.ringfetch.rpc.RingChannelBuilder;
 import dev.ringfetch.rpc.RingServer;
 import dev.ringfetch.rpc.RingServerBuilder;
 import io.grpc.BindableService;
+import io.grpc.ClientInterceptor;
 import io.grpc.InsecureServerCredentials;
 import io.grpc.ManagedChannel;
 import io.grpc.ServerCredentials;
@@ -81,6 +83,15 @@ final class TestServer implements AutoCloseable {
         .target(target())
         .shmDirectory(directory)
         .deadline(Duration.ofSeconds(30));
+  }
+
+  /** A channel with rings, whose calls pass these. */
+  ManagedChannel channel(ClientInterceptor... interceptors) {
+    return RingChannelBuilder.forTarget(target())
+        .usePlaintext()
+        .shmDirectory(directory)
+        .intercept(interceptors)
+        .build();
   }
 
   /** As {@link #builder()}, over a channel. */

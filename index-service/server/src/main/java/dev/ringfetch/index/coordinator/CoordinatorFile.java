@@ -8,7 +8,6 @@ import dev.ringfetch.index.disk.DiskFile;
 import dev.ringfetch.index.disk.HostDisk;
 import dev.ringfetch.index.journal.IndexDefinition;
 import dev.ringfetch.index.v1.CoordinatorState;
-import dev.ringfetch.index.v1.Durability;
 import dev.ringfetch.index.v1.GroupState;
 import java.io.IOException;
 import java.nio.ByteBuffer;
@@ -65,10 +64,6 @@ public final class CoordinatorFile {
     return new CoordinatorFile(HostDisk.readOnly(data)).read() != null;
   }
 
-  boolean exists() throws IOException {
-    return disk.list().contains(NAME);
-  }
-
   /**
    * Reads the state; null if there is no file.
    *
@@ -120,18 +115,13 @@ public final class CoordinatorFile {
     for (int i = 0; i < after.getGroupsCount(); i++) {
       final GroupState now = after.getGroups(i);
       final GroupState then = before.getGroups(i);
-      if ((!isOnDisk(now) && !now.equals(then))
+      if ((!IndexDefinition.isOnDisk(now) && !now.equals(then))
           || !now.getRecovery().equals(then.getRecovery())
           || now.hasEstablished() != then.hasEstablished()) {
         return true;
       }
     }
     return false;
-  }
-
-  private static boolean isOnDisk(GroupState group) {
-    final IndexDefinition definition = IndexDefinition.of(group);
-    return definition != null && definition.durability() != Durability.MEMORY;
   }
 
   /** Replaces the state; after a loss of power the file has either the old or the new one. */

@@ -59,10 +59,10 @@ public final class LocalCoordinator implements Coordinator {
       cluster = stored.getCluster();
     }
 
-    private Truth(LongSupplier random, CoordinatorFile file) throws IOException {
+    private Truth(LongSupplier random, CoordinatorFile file, @Nullable CoordinatorState found)
+        throws IOException {
       this.random = random;
       this.file = file;
-      final CoordinatorState found = file.read();
       stored = found == null ? created() : found;
       state = stored;
       cluster = stored.getCluster();
@@ -86,14 +86,15 @@ public final class LocalCoordinator implements Coordinator {
     /** Same, on any disk, with a source of the ids of the cluster and its groups. */
     static Truth open(Disk disk, long cluster, LongSupplier random) throws IOException {
       final CoordinatorFile file = new CoordinatorFile(disk);
-      if (cluster != 0 && !file.exists()) {
+      final CoordinatorState found = file.read();
+      if (cluster != 0 && found == null) {
         throw new IOException(
             String.format(
                 "the data directory is a node of cluster=%016x, whose coordinator is elsewhere, or"
                     + " was deleted: file=%s",
                 cluster, disk.describe(CoordinatorFile.NAME)));
       }
-      return new Truth(random, file);
+      return new Truth(random, file, found);
     }
 
     private CoordinatorState created() {
@@ -112,9 +113,8 @@ public final class LocalCoordinator implements Coordinator {
      */
     public synchronized void continueFrom(long node, Map<GroupState, Long> found, boolean isCopied)
         throws IOException {
-      for (final long epoch : found.values()) {
-        state = state.toBuilder().setEpoch(Math.max(state.getEpoch(), epoch)).build();
-      }
+      final long newest = found.values().stream().reduce(state.getEpoch(), Math::max);
+      state = state.toBuilder().setEpoch(newest).build();
       if (!isCopied) {
         return;
       }

@@ -65,6 +65,16 @@ public record IndexDefinition(
     return first == null || later == 0 ? first : first.withIncarnation(later);
   }
 
+  /** Whether the members of a group write the records of its index to their disks. */
+  public static boolean isOnDisk(GroupState group) {
+    final IndexDefinition definition = decoded(group.getDefinition());
+    return definition != null
+        && switch (definition.durability) {
+          case DISK, LEADER_DISK, INTERVAL -> true;
+          default -> false;
+        };
+  }
+
   /** Decodes a definition; returns null if it is malformed. */
   public static @Nullable IndexDefinition decoded(ByteString bytes) {
     if (bytes.size() != LENGTH) {

@@ -22,14 +22,6 @@ final class Configurations {
     return group.hasEstablished() ? group.getEstablished() : group.getWon();
   }
 
-  /** Whether the members of a group write their records to their disks. */
-  static boolean isOnDisk(GroupState group) {
-    return switch (durability(group)) {
-      case DISK, LEADER_DISK, INTERVAL -> true;
-      default -> false;
-    };
-  }
-
   /** The disks that have a record of a group before it is committed. */
   static AwaitedDisks awaitedDisks(GroupState group) {
     return AwaitedDisks.of(durability(group));

@@ -502,7 +502,7 @@ public final class Replicas implements AutoCloseable {
         context.nonces,
         context.limits,
         context.errors,
-        Configurations.isOnDisk(state) ? context.disks.apply(state.getGroup()) : null,
+        IndexDefinition.isOnDisk(state) ? context.disks.apply(state.getGroup()) : null,
         Configurations.awaitedDisks(state),
         context.gates.apply(state.getGroup()),
         heartbeats);
@@ -510,7 +510,7 @@ public final class Replicas implements AutoCloseable {
 
   /** Whether this node can be a member. */
   private boolean canHave(GroupState state) {
-    return (context.disks != null || !Configurations.isOnDisk(state)) && !earlier.isTaken(state);
+    return (context.disks != null || !IndexDefinition.isOnDisk(state)) && !earlier.isTaken(state);
   }
 
   private static int partitions(GroupState state) {

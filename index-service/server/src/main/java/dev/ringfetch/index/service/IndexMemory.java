@@ -597,12 +597,12 @@ public final class IndexMemory implements AutoCloseable {
   /** Throws if the records of a group were given up. */
   void checkRecovered() throws IOException {
     final GroupStoreException failure = groups.failure();
-    if (failure != null && MemoryTooSmallException.isIn(failure)) {
+    if (failure != null) {
       throw new IOException(
-          "the journal does not fit: index memory " + statuses.fullness() + ": data=" + data,
+          MemoryTooSmallException.isIn(failure)
+              ? "the journal does not fit: index memory " + statuses.fullness() + ": data=" + data
+              : failure.getMessage(),
           failure);
-    } else if (failure != null) {
-      throw new IOException(failure.getMessage(), failure);
     }
   }
 

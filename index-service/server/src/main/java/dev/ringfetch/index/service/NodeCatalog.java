@@ -30,7 +30,7 @@ final class NodeCatalog implements IndexCatalog {
   private final boolean isAlone;
   private final Requests requests;
 
-  /** What carries requests out. */
+  /** The parts of the node that carry requests out. */
   record Requests(
       CatchUp syncs,
       IndexCreations creations,

@@ -116,7 +116,7 @@ final class NetDevhTest {
     }
   }
 
-  /** What has the stub. */
+  /** The bean that has the stub. */
   @Component
   static class Caller {
     @GrpcClient("health")
