@@ -13,10 +13,14 @@ import dev.ringfetch.index.v1.DeleteRangeRequest;
 import dev.ringfetch.index.v1.DeleteRangeResponse;
 import dev.ringfetch.index.v1.DeleteRequest;
 import dev.ringfetch.index.v1.DeleteResponse;
+import dev.ringfetch.index.v1.DescribeRequest;
+import dev.ringfetch.index.v1.DescribeResponse;
 import dev.ringfetch.index.v1.Entry;
 import dev.ringfetch.index.v1.GetRequest;
 import dev.ringfetch.index.v1.GetResponse;
+import dev.ringfetch.index.v1.IndexDescription;
 import dev.ringfetch.index.v1.IndexGrpc;
+import dev.ringfetch.index.v1.IndexKind;
 import dev.ringfetch.index.v1.KeyRange;
 import dev.ringfetch.index.v1.PutEntry;
 import dev.ringfetch.index.v1.PutOutcome;
@@ -69,6 +73,17 @@ class TreeIndex extends IndexGrpc.IndexImplBase {
   @Override
   public void get(GetRequest request, StreamObserver<GetResponse> responses) {
     answer(responses, got(find(request.getKey())));
+  }
+
+  @Override
+  public void describe(DescribeRequest request, StreamObserver<DescribeResponse> responses) {
+    final IndexDescription index =
+        IndexDescription.newBuilder()
+            .setName(request.getIndex())
+            .setKind(IndexKind.ORDERED)
+            .setIncarnation(INCARNATION)
+            .build();
+    answer(responses, DescribeResponse.newBuilder().setIndex(index).build());
   }
 
   private static GetResponse got(Entry entry) {
