@@ -163,6 +163,8 @@ final class ClusterTest {
       index.put("before", 1L);
       for (int epoch = 0; epoch < 2; epoch++) { // one of the nodes that the client knows stays
         final ClusterMember leader = leader("a");
+        await(ClusterMember.isWhole(3), leader);
+        index.put("first", (long) epoch); // an idle leader asks for no memory
         await(description -> paths(description).equals(everywhere), leader);
         for (long i = 0; i < 2_000; i++) {
           index.put("k" + i % 100, 10_000L * epoch + i);
