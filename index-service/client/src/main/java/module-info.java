@@ -6,7 +6,7 @@ module dev.ringfetch.index.client {
   requires static micrometer.core;
   requires transitive dev.ringfetch.index.protocol;
   requires dev.ringfetch.index.reader;
-  requires dev.ringfetch.rpc;
+  requires transitive dev.ringfetch.rpc; // the annotation Experimental
   requires io.grpc.stub;
 
   uses dev.ringfetch.index.client.NodeFinder;

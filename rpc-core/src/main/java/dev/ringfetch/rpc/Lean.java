@@ -47,6 +47,7 @@ import io.grpc.ServiceDescriptor;
  *       RingServerBuilder#directExecutor}).
  * </ul>
  */
+@Experimental
 public final class Lean {
   private Lean() {}
 

@@ -16,6 +16,7 @@ import java.util.Objects;
  * returns; afterwards, and on other threads, its methods throw {@link IllegalStateException}.
  * {@link #detach} returns another object for an end that comes later, on any thread.
  */
+@Experimental
 public final class LeanCall {
   /** No deadline. */
   public static final long NO_TIMEOUT = UnaryCall.NO_TIMEOUT;

@@ -12,6 +12,7 @@ package dev.ringfetch.rpc;
  * has the deadline, and tells whether the call was cancelled.
  */
 @FunctionalInterface
+@Experimental
 public interface LeanHandler {
   /**
    * Serves a call: answers it, {@linkplain LeanCall#fail fails} it, or {@linkplain LeanCall#detach

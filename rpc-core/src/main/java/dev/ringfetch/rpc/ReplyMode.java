@@ -6,6 +6,7 @@ import dev.ringfetch.session.remote.ReplyPolicy;
  * The way in which answers get to a client that cannot load from the server's memory. It has no
  * effect between processes that share memory: the client polls that memory.
  */
+@Experimental
 public enum ReplyMode {
   /**
    * {@link #FETCH} or {@link #PUSH}, whichever makes calls faster, chosen again while the session

@@ -267,6 +267,7 @@ public final class RingChannelBuilder extends ForwardingChannelBuilder2<RingChan
    * ReplyMode#ADAPTIVE}. Without effect between processes that share memory: answers are polled
    * where they are.
    */
+  @Experimental
   public RingChannelBuilder replyMode(ReplyMode mode) {
     sessionContext.replyPolicy(mode.policy());
     return this;
@@ -499,6 +500,7 @@ public final class RingChannelBuilder extends ForwardingChannelBuilder2<RingChan
    *
    * @throws IllegalStateException after {@link #requireFabric}: the channel begins with gRPC.
    */
+  @Experimental
   public void attach() {
     final ChannelAttachment unused = attachment();
   }

@@ -501,6 +501,7 @@ public final class RingServerBuilder extends ForwardingServerBuilder<RingServerB
    * change of that log keeps all calls on gRPC. This builder must not be used afterwards. See
    * docs/frameworks.md.
    */
+  @Experimental
   public void attach() {
     services.forEach(grpc::addService);
     interceptors.forEach(grpc::intercept);

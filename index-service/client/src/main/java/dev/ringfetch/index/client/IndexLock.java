@@ -1,5 +1,6 @@
 package dev.ringfetch.index.client;
 
+import dev.ringfetch.rpc.Experimental;
 import io.grpc.Status;
 import java.io.IOException;
 import java.nio.file.Files;
@@ -38,6 +39,7 @@ import java.util.concurrent.TimeUnit;
  *
  * <p>Immutable; safe for use by many threads. Not reentrant: each hold is one of its own.
  */
+@Experimental
 public final class IndexLock {
   /** Name of the index of all locks. */
   public static final String INDEX = "locks";

@@ -1,5 +1,6 @@
 package dev.ringfetch.index.client;
 
+import dev.ringfetch.rpc.Experimental;
 import java.time.Duration;
 import java.util.Optional;
 import java.util.OptionalLong;
@@ -15,6 +16,7 @@ import java.util.concurrent.CompletionStage;
  * or written by another client. A host whose clock is set forward frees it earlier. Safe for use by
  * many threads.
  */
+@Experimental
 public final class LockHold implements AutoCloseable {
   private enum State {
     HELD,
