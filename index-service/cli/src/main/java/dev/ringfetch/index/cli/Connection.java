@@ -10,6 +10,7 @@ import dev.ringfetch.index.client.IndexClient;
 import dev.ringfetch.index.client.IndexClientBuilder;
 import dev.ringfetch.index.client.KeyedIndex;
 import dev.ringfetch.index.client.OrderedIndex;
+import dev.ringfetch.index.service.Backup;
 import dev.ringfetch.index.v1.CreateIndexRequest;
 import dev.ringfetch.index.v1.DescribeRequest;
 import dev.ringfetch.index.v1.DescribeResponse;
@@ -29,6 +30,7 @@ import io.grpc.ManagedChannel;
 import io.grpc.Status;
 import io.grpc.StatusRuntimeException;
 import io.grpc.stub.AbstractStub;
+import java.io.IOException;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.Comparator;
@@ -188,6 +190,11 @@ final class Connection implements AutoCloseable {
     return IndexAdminGrpc.newBlockingStub(channel)
         .withDeadlineAfter(SNAPSHOT_SECONDS, TimeUnit.SECONDS)
         .snapshot(SnapshotRequest.getDefaultInstance());
+  }
+
+  /** Copies the server's data directory, which has to be that of one server. */
+  Backup backUp(Path target) throws IOException {
+    return Backup.of(IndexAdminGrpc.newBlockingStub(channel), server, target);
   }
 
   /** Creates an index; false if it was there already, in the same kind and durability. */

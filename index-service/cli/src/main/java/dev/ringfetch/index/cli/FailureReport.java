@@ -160,7 +160,7 @@ record FailureReport(int exitCode, String line) {
                   + timeout
                   + "; --timeout sets more"
                   + outcome
-                  + (isCluster(server) ? LOOK : ""));
+                  + (ServerAddress.isOfCluster(server) ? LOOK : ""));
       case RESOURCE_EXHAUSTED ->
           new FailureReport(
               ExitCode.FAILED,
@@ -169,10 +169,6 @@ record FailureReport(int exitCode, String line) {
                   + outcome);
       default -> new FailureReport(ExitCode.FAILED, text(status.getCode(), reason) + outcome);
     };
-  }
-
-  private static boolean isCluster(String server) {
-    return server != null && (server.contains(",") || server.startsWith("zk://"));
   }
 
   private static String text(Status.Code code, String reason) {

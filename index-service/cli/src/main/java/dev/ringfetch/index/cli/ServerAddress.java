@@ -28,6 +28,11 @@ final class ServerAddress implements ITypeConverter<String> {
         .collect(Collectors.joining(","));
   }
 
+  /** Whether an address may be that of several nodes; null is none. */
+  static boolean isOfCluster(String address) {
+    return address != null && (address.contains(",") || address.startsWith(COORDINATOR));
+  }
+
   private static String convertOne(String text) {
     final Matcher matcher = FORM.matcher(text);
     if (!matcher.matches()) {

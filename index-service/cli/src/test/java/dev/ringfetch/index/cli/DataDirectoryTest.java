@@ -7,6 +7,8 @@ import dev.ringfetch.index.service.IndexMemory;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.List;
+import java.util.stream.Stream;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
@@ -155,14 +157,14 @@ final class DataDirectoryTest {
       server.run("put", "e", "of e", "--index=books").done();
       final String before = server.run("stat", "--once").done();
       assertTrue(before.contains("snapshot: none; "), before);
-      final String out = server.run("backup", data, copy).done();
+      final String out = server.run("backup", copy).done();
       final String after = server.run("stat", "--once").done();
       assertTrue(after.contains("journal: ") && after.contains("snapshot: 1, "), after);
       assertTrue(server.run("stat", "--once", "--json").done().contains("\"snapshot\":1"));
       assertTrue(out.startsWith("copied "), out);
       server.run("put", "f", "is not in it", "--index=books").done();
-      server.run("backup", data, copy).fails(ExitCode.FAILED, "not empty");
-      server.run("backup", parent.toString(), copy).fails(ExitCode.FAILED, "not a data directory");
+      server.run("backup", copy).fails(ExitCode.FAILED, "not empty");
+      server.run("backup", "--server=a,b", copy).fails(ExitCode.MISUSE, "names more: a:50051,b");
     }
     final String verified = run("verify", copy).done();
     assertTrue(verified.contains("from snapshot 1"), verified);
@@ -174,13 +176,49 @@ final class DataDirectoryTest {
     assertEquals("sound", run("verify", copy).done().lines().reduce((a, b) -> b).orElse(""));
   }
 
+  @Test
+  void aSeriesKeepsTheNewestBackups() throws IOException {
+    final Path series = parent.resolve("backups");
+    final Path failed = Files.createDirectories(series.resolve("2020-01-01T000000Z"));
+    Files.createFile(failed.resolve("checkpoint"));
+    final Path foreign = Files.createDirectories(series.resolve("kept"));
+    for (int year = 2021; year < 2024; year++) {
+      Files.createFile(
+          Files.createDirectory(series.resolve(year + "-01-01T000000Z")).resolve("identity"));
+    }
+    try (TestServer server = serve()) {
+      final String out = server.run("backup", "--keep=2", series.toString()).done();
+      assertTrue(out.endsWith("; deleted 2 older copies\n"), out);
+    }
+    final List<Path> left;
+    try (Stream<Path> found = Files.list(series)) {
+      left = found.sorted().toList();
+    }
+    assertEquals(3, left.size(), left::toString);
+    assertEquals(series.resolve("2023-01-01T000000Z"), left.get(0));
+    assertEquals(foreign, left.get(2));
+    data = left.get(1).toString();
+    try (TestServer restored = serve()) {
+      assertEquals("3\n", restored.run("count", "--index=books").done());
+    }
+  }
+
+  @Test
+  void aServerWithoutADirectoryHasNoBackup() throws IOException {
+    try (TestServer server = TestServer.start(parent, TestServer.MEMORY)) {
+      server
+          .run("backup", parent.resolve("copy").toString())
+          .fails(ExitCode.FAILED, "no index is kept on disk");
+    }
+  }
+
   /** The snapshot that it takes has all that stands before. */
   @Test
   void aBackupNeedsNothingOfTheJournalBeforeItsSnapshot() throws IOException {
     final String copy = parent.resolve("copy").toString();
     try (TestServer server = serve()) {
       damage();
-      server.run("backup", data, copy).done();
+      server.run("backup", copy).done();
     }
     final Outcome verified = run("verify", copy);
     assertEquals(ExitCode.FAILED, verified.code(), verified::toString);

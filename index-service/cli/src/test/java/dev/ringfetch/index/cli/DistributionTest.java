@@ -192,6 +192,11 @@ final class DistributionTest {
   void theUnitAndTheImageStartTheProgram() throws Exception {
     final String unit = Files.readString(SOURCES.resolve("systemd/ringfetch.service"));
     assertTrue(unit.contains("\nExecStart=/opt/ringfetch/bin/ringfetch serve --config "), unit);
+    final String backup = Files.readString(SOURCES.resolve("systemd/ringfetch-backup.service"));
+    final String command = backup.replaceAll("(?s).*\nExecStart=\\S*/ringfetch (.*?)\n.*", "$1");
+    new Invocation("localhost:1")
+        .run(command.split(" ", -1))
+        .fails(ExitCode.UNREACHABLE, "localhost:1"); // no misuse
     final String image = Files.readString(SOURCES.resolve("docker/Dockerfile"));
     assertTrue(image.contains("ENTRYPOINT [\"/opt/ringfetch/bin/ringfetch\"]"), image);
   }

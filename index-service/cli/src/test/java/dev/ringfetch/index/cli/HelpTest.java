@@ -129,7 +129,7 @@ final class HelpTest {
         "get k --shm-directory=/?",
         "load ?.csv",
         "dump ?.csv",
-        "backup ? new",
+        "backup ?",
         "verify ?",
         "salvage dir ?",
         "serve --data=?"

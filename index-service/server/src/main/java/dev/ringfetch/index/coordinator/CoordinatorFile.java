@@ -31,7 +31,9 @@ import org.jspecify.annotations.Nullable;
  * <p>Length and checksum are those of the bytes behind the line.
  */
 public final class CoordinatorFile {
-  static final String NAME = "coordinator";
+  /** Name of the file. */
+  public static final String NAME = "coordinator";
+
   private static final Pattern HEADER =
       Pattern.compile("ringfetch-coordinator ([0-9]+) length ([0-9]{10}) crc32c ([0-9a-f]{8})\n");
   private static final String VERSION = "1";
@@ -48,10 +50,11 @@ public final class CoordinatorFile {
    *
    * @throws IOException if it is damaged, or a disk fails, with the reason as its message
    */
-  public static void copy(Path from, Path to) throws IOException {
-    final CoordinatorState state = new CoordinatorFile(HostDisk.readOnly(from)).read();
+  @SuppressWarnings("exports") // for this module
+  public static void copy(Disk from, Disk to) throws IOException {
+    final CoordinatorState state = new CoordinatorFile(from).read();
     if (state != null) {
-      new CoordinatorFile(new HostDisk(to)).write(state);
+      new CoordinatorFile(to).write(state);
     }
   }
 

@@ -39,7 +39,10 @@ import java.util.Set;
  */
 public final class DataDirectory implements AutoCloseable {
   static final String LOCK = "lock";
-  static final String IDENTITY = "identity";
+
+  /** Name of the file with the identity. */
+  public static final String IDENTITY = "identity";
+
   static final String GATE = "gate";
   private static final Path BOOT_ID = Path.of("/proc/sys/kernel/random/boot_id");
   private static final int ID_LENGTH = 16;
@@ -253,7 +256,7 @@ public final class DataDirectory implements AutoCloseable {
       }
       return new Identity(randomId(), boot, place, 1, 0);
     }
-    final Identity last = Identity.read(file);
+    final Identity last = Identity.read(HostDisk.readOnly(directory), IDENTITY);
     if (claim != Claim.COPY) {
       checkPlace(directory, last, place);
       checkMount(directory, claim, last, boot, place);

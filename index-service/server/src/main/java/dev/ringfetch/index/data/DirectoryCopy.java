@@ -1,5 +1,6 @@
 package dev.ringfetch.index.data;
 
+import dev.ringfetch.index.disk.Disk;
 import dev.ringfetch.index.disk.HostDisk;
 import java.io.IOException;
 import java.nio.file.Files;
@@ -20,8 +21,8 @@ public record DirectoryCopy(Path path, long origin) {
    * @param source directory, which may be in use
    * @param target absent, or empty
    */
-  public static DirectoryCopy of(Path source, Path target) throws IOException {
-    final Identity identity = Identity.read(source.resolve(DataDirectory.IDENTITY));
+  public static DirectoryCopy of(Disk source, Path target) throws IOException {
+    final Identity identity = Identity.read(source, DataDirectory.IDENTITY);
     DataDirectory.checkVacant(target);
     if (!Files.isDirectory(target)) {
       Files.createDirectory(
@@ -32,8 +33,8 @@ public record DirectoryCopy(Path path, long origin) {
   }
 
   /** Completes the copy after its journal: from now on a server can start on it. */
-  public void complete(Path source) throws IOException {
-    final Identity identity = Identity.read(source.resolve(DataDirectory.IDENTITY));
+  public void complete(Disk source) throws IOException {
+    final Identity identity = Identity.read(source, DataDirectory.IDENTITY);
     DataDirectory.createLock(path);
     DataDirectory.createGate(path);
     new Identity(

@@ -7,8 +7,6 @@ import dev.ringfetch.index.disk.Disk;
 import dev.ringfetch.index.disk.DiskFile;
 import java.io.IOException;
 import java.nio.ByteBuffer;
-import java.nio.file.Files;
-import java.nio.file.Path;
 import java.util.HexFormat;
 import java.util.Locale;
 import java.util.regex.Matcher;
@@ -51,14 +49,18 @@ record Identity(String id, String boot, Place place, long incarnation, long clus
   private static final int LENGTH_LIMIT = 4096;
 
   /** Reads an identity. */
-  static Identity read(Path path) throws IOException {
-    if (Files.size(path) > LENGTH_LIMIT) {
-      throw damaged(path);
+  static Identity read(Disk disk, String name) throws IOException {
+    final ByteBuffer bytes;
+    try (DiskFile file = disk.open(name)) {
+      bytes = ByteBuffer.allocate((int) Math.min(LENGTH_LIMIT, file.length()));
+      file.read(0, bytes);
     }
     // Each byte is a character, so that any damage is reported as such.
-    final Matcher matcher = TEXT.matcher(Files.readString(path, ISO_8859_1));
+    final Matcher matcher =
+        TEXT.matcher(new String(bytes.array(), 0, bytes.position(), ISO_8859_1));
     if (!matcher.matches() || !checksum(matcher.group(1)).equals(matcher.group(8))) {
-      throw damaged(path);
+      throw new IOException(
+          "damaged, or not the identity of a data directory: file=" + disk.describe(name));
     }
     final Place place =
         matcher.group(4) == null
@@ -84,10 +86,6 @@ record Identity(String id, String boot, Place place, long incarnation, long clus
   /** Same, as a node of a cluster. */
   Identity inCluster(long joined) {
     return new Identity(id, boot, place, incarnation, joined);
-  }
-
-  private static IOException damaged(Path path) {
-    return new IOException("damaged, or not the identity of a data directory: file=" + path);
   }
 
   private static String checksum(String lines) {

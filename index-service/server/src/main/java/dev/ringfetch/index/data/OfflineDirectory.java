@@ -1,6 +1,7 @@
 package dev.ringfetch.index.data;
 
 import dev.ringfetch.fabric.GateDescriptor;
+import dev.ringfetch.index.disk.HostDisk;
 import java.io.IOException;
 import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
@@ -72,7 +73,7 @@ public final class OfflineDirectory implements AutoCloseable {
   private Identity readIdentity() {
     final Path file = path.resolve(DataDirectory.IDENTITY);
     try {
-      return Identity.read(file);
+      return Identity.read(HostDisk.readOnly(path), DataDirectory.IDENTITY);
     } catch (NoSuchFileException e) {
       faults.add("missing: file=" + file);
     } catch (IOException e) {

@@ -85,6 +85,13 @@ public record JournalCopy(long snapshot, long bytes) {
     return new JournalCopy(snapshot.number(), bytes);
   }
 
+  /** Whether a copy reads the file of this name. */
+  public static boolean reads(String name) {
+    return name.equals(Checkpoint.NAME)
+        || SegmentDescriptor.number(name) > 0
+        || SnapshotDescriptor.number(name) > 0;
+  }
+
   private static NoSuchFileException removed(Disk from, long number) {
     return new NoSuchFileException(from.describe(SegmentDescriptor.name(number)));
   }

@@ -2,8 +2,10 @@ package dev.ringfetch.index.service;
 
 import dev.ringfetch.index.coordinator.CoordinatorFile;
 import dev.ringfetch.index.data.DirectoryCopy;
+import dev.ringfetch.index.disk.Disk;
 import dev.ringfetch.index.disk.HostDisk;
 import dev.ringfetch.index.journal.JournalCopy;
+import dev.ringfetch.index.v1.IndexAdminGrpc.IndexAdminBlockingStub;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.NoSuchFileException;
@@ -23,19 +25,26 @@ public record Backup(long snapshot, long bytes) {
   private static final int ATTEMPTS = 3;
 
   /**
-   * Copies a directory, of which the caller has had the server take a snapshot.
+   * Copies the directory of a server, which the caller has had take a snapshot. Waits for the
+   * server's answers, each for up to a minute.
    *
+   * @param server its name in messages
    * @param target absent, or empty
-   * @throws IOException if there is no snapshot, or a disk fails; the target is then no data
-   *     directory
+   * @throws IOException if there is no snapshot, a disk fails, or the server does not answer or
+   *     ends; the target is then no data directory
    */
-  public static Backup of(Path data, Path target) throws IOException {
+  public static Backup of(IndexAdminBlockingStub admin, String server, Path target)
+      throws IOException {
+    return of(new RemoteDisk(admin, server), target);
+  }
+
+  /** Copies a directory, as above. */
+  static Backup of(Disk data, Path target) throws IOException {
     final DirectoryCopy copy = DirectoryCopy.of(data, target);
     for (int attempt = 1; ; attempt++) {
       try {
-        CoordinatorFile.copy(data, copy.path()); // first: the journal has its groups
-        final JournalCopy journal =
-            JournalCopy.of(HostDisk.readOnly(data), new HostDisk(copy.path()), copy.origin());
+        CoordinatorFile.copy(data, new HostDisk(copy.path())); // first: the journal has its groups
+        final JournalCopy journal = JournalCopy.of(data, new HostDisk(copy.path()), copy.origin());
         copy.complete(data);
         return new Backup(journal.snapshot(), journal.bytes());
       } catch (NoSuchFileException e) { // the server has taken another snapshot

@@ -2,6 +2,8 @@ package dev.ringfetch.index.service;
 
 import dev.ringfetch.index.call.RequestLimits;
 import dev.ringfetch.index.call.WriteCall;
+import dev.ringfetch.index.data.DataDirectory;
+import dev.ringfetch.index.disk.HostDisk;
 import dev.ringfetch.index.host.ServedIndex;
 import dev.ringfetch.index.journal.SnapshotCycle;
 import dev.ringfetch.index.node.IndexCatalog;
@@ -15,8 +17,12 @@ import dev.ringfetch.index.v1.DropIndexRequest;
 import dev.ringfetch.index.v1.DropIndexResponse;
 import dev.ringfetch.index.v1.Durability;
 import dev.ringfetch.index.v1.IndexAdminGrpc;
+import dev.ringfetch.index.v1.ListFilesRequest;
+import dev.ringfetch.index.v1.ListFilesResponse;
 import dev.ringfetch.index.v1.ListIndexesRequest;
 import dev.ringfetch.index.v1.ListIndexesResponse;
+import dev.ringfetch.index.v1.ReadFileRequest;
+import dev.ringfetch.index.v1.ReadFileResponse;
 import dev.ringfetch.index.v1.RecoverIndexRequest;
 import dev.ringfetch.index.v1.RecoverIndexResponse;
 import dev.ringfetch.index.v1.SnapshotRequest;
@@ -28,6 +34,7 @@ import io.grpc.Status;
 import io.grpc.StatusException;
 import io.grpc.stub.StreamObserver;
 import java.io.IOException;
+import java.util.concurrent.RejectedExecutionException;
 import java.util.function.BiFunction;
 
 /**
@@ -39,6 +46,9 @@ import java.util.function.BiFunction;
  * a thread that waits for them.
  */
 public final class IndexAdminService implements BindableService, IndexAdminGrpc.AsyncService {
+  private static final Status NO_JOURNAL =
+      Status.FAILED_PRECONDITION.withDescription("no index is kept on disk: there is no journal");
+
   private final Indexes indexes;
 
   /** Administers these indexes. */
@@ -177,13 +187,56 @@ public final class IndexAdminService implements BindableService, IndexAdminGrpc.
       indexes.checkStarted();
       final IndexJournal journal = indexes.memory().journal();
       if (journal == null) {
-        throw Status.FAILED_PRECONDITION
-            .withDescription("no index is kept on disk: there is no journal")
-            .asException();
+        throw NO_JOURNAL.asException();
       }
       journal.snapshot(new SnapshotCall(responses));
     } catch (StatusException e) {
       responses.onError(e);
+    }
+  }
+
+  @Override
+  public void listFiles(ListFilesRequest request, StreamObserver<ListFilesResponse> responses) {
+    read(DirectoryFiles::list, responses);
+  }
+
+  @Override
+  public void readFile(ReadFileRequest request, StreamObserver<ReadFileResponse> responses) {
+    read(files -> files.read(request), responses);
+  }
+
+  /** A question to the files of the data directory. */
+  @FunctionalInterface
+  private interface Reading<T> {
+    T of(DirectoryFiles files) throws StatusException;
+  }
+
+  /** Answers on the thread that waits for the disk. */
+  private <T> void read(Reading<T> reading, StreamObserver<T> responses) {
+    final IndexMemory memory = indexes.memory();
+    final DataDirectory data = memory.data();
+    if (data == null) {
+      responses.onError(NO_JOURNAL.asException());
+      return;
+    }
+    final DirectoryFiles files =
+        new DirectoryFiles(HostDisk.readOnly(data.path()), memory.process());
+    try {
+      memory
+          .historian()
+          .execute(
+              () -> {
+                try {
+                  WriteCall.answer(responses, reading.of(files));
+                } catch (StatusException e) {
+                  responses.onError(e);
+                } catch (RuntimeException e) {
+                  responses.onError(Status.INTERNAL.withCause(e).asException());
+                  throw e;
+                }
+              });
+    } catch (RejectedExecutionException e) {
+      responses.onError(Status.UNAVAILABLE.withDescription("the server ends").asException());
     }
   }
 

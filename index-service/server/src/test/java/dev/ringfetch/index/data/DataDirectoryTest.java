@@ -91,7 +91,7 @@ class DataDirectoryTest {
   }
 
   private Identity identityOf(SimulatedDisk disk) throws IOException {
-    return Identity.read(Files.write(parent.resolve("read"), disk.content("identity")));
+    return Identity.read(disk, "identity");
   }
 
   @Test
@@ -178,7 +178,8 @@ class DataDirectoryTest {
     assertTrue(lines.get(6).matches("crc32c [0-9a-f]{8}"), lines::toString);
     assertEquals(7, lines.size());
     assertEquals(
-        new Identity(id, BOOT, Place.of(data), 1, 0), Identity.read(data.resolve("identity")));
+        new Identity(id, BOOT, Place.of(data), 1, 0),
+        Identity.read(HostDisk.readOnly(data), "identity"));
   }
 
   @Test
@@ -342,7 +343,7 @@ class DataDirectoryTest {
 
   /** Rewrites the identity as if the directory had been served at another place. */
   private void servedAt(String boot, Place place) throws IOException {
-    final Identity last = Identity.read(data.resolve("identity"));
+    final Identity last = Identity.read(HostDisk.readOnly(data), "identity");
     new Identity(last.id(), boot, place, last.incarnation(), 0)
         .write(new HostDisk(data), "identity");
   }

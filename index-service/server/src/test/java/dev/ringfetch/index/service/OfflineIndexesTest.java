@@ -8,6 +8,7 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import com.google.protobuf.ByteString;
 import dev.ringfetch.index.data.OfflineDirectory;
+import dev.ringfetch.index.disk.HostDisk;
 import dev.ringfetch.index.host.ServedIndex;
 import dev.ringfetch.index.journal.SnapshotCycle;
 import dev.ringfetch.index.partition.Write;
@@ -274,7 +275,7 @@ class OfflineIndexesTest {
         snapshot(indexes, taken);
         final long number = taken.get();
         final Path copy = parent.resolve("copy" + i);
-        assertTrue(Backup.of(data, copy).snapshot() >= number);
+        assertTrue(Backup.of(HostDisk.readOnly(data), copy).snapshot() >= number);
         try (OfflineIndexes backup = OfflineIndexes.open(copy, BUDGET)) {
           assertEquals(List.of(), backup.faults());
           assertTrue(backup.isClean());
@@ -311,14 +312,15 @@ class OfflineIndexesTest {
       flip(segment, late);
       assertNamesThePlace(segment, late / 8, copy);
       flip(segment, late);
-      final var unused = Backup.of(data, copy);
+      final var unused = Backup.of(HostDisk.readOnly(data), copy);
       assertTrue(Files.exists(copy.resolve("identity")));
     }
   }
 
   private void assertNamesThePlace(Path segment, long damaged, Path copy) throws IOException {
     final IOException refused =
-        assertThrows(IOException.class, () -> Backup.of(data, copy), "seed=" + seed);
+        assertThrows(
+            IOException.class, () -> Backup.of(HostDisk.readOnly(data), copy), "seed=" + seed);
     final Matcher place =
         Pattern.compile("file=(\\S+) offset=(\\d+)").matcher(refused.getMessage());
     assertTrue(place.find(), refused.getMessage());
@@ -355,7 +357,7 @@ class OfflineIndexesTest {
       final CompletableFuture<Long> taken = new CompletableFuture<>();
       snapshot(indexes, taken);
       taken.get();
-      Backup.of(data, parent.resolve("copy"));
+      Backup.of(HostDisk.readOnly(data), parent.resolve("copy"));
     }
     final long after;
     try (Indexes copy = open(parent.resolve("copy"))) {
@@ -385,7 +387,7 @@ class OfflineIndexesTest {
       final CompletableFuture<Long> taken = new CompletableFuture<>();
       snapshot(indexes, taken);
       taken.get();
-      Backup.of(data, copy);
+      Backup.of(HostDisk.readOnly(data), copy);
     }
     for (int i = 0; i < 2; i++) {
       final IOException refused =
@@ -436,7 +438,7 @@ class OfflineIndexesTest {
     final CompletableFuture<Long> taken = new CompletableFuture<>();
     snapshot(indexes, taken);
     taken.get();
-    final var unused = Backup.of(data, to);
+    final var unused = Backup.of(HostDisk.readOnly(data), to);
   }
 
   private static void submit(Indexes indexes, ByteString key, ByteString value)

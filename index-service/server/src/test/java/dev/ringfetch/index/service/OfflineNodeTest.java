@@ -9,6 +9,7 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import com.google.protobuf.ByteString;
 import dev.ringfetch.index.coordinator.LocalCoordinator;
+import dev.ringfetch.index.disk.HostDisk;
 import dev.ringfetch.index.host.ServedIndex;
 import dev.ringfetch.index.journal.SnapshotCycle;
 import dev.ringfetch.index.partition.Write;
@@ -299,7 +300,7 @@ final class OfflineNodeTest {
   void aBackupHasTheSame() throws Exception {
     final Path data = written(true);
     final Path copy = parent.resolve("copy");
-    Backup.of(data, copy);
+    Backup.of(HostDisk.readOnly(data), copy);
     checkContent(copy);
   }
 
@@ -308,7 +309,7 @@ final class OfflineNodeTest {
   void aNodeOfAClusterStartsOnNoCopy() throws Exception {
     final Path data = written(true);
     final Path copy = parent.resolve("copy");
-    Backup.of(data, copy);
+    Backup.of(HostDisk.readOnly(data), copy);
     for (int i = 0; i < 2; i++) {
       final IOException refusal = assertThrows(IOException.class, () -> new Life(copy).close());
       assertTrue(

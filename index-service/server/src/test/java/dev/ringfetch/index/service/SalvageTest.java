@@ -7,6 +7,7 @@ import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import com.google.protobuf.ByteString;
+import dev.ringfetch.index.disk.HostDisk;
 import dev.ringfetch.index.host.ServedIndex;
 import dev.ringfetch.index.journal.SnapshotCycle;
 import dev.ringfetch.index.partition.Write;
@@ -211,7 +212,7 @@ class SalvageTest {
   @Test
   void aBackupIsSalvagedAsItIs() throws IOException {
     final Path copy = parent.resolve("copy");
-    final var unused = Backup.of(data(), copy);
+    final var unused = Backup.of(HostDisk.readOnly(data()), copy);
     assertSame(model, salvage(copy, true));
   }
 
