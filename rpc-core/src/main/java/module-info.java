@@ -1,6 +1,7 @@
 /**
  * gRPC calls over rings in shared or remote memory. Applications use {@code dev.ringfetch.rpc}, and
- * {@code dev.ringfetch.micrometer} where they have Micrometer; the other packages are internal.
+ * {@code dev.ringfetch.micrometer} or {@code dev.ringfetch.opentelemetry} where they have
+ * Micrometer or OpenTelemetry; the other packages are internal.
  */
 // The modules that it exports to come later; gRPC and protobuf are automatic modules.
 @SuppressWarnings({"module", "requires-automatic", "requires-transitive-automatic"})
@@ -8,6 +9,8 @@ module dev.ringfetch.rpc {
   requires transitive com.google.protobuf;
   requires transitive io.grpc;
   requires static com.google.errorprone.annotations; // in annotations of gRPC
+  requires static io.opentelemetry.api;
+  requires static io.opentelemetry.context; // in signatures of its API
   requires static jdk.jfr;
   requires static micrometer.core;
   requires static org.jspecify;
@@ -19,6 +22,7 @@ module dev.ringfetch.rpc {
 
   exports dev.ringfetch.rpc;
   exports dev.ringfetch.micrometer;
+  exports dev.ringfetch.opentelemetry;
   exports dev.ringfetch.fabric to
       dev.ringfetch.rdma,
       dev.ringfetch.index.reader,

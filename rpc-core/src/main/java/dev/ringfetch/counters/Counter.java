@@ -15,8 +15,14 @@ public enum Counter {
   CHANNEL_CALLS_GRPC(Kind.CHANNEL, "calls.grpc", "calls", Type.TOTAL),
   /** Calls handed to gRPC although a ring could carry their like. */
   CHANNEL_CALLS_FALLBACK(Kind.CHANNEL, "calls.fallback", "calls", Type.TOTAL),
-  /** Calls handed to gRPC because of the channel's load-balancing policy or service config. */
-  CHANNEL_CALLS_KEPT(Kind.CHANNEL, "calls.kept", "calls", Type.TOTAL),
+  /** Calls kept on gRPC because the service config has it retry or hedge their method. */
+  CHANNEL_CALLS_KEPT_RETRY(Kind.CHANNEL, "calls.kept.retry", "calls", Type.TOTAL),
+  /** Calls kept on gRPC because of the channel's load-balancing policy or service config. */
+  CHANNEL_CALLS_KEPT_CONFIG(Kind.CHANNEL, "calls.kept.config", "calls", Type.TOTAL),
+  /** Calls kept on gRPC because the ring's server has not named their method. */
+  CHANNEL_CALLS_KEPT_METHOD(Kind.CHANNEL, "calls.kept.method", "calls", Type.TOTAL),
+  /** Calls kept on gRPC because they have an authority of their own on an encrypted connection. */
+  CHANNEL_CALLS_KEPT_AUTHORITY(Kind.CHANNEL, "calls.kept.authority", "calls", Type.TOTAL),
   /** Calls that had begun on a ring that was lost, and began again on gRPC or on the next. */
   CHANNEL_CALLS_REPEATED(Kind.CHANNEL, "calls.repeated", "calls", Type.TOTAL),
   /** Sessions that were opened. */
@@ -133,6 +139,8 @@ public enum Counter {
     }
   }
 
+  private static final String PREFIX = "ringfetch.";
+
   private final Kind kind;
   private final String label;
   private final String unit;
@@ -165,6 +173,16 @@ public enum Counter {
   /** How it moves. */
   public Type type() {
     return type;
+  }
+
+  /** Name of the meter of one subject. */
+  public String meter() {
+    return PREFIX + kind.label() + "." + label;
+  }
+
+  /** Name of the meter of the whole process. */
+  public String processMeter() {
+    return PREFIX + kind.plural() + "." + label;
   }
 
   /** Its place among the counters of its kind. */

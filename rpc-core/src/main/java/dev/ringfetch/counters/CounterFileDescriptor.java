@@ -80,7 +80,7 @@ public final class CounterFileDescriptor {
   public static final long MAGIC = 0x7374_6e75_6f63_6672L;
 
   /** This layout, and the counters of {@link Counter} in their order. */
-  public static final int VERSION = 9;
+  public static final int VERSION = 10;
 
   private CounterFileDescriptor() {}
 

@@ -136,6 +136,15 @@ public final class Counters {
     return sum;
   }
 
+  /** What a counter is at over all directories of this process. */
+  public static long processTotal(Counter counter) {
+    long sum = 0;
+    for (final Counters counters : ofThisProcess()) {
+      sum += counters.total(counter);
+    }
+    return sum;
+  }
+
   /** All counters of this process that were ever published. */
   public static List<Counters> ofThisProcess() {
     synchronized (SHARED) {

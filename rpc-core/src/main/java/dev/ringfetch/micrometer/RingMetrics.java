@@ -30,8 +30,6 @@ import java.util.Set;
  */
 @SuppressWarnings("exports") // an application that binds meters requires Micrometer itself
 public final class RingMetrics implements MeterBinder, AutoCloseable {
-  private static final String PREFIX = "ringfetch.";
-
   private final boolean each;
   private final Runnable listener = this::update;
 
@@ -55,16 +53,6 @@ public final class RingMetrics implements MeterBinder, AutoCloseable {
     this.each = each;
   }
 
-  /** Name of the meter of a counter of one subject. */
-  static String meterName(Counter counter) {
-    return PREFIX + counter.kind().label() + "." + counter.label();
-  }
-
-  /** Name of the meter of a counter over the whole process. */
-  static String totalName(Counter counter) {
-    return PREFIX + counter.kind().plural() + "." + counter.label();
-  }
-
   @Override
   public void bindTo(MeterRegistry registry) {
     synchronized (this) {
@@ -82,28 +70,20 @@ public final class RingMetrics implements MeterBinder, AutoCloseable {
     }
   }
 
-  private static double total(Counter counter) {
-    long sum = 0;
-    for (final Counters counters : Counters.ofThisProcess()) {
-      sum += counters.total(counter);
-    }
-    return sum;
-  }
-
   private Meter registerTotal(Counter counter) {
-    final String name = totalName(counter);
+    final String name = counter.processMeter();
     return counter.type() == Counter.Type.TOTAL
-        ? FunctionCounter.builder(name, counter, RingMetrics::total)
+        ? FunctionCounter.builder(name, counter, Counters::processTotal)
             .baseUnit(counter.unit())
             .register(registry)
-        : Gauge.builder(name, counter, RingMetrics::total)
+        : Gauge.builder(name, counter, Counters::processTotal)
             .baseUnit(counter.unit())
             .strongReference(true)
             .register(registry);
   }
 
   private Meter register(Subject subject, Counter counter) {
-    final String name = meterName(counter);
+    final String name = counter.meter();
     final Tags tags =
         Tags.of("id", Long.toString(subject.serial()), subject.kind().label(), subject.label());
     return counter.type() == Counter.Type.TOTAL

@@ -12,8 +12,10 @@ import io.grpc.ManagedChannel;
 import io.grpc.MethodDescriptor;
 import java.lang.System.Logger;
 import java.lang.System.Logger.Level;
+import java.util.EnumMap;
 import java.util.HashSet;
 import java.util.List;
+import java.util.Map;
 import java.util.Set;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
@@ -33,9 +35,17 @@ final class ChannelLife {
 
   private final LongAdder ringCalls = new LongAdder();
   private final LongAdder grpcCalls = new LongAdder();
-  private final LongAdder fallbackCalls = new LongAdder();
-  private final LongAdder keptCalls = new LongAdder();
   private final LongAdder repeatedCalls = new LongAdder();
+
+  /** The calls over gRPC by reason; each has one. */
+  private final Map<Counter, LongAdder> reasons =
+      new EnumMap<>(
+          Map.of(
+              Counter.CHANNEL_CALLS_FALLBACK, new LongAdder(),
+              Counter.CHANNEL_CALLS_KEPT_RETRY, new LongAdder(),
+              Counter.CHANNEL_CALLS_KEPT_CONFIG, new LongAdder(),
+              Counter.CHANNEL_CALLS_KEPT_METHOD, new LongAdder(),
+              Counter.CHANNEL_CALLS_KEPT_AUTHORITY, new LongAdder()));
 
   private final ManagedChannel grpc;
   private final String target;
@@ -70,8 +80,12 @@ final class ChannelLife {
     return switch (counter) {
       case CHANNEL_CALLS_RING -> ringCalls.sum();
       case CHANNEL_CALLS_GRPC -> grpcCalls.sum();
-      case CHANNEL_CALLS_FALLBACK -> fallbackCalls.sum();
-      case CHANNEL_CALLS_KEPT -> keptCalls.sum();
+      case CHANNEL_CALLS_FALLBACK,
+          CHANNEL_CALLS_KEPT_RETRY,
+          CHANNEL_CALLS_KEPT_CONFIG,
+          CHANNEL_CALLS_KEPT_METHOD,
+          CHANNEL_CALLS_KEPT_AUTHORITY ->
+          reasons.get(counter).sum();
       case CHANNEL_CALLS_REPEATED -> repeatedCalls.sum();
       case CHANNEL_SESSIONS_OPENED -> backends.opened().sum();
       case CHANNEL_SESSIONS_REFUSED -> backends.refused().sum();
@@ -83,22 +97,19 @@ final class ChannelLife {
     ringCalls.increment();
   }
 
-  void countFallback() {
-    fallbackCalls.increment();
-  }
-
-  void countKeptCall() {
-    keptCalls.increment();
-  }
-
   void countRepeatedCall() {
     repeatedCalls.increment();
   }
 
-  /** Creates a call over gRPC, counts it, and watches its stream. */
+  /**
+   * Creates a call over gRPC, counts it, and watches its stream.
+   *
+   * @param reason counter of the calls that are on gRPC for the same reason.
+   */
   <ReqT, RespT> ClientCall<ReqT, RespT> newGrpcCall(
-      MethodDescriptor<ReqT, RespT> method, CallOptions options, Pick pick) {
+      MethodDescriptor<ReqT, RespT> method, CallOptions options, Pick pick, Counter reason) {
     grpcCalls.increment();
+    reasons.get(reason).increment();
     fabrics.counters().changed();
     final Pick own = pick.forGrpc();
     return grpc.newCall(

@@ -111,6 +111,21 @@ public final class RingChannel extends ManagedChannel {
     return allocator;
   }
 
+  /**
+   * Ends the rings of this channel at once, as the death of their servers does, and keeps gRPC's
+   * connections: for tests of applications. Calls under way that a server may have seen end
+   * UNAVAILABLE; the channel opens other rings.
+   */
+  @Experimental
+  public void cutRings() {
+    for (final Backend backend : backends.list()) {
+      final ClientConnection open = backend.open();
+      if (open != null) {
+        open.session().end("cut by the application");
+      }
+    }
+  }
+
   /** Calls that got a stream of a ring so far. */
   public long ringCalls() {
     return life.count(Counter.CHANNEL_CALLS_RING);
@@ -175,22 +190,29 @@ public final class RingChannel extends ManagedChannel {
   }
 
   /** Returns why gRPC has to carry the calls of a method, or null. */
-  String kept(MethodDescriptor<?, ?> method) {
+  GrpcReason kept(MethodDescriptor<?, ?> method) {
     final ServiceConfig.MethodConfig own = config(method);
-    return own != null && own.isRetried()
-        ? "gRPC retries calls of " + method.getFullMethodName()
-        : obstacle();
+    if (own != null && own.isRetried()) {
+      return new GrpcReason(
+          Counter.CHANNEL_CALLS_KEPT_RETRY, "gRPC retries calls of " + method.getFullMethodName());
+    }
+    final String ofAll = obstacle();
+    return ofAll == null ? null : new GrpcReason(Counter.CHANNEL_CALLS_KEPT_CONFIG, ofAll);
   }
 
   /** Returns why a ring cannot carry a call, or null. */
-  static String obstacle(
+  static GrpcReason obstacle(
       MethodDescriptor<?, ?> method, CallOptions options, ClientConnection ring) {
     if (!ring.names(method)) {
-      return "the ring's server does not name " + method.getFullMethodName();
+      return new GrpcReason(
+          Counter.CHANNEL_CALLS_KEPT_METHOD,
+          "the ring's server does not name " + method.getFullMethodName());
     }
     return options.getAuthority() != null
             && ring.attributes().get(Grpc.TRANSPORT_ATTR_SSL_SESSION) != null
-        ? "only gRPC can hold an authority of the call's own against the server's certificate"
+        ? new GrpcReason(
+            Counter.CHANNEL_CALLS_KEPT_AUTHORITY,
+            "only gRPC can hold an authority of the call's own against the server's certificate")
         : null;
   }
 
@@ -247,9 +269,8 @@ public final class RingChannel extends ManagedChannel {
     return life;
   }
 
-  /** Counts a call that the service config keeps on gRPC. */
-  void countKeptCall(String reason) {
-    life.countKeptCall();
+  /** Logs once why the service config keeps calls on gRPC. */
+  void logKept(String reason) {
     backends.log(System.Logger.Level.INFO, reason);
   }
 
@@ -261,8 +282,7 @@ public final class RingChannel extends ManagedChannel {
     if (requireFabric) {
       return new RoutedCall<>(this, method, options, callExecutor, RoutedCall.Entry.NEW);
     }
-    life.countFallback();
-    return life.newGrpcCall(method, options, pick);
+    return life.newGrpcCall(method, options, pick, Counter.CHANNEL_CALLS_FALLBACK);
   }
 
   /** Limits of a call: its options count before the channel's. */

@@ -4,6 +4,7 @@ import dev.ringfetch.call.ClientConnection;
 import dev.ringfetch.call.ClientTracers;
 import dev.ringfetch.call.StreamingClientCall;
 import dev.ringfetch.call.UnaryClientCall;
+import dev.ringfetch.counters.Counter;
 import dev.ringfetch.session.ClientStream;
 import io.grpc.Attributes;
 import io.grpc.CallOptions;
@@ -116,14 +117,14 @@ final class RoutedCall<ReqT, RespT> extends UnaryClientCall<ReqT, RespT> {
     if (config != null) {
       options(config.apply(asked));
     }
-    final String kept = channel.kept(method());
+    final GrpcReason kept = channel.kept(method());
     pick = kept == null ? channel.pick(method(), options(), headers) : channel.unpicked();
     final Backend backend = kept == null ? pick.backend() : null;
     final ClientConnection ring = backend == null ? null : channel.ringOrSeek(backend);
-    String obstacle = kept;
-    if (ring != null && entry != Entry.KEPT_OFF_RING) {
+    GrpcReason obstacle = kept;
+    if (ring != null) {
       obstacle = RingChannel.obstacle(method(), options(), ring);
-      if (obstacle == null && startOn(ring, listener, headers)) {
+      if (obstacle == null && entry != Entry.KEPT_OFF_RING && startOn(ring, listener, headers)) {
         return;
       }
     }
@@ -137,16 +138,15 @@ final class RoutedCall<ReqT, RespT> extends UnaryClientCall<ReqT, RespT> {
         return;
       }
       if (kept != null) {
-        channel.countKeptCall(kept);
-      } else if (obstacle == null) {
-        channel.life().countFallback();
+        channel.logKept(kept.text());
       }
-      delegate = channel.life().newGrpcCall(method(), asked, pick);
+      final Counter reason = obstacle == null ? Counter.CHANNEL_CALLS_FALLBACK : obstacle.counter();
+      delegate = channel.life().newGrpcCall(method(), asked, pick, reason);
       delegate.start(listener, headers);
     } else if (obstacle == null) {
       await(WaitingCall.Subject.RING, null, listener, headers);
     } else {
-      close(listener, headers, Status.UNIMPLEMENTED.withDescription(obstacle));
+      close(listener, headers, Status.UNIMPLEMENTED.withDescription(obstacle.text()));
     }
   }
 

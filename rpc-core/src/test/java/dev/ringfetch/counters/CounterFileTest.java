@@ -286,7 +286,7 @@ class CounterFileTest {
   void whatIsNoneIsRefused() throws Exception {
     assertEquals("nothing in it yet", refusal());
     writeHeader(CounterFileDescriptor.MAGIC, CounterFileDescriptor.VERSION + 1);
-    assertTrue(refusal().startsWith("version 10, not 9"), refusal());
+    assertTrue(refusal().startsWith("version 11, not 10"), refusal());
     writeHeader(~CounterFileDescriptor.MAGIC, CounterFileDescriptor.VERSION);
     assertEquals("not a file of counters, or not yet", refusal());
     Files.write(file, new byte[0]);

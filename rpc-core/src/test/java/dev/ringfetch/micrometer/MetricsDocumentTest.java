@@ -27,8 +27,8 @@ class MetricsDocumentTest {
               "`" + counter.kind().label() + "." + counter.label() + "`",
               counter.unit(),
               counter.type().label(),
-              "`" + RingMetrics.meterName(counter) + "`",
-              "`" + RingMetrics.totalName(counter) + "`"));
+              "`" + counter.meter() + "`",
+              "`" + counter.processMeter() + "`"));
     }
     assertEquals(
         String.join("\n", counted.stream().map(List::toString).toList()),

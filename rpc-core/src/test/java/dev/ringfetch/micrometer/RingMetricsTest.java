@@ -48,7 +48,7 @@ class RingMetricsTest {
   }
 
   private double total(Counter counter) {
-    return registry.get(RingMetrics.totalName(counter)).functionCounter().count();
+    return registry.get(counter.processMeter()).functionCounter().count();
   }
 
   @Test
@@ -63,16 +63,13 @@ class RingMetricsTest {
       Await.until("meters", LIMIT_S, () -> hasAll(metersOf(subject), Kind.SESSION));
       final FunctionCounter calls =
           registry
-              .get(RingMetrics.meterName(Counter.SESSION_CALLS))
+              .get(Counter.SESSION_CALLS.meter())
               .tags(Tags.of("id", Long.toString(subject.serial()), "session", "client x"))
               .functionCounter();
       assertEquals(3, calls.count());
       assertEquals("calls", calls.getId().getBaseUnit());
       final Gauge queued =
-          registry
-              .get(RingMetrics.meterName(Counter.SESSION_BYTES_QUEUED))
-              .tag("session", "client x")
-              .gauge();
+          registry.get(Counter.SESSION_BYTES_QUEUED.meter()).tag("session", "client x").gauge();
       assertEquals(17, queued.value());
       assertEquals(before + 3, total(Counter.SESSION_CALLS));
       tally.add(Counter.SESSION_CALLS, 1);
@@ -101,8 +98,7 @@ class RingMetricsTest {
       for (final Counter counter : Counter.values()) {
         final Meter.Type expected =
             counter.type() == Counter.Type.TOTAL ? Meter.Type.COUNTER : Meter.Type.GAUGE;
-        for (final String name :
-            new String[] {RingMetrics.meterName(counter), RingMetrics.totalName(counter)}) {
+        for (final String name : new String[] {counter.meter(), counter.processMeter()}) {
           assertEquals(expected, registry.get(name).meter().getId().getType(), name);
         }
       }

@@ -202,7 +202,7 @@ final class BackendsTest {
     assertBalanced(channel);
     assertEquals(0, channel.ringCalls());
     assertEquals(Backends.BYPASSED, channel.transport().reason());
-    assertTrue(channel.count(Counter.CHANNEL_CALLS_KEPT) >= 300);
+    assertTrue(channel.count(Counter.CHANNEL_CALLS_KEPT_CONFIG) >= 300);
     assertEquals(
         List.of(
             "there is no ring to "
@@ -475,7 +475,7 @@ final class BackendsTest {
       assertThrows(StatusRuntimeException.class, () -> call(hedged));
     }
     assertEquals(10, hedged.grpcCalls());
-    assertEquals(10, hedged.count(Counter.CHANNEL_CALLS_KEPT));
+    assertEquals(10, hedged.count(Counter.CHANNEL_CALLS_KEPT_RETRY));
     assertEquals(30, attempts(hedged));
   }
 

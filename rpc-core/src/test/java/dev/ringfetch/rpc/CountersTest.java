@@ -158,7 +158,7 @@ final class CountersTest extends RingFixture {
     }
     assertComesTo(CALLS, Counter.CHANNEL_CALLS_GRPC);
     assertComesTo(CALLS, Counter.SERVER_CALLS_GRPC);
-    assertComesTo(CALLS, Counter.CHANNEL_CALLS_KEPT);
+    assertComesTo(CALLS, Counter.CHANNEL_CALLS_KEPT_RETRY);
     assertComesTo(0, Counter.CHANNEL_CALLS_FALLBACK);
     assertComesTo(0, Counter.SERVER_CALLS_RING);
   }

@@ -8,6 +8,7 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import dev.ringfetch.call.ClientConnection;
 import dev.ringfetch.call.Codecs;
+import dev.ringfetch.counters.Counter;
 import dev.ringfetch.session.ClientSession;
 import io.grpc.Attributes;
 import io.grpc.CallOptions;
@@ -148,7 +149,9 @@ final class RingChannelTest {
     final CallOptions own = CallOptions.DEFAULT.withAuthority("other");
     assertNull(RingChannel.obstacle(Bytes.METHOD, own, connection(Attributes.EMPTY)));
     assertNull(RingChannel.obstacle(Bytes.METHOD, CallOptions.DEFAULT, connection(secure)));
-    assertTrue(RingChannel.obstacle(Bytes.METHOD, own, connection(secure)).contains("authority"));
+    assertEquals(
+        Counter.CHANNEL_CALLS_KEPT_AUTHORITY,
+        RingChannel.obstacle(Bytes.METHOD, own, connection(secure)).counter());
   }
 
   private static ClientConnection connection(Attributes attributes) {

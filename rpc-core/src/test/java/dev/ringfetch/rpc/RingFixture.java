@@ -2,6 +2,7 @@ package dev.ringfetch.rpc;
 
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import dev.ringfetch.counters.Counter;
 import dev.ringfetch.v1.OpenRequest;
 import io.grpc.CallOptions;
 import io.grpc.Channel;
@@ -114,7 +115,8 @@ abstract class RingFixture {
         .newGrpcCall(
             Bytes.METHOD,
             CallOptions.DEFAULT,
-            channel.pick(Bytes.METHOD, CallOptions.DEFAULT, new Metadata()));
+            channel.pick(Bytes.METHOD, CallOptions.DEFAULT, new Metadata()),
+            Counter.CHANNEL_CALLS_FALLBACK);
   }
 
   static void assertTerminates(RingChannel channel) throws InterruptedException {

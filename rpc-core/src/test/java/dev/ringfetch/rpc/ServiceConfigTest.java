@@ -83,7 +83,7 @@ final class ServiceConfigTest extends RingFixture {
     final RingChannel channel = connect(settings.apply(builder()));
     assertEquals(3, call(channel, 3).length);
     assertEquals(1, channel.ringCalls());
-    assertEquals(0, channel.count(Counter.CHANNEL_CALLS_KEPT));
+    assertEquals(0, channel.grpcCalls());
   }
 
   @Test
@@ -185,7 +185,7 @@ final class ServiceConfigTest extends RingFixture {
     call(channel, 3);
     call(channel, 3);
     assertEquals(0, channel.ringCalls());
-    assertEquals(2, channel.count(Counter.CHANNEL_CALLS_KEPT));
+    assertEquals(2, channel.count(Counter.CHANNEL_CALLS_KEPT_RETRY));
     assertTrue(
         channel.transport().reason().endsWith("gRPC carries, because it retries: all methods"),
         channel.transport().reason());

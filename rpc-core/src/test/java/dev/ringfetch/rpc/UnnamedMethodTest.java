@@ -9,6 +9,7 @@ import static dev.ringfetch.rpc.TransportContract.assertStatus;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import dev.ringfetch.counters.Counter;
 import dev.ringfetch.ring.ProcessTime;
 import dev.ringfetch.session.ClientSession;
 import dev.ringfetch.session.ClientStream;
@@ -88,6 +89,8 @@ class UnnamedMethodTest extends RingFixture {
         call(channel, NONE).await());
     assertEquals(1, intercepted.get());
     assertEquals(2, channel.grpcCalls());
+    assertEquals(2, channel.count(Counter.CHANNEL_CALLS_KEPT_METHOD));
+    assertEquals(0, channel.count(Counter.CHANNEL_CALLS_FALLBACK));
     assertEquals(0, channel.ringCalls());
   }
 

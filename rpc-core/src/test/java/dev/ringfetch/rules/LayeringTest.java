@@ -54,6 +54,7 @@ final class LayeringTest {
   private static final String COUNTERS = "dev.ringfetch.counters";
   private static final String FLIGHT = "dev.ringfetch.flight";
   private static final String MICROMETER = "dev.ringfetch.micrometer";
+  private static final String OPENTELEMETRY = "dev.ringfetch.opentelemetry";
 
   /** The messages of the handshake. */
   private static final String PROTOCOL = "dev.ringfetch.protocol";
@@ -161,6 +162,18 @@ final class LayeringTest {
 
   @ArchTest static final ArchRule theBinderUsesCounters = usesOnly(MICROMETER, COUNTERS);
 
+  @ArchTest static final ArchRule theOtherBinderUsesCounters = usesOnly(OPENTELEMETRY, COUNTERS);
+
+  @ArchTest
+  static final ArchRule openTelemetryIsKnownToItsBinderOnly =
+      noClasses()
+          .that()
+          .resideOutsideOfPackage(OPENTELEMETRY)
+          .should()
+          .dependOnClassesThat()
+          .resideInAPackage("io.opentelemetry..")
+          .because("an application need not have it");
+
   @ArchTest
   static final ArchRule micrometerIsKnownToTheBinderOnly =
       noClasses()
@@ -189,11 +202,11 @@ final class LayeringTest {
   static final ArchRule applicationsMeetNoInternalType =
       classes()
           .that()
-          .resideInAnyPackage(RPC, MICROMETER)
+          .resideInAnyPackage(RPC, MICROMETER, OPENTELEMETRY)
           .and()
           .arePublic()
           .should(haveNoInternalTypeInTheirSignatures())
-          .because("the module exports these two packages alone");
+          .because("the module exports these packages alone");
 
   @ArchTest
   static final ArchRule packagesAreNamedForWhatTheyHold =
