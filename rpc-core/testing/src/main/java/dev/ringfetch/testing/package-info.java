@@ -1,0 +1,2 @@
+/** Servers and channels for tests of applications, with faults on demand. */
+package dev.ringfetch.testing;
