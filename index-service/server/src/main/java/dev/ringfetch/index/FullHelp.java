@@ -18,6 +18,7 @@ final class FullHelp {
 
   private static final Set<String> RARE =
       Set.of(
+          "--adopt",
           "--direct",
           "--log-level",
           ConfigOptions.PRINT,

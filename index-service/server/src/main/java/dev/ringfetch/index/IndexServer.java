@@ -1,6 +1,5 @@
 package dev.ringfetch.index;
 
-import dev.ringfetch.index.service.ClusterAddress;
 import dev.ringfetch.index.service.ClusterNode;
 import dev.ringfetch.index.service.DirectAccessService;
 import dev.ringfetch.index.service.HostMemory;
@@ -9,7 +8,6 @@ import dev.ringfetch.index.service.IndexMemory;
 import dev.ringfetch.index.service.IndexService;
 import dev.ringfetch.index.service.Indexes;
 import dev.ringfetch.index.service.Rehearsal;
-import dev.ringfetch.index.service.ReplicationPath;
 import dev.ringfetch.index.v1.Durability;
 import dev.ringfetch.index.v1.IndexAdminGrpc;
 import dev.ringfetch.index.v1.IndexGrpc;
@@ -23,7 +21,6 @@ import io.grpc.protobuf.services.HealthStatusManager;
 import io.grpc.protobuf.services.ProtoReflectionServiceV1;
 import java.io.IOException;
 import java.io.PrintWriter;
-import java.net.URI;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.time.temporal.ChronoUnit;
@@ -170,35 +167,7 @@ public final class IndexServer implements Callable<Integer> {
       description = "Polling before a thread sleeps. Default: 50.")
   private Integer spinMicros;
 
-  @Option(
-      names = "--cluster",
-      paramLabel = "URI",
-      description = "Node of zk://HOST:PORT[,HOST:PORT]/NAME.")
-  private URI cluster;
-
-  @Option(
-      names = "--replicas",
-      paramLabel = "N",
-      defaultValue = "" + ClusterNode.REPLICAS_DEFAULT,
-      converter = AtLeast.One.class,
-      description = "Nodes that have an index created here. Default: ${DEFAULT-VALUE}.")
-  private int replicas;
-
-  @Option(
-      names = "--replication",
-      paramLabel = "PATH",
-      defaultValue = "auto",
-      converter = ReplicationPathName.class,
-      description = "auto, one-sided or rpc. Default: ${DEFAULT-VALUE}.")
-  private ReplicationPath replication;
-
-  @Option(
-      names = "--node-timeout",
-      paramLabel = "MILLIS",
-      defaultValue = "500",
-      converter = NodeTimeout.class,
-      description = "A node silent for so long is dead. Default: ${DEFAULT-VALUE}.")
-  private Duration nodeTimeout;
+  @Mixin private final ClusterOptions clustering = new ClusterOptions();
 
   @SuppressWarnings("UnusedVariable") // picocli looks at it
   @Mixin
@@ -273,7 +242,7 @@ public final class IndexServer implements Callable<Integer> {
     final IndexMemory opened;
     final boolean reads;
     try {
-      listening.resolve(cluster != null);
+      listening.resolve(clustering.areSet());
       metrics.start(listening, health, data);
       opened = IndexMemory.shared(context.journalMetrics(metrics.journal()));
     } catch (IOException e) {
@@ -285,7 +254,10 @@ public final class IndexServer implements Callable<Integer> {
     try {
       reads = opened.hasJournal();
       indexes = Indexes.unrecovered(opened);
-      node = cluster == null ? ClusterNode.alone(indexes) : join(indexes);
+      node =
+          clustering.areSet()
+              ? clustering.join(indexes, listening, replicationFabrics(), shmDirectory)
+              : ClusterNode.alone(indexes);
       joined = true;
     } catch (IOException e) {
       return failed(e.getMessage());
@@ -305,24 +277,6 @@ public final class IndexServer implements Callable<Integer> {
       }
     }
     return serve(builder, opened, indexes, node, reads);
-  }
-
-  private ClusterNode join(Indexes indexes) throws IOException {
-    final ClusterNode node;
-    try {
-      node = new ClusterAddress(cluster).node(indexes, replicas, shmDirectory);
-    } catch (IllegalArgumentException e) {
-      throw new ParameterException(spec.commandLine(), "--cluster: " + e.getMessage(), e);
-    }
-    if (listening.tls() != null) {
-      node.credentials(listening.tls().channel());
-    }
-    try {
-      return node.nodeTimeout(nodeTimeout).replication(replication, replicationFabrics());
-    } catch (IOException e) {
-      node.close();
-      throw e;
-    }
   }
 
   /** Those of the fabrics that are to be used over which memory is shown, the best first. */
@@ -366,11 +320,7 @@ public final class IndexServer implements Callable<Integer> {
     if (durability != Durability.MEMORY && data == null) {
       throw misuse("--durability " + durability + " needs --data PATH");
     }
-    if (adoptCopy && cluster != null) {
-      throw misuse(
-          "--adopt-copy is for a server without --cluster: a node starts on an empty --data, and"
-              + " gets all from the others");
-    }
+    clustering.check(data, adoptCopy);
     if (fabrics != null) {
       context.fabrics(memoryFabrics().toArray(String[]::new));
     }
@@ -435,7 +385,7 @@ public final class IndexServer implements Callable<Integer> {
     }
     health.recovered();
     final CountDownLatch stopped = new CountDownLatch(1);
-    if (cluster == null) {
+    if (!clustering.areSet()) {
       health.serve();
     } else {
       node.start(
@@ -468,7 +418,7 @@ public final class IndexServer implements Callable<Integer> {
     out.print(metrics.line());
     out.println(ADDRESSES + listening.text(server.getListenSockets()));
     out.flush();
-    if (cluster != null) {
+    if (clustering.areSet()) {
       rehearse();
     }
     // Not the server's own awaitTermination: the thread that waits there closes the rings, and the
@@ -542,7 +492,7 @@ public final class IndexServer implements Callable<Integer> {
     health.stop();
     node.handOver(); // while it serves
     indexes.endWatches(); // which would last as long as their clients
-    if (cluster != null) { // others lead from now on: its calls end, and are sent to them
+    if (clustering.areSet()) { // others lead from now on: its calls end, and are sent to them
       stop(node);
     }
     server.shutdown();
@@ -555,7 +505,7 @@ public final class IndexServer implements Callable<Integer> {
       Thread.currentThread().interrupt();
       server.shutdownNow();
     }
-    if (cluster == null) {
+    if (!clustering.areSet()) {
       stop(node);
     }
   }

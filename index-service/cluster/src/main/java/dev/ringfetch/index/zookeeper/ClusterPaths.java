@@ -12,6 +12,7 @@ import java.util.List;
  * /ringfetch/CLUSTER/dropped       DroppedGroups; empty: none
  * /ringfetch/CLUSTER/names/NAME    id of the group that is the index of that name
  * /ringfetch/CLUSTER/nodes/2a      ephemeral: Node
+ * /ringfetch/CLUSTER/adopted/2a    nonce of the adoption of that node's directory; 0: given up
  * </pre>
  *
  * <p>Ids are random, and written in hexadecimal.
@@ -29,6 +30,7 @@ final class ClusterPaths {
   private final String dropped;
   private final String names;
   private final String nodes;
+  private final String adopted;
 
   /**
    * @param cluster name of the cluster
@@ -43,11 +45,12 @@ final class ClusterPaths {
     dropped = this.cluster + "/dropped";
     names = this.cluster + "/names";
     nodes = this.cluster + "/nodes";
+    adopted = this.cluster + "/adopted";
   }
 
   /** The paths that every cluster has, parents first. */
   List<String> permanent() {
-    return List.of(ROOT, cluster, groups, dropped, names, nodes);
+    return List.of(ROOT, cluster, groups, dropped, names, nodes, adopted);
   }
 
   /** The root of the cluster's paths. */
@@ -78,6 +81,15 @@ final class ClusterPaths {
 
   String node(long id) {
     return nodes + '/' + Long.toHexString(id);
+  }
+
+  /** The path of the adoptions of directories. */
+  String adopted() {
+    return adopted;
+  }
+
+  String adopted(long node) {
+    return adopted + '/' + Long.toHexString(node);
   }
 
   /** Id of the group whose znode is at the path; 0 if the path is not a group's. */

@@ -1,6 +1,7 @@
 package dev.ringfetch.index.zookeeper;
 
 import dev.ringfetch.index.coordinator.Coordinator;
+import dev.ringfetch.index.coordinator.DirectoryGroups;
 import dev.ringfetch.index.v1.Configuration;
 import dev.ringfetch.index.v1.GroupState;
 import dev.ringfetch.index.v1.Node;
@@ -135,6 +136,29 @@ public final class ZooKeeperCoordinator implements Coordinator {
   @Override
   public void replace(GroupState seen, GroupState first, Answer answer) {
     begin(new Creation(requests, answer, first, seen));
+  }
+
+  @Override
+  public long cluster() {
+    return view.cluster();
+  }
+
+  @Override
+  public void adopt(DirectoryGroups groups, AdoptionAnswer answer) {
+    final AdoptionChange.Obstacle obstacle = new AdoptionChange.Obstacle();
+    begin(
+        AdoptionChange.adopt(
+            requests,
+            groups,
+            (result, state) -> answer.onAnswer(result, obstacle.text()),
+            obstacle));
+  }
+
+  @Override
+  public void giveUp(long node, long nonce, AdoptionAnswer answer) {
+    begin(
+        AdoptionChange.giveUp(
+            requests, node, nonce, (result, state) -> answer.onAnswer(result, null)));
   }
 
   @Override

@@ -7,7 +7,9 @@ import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import dev.ringfetch.index.coordinator.Coordinator.Result;
+import dev.ringfetch.index.coordinator.DirectoryGroups;
 import dev.ringfetch.index.coordinator.Party;
+import dev.ringfetch.index.coordinator.Party.AdoptionAnswered;
 import dev.ringfetch.index.coordinator.Party.Answered;
 import dev.ringfetch.index.v1.GroupState;
 import dev.ringfetch.index.v1.Node;
@@ -189,6 +191,30 @@ final class ZooKeeperFaultTest {
       other.poll();
       LockSupport.parkNanos(TimeUnit.MILLISECONDS.toNanos(1));
     }
+  }
+
+  /** The answers are those to a read, to the write that raises zxids, and to the change. */
+  @ParameterizedTest
+  @ValueSource(ints = {0, 1, 2})
+  void lostAnswersOfAnAdoptionAreFoundByTheNonce(int answers) throws Exception {
+    final Party party = cuttable(established("there"));
+    final DirectoryGroups directory = party.directory(5, 1, "adopted");
+    proxy.holdAnswersAfter(answers);
+    final AdoptionAnswered adopt = party.adopt(directory);
+    if (answers == 2) {
+      pollUntilThereAre(2, party);
+    } else {
+      for (int i = 0; i < 100; i++) { // so that the request is under way
+        party.poll();
+        LockSupport.parkNanos(TimeUnit.MILLISECONDS.toNanos(1));
+      }
+    }
+    cutAndResume();
+    assertNull(party.await(Result.DONE, adopt));
+    final GroupState group = directory.groups().get(0);
+    assertEquals(group, other.awaitGroup(group.getGroup(), 0));
+    assertNull(other.await(Result.CONFLICT, other.giveUp(directory)));
+    assertEquals(2, other.groups().size());
   }
 
   @Test

@@ -45,6 +45,17 @@ public interface Coordinator extends AutoCloseable {
     void onAnswer(Result result, GroupState state);
   }
 
+  /** A receiver of the end of an adoption, or of its end without effect. */
+  @FunctionalInterface
+  interface AdoptionAnswer {
+    /**
+     * Called at the end of the request.
+     *
+     * @param obstacle if the result is CONFLICT, the reason for the user; else null
+     */
+    void onAnswer(Result result, String obstacle);
+  }
+
   /** The node's side of its admission to the cluster. Called within {@link #poll}, or before. */
   @FunctionalInterface
   interface Admission {
@@ -220,6 +231,27 @@ public interface Coordinator extends AutoCloseable {
    * @param first as in {@link #create}
    */
   void replace(GroupState seen, GroupState first, Answer answer);
+
+  /** Id of the cluster; 0 until the coordinator was reached. */
+  long cluster();
+
+  /**
+   * Adopts the groups of a directory that was alone, in one change that is made once: creates them,
+   * and notes the nonce of the adoption. Later epochs are greater than those of the directory.
+   *
+   * @param answer DONE if that is so, perhaps since earlier; CONFLICT if there is an index of one
+   *     of the names, the epochs would not grow, or the directory was adopted with another nonce
+   */
+  void adopt(DirectoryGroups groups, AdoptionAnswer answer);
+
+  /**
+   * Gives an adoption up: requests for it that arrive later have no effect.
+   *
+   * @param node of the directory
+   * @param nonce of the adoption
+   * @param answer CONFLICT if it was carried out
+   */
+  void giveUp(long node, long nonce, AdoptionAnswer answer);
 
   /**
    * Catches up with the coordinator: each change of a group before this call is delivered before

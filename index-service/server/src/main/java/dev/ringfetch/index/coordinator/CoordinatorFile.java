@@ -14,7 +14,10 @@ import java.nio.ByteBuffer;
 import java.nio.file.NoSuchFileException;
 import java.nio.file.Path;
 import java.util.Arrays;
+import java.util.Collection;
+import java.util.HashSet;
 import java.util.Locale;
+import java.util.Set;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 import java.util.zip.CRC32C;
@@ -39,6 +42,10 @@ public final class CoordinatorFile {
   private static final String VERSION = "1";
   private static final int HEADER_LENGTH = header(0, 0).length;
 
+  private static final String REMEDY =
+      "put the newest one back; or start once with --adopt-copy (adoptCopy(true) in a program),"
+          + " which keeps the journal's indexes, with new incarnations";
+
   private final Disk disk;
 
   CoordinatorFile(Disk disk) {
@@ -58,13 +65,44 @@ public final class CoordinatorFile {
     }
   }
 
-  /**
-   * Whether a data directory has the file: its node is the only one.
-   *
-   * @throws IOException if it is damaged, or the disk fails, with the reason as its message
-   */
+  /** Whether a data directory has the file: its node is the only one. */
   public static boolean isIn(Path data) throws IOException {
-    return new CoordinatorFile(HostDisk.readOnly(data)).read() != null;
+    return HostDisk.readOnly(data).list().contains(NAME);
+  }
+
+  /**
+   * As {@link #check(CoordinatorState, boolean, Collection)}, of a data directory whose node is the
+   * only one, and which is in use by no server.
+   */
+  public static void check(Path data, Collection<GroupState> ofJournal) throws IOException {
+    final CoordinatorFile file = new CoordinatorFile(HostDisk.readOnly(data));
+    file.check(file.read(), true, ofJournal);
+  }
+
+  /**
+   * Checks that the file is as new as the journal of its directory: it has the groups that the
+   * journal has.
+   *
+   * @param found state of the file; null if there is none
+   * @param wasThere whether the directory had the file
+   * @throws IOException if not, with the reason and the remedy as its message
+   */
+  void check(@Nullable CoordinatorState found, boolean wasThere, Collection<GroupState> ofJournal)
+      throws IOException {
+    if (found == null && wasThere) {
+      throw refused("the coordinator's file is missing; " + REMEDY, "");
+    }
+    final CoordinatorState state =
+        found == null ? CoordinatorState.getDefaultInstance() : found; // a new directory's
+    final Set<Long> known = new HashSet<>(Coordinator.ids(state.getDropped()));
+    state.getGroupsList().forEach(group -> known.add(group.getGroup()));
+    for (final GroupState group : ofJournal) {
+      if (!known.contains(group.getGroup())) {
+        throw refused(
+            "the coordinator's file is older than the journal, which has one index more; " + REMEDY,
+            String.format("index=%s group=%016x", group.getIndex(), group.getGroup()));
+      }
+    }
   }
 
   /**
@@ -127,6 +165,12 @@ public final class CoordinatorFile {
     return false;
   }
 
+  /** Removes the file, durably. */
+  void remove() throws IOException {
+    disk.delete(NAME);
+    disk.syncDirectory();
+  }
+
   /** Replaces the state; after a loss of power the file has either the old or the new one. */
   void write(CoordinatorState state) throws IOException {
     final byte[] content = state.toByteArray();
@@ -153,6 +197,7 @@ public final class CoordinatorFile {
   }
 
   private IOException refused(String reason, String values) {
-    return new IOException(reason + ": " + values + " file=" + disk.describe(NAME));
+    return new IOException(
+        reason + ": " + (values.isEmpty() ? "" : values + " ") + "file=" + disk.describe(NAME));
   }
 }

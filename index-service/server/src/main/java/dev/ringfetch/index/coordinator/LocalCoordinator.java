@@ -36,14 +36,14 @@ public final class LocalCoordinator implements Coordinator {
 
   /** The common state of the coordinators of one cluster. Thread-safe. */
   public static final class Truth {
-    private final LongSupplier random;
     private final long cluster;
     private final @Nullable CoordinatorFile file; // null: in memory alone
+    private final boolean hadFile; // though it may be gone
     private final Map<Long, Node> nodes = new TreeMap<>();
     private final Set<LocalCoordinator> connected = new HashSet<>();
-    private CoordinatorState stored;
+    private final LocalGroups groups; // with the changes that are not stored yet
+    private @Nullable CoordinatorState stored; // null: the file is missing
     private boolean isFailing;
-    private CoordinatorState state; // with the changes that are not stored yet
 
     /** Creates a cluster without nodes and groups, in memory. */
     public Truth() {
@@ -52,53 +52,51 @@ public final class LocalCoordinator implements Coordinator {
 
     /** Same, with a source of the ids of the cluster and its groups. */
     Truth(LongSupplier random) {
-      this.random = random;
       file = null;
-      stored = created();
-      state = stored;
+      hadFile = false;
+      stored = created(Coordinator.drawId(random));
+      groups = new LocalGroups(random, stored);
       cluster = stored.getCluster();
     }
 
-    private Truth(LongSupplier random, CoordinatorFile file, @Nullable CoordinatorState found)
+    private Truth(CoordinatorFile file, long node, boolean hadFile, LongSupplier random)
         throws IOException {
-      this.random = random;
       this.file = file;
-      stored = found == null ? created() : found;
-      state = stored;
-      cluster = stored.getCluster();
-      if (found == null) {
-        file.write(state);
-      }
+      this.hadFile = hadFile;
+      stored = file.read();
+      groups = new LocalGroups(random, stored == null ? created(node) : stored);
+      cluster = groups.state().getCluster();
     }
 
     /**
-     * Continues the cluster that a data directory has, or creates it there.
+     * Continues the cluster that the data directory of its only node has. A new one has the number
+     * of the node, so that a directory that has lost the file differs from one of a larger cluster.
      *
      * @param data the directory, of which this process is the owner
+     * @param node of the directory
      * @param cluster of which the directory is a node; 0 for none yet
-     * @throws IOException if the file is damaged or missing, or the disk fails, with the reason as
-     *     its message
+     * @throws IOException if the file is damaged, or the directory is of a larger cluster, or the
+     *     disk fails, with the reason as its message
      */
-    public static Truth open(Path data, long cluster) throws IOException {
-      return open(new HostDisk(data), cluster, new SecureRandom()::nextLong);
+    public static Truth open(Path data, long node, long cluster) throws IOException {
+      return open(new HostDisk(data), node, cluster, new SecureRandom()::nextLong);
     }
 
-    /** Same, on any disk, with a source of the ids of the cluster and its groups. */
-    static Truth open(Disk disk, long cluster, LongSupplier random) throws IOException {
-      final CoordinatorFile file = new CoordinatorFile(disk);
-      final CoordinatorState found = file.read();
-      if (cluster != 0 && found == null) {
+    /** Same, on any disk, with a source of the ids of groups. */
+    static Truth open(Disk disk, long node, long cluster, LongSupplier random) throws IOException {
+      final Truth truth = new Truth(new CoordinatorFile(disk), node, cluster == node, random);
+      if (cluster != 0 && cluster != node && truth.stored == null) {
         throw new IOException(
             String.format(
-                "the data directory is a node of cluster=%016x, whose coordinator is elsewhere, or"
-                    + " was deleted: file=%s",
-                cluster, disk.describe(CoordinatorFile.NAME)));
+                "the data directory is a node of cluster=%016x: start it with the --cluster of that:"
+                    + " data=%s",
+                cluster, disk));
       }
-      return new Truth(random, file, found);
+      return truth;
     }
 
-    private CoordinatorState created() {
-      return CoordinatorState.newBuilder().setCluster(Coordinator.drawId(random)).build();
+    private static CoordinatorState created(long cluster) {
+      return CoordinatorState.newBuilder().setCluster(cluster).build();
     }
 
     /**
@@ -109,27 +107,33 @@ public final class LocalCoordinator implements Coordinator {
      *     not have those
      * @param isCopied whether the directory is a copy: the original may have gone on, so its groups
      *     go on as after an accepted loss
-     * @throws IOException if a copy cannot be stored, with the reason as its message
+     * @throws IOException if the file is not that of these groups, or cannot be stored, with the
+     *     reason as its message
      */
     public synchronized void continueFrom(long node, Map<GroupState, Long> found, boolean isCopied)
         throws IOException {
-      final long newest = found.values().stream().reduce(state.getEpoch(), Math::max);
-      state = state.toBuilder().setEpoch(newest).build();
       if (!isCopied) {
-        return;
+        file.check(stored, hadFile, found.keySet());
+        checkStays();
       }
-      final Map<Long, GroupState> kept = Copies.kept(state.getGroupsList(), found.keySet());
-      found.keySet().stream()
-          .filter(group -> !kept.containsKey(group.getGroup()))
-          .forEach(this::drop);
-      List.copyOf(state.getGroupsList()).stream()
-          .filter(group -> !kept.containsKey(group.getGroup()))
-          .forEach(this::drop);
-      for (final GroupState group : kept.values()) {
-        put(Copies.adopted(group, node, random).toBuilder().setVersion(group.getVersion() + 1));
+      groups.continueFrom(found);
+      if (isCopied) {
+        groups.continueCopy(node, found.keySet());
       }
-      file.write(state);
-      stored = state;
+      if (isCopied || stored == null) {
+        file.write(groups.state());
+        stored = groups.state();
+      }
+    }
+
+    private void checkStays() throws IOException {
+      if (stored != null && stored.hasMove()) {
+        throw new IOException(
+            String.format(
+                "the data directory moves to cluster=%016x, which may have its indexes: start it"
+                    + " with the --cluster of that, and --adopt",
+                stored.getMove().getCluster()));
+      }
     }
 
     /** Connects a node. */
@@ -141,60 +145,9 @@ public final class LocalCoordinator implements Coordinator {
       return coordinator;
     }
 
-    /** The place of a group in the state; -1 if it is not there. */
-    private int find(long group) {
-      for (int i = 0; i < state.getGroupsCount(); i++) {
-        if (state.getGroups(i).getGroup() == group) {
-          return i;
-        }
-      }
-      return -1;
-    }
-
-    private @Nullable GroupState group(long group) {
-      final int place = find(group);
-      return place < 0 ? null : state.getGroups(place);
-    }
-
-    private @Nullable GroupState ofIndex(String index) {
-      for (final GroupState group : state.getGroupsList()) {
-        if (group.getIndex().equals(index)) {
-          return group;
-        }
-      }
-      return null;
-    }
-
-    private GroupState create(GroupState first) {
-      final long id = Coordinator.drawGroup(random, state.getDropped(), drawn -> find(drawn) >= 0);
-      return put(first.toBuilder().setGroup(id).setVersion(0));
-    }
-
-    private void drop(GroupState group) {
-      final CoordinatorState.Builder next =
-          state.toBuilder().setDropped(Coordinator.dropped(state.getDropped(), group));
-      final int place = find(group.getGroup());
-      state = (place < 0 ? next : next.removeGroups(place)).build();
-    }
-
-    /** Changes a state, with an epoch for its won or recovered configuration. */
-    private GroupState put(GroupState.Builder group) {
-      final CoordinatorState.Builder next = state.toBuilder();
-      if (group.hasWon() && group.getWon().getEpoch() == 0) {
-        group.getWonBuilder().setEpoch(state.getEpoch() + 1);
-        next.setEpoch(state.getEpoch() + 1);
-      } else if (group.hasEstablished() && group.getEstablished().getEpoch() == 0) {
-        group.getEstablishedBuilder().setEpoch(state.getEpoch() + 1);
-        next.setEpoch(state.getEpoch() + 1);
-      }
-      final GroupState changed = group.build();
-      final int place = find(changed.getGroup());
-      state = (place < 0 ? next.addGroups(changed) : next.setGroups(place, changed)).build();
-      return changed;
-    }
-
     /** Stores the changes; if the disk fails, undoes those that are needed. */
     private void store() {
+      final CoordinatorState state = groups.state();
       if (state.equals(stored)) {
         return;
       }
@@ -205,7 +158,7 @@ public final class LocalCoordinator implements Coordinator {
         stored = state;
         isFailing = false;
       } catch (IOException e) {
-        if (!CoordinatorFile.needs(stored, state)) { // as on a full disk
+        if (stored != null && !CoordinatorFile.needs(stored, state)) { // as on a full disk
           LOGGER.log(Level.DEBUG, "the epochs of this process are not stored", e);
           stored = state;
           return;
@@ -214,7 +167,7 @@ public final class LocalCoordinator implements Coordinator {
           LOGGER.log(Level.ERROR, "the cluster cannot change: " + e.getMessage(), e);
         }
         isFailing = true;
-        state = stored;
+        groups.goBack(stored == null ? created(cluster) : stored);
         connected.forEach(LocalCoordinator::undo);
       }
     }
@@ -311,14 +264,14 @@ public final class LocalCoordinator implements Coordinator {
       throw new IllegalArgumentException("first=" + first);
     }
     synchronized (truth) {
-      final GroupState there = truth.ofIndex(first.getIndex());
+      final GroupState there = truth.groups.ofIndex(first.getIndex());
       if (!reachable) {
         end(answer, Result.UNKNOWN, null);
       } else if (there != null) {
         final boolean same = first.getWon().getNonce() == there.getWon().getNonce();
         end(answer, same ? Result.DONE : Result.CONFLICT, there);
       } else {
-        end(answer, Result.DONE, truth.create(first));
+        end(answer, Result.DONE, truth.groups.create(first));
         truth.tellAll();
       }
     }
@@ -358,19 +311,46 @@ public final class LocalCoordinator implements Coordinator {
       throw new IllegalArgumentException("first=" + first);
     }
     synchronized (truth) {
-      final GroupState now = truth.group(seen.getGroup());
+      final GroupState now = truth.groups.find(seen.getGroup());
       if (!reachable) {
         end(answer, Result.UNKNOWN, null);
       } else if (now == null || now.getVersion() != seen.getVersion()) {
-        final GroupState there = truth.ofIndex(seen.getIndex());
+        final GroupState there = truth.groups.ofIndex(seen.getIndex());
         final boolean isOurs = there != null && isIn(there, first.getWon());
         end(answer, isOurs ? Result.DONE : Result.CONFLICT, there);
       } else {
-        truth.drop(now);
-        end(answer, Result.DONE, truth.create(first));
+        truth.groups.drop(now);
+        end(answer, Result.DONE, truth.groups.create(first));
         truth.tellAll();
       }
     }
+  }
+
+  @Override
+  public long cluster() {
+    return truth.cluster;
+  }
+
+  @Override
+  public void adopt(DirectoryGroups groups, AdoptionAnswer answer) {
+    synchronized (truth) {
+      final String obstacle = reachable ? truth.groups.adopt(groups) : null;
+      end(obstacle == null, obstacle, answer);
+    }
+  }
+
+  @Override
+  public void giveUp(long node, long nonce, AdoptionAnswer answer) {
+    synchronized (truth) {
+      end(!reachable || truth.groups.giveUp(node, nonce), null, answer);
+    }
+  }
+
+  private void end(boolean isDone, @Nullable String obstacle, AdoptionAnswer told) {
+    final Answer answer =
+        (result, state) -> told.onAnswer(result, result == Result.CONFLICT ? obstacle : null);
+    end(answer, !reachable ? Result.UNKNOWN : isDone ? Result.DONE : Result.CONFLICT, null);
+    truth.tellAll();
   }
 
   private static void check(Configuration proposed) {
@@ -382,7 +362,7 @@ public final class LocalCoordinator implements Coordinator {
 
   private void change(GroupState seen, Configuration ours, Answer answer, Change change) {
     synchronized (truth) {
-      final GroupState now = truth.group(seen.getGroup());
+      final GroupState now = truth.groups.find(seen.getGroup());
       if (!reachable) {
         end(answer, Result.UNKNOWN, null);
       } else if (now == null || now.getVersion() != seen.getVersion()) {
@@ -390,10 +370,10 @@ public final class LocalCoordinator implements Coordinator {
       } else {
         final GroupState.Builder changed = change.of(now.toBuilder());
         if (changed == null) {
-          truth.drop(now);
+          truth.groups.drop(now);
           end(answer, Result.DONE, null);
         } else {
-          end(answer, Result.DONE, truth.put(changed.setVersion(now.getVersion() + 1)));
+          end(answer, Result.DONE, truth.groups.put(changed.setVersion(now.getVersion() + 1)));
         }
         truth.tellAll();
       }

@@ -351,10 +351,7 @@ public final class DataDirectory implements AutoCloseable {
   public void join(long cluster) throws IOException {
     final long before = identity.cluster();
     if (before == 0) {
-      checkOwned();
-      final Identity joined = identity.inCluster(cluster);
-      write(joined, path);
-      identity = joined;
+      adopt(cluster);
     } else if (before != cluster) {
       throw new IOException(
           String.format(
@@ -363,6 +360,17 @@ public final class DataDirectory implements AutoCloseable {
                   + " be restored, or on an empty directory: data=%s",
               before, cluster, path));
     }
+  }
+
+  /**
+   * As {@link #join}, though the directory may belong to another cluster, of which it is the only
+   * node.
+   */
+  public void adopt(long cluster) throws IOException {
+    checkOwned();
+    final Identity joined = identity.inCluster(cluster);
+    write(joined, path);
+    identity = joined;
   }
 
   /** The gate, which the owner moves to its {@link #incarnation()} before it serves. */

@@ -112,7 +112,8 @@ public final class OfflineDirectory implements AutoCloseable {
     }
   }
 
-  private boolean isCopy() {
+  /** Whether it is a copy on which no server has started; needs the identity. */
+  public boolean isCopy() {
     return identity.boot().equals(Identity.NO_BOOT);
   }
 
@@ -139,6 +140,11 @@ public final class OfflineDirectory implements AutoCloseable {
   /** The first 64 bits of the id; 0 without an identity. */
   public long origin() {
     return identity == null ? 0 : identity.origin();
+  }
+
+  /** Id of the cluster of which the directory is a node; 0 for none yet, or without an identity. */
+  public long cluster() {
+    return identity == null ? 0 : identity.cluster();
   }
 
   /** Incarnation of the last owner; 0 without an identity. */

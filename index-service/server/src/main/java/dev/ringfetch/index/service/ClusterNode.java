@@ -81,7 +81,7 @@ public final class ClusterNode implements AutoCloseable {
 
   private final Indexes indexes;
   private final Coordinator coordinator;
-  private final LocalCoordinator.@Nullable Truth truth; // null: there may be other nodes
+  private final NodeStart nodeStart;
   private final Node self; // without an address
   private final GrpcPeers peers;
   private final ReplayLanes lanes = new ReplayLanes(); // for the recovery
@@ -124,13 +124,19 @@ public final class ClusterNode implements AutoCloseable {
    */
   public ClusterNode(
       Indexes indexes, Coordinator coordinator, int replicas, String bootId, Path shmDirectory) {
-    this(indexes, coordinator, null, replicas, bootId, shmDirectory);
+    this(
+        indexes,
+        coordinator,
+        new NodeStart.OfCluster(indexes.memory()),
+        replicas,
+        bootId,
+        shmDirectory);
   }
 
-  private ClusterNode(
+  ClusterNode(
       Indexes indexes,
       Coordinator coordinator,
-      LocalCoordinator.@Nullable Truth truth,
+      NodeStart nodeStart,
       int replicas,
       String bootId,
       @Nullable Path shmDirectory) {
@@ -138,7 +144,7 @@ public final class ClusterNode implements AutoCloseable {
       throw new IllegalArgumentException("replicas=" + replicas);
     }
     this.indexes = indexes;
-    this.truth = truth;
+    this.nodeStart = nodeStart;
     this.coordinator = coordinator;
     this.shmDirectory = shmDirectory;
     final IndexMemory memory = indexes.memory();
@@ -154,8 +160,8 @@ public final class ClusterNode implements AutoCloseable {
     self = node.build();
     stops = data == null ? null : new StopFiles(new HostDisk(data.path()));
     final NodeRecovery read = new NodeRecovery(this::store, ClusterNode::onError);
-    recovery = isAlone() ? read.alone() : read;
-    memory.ofNode(recovery, this::onRead);
+    recovery = nodeStart.wasAlone() ? read.alone() : read;
+    memory.ofNode(recovery, isCopied -> nodeStart.onRead(recovery.states(), isCopied));
     peers = new GrpcPeers(self, new ReplicaArrivals(this::replicas), shmDirectory);
     context
         .self(self)
@@ -255,27 +261,18 @@ public final class ClusterNode implements AutoCloseable {
    */
   public static ClusterNode alone(Indexes indexes) throws IOException {
     final DataDirectory data = indexes.memory().data();
+    final long node = data == null ? 0 : id(data.origin());
     final LocalCoordinator.Truth truth =
         data == null
             ? new LocalCoordinator.Truth()
-            : LocalCoordinator.Truth.open(data.path(), data.cluster());
-    return new ClusterNode(indexes, truth.connect(), truth, 1, DataDirectory.bootId(), null);
-  }
-
-  /** The journal was read. */
-  private void onRead(boolean isCopied) throws IOException {
-    if (isAlone()) {
-      indexes.memory().checkRecovered(); // nobody else has what was given up
-      truth.continueFrom(self.getId(), recovery.states(), isCopied);
-    } else if (isCopied) {
-      throw new IOException(
-          "a copy of a node's directory; start on an empty one: data=" + indexes.memory().data());
-    }
+            : LocalCoordinator.Truth.open(data.path(), node, data.cluster());
+    final NodeStart start = new NodeStart.Alone(indexes.memory(), truth, node);
+    return new ClusterNode(indexes, truth.connect(), start, 1, DataDirectory.bootId(), null);
   }
 
   /** Whether there is never another node. */
   boolean isAlone() {
-    return truth != null;
+    return nodeStart.isAlone();
   }
 
   /**

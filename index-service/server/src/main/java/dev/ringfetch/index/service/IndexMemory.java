@@ -554,7 +554,7 @@ public final class IndexMemory implements AutoCloseable {
   }
 
   /** Ends a recovery whose result nobody needs any more. */
-  private void checkRecovery() {
+  void checkRecovery() {
     if (recoveryGivenUp) {
       throw new CancellationException("the server ends before it has read its journal");
     }

@@ -53,10 +53,15 @@ public final class OfflineIndexes implements AutoCloseable {
     this.directory = directory;
     this.memory = memory;
     final HostDisk disk = HostDisk.readOnly(directory.path());
-    records = new OfflineRecords(memory, !CoordinatorFile.isIn(directory.path()));
+    final long node = ClusterNode.id(directory.origin());
+    final boolean isAlone = directory.cluster() == node || CoordinatorFile.isIn(directory.path());
+    records = new OfflineRecords(memory, !isAlone);
     inspection =
         Journal.isIn(disk) ? JournalInspection.of(disk, directory.origin(), records) : null;
-    stops = new OfflineStops(disk, ClusterNode.id(directory.origin()), memory);
+    if (isAlone && !directory.isCopy()) { // the parts of a copy are of several times
+      CoordinatorFile.check(directory.path(), records.found());
+    }
+    stops = new OfflineStops(disk, node, isAlone, memory);
   }
 
   /**

@@ -7,6 +7,7 @@ import dev.ringfetch.index.log.GroupStoreException;
 import dev.ringfetch.index.log.NodeRecovery;
 import dev.ringfetch.index.replay.MemoryTooSmallException;
 import dev.ringfetch.index.replay.RecoveredIndex;
+import dev.ringfetch.index.v1.GroupState;
 import java.io.IOException;
 import java.util.ArrayList;
 import java.util.Collection;
@@ -27,6 +28,7 @@ final class OfflineRecords implements RecordSink {
   private final List<String> faults = new ArrayList<>();
   private final List<String> notes = new ArrayList<>();
   private final List<RecoveredIndex> ofGroups = new ArrayList<>();
+  private Collection<GroupState> found = List.of();
   private boolean isFull;
 
   /**
@@ -49,6 +51,11 @@ final class OfflineRecords implements RecordSink {
   private void giveUp(Throwable failure) {
     faults.add(failure.getMessage());
     isFull |= MemoryTooSmallException.isIn(failure);
+  }
+
+  /** The groups of which there is something, as they began. */
+  Collection<GroupState> found() {
+    return found;
   }
 
   /** The indexes, in the order in which they were created. */
@@ -84,6 +91,7 @@ final class OfflineRecords implements RecordSink {
   @Override
   public void onEnd() throws IOException {
     node.onEnd();
+    found = node.states().keySet();
     if (mayBeBehind && !groups.isEmpty()) {
       notes.add("of a node of a cluster: other nodes may have newer entries");
     }

@@ -14,7 +14,7 @@ import java.util.Map;
 
 /**
  * The indexes in the records of orderly stops of a node that does not run, with all that they have:
- * whether the cluster has gone on without them, only that knows.
+ * whether a cluster has gone on without them, only that knows.
  *
  * <p>Used by one thread at a time.
  */
@@ -23,15 +23,18 @@ final class OfflineStops {
   private final List<String> notes = new ArrayList<>();
   private final List<String> faults = new ArrayList<>();
   private final Map<Long, OfflineGroup> groups = new HashMap<>();
+  private final String meaning;
   private boolean isFull;
 
   /**
    * Reads all that there are.
    *
    * @param node whose directory it is
+   * @param isAlone whether there is never another node
    * @throws IOException if the disk does not say which there are, or the memory is too small
    */
-  OfflineStops(Disk disk, long node, IndexMemory memory) throws IOException {
+  OfflineStops(Disk disk, long node, boolean isAlone, IndexMemory memory) throws IOException {
+    meaning = isAlone ? "" : ", void if the cluster has gone on without it";
     new StopFiles(disk)
         .readAll(
             node,
@@ -57,7 +60,9 @@ final class OfflineStops {
     final RecoveredIndex index = groups.get(recovery.group()).index();
     indexes.add(index);
     notes.add(
-        "record of an orderly end, void if the cluster has gone on without it: index="
+        "record of an orderly end"
+            + meaning
+            + ": index="
             + index.entry().name()
             + " file="
             + StopFiles.name(recovery.group())

@@ -299,6 +299,67 @@ public abstract class CoordinatorContract {
   }
 
   @Test
+  void theGroupsOfADirectoryAreAdoptedOnce() throws Exception {
+    final GroupState there = established("there");
+    final DirectoryGroups directory = a.directory(5, 1_000, "one", "two/with: signs%_-.é");
+    assertNull(a.await(Result.DONE, a.adopt(directory)));
+    for (final GroupState group : directory.groups()) {
+      assertEquals(group, a.awaitGroup(group.getGroup(), 0));
+      assertEquals(group, b.awaitGroup(group.getGroup(), 0));
+    }
+    b.awaitGroup(there.getGroup(), there.getVersion());
+    assertNull(a.await(Result.DONE, a.adopt(directory)), "the same again");
+    assertNull(b.await(Result.DONE, b.adopt(directory)), "the same again");
+    assertEquals(3, b.groups().size());
+    assertEquals(a.coordinator().cluster(), b.coordinator().cluster());
+
+    final GroupState one = b.groups().get(directory.groups().get(0).getGroup());
+    final GroupState won = b.await(Result.DONE, b.win(one, 5));
+    assertTrue(won.getWon().getEpoch() > 1_000, "" + won);
+    assertEquals(won, a.await(Result.CONFLICT, a.create("one", 1)));
+    assertNull(b.await(Result.DONE, b.drop(won)));
+    b.await(Result.DONE, b.create("one", 1));
+  }
+
+  @Test
+  void aDirectoryIsAdoptedAsAWholeOrNotAtAll() throws Exception {
+    final GroupState there = established("two");
+    final DirectoryGroups directory = b.directory(5, 10, "one", "two", "three");
+    final String obstacle = b.await(Result.CONFLICT, b.adopt(directory));
+    assertTrue(obstacle.endsWith(": drop one of the two: index=two"), obstacle);
+    assertEquals(Set.of(there.getGroup()), party().groups().keySet());
+    b.await(Result.DONE, b.create("one", 1));
+    assertNull(b.await(Result.DONE, b.giveUp(directory)));
+    assertNull(a.await(Result.DONE, a.adopt(a.directory(5, 10, "three"))), "another move");
+    a.await("all", () -> a.groups().size() == 3);
+  }
+
+  @Test
+  void anotherDirectoryOfOneNumberIsNotAdopted() throws Exception {
+    assertNull(a.await(Result.DONE, a.adopt(a.directory(0xabc, 10, "one"))));
+    final DirectoryGroups copy = b.directory(0xabc, 10, "two");
+    final String obstacle = b.await(Result.CONFLICT, b.adopt(copy));
+    assertTrue(obstacle.contains("or a copy of it, before: node=0000000000000abc"), obstacle);
+    assertNull(b.await(Result.DONE, b.giveUp(copy)));
+    assertTrue(b.await(Result.CONFLICT, b.adopt(copy)).contains("before: node="));
+    assertEquals(1, party().groups().size());
+  }
+
+  @Test
+  void anAdoptionIsCarriedOutOrGivenUp() throws Exception {
+    final DirectoryGroups first = a.directory(5, 10, "one");
+    assertNull(a.await(Result.DONE, a.giveUp(first)));
+    assertNull(a.await(Result.DONE, a.giveUp(first)), "the same again");
+    assertEquals(Map.of(), party().groups());
+    final DirectoryGroups second = a.directory(5, 10, "one");
+    assertNull(a.await(Result.DONE, a.adopt(second)));
+    assertNull(a.await(Result.CONFLICT, a.giveUp(second)), "it was carried out");
+    assertNull(b.await(Result.DONE, b.giveUp(first)));
+    assertNull(b.await(Result.DONE, b.adopt(second)));
+    assertEquals(1, party().groups().size());
+  }
+
+  @Test
   void whatWasNotDroppedIsNotTold() throws Exception {
     final GroupState seen = established("kept");
     b.awaitGroup(seen.getGroup(), seen.getVersion());

@@ -11,7 +11,11 @@ import dev.ringfetch.index.coordinator.Party.Answered;
 import dev.ringfetch.index.disk.CrashingDisk;
 import dev.ringfetch.index.disk.Disk;
 import dev.ringfetch.index.disk.SimulatedDisk;
+import dev.ringfetch.index.journal.IndexDefinition;
+import dev.ringfetch.index.v1.Configuration;
+import dev.ringfetch.index.v1.Durability;
 import dev.ringfetch.index.v1.GroupState;
+import dev.ringfetch.index.v1.IndexKind;
 import dev.ringfetch.index.v1.Node;
 import java.io.IOException;
 import java.util.ArrayList;
@@ -26,6 +30,7 @@ import org.junit.jupiter.api.Test;
 /** The coordinator in a file. */
 final class FileCoordinatorTest extends CoordinatorContract {
   private static final String FILE = "coordinator";
+  private static final long NODE = 1;
 
   private final SimulatedDisk disk = new SimulatedDisk();
   private final Random random = new Random(1);
@@ -34,7 +39,7 @@ final class FileCoordinatorTest extends CoordinatorContract {
   @Override
   protected Coordinator connect(LongSupplier ids) throws IOException {
     if (truth == null) {
-      truth = LocalCoordinator.Truth.open(disk, 0, ids);
+      truth = LocalCoordinator.Truth.open(disk, NODE, 0, ids);
     }
     return truth.connect();
   }
@@ -47,12 +52,14 @@ final class FileCoordinatorTest extends CoordinatorContract {
     private final List<Long> dropped = new ArrayList<>();
 
     Life(Disk disk, long known) throws IOException {
-      final LocalCoordinator coordinator =
-          LocalCoordinator.Truth.open(disk, known, new Random(7)::nextLong).connect();
+      final LocalCoordinator.Truth truth =
+          LocalCoordinator.Truth.open(disk, NODE, known, new Random(7)::nextLong);
+      truth.continueFrom(NODE, Map.of(), false);
+      final LocalCoordinator coordinator = truth.connect();
       final List<Long> clusters = new ArrayList<>();
       party = new Party(coordinator, new Random(7));
       coordinator.announce(
-          node(1, 1),
+          node(NODE, 1),
           new Coordinator.Admission() {
             @Override
             public boolean onCluster(long id) {
@@ -190,7 +197,10 @@ final class FileCoordinatorTest extends CoordinatorContract {
 
   private static IOException refusal(SimulatedDisk disk, long cluster) {
     return assertThrows(
-        IOException.class, () -> LocalCoordinator.Truth.open(disk, cluster, () -> 2));
+        IOException.class,
+        () ->
+            LocalCoordinator.Truth.open(disk, NODE, cluster, () -> 2)
+                .continueFrom(NODE, Map.of(), false));
   }
 
   @Test
@@ -217,10 +227,82 @@ final class FileCoordinatorTest extends CoordinatorContract {
   }
 
   @Test
-  void aFileThatIsMissingIsNotMadeAnew() {
+  void aNodeOfALargerClusterIsRefused() {
     final SimulatedDisk empty = new SimulatedDisk();
     final String message = refusal(empty, 0x1234).getMessage();
-    assertTrue(message.contains("cluster=0000000000001234"), message);
+    assertTrue(message.contains("node of cluster=0000000000001234"), message);
     assertEquals(List.of(), empty.names());
+  }
+
+  @Test
+  void aFileThatIsMissingIsNotMadeAnewButForACopy() throws Exception {
+    final SimulatedDisk empty = new SimulatedDisk();
+    final String message = refusal(empty, NODE).getMessage();
+    assertTrue(message.contains("missing; put the newest one back"), message);
+    assertTrue(
+        message.endsWith(
+            "--adopt-copy (adoptCopy(true) in a program), which keeps the"
+                + " journal's indexes, with new incarnations: file=simulated/coordinator"),
+        message);
+    assertEquals(List.of(), empty.names());
+    LocalCoordinator.Truth.open(empty, NODE, NODE, () -> 2).continueFrom(NODE, Map.of(), true);
+    assertEquals(NODE, new Life(empty, NODE).cluster);
+  }
+
+  /** Else a start that is refused for another reason would leave it behind. */
+  @Test
+  void theFileIsNotWrittenBeforeTheJournalIsRead() throws Exception {
+    final SimulatedDisk empty = new SimulatedDisk();
+    final LocalCoordinator.Truth opened = LocalCoordinator.Truth.open(empty, NODE, 0, () -> 2);
+    assertEquals(List.of(), empty.names());
+    opened.continueFrom(NODE, Map.of(), false);
+    assertEquals(List.of(FILE), empty.names());
+  }
+
+  private static GroupState onDisk(String index, Durability durability, long nonce) {
+    return GroupState.newBuilder()
+        .setIndex(index)
+        .setDefinition(new IndexDefinition(IndexKind.HASH, durability, 1, 1, 1).encoded())
+        .setWon(Configuration.newBuilder().setLeader(NODE).setNonce(nonce))
+        .build();
+  }
+
+  @Test
+  void aFileOfAnotherTimeThanTheJournalIsRefused() throws Exception {
+    final LocalCoordinator.Truth first =
+        LocalCoordinator.Truth.open(disk, NODE, 0, random::nextLong);
+    first.continueFrom(NODE, Map.of(), false);
+    final byte[] old = disk.content(FILE).clone();
+    final LocalCoordinator coordinator = first.connect();
+    final Party party = new Party(coordinator, random);
+    final List<GroupState> states = new ArrayList<>();
+    final Random ids = new Random(3);
+    for (final Durability level : List.of(Durability.DISK, Durability.MEMORY)) {
+      coordinator.create(
+          onDisk("of " + level, level, ids.nextLong() | 1), (result, state) -> states.add(state));
+      party.poll();
+    }
+    coordinator.establish(states.get(0), (result, state) -> states.set(0, state));
+    party.poll();
+    final Map<GroupState, Long> journal = Map.of(states.get(0), 7L);
+    reopen(NODE).continueFrom(NODE, journal, false); // of level memory nothing is there
+
+    coordinator.drop(states.get(0), (result, state) -> {});
+    party.poll(); // the journal's record of that may be lost
+    reopen(NODE).continueFrom(NODE, journal, false);
+
+    disk.content(FILE, old);
+    final String older =
+        assertThrows(IOException.class, () -> reopen(NODE).continueFrom(NODE, journal, false))
+            .getMessage();
+    assertTrue(older.contains("older than the journal"), older);
+    assertTrue(older.contains("--adopt-copy"), older);
+    assertTrue(older.contains("index=of DISK group="), older);
+    reopen(NODE).continueFrom(NODE, journal, true);
+    reopen(NODE).continueFrom(NODE, journal, false);
+  }
+
+  private LocalCoordinator.Truth reopen(long cluster) throws IOException {
+    return LocalCoordinator.Truth.open(disk, NODE, cluster, random::nextLong);
   }
 }

@@ -12,6 +12,7 @@ import dev.ringfetch.index.v1.GroupState;
 import dev.ringfetch.index.v1.Member;
 import dev.ringfetch.index.v1.Node;
 import java.time.Duration;
+import java.util.ArrayList;
 import java.util.Collection;
 import java.util.HashMap;
 import java.util.List;
@@ -64,6 +65,22 @@ public final class Party implements Coordinator.Listener {
     /** The state with it. */
     public GroupState state() {
       return state;
+    }
+  }
+
+  /** The answer to an adoption, once there is one. */
+  public static final class AdoptionAnswered implements Coordinator.AdoptionAnswer {
+    private Result result;
+    private String obstacle;
+
+    private AdoptionAnswered() {}
+
+    @Override
+    public void onAnswer(Result result, String obstacle) {
+      assertEquals(null, this.result, "answered twice");
+      assertTrue(obstacle == null || result == Result.CONFLICT, obstacle);
+      this.result = result;
+      this.obstacle = obstacle;
     }
   }
 
@@ -179,6 +196,43 @@ public final class Party implements Coordinator.Listener {
     await("an answer", answered::isThere);
     assertEquals(expected, answered.result, () -> "state=" + answered.state);
     return answered.state;
+  }
+
+  /** Asks to adopt a directory. */
+  public AdoptionAnswered adopt(DirectoryGroups groups) {
+    final AdoptionAnswered answered = new AdoptionAnswered();
+    coordinator.adopt(groups, answered);
+    return answered;
+  }
+
+  /** Asks to give an adoption up. */
+  public AdoptionAnswered giveUp(DirectoryGroups groups) {
+    final AdoptionAnswered answered = new AdoptionAnswered();
+    coordinator.giveUp(groups.node(), groups.nonce(), answered);
+    return answered;
+  }
+
+  /** Waits for an answer; returns the obstacle. */
+  public String await(Result expected, AdoptionAnswered answered) throws InterruptedException {
+    await("an answer", () -> answered.result != null);
+    assertEquals(expected, answered.result, () -> "obstacle=" + answered.obstacle);
+    return answered.obstacle;
+  }
+
+  /** Groups of a directory, led by its node alone. */
+  public DirectoryGroups directory(long node, long epoch, String... indexes) {
+    final List<GroupState> groups = new ArrayList<>();
+    for (final String index : indexes) {
+      groups.add(
+          GroupState.newBuilder()
+              .setGroup(random.nextLong() >>> 1)
+              .setIndex(index)
+              .setDefinition(ByteString.copyFromUtf8("definition of " + index))
+              .setReplicas(3)
+              .setEstablished(configuration(node).toBuilder().setEpoch(epoch - groups.size()))
+              .build());
+    }
+    return new DirectoryGroups(node, random.nextLong() | 1, groups, epoch);
   }
 
   /** Asks for a group with this node as its only member. */

@@ -11,9 +11,9 @@ public final class TruthOnDisk {
   /**
    * Continues the cluster that the disk has, or creates it there.
    *
-   * @param random draws the ids of the cluster and its groups
+   * @param random draws the ids of groups
    */
   public static LocalCoordinator.Truth open(Disk disk, LongSupplier random) throws IOException {
-    return LocalCoordinator.Truth.open(disk, 0, random);
+    return LocalCoordinator.Truth.open(disk, 1, 0, random);
   }
 }

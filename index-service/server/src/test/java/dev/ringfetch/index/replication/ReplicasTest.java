@@ -7,6 +7,7 @@ import static org.junit.jupiter.api.Assertions.assertNull;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import dev.ringfetch.index.coordinator.Coordinator;
+import dev.ringfetch.index.coordinator.CoordinatorWithoutAdoptions;
 import dev.ringfetch.index.coordinator.LocalCoordinator;
 import dev.ringfetch.index.journal.IndexDefinition;
 import dev.ringfetch.index.journal.JournalRecord;
@@ -217,7 +218,7 @@ final class ReplicasTest {
   }
 
   /** A coordinator that says what a test wants. */
-  private static final class ToldCoordinator implements Coordinator {
+  private static final class ToldCoordinator implements CoordinatorWithoutAdoptions {
     private List<GroupState> groups = List.of();
     private List<Long> dropped = List.of();
     private List<Node> nodes = List.of(LEADER);

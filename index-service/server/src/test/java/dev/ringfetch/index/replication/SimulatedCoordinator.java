@@ -1,6 +1,7 @@
 package dev.ringfetch.index.replication;
 
 import dev.ringfetch.index.coordinator.Coordinator;
+import dev.ringfetch.index.coordinator.CoordinatorWithoutAdoptions;
 import dev.ringfetch.index.coordinator.Recoveries;
 import dev.ringfetch.index.store.StoreMemory;
 import dev.ringfetch.index.v1.Configuration;
@@ -214,7 +215,7 @@ final class SimulatedCoordinator {
   }
 
   /** What one process sees. */
-  final class Session implements Coordinator {
+  final class Session implements CoordinatorWithoutAdoptions {
     private final ArrayDeque<Event> events = new ArrayDeque<>();
     private final Map<Long, Integer> versions = new HashMap<>();
     private final List<Runnable> unanswered = new ArrayList<>();

@@ -10,6 +10,7 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 import com.google.protobuf.ByteString;
 import dev.ringfetch.index.FirstAnswer;
 import dev.ringfetch.index.coordinator.Coordinator;
+import dev.ringfetch.index.coordinator.CoordinatorWithoutAdoptions;
 import dev.ringfetch.index.coordinator.LocalCoordinator;
 import dev.ringfetch.index.journal.IndexDefinition;
 import dev.ringfetch.index.v1.Configuration;
@@ -58,7 +59,7 @@ final class ClusterNodeTest {
   }
 
   /** A coordinator that counts requests, and the steps of the node's thread. */
-  private static final class Counted implements Coordinator {
+  private static final class Counted implements CoordinatorWithoutAdoptions {
     private final Coordinator of;
     private final AtomicInteger creations = new AtomicInteger();
     private final AtomicInteger syncs = new AtomicInteger();

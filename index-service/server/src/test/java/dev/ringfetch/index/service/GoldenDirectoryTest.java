@@ -56,6 +56,7 @@ class GoldenDirectoryTest {
   void anEarlierFormatIsRefusedByItsNumber(int format) throws Exception {
     unpack("format-" + format + "-journal");
     refused(format, () -> open().close());
+    assertFalse(Files.exists(data.resolve("coordinator")), "of a start that was refused");
     refused(format, () -> OfflineIndexes.open(data, 64L << 20).close());
   }
 

@@ -434,6 +434,50 @@ class OfflineIndexesTest {
     }
   }
 
+  /** A start with the file would serve without an index, and one that made it anew without any. */
+  @Test
+  void aCoordinatorsFileThatIsOlderOrMissingIsRefusedAsByAStart() throws Exception {
+    final Path file = data.resolve("coordinator");
+    final byte[] old = Files.readAllBytes(file);
+    try (Indexes indexes = open(data)) {
+      IndexRequests.create(indexes, "later", IndexKind.HASH, Durability.DISK);
+    }
+    Files.write(file, old);
+    refused("is older than the journal", "index=later group=");
+    Files.delete(file);
+    refused("the coordinator's file is missing");
+    assertFalse(Files.exists(file));
+    try (Indexes indexes =
+        new Indexes(
+            IndexMemory.ofProcess(
+                new IndexMemory.Context().budget(BUDGET).dataDirectory(data).adoptCopy(true)))) {
+      assertEquals(0, indexes.find("later").count());
+      assertEquals(model.get("of HASH").size(), indexes.find("of HASH").count());
+    }
+    assertEquals(List.of(), findings());
+  }
+
+  private void refused(String... reasons) {
+    final IOException refusal = assertThrows(IOException.class, () -> open(data).close());
+    for (final String reason : reasons) {
+      assertTrue(refusal.getMessage().contains(reason), refusal::getMessage);
+    }
+    assertTrue(refusal.getMessage().contains("--adopt-copy"), refusal::getMessage);
+    final IOException found =
+        assertThrows(IOException.class, () -> OfflineIndexes.open(data, BUDGET));
+    assertEquals(refusal.getMessage(), found.getMessage());
+  }
+
+  /** There is no cluster that could have gone on. */
+  @Test
+  void theRecordOfAnOrderlyEndOfAServerAloneIsNotVoid() throws Exception {
+    try (OfflineIndexes indexes = OfflineIndexes.open(data, BUDGET)) {
+      for (final String note : indexes.notes()) {
+        assertFalse(note.contains("cluster"), note);
+      }
+    }
+  }
+
   private void backup(Indexes indexes, Path to) throws Exception {
     final CompletableFuture<Long> taken = new CompletableFuture<>();
     snapshot(indexes, taken);
