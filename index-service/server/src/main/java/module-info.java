@@ -8,6 +8,7 @@ module dev.ringfetch.index {
   requires transitive dev.ringfetch.index.protocol;
   requires dev.ringfetch.index.reader;
   requires transitive dev.ringfetch.rpc;
+  requires com.google.protobuf.util; // the program alone
   requires info.picocli;
   requires static com.google.errorprone.annotations;
   requires static io.grpc.netty; // the program alone

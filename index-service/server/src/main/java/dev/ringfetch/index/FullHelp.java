@@ -20,6 +20,7 @@ final class FullHelp {
       Set.of(
           "--adopt",
           "--direct",
+          "--partitions",
           "--log-level",
           ConfigOptions.PRINT,
           "--snapshot-after",

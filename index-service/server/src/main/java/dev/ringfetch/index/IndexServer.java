@@ -415,7 +415,7 @@ public final class IndexServer implements Callable<Integer> {
     out.println("rings over: " + server.fabrics());
     out.println("index memory: up to " + indexes.budget());
     out.println(DurabilityLevel.line(data, durability));
-    out.print(metrics.line());
+    out.print(metrics.lines());
     out.println(ADDRESSES + listening.text(server.getListenSockets()));
     out.flush();
     if (clustering.areSet()) {

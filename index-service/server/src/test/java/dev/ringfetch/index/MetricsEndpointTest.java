@@ -78,8 +78,9 @@ final class MetricsEndpointTest {
   @BeforeEach
   void start() throws IOException {
     endpoint = new MetricsEndpoint(health, null);
-    endpoint.start(List.of(new InetSocketAddress(InetAddress.getLoopbackAddress(), 0)));
-    address = URI.create(endpoint.url());
+    address =
+        URI.create(
+            endpoint.listen(List.of(new InetSocketAddress(InetAddress.getLoopbackAddress(), 0))));
   }
 
   @AfterEach
@@ -245,7 +246,7 @@ final class MetricsEndpointTest {
   void aFloodOfConnectionsEnds() throws Exception {
     final List<Socket> hostile = new ArrayList<>();
     try {
-      for (int i = 0; i < 4 * MetricsEndpoint.MAX_THREADS; i++) {
+      for (int i = 0; i < 4 * HttpPort.MAX_THREADS; i++) {
         hostile.add(connect("GET /metrics"));
       }
       for (final Socket each : hostile) {

@@ -25,6 +25,7 @@ import dev.ringfetch.index.v1.ReadFileRequest;
 import dev.ringfetch.index.v1.ReadFileResponse;
 import dev.ringfetch.index.v1.RecoverIndexRequest;
 import dev.ringfetch.index.v1.RecoverIndexResponse;
+import dev.ringfetch.index.v1.ServerView;
 import dev.ringfetch.index.v1.SnapshotRequest;
 import dev.ringfetch.index.v1.SnapshotResponse;
 import dev.ringfetch.rpc.MalformedRequests;
@@ -244,6 +245,22 @@ public final class IndexAdminService implements BindableService, IndexAdminGrpc.
   public void describeServer(
       DescribeServerRequest request, StreamObserver<DescribeServerResponse> responses) {
     WriteCall.answer(responses, indexes.memory().describe());
+  }
+
+  /** All that this service describes, in one message, for the program of the server. */
+  public ServerView view() {
+    final ServerView.Builder view = ServerView.newBuilder().setServer(indexes.memory().describe());
+    if (indexes.catalog().isOfCluster()) {
+      view.setCluster(indexes.catalog().describe());
+    }
+    try {
+      indexes.checkStarted();
+    } catch (StatusException e) { // then it has no indexes yet
+      return view.build();
+    }
+    return view.addAllIndexes(
+            list().addAllIndexes(indexes.catalog().ledElsewhere()).getIndexesList())
+        .build();
   }
 
   @Override

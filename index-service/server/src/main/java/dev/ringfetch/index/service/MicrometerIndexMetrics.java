@@ -5,6 +5,7 @@ import dev.ringfetch.index.replication.ReplicaState;
 import dev.ringfetch.index.v1.DescribeClusterResponse;
 import dev.ringfetch.index.v1.GroupDescription;
 import dev.ringfetch.index.v1.MemberDescription;
+import dev.ringfetch.index.v1.SlowCall;
 import io.grpc.MethodDescriptor;
 import io.grpc.Status;
 import io.micrometer.core.instrument.Gauge;
@@ -53,6 +54,7 @@ public final class MicrometerIndexMetrics {
   private final MeterRegistry registry;
   private final Map<String, AtomicReferenceArray<Timer>> calls = // by method, and value of the code
       new ConcurrentHashMap<>();
+  private final SlowCalls slow = new SlowCalls(System::currentTimeMillis);
   private final MultiGauge entries;
 
   // Of a node of a cluster.
@@ -108,6 +110,11 @@ public final class MicrometerIndexMetrics {
     entries.register(
         all.stream().map(each -> row("index", each.name(), each.count())).toList(), true);
     refresh(indexes.catalog().describe());
+  }
+
+  /** The slowest unary calls of the last ten minutes, the slowest first. */
+  public List<SlowCall> slowCalls() {
+    return slow.list();
   }
 
   private void refresh(DescribeClusterResponse now) {
@@ -172,6 +179,7 @@ public final class MicrometerIndexMetrics {
       ofMethod.set(code.value(), timer);
     }
     timer.record(durationNs, TimeUnit.NANOSECONDS);
+    slow.onEnd(method, code, durationNs);
   }
 
   private MultiGauge rows(String name, @Nullable String unit, String description) {
