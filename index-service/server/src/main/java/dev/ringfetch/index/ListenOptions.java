@@ -1,6 +1,7 @@
 package dev.ringfetch.index;
 
 import dev.ringfetch.index.direct.NodeAddress;
+import dev.ringfetch.index.service.IndexServices;
 import dev.ringfetch.index.tls.TlsFiles;
 import io.grpc.InsecureServerCredentials;
 import io.grpc.ServerCredentials;
@@ -77,6 +78,7 @@ final class ListenOptions {
 
   private final Set<InetAddress> addresses = new LinkedHashSet<>();
   private @Nullable TlsFiles tls; // null: plaintext
+  private boolean servesNode; // of a cluster
 
   /** The port to listen on; 0 for any. */
   int port() {
@@ -136,6 +138,7 @@ final class ListenOptions {
    * @throws IOException if the TLS files cannot be used
    */
   void resolve(boolean isNode) throws IOException {
+    servesNode = isNode;
     if (port < 0 || port > MAX_PORT) {
       throw misuse("--port is out of range: " + port + " is not in 0.." + MAX_PORT);
     }
@@ -171,7 +174,7 @@ final class ListenOptions {
             .keepAliveTime(KEEP_ALIVE_SECONDS, TimeUnit.SECONDS)
             .keepAliveTimeout(KEEP_ALIVE_TIMEOUT_SECONDS, TimeUnit.SECONDS);
     sockets.stream().skip(1).forEach(builder::addListenAddress);
-    return builder;
+    return servesNode ? builder.callExecutor(IndexServices.nodeCallExecutor()) : builder;
   }
 
   /** Refuses a node of which one of listening and announcing is for other hosts, and one is not. */

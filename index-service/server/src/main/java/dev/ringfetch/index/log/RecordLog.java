@@ -14,6 +14,11 @@ import dev.ringfetch.index.journal.RecordDescriptor;
 public final class RecordLog {
   private static final int CHUNK_LENGTH = 64 << 10;
 
+  /** A node may have thousands of groups, most with few records: chunks grow with what comes. */
+  private static final int FIRST_CHUNK_LENGTH = 1 << 10;
+
+  private static final int CHUNK_GROWTH = 4;
+
   /** About a tenth of a second of a fast network. */
   public static final int WAITING_DEFAULT = 16 << 20;
 
@@ -52,7 +57,7 @@ public final class RecordLog {
 
   /** Gives up all records: the next one follows this position. */
   public void reset(long position) {
-    first = new Chunk(chunkLength, position);
+    first = new Chunk(Math.min(FIRST_CHUNK_LENGTH, chunkLength), position);
     last = first;
     bytes = 0;
   }
@@ -135,13 +140,14 @@ public final class RecordLog {
 
   private Chunk room(int length) {
     if (length > last.bytes.length - last.used) {
-      chain(Math.max(length, chunkLength));
+      chain(length);
     }
     return last;
   }
 
-  private void chain(int length) {
-    last.next = new Chunk(length, last.last);
+  private void chain(int least) {
+    final int length = Math.min(CHUNK_GROWTH * last.bytes.length, chunkLength);
+    last.next = new Chunk(Math.max(least, length), last.last);
     last = last.next;
   }
 
@@ -165,7 +171,7 @@ public final class RecordLog {
     chunk.used = cursor.offset;
     chunk.last = end;
     last = chunk;
-    chain(chunkLength); // a message under way may refer to the bytes behind
+    chain(0); // a message under way may refer to the bytes behind
   }
 
   /** Releases records up to a position. */

@@ -10,6 +10,7 @@ import dev.ringfetch.rpc.RingChannelBuilder;
 import io.grpc.BindableService;
 import io.grpc.ChannelCredentials;
 import io.grpc.ManagedChannel;
+import io.grpc.ServerCallExecutorSupplier;
 import io.grpc.Status;
 import io.grpc.stub.StreamObserver;
 import java.lang.System.Logger;
@@ -138,6 +139,11 @@ public final class GrpcPeers implements Peers, AutoCloseable {
   /** The service through which leaders reach this node. */
   public BindableService service() {
     return service;
+  }
+
+  /** The executor of leaders' streams, for the gRPC server that has the service. */
+  public static ServerCallExecutorSupplier callExecutor() {
+    return StreamThreads::executor;
   }
 
   @Override

@@ -12,6 +12,8 @@ import io.grpc.ServerServiceDefinition;
 import io.grpc.Status;
 import io.grpc.StatusRuntimeException;
 import io.grpc.stub.StreamObserver;
+import java.lang.System.Logger;
+import java.lang.System.Logger.Level;
 import java.util.Map;
 import java.util.concurrent.ConcurrentHashMap;
 import javax.net.ssl.SSLSession;
@@ -28,6 +30,8 @@ import org.jspecify.annotations.Nullable;
  * keep other processes from it.
  */
 final class ReplicationService implements BindableService, ReplicationGrpc.AsyncService {
+  private static final Logger LOGGER = System.getLogger(ReplicationService.class.getName());
+
   /**
    * Limit of the messages to a node, which it reports to its leaders. A message has up to 64 KiB of
    * records, or a single longer record with a key of 1 KiB and a value of 1 MiB at most.
@@ -59,7 +63,8 @@ final class ReplicationService implements BindableService, ReplicationGrpc.Async
   public ServerServiceDefinition bindService() {
     return ServerInterceptors.intercept(
         MalformedRequests.refusedBy(ReplicationGrpc.bindService(this)),
-        new NodeCertificate.Interceptor());
+        new NodeCertificate.Interceptor(),
+        new StreamThreads()); // the outermost
   }
 
   @Override
@@ -104,6 +109,15 @@ final class ReplicationService implements BindableService, ReplicationGrpc.Async
 
     @Override
     public void onNext(LeaderMessage message) {
+      try {
+        take(message);
+      } catch (RuntimeException | Error e) {
+        LOGGER.log(Level.ERROR, "a leader's message has failed", e);
+        end(Status.INTERNAL.withDescription("the message has failed").withCause(e));
+      }
+    }
+
+    private void take(LeaderMessage message) {
       if (leader != 0) {
         final Runnable then;
         // Together with the check: no message of this stream may come after one of the next stream.

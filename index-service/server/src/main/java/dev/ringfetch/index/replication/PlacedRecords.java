@@ -13,7 +13,6 @@ import dev.ringfetch.index.v1.LogOffer;
 import java.io.IOException;
 import java.lang.System.Logger;
 import java.lang.System.Logger.Level;
-import java.util.Arrays;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
 
@@ -46,6 +45,7 @@ final class PlacedRecords {
   private long position; // of the last record that was taken
   private long commit;
   private byte[] bytes = {};
+  private int batch; // most bytes that are taken at once
   private long damaged;
 
   PlacedRecords(ReplicaContext context) {
@@ -95,7 +95,7 @@ final class PlacedRecords {
     taken = 0;
     position = UNKNOWN;
     commit = 0;
-    bytes = new byte[Math.min(BATCH_LENGTH, RecordDescriptor.aligned(ring / 4))];
+    batch = Math.min(BATCH_LENGTH, RecordDescriptor.aligned(ring / 4));
     region.putLong(LogMemoryDescriptor.MAGIC_OFFSET, LogMemoryDescriptor.MAGIC);
     region.putLongRelease(LogMemoryDescriptor.EPOCH_OFFSET, epoch);
     gate.move(epoch);
@@ -189,14 +189,14 @@ final class PlacedRecords {
     if (position == UNKNOWN) {
       position = begin;
     }
-    final int length = copy(from, (int) Math.min(there, bytes.length));
+    final int length = copy(from, (int) Math.min(there, batch));
     from.verify();
     final int used = add(log, length);
     if (used < 0 || (used == 0 && (length == there || length > RecordDescriptor.LENGTH_LIMIT))) {
       return refuse();
     }
     if (used == 0) {
-      bytes = Arrays.copyOf(bytes, 2 * bytes.length); // for a longer record
+      batch *= 2; // for a longer record
       return true;
     }
     taken += used;
@@ -206,6 +206,9 @@ final class PlacedRecords {
 
   /** Copies what is next out of the ring, into this replica's own memory. */
   private int copy(MemoryRegion from, int length) {
+    if (bytes.length < length) {
+      bytes = new byte[Math.max(length, Math.min(batch, 2 * bytes.length))];
+    }
     final int at = (int) (taken % ring);
     final int first = Math.min(length, ring - at);
     from.getBytes(LogMemoryDescriptor.RING_OFFSET + at, bytes, 0, first);

@@ -52,7 +52,7 @@ public final class Replicas implements AutoCloseable {
   private final NodeRest rest;
   private final NodeHeartbeats heartbeats;
   private final ReplicaReports reports;
-  private final PeerConnections connections;
+  private final ReplicaRequests requests;
   private final Map<Long, Replica> replicas = new ConcurrentHashMap<>();
   private final Map<Long, GroupState> groups = new ConcurrentHashMap<>();
   private final EarlierGroups earlier;
@@ -215,7 +215,12 @@ public final class Replicas implements AutoCloseable {
     Objects.requireNonNull(context.stores, "stores");
     heartbeats = new NodeHeartbeats(context.peers, context.limits, context.clock);
     reports = new ReplicaReports(replicas, context.limits);
-    connections = new PeerConnections(context.peers);
+    requests =
+        new ReplicaRequests(
+            replicas.values(),
+            context.coordinator,
+            stopRecords,
+            new PeerConnections(context.peers));
   }
 
   /**
@@ -406,28 +411,14 @@ public final class Replicas implements AutoCloseable {
    */
   public int work() {
     rest.work();
-    int done = context.coordinator.poll(listener);
+    final int polled = context.coordinator.poll(listener);
     if (reached && !coordinated) {
       coordinated(true); // all groups that there are have been delivered
     }
     final long nowNs = context.clock.getAsLong();
     final boolean isOneSilent = heartbeats.work(reports.stuck(nowNs), nowNs);
-    for (final Replica replica : replicas.values()) {
-      if (isOneSilent || nowNs - replica.dueNs() >= 0) {
-        replica.onDue();
-      }
-      final Proposal proposal = replica.takeProposal();
-      if (proposal != null) {
-        done++;
-        request(replica, proposal);
-      }
-      if (replica.isStopRecordVoid()) {
-        stopRecords.remove(replica.group());
-      }
-    }
-    done += stopRecords.work(replicas::get);
-    connections.work(replicas.values());
-    return done;
+    final int made = rest.takeNew(nowNs) || isOneSilent ? requests.work(isOneSilent, nowNs) : 0;
+    return polled + made + stopRecords.work(replicas::get);
   }
 
   /** Begins a rest, after {@link #work}; returns the time until which it lasts by the clock. */
@@ -443,14 +434,7 @@ public final class Replicas implements AutoCloseable {
    * @return whether looks are under way
    */
   public boolean look() {
-    boolean looks = false;
-    for (final Replica replica : replicas.values()) {
-      if (replica.isLooking()) {
-        replica.drive();
-        looks |= replica.isLooking();
-      }
-    }
-    return looks;
+    return requests.look();
   }
 
   private void coordinated(boolean now) {
@@ -459,14 +443,6 @@ public final class Replicas implements AutoCloseable {
       earlier.onGroupsKnown(listener::onDropped);
     }
     replicas.values().forEach(replica -> replica.onCoordinated(this::isCoordinated));
-  }
-
-  private void request(Replica replica, Proposal proposal) {
-    if (proposal.proposed() == null) {
-      context.coordinator.establish(proposal.seen(), replica::onProposed);
-    } else {
-      context.coordinator.win(proposal.seen(), proposal.proposed(), replica::onProposed);
-    }
   }
 
   /** Creates a replica, or finds the one that there is; null if the node ends. */

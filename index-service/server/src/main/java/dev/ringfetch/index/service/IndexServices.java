@@ -1,6 +1,8 @@
 package dev.ringfetch.index.service;
 
+import dev.ringfetch.index.peers.GrpcPeers;
 import dev.ringfetch.rpc.RingServerBuilder;
+import io.grpc.ServerCallExecutorSupplier;
 
 /**
  * The services of a server's indexes: Index, IndexAdmin, and DirectAccess, which grants direct
@@ -8,6 +10,15 @@ import dev.ringfetch.rpc.RingServerBuilder;
  */
 public final class IndexServices {
   private IndexServices() {}
+
+  /**
+   * The executor of calls between nodes, for the gRPC server of a {@link ClusterNode}; other calls
+   * keep the server's. The network's threads then carry out heartbeats themselves, which wakes
+   * fewer threads of idle nodes. Not for the builder of rings, which choose threads themselves.
+   */
+  public static ServerCallExecutorSupplier nodeCallExecutor() {
+    return GrpcPeers.callExecutor();
+  }
 
   /**
    * Adds the services to a server with rings, with direct reads granted unless calls pass

@@ -6,17 +6,22 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import com.google.protobuf.ByteString;
 import dev.ringfetch.index.replication.Replicas;
+import dev.ringfetch.index.v1.Heartbeat;
 import dev.ringfetch.index.v1.LeaderMessage;
 import dev.ringfetch.index.v1.MemberMessage;
 import dev.ringfetch.index.v1.Node;
 import dev.ringfetch.index.v1.ReplicationGrpc;
 import dev.ringfetch.rpc.RingServer;
 import dev.ringfetch.rpc.RingServerBuilder;
+import io.grpc.Server;
+import io.grpc.netty.NettyServerBuilder;
 import io.grpc.stub.StreamObserver;
 import java.time.Duration;
 import java.util.Set;
+import java.util.concurrent.BlockingQueue;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.LinkedBlockingQueue;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
 import org.junit.jupiter.api.AfterEach;
@@ -127,6 +132,64 @@ final class GrpcPeersTest {
     public Runnable onMessage(long leader, LeaderMessage message) {
       groups.add(message.getGroup());
       return () -> {};
+    }
+  }
+
+  /** A node that notes which threads carry out messages, and waits in those of groups. */
+  private static final class Waiting implements IdlePeerListener {
+    private final BlockingQueue<String> threads = new LinkedBlockingQueue<>();
+    private final CountDownLatch goesOn = new CountDownLatch(1);
+    private final CountDownLatch gone = new CountDownLatch(1);
+
+    @Override
+    public Runnable onMessage(long leader, LeaderMessage message) {
+      threads.add(Thread.currentThread().getName());
+      return () -> {
+        try {
+          assertTrue(message.hasHeartbeat() || goesOn.await(20, TimeUnit.SECONDS));
+        } catch (InterruptedException e) {
+          Thread.currentThread().interrupt();
+        }
+      };
+    }
+
+    @Override
+    public void onLeaderGone(long leader) {
+      gone.countDown();
+    }
+  }
+
+  /** It has other connections to serve, and a heartbeat is to wake nothing else. */
+  @Test
+  void theNetworksThreadTakesHeartbeatsAlone() throws Exception {
+    final Waiting waiting = new Waiting();
+    final Node node = silent.toBuilder().setId(3).setAddress("").build();
+    try (GrpcPeers member = new GrpcPeers(node, waiting, null)) {
+      final Server other =
+          NettyServerBuilder.forPort(0)
+              .callExecutor(GrpcPeers.callExecutor())
+              .addService(member.service())
+              .build()
+              .start();
+      try {
+        peers.connect(node.toBuilder().setAddress("localhost:" + other.getPort()).build());
+        final LeaderMessage heartbeat =
+            LeaderMessage.newBuilder().setHeartbeat(Heartbeat.getDefaultInstance()).build();
+        while (!peers.send(node.getId(), heartbeat)) {
+          Thread.sleep(1);
+        }
+        assertTrue(peers.send(node.getId(), message(5, 1)));
+        final String network = waiting.threads.take();
+        assertTrue(network.startsWith("grpc-default-worker"), network);
+        assertEquals("index-replication", waiting.threads.take());
+        peers.disconnect(node.getId());
+        assertFalse(waiting.gone.await(200, TimeUnit.MILLISECONDS), "gone before its message ends");
+        waiting.goesOn.countDown();
+        waiting.gone.await();
+      } finally {
+        other.shutdownNow();
+        assertTrue(other.awaitTermination(20, TimeUnit.SECONDS));
+      }
     }
   }
 

@@ -17,6 +17,7 @@ import dev.ringfetch.index.v1.Member;
 import dev.ringfetch.index.v1.MemberMessage;
 import dev.ringfetch.index.v1.Node;
 import java.util.ArrayList;
+import java.util.Collection;
 import java.util.Iterator;
 import java.util.List;
 import org.junit.jupiter.api.Test;
@@ -471,6 +472,54 @@ final class IdleReplicaTest implements IdlePeers {
     ask();
     assertEquals(before, alarms);
     assertEquals(nowNs + BUSY_NS, rest.begin(List.of(replica), nowNs, IDLE_NS));
+  }
+
+  @Test
+  void aThreadThatWakesForSomethingElseLooksAtNoReplica() {
+    leadUntilIdle();
+    rest.begin(List.of(replica), nowNs, IDLE_NS);
+    rest.work();
+    assertTrue(rest.takeNew(nowNs), "for the first time");
+    rest.begin(List.of(replica), nowNs, IDLE_NS);
+    nowNs += 20 * MS;
+    rest.work();
+    assertFalse(rest.takeNew(nowNs));
+    final Collection<Replica> unseen =
+        new ArrayList<>() {
+          @Override
+          public Iterator<Replica> iterator() {
+            throw new AssertionError("a look");
+          }
+        };
+    assertEquals(nowNs + IDLE_NS, rest.begin(unseen, nowNs, IDLE_NS));
+    ask();
+    rest.work();
+    assertTrue(rest.takeNew(nowNs), "after a read");
+  }
+
+  @Test
+  void aCycleThatTheThreadHasSeenEndsItsNextRest() {
+    leadUntilIdle();
+    rest.takeNew(nowNs);
+    rest.begin(List.of(replica), nowNs, IDLE_NS);
+    rest.work();
+    ask();
+    assertTrue(rest.takeNew(nowNs));
+    assertEquals(nowNs + BUSY_NS, rest.begin(List.of(replica), nowNs, IDLE_NS));
+  }
+
+  @Test
+  void aCycleThatBecomesDueWhileTheThreadWorksEndsTheNextRest() {
+    leadUntilIdle();
+    rest.takeNew(nowNs);
+    rest.begin(List.of(replica), nowNs, IDLE_NS);
+    rest.work();
+    assertFalse(rest.takeNew(nowNs));
+    ask();
+    assertEquals(nowNs + BUSY_NS, rest.begin(List.of(replica), nowNs, IDLE_NS));
+    nowNs += BUSY_NS;
+    rest.work();
+    assertTrue(rest.takeNew(nowNs));
   }
 
   @Override

@@ -97,7 +97,7 @@ final class RoomsTest {
           Map.entry("partition/Write.java", 697),
           Map.entry("partition/WriteCycle.java", 626),
           Map.entry("replication/ReplicaCycle.java", 633),
-          Map.entry("replication/Replicas.java", 589),
+          Map.entry("replication/Replicas.java", 564),
           Map.entry("service/ClusterNode.java", 585),
           Map.entry("service/IndexMemory.java", 838));
 
