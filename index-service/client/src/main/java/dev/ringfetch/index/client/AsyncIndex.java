@@ -9,6 +9,7 @@ import dev.ringfetch.index.v1.DeleteResponse;
 import dev.ringfetch.index.v1.GetResponse;
 import dev.ringfetch.index.v1.KeyRange;
 import dev.ringfetch.index.v1.PutResponse;
+import dev.ringfetch.index.v1.TransactResponse;
 import dev.ringfetch.index.v1.UpdateRequest;
 import dev.ringfetch.index.v1.UpdateResponse;
 import java.time.Duration;
@@ -462,6 +463,32 @@ public class AsyncIndex<K, V> {
             }
           });
     }
+  }
+
+  /** As {@link KeyedIndex#transaction}. */
+  public IndexTransaction<K, V, CompletableFuture<TransactionResult<K, V>>> transaction() {
+    return new IndexTransaction<>(requests, this::commit);
+  }
+
+  private CompletableFuture<TransactionResult<K, V>> commit(IndexTransaction<K, V, ?> transaction) {
+    return run(
+        Operation.TRANSACTION,
+        null,
+        future -> {
+          final Runnable send =
+              () ->
+                  view.send(
+                      future,
+                      transaction.call(),
+                      TransactResponse::getIncarnation,
+                      response ->
+                          future.succeed(transaction.result(future.run().subject(), response)));
+          if (transaction.isWriting()) {
+            ensured(future, send);
+          } else {
+            send.run();
+          }
+        });
   }
 
   /** As {@link KeyedIndex#count()}. */

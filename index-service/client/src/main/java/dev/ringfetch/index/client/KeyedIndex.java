@@ -10,6 +10,7 @@ import dev.ringfetch.index.v1.DeleteResponse;
 import dev.ringfetch.index.v1.GetResponse;
 import dev.ringfetch.index.v1.KeyRange;
 import dev.ringfetch.index.v1.PutResponse;
+import dev.ringfetch.index.v1.TransactResponse;
 import dev.ringfetch.index.v1.UpdateRequest;
 import dev.ringfetch.index.v1.UpdateResponse;
 import io.grpc.StatusRuntimeException;
@@ -421,7 +422,8 @@ public abstract class KeyedIndex<K, V> {
    *
    * @return the value before; empty if there was none.
    * @throws OutcomeGoneException if the value was written, but the answer was lost with the
-   *     connection or the server: a repetition gets no value before, unless there was none.
+   *     connection or the server: a repetition gets a value before of up to 16 KiB, and no longer
+   *     one.
    */
   public Optional<V> getAndSet(K key, V value) {
     return getAndSet(key, value, TimeToLive.NONE);
@@ -560,6 +562,24 @@ public abstract class KeyedIndex<K, V> {
             run.progress("attempts=" + attempts);
             present = after(run, key, encoded, response);
           }
+        });
+  }
+
+  /** A new transaction, which {@link IndexTransaction#commit} has the server carry out. */
+  public IndexTransaction<K, V, TransactionResult<K, V>> transaction() {
+    return new IndexTransaction<>(view.requests(), this::commit);
+  }
+
+  private TransactionResult<K, V> commit(IndexTransaction<K, V, ?> transaction) {
+    return run(
+        Operation.TRANSACTION,
+        null,
+        run -> {
+          if (transaction.isWriting()) {
+            view.known().ensure(view.calls(), run);
+          }
+          return transaction.result(
+              run.subject(), view.call(run, transaction.call(), TransactResponse::getIncarnation));
         });
   }
 

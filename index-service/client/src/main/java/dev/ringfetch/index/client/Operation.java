@@ -28,6 +28,8 @@ public enum Operation {
   REMOVE_IF(true),
   /** A change of the deadline of one entry. */
   TOUCH(true),
+  /** Comparisons, reads and writes of several entries in one step. */
+  TRANSACTION(true),
   /** A count of entries. */
   COUNT(false),
   /** A read of one page of a range. */

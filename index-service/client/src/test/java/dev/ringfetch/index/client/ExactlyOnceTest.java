@@ -26,6 +26,7 @@ import java.util.Random;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.TimeUnit;
+import java.util.function.Consumer;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
@@ -101,7 +102,7 @@ final class ExactlyOnceTest {
             index instanceof HashIndex<String, Long> hash
                 ? hash.async()
                 : ((OrderedIndex<String, Long>) index).async();
-        switch (random.nextInt(9)) {
+        switch (random.nextInt(11)) {
           case 0 -> {
             versions.put(key, waits ? index.put(key, i) : async.put(key, i).get());
             expected.put(key, i);
@@ -158,6 +159,12 @@ final class ExactlyOnceTest {
             assertEquals(expected.containsKey(key), version.isPresent());
             version.ifPresent(touched -> versions.put(key, touched));
           }
+          case 8 -> {
+            final Optional<Long> before =
+                waits ? index.getAndSet(key, i) : async.getAndSet(key, i).get();
+            assertEquals(Optional.ofNullable(expected.put(key, i)), before);
+          }
+          case 9 -> transact(index, waits ? null : async, expected, i);
           default -> {
             final Map<String, Long> all = Map.of("k0", i, "k3", i, "other" + i, i);
             if (waits) {
@@ -182,6 +189,40 @@ final class ExactlyOnceTest {
     }
   }
 
+  /** Moves one from an entry to another, if it is greater than 1; else removes it. */
+  private static void transact(
+      KeyedIndex<String, Long> index,
+      AsyncIndex<String, Long> async,
+      Map<String, Long> expected,
+      long i)
+      throws Exception {
+    final String from = "{k}" + i % 3;
+    final String to = "{k}" + (i + 1) % 3;
+    final Consumer<TransactionConditions<String, Long>> when = c -> c.valueGreater(from, 1L);
+    final Consumer<TransactionOperations<String, Long>> then =
+        t -> t.increment(from, -1).increment(to, 1).get(from);
+    final Consumer<TransactionOperations<String, Long>> otherwise =
+        t -> t.get(from).remove(from).put(to, i);
+    final TransactionResult<String, Long> result =
+        async == null
+            ? index.transaction().when(when).then(then).otherwise(otherwise).commit()
+            : async.transaction().when(when).then(then).otherwise(otherwise).commit().get();
+    final Long before = expected.get(from);
+    if (before != null && before > 1) {
+      assertTrue(result.succeeded());
+      assertEquals(expected.merge(from, -1L, Long::sum), result.answers().get(0).counter());
+      assertEquals(expected.merge(to, 1L, Long::sum), result.answers().get(1).counter());
+      assertEquals(Optional.of(before - 1), result.value(2));
+    } else {
+      assertFalse(result.succeeded());
+      assertEquals(Optional.ofNullable(before), result.value(0));
+      assertEquals(expected.remove(from) != null, result.answers().get(1).existed());
+      assertEquals(expected.put(to, i) != null, result.answers().get(2).existed());
+    }
+    assertEquals(Optional.ofNullable(expected.get(from)), index.get(from));
+    assertEquals(Optional.ofNullable(expected.get(to)), index.get(to));
+  }
+
   /** What a write replaced is answered, or its loss is reported: nothing is made up. */
   @Test
   void theValueBeforeIsKnownOrReportedAsGone() {
@@ -190,11 +231,15 @@ final class ExactlyOnceTest {
     assertEquals(Optional.empty(), index.getAndSet("a", 1L), "there was none, as its record says");
     assertEquals(Optional.of(1L), index.getAndSet("a", 2L));
     writes.fates = once(Fate.ANSWER_LOST);
+    assertEquals(Optional.of(2L), index.getAndSet("a", 3L), "the server has kept it");
+    final HashIndex<String, String> texts = client.hash("b", Codec.string(), Codec.string());
+    texts.put("a", "x".repeat(16 << 10));
+    writes.fates = once(Fate.ANSWER_LOST);
     final OutcomeGoneException gone =
-        assertThrows(OutcomeGoneException.class, () -> index.getAndSet("a", 3L));
+        assertThrows(OutcomeGoneException.class, () -> texts.getAndSet("a", "short"));
     assertFalse(gone.isOutcomeUnknown(), "it was carried out");
     assertTrue(gone.getMessage().contains("the value was written"), gone.getMessage());
-    assertEquals(Optional.of(3L), index.get("a"));
+    assertEquals(Optional.of("short"), texts.get("a"));
   }
 
   /** Whatever a delayed duplicate meets, a lost comparison stays lost. */

@@ -6,6 +6,7 @@ import dev.ringfetch.index.v1.DeleteRangeRequest;
 import dev.ringfetch.index.v1.DeleteRequest;
 import dev.ringfetch.index.v1.PutRequest;
 import dev.ringfetch.index.v1.RequestNumber;
+import dev.ringfetch.index.v1.TransactRequest;
 import dev.ringfetch.index.v1.UpdateRequest;
 import io.grpc.CallOptions;
 import io.grpc.Channel;
@@ -63,6 +64,9 @@ final class UnreliableWrites implements ClientInterceptor {
     }
     if (request instanceof UpdateRequest update) {
       return update.getNumber();
+    }
+    if (request instanceof TransactRequest transaction) {
+      return transaction.hasNumber() ? transaction.getNumber() : null;
     }
     return request instanceof DeleteRangeRequest range ? range.getNumber() : null;
   }

@@ -93,13 +93,15 @@ public final class KeyHash {
    */
   public static int partition(
       byte[] key, int offset, int length, long hash, long seed, int partitions) {
-    final int tag = length == 0 || key[offset] != '{' ? 0 : tagLength(key, offset, length);
+    final int tag = tagLength(key, offset, length);
     final long chosen = tag == 0 ? hash : of(key, offset + 1, tag, seed);
     return (int) (chosen >>> 56) & (partitions - 1);
   }
 
-  private static int tagLength(byte[] key, int offset, int length) {
-    for (int i = 1; i < length; i++) {
+  /** Length of the tag behind the first byte of a key; 0 if it has none. */
+  public static int tagLength(byte[] key, int offset, int length) {
+    final int limit = length == 0 || key[offset] != '{' ? 0 : length;
+    for (int i = 1; i < limit; i++) {
       if (key[offset + i] == '}') {
         return i - 1;
       }

@@ -3,6 +3,7 @@ package dev.ringfetch.index.call;
 import com.google.protobuf.ByteString;
 import dev.ringfetch.index.outcome.NumberedClient;
 import dev.ringfetch.index.partition.Write;
+import dev.ringfetch.index.partition.WriteKind;
 import dev.ringfetch.index.v1.DeleteRangeRequest;
 import dev.ringfetch.index.v1.DeleteRangeResponse;
 import io.grpc.Status;
@@ -153,7 +154,7 @@ final class DeleteRangeCall extends RangeCall<DeleteRangeResponse> {
   }
 
   private void answered(Write write) {
-    if (write.outcome() == Write.OUTCOME_GONE && write.kind() != Write.Kind.RANGE_BEGIN) {
+    if (write.outcome() == Write.OUTCOME_GONE && write.kind() != WriteKind.RANGE_BEGIN) {
       failure.compareAndSet(null, Outcomes.unknown()); // it was carried out in part
     } else if (write.outcome() != Write.DONE) {
       failure.compareAndSet(null, calls.outcomes().status(index, write));

@@ -5,6 +5,7 @@ import dev.ringfetch.index.host.ServedIndex;
 import dev.ringfetch.index.journal.Journal;
 import dev.ringfetch.index.layout.CounterDescriptor;
 import dev.ringfetch.index.outcome.OutcomeBudget;
+import dev.ringfetch.index.partition.Transaction;
 import dev.ringfetch.index.partition.Write;
 import dev.ringfetch.index.store.PartitionStore;
 import dev.ringfetch.index.store.StoreMemory;
@@ -70,6 +71,11 @@ public final class Outcomes {
                   : Status.UNAVAILABLE.withDescription(
                       "writing ended: the write was carried out or not; send it again"
                           + journalFailure());
+      case Write.ANSWER_TOO_LONG ->
+          Status.RESOURCE_EXHAUSTED.withDescription(
+              "the entries that the transaction reads are longer than an answer may be: limit="
+                  + Transaction.MAX_ANSWER_BYTES
+                  + " bytes; nothing was changed");
       case Write.OUTCOME_GONE -> gone(write.client().id(), write.number());
       case Write.NUMBER_REUSED ->
           Status.INVALID_ARGUMENT.withDescription(
@@ -149,15 +155,16 @@ public final class Outcomes {
   }
 
   /** The status of an increment that found no counter, or one that would overflow. */
-  public static Status notCounted(Write increment) {
-    return increment.detail() == CounterDescriptor.LENGTH
-        ? Status.OUT_OF_RANGE.withDescription(
-            "the counter would leave 64 bits: delta=" + increment.expectedVersion())
+  public static Status notCounted(long valueLength, String increment) {
+    return valueLength == CounterDescriptor.LENGTH
+        ? Status.OUT_OF_RANGE.withDescription("the counter would leave 64 bits: " + increment)
         : Status.FAILED_PRECONDITION.withDescription(
             "the value is no counter: length="
-                + increment.detail()
+                + valueLength
                 + " bytes, a counter has "
-                + CounterDescriptor.LENGTH);
+                + CounterDescriptor.LENGTH
+                + "; "
+                + increment);
   }
 
   /** The status of a write that was under way when writing ended. */

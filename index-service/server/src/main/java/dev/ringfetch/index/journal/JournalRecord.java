@@ -9,8 +9,11 @@ import static dev.ringfetch.index.journal.RecordDescriptor.putShort;
 
 import com.google.protobuf.ByteString;
 import com.google.protobuf.UnsafeByteOperations;
+import java.util.ArrayList;
 import java.util.Arrays;
+import java.util.List;
 import java.util.zip.CRC32C;
+import org.jspecify.annotations.Nullable;
 
 /**
  * A view of a record in an array, with the layout of {@link RecordDescriptor}. The array belongs to
@@ -284,6 +287,32 @@ public final class JournalRecord {
   public ByteString value() {
     final int offset = RecordDescriptor.KEY_OFFSET + keyLength();
     return ByteString.copyFrom(bytes, start + offset, valueEnd() - offset);
+  }
+
+  /**
+   * The records in the value of a {@link RecordDescriptor#TRANSACTION}: views that are valid as
+   * long as this one is. Null if the value is malformed.
+   */
+  public @Nullable List<JournalRecord> parts() {
+    final List<JournalRecord> parts = new ArrayList<>();
+    int position = start + RecordDescriptor.KEY_OFFSET + keyLength();
+    final int end = start + valueEnd();
+    while (position < end) {
+      final JournalRecord part = new JournalRecord();
+      if (!part.wrap(bytes, position, end) || !isPart(part)) {
+        return null;
+      }
+      parts.add(part);
+      position += RecordDescriptor.aligned(part.length);
+    }
+    return parts;
+  }
+
+  private boolean isPart(JournalRecord part) {
+    return part.type() <= RecordDescriptor.OUTCOME
+        && part.lsn() == lsn()
+        && part.partition() == partition()
+        && part.index() == index();
   }
 
   private int valueEnd() {

@@ -42,7 +42,7 @@ final class JournalRoom {
   /** Room that records of a type must leave to other types. */
   private static int keptFrom(int type) {
     return switch (type) {
-      case RecordDescriptor.PUT -> DELETE_RESERVE;
+      case RecordDescriptor.PUT, RecordDescriptor.TRANSACTION -> DELETE_RESERVE;
       case RecordDescriptor.DELETE, RecordDescriptor.TICK, RecordDescriptor.OUTCOME ->
           GROUP_RESERVE;
       default -> 0;

@@ -115,7 +115,7 @@ public final class RecordDescriptor {
   /**
    * Type: the outcome of a client's request without a change of its own: a failed comparison, the
    * delete of an absent entry, the end of a range's removal. The value is an {@link
-   * OutcomeDescriptor}. In a snapshot it may be any outcome.
+   * OutcomeDescriptor}. In a snapshot and in a {@link #TRANSACTION} it may be any outcome.
    */
   public static final int OUTCOME = 3;
 
@@ -129,6 +129,13 @@ public final class RecordDescriptor {
    * before it may have been given to records that are lost.
    */
   public static final int GAP = 5;
+
+  /**
+   * Type: several changes of one write, which count together. The value consists of their records,
+   * each aligned: {@link #PUT} and {@link #DELETE} with the same index, partition and LSN; and last
+   * its {@link #OUTCOME} if it has a number.
+   */
+  public static final int TRANSACTION = 6;
 
   /**
    * Type, in the journal alone: the node begins with the group anew, in this epoch, and its former
@@ -208,7 +215,7 @@ public final class RecordDescriptor {
 
   /** All types, each the bit of its number. */
   private static final long TYPES =
-      range(PUT, GAP)
+      range(PUT, TRANSACTION)
           | range(GROUP_BEGIN, GROUP_STOP)
           | range(CREATE_INDEX, LAST_OF_SERVER)
           | range(PARTITION, SNAPSHOT_END);
@@ -254,7 +261,7 @@ public final class RecordDescriptor {
 
   /** Whether the type is that of a record of a partition, which has one of its LSNs. */
   public static boolean isOfPartition(int type) {
-    return type <= GAP;
+    return type <= TRANSACTION;
   }
 
   static int getInt(byte[] bytes, int position) {

@@ -71,7 +71,8 @@ public abstract class SnapshotRecords implements SnapshotSink {
 
   @Override
   public final void outcome(long index, int partition, KeptOutcome outcome) throws IOException {
-    final ByteString value = OutcomeDescriptor.encode(outcome.kind(), outcome.detail());
+    final ByteString value =
+        OutcomeDescriptor.encode(outcome.kind(), outcome.detail(), outcome.answer());
     begin(RecordDescriptor.OUTCOME, ByteString.EMPTY, value, 0)
         .flags(outcome.isPositive() ? RecordDescriptor.POSITIVE : 0)
         .partition(index, partition)

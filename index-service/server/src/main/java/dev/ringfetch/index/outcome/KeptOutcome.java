@@ -1,5 +1,7 @@
 package dev.ringfetch.index.outcome;
 
+import com.google.protobuf.ByteString;
+
 /**
  * A kept outcome, on its way from a table to a snapshot.
  *
@@ -9,6 +11,7 @@ package dev.ringfetch.index.outcome;
  * @param isPositive whether a put created its entry
  * @param lsn of the record with the outcome
  * @param detail its meaning depends on the kind
+ * @param answer what is kept of the answer; empty if nothing
  */
 public record KeptOutcome(
     NumberedClient client,
@@ -16,4 +19,5 @@ public record KeptOutcome(
     OutcomeKind kind,
     boolean isPositive,
     long lsn,
-    long detail) {}
+    long detail,
+    ByteString answer) {}

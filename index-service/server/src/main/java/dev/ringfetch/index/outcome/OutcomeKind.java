@@ -5,23 +5,28 @@ import org.jspecify.annotations.Nullable;
 /**
  * The kind of an outcome, with its number in records.
  *
- * <p>A kept outcome also has a detail, which depends on the kind.
+ * <p>A kept outcome also has a detail, which depends on the kind, and may have an answer.
  */
 public enum OutcomeKind {
   /**
    * A failed comparison, or the delete of an absent entry. Detail: version of the found entry; 0
-   * for none. Of a refused increment: length of the value that it found.
+   * for none. Of a refused increment, also in a transaction: length of the value that it found.
    */
   UNCHANGED(0),
   /**
    * A put, or another write of an entry. The version is the LSN. Detail: of an increment the number
-   * that it wrote; else none.
+   * that it wrote; else none. A get-and-set keeps the entry that it replaced.
    */
   WRITTEN(1),
   /** A delete of an entry, or an unfinished removal of a range. Detail: number of deletes. */
   DELETED(2),
   /** The end of a range's removal. Detail: see {@link #range}. */
-  RANGE(3);
+  RANGE(3),
+  /**
+   * A transaction, which is positive if it changed something. Detail: 1 if all comparisons held,
+   * else 0. It keeps its answers.
+   */
+  TRANSACTION(4);
 
   private static final OutcomeKind[] KINDS = values();
 

@@ -1,5 +1,8 @@
 package dev.ringfetch.index.outcome;
 
+import com.google.protobuf.ByteString;
+import org.jspecify.annotations.Nullable;
+
 /**
  * The kept outcomes of one partition, by client and number: an open hash table with linear probing,
  * whose home slots are in the order of the hashes. Each addition frees a few outcomes that clients
@@ -10,6 +13,12 @@ package dev.ringfetch.index.outcome;
 public final class OutcomeTable {
   /** Returned by {@link #find}: there is no such outcome. */
   public static final int NONE = -1;
+
+  /** Limit of the bytes of an answer that an outcome keeps. */
+  public static final int ANSWER_LIMIT = 16 << 10;
+
+  /** Bytes of a slot. */
+  private static final int SLOT_BYTES = 28;
 
   private static final int CAPACITY_MIN = 8;
 
@@ -25,6 +34,7 @@ public final class OutcomeTable {
   private long[] numbers = new long[0];
   private long[] outcomes = new long[0]; // LSN, kind and whether positive
   private long[] details = new long[0];
+  private @Nullable ByteString @Nullable [] answers; // null before the first one
   private int size;
   private int swept;
 
@@ -87,6 +97,35 @@ public final class OutcomeTable {
     return details[place];
   }
 
+  /** What the outcome at a place keeps of its answer; empty if nothing. */
+  public ByteString answer(int place) {
+    return answers == null || answers[place] == null ? ByteString.EMPTY : answers[place];
+  }
+
+  /**
+   * Keeps an answer, which takes the place of slots, if there is room; does nothing if it is empty.
+   */
+  public void keepAnswer(NumberedClient client, long number, ByteString answer) {
+    final int slots = slots(answer);
+    if (slots > 0 && budget.reserve(slots)) {
+      if (answers == null) {
+        answers = new ByteString[clients.length];
+      }
+      answers[find(client, number)] = answer;
+    }
+  }
+
+  private static int slots(ByteString answer) {
+    return (answer.size() + SLOT_BYTES - 1) / SLOT_BYTES;
+  }
+
+  private void dropAnswer(int place) {
+    budget.release(slots(answer(place)));
+    if (answers != null) {
+      answers[place] = null;
+    }
+  }
+
   /** Makes room for one more outcome, so that {@link #keep} cannot fail; false at the limit. */
   public boolean reserve() {
     sweep(SWEEP);
@@ -134,6 +173,7 @@ public final class OutcomeTable {
     if (clients[slot] == null) {
       size++;
     }
+    dropAnswer(slot);
     clients[slot] = client;
     numbers[slot] = number;
     outcomes[slot] = (long) kind.number() << KIND_SHIFT | (isPositive ? POSITIVE : 0) | lsn;
@@ -146,7 +186,7 @@ public final class OutcomeTable {
       walk.next = OutcomeWalk.END;
     }
     int left = OutcomeWalk.STEP_PLACES;
-    while (!walk.isDone() && left > 0 && walk.outcomes().size() < OutcomeWalk.STEP_OUTCOMES) {
+    while (!walk.isDone() && left > 0 && walk.hasRoom()) {
       final int home = (int) (walk.next >>> shift());
       left -= 1 + addAll(home, walk);
       walk.next = (home + 1L) << shift();
@@ -160,15 +200,15 @@ public final class OutcomeTable {
     int looked = 0;
     while (clients[slot] != null) {
       if (home(clients[slot], numbers[slot]) == home && clients[slot].keeps(numbers[slot])) {
-        walk.outcomes()
-            .add(
-                new KeptOutcome(
-                    clients[slot],
-                    numbers[slot],
-                    kind(slot),
-                    isPositive(slot),
-                    lsn(slot),
-                    details[slot]));
+        walk.add(
+            new KeptOutcome(
+                clients[slot],
+                numbers[slot],
+                kind(slot),
+                isPositive(slot),
+                lsn(slot),
+                details[slot],
+                answer(slot)));
       }
       slot = (slot + 1) & mask;
       looked++;
@@ -178,6 +218,10 @@ public final class OutcomeTable {
 
   /** Drops all outcomes. */
   public void clear() {
+    for (int i = 0; i < clients.length; i++) {
+      dropAnswer(i);
+    }
+    answers = null;
     budget.release(clients.length);
     clients = new NumberedClient[0];
     numbers = new long[0];
@@ -231,6 +275,7 @@ public final class OutcomeTable {
 
   /** Frees a slot, and moves later outcomes of its probe sequence forward. */
   private void free(int freed) {
+    dropAnswer(freed);
     final int mask = clients.length - 1;
     int hole = freed;
     int slot = (hole + 1) & mask;
@@ -251,6 +296,10 @@ public final class OutcomeTable {
     numbers[to] = numbers[from];
     outcomes[to] = outcomes[from];
     details[to] = details[from];
+    if (answers != null) {
+      answers[to] = answers[from];
+      answers[from] = null;
+    }
   }
 
   private void resize(int capacity) {
@@ -258,10 +307,12 @@ public final class OutcomeTable {
     final long[] oldNumbers = numbers;
     final long[] oldOutcomes = outcomes;
     final long[] oldDetails = details;
+    final ByteString[] oldAnswers = answers;
     clients = new NumberedClient[capacity];
     numbers = new long[capacity];
     outcomes = new long[capacity];
     details = new long[capacity];
+    answers = oldAnswers == null ? null : new ByteString[capacity];
     swept = 0;
     needed = 0;
     final int mask = capacity - 1;
@@ -275,6 +326,9 @@ public final class OutcomeTable {
         numbers[slot] = oldNumbers[i];
         outcomes[slot] = oldOutcomes[i];
         details[slot] = oldDetails[i];
+        if (oldAnswers != null) {
+          answers[slot] = oldAnswers[i];
+        }
       }
     }
   }

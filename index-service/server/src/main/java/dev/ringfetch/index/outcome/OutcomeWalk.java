@@ -13,8 +13,11 @@ import java.util.List;
  * <p>The owner advances it; its user reads the outcomes and clears them between two steps.
  */
 public final class OutcomeWalk {
-  /** Outcomes that end a step: about 20 KiB of records. */
-  static final int STEP_OUTCOMES = 256;
+  /** Bytes of outcomes that end a step. */
+  static final int STEP_BYTES = 20 << 10;
+
+  /** Bytes of the record of an outcome without an answer. */
+  static final int RECORD_BYTES = 72;
 
   /** Places of the table that end a step, even if they have few outcomes. */
   static final int STEP_PLACES = 4096;
@@ -27,12 +30,26 @@ public final class OutcomeWalk {
   /** The smallest hash of the next step. */
   long next;
 
+  /** Bytes of the outcomes of the last step, about. */
+  private int bytes;
+
   /** Begins a walk. */
   public OutcomeWalk() {}
 
   /** The outcomes of the last step, in no order. */
   public List<KeptOutcome> outcomes() {
     return outcomes;
+  }
+
+  /** Adds an outcome to the step. */
+  void add(KeptOutcome outcome) {
+    outcomes.add(outcome);
+    bytes += RECORD_BYTES + outcome.answer().size();
+  }
+
+  /** Whether the step may go on. */
+  boolean hasRoom() {
+    return bytes < STEP_BYTES;
   }
 
   /** Whether the walk is at its end. */
@@ -43,5 +60,6 @@ public final class OutcomeWalk {
   /** Forgets the outcomes of the last step. */
   public void clear() {
     outcomes.clear();
+    bytes = 0;
   }
 }

@@ -47,7 +47,7 @@ final class NumberedWrites {
       return Write.NUMBER_REUSED;
     }
     write.logged(outcomes.lsn(place));
-    write.kept(kind, outcomes.isPositive(place), detail);
+    write.kept(kind, outcomes.isPositive(place), detail, outcomes.answer(place));
     return Write.DONE;
   }
 
@@ -56,6 +56,7 @@ final class NumberedWrites {
       case PUT -> kind == OutcomeKind.WRITTEN;
       case COMPARE_AND_SET, INCREMENT, TOUCH ->
           kind == OutcomeKind.WRITTEN || kind == OutcomeKind.UNCHANGED;
+      case TRANSACTION -> kind == OutcomeKind.TRANSACTION || kind == OutcomeKind.UNCHANGED;
       case DELETE -> kind == OutcomeKind.DELETED || kind == OutcomeKind.UNCHANGED;
       case RANGE_BEGIN, RANGE_DELETE, RANGE_END -> kind == OutcomeKind.RANGE;
       case READ, SNAPSHOT, BARRIER, WALK, OUTCOME_WALK, TICK, WATCH, UNWATCH -> false;
@@ -69,7 +70,8 @@ final class NumberedWrites {
       write.removed(write.removed() + 1);
     }
     outcomes.keep(
-        write.client(), write.number(), kind, write.created(), write.version(), write.detail());
+        write.client(), write.number(), kind, write.isPositive(), write.version(), write.detail());
+    outcomes.keepAnswer(write.client(), write.number(), write.answer());
   }
 
   /** Advances a walk over outcomes of appended records by one step. */

@@ -22,7 +22,7 @@ final class UncommittedRecords {
     return count;
   }
 
-  /** The newest record of a key, or null if there is none. */
+  /** The newest record of a key, or the part of one; null if there is none. */
   @Nullable Write newest(ByteString key) {
     return newest.get(key);
   }
@@ -40,10 +40,12 @@ final class UncommittedRecords {
   /** Adds a record with the largest LSN. */
   void add(Write record) {
     addLast(record);
-    record.overwritten = false;
-    final Write before = newest.put(record.key(), record);
-    if (before != null) {
-      before.overwritten = true;
+    for (Write part = record.firstPart(); part != null; part = part.nextPart) {
+      part.overwritten = false;
+      final Write before = newest.put(part.key(), part);
+      if (before != null) {
+        before.overwritten = true;
+      }
     }
   }
 
@@ -69,8 +71,9 @@ final class UncommittedRecords {
     return record != null && record.version() == lsn ? record : null;
   }
 
-  /** Adds a write whose answer depends on a record, and so waits for its commit. */
-  void addDependant(Write record, Write dependant) {
+  /** Adds a write whose answer depends on a record or its part, and so waits for its commit. */
+  void addDependant(Write seen, Write dependant) {
+    final Write record = seen.whole;
     if (record.firstDependant == null) {
       record.firstDependant = dependant;
     } else {
@@ -86,8 +89,10 @@ final class UncommittedRecords {
     final Write record = first;
     first = record.next;
     record.next = null;
-    if (!record.overwritten) {
-      newest.remove(record.key());
+    for (Write part = record.firstPart(); part != null; part = part.nextPart) {
+      if (!part.overwritten) {
+        newest.remove(part.key());
+      }
     }
     count--;
     return record;

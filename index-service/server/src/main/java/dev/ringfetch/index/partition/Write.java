@@ -21,7 +21,7 @@ import org.jspecify.annotations.Nullable;
  *
  * <p>Keys and values must not change, and must not keep more memory alive than their own bytes.
  */
-public final class Write {
+public sealed class Write permits Transaction {
   /** Outcome: the write was carried out, and the answer has its result. */
   public static final int DONE = 0;
 
@@ -76,44 +76,8 @@ public final class Write {
   /** Outcome: a write that did something else had the same number. Nothing was done. */
   public static final int NUMBER_REUSED = -22;
 
-  /** The kind of a write. */
-  public enum Kind {
-    /** Writes an entry, whether or not there is one. */
-    PUT,
-    /** Removes the entry if there is one, with the expected version if one is expected. */
-    DELETE,
-    /** Writes an entry if the one that is there has the expected version. */
-    COMPARE_AND_SET,
-    /** Adds to the counter that the entry is, or creates it. */
-    INCREMENT,
-    /** Writes the entry that is there with another deadline. */
-    TOUCH,
-    /** Writes nothing: reads the progress of a numbered removal of a range. */
-    RANGE_BEGIN,
-    /** Removes one entry of a range under the range's number, if there is one. */
-    RANGE_DELETE,
-    /** Ends the removal of a range, and so gives it an outcome. */
-    RANGE_END,
-    /** Writes nothing: the owner reads the entry because readers could not decide. */
-    READ,
-    /** Writes nothing: the owner begins a snapshot, which has all writes answered before. */
-    SNAPSHOT,
-    /**
-     * Writes nothing: answered when all records before it are applied; its version is the LSN of
-     * the last of them.
-     */
-    BARRIER,
-    /** Writes nothing: the owner advances a walk by one step. */
-    WALK,
-    /** Writes nothing: the owner advances a walk over outcomes by one step. */
-    OUTCOME_WALK,
-    /** Writes no entry: advances the partition's clock if a deadline has passed. */
-    TICK,
-    /** Writes nothing: the owner begins to report changes to a listener. */
-    WATCH,
-    /** Writes nothing: the owner stops reporting changes to the listener. */
-    UNWATCH
-  }
+  /** Outcome: the entries to be read are longer than an answer may be. Nothing was done. */
+  public static final int ANSWER_TOO_LONG = -23;
 
   /** A receiver of the answer of a write. */
   @FunctionalInterface
@@ -135,7 +99,7 @@ public final class Write {
 
   private final Listener listener;
   private State state = State.IDLE;
-  private Kind kind;
+  private WriteKind kind;
   private ByteString key;
   private ByteString value;
   private long expectedVersion;
@@ -169,6 +133,9 @@ public final class Write {
 
   private boolean valueGone;
 
+  /** What the outcome keeps for a repetition; empty if nothing. */
+  private ByteString answer;
+
   // The queue's.
   Write following;
   int queued;
@@ -178,6 +145,8 @@ public final class Write {
   Write firstDependant;
   Write lastDependant;
   boolean overwritten;
+  @Nullable Write nextPart; // of the same record
+  Write whole = this; // the write that has the record
 
   /** Creates a write whose answers go to this listener. */
   public Write(Listener listener) {
@@ -186,7 +155,7 @@ public final class Write {
 
   /** Prepares a put. */
   public Write put(ByteString key, ByteString value) {
-    return prepare(Kind.PUT, key, value, 0);
+    return prepare(WriteKind.PUT, key, value, 0);
   }
 
   /** Prepares a delete. */
@@ -196,7 +165,7 @@ public final class Write {
 
   /** Prepares a delete of the entry with this version; 0 for any. */
   public Write deleteIf(ByteString key, long expectedVersion) {
-    return prepare(Kind.DELETE, key, ByteString.EMPTY, expectedVersion);
+    return prepare(WriteKind.DELETE, key, ByteString.EMPTY, expectedVersion);
   }
 
   /** Prepares a put whose answer has the replaced entry. */
@@ -208,41 +177,41 @@ public final class Write {
 
   /** Prepares an increment of a counter. */
   public Write increment(ByteString key, long delta) {
-    return prepare(Kind.INCREMENT, key, ByteString.EMPTY, delta);
+    return prepare(WriteKind.INCREMENT, key, ByteString.EMPTY, delta);
   }
 
   /** Prepares a touch of the entry with this version, 0 for any; endsAtMs is 0 for no deadline. */
   public Write touch(ByteString key, long expectedVersion, long endsAtMs) {
-    prepare(Kind.TOUCH, key, ByteString.EMPTY, expectedVersion);
+    prepare(WriteKind.TOUCH, key, ByteString.EMPTY, expectedVersion);
     endMs = endsAtMs;
     return this;
   }
 
   /** Prepares a compare-and-set of the entry with this version; 0 to expect none. */
   public Write compareAndSet(ByteString key, long expectedVersion, ByteString value) {
-    return prepare(Kind.COMPARE_AND_SET, key, value, expectedVersion);
+    return prepare(WriteKind.COMPARE_AND_SET, key, value, expectedVersion);
   }
 
   /** Prepares a read by the owner. */
   public Write read(ByteString key) {
-    return prepare(Kind.READ, key, ByteString.EMPTY, 0);
+    return prepare(WriteKind.READ, key, ByteString.EMPTY, 0);
   }
 
   /** Prepares the begin of a snapshot. */
   public Write snapshot(Snapshot begun) {
-    prepare(Kind.SNAPSHOT, ByteString.EMPTY, ByteString.EMPTY, 0);
+    prepare(WriteKind.SNAPSHOT, ByteString.EMPTY, ByteString.EMPTY, 0);
     snapshot = begun;
     return this;
   }
 
   /** Prepares a barrier. */
   public Write barrier() {
-    return prepare(Kind.BARRIER, ByteString.EMPTY, ByteString.EMPTY, 0);
+    return prepare(WriteKind.BARRIER, ByteString.EMPTY, ByteString.EMPTY, 0);
   }
 
   /** Prepares a step of a walk, which belongs to the owner until the answer. */
   public Write walk(EntryWalk stepped) {
-    prepare(Kind.WALK, ByteString.EMPTY, ByteString.EMPTY, 0);
+    prepare(WriteKind.WALK, ByteString.EMPTY, ByteString.EMPTY, 0);
     walk = stepped;
     return this;
   }
@@ -252,7 +221,7 @@ public final class Write {
    * records of all outcomes of the step are committed then.
    */
   public Write walk(OutcomeWalk stepped) {
-    prepare(Kind.OUTCOME_WALK, ByteString.EMPTY, ByteString.EMPTY, 0);
+    prepare(WriteKind.OUTCOME_WALK, ByteString.EMPTY, ByteString.EMPTY, 0);
     outcomeWalk = stepped;
     return this;
   }
@@ -262,7 +231,7 @@ public final class Write {
    * deadlines passed before.
    */
   public Write tick() {
-    return prepare(Kind.TICK, ByteString.EMPTY, ByteString.EMPTY, 0);
+    return prepare(WriteKind.TICK, ByteString.EMPTY, ByteString.EMPTY, 0);
   }
 
   /** Prepares the removal of an expired entry. */
@@ -292,7 +261,7 @@ public final class Write {
    * @throws IllegalStateException if no compare-and-set is prepared, or it has a time to live.
    */
   public Write keepDeadline() {
-    if (state != State.PREPARED || kind != Kind.COMPARE_AND_SET || ttlMs != 0) {
+    if (state != State.PREPARED || kind != WriteKind.COMPARE_AND_SET || ttlMs != 0) {
       throw new IllegalStateException("state=" + state + " kind=" + kind + " ttl=" + ttlMs);
     }
     keepsDeadline = true;
@@ -304,31 +273,31 @@ public final class Write {
    * other one.
    */
   public Write watch(ChangeListener listener) {
-    prepare(Kind.WATCH, ByteString.EMPTY, ByteString.EMPTY, 0);
+    prepare(WriteKind.WATCH, ByteString.EMPTY, ByteString.EMPTY, 0);
     changes = listener;
     return this;
   }
 
   /** Prepares the end of a watch: without effect if another listener receives the changes. */
   public Write unwatch(ChangeListener listener) {
-    prepare(Kind.UNWATCH, ByteString.EMPTY, ByteString.EMPTY, 0);
+    prepare(WriteKind.UNWATCH, ByteString.EMPTY, ByteString.EMPTY, 0);
     changes = listener;
     return this;
   }
 
   /** Prepares a read of the progress of a range's removal; the caller sets its number. */
   public Write rangeBegin() {
-    return prepare(Kind.RANGE_BEGIN, ByteString.EMPTY, ByteString.EMPTY, 0);
+    return prepare(WriteKind.RANGE_BEGIN, ByteString.EMPTY, ByteString.EMPTY, 0);
   }
 
   /** Prepares the removal of one entry of a range, up to this many under the range's number. */
   public Write rangeDelete(ByteString key, long limit) {
-    return prepare(Kind.RANGE_DELETE, key, ByteString.EMPTY, limit);
+    return prepare(WriteKind.RANGE_DELETE, key, ByteString.EMPTY, limit);
   }
 
   /** Prepares the end of a range's removal, after which more entries may be left. */
   public Write rangeEnd(boolean more) {
-    return prepare(Kind.RANGE_END, ByteString.EMPTY, ByteString.EMPTY, more ? 1 : 0);
+    return prepare(WriteKind.RANGE_END, ByteString.EMPTY, ByteString.EMPTY, more ? 1 : 0);
   }
 
   /** Gives the prepared write a number, so that it is carried out once. */
@@ -338,7 +307,7 @@ public final class Write {
     return this;
   }
 
-  private Write prepare(Kind kind, ByteString key, ByteString value, long expectedVersion) {
+  final Write prepare(WriteKind kind, ByteString key, ByteString value, long expectedVersion) {
     if (state == State.SUBMITTED) {
       throw new IllegalStateException("state=" + state);
     }
@@ -367,6 +336,7 @@ public final class Write {
     answersPrevious = false;
     deadline = 0;
     expired = false;
+    answer = ByteString.EMPTY;
     return this;
   }
 
@@ -387,7 +357,7 @@ public final class Write {
   }
 
   /** The kind of the write. */
-  public Kind kind() {
+  public WriteKind kind() {
     return kind;
   }
 
@@ -462,12 +432,17 @@ public final class Write {
 
   /** Whether a put or an increment found no entry. */
   public boolean created() {
-    return (kind == Kind.PUT || kind == Kind.INCREMENT) && positive;
+    return (kind == WriteKind.PUT || kind == WriteKind.INCREMENT) && positive;
+  }
+
+  /** What the outcome says besides: whether an entry was created. */
+  public boolean isPositive() {
+    return created();
   }
 
   /** Whether the record writes a key that is absent before its commit. */
   public boolean creates() {
-    return created() || (kind == Kind.COMPARE_AND_SET && expectedVersion == 0);
+    return created() || (kind == WriteKind.COMPARE_AND_SET && expectedVersion == 0);
   }
 
   /** Whether a delete found an entry. */
@@ -477,7 +452,7 @@ public final class Write {
 
   /** Whether a compare-and-set wrote its value, or a touch found its entry. */
   public boolean applied() {
-    return (kind == Kind.COMPARE_AND_SET || kind == Kind.TOUCH) && positive;
+    return (kind == WriteKind.COMPARE_AND_SET || kind == WriteKind.TOUCH) && positive;
   }
 
   /** The version of the record, and so of the written entry; 0 if no record was appended. */
@@ -533,9 +508,29 @@ public final class Write {
     return detail;
   }
 
+  /** What the outcome keeps of the answer, for a repetition; empty if nothing. */
+  public ByteString answer() {
+    return answer;
+  }
+
+  /** Keeps an answer for a repetition, if its record has room for it. */
+  void keepAnswer(ByteString kept) {
+    answer = KeptAnswer.of(kept, key.size() + value.size());
+  }
+
+  /** The first of the writes that the record has: this one, unless it is a transaction. */
+  public @Nullable Write firstPart() {
+    return this;
+  }
+
+  /** The next of the writes that the record has; null if there is none. */
+  public @Nullable Write nextPart() {
+    return nextPart;
+  }
+
   /** The kind of outcome, for a write with a number. */
   public OutcomeKind outcomeKind() {
-    if (kind == Kind.RANGE_END) {
+    if (kind == WriteKind.RANGE_END) {
       return OutcomeKind.RANGE;
     }
     if (unchanged) {
@@ -568,7 +563,7 @@ public final class Write {
   }
 
   boolean isOfRange() {
-    return kind == Kind.RANGE_BEGIN || kind == Kind.RANGE_DELETE || kind == Kind.RANGE_END;
+    return kind.isOfRange();
   }
 
   boolean writesEntry() {
@@ -580,7 +575,7 @@ public final class Write {
 
   /** Whether the record removes an entry. */
   public boolean removesEntry() {
-    return kind == Kind.DELETE || kind == Kind.RANGE_DELETE;
+    return kind == WriteKind.DELETE || kind == WriteKind.RANGE_DELETE;
   }
 
   /** The version of the key's entry after the commit; 0 if there is none. */
@@ -602,6 +597,7 @@ public final class Write {
     unchanged = false;
     detail = 0;
     deadline = 0;
+    answer = ByteString.EMPTY;
   }
 
   /** Reverts {@link #submitted}. */
@@ -649,12 +645,14 @@ public final class Write {
   }
 
   /** Adopts a kept outcome. */
-  void kept(OutcomeKind kept, boolean isPositive, long keptDetail) {
-    positive = kept == OutcomeKind.DELETED || (kept == OutcomeKind.WRITTEN && isPositive);
-    if (kept == OutcomeKind.WRITTEN && (kind == Kind.COMPARE_AND_SET || kind == Kind.TOUCH)) {
-      positive = true;
+  void kept(OutcomeKind kept, boolean isPositive, long keptDetail, ByteString keptAnswer) {
+    if (answersPrevious) {
+      entry = KeptAnswer.parse(Entry.parser(), keptAnswer);
     }
-    if (kept == OutcomeKind.WRITTEN && kind == Kind.INCREMENT) {
+    final boolean isWritten = kept == OutcomeKind.WRITTEN;
+    final boolean isApplied = kind == WriteKind.COMPARE_AND_SET || kind == WriteKind.TOUCH;
+    positive = kept == OutcomeKind.DELETED || (isWritten && (isPositive || isApplied));
+    if (isWritten && kind == WriteKind.INCREMENT) {
       detail = keptDetail;
       value = CounterDescriptor.value(detail);
     }

@@ -42,6 +42,8 @@ final class WriteCycle {
   private final ErrorHandler errors;
   private final @Nullable ExpiryCycle expiry; // null if the store has no deadlines
   private final UncommittedRecords records = new UncommittedRecords();
+  private final KeyState present;
+  private final TransactionCycle transactions;
 
   private volatile boolean writesEnded;
   private State state = State.OPEN;
@@ -69,6 +71,8 @@ final class WriteCycle {
     numbered = new NumberedWrites(context.outcomes());
     expiry =
         store.expiry() == null ? null : new ExpiryCycle(store.expiry(), context.owner().time());
+    present = new KeyState(store, records, expiry);
+    transactions = new TransactionCycle(present, expiry);
     committed = log.committed();
     appended = committed;
   }
@@ -252,7 +256,7 @@ final class WriteCycle {
         answer(write, Write.DONE);
       }
       default -> {
-        if (writesEnded && write.kind() != Write.Kind.READ) {
+        if (writesEnded && write.kind() != WriteKind.READ) {
           answer(write, Write.UNAVAILABLE);
         } else {
           validateEntry(write);
@@ -267,14 +271,16 @@ final class WriteCycle {
   }
 
   private void validateEntry(Write write) {
-    final ByteString key = write.key();
-    final Write newest = records.newest(key);
     if (write.client() != null) {
       final int found = numbered.look(write);
       if (found != NumberedWrites.NEW) {
-        answerAgain(write, newest, found);
+        answerAgain(write, found);
         return;
       }
+    }
+    if (write instanceof Transaction transaction) {
+      validate(transaction);
+      return;
     }
     if (write.ttlMs() != 0 || write.endMs() != 0) {
       Objects.requireNonNull(expiry, "the store keeps no deadlines").stamp(write, this);
@@ -283,80 +289,84 @@ final class WriteCycle {
         return;
       }
     }
-    long version = newest == null ? store.version(key) : newest.versionAfter();
-    Write seen = newest; // the record for which the answer waits, if none is appended
-    if (version != 0 && expiry != null && expiry.isUsed() && hasEnded(newest)) {
-      version = 0;
-      seen = expiry.tick();
-    }
+    present.look(write.key());
+    final long version = present.version();
     switch (write.kind()) {
       case PUT -> {
         if (write.answersPrevious() && version != 0) {
-          write.found(entry(key, newest));
+          write.found(present.entry());
+          write.keepAnswer(
+              write.client() == null ? ByteString.EMPTY : write.entry().toByteString());
         }
-        append(write, newest, version == 0);
+        append(write, version == 0);
       }
       case DELETE, TOUCH -> {
         if (!write.accepts(version)) {
-          unchanged(write, seen, version);
+          unchanged(write, present.seen(), version);
         } else {
-          if (write.kind() == Write.Kind.TOUCH) {
-            write.value(entry(key, newest).getValue());
+          if (write.kind() == WriteKind.TOUCH) {
+            write.value(present.entry().getValue());
           }
-          append(write, newest, true);
+          append(write, true);
         }
       }
       case INCREMENT -> {
-        final Entry found = version == 0 ? null : entry(key, newest);
+        final Entry found = present.entry();
         if (write.count(found)) {
-          append(write, newest, found == null);
+          append(write, found == null);
         } else {
-          unchanged(write, seen, found.getValue().size());
+          unchanged(write, present.seen(), found.getValue().size());
         }
       }
       case COMPARE_AND_SET -> {
         if (version == write.expectedVersion()) {
           if (write.keepsDeadline() && version != 0) {
-            write.deadline(deadline(newest));
+            write.deadline(present.deadline());
           }
-          append(write, newest, true);
+          append(write, true);
         } else {
-          if (version != 0) {
-            write.found(entry(key, newest));
-          }
-          unchanged(write, seen, version);
+          write.found(present.entry());
+          unchanged(write, present.seen(), version);
         }
       }
       case RANGE_BEGIN -> answer(write, Write.DONE);
       case RANGE_DELETE -> {
         if (version == 0 || write.removed() >= write.expectedVersion()) {
-          answerAfter(seen, write);
+          answerAfter(present.seen(), write);
         } else {
-          append(write, newest, true);
+          append(write, true);
         }
       }
       case RANGE_END ->
           unchanged(
-              write, newest, OutcomeKind.range(write.removed(), write.expectedVersion() != 0));
+              write,
+              present.newest(),
+              OutcomeKind.range(write.removed(), write.expectedVersion() != 0));
       case READ -> {
-        store.check(key);
-        if (version != 0) {
-          write.found(entry(key, newest));
-        }
-        answerAfter(seen, write);
+        store.check(write.key());
+        write.found(present.entry());
+        answerAfter(present.seen(), write);
       }
-      case SNAPSHOT, BARRIER, WALK, OUTCOME_WALK, TICK, WATCH, UNWATCH ->
+      case TRANSACTION, SNAPSHOT, BARRIER, WALK, OUTCOME_WALK, TICK, WATCH, UNWATCH ->
           throw new IllegalStateException("kind=" + write.kind());
     }
   }
 
-  /** The entry of a key that has one, by its newest record if it has a record. */
-  private Entry entry(ByteString key, Write newest) {
-    return newest == null ? store.entry(key) : newest.written();
+  private void validate(Transaction transaction) {
+    transactions.begin(transaction, this);
+    final int refused =
+        state == State.OPEN ? transactions.validate(transaction) : Write.UNAVAILABLE;
+    if (refused != 0) {
+      answer(transaction, refused);
+    } else if (transaction.isUnchanged()) {
+      unchanged(transaction, transaction.seen(), transaction.detail());
+    } else if (log(transaction)) {
+      records.add(transaction);
+    }
   }
 
   private void watch(Write write) {
-    if (write.kind() == Write.Kind.UNWATCH) {
+    if (write.kind() == WriteKind.UNWATCH) {
       changes = changes == write.changes() ? null : changes;
     } else if (changes != write.changes()) {
       changes = write.changes();
@@ -374,16 +384,6 @@ final class WriteCycle {
         refused(write, lsn);
       }
     }
-  }
-
-  /** Whether the present entry of a key, or the entry of its newest record, has expired. */
-  private boolean hasEnded(Write newest) {
-    return expiry.hasEnded(deadline(newest));
-  }
-
-  /** The deadline of the last looked-up key, by its newest record if it has one. */
-  private long deadline(Write newest) {
-    return newest == null ? store.deadline() : newest.deadline();
   }
 
   /** Whether a key has an unapplied record. */
@@ -434,28 +434,15 @@ final class WriteCycle {
     return lsn;
   }
 
-  private void append(Write write, Write newest, boolean found) {
-    final int keyLength = write.key().size();
-    final int valueLength = write.value().size();
-    final boolean isLimited = write.deadline() != 0;
-    if (write.writesEntry()) {
-      // A key with a record was admitted before that record.
-      int refused = newest == null ? store.admit(valueLength) : 0;
-      if (refused == 0) {
-        refused = store.reserve(keyLength, valueLength, isLimited);
-      } else {
-        write.exceeds(store.excess());
-      }
-      if (refused < 0) {
-        answer(write, Refusals.ofStore(refused));
-        return;
-      }
+  private void append(Write write, boolean found) {
+    final int refused = write.writesEntry() ? present.reserve(write) : 0;
+    if (refused != 0) {
+      answer(write, refused);
+      return;
     }
     write.found(found);
     if (log(write)) {
       records.add(write);
-    } else if (write.writesEntry()) {
-      store.release(keyLength, valueLength, isLimited);
     }
   }
 
@@ -479,6 +466,7 @@ final class WriteCycle {
   private boolean log(Write write) {
     final long lsn = logOwn(write);
     if (lsn < 0) {
+      present.release(write); // before it is postponed
       refused(write, lsn);
       return false;
     }
@@ -509,18 +497,14 @@ final class WriteCycle {
   }
 
   /** Answers a write that was carried out before, after the commit of that, or must not be. */
-  private void answerAgain(Write write, Write newest, int found) {
+  private void answerAgain(Write write, int found) {
     if (found != Write.DONE) {
       answer(write, found);
       return;
     }
-    if (write.kind() == Write.Kind.COMPARE_AND_SET && !write.applied() && write.detail() != 0) {
-      final Entry present = newest == null ? store.entry(write.key()) : newest.entryAfter();
-      final boolean isThere =
-          present != null
-              && present.getVersion() == write.detail()
-              && (expiry == null || !expiry.hasEnded(present.getDeadlineMs()));
-      write.foundAgain(isThere ? present : null);
+    if (write.kind() == WriteKind.COMPARE_AND_SET && !write.applied() && write.detail() != 0) {
+      present.look(write.key());
+      write.foundAgain(present.version() == write.detail() ? present.entry() : null);
     }
     answerAfter(records.record(write.version()), write);
   }
@@ -554,16 +538,22 @@ final class WriteCycle {
   }
 
   private void apply(Write record) {
+    for (Write part = record.firstPart(); part != null; part = part.nextPart) {
+      applyPart(part);
+    }
+    if (changes != null && record.kind() != WriteKind.TICK && !record.isUnchanged()) {
+      changes.onChange(record);
+    }
+  }
+
+  private void applyPart(Write record) {
     if (record.writesEntry()) {
       store.put(record.key(), record.value(), record.version(), record.deadline());
       growing = true;
-    } else if (record.kind() == Write.Kind.TICK) {
+    } else if (record.kind() == WriteKind.TICK) {
       expiry.apply(record);
     } else if (!record.isUnchanged()) {
       store.delete(record.key());
-    }
-    if (changes != null && record.kind() != Write.Kind.TICK && !record.isUnchanged()) {
-      changes.onChange(record);
     }
   }
 
@@ -585,9 +575,7 @@ final class WriteCycle {
   /** Returns the reservations of all records. */
   private void giveBack() {
     for (Write record = records.first(); record != null; record = record.next) {
-      if (record.writesEntry()) {
-        store.release(record.key().size(), record.value().size(), record.deadline() != 0);
-      }
+      present.release(record);
     }
   }
 

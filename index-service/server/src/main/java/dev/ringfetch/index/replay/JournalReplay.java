@@ -21,6 +21,7 @@ import dev.ringfetch.index.store.StoredIndex;
 import dev.ringfetch.index.v1.IndexKind;
 import java.io.IOException;
 import java.util.Collection;
+import java.util.List;
 import java.util.Map;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.function.Supplier;
@@ -156,11 +157,7 @@ public final class JournalReplay implements RecordSink {
             record.partition(),
             client(record.client()), // it may have come behind the begin of the snapshot
             record.request(),
-            new RecoveredIndex.Outcome(
-                kind,
-                (record.flags() & RecordDescriptor.POSITIVE) != 0,
-                record.lsn(),
-                OutcomeDescriptor.detail(record.value())));
+            outcome(record));
       }
       case RecordDescriptor.OPEN_CLIENT -> client(record.client()).complete(record.request());
       default -> throw unknown(record, place);
@@ -187,7 +184,8 @@ public final class JournalReplay implements RecordSink {
           RecordDescriptor.DELETE,
           RecordDescriptor.TICK,
           RecordDescriptor.OUTCOME,
-          RecordDescriptor.GAP ->
+          RecordDescriptor.GAP,
+          RecordDescriptor.TRANSACTION ->
           apply(record, place);
       case RecordDescriptor.OPEN_CLIENT -> client(record.client()).complete(record.request());
       case RecordDescriptor.CLOSE_CLIENT -> close(record.client());
@@ -220,7 +218,9 @@ public final class JournalReplay implements RecordSink {
       return; // the snapshot has its effect, or that of a later one
     }
     final EntryStore store = index.advance(partition, record.lsn());
-    if (store == null || (isOutcome(record) && OutcomeDescriptor.kind(record.value()) == null)) {
+    final List<JournalRecord> parts =
+        record.type() == RecordDescriptor.TRANSACTION ? record.parts() : List.of(record);
+    if (store == null || parts == null || !parts.stream().allMatch(JournalReplay::isPossible)) {
       throw new IOException(
           "not a record that can be: "
               + place.get()
@@ -229,16 +229,27 @@ public final class JournalReplay implements RecordSink {
               + " lsn="
               + record.lsn());
     }
+    for (final JournalRecord part : parts) {
+      apply(part, store);
+    }
+  }
+
+  /** Carries out a record, or a part of one. */
+  private void apply(JournalRecord record, EntryStore store) throws IOException {
     if (record.type() == RecordDescriptor.GAP) {
       return;
     }
     final NumberedClient client = record.client() == 0 ? null : clients.get(record.client());
     if (client != null) { // else it has none, or one that is closed
-      index.keep(partition, client, record.request(), outcome(record));
+      index.keep(record.partition(), client, record.request(), outcome(record));
     }
     if (!isOutcome(record)) {
       add(store, record, index.index() instanceof OrderedIndex);
     }
+  }
+
+  private static boolean isPossible(JournalRecord record) {
+    return !isOutcome(record) || OutcomeDescriptor.kind(record.value()) != null;
   }
 
   private static boolean isOutcome(JournalRecord record) {
@@ -247,19 +258,20 @@ public final class JournalReplay implements RecordSink {
 
   private static RecoveredIndex.Outcome outcome(JournalRecord record) {
     final boolean isPositive = (record.flags() & RecordDescriptor.POSITIVE) != 0;
+    OutcomeKind kind = OutcomeKind.WRITTEN;
+    long detail = 0;
+    ByteString answer = ByteString.EMPTY;
     if (isOutcome(record)) {
-      return new RecoveredIndex.Outcome(
-          OutcomeDescriptor.kind(record.value()),
-          isPositive,
-          record.lsn(),
-          OutcomeDescriptor.detail(record.value()));
+      final ByteString value = record.value();
+      kind = OutcomeDescriptor.kind(value);
+      detail = OutcomeDescriptor.detail(value);
+      answer = OutcomeDescriptor.answer(value);
+    } else if (record.type() == RecordDescriptor.DELETE) {
+      kind = OutcomeKind.DELETED;
+    } else if (CounterDescriptor.isCounter(record.valueView())) {
+      // Records do not tell increments from puts, so a put of 8 bytes gets a detail, too.
+      detail = CounterDescriptor.number(record.valueView());
     }
-    if (record.type() == RecordDescriptor.DELETE) {
-      return new RecoveredIndex.Outcome(OutcomeKind.DELETED, isPositive, record.lsn(), 0);
-    }
-    // Records do not tell increments from puts, so a put of 8 bytes gets a detail, too.
-    final ByteString value = record.valueView();
-    final long detail = CounterDescriptor.isCounter(value) ? CounterDescriptor.number(value) : 0;
-    return new RecoveredIndex.Outcome(OutcomeKind.WRITTEN, isPositive, record.lsn(), detail);
+    return new RecoveredIndex.Outcome(kind, isPositive, record.lsn(), detail, answer);
   }
 }

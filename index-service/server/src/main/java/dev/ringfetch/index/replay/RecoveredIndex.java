@@ -1,5 +1,6 @@
 package dev.ringfetch.index.replay;
 
+import com.google.protobuf.ByteString;
 import dev.ringfetch.index.journal.CatalogEntry;
 import dev.ringfetch.index.outcome.NumberedClient;
 import dev.ringfetch.index.outcome.OutcomeBudget;
@@ -107,14 +108,16 @@ public final class RecoveredIndex {
       table.force();
     }
     table.keep(client, number, outcome.kind, outcome.isPositive, outcome.lsn, detail);
+    table.keepAnswer(client, number, outcome.answer);
   }
 
   /**
    * The outcome in a record.
    *
    * @param detail as the kind says; 0 for one delete
+   * @param answer empty if there is none
    */
-  record Outcome(OutcomeKind kind, boolean isPositive, long lsn, long detail) {}
+  record Outcome(OutcomeKind kind, boolean isPositive, long lsn, long detail, ByteString answer) {}
 
   /** Gives up what the index has, which was dropped. */
   public void drop() {

@@ -3,26 +3,31 @@ package dev.ringfetch.index.service;
 import com.google.protobuf.ByteString;
 import dev.ringfetch.index.call.Outcomes;
 import dev.ringfetch.index.call.RequestLimits;
+import dev.ringfetch.index.call.TransactLimits;
 import dev.ringfetch.index.call.WriteCall;
 import dev.ringfetch.index.host.ServedIndex;
 import dev.ringfetch.index.node.CatchUp;
 import dev.ringfetch.index.outcome.NumberedClient;
+import dev.ringfetch.index.partition.Transaction;
 import dev.ringfetch.index.partition.Write;
 import dev.ringfetch.index.v1.CompareAndSetRequest;
 import dev.ringfetch.index.v1.CompareAndSetResponse;
-import dev.ringfetch.index.v1.Increment;
 import dev.ringfetch.index.v1.RequestNumber;
 import dev.ringfetch.index.v1.Touch;
+import dev.ringfetch.index.v1.TransactRequest;
+import dev.ringfetch.index.v1.TransactResponse;
 import dev.ringfetch.index.v1.UpdateRequest;
 import dev.ringfetch.index.v1.UpdateResponse;
 import io.grpc.Status;
 import io.grpc.StatusException;
 import io.grpc.stub.StreamObserver;
+import java.util.Optional;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The calls of writes whose effect depends on the entry that is there: CompareAndSet and Update.
- * Those that may write a new entry create a missing index; the others are answered without one.
+ * The calls of writes whose effect depends on the entries that are there: CompareAndSet, Update and
+ * Transact. Those that may write a new entry create a missing index; the others are answered
+ * without one.
  *
  * <p>Safe for use by many threads. No method waits.
  */
@@ -59,7 +64,7 @@ final class ConditionalWrites {
   /** The preparation of a write, before it gets its number. */
   @FunctionalInterface
   private interface Preparation {
-    void prepare(Write write);
+    Write prepare(ServedIndex index, Write.Listener listener) throws StatusException;
   }
 
   void compareAndSet(
@@ -81,18 +86,16 @@ final class ConditionalWrites {
                   responses,
                   CompareAndSetResponse.getDefaultInstance(),
                   ConditionalWrites::compared,
-                  write -> prepare(write, request)));
+                  (index, listener) -> prepare(new Write(listener), request)));
         },
         responses::onError);
   }
 
-  private static void prepare(Write write, CompareAndSetRequest request) {
+  private static Write prepare(Write write, CompareAndSetRequest request) {
     write
         .compareAndSet(request.getKey(), request.getExpectedVersion(), request.getValue())
         .ttl(request.getTtlMs());
-    if (request.getKeepDeadline()) {
-      write.keepDeadline();
-    }
+    return request.getKeepDeadline() ? write.keepDeadline() : write;
   }
 
   private static CompareAndSetResponse compared(ServedIndex index, Write write) {
@@ -122,7 +125,7 @@ final class ConditionalWrites {
                   responses,
                   UpdateResponse.getDefaultInstance(),
                   ConditionalWrites::updated,
-                  write -> prepare(write, request)));
+                  (index, listener) -> prepare(new Write(listener), request)));
         },
         responses::onError);
   }
@@ -159,13 +162,13 @@ final class ConditionalWrites {
     return Status.INVALID_ARGUMENT.withDescription(description).asException();
   }
 
-  private static void prepare(Write write, UpdateRequest request) {
+  private static Write prepare(Write write, UpdateRequest request) {
     final ByteString key = request.getKey();
-    switch (request.getChangeCase()) {
-      case INCREMENT -> {
-        final Increment increment = request.getIncrement();
-        write.increment(key, increment.getDelta()).ttl(increment.getTtlMs());
-      }
+    return switch (request.getChangeCase()) {
+      case INCREMENT ->
+          write
+              .increment(key, request.getIncrement().getDelta())
+              .ttl(request.getIncrement().getTtlMs());
       case GET_AND_SET ->
           write
               .getAndSet(key, request.getGetAndSet().getValue())
@@ -173,10 +176,12 @@ final class ConditionalWrites {
       case DELETE_IF -> write.deleteIf(key, request.getDeleteIf().getExpectedVersion());
       case TOUCH -> {
         final Touch touch = request.getTouch();
-        write.touch(key, touch.getExpectedVersion(), touch.getDeadlineMs()).ttl(touch.getTtlMs());
+        yield write
+            .touch(key, touch.getExpectedVersion(), touch.getDeadlineMs())
+            .ttl(touch.getTtlMs());
       }
       case CHANGE_NOT_SET -> throw new IllegalStateException("change=" + request.getChangeCase());
-    }
+    };
   }
 
   private static UpdateResponse updated(ServedIndex index, Write write) throws StatusException {
@@ -187,7 +192,8 @@ final class ConditionalWrites {
     switch (write.kind()) {
       case INCREMENT -> {
         if (write.isUnchanged()) {
-          throw Outcomes.notCounted(write).asException();
+          throw Outcomes.notCounted(write.detail(), "delta=" + write.expectedVersion())
+              .asException();
         }
         response.setVersion(write.version()).setCounter(write.detail());
       }
@@ -204,6 +210,41 @@ final class ConditionalWrites {
       default -> throw new IllegalStateException("kind=" + write.kind());
     }
     return response.build();
+  }
+
+  void transact(TransactRequest request, StreamObserver<TransactResponse> responses) {
+    CatchUp.carryOut(
+        () -> {
+          TransactLimits.check(request);
+          final Optional<ByteString> key = TransactLimits.keys(request).findFirst();
+          if (key.isEmpty()) {
+            throw invalid("the transaction is empty: it has neither comparisons nor operations");
+          }
+          carryOut(
+              new Call<>(
+                  request.getIndex(),
+                  key.get(),
+                  request.hasNumber() ? request.getNumber() : null,
+                  Transaction.mayCreate(request),
+                  responses,
+                  Transaction.ofNothing(request),
+                  ConditionalWrites::transacted,
+                  (index, listener) -> {
+                    TransactLimits.checkKeys(index, request);
+                    return new Transaction(request, listener);
+                  }));
+        },
+        responses::onError);
+  }
+
+  private static TransactResponse transacted(ServedIndex index, Write write)
+      throws StatusException {
+    final Transaction transaction = (Transaction) write;
+    if (transaction.isRefused()) {
+      throw Outcomes.notCounted(write.detail(), "an increment of the transaction, nothing was done")
+          .asException();
+    }
+    return transaction.response().setIncarnation(index.incarnation()).build();
   }
 
   private <T> void carryOut(Call<T> call) throws StatusException {
@@ -227,8 +268,8 @@ final class ConditionalWrites {
       return;
     }
     final Write write =
-        new Write(new WriteCall<>(index, outcomes, call.responses(), call.response()));
-    call.preparation().prepare(write);
+        call.preparation()
+            .prepare(index, new WriteCall<>(index, outcomes, call.responses(), call.response()));
     write.numbered(client, number == null ? 0 : number.getNumber());
     final int refused = index.partition(call.key()).submit(write);
     if (refused != 0) {

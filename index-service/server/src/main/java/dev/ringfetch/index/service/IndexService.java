@@ -41,6 +41,8 @@ import dev.ringfetch.index.v1.RequestNumber;
 import dev.ringfetch.index.v1.ScanRequest;
 import dev.ringfetch.index.v1.ScanResponse;
 import dev.ringfetch.index.v1.StatusTexts;
+import dev.ringfetch.index.v1.TransactRequest;
+import dev.ringfetch.index.v1.TransactResponse;
 import dev.ringfetch.index.v1.UpdateRequest;
 import dev.ringfetch.index.v1.UpdateResponse;
 import dev.ringfetch.index.v1.WatchRequest;
@@ -61,7 +63,8 @@ import org.jspecify.annotations.Nullable;
  * <ul>
  *   <li>with INVALID_ARGUMENT if a key is empty or longer than 1 KiB, a value longer than 1 MiB,
  *       the name of an index longer than 255 bytes, a time to live longer than 3650 days, or a
- *       batch of more than 10,000 keys; the description names the size and the limit;
+ *       batch of more than 10,000 keys, or a transaction beyond its limits; the description names
+ *       the size and the limit;
  *   <li>with RESOURCE_EXHAUSTED if it would create one index too many, if index memory is full, or
  *       if the answer to a batch would be longer than the 4 MiB that a gRPC client takes unless
  *       told otherwise; or if too much waits: then the description begins with {@link
@@ -71,8 +74,9 @@ import org.jspecify.annotations.Nullable;
  *   <li>with ABORTED if the index was dropped under a write, which was not carried out, or under a
  *       call for a range;
  *   <li>with FAILED_PRECONDITION if it is for a range, and the index is not ORDERED; if it is a
- *       write with a number whose outcome is not kept any more; or if it increments a value that is
- *       no counter; with OUT_OF_RANGE if the counter would leave 64 bits;
+ *       write with a number whose outcome is not kept any more; if it is a transaction of a hash
+ *       index whose keys do not begin with one tag; or if it increments a value that is no counter;
+ *       with OUT_OF_RANGE if the counter would leave 64 bits;
  *   <li>with DATA_LOSS if the index's memory was changed or taken away by another process: so end
  *       all calls for the index until it is dropped.
  * </ul>
@@ -284,6 +288,11 @@ public final class IndexService implements IndexGrpc.AsyncService, BindableServi
   @Override
   public void update(UpdateRequest request, StreamObserver<UpdateResponse> responses) {
     conditional.update(request, responses);
+  }
+
+  @Override
+  public void transact(TransactRequest request, StreamObserver<TransactResponse> responses) {
+    conditional.transact(request, responses);
   }
 
   private static PutResponse written(ServedIndex index, Write write) {

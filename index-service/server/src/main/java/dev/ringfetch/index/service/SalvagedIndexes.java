@@ -137,7 +137,8 @@ final class SalvagedIndexes implements RecordSink {
           RecordDescriptor.DELETE,
           RecordDescriptor.TICK,
           RecordDescriptor.GAP,
-          RecordDescriptor.OUTCOME -> {
+          RecordDescriptor.OUTCOME,
+          RecordDescriptor.TRANSACTION -> {
         if (isNew(record)) {
           advance(progress(content(record.index()), record.partition()), record.lsn());
         }
@@ -197,6 +198,12 @@ final class SalvagedIndexes implements RecordSink {
       case RecordDescriptor.PARTITION, RecordDescriptor.TICK -> tick(record);
       case RecordDescriptor.PUT -> addNew(record, record.value());
       case RecordDescriptor.DELETE -> addNew(record, null);
+      case RecordDescriptor.TRANSACTION -> {
+        final List<JournalRecord> parts = record.parts();
+        if (parts != null) { // else a checksum was right by chance
+          parts.forEach(this::take);
+        }
+      }
       default -> {} // of no entry
     }
   }

@@ -107,6 +107,12 @@ public final class HashIndex extends StoredIndex {
     return KeyHash.partition(bytes, 0, bytes.length, hash, seed, partitions.length);
   }
 
+  /** The part of a key that gives its partition, however many there are: its tag, or all of it. */
+  public static ByteString tag(ByteString key) {
+    final int length = KeyHash.tagLength(key.toByteArray(), 0, key.size());
+    return length == 0 ? key : key.substring(1, 1 + length);
+  }
+
   /** The location of the index, for readers. */
   public HashLocation location() {
     return location;

@@ -5,69 +5,101 @@ import dev.ringfetch.index.journal.JournalRecord;
 import dev.ringfetch.index.journal.RecordDescriptor;
 import dev.ringfetch.index.partition.Write;
 import dev.ringfetch.index.v1.WatchEvent;
+import java.util.List;
+import java.util.Objects;
 import org.jspecify.annotations.Nullable;
 
 /**
- * One committed change of one key. Immutable.
+ * One committed change of one key, and the next one of the same record, if that is a transaction's:
+ * the changes of a record are kept, dropped and sent together. Immutable.
  *
  * @param kind of the change
  * @param key the key
  * @param value empty unless an entry was written
  * @param version LSN of the change in its partition
  * @param created whether the key was absent before, and an entry was written
+ * @param next of the same record; null if there is none
  */
 record Change(
-    WatchEvent.Kind kind, ByteString key, ByteString value, long version, boolean created) {
+    WatchEvent.Kind kind,
+    ByteString key,
+    ByteString value,
+    long version,
+    boolean created,
+    @Nullable Change next) {
   /** Approximate bytes of memory of a change besides key and value. */
   private static final int OVERHEAD = 128;
 
-  /** The change in an in-memory record; null if the record changes no entry. */
+  /** The changes in an in-memory record; null if the record changes no entry. */
   static @Nullable Change of(Write record) {
-    return switch (record.kind()) {
+    return chain(record.firstPart());
+  }
+
+  private static @Nullable Change chain(@Nullable Write part) {
+    if (part == null) {
+      return null;
+    }
+    final Change next = chain(part.nextPart());
+    return switch (part.kind()) {
       case PUT, COMPARE_AND_SET, INCREMENT, TOUCH ->
           new Change(
-              WatchEvent.Kind.PUT,
-              record.key(),
-              record.value(),
-              record.version(),
-              record.creates());
+              WatchEvent.Kind.PUT, part.key(), part.value(), part.version(), part.creates(), next);
       case DELETE, RANGE_DELETE ->
           new Change(
-              record.isExpired() ? WatchEvent.Kind.EXPIRE : WatchEvent.Kind.DELETE,
-              record.key(),
+              part.isExpired() ? WatchEvent.Kind.EXPIRE : WatchEvent.Kind.DELETE,
+              part.key(),
               ByteString.EMPTY,
-              record.version(),
-              false);
-      default -> null;
+              part.version(),
+              false,
+              next);
+      default -> next;
     };
   }
 
-  /** The change in a record of the journal; null if the record changes no entry. */
+  /** The changes in a record of the journal; null if the record changes no entry. */
   static @Nullable Change of(JournalRecord record) {
-    final int flags = record.flags();
-    return switch (record.type()) {
+    if (record.type() != RecordDescriptor.TRANSACTION) {
+      return of(record, null);
+    }
+    Change first = null;
+    final List<JournalRecord> parts = Objects.requireNonNull(record.parts(), "parts");
+    for (int i = parts.size() - 1; i >= 0; i--) {
+      first = of(parts.get(i), first);
+    }
+    return first;
+  }
+
+  private static @Nullable Change of(JournalRecord part, @Nullable Change next) {
+    final int flags = part.flags();
+    return switch (part.type()) {
       case RecordDescriptor.PUT ->
           new Change(
               WatchEvent.Kind.PUT,
-              record.key(),
-              record.value(),
-              record.lsn(),
-              (flags & RecordDescriptor.POSITIVE) != 0);
+              part.key(),
+              part.value(),
+              part.lsn(),
+              (flags & RecordDescriptor.POSITIVE) != 0,
+              next);
       case RecordDescriptor.DELETE ->
           new Change(
               (flags & RecordDescriptor.EXPIRED) != 0
                   ? WatchEvent.Kind.EXPIRE
                   : WatchEvent.Kind.DELETE,
-              record.key(),
+              part.key(),
               ByteString.EMPTY,
-              record.lsn(),
-              false);
-      default -> null;
+              part.lsn(),
+              false,
+              next);
+      default -> next;
     };
   }
 
-  /** Approximate bytes of memory. */
+  /** Approximate bytes of memory, with all changes of the record. */
   int bytes() {
-    return OVERHEAD + key.size() + value.size();
+    int bytes = 0;
+    for (Change change = this; change != null; change = change.next) {
+      bytes += OVERHEAD + change.key.size() + change.value.size();
+    }
+    return bytes;
   }
 }

@@ -202,7 +202,11 @@ public final class WatchCursor {
 
   private void pass(int partition, Change change, EventBatch batch) {
     lsns[partition] = change.version();
-    if (!batch.add(change)) {
+    boolean isAdded = false;
+    for (Change each = change; each != null; each = each.next()) {
+      isAdded |= batch.add(each);
+    }
+    if (!isAdded) {
       passedBytes[partition] += change.bytes();
     }
   }

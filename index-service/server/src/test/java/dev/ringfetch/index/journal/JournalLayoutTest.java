@@ -2,6 +2,7 @@ package dev.ringfetch.index.journal;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertFalse;
+import static org.junit.jupiter.api.Assertions.assertNull;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import com.google.protobuf.ByteString;
@@ -94,6 +95,48 @@ class JournalLayoutTest {
       assertEquals(0, bytes[i], "what fills it up: " + i);
     }
     assertEquals(0x55, bytes[8 + RecordDescriptor.aligned(length)]);
+  }
+
+  /** A view of a record with this LSN and value. */
+  private static JournalRecord record(int type, long lsn, ByteString value) {
+    final byte[] bytes = new byte[JournalRecord.aligned(ByteString.EMPTY, value, 0)];
+    new JournalRecord()
+        .begin(bytes, 0, type, ByteString.EMPTY, value)
+        .partition(1, 2)
+        .place(3, lsn)
+        .end();
+    return new JournalRecord().at(bytes, 0);
+  }
+
+  private static ByteString bytes(JournalRecord... records) {
+    final ByteString.Output bytes = ByteString.newOutput();
+    for (final JournalRecord record : records) {
+      final byte[] one = new byte[RecordDescriptor.aligned(record.length())];
+      record.copyTo(one, 0);
+      bytes.write(one, 0, one.length);
+    }
+    return bytes.toByteString();
+  }
+
+  @Test
+  void aTransactionHasRecordsInItsValue() {
+    final ByteString value = ByteString.copyFromUtf8("value");
+    final JournalRecord put = record(RecordDescriptor.PUT, 4, value);
+    final JournalRecord outcome = record(RecordDescriptor.OUTCOME, 4, ByteString.EMPTY);
+    final List<JournalRecord> parts =
+        record(RecordDescriptor.TRANSACTION, 4, bytes(put, outcome)).parts();
+    assertEquals(2, parts.size());
+    assertEquals(value, parts.get(0).value());
+    assertEquals(RecordDescriptor.OUTCOME, parts.get(1).type());
+    assertEquals(List.of(), record(RecordDescriptor.TRANSACTION, 4, ByteString.EMPTY).parts());
+    for (final ByteString malformed :
+        List.of(
+            bytes(put, outcome).substring(0, 110),
+            bytes(put).concat(ByteString.copyFrom(new byte[64])),
+            bytes(put, record(RecordDescriptor.PUT, 5, value)),
+            bytes(put, record(RecordDescriptor.TICK, 4, RecordDescriptor.value(7))))) {
+      assertNull(record(RecordDescriptor.TRANSACTION, 4, malformed).parts());
+    }
   }
 
   @Test

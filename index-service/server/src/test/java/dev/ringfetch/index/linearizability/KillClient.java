@@ -16,10 +16,13 @@ import dev.ringfetch.index.v1.GetResponse;
 import dev.ringfetch.index.v1.IndexGrpc;
 import dev.ringfetch.index.v1.IndexKind;
 import dev.ringfetch.index.v1.KeyRange;
+import dev.ringfetch.index.v1.OperationAnswer;
 import dev.ringfetch.index.v1.PutEntry;
 import dev.ringfetch.index.v1.PutOutcome;
 import dev.ringfetch.index.v1.PutRequest;
 import dev.ringfetch.index.v1.PutResponse;
+import dev.ringfetch.index.v1.TransactRequest;
+import dev.ringfetch.index.v1.TransactResponse;
 import dev.ringfetch.index.v1.UpdateRequest;
 import dev.ringfetch.index.v1.UpdateResponse;
 import java.util.List;
@@ -85,13 +88,14 @@ final class KillClient {
       case 4, 5 -> put(key);
       case 6 -> batchPut(key);
       case 7 -> delete(key);
-      case 12, 13 -> {
+      case 12 -> {
         if (index.durability() == Durability.DISK) {
           increment();
         } else {
           get(key);
         }
       }
+      case 13 -> transfer();
       case 8 -> {
         if (index.kind() == IndexKind.ORDERED) {
           deleteRange(key);
@@ -263,6 +267,46 @@ final class KillClient {
         calls.write(
             index, IndexGrpc.getUpdateMethod(), number -> request.setNumber(number).build(), 1);
     index.counter().answered(floor, response.getCounter());
+  }
+
+  /**
+   * Moves something from one account to another, and reads all of them, in one transaction: their
+   * sum stays 0. On disk, the counter counts it, too.
+   */
+  private void transfer() throws InterruptedException {
+    final boolean isCounted = index.durability() == Durability.DISK;
+    final long floor = index.counter().floor();
+    final int from = random.nextInt(KillCounter.ACCOUNTS);
+    final int to = (from + 1 + random.nextInt(KillCounter.ACCOUNTS - 1)) % KillCounter.ACCOUNTS;
+    final int amount = random.nextInt(1000);
+    final TransactRequest.Builder request = TransactRequest.newBuilder().setIndex(index.name());
+    add(request, KillCounter.account(from), -amount);
+    add(request, KillCounter.account(to), amount);
+    for (int i = 0; i < KillCounter.ACCOUNTS; i++) {
+      request.addThenBuilder().setKey(KillCounter.account(i)).getGetBuilder();
+    }
+    if (isCounted) {
+      add(request, KillCounter.KEY, 1);
+    }
+    final TransactResponse response =
+        calls.write(
+            index, IndexGrpc.getTransactMethod(), number -> request.setNumber(number).build(), 1);
+    if (response == null) {
+      return; // it is gone with the index
+    }
+    final List<OperationAnswer> answers = response.getAnswersList();
+    KillCounter.checkAccounts(
+        answers.subList(2, 2 + KillCounter.ACCOUNTS).stream()
+            .map(OperationAnswer::getEntry)
+            .toList());
+    if (isCounted) {
+      index.counter().answered(floor, answers.get(answers.size() - 1).getCounter());
+    }
+    counts.transferred.incrementAndGet();
+  }
+
+  private static void add(TransactRequest.Builder request, ByteString key, long delta) {
+    request.addThenBuilder().setKey(key).getIncrementBuilder().setDelta(delta);
   }
 
   private void compareAndSet(int key) throws InterruptedException {

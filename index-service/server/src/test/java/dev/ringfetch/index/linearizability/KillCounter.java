@@ -1,6 +1,9 @@
 package dev.ringfetch.index.linearizability;
 
 import com.google.protobuf.ByteString;
+import dev.ringfetch.index.layout.CounterDescriptor;
+import dev.ringfetch.index.v1.Entry;
+import java.util.List;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.atomic.AtomicLong;
@@ -14,8 +17,28 @@ final class KillCounter {
   /** The key of the counter. */
   static final ByteString KEY = ByteString.copyFromUtf8("counter");
 
+  /** Accounts among which transactions move what they have; together they have nothing. */
+  static final int ACCOUNTS = 4;
+
   private final Set<Long> answers = ConcurrentHashMap.newKeySet();
   private final AtomicLong largest = new AtomicLong();
+
+  /** The key of an account: it has the tag of the counter. */
+  static ByteString account(int number) {
+    return ByteString.copyFromUtf8("{counter}" + number);
+  }
+
+  /** Checks all accounts of one moment; an account that was never moved to has no entry. */
+  static void checkAccounts(List<Entry> accounts) {
+    final long sum =
+        accounts.stream()
+            .filter(entry -> entry.getVersion() != 0)
+            .mapToLong(entry -> CounterDescriptor.number(entry.getValue()))
+            .sum();
+    if (sum != 0) {
+      throw new AssertionError("a part of a transaction: sum=" + sum + " " + accounts);
+    }
+  }
 
   /** The largest answer so far: later calls have larger ones. */
   long floor() {

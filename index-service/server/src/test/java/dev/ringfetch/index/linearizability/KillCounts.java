@@ -22,6 +22,7 @@ final class KillCounts {
   /** Answered writes of INTERVAL whose version was not there after the kill. */
   final AtomicLong lost = new AtomicLong();
 
+  final AtomicLong transferred = new AtomicLong();
   final AtomicLong rangesRemoved = new AtomicLong();
   final AtomicLong expired = new AtomicLong();
   final AtomicLong operations = new AtomicLong();
@@ -46,7 +47,7 @@ final class KillCounts {
             + "answered writes: memory=%d interval=%d (lost within the interval: %d) disk=%d%n"
             + "repeated=%d answered-from-outcomes=%d carried-out-by-the-repetition=%d"
             + " gone-with-memory=%d%n"
-            + "snapshots=%d ranges-removed=%d entries-ended=%d increments-counted=%d%n"
+            + "snapshots=%d ranges-removed=%d entries-ended=%d increments-counted=%d transfers=%d%n"
             + "checked: operations=%d keys=%d entries-compared-after-starts=%d",
         kills,
         killsInSnapshots,
@@ -66,6 +67,7 @@ final class KillCounts {
         rangesRemoved.get(),
         expired.get(),
         counted,
+        transferred.get(),
         operations.get(),
         keysChecked.get(),
         entriesCompared.get());

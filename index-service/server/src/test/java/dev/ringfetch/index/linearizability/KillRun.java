@@ -135,6 +135,13 @@ final class KillRun implements AutoCloseable {
     }
     compare();
     for (final KilledIndex index : indexes) {
+      KillCounter.checkAccounts(
+          read(
+                  index,
+                  IntStream.range(0, KillCounter.ACCOUNTS).mapToObj(KillCounter::account).toList())
+              .stream()
+              .map(GetResponse::getEntry)
+              .toList());
       if (index.durability() == Durability.DISK) {
         final Entry counter = read(index, List.of(KillCounter.KEY)).get(0).getEntry();
         counts.counted +=

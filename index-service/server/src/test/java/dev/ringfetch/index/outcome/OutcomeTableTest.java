@@ -4,7 +4,9 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import com.google.protobuf.ByteString;
 import java.util.ArrayList;
+import java.util.Comparator;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
@@ -15,6 +17,9 @@ import org.junit.jupiter.api.Timeout;
 /** The table against a map, with clients that complete their writes and are closed. */
 @Timeout(value = 60, threadMode = Timeout.ThreadMode.SEPARATE_THREAD)
 class OutcomeTableTest {
+  private static final Comparator<ByteString> ORDER =
+      ByteString.unsignedLexicographicalComparator();
+
   private static final long SEED = Long.getLong("ringfetch.seed", 1);
 
   private record Key(NumberedClient client, long number) {}
@@ -100,7 +105,7 @@ class OutcomeTableTest {
   /** A step, which has a bound. */
   private static void step(OutcomeTable table, OutcomeWalk walk, List<KeptOutcome> found) {
     table.step(walk);
-    assertTrue(walk.outcomes().size() < 2 * OutcomeWalk.STEP_OUTCOMES);
+    assertTrue(walk.outcomes().size() < 2 * OutcomeWalk.STEP_BYTES / OutcomeWalk.RECORD_BYTES);
     found.addAll(walk.outcomes());
     walk.clear();
   }
@@ -208,6 +213,47 @@ class OutcomeTableTest {
     beyond.force(); // of a journal
     beyond.keep(client, number, OutcomeKind.WRITTEN, true, number, 0);
     assertEquals(1, beyond.size());
+  }
+
+  @Test
+  void answersStayWithTheirOutcomesAndTakeRoom() {
+    System.out.println("seed=" + SEED);
+    final Random random = new Random(SEED);
+    final OutcomeBudget budget = new OutcomeBudget(20_000);
+    final OutcomeTable table = new OutcomeTable(budget);
+    final NumberedClient client = new NumberedClient(1, 1);
+    final Map<Long, ByteString> expected = new HashMap<>();
+    for (long number = 1; number <= 3_000; number++) {
+      assertTrue(table.reserve());
+      table.keep(client, number, OutcomeKind.TRANSACTION, true, number, 1);
+      final byte[] bytes = new byte[random.nextInt(3) == 0 ? random.nextInt(500) : 0];
+      random.nextBytes(bytes);
+      table.keepAnswer(client, number, ByteString.copyFrom(bytes));
+      expected.put(number, ByteString.copyFrom(bytes));
+      if (random.nextInt(40) == 0) {
+        client.complete(number - random.nextInt(100));
+      }
+      expected.keySet().removeIf(other -> !client.keeps(other));
+      expected.forEach(
+          (other, answer) -> assertEquals(answer, table.answer(table.find(client, other))));
+    }
+    assertEquals(
+        expected.values().stream().sorted(ORDER).toList(),
+        all(table).stream().map(KeptOutcome::answer).sorted(ORDER).toList());
+    table.clear();
+    assertEquals(0, budget.used());
+  }
+
+  @Test
+  void anAnswerWithoutRoomIsNotKept() {
+    final OutcomeTable table = new OutcomeTable(new OutcomeBudget(10));
+    final NumberedClient client = new NumberedClient(1, 1);
+    assertTrue(table.reserve()); // takes 8 slots
+    table.keep(client, 1, OutcomeKind.TRANSACTION, true, 1, 1);
+    table.keepAnswer(client, 1, ByteString.copyFrom(new byte[57]));
+    assertEquals(ByteString.EMPTY, table.answer(table.find(client, 1)));
+    table.keepAnswer(client, 1, ByteString.copyFrom(new byte[56]));
+    assertEquals(56, table.answer(table.find(client, 1)).size());
   }
 
   @Test

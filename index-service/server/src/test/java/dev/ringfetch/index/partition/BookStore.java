@@ -91,7 +91,8 @@ public final class BookStore implements EntryStore {
     enter();
     onApply.run();
     unreserve((long) key.size() + value.size());
-    if (version <= newest) {
+    final Entry present = entries.get(key);
+    if (version < newest || (present != null && version == present.getVersion())) {
       throw new AssertionError("version=" + version + " newest=" + newest);
     }
     newest = version;

@@ -40,7 +40,7 @@ class ClockJumpsTest {
   private static final long TRUE_BEGIN = 1_800_000_000_000L;
 
   /** A record as the log keeps it. */
-  private record Logged(long lsn, Write.Kind kind, ByteString key, long time) {}
+  private record Logged(long lsn, WriteKind kind, ByteString key, long time) {}
 
   /** An entry that was put: true times, and how wrong wall clocks were. */
   private static final class Life {

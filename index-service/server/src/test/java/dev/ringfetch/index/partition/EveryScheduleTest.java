@@ -294,7 +294,7 @@ final class EveryScheduleTest {
               throw new AssertionError(write.kind());
         }
         if (lsn != 0) {
-          final boolean deletes = write.kind() == Write.Kind.DELETE;
+          final boolean deletes = write.kind() == WriteKind.DELETE;
           versions.put(write.key(), deletes ? 0 : lsn);
           if (!deletes) {
             values.put(lsn, write.value());
@@ -311,7 +311,7 @@ final class EveryScheduleTest {
         if (record.key().equals(KEYS[key])) {
           states.add(
               new State(
-                  record.kind() == Write.Kind.DELETE ? 0 : log.lsn(record),
+                  record.kind() == WriteKind.DELETE ? 0 : log.lsn(record),
                   committed.get(record),
                   answered.get(record)));
         }

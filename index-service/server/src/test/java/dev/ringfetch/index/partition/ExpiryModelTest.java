@@ -35,7 +35,7 @@ class ExpiryModelTest {
 
   /** A record as the log keeps it. */
   private record Logged(
-      long lsn, Write.Kind kind, ByteString key, ByteString value, long time, boolean expired) {}
+      long lsn, WriteKind kind, ByteString key, ByteString value, long time, boolean expired) {}
 
   /** An entry as the map has it. */
   private record Kept(long version, ByteString value, long deadline) {}
@@ -149,7 +149,7 @@ class ExpiryModelTest {
       }
       final long lsn = records.isEmpty() ? 1 : records.get(records.size() - 1).lsn() + 1;
       final long deadline = write.deadline();
-      if (write.kind() == Write.Kind.TICK) {
+      if (write.kind() == WriteKind.TICK) {
         assertEquals(nowMs(), deadline, "a tick of another time");
       } else if (write.ttlMs() != 0) {
         assertEquals(nowMs() + write.ttlMs(), deadline);
@@ -157,8 +157,8 @@ class ExpiryModelTest {
       final Logged record =
           new Logged(lsn, write.kind(), write.key(), write.value(), deadline, write.isExpired());
       final boolean isOfPut = // the clock was too old for its deadline: it comes before the write
-          write.kind() == Write.Kind.TICK && nowMs() - appended.clock > ExpiryCycle.WRITE_TICK_MS;
-      if (write.kind() == Write.Kind.TICK) {
+          write.kind() == WriteKind.TICK && nowMs() - appended.clock > ExpiryCycle.WRITE_TICK_MS;
+      if (write.kind() == WriteKind.TICK) {
         use();
       }
       records.add(record);

@@ -644,7 +644,7 @@ class ExpiryTest {
     open(true, late);
     final Write put = submit(write().put(KEY, VALUE).ttl(5));
     late.commitAll();
-    late.scarce(write -> write.kind() != Write.Kind.TICK);
+    late.scarce(write -> write.kind() != WriteKind.TICK);
     final Write comparison = submit(write().compareAndSet(KEY, put.version(), VALUE).ttl(50));
     time.passSlowly(100);
     late.scarce(false);

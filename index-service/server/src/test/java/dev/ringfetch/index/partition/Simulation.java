@@ -237,7 +237,7 @@ final class Simulation {
     for (int i = log.records().size() - 1; i >= 0; i--) {
       final Write record = log.records().get(i);
       if (record.key().equals(key)) {
-        return record.kind() == Write.Kind.DELETE ? 0 : log.lsn(record);
+        return record.kind() == WriteKind.DELETE ? 0 : log.lsn(record);
       }
     }
     return 0;
@@ -335,7 +335,7 @@ final class Simulation {
     long reserved = 0;
     for (final Write record : log.records().subList(applied, log.records().size())) {
       reserved +=
-          record.kind() == Write.Kind.DELETE ? 0 : record.key().size() + record.value().size();
+          record.kind() == WriteKind.DELETE ? 0 : record.key().size() + record.value().size();
     }
     check(store.reserved() == reserved, "reserved=" + store.reserved() + " for " + reserved);
     checkWaiting();

@@ -7,6 +7,7 @@ import dev.ringfetch.index.linearizability.Call;
 import dev.ringfetch.index.linearizability.Operation;
 import dev.ringfetch.index.log.GroupStoreException;
 import dev.ringfetch.index.partition.Write;
+import dev.ringfetch.index.partition.WriteKind;
 import dev.ringfetch.index.v1.Configuration;
 import dev.ringfetch.index.v1.Durability;
 import dev.ringfetch.index.v1.Entry;
@@ -632,7 +633,7 @@ final class ReplicationWorld {
               end(null);
             } else if (write.outcome() == Write.DONE) {
               final Answer answer = answer(write);
-              if (write.applied() || write.existed() || write.kind() == Write.Kind.PUT) {
+              if (write.applied() || write.existed() || write.kind() == WriteKind.PUT) {
                 time.after(delayNs, () -> end(answer));
               } else { // no record waits for its commit
                 confirm(() -> time.after(delayNs, () -> end(answer)));

@@ -22,6 +22,7 @@ class ExactlyOnceSimulationTest {
     int ended = 0;
     int ranges = 0;
     int counted = 0;
+    int transacted = 0;
     int lost = 0;
     int failures = 0;
     int snapshots = 0;
@@ -39,6 +40,7 @@ class ExactlyOnceSimulationTest {
       ended += world.ended;
       ranges += world.ranges;
       counted += world.counted;
+      transacted += world.transacted;
       lost += world.lost;
       failures += world.failures;
       snapshots += world.snapshots.taken;
@@ -46,7 +48,7 @@ class ExactlyOnceSimulationTest {
       removed += world.removed;
     }
     System.out.printf(
-        "seed=%d worlds=%d repeated=%d late=%d ended=%d ranges=%d counted=%d lost=%d failures=%d"
+        "seed=%d worlds=%d repeated=%d late=%d ended=%d ranges=%d counted=%d transacted=%d lost=%d failures=%d"
             + " snapshots=%d fromSnapshots=%d removed=%d%n",
         seed,
         WORLDS,
@@ -55,6 +57,7 @@ class ExactlyOnceSimulationTest {
         ended,
         ranges,
         counted,
+        transacted,
         lost,
         failures,
         snapshots,
@@ -62,6 +65,7 @@ class ExactlyOnceSimulationTest {
         removed);
     if (WORLDS >= 16) {
       assertTrue(repeated > 0 && late > 0 && ended > 0 && ranges > 0 && counted > 0 && lost > 0);
+      assertTrue(transacted > 0);
       assertTrue(snapshots > 0 && fromSnapshots > 0 && removed > 0);
     }
   }

@@ -9,10 +9,13 @@ import dev.ringfetch.index.journal.JournalDamagedException;
 import dev.ringfetch.index.journal.JournalRecord;
 import dev.ringfetch.index.outcome.NumberedClient;
 import dev.ringfetch.index.outcome.OutcomeKind;
+import dev.ringfetch.index.partition.Transaction;
 import dev.ringfetch.index.partition.Write;
+import dev.ringfetch.index.partition.WriteKind;
 import dev.ringfetch.index.replay.RecoveredIndex;
 import dev.ringfetch.index.v1.Durability;
 import dev.ringfetch.index.v1.IndexKind;
+import dev.ringfetch.index.v1.TransactRequest;
 import java.io.IOException;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -57,7 +60,7 @@ final class ExactlyOnceWorld {
     final long client;
     final long number;
     final int index;
-    final Write.Kind kind;
+    final WriteKind kind;
     final ByteString key;
     final long expected;
     int sent;
@@ -72,16 +75,17 @@ final class ExactlyOnceWorld {
       index = of.index;
       this.number = number;
       kind =
-          switch (random.nextInt(10)) {
-            case 0, 1 -> Write.Kind.PUT;
-            case 2, 3 -> Write.Kind.DELETE;
-            case 4 -> index == ORDERED ? Write.Kind.RANGE_END : Write.Kind.PUT;
-            case 5, 6 -> Write.Kind.INCREMENT;
-            case 7 -> Write.Kind.TOUCH;
-            default -> Write.Kind.COMPARE_AND_SET;
+          switch (random.nextInt(13)) {
+            case 0, 1 -> WriteKind.PUT;
+            case 2, 3 -> WriteKind.DELETE;
+            case 4 -> index == ORDERED ? WriteKind.RANGE_END : WriteKind.PUT;
+            case 5, 6 -> WriteKind.INCREMENT;
+            case 7 -> WriteKind.TOUCH;
+            case 10, 11, 12 -> WriteKind.TRANSACTION;
+            default -> WriteKind.COMPARE_AND_SET;
           };
       // Some increments find a value that is no counter.
-      final boolean counts = random.nextInt(4) > (kind == Write.Kind.INCREMENT ? 0 : 2);
+      final boolean counts = random.nextInt(4) > (kind == WriteKind.INCREMENT ? 0 : 2);
       key = ByteString.copyFromUtf8(counts ? "n" : "k" + random.nextInt(KEYS));
       expected = random.nextInt(3) == 0 ? 0 : newest.getOrDefault(index + key.toStringUtf8(), 0L);
     }
@@ -146,6 +150,9 @@ final class ExactlyOnceWorld {
 
   /** Increments that were answered by a server, and again by a later one. */
   int counted;
+
+  /** Transactions that were answered by a server, and again by a later one. */
+  int transacted;
 
   /** Answers of INTERVAL that a crash has taken. */
   int lost;
@@ -272,13 +279,13 @@ final class ExactlyOnceWorld {
   private void checkAnswer(Op op) {
     final List<IndexHistory.Done> list = done(op);
     check(!list.isEmpty(), "answered and lost: " + op + " answer=" + op.answer);
-    if (op.kind == Write.Kind.RANGE_END) {
+    if (op.kind == WriteKind.RANGE_END) {
       histories.get(op.index).checkOnce(op.id());
     } else {
       check(list.size() == 1, "twice: " + op + " " + list);
       check(list.get(0).isChange() == op.isPositive, op + " answer=" + op.answer + " " + list);
       check(
-          op.kind != Write.Kind.INCREMENT || list.get(0).detail() == op.detail,
+          op.kind != WriteKind.INCREMENT || list.get(0).detail() == op.detail,
           op + " answer=" + op.answer + " " + list);
     }
   }
@@ -295,7 +302,7 @@ final class ExactlyOnceWorld {
       check(write.number() >= firsts.getOrDefault(client, 0L), "complete before: " + id);
       final List<IndexHistory.Done> list = histories.get(index).of(id);
       final boolean isOfRange =
-          write.kind() == Write.Kind.RANGE_DELETE || write.kind() == Write.Kind.RANGE_END;
+          write.kind() == WriteKind.RANGE_DELETE || write.kind() == WriteKind.RANGE_END;
       check(
           isOfRange
               ? list.stream().allMatch(done -> done.kind() == OutcomeKind.DELETED)
@@ -304,9 +311,10 @@ final class ExactlyOnceWorld {
     }
     check(lsn > answeredVersions[index], "lsn=" + lsn + " answered=" + answeredVersions[index]);
     histories.get(index).append(write, lsn);
-    final OutcomeKind kind = write.outcomeKind();
-    if (kind == OutcomeKind.WRITTEN || kind == OutcomeKind.DELETED) {
-      newest.put(index + write.key().toStringUtf8(), kind == OutcomeKind.WRITTEN ? lsn : 0);
+    for (Write part = write.firstPart(); part != null; part = part.nextPart()) {
+      if (!part.isUnchanged()) {
+        newest.put(index + part.key().toStringUtf8(), part.removesEntry() ? 0 : lsn);
+      }
     }
   }
 
@@ -474,7 +482,16 @@ final class ExactlyOnceWorld {
       return;
     }
     switch (op.kind) {
-      case PUT -> submit(op, new Write(write -> told(op, write)).put(op.key, value(op)), client);
+      case PUT -> {
+        final Write write = new Write(answered -> told(op, answered));
+        final boolean isGetAndSet = op.number % 2 == 0;
+        submit(
+            op,
+            isGetAndSet ? write.getAndSet(op.key, value(op)) : write.put(op.key, value(op)),
+            client);
+      }
+      case TRANSACTION ->
+          submit(op, new Transaction(transaction(op), write -> told(op, write)), client);
       case DELETE ->
           submit(op, new Write(write -> told(op, write)).deleteIf(op.key, op.expected), client);
       case INCREMENT ->
@@ -491,6 +508,28 @@ final class ExactlyOnceWorld {
     }
   }
 
+  /** Several changes if the entry has the expected version; else other ones. */
+  private static TransactRequest transaction(Op op) {
+    final TransactRequest.Builder request = TransactRequest.newBuilder();
+    request.addComparisonsBuilder().setKey(op.key).setVersion(op.expected);
+    final ByteString other = ByteString.copyFromUtf8("k" + op.number % KEYS);
+    request.addThenBuilder().setKey(other).getGetBuilder();
+    request.addThenBuilder().setKey(other).getPutBuilder().setValue(value(op));
+    if (!op.key.equals(other)) {
+      request.addThenBuilder().setKey(op.key).getDeleteBuilder();
+    }
+    final ByteString counter = ByteString.copyFromUtf8("n");
+    if (!op.key.equals(counter)) {
+      request.addThenBuilder().setKey(counter).getIncrementBuilder().setDelta(op.number);
+    }
+    request.addOtherwiseBuilder().setKey(op.key).getGetBuilder();
+    if (op.number % 3 == 0) {
+      request.addOtherwiseBuilder().setKey(counter).getDeleteBuilder();
+      request.addOtherwiseBuilder().setKey(other).getPutBuilder().setValue(value(op));
+    }
+    return request.build();
+  }
+
   private static ByteString value(Op op) {
     return ByteString.copyFromUtf8(op.id());
   }
@@ -504,7 +543,7 @@ final class ExactlyOnceWorld {
   }
 
   private void rangeStep(Op op, Write write, NumberedClient client, int key) {
-    if (write.outcome() == Write.OUTCOME_GONE && write.kind() != Write.Kind.RANGE_BEGIN) {
+    if (write.outcome() == Write.OUTCOME_GONE && write.kind() != WriteKind.RANGE_BEGIN) {
       return; // carried out in part
     }
     if (write.outcome() != Write.DONE || write.hasRangeEnded()) {
@@ -544,7 +583,7 @@ final class ExactlyOnceWorld {
     switch (write.outcome()) {
       case Write.DONE -> {
         noteVersion(op.index, write);
-        final boolean isRange = op.kind == Write.Kind.RANGE_END;
+        final boolean isRange = op.kind == WriteKind.RANGE_END;
         final String answer =
             isRange
                 ? "removed=" + write.removed()
@@ -552,7 +591,9 @@ final class ExactlyOnceWorld {
                     + (write.created() || write.existed() || write.applied())
                     + " version="
                     + write.version()
-                    + (op.kind == Write.Kind.INCREMENT ? " counter=" + write.detail() : "");
+                    + (op.kind == WriteKind.INCREMENT ? " counter=" + write.detail() : "")
+                    + (write.answersPrevious() ? " previous=" + write.entry() : "")
+                    + (write instanceof Transaction transaction ? text(transaction) : "");
         if (op.answer == null) {
           op.answer = answer;
           op.isPositive = !write.isUnchanged();
@@ -562,11 +603,12 @@ final class ExactlyOnceWorld {
           ranges += isRange && write.removed() > 0 ? 1 : 0;
         } else {
           repeated++;
-          counted += op.kind == Write.Kind.INCREMENT && op.answeredIn != life ? 1 : 0;
+          transacted += op.kind == WriteKind.TRANSACTION && op.answeredIn != life ? 1 : 0;
+          counted += op.kind == WriteKind.INCREMENT && op.answeredIn != life ? 1 : 0;
           check(op.answer.equals(answer), op + " first=" + op.answer + " then=" + answer);
         }
         checkAnswer(op);
-        if (op.kind == Write.Kind.COMPARE_AND_SET && !write.applied()) {
+        if (op.kind == WriteKind.COMPARE_AND_SET && !write.applied()) {
           check(
               write.entry() == null || write.entry().getVersion() == write.detail(),
               op + " entry=" + write.entry());
@@ -580,6 +622,12 @@ final class ExactlyOnceWorld {
       case Write.UNAVAILABLE, Write.UNKNOWN -> {}
       default -> throw new AssertionError(op + " outcome=" + write.outcome());
     }
+  }
+
+  private static String text(Transaction transaction) {
+    return transaction.isRefused()
+        ? " refused=" + transaction.detail()
+        : " " + transaction.response();
   }
 
   private void end(boolean isCrash) throws IOException {

@@ -8,6 +8,7 @@ import dev.ringfetch.index.layout.CounterDescriptor;
 import dev.ringfetch.index.outcome.NumberedClient;
 import dev.ringfetch.index.outcome.OutcomeKind;
 import dev.ringfetch.index.partition.Write;
+import dev.ringfetch.index.partition.WriteKind;
 import dev.ringfetch.index.replay.RecoveredIndex;
 import dev.ringfetch.index.store.EntryStore;
 import dev.ringfetch.index.v1.Entry;
@@ -15,6 +16,7 @@ import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
+import org.jspecify.annotations.Nullable;
 
 /**
  * What the records of an index with one partition have done, in their order, over all servers. A
@@ -25,11 +27,11 @@ final class IndexHistory {
    * The effect of one record.
    *
    * @param id of the numbered write; empty: it has no number
+   * @param changes of the record, in their order
    */
-  record Done(
-      long lsn, String id, OutcomeKind kind, long detail, ByteString key, ByteString value) {
+  record Done(long lsn, String id, OutcomeKind kind, long detail, List<KeyChange> changes) {
     boolean isChange() {
-      return kind == OutcomeKind.WRITTEN || kind == OutcomeKind.DELETED;
+      return !changes.isEmpty();
     }
 
     @Override
@@ -37,6 +39,9 @@ final class IndexHistory {
       return kind + " lsn=" + lsn + " detail=" + detail;
     }
   }
+
+  /** The change of a key, with its value; null if it was removed. */
+  record KeyChange(ByteString key, @Nullable ByteString value) {}
 
   private final List<Done> all = new ArrayList<>();
 
@@ -60,18 +65,23 @@ final class IndexHistory {
   /** Notes that the record of a write was appended. */
   void append(Write write, long lsn) {
     check(lsn > last(), "lsn=" + lsn + " last=" + last());
-    if (write.kind() == Write.Kind.TICK) {
+    if (write.kind() == WriteKind.TICK) {
       return;
     }
     final boolean isNumbered = write.client() != null;
+    final List<KeyChange> changes = new ArrayList<>();
+    for (Write part = write.firstPart(); part != null; part = part.nextPart()) {
+      if (!part.isUnchanged()) {
+        changes.add(new KeyChange(part.key(), part.removesEntry() ? null : part.value()));
+      }
+    }
     add(
         new Done(
             lsn,
             isNumbered ? id(write.client().id(), write.number()) : "",
             write.outcomeKind(),
             write.detail(),
-            write.key(),
-            write.isUnchanged() || write.removesEntry() ? ByteString.EMPTY : write.value()));
+            changes));
   }
 
   private void add(Done done) {
@@ -124,21 +134,28 @@ final class IndexHistory {
   }
 
   private void compare(EntryStore store) {
-    final Map<ByteString, Done> expected = new HashMap<>();
+    final Map<ByteString, ByteString> values = new HashMap<>();
+    final Map<ByteString, Long> versions = new HashMap<>();
     for (final Done done : all) {
-      if (done.kind == OutcomeKind.WRITTEN) {
-        expected.put(done.key, done);
-      } else if (done.kind == OutcomeKind.DELETED) {
-        expected.remove(done.key);
+      for (final KeyChange change : done.changes) {
+        versions.put(change.key, done.lsn);
+        if (change.value == null) {
+          values.remove(change.key);
+        } else {
+          values.put(change.key, change.value);
+        }
       }
     }
-    check(expected.size() == store.count(), "count=" + store.count() + " " + expected.size());
-    for (final Done done : expected.values()) {
-      final Entry entry = store.entry(done.key);
-      check(
-          entry != null && entry.getVersion() == done.lsn && entry.getValue().equals(done.value),
-          "key=" + done.key.toStringUtf8() + " " + done + " entry=" + entry);
-    }
+    check(values.size() == store.count(), "count=" + store.count() + " " + values.size());
+    values.forEach(
+        (key, value) -> {
+          final Entry entry = store.entry(key);
+          check(
+              entry != null
+                  && entry.getVersion() == versions.get(key)
+                  && entry.getValue().equals(value),
+              "key=" + key.toStringUtf8() + " lsn=" + versions.get(key) + " entry=" + entry);
+        });
   }
 
   /**

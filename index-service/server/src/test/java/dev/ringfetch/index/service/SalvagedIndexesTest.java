@@ -91,6 +91,25 @@ class SalvagedIndexesTest {
   }
 
   @Test
+  void theChangesOfATransactionCount() {
+    final JournalRecord put = record(RecordDescriptor.PUT, 1, 11, "new");
+    final JournalRecord delete = record(RecordDescriptor.DELETE, 1, 11, "old");
+    final byte[] parts =
+        new byte
+            [RecordDescriptor.aligned(put.length()) + RecordDescriptor.aligned(delete.length())];
+    put.copyTo(parts, 0);
+    delete.copyTo(parts, RecordDescriptor.aligned(put.length()));
+    final ByteString value = ByteString.copyFrom(parts);
+    found.onRecord(record(RecordDescriptor.TRANSACTION, 1, 11, ByteString.EMPTY, value), () -> "");
+    assertEquals(Set.of("new", "later"), keys(1));
+    journal(RecordDescriptor.PUT, 1, 12, "a");
+    assertEquals(List.of(), found.missing());
+    found.onRecord( // its checksum was right by chance
+        record(RecordDescriptor.TRANSACTION, 1, 13, ByteString.EMPTY, value), () -> "");
+    assertEquals(Set.of("new", "later", "a"), keys(1));
+  }
+
+  @Test
   void missingLsnsAreMissingRecords() {
     journal(RecordDescriptor.DELETE, 1, 11, "a");
     journal(RecordDescriptor.PUT, 1, 14, "a");

@@ -278,8 +278,11 @@ final class SimulatedServer {
     @Override
     public void onRecord(JournalRecord record, Supplier<String> place) throws IOException {
       recovery.onRecord(record, place);
-      if (record.client() != 0 && record.type() <= RecordDescriptor.OUTCOME) {
-        journaled.computeIfAbsent(record.index(), group -> new ArrayList<>()).add(record.copy());
+      final boolean isTransaction = record.type() == RecordDescriptor.TRANSACTION;
+      for (final JournalRecord part : isTransaction ? record.parts() : List.of(record)) {
+        if (part.client() != 0 && part.type() <= RecordDescriptor.OUTCOME) {
+          journaled.computeIfAbsent(part.index(), group -> new ArrayList<>()).add(part.copy());
+        }
       }
     }
 

@@ -106,6 +106,7 @@ final class Simulations implements Callable<Integer> {
     add("once: writes of clients that had ended", once.ended);
     add("once: ranges removed", once.ranges);
     add("once: increments answered again after a crash", once.counted);
+    add("once: transactions answered again after a crash", once.transacted);
     add("once: answers of level interval lost", once.lost);
     add("once: failures", once.failures);
     add("once: snapshots", once.snapshots.taken);

@@ -18,6 +18,7 @@ import dev.ringfetch.index.partition.Handover;
 import dev.ringfetch.index.partition.ImmediateLog;
 import dev.ringfetch.index.partition.Partition;
 import dev.ringfetch.index.partition.Write;
+import dev.ringfetch.index.partition.WriteKind;
 import dev.ringfetch.index.v1.Entry;
 import java.io.IOException;
 import java.nio.channels.FileChannel;
@@ -125,7 +126,7 @@ class DamagedMemoryTest {
             OUTCOME_WALK ->
             throw new AssertionError(write.kind());
       }
-      if (write.kind() == Write.Kind.DELETE) {
+      if (write.kind() == WriteKind.DELETE) {
         expected.remove(key);
       } else if (write.version() != 0) {
         expected.put(
