@@ -3,6 +3,7 @@
 module dev.ringfetch.index.client {
   requires transitive com.google.protobuf;
   requires transitive io.grpc;
+  requires static com.fasterxml.jackson.databind;
   requires static micrometer.core;
   requires transitive dev.ringfetch.index.protocol;
   requires dev.ringfetch.index.reader;

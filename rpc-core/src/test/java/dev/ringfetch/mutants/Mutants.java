@@ -57,6 +57,21 @@ public final class Mutants {
     }
   }
 
+  /**
+   * How many mutants by hand the lists of a module have.
+   *
+   * @throws IllegalArgumentException if a line of a list fits nothing in the sources.
+   */
+  public static int handwritten(Path module) throws IOException {
+    final Path folder = module.resolve("src/test/mutants");
+    final Sources sources =
+        new Sources(module.resolve("src/main/java"), module.resolve("target/classes"));
+    if (Suite.read(folder.resolve("suites")).isEmpty()) {
+      throw new IllegalArgumentException("no suites: " + folder);
+    }
+    return Known.read(folder, sources).handwritten();
+  }
+
   private boolean parse(List<String> args) {
     for (int i = 0; i < args.size(); i++) {
       final String arg = args.get(i);

@@ -91,6 +91,16 @@ public interface Codec<T> {
     };
   }
 
+  /**
+   * The JSON form of a type, in UTF-8: for values. Needs {@code jackson-databind} on the class
+   * path, and its modules for types of {@code java.time}, for example. Properties and maps are in
+   * the order of their names; properties that the type does not have are ignored. {@link JsonCodec}
+   * has a codec with a mapper of the application.
+   */
+  static <T> Codec<T> json(Class<T> type) {
+    return JsonCodec.of(type);
+  }
+
   /** A key of two components, in the order of the first, then of the second. */
   static <A, B> PairCodec<A, B> pair(OrderedCodec<A> first, OrderedCodec<B> second) {
     return new PairCodec<>(first, second);

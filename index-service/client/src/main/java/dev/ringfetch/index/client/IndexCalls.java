@@ -47,7 +47,7 @@ final class IndexCalls {
   private final Set<ClientCall<?, ?>> streams = ConcurrentHashMap.newKeySet();
   private volatile State state = State.OPEN;
   private volatile boolean answered; // some call was
-  private volatile boolean connected; // the last call that said anything of that was answered
+  private final ConnectionState connection;
 
   /**
    * Creates it.
@@ -55,6 +55,7 @@ final class IndexCalls {
    * @param channel to the server
    * @param cluster the channel to nodes of a cluster that the server may belong to; null if there
    *     is none
+   * @param connection notes whether the server is reached
    * @param inFlight the limit of operations that are under way
    * @param graceNs additional time of calls until the first one is answered, in nanoseconds.
    */
@@ -63,12 +64,14 @@ final class IndexCalls {
       LeaderChannel cluster,
       ClientMetrics metrics,
       ClientThreads threads,
+      ConnectionState connection,
       InFlightLimit inFlight,
       long graceNs) {
     this.channel = channel;
     this.cluster = cluster;
     this.metrics = metrics;
     this.threads = threads;
+    this.connection = connection;
     this.inFlight = inFlight;
     this.graceNs = graceNs;
   }
@@ -175,14 +178,16 @@ final class IndexCalls {
   private SentMark mark(OperationRun run, Call<?, ?> call, CallOptions options) {
     final boolean isMarked =
         !call.repeatable()
-            && (!connected || options.isWaitForReady() || run.leftNs() < MARKED_BELOW_NS);
+            && (!connection.isConnected()
+                || options.isWaitForReady()
+                || run.leftNs() < MARKED_BELOW_NS);
     return isMarked ? new SentMark() : null;
   }
 
   /** Notes the end of an attempt, and whether it may have been sent. */
   private void failed(OperationRun run, SentMark mark, Status status) {
     if (Failures.isLost(status) || status.getCode() == Status.Code.DEADLINE_EXCEEDED) {
-      connected = false;
+      connection.lost(status);
     }
     run.mayBeSent(mark == null ? !Failures.wasNotConnected(status) : mark.mayBeSent());
   }
@@ -221,9 +226,9 @@ final class IndexCalls {
       run.endGrace();
       run.extend();
     }
-    if (!connected) {
+    if (!connection.isConnected()) {
       answered = true;
-      connected = true;
+      connection.answered();
     }
   }
 

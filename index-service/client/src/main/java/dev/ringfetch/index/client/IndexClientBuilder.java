@@ -33,6 +33,7 @@ public final class IndexClientBuilder {
   private ChannelCredentials credentials; // null: plaintext
   private Duration deadline; // null: the default, with grace
   private ClientMetrics metrics = ClientMetrics.NONE;
+  private ConnectionListener connectionListener; // null: none
   private Executor executor; // null: pools of daemon threads
   private ClientThreads threads; // null: those of the executor
   private Path shmDirectory; // null: the default
@@ -81,6 +82,12 @@ public final class IndexClientBuilder {
   /** Sets the receiver of measurements. Default: none; see {@link MicrometerMetrics}. */
   public IndexClientBuilder metrics(ClientMetrics metrics) {
     this.metrics = Objects.requireNonNull(metrics, "metrics");
+    return this;
+  }
+
+  /** Sets the listener for whether the client reaches its server. Default: none. */
+  public IndexClientBuilder connectionListener(ConnectionListener listener) {
+    this.connectionListener = Objects.requireNonNull(listener, "listener");
     return this;
   }
 
@@ -167,6 +174,7 @@ public final class IndexClientBuilder {
             cluster,
             metrics,
             used,
+            new ConnectionState(connectionListener, used),
             new InFlightLimit(maxInFlight),
             deadline == null ? FIRST_CALL_GRACE.toNanos() : 0);
     return new IndexClient(

@@ -145,6 +145,35 @@ final class ClusterTest {
     }
   }
 
+  /** Their sums hold, and each is counted once, through two fail-overs under way. */
+  @Test
+  void transactionsOutliveTheirLeader() throws Exception {
+    start(3);
+    try (IndexClient client = connect()) {
+      final List<Bank> banks =
+          List.of(
+              new Bank(client.hash("hash", Codec.string(), Codec.int64())),
+              new Bank(client.ordered("tree", Codec.string(), Codec.int64())));
+      banks.forEach(Bank::open);
+      try (BankTellers tellers = new BankTellers(banks, 1)) {
+        for (final String index : List.of("hash", "tree")) {
+          final ClusterMember leader = leader(index);
+          await(
+              description ->
+                  description.getGroupsList().stream()
+                      .allMatch(group -> group.getEstablished() && group.getMembersCount() == 3),
+              leader);
+          tellers.await(50);
+          members.remove(leader);
+          leader.close();
+          tellers.await(50);
+          add(truth.connect(), ReplicationPath.AUTO);
+        }
+      }
+      banks.forEach(Bank::checkCount);
+    }
+  }
+
   /** How records get to the members other than the leader, by its own word. */
   private static List<String> paths(DescribeClusterResponse description) {
     return description.getGroups(0).getMembersList().stream()

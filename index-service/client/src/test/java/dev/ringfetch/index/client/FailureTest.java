@@ -145,6 +145,7 @@ final class FailureTest {
               null,
               ClientMetrics.NONE,
               new ClientThreads(null),
+              new ConnectionState(null, new ClientThreads(null)),
               new InFlightLimit(1_024),
               graceNs);
       final Subject subject = new Subject(Operation.GET, "stuck", null);

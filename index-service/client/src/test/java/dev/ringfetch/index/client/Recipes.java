@@ -1,9 +1,10 @@
 package dev.ringfetch.index.client;
 
 import java.time.Duration;
+import java.util.List;
 import java.util.Optional;
 
-/** The programs of docs/recipes.md. */
+/** The programs of docs/recipes.md and docs/transactions.md. */
 @SuppressWarnings("FutureReturnValueIgnored") // a program has nothing to do with it
 final class Recipes {
   private final IndexClient client;
@@ -28,6 +29,32 @@ final class Recipes {
     sessions.touch(id, idle);
     sessions.remove(id);
     return session;
+  }
+
+  /** A session as JSON. */
+  record Session(String user, List<String> rights) {}
+
+  Session jsonSession(String id) {
+    HashIndex<String, Session> sessions =
+        client.hash("sessions as JSON", Codec.string(), Codec.json(Session.class));
+    sessions.put(id, new Session("ada", List.of("read")));
+    return sessions.get(id).orElseThrow();
+  }
+
+  boolean pay() {
+    HashIndex<String, Long> accounts = client.hash("accounts", Codec.string(), Codec.int64());
+
+    TransactionResult<String, Long> paid =
+        accounts
+            .transaction()
+            .when(c -> c.valueGreater("{shop}.ada", 99L))
+            .then(t -> t.increment("{shop}.ada", -100).increment("{shop}.bob", 100))
+            .otherwise(t -> t.get("{shop}.ada"))
+            .commit();
+    if (!paid.succeeded()) {
+      System.out.println("ada has only " + paid.value(0));
+    }
+    return paid.succeeded();
   }
 
   /** Whether a user may make another call; counts it, and a visit. */

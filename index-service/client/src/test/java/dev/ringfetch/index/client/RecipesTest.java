@@ -9,6 +9,7 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
 import java.util.regex.MatchResult;
@@ -30,6 +31,11 @@ final class RecipesTest {
         IndexClient client = server.connect()) {
       final Recipes recipes = new Recipes(client);
       assertArrayEquals(new byte[] {1, 2}, recipes.session("a", new byte[] {1, 2}).orElseThrow());
+      assertEquals("ada", recipes.jsonSession("a").user());
+      assertFalse(recipes.pay());
+      client.hash("accounts", Codec.string(), Codec.int64()).put("{shop}.ada", 150L);
+      assertTrue(recipes.pay());
+      assertFalse(recipes.pay());
       assertTrue(recipes.count("ada", 2));
       assertTrue(recipes.count("ada", 2));
       assertFalse(recipes.count("ada", 2));
@@ -66,14 +72,16 @@ final class RecipesTest {
   }
 
   @Test
-  void thePageShowsWhatIsTested() throws Exception {
+  void thePagesShowWhatIsTested() throws Exception {
     final String source =
         Files.readString(
                 Path.of("src/test/java", Recipes.class.getName().replace('.', '/') + ".java"))
             .replaceAll("\\s+", " ");
-    final List<MatchResult> blocks =
-        BLOCK.matcher(Files.readString(Path.of("../../docs/recipes.md"))).results().toList();
-    assertEquals(5, blocks.size());
+    final List<MatchResult> blocks = new ArrayList<>();
+    for (final String page : List.of("recipes.md", "transactions.md")) {
+      BLOCK.matcher(Files.readString(Path.of("../../docs", page))).results().forEach(blocks::add);
+    }
+    assertEquals(7, blocks.size());
     for (final MatchResult block : blocks) {
       final String code = block.group(1).replaceAll("\\s+", " ").strip();
       assertTrue(source.contains(code), code);

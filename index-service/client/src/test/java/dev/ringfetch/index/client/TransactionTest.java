@@ -12,14 +12,11 @@ import io.grpc.Status;
 import java.io.IOException;
 import java.nio.file.Path;
 import java.time.Duration;
-import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
 import java.util.OptionalLong;
 import java.util.Random;
 import java.util.concurrent.ExecutionException;
-import java.util.concurrent.TimeUnit;
-import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.function.Consumer;
 import org.junit.jupiter.api.AfterEach;
@@ -32,7 +29,6 @@ import org.junit.jupiter.api.io.TempDir;
 @Timeout(120)
 final class TransactionTest {
   private static final long SEED = Long.getLong("ringfetch.seed", 1);
-  private static final int ACCOUNTS = 5;
   private static final int TRANSFERS = 300;
 
   @TempDir Path directory;
@@ -174,105 +170,14 @@ final class TransactionTest {
             return List.of(Fate.NONE, Fate.SENT_TWICE, Fate.ANSWER_LOST).get(fates.nextInt(3));
           }
         };
-    final AtomicBoolean ended = new AtomicBoolean();
-    final List<Thread> threads = new ArrayList<>();
-    final List<Throwable> failures = new ArrayList<>();
-    final List<KeyedIndex<String, Long>> indexes =
-        List.of(hash, client.ordered("tree", Codec.string(), Codec.int64()));
-    for (final KeyedIndex<String, Long> index : indexes) {
-      index
-          .transaction()
-          .then(
-              t -> {
-                for (int i = 0; i < ACCOUNTS; i++) {
-                  t.put(account(i), 100L);
-                }
-              })
-          .commit();
-      for (int n = 0; n < 2; n++) {
-        final Random random = new Random(SEED + n);
-        threads.add(new Thread(() -> transfer(index, random)));
+    for (final KeyedIndex<String, Long> index :
+        List.of(hash, client.ordered("tree", Codec.string(), Codec.int64()))) {
+      final Bank bank = new Bank(index);
+      bank.open();
+      try (BankTellers tellers = new BankTellers(List.of(bank), SEED)) {
+        tellers.await(2 * TRANSFERS);
       }
-      threads.add(
-          new Thread(
-              () -> {
-                while (!ended.get()) {
-                  assertEquals(100L * ACCOUNTS, sum(index));
-                }
-              }));
+      bank.checkCount();
     }
-    threads.forEach(
-        thread -> {
-          thread.setUncaughtExceptionHandler(
-              (of, failure) -> {
-                synchronized (failures) {
-                  failures.add(failure);
-                }
-              });
-          thread.start();
-        });
-    for (int i = 0; i < threads.size(); i++) {
-      if (i % 3 != 2) {
-        threads.get(i).join(TimeUnit.SECONDS.toMillis(90));
-      }
-    }
-    ended.set(true);
-    for (final Thread thread : threads) {
-      thread.join(TimeUnit.SECONDS.toMillis(30));
-      assertFalse(thread.isAlive());
-    }
-    synchronized (failures) {
-      assertEquals(List.of(), failures);
-    }
-    for (final KeyedIndex<String, Long> index : indexes) {
-      assertEquals(100L * ACCOUNTS, sum(index));
-      assertEquals(Optional.of(2L * TRANSFERS), index.get("{bank}.transfers"));
-    }
-  }
-
-  private static String account(int number) {
-    return "{bank}." + number;
-  }
-
-  private static void transfer(KeyedIndex<String, Long> index, Random random) {
-    for (int i = 0; i < TRANSFERS; i++) {
-      final String from = account(random.nextInt(ACCOUNTS));
-      final String to = "{bank}." + random.nextInt(ACCOUNTS);
-      final long amount = random.nextInt(60);
-      final TransactionResult<String, Long> result =
-          index
-              .transaction()
-              .when(c -> c.valueGreater(from, amount - 1))
-              .then(t -> t.increment("{bank}.transfers", 1))
-              .then(
-                  t -> {
-                    if (!from.equals(to)) {
-                      t.increment(from, -amount).increment(to, amount);
-                    }
-                  })
-              .otherwise(t -> t.increment("{bank}.transfers", 1).get(from))
-              .commit();
-      assertTrue(result.succeeded() || result.value(1).orElseThrow() < amount);
-    }
-  }
-
-  private static long sum(KeyedIndex<String, Long> index) {
-    final TransactionResult<String, Long> result =
-        index
-            .transaction()
-            .then(
-                t -> {
-                  for (int i = 0; i < ACCOUNTS; i++) {
-                    t.get(account(i));
-                  }
-                })
-            .commit();
-    long sum = 0;
-    for (int i = 0; i < ACCOUNTS; i++) {
-      final long balance = result.value(i).orElseThrow();
-      assertTrue(balance >= 0);
-      sum += balance;
-    }
-    return sum;
   }
 }

@@ -121,7 +121,6 @@ final class NumberedCalls {
         }
         if (isGone) { // and nothing was carried out
           attempts = 0;
-          number.setClient(client(index.name()));
         } else if (!isLost(e) || answeredNs - invokedNs > TimeUnit.SECONDS.toNanos(WRITE_S)) {
           throw failure(method, e);
         }
@@ -129,6 +128,9 @@ final class NumberedCalls {
         if (gated) {
           gate.exit();
         }
+      }
+      if (attempts == 0) { // behind the gate, which waits for all that are inside
+        number.setClient(client(index.name()));
       }
       if (attempts == 1) {
         counts.repeated.incrementAndGet();

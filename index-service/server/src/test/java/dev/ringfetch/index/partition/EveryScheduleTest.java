@@ -280,6 +280,7 @@ final class EveryScheduleTest {
           }
           case READ -> throw new AssertionError("no client reads by a write");
           case INCREMENT,
+              TRANSACTION,
               TOUCH,
               SNAPSHOT,
               BARRIER,

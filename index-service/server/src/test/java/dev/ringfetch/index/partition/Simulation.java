@@ -434,7 +434,8 @@ final class Simulation {
           check(
               Objects.equals(before, write.entry()),
               op + " read " + write.entry() + ", not " + before);
-      case SNAPSHOT,
+      case TRANSACTION,
+          SNAPSHOT,
           BARRIER,
           WALK,
           TICK,

@@ -113,6 +113,7 @@ class DamagedMemoryTest {
           }
         }
         case INCREMENT,
+            TRANSACTION,
             TOUCH,
             SNAPSHOT,
             BARRIER,

@@ -1,0 +1,77 @@
+package dev.ringfetch.index.client;
+
+import io.grpc.Status;
+
+/**
+ * Whether a client reaches its server, as its calls find it; tells the application's listener of
+ * changes. Safe for use by many threads.
+ */
+final class ConnectionState {
+  private final ConnectionListener listener; // null if there is none
+  private final ClientThreads threads;
+  private volatile boolean connected;
+  private volatile Status reason = Status.UNAVAILABLE; // of the last loss
+  private boolean told; // guarded by this
+  private boolean telling; // guarded by this
+
+  ConnectionState(ConnectionListener listener, ClientThreads threads) {
+    this.listener = listener;
+    this.threads = threads;
+  }
+
+  /** Whether the last call that said anything of that was answered. */
+  boolean isConnected() {
+    return connected;
+  }
+
+  /** Notes that a call was answered. */
+  void answered() {
+    if (!connected) {
+      connected = true;
+      changed();
+    }
+  }
+
+  /** Notes that a call was not answered. */
+  void lost(Status status) {
+    if (connected) {
+      reason = status;
+      connected = false;
+      changed();
+    }
+  }
+
+  private void changed() {
+    if (listener != null) {
+      threads.run(this::tell);
+    }
+  }
+
+  private void tell() {
+    while (begin()) {
+      try {
+        if (told) {
+          listener.onConnected();
+        } else {
+          listener.onLost(reason);
+        }
+      } finally {
+        end();
+      }
+    }
+  }
+
+  /** Whether there is a change to tell; no other thread tells one then. */
+  private synchronized boolean begin() {
+    final boolean begins = !telling && told != connected;
+    if (begins) {
+      telling = true;
+      told = connected;
+    }
+    return begins;
+  }
+
+  private synchronized void end() {
+    telling = false;
+  }
+}
