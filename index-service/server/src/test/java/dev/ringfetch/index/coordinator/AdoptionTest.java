@@ -178,7 +178,9 @@ final class AdoptionTest {
     switch (fault) {
       case NONE -> {
         sent.arrive(answer);
-        arriveLate();
+        if (random.nextInt(4) == 0) {
+          arriveLate();
+        }
       }
       case ENDS_BEFORE -> throw new End();
       case ENDS_AFTER -> {
@@ -251,16 +253,34 @@ final class AdoptionTest {
         .collect(Collectors.toMap(GroupState::getIndex, group -> group));
   }
 
-  /** Never both: served alone, and of the cluster. */
+  /** Never both: served alone, and of the cluster; also where a name is free in the meantime. */
   private void checkOnce(String when) throws Exception {
     if (startAlone() == null) {
+      final boolean wasTaken = freeName();
       arriveLate();
       for (final GroupState group : ofCluster().values()) {
         assertFalse(
             expected.values().stream().anyMatch(one -> one.getGroup() == group.getGroup()),
             () -> when + ": a server alone and the cluster have " + group);
       }
+      if (wasTaken) {
+        takeName("memory");
+      }
     }
+  }
+
+  private boolean freeName() throws Exception {
+    final Party other = new Party(truth.connect(), random);
+    other.poll();
+    boolean wasTaken = false;
+    for (final GroupState group : List.copyOf(other.groups().values())) {
+      if (group.getGroup() != expected.get("memory").getGroup() && group.hasWon()) {
+        other.await(Result.DONE, other.drop(group));
+        wasTaken = true;
+      }
+    }
+    other.coordinator().close();
+    return wasTaken;
   }
 
   private void checkAdopted(String when) throws Exception {
@@ -340,6 +360,17 @@ final class AdoptionTest {
           }
         }
       }
+    }
+  }
+
+  /** The name that was in the way is free when the request arrives. */
+  @Test
+  void aRequestThatIsLateHasNoEffectOnceTheDirectoryIsAloneAgain() throws Exception {
+    for (final Fault ofGivingUp : Fault.values()) {
+      serveAlone();
+      takeName("memory");
+      faults.addAll(List.of(Fault.LATE, Fault.NONE, ofGivingUp));
+      check(true, false, "late, and then " + ofGivingUp);
     }
   }
 
