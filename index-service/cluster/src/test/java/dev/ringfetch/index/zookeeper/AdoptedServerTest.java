@@ -266,7 +266,10 @@ final class AdoptedServerTest {
 
     final String refusal = new Server("a", cluster()).refused();
     assertTrue(refusal.contains("add --adopt"), refusal);
-    final Server first = new Server("a", cluster(), "--adopt").await();
+    final Server adopted = new Server("a", cluster(), "--adopt").await();
+    assertEquals(before, content());
+    adopted.end();
+    final Server first = new Server("a", cluster()).await(); // reads its journal as a node
     assertEquals(before, content());
     awaitGroups(first, group -> group.getReplicas() == 3 && group.getMembersCount() == 1);
     for (final Durability level : LEVELS) {

@@ -79,6 +79,12 @@ public final class CoordinatorFile {
     file.check(file.read(), true, ofJournal);
   }
 
+  /** The cluster to which a data directory moves that was alone; 0: it does not. */
+  public static long movesTo(Path data) throws IOException {
+    final CoordinatorState state = new CoordinatorFile(HostDisk.readOnly(data)).read();
+    return state == null ? 0 : state.getMove().getCluster();
+  }
+
   /**
    * Checks that the file is as new as the journal of its directory: it has the groups that the
    * journal has.

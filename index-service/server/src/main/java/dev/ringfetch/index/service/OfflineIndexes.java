@@ -31,6 +31,7 @@ public final class OfflineIndexes implements AutoCloseable {
   private final OfflineRecords records;
   private final @Nullable JournalInspection inspection; // null: there is no journal
   private final OfflineStops stops;
+  private final long movesTo; // a cluster; 0: none
 
   /**
    * An index that was found.
@@ -62,6 +63,7 @@ public final class OfflineIndexes implements AutoCloseable {
       CoordinatorFile.check(directory.path(), records.found());
     }
     stops = new OfflineStops(disk, node, isAlone, memory);
+    movesTo = CoordinatorFile.movesTo(directory.path());
   }
 
   /**
@@ -112,6 +114,11 @@ public final class OfflineIndexes implements AutoCloseable {
   /** Lines about the indexes, for messages; empty for a single server's. */
   public List<String> notes() {
     final List<String> notes = new ArrayList<>(records.notes());
+    if (movesTo != 0) {
+      notes.add(
+          String.format(
+              "moves to cluster=%016x: start it with the --cluster of that, and --adopt", movesTo));
+    }
     notes.addAll(stops.notes());
     return notes;
   }

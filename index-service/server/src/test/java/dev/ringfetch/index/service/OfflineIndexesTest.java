@@ -7,6 +7,8 @@ import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import com.google.protobuf.ByteString;
+import dev.ringfetch.index.coordinator.Adoption;
+import dev.ringfetch.index.coordinator.LocalCoordinator;
 import dev.ringfetch.index.data.OfflineDirectory;
 import dev.ringfetch.index.disk.HostDisk;
 import dev.ringfetch.index.host.ServedIndex;
@@ -24,6 +26,7 @@ import java.util.Arrays;
 import java.util.List;
 import java.util.Map;
 import java.util.Random;
+import java.util.Set;
 import java.util.TreeMap;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CountDownLatch;
@@ -468,13 +471,46 @@ class OfflineIndexesTest {
     assertEquals(refusal.getMessage(), found.getMessage());
   }
 
-  /** There is no cluster that could have gone on. */
   @Test
-  void theRecordOfAnOrderlyEndOfAServerAloneIsNotVoid() throws Exception {
+  void aDirectoryThatMovesSaysWhere() throws Exception {
+    final long node;
     try (OfflineIndexes indexes = OfflineIndexes.open(data, BUDGET)) {
-      for (final String note : indexes.notes()) {
-        assertFalse(note.contains("cluster"), note);
-      }
+      node = ClusterNode.id(Long.parseUnsignedLong(indexes.id(), 0, 16, 16));
+      assertFalse(indexes.notes().toString().contains("cluster"), indexes.notes()::toString);
+    }
+    final LocalCoordinator cluster = new LocalCoordinator.Truth().connect();
+    final Adoption adoption =
+        new Adoption(
+            data,
+            node,
+            Map.of(),
+            Set.of(),
+            3,
+            id -> {
+              throw new IOException("the process ends");
+            });
+    assertThrows(IOException.class, () -> adoption.run(cluster, Long.MAX_VALUE, () -> {}));
+    try (OfflineIndexes indexes = OfflineIndexes.open(data, BUDGET)) {
+      final String note =
+          String.format("moves to cluster=%016x: start it with the --cluster", cluster.cluster());
+      assertTrue(indexes.notes().get(0).startsWith(note), indexes.notes()::toString);
+      assertEquals(model.get("of HASH").size(), content(indexes, "of HASH").size());
+    }
+    cluster.close();
+    final IOException refusal = assertThrows(IOException.class, () -> open(data).close());
+    assertTrue(refusal.getMessage().contains("moves to cluster="), refusal::getMessage);
+  }
+
+  @Test
+  void aServerAloneHasNoClusterThatCouldHaveGoneOn() throws Exception {
+    try (Indexes indexes = open(data)) {
+      IndexRequests.create(indexes, "memory", IndexKind.HASH, Durability.MEMORY);
+      indexes.node().stop(reason -> {});
+    }
+    try (OfflineIndexes indexes = OfflineIndexes.open(data, BUDGET)) {
+      final String notes = indexes.notes().toString();
+      assertTrue(notes.contains("record of an orderly end: index=memory file=stop-"), notes);
+      assertFalse(notes.contains("cluster"), notes);
     }
   }
 
