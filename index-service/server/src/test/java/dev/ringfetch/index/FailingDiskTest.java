@@ -50,9 +50,13 @@ class FailingDiskTest {
   private IndexGrpc.IndexBlockingStub index;
 
   private void start(List<String> prefix, Path data) throws Exception {
+    start(prefix, data, "--durability=disk");
+  }
+
+  private void start(List<String> prefix, Path data, String durability) throws Exception {
     server =
         ServerProcess.startUnder(
-            prefix, "--port=0", "--shm-directory=" + shm, "--data=" + data, "--durability=disk");
+            prefix, "--port=0", "--shm-directory=" + shm, "--data=" + data, durability);
     channel =
         ManagedChannelBuilder.forAddress("localhost", server.awaitPort()).usePlaintext().build();
     index = IndexGrpc.newBlockingStub(channel);
@@ -61,6 +65,12 @@ class FailingDiskTest {
   private void kill() throws Exception {
     channel.shutdownNow();
     server.close();
+    server.awaitExit();
+  }
+
+  private void terminate() throws Exception {
+    channel.shutdownNow();
+    server.terminate();
     server.awaitExit();
   }
 
@@ -209,6 +219,36 @@ class FailingDiskTest {
         assertTrue(has(i), "key=" + i + " of " + answered);
       }
       put(answered, 100_000);
+      kill();
+    } finally {
+      assertTrue(runs("umount", "-l", mounted.toString()));
+    }
+  }
+
+  /** Its records go before it is led, and its epochs are not stored. */
+  @Test
+  void anIndexInMemoryIsThereAfterAStartOnAFullFileSystem() throws Exception {
+    final Path mounted = Files.createDirectory(directory.resolve("small"));
+    assumeTrue(
+        runs("mount", "-t", "tmpfs", "-o", "size=100m", "none", mounted.toString()),
+        "this user must not mount");
+    try {
+      final Path data = mounted.resolve("data");
+      start(List.of(), data, "--durability=memory");
+      put(0, 100);
+      terminate();
+      fillToTheLastByte(mounted);
+      final long beginNs = System.nanoTime();
+      start(List.of(), data);
+      final long startNs = System.nanoTime() - beginNs;
+      assertTrue(startNs < TimeUnit.SECONDS.toNanos(30), "ns=" + startNs);
+      assertTrue(has(0));
+      Files.delete(mounted.resolve("filler2"));
+      put(1, 100);
+      terminate();
+      start(List.of(), data);
+      assertTrue(has(0));
+      assertTrue(has(1));
       kill();
     } finally {
       assertTrue(runs("umount", "-l", mounted.toString()));

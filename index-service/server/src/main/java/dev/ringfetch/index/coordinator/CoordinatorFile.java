@@ -6,7 +6,6 @@ import com.google.protobuf.InvalidProtocolBufferException;
 import dev.ringfetch.index.disk.Disk;
 import dev.ringfetch.index.disk.DiskFile;
 import dev.ringfetch.index.disk.HostDisk;
-import dev.ringfetch.index.journal.IndexDefinition;
 import dev.ringfetch.index.v1.CoordinatorState;
 import dev.ringfetch.index.v1.GroupState;
 import java.io.IOException;
@@ -150,9 +149,10 @@ public final class CoordinatorFile {
   }
 
   /**
-   * Whether the next process needs the changes of a state. It needs none of configurations of a
-   * group that is on the disk: nobody else leads it, the disk has the epochs, and all records in
-   * whatever process.
+   * Whether the next process needs the changes of a state. It needs none of configurations that
+   * come after the first: nobody else leads. If the group is on the disk, that has the epochs, and
+   * all records in whatever process. If it is in memory, it ends with this process unless that ends
+   * in order, and {@linkplain LocalCoordinator.Truth#flush flushes} the state before.
    */
   static boolean needs(CoordinatorState before, CoordinatorState after) {
     if (after.getGroupsCount() != before.getGroupsCount()
@@ -162,8 +162,7 @@ public final class CoordinatorFile {
     for (int i = 0; i < after.getGroupsCount(); i++) {
       final GroupState now = after.getGroups(i);
       final GroupState then = before.getGroups(i);
-      if ((!IndexDefinition.isOnDisk(now) && !now.equals(then))
-          || !now.getRecovery().equals(then.getRecovery())
+      if (!now.getRecovery().equals(then.getRecovery())
           || now.hasEstablished() != then.hasEstablished()) {
         return true;
       }

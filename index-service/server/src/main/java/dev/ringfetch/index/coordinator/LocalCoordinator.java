@@ -19,6 +19,7 @@ import java.util.Map;
 import java.util.Queue;
 import java.util.Set;
 import java.util.TreeMap;
+import java.util.function.Consumer;
 import java.util.function.LongSupplier;
 import org.jspecify.annotations.Nullable;
 
@@ -169,6 +170,21 @@ public final class LocalCoordinator implements Coordinator {
         isFailing = true;
         groups.goBack(stored == null ? created(cluster) : stored);
         connected.forEach(LocalCoordinator::undo);
+      }
+    }
+
+    /**
+     * Stores what the only node did without, before it ends in order: what it leaves of indexes in
+     * memory is of its last configuration.
+     *
+     * @param errors is told if that fails: the next start takes them for those of an earlier
+     *     process
+     */
+    public synchronized void flush(Consumer<IOException> errors) {
+      try {
+        file.write(stored);
+      } catch (IOException e) {
+        errors.accept(new IOException("indexes at level memory: " + e.getMessage(), e));
       }
     }
 

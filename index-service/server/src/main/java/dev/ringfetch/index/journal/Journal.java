@@ -227,7 +227,7 @@ public final class Journal {
     for (final String name : disk.list()) {
       if (name.equals(Checkpoint.NAME)
           || SegmentDescriptor.number(name) >= 0
-          || SnapshotDescriptor.number(name) >= 0) {
+          || SnapshotDescriptor.isSnapshot(name)) {
         return true;
       }
     }

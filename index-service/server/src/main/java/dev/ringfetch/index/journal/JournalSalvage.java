@@ -41,11 +41,7 @@ public final class JournalSalvage {
   /** Bytes of the journal without records, after the last batch that follows its predecessor. */
   private final List<Gap> open = new ArrayList<>();
 
-  private final long givenOrigin;
-
-  /** The files; null before the salvage. */
-  private SalvagedFiles files;
-
+  private final SalvagedFiles files;
   private long records;
 
   /** End of that batch; -1 before the first one of a journal with an unknown begin. */
@@ -67,10 +63,12 @@ public final class JournalSalvage {
    * @param origin the first 64 bits of the directory's id; 0 if that is lost
    * @param sink receives the records of a whole snapshot, and those of the journal, in their order
    * @param partial receives records of newer snapshots that are not whole
+   * @throws IOException if the directory cannot be listed
    */
-  public JournalSalvage(Disk disk, long origin, RecordSink sink, RecordSink partial) {
+  public JournalSalvage(Disk disk, long origin, RecordSink sink, RecordSink partial)
+      throws IOException {
     this.disk = disk;
-    this.givenOrigin = origin;
+    files = new SalvagedFiles(disk, origin, gaps);
     this.sink = sink;
     this.partial = partial;
   }
@@ -78,23 +76,14 @@ public final class JournalSalvage {
   /**
    * Reads all files.
    *
-   * @throws IOException if the directory cannot be listed, or a sink fails; a file that cannot be
-   *     read is a gap
+   * @throws IOException if a sink fails; a file that cannot be read is a gap
    */
   public void run() throws IOException {
-    files = new SalvagedFiles(disk, givenOrigin, gaps);
     final List<String> names = files.names();
     final SnapshotFile base = wholeSnapshot(names);
     if (base != null) {
       durable = base.end();
-      sink.onSnapshot(base.entries());
-      base.replay(
-          disk,
-          files.origin(),
-          (found, offset) -> {
-            sink.onSnapshotRecord(found, () -> place(base.name(), offset));
-            records++;
-          });
+      replay(base);
     }
     for (final String name : names) {
       final boolean isFinished = SnapshotDescriptor.number(name) >= 0;
@@ -103,10 +92,28 @@ public final class JournalSalvage {
       if (number >= 0 && (base == null || number > base.number())) {
         readPartial(name, number, isFinished);
       }
+      final long group = SnapshotDescriptor.stoppedGroup(name);
+      final SnapshotFile stop = group > 0 ? whole(name, group) : null;
+      if (stop != null) {
+        replay(stop);
+      } else if (group > 0) {
+        readPartial(name, group, true);
+      }
     }
     readCheckpoint();
     readJournal(base);
     sink.onEnd();
+  }
+
+  private void replay(SnapshotFile snapshot) throws IOException {
+    sink.onSnapshot(snapshot.entries());
+    snapshot.replay(
+        disk,
+        files.origin(),
+        (found, offset) -> {
+          sink.onSnapshotRecord(found, () -> place(snapshot.name(), offset));
+          records++;
+        });
   }
 
   /** Number of records that were found. */
@@ -126,21 +133,27 @@ public final class JournalSalvage {
   /** The newest snapshot that is whole; null if there is none. */
   private @Nullable SnapshotFile wholeSnapshot(List<String> names) {
     for (int i = names.size() - 1; i >= 0; i--) { // the newest is the last
-      final String name = names.get(i);
-      final long number = SnapshotDescriptor.number(name);
-      if (number >= 0) {
-        try {
-          final SnapshotFile found = SnapshotFile.read(disk, name, number, files.origin());
-          if (found != null) {
-            return found;
-          }
-          gaps.add("a damaged snapshot: file=" + disk.describe(name));
-        } catch (IOException e) {
-          files.unreadable(name, e);
-        }
+      final long number = SnapshotDescriptor.number(names.get(i));
+      final SnapshotFile found = number < 0 ? null : whole(names.get(i), number);
+      if (found != null) {
+        return found;
       }
     }
     return null;
+  }
+
+  /** A snapshot; null if it is not whole, which the gaps say. */
+  private @Nullable SnapshotFile whole(String name, long number) {
+    try {
+      final SnapshotFile found = SnapshotFile.read(disk, name, number, files.origin());
+      if (found == null) {
+        gaps.add("a damaged snapshot: file=" + disk.describe(name));
+      }
+      return found;
+    } catch (IOException e) {
+      files.unreadable(name, e);
+      return null;
+    }
   }
 
   private void readPartial(String name, long number, boolean isFinished) throws IOException {

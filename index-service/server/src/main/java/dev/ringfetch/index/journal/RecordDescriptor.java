@@ -164,8 +164,10 @@ public final class RecordDescriptor {
   public static final int GROUP_MARK = 12;
 
   /**
-   * Type, in the file of an orderly stop alone: its last record. The value names the process, with
-   * the layout of StopDescriptor.
+   * Type, in the snapshots that orderly ends leave: the process had no more of the group. The value
+   * is a configuration whose members are processes of the node: the one that ended is the last, and
+   * may stand for earlier ones before it, with whose records it went on, as long as no
+   * configuration was established since.
    */
   public static final int GROUP_STOP = 13;
 

@@ -16,19 +16,24 @@ public interface RecordSink {
   void onRecord(JournalRecord record, Supplier<String> place) throws IOException;
 
   /**
-   * Called before the first record of the snapshot that the recovery begins with.
+   * Called before the first record of a snapshot: of the one that the recovery begins with, and,
+   * after the records of the journal, of each one that an orderly end has left.
    *
    * @param entries number of entries of each index in it, by its number
    */
   default void onSnapshot(Map<Long, Long> entries) {}
 
-  /**
-   * Called with each record of the snapshot with which the recovery begins, before all others;
-   * otherwise like {@link #onRecord}.
-   */
+  /** Called with each record of a snapshot; otherwise like {@link #onRecord}. */
   default void onSnapshotRecord(JournalRecord record, Supplier<String> place) throws IOException {
     onRecord(record, place);
   }
+
+  /**
+   * Called for a snapshot that an orderly end has left and that cannot be read.
+   *
+   * @param reason what is wrong, and with which file
+   */
+  default void onUnread(long group, String reason) throws IOException {}
 
   /** Called after the last record. */
   default void onEnd() throws IOException {}

@@ -227,7 +227,7 @@ final class Recovery {
       final long number = SegmentDescriptor.number(name);
       if (number == 1 && !SegmentContent.read(disk, name, 0, 0).hasMagic()) {
         disk.delete(name);
-      } else if (number >= 0 || SnapshotDescriptor.number(name) >= 0) {
+      } else if (number >= 0 || SnapshotDescriptor.isSnapshot(name)) {
         throw new JournalDamagedException(
             "missing, although there are segments: file=" + disk.describe(Checkpoint.NAME));
       }
@@ -248,9 +248,7 @@ final class Recovery {
       number = begin(choice.snapshot());
       offset = Math.max(offset, offset(segments.get(number), choice.snapshot().begin()));
     }
-    for (final SegmentFile segment : segments.subList(number, segments.size())) {
-      bytesTotal += segment.length();
-    }
+    segments.subList(number, segments.size()).forEach(each -> bytesTotal += each.length());
     if (choice.snapshot() != null) {
       load(choice.snapshot());
     }
@@ -268,6 +266,9 @@ final class Recovery {
       final SegmentContent next =
           number + 1 < segments.size() ? load(segments.get(number + 1), former) : null;
       if (next == null || next.batchAfter(previous, SegmentDescriptor.BATCH_OFFSET) == 0) {
+        for (final SnapshotFile stop : StopFiles.whole(disk, origin, sink)) {
+          load(stop);
+        }
         sink.onEnd();
         keepEnds(number, content, next);
         checkEnd(checkpoint, number, offset);
@@ -468,10 +469,8 @@ final class Recovery {
    * kernel may consider unwritten pages as written, and the next sync would skip them.
    */
   private void cut(long durable, long end, SegmentWriter writer) throws IOException {
+    unfinished.addAll(choice.unfinished());
     for (final String name : unfinished) {
-      disk.delete(name);
-    }
-    for (final String name : choice.unfinished()) {
       disk.delete(name);
     }
     final int number = segments.size() - ends.size();

@@ -59,7 +59,7 @@ final class SalvagedFiles {
     final Map<Long, Integer> files = new HashMap<>();
     for (final String name : names) {
       final boolean isSegment = SegmentDescriptor.number(name) >= 0;
-      if (isSegment || SnapshotDescriptor.number(name) >= 0) {
+      if (isSegment || SnapshotDescriptor.isSnapshot(name)) {
         final long found =
             FileHeader.origin(
                 disk, name, isSegment ? SegmentDescriptor.MAGIC : SnapshotDescriptor.MAGIC);

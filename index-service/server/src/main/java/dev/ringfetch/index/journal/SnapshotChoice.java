@@ -48,7 +48,7 @@ record SnapshotChoice(
     for (final String name : disk.list()) {
       if (SnapshotDescriptor.number(name) > 0) {
         names.add(0, name);
-      } else if (SnapshotDescriptor.unfinishedNumber(name) >= 0) {
+      } else if (SnapshotDescriptor.isUnfinished(name)) {
         unfinished.add(name);
       }
     }

@@ -8,6 +8,10 @@ import java.nio.ByteOrder;
  * then the journal from {@code Begin} on. Its name is {@code snapshot-} and its number, 10 digits;
  * with the suffix {@value #UNFINISHED_SUFFIX} it is unfinished and does not count. Little-endian.
  *
+ * <p>An orderly end leaves such a file of each group in memory, which the journal does not have:
+ * {@code stop-} and the number of the group, 16 hexadecimal digits. A start reads it after the
+ * journal.
+ *
  * <pre>
  *   0                   1                   2                   3
  *   0 1 2 3 4 5 6 7 8 9 0 1 2 3 4 5 6 7 8 9 0 1 2 3 4 5 6 7 8 9 0 1
@@ -39,7 +43,8 @@ import java.nio.ByteOrder;
  *   <li><b>Format</b>: of the snapshot, {@link #FORMAT}.
  *   <li><b>Magic</b>: {@link #MAGIC}.
  *   <li><b>Origin</b>: the first 64 bits of the directory's id.
- *   <li><b>Number</b>: of the snapshot; a later one has a larger number.
+ *   <li><b>Number</b>: of the snapshot; a later one has a larger number. After an orderly end that
+ *       of the group.
  *   <li><b>Begin</b>: position in the journal, where a batch ends; from there on a start reads the
  *       journal.
  *   <li><b>Batches</b>: as {@link BatchDescriptor} says, without gaps. Position is the offset in
@@ -50,8 +55,9 @@ import java.nio.ByteOrder;
  * <p>The records, as {@link RecordDescriptor} says, of one group after the other: {@code
  * GROUP_BEGIN}; for each partition {@code PARTITION}, {@code OUTCOME} of what it keeps, and {@code
  * PUT} of its entries, whose LSN is the version; {@code OPEN_CLIENT} of each client; the log behind
- * what is applied, and {@code GROUP_MARK}. The last batch has {@code SNAPSHOT_END} alone, whose
- * value is this:
+ * what is applied, and {@code GROUP_MARK}; after an orderly end {@code GROUP_STOP}, which says that
+ * the process had no more of the group. The last batch has {@code SNAPSHOT_END} alone, whose value
+ * is this:
  *
  * <pre>
  *   0                   1                   2                   3
@@ -113,17 +119,13 @@ public final class SnapshotDescriptor {
   public static final String UNFINISHED_SUFFIX = ".tmp";
 
   private static final String PREFIX = "snapshot-";
+  private static final String STOP_PREFIX = "stop-";
 
   private SnapshotDescriptor() {}
 
   /** Name of the file of the snapshot with this number. */
   public static String name(long number) {
     return SegmentDescriptor.name(number, PREFIX);
-  }
-
-  /** Name of its file until it is finished. */
-  static String unfinishedName(long number) {
-    return name(number) + UNFINISHED_SUFFIX;
   }
 
   /** Number of the snapshot in a file name; -1 if the name is not a snapshot's. */
@@ -136,6 +138,33 @@ public final class SnapshotDescriptor {
     return name.endsWith(UNFINISHED_SUFFIX)
         ? number(name.substring(0, name.length() - UNFINISHED_SUFFIX.length()))
         : -1;
+  }
+
+  /** Name of the file that an orderly end leaves of a group. */
+  public static String stopName(long group) {
+    return STOP_PREFIX + String.format("%016x", group);
+  }
+
+  /** Number of the group of which an orderly end has left a file of this name; -1: of none. */
+  static long stoppedGroup(String name) {
+    try {
+      return name.startsWith(STOP_PREFIX)
+          ? Long.parseUnsignedLong(name.substring(STOP_PREFIX.length()), 16)
+          : -1;
+    } catch (NumberFormatException e) { // unfinished, or of another kind
+      return -1;
+    }
+  }
+
+  /** Whether a file counts as a snapshot. */
+  static boolean isSnapshot(String name) {
+    return number(name) >= 0 || stoppedGroup(name) > 0;
+  }
+
+  /** Whether a file is a snapshot that was not finished. */
+  static boolean isUnfinished(String name) {
+    return name.endsWith(UNFINISHED_SUFFIX)
+        && isSnapshot(name.substring(0, name.length() - UNFINISHED_SUFFIX.length()));
   }
 
   /** Origin in the batches of a snapshot: no segment and no other snapshot has the same. */

@@ -54,6 +54,17 @@ public interface SnapshotSink {
    */
   void copy(byte[] array, int offset, int length) throws IOException;
 
+  /** Adds encoded records unchanged, which follow one another from the begin of an array on. */
+  default void copyAll(byte[] array) throws IOException {
+    for (int offset = 0; offset < array.length; ) {
+      final int length =
+          RecordDescriptor.aligned(
+              RecordDescriptor.getInt(array, offset + RecordDescriptor.LENGTH_OFFSET));
+      copy(array, offset, length);
+      offset += length;
+    }
+  }
+
   /** Whether one step has added enough. */
   boolean isFull();
 }

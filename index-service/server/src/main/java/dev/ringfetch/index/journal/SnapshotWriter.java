@@ -14,6 +14,7 @@ import java.util.zip.CRC32C;
  */
 final class SnapshotWriter extends SnapshotRecords {
   private final Disk disk;
+  private final String name;
   private final long origin;
   private final long number;
   private final Batch batch;
@@ -24,13 +25,16 @@ final class SnapshotWriter extends SnapshotRecords {
   private boolean full;
   private boolean closed;
 
-  private SnapshotWriter(Disk disk, Batch batch, DiskFile file, Journal journal, long number) {
-    super(journal.epoch());
+  private SnapshotWriter(Disk disk, Batch batch, String name, long origin, long number, long epoch)
+      throws IOException {
+    super(epoch);
     this.disk = disk;
     this.batch = batch;
-    this.file = file;
-    this.origin = journal.origin();
+    this.name = name;
+    this.origin = origin;
     this.number = number;
+    disk.delete(unfinishedName()); // of a failed attempt
+    file = disk.create(unfinishedName());
   }
 
   /**
@@ -41,21 +45,33 @@ final class SnapshotWriter extends SnapshotRecords {
    */
   static SnapshotWriter create(Disk disk, Batch batch, Journal journal, long number, long begin)
       throws IOException {
-    final String name = SnapshotDescriptor.unfinishedName(number);
-    disk.delete(name); // of a failed attempt
-    final SnapshotWriter writer =
-        new SnapshotWriter(disk, batch, disk.create(name), journal, number);
+    return new SnapshotWriter(
+            disk, batch, SnapshotDescriptor.name(number), journal.origin(), number, journal.epoch())
+        .begun(begin);
+  }
+
+  /** Same, of a group that an orderly end leaves; none of its records is of the journal. */
+  static SnapshotWriter ofStop(Disk disk, Batch batch, long origin, long group) throws IOException {
+    return new SnapshotWriter(disk, batch, SnapshotDescriptor.stopName(group), origin, group, 0)
+        .begun(0);
+  }
+
+  private SnapshotWriter begun(long begin) throws IOException {
     boolean created = false;
     try {
-      writer.write(SnapshotDescriptor.header(writer.origin, number, begin));
+      write(SnapshotDescriptor.header(origin, number, begin));
       batch.begin(BatchDescriptor.LENGTH_LIMIT);
       created = true;
-      return writer;
+      return this;
     } finally {
       if (!created) {
-        writer.discard();
+        discard();
       }
     }
+  }
+
+  private String unfinishedName() {
+    return name + SnapshotDescriptor.UNFINISHED_SUFFIX;
   }
 
   long number() {
@@ -107,7 +123,7 @@ final class SnapshotWriter extends SnapshotRecords {
     flush();
     file.sync();
     close();
-    disk.rename(SnapshotDescriptor.unfinishedName(number), SnapshotDescriptor.name(number));
+    disk.rename(unfinishedName(), name);
     disk.syncDirectory();
   }
 
@@ -128,7 +144,7 @@ final class SnapshotWriter extends SnapshotRecords {
   /** Frees the room of the file, which is not finished, or does not count. */
   void discard() throws IOException {
     close();
-    disk.delete(SnapshotDescriptor.unfinishedName(number));
+    disk.delete(unfinishedName());
   }
 
   private void close() throws IOException {

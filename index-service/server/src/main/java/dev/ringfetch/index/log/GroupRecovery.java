@@ -1,8 +1,11 @@
 package dev.ringfetch.index.log;
 
 import com.google.protobuf.InvalidProtocolBufferException;
+import dev.ringfetch.index.journal.IndexDefinition;
 import dev.ringfetch.index.journal.JournalRecord;
 import dev.ringfetch.index.journal.RecordDescriptor;
+import dev.ringfetch.index.v1.Configuration;
+import dev.ringfetch.index.v1.Durability;
 import dev.ringfetch.index.v1.GroupState;
 import dev.ringfetch.index.v1.Member;
 import java.util.List;
@@ -69,9 +72,18 @@ public final class GroupRecovery {
     return group;
   }
 
-  /** Whether the disk has records of the group, which was not dropped. */
+  /**
+   * Whether the disk has records of the group, which was not dropped; of a group in memory, all
+   * that a process had that ended in order.
+   */
   public boolean isPresent() {
-    return state != null && !isDropped;
+    return state != null && !isDropped && !(isInMemory() && processes.isEmpty());
+  }
+
+  /** Whether the group is in memory alone, so that an orderly end has left its records. */
+  boolean isInMemory() {
+    final IndexDefinition definition = state == null ? null : IndexDefinition.of(state);
+    return definition != null && definition.durability() == Durability.MEMORY;
   }
 
   /** Whether there is a definition, without which nothing can come in the place of what is lost. */
@@ -82,11 +94,6 @@ public final class GroupRecovery {
   /** Processes that ended in order, all of whose records this has; empty where a disk counts. */
   public List<Member> processes() {
     return processes;
-  }
-
-  /** Sets that this is all that these processes had as they ended. */
-  void leftBy(List<Member> ended) {
-    processes = List.copyOf(ended);
   }
 
   /** Whether there is a whole log, and not a part of a snapshot. */
@@ -206,6 +213,7 @@ public final class GroupRecovery {
   void discard() {
     isGivenUp = true;
     hasLog = false;
+    processes = List.of();
     clearLog();
     if (store != null) {
       store.follow();
@@ -230,6 +238,7 @@ public final class GroupRecovery {
         committed = Math.max(committed, record.number());
         apply();
       }
+      case RecordDescriptor.GROUP_STOP -> stop(record);
       case RecordDescriptor.GROUP_END -> {
         isDropped = true;
         hasLog = false;
@@ -257,6 +266,17 @@ public final class GroupRecovery {
     hasLog = false;
     clearLog();
     isGivenUp = false;
+  }
+
+  private void stop(JournalRecord record) throws GroupStoreException {
+    try {
+      processes = List.copyOf(Configuration.parseFrom(record.value()).getMembersList());
+    } catch (InvalidProtocolBufferException e) {
+      throw new GroupStoreException("not the processes of a node: " + record, e);
+    }
+    if (!hasLog || processes.isEmpty()) {
+      throw damaged(record);
+    }
   }
 
   private void clearLog() {

@@ -15,7 +15,8 @@ import org.agrona.ErrorHandler;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The groups that the journal of a node has, with its newest snapshot.
+ * The groups that the journal of a node has, with its newest snapshot, and those in memory that
+ * orderly ends have left.
  *
  * <p>Used by one thread at a time.
  */
@@ -24,6 +25,7 @@ public final class NodeRecovery implements RecordSink {
   private final ErrorHandler errors;
   private final int waiting;
   private final Map<Long, GroupRecovery> groups = new TreeMap<>();
+  private final Map<Long, String> unread = new TreeMap<>();
   private boolean isAlone;
   private boolean hasSnapshot;
   private Map<Long, Long> entries = Map.of(); // in the snapshot, by the number of the group
@@ -54,6 +56,13 @@ public final class NodeRecovery implements RecordSink {
   /** The first failure by which records of a group were given up; null if there was none. */
   public @Nullable GroupStoreException failure() {
     return failure;
+  }
+
+  /**
+   * The groups in memory of which an orderly end has left what cannot be read, with the reasons.
+   */
+  public Map<Long, String> unread() {
+    return unread;
   }
 
   /** Number of records so far, those of the snapshot included. */
@@ -98,6 +107,16 @@ public final class NodeRecovery implements RecordSink {
   }
 
   @Override
+  public void onUnread(long group, String reason) {
+    unread.put(group, reason);
+    giveUp(
+        new GroupStoreException(
+            "an index at level memory is not taken over; restore the file that an orderly end has"
+                + " left, or delete it to give the index up: "
+                + reason));
+  }
+
+  @Override
   public void onEnd() throws IOException {
     for (final GroupRecovery group : groups.values()) {
       if (group.lacksMark()) {
@@ -109,7 +128,7 @@ public final class NodeRecovery implements RecordSink {
       try {
         group.recovered();
       } catch (GroupStoreException e) {
-        giveUp(e, "the end of the journal");
+        giveUp(group, e, "the end of the journal");
       }
     }
   }
@@ -132,23 +151,29 @@ public final class NodeRecovery implements RecordSink {
       if (!group.isDefined()) {
         throw new IOException(e.getMessage() + ": " + place.get(), e);
       }
-      giveUp(e, place.get());
+      giveUp(group, e, place.get());
     }
   }
 
-  private void giveUp(GroupStoreException e, String place) {
-    final GroupStoreException lost =
+  private void giveUp(GroupRecovery group, GroupStoreException e, String place) {
+    if (group.isInMemory()) {
+      unread.putIfAbsent(group.group(), e.getMessage() + ": " + place);
+    }
+    giveUp(
         new GroupStoreException(
-            "the group's records here count no more: " + e.getMessage() + ": " + place, e);
+            "the group's records here count no more: " + e.getMessage() + ": " + place, e));
+  }
+
+  private void giveUp(GroupStoreException lost) {
     failure = failure == null ? lost : failure;
     errors.onError(lost); // other groups go on
   }
 
-  /** The groups of which there is something, and the newest epochs that they have obeyed. */
+  /** The groups of which the journal has something, and the newest epochs that they have obeyed. */
   public Map<GroupState, Long> states() {
     final Map<GroupState, Long> epochs = new LinkedHashMap<>();
     groups.values().stream()
-        .filter(GroupRecovery::isPresent)
+        .filter(group -> group.isPresent() && !group.isInMemory())
         .forEach(group -> epochs.put(group.state(), group.gate()));
     return epochs;
   }

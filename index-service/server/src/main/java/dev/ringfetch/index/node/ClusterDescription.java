@@ -1,6 +1,8 @@
 package dev.ringfetch.index.node;
 
 import dev.ringfetch.index.journal.Journal;
+import dev.ringfetch.index.journal.SnapshotDescriptor;
+import dev.ringfetch.index.journal.StopFiles;
 import dev.ringfetch.index.replication.Replica;
 import dev.ringfetch.index.replication.ReplicaStatus;
 import dev.ringfetch.index.replication.Replicas;
@@ -113,9 +115,13 @@ public final class ClusterDescription {
             .setReplicas(group.getReplicas())
             .setStateVersion(group.getVersion())
             .setLost(LostGroups.survivor(group, replicas.living()) == null);
-    final UnreadFile unread = stops == null ? null : stops.unread(group);
-    if (unread != null) {
-      description.setUnread(unread.toBuilder().setNode(node));
+    final String reason = stops == null ? null : stops.unread().get(group.getGroup());
+    if (reason != null) {
+      description.setUnread(
+          UnreadFile.newBuilder()
+              .setNode(node)
+              .setName(SnapshotDescriptor.stopName(group.getGroup()))
+              .setReason(reason));
     }
     final Replica replica = replicas.find(group.getGroup());
     final ReplicaStatus status = replica == null ? null : replica.status();

@@ -3,6 +3,7 @@ package dev.ringfetch.index.node;
 import dev.ringfetch.index.coordinator.Coordinator;
 import dev.ringfetch.index.host.ServedIndex;
 import dev.ringfetch.index.journal.IndexDefinition;
+import dev.ringfetch.index.journal.SnapshotDescriptor;
 import dev.ringfetch.index.replication.Replica;
 import dev.ringfetch.index.replication.Replicas;
 import dev.ringfetch.index.v1.Durability;
@@ -13,7 +14,6 @@ import java.lang.System.Logger;
 import java.lang.System.Logger.Level;
 import java.util.List;
 import java.util.concurrent.TimeUnit;
-import org.jspecify.annotations.Nullable;
 
 /**
  * The start of a node that is alone in its cluster for good: drops the indexes that ended with an
@@ -41,7 +41,6 @@ public final class OnlyNode {
   private final Replicas replicas;
   private final Coordinator coordinator;
   private final IndexCreations creations;
-  private final @Nullable StopFiles stops;
   private final Runnable started;
   private final long limitNs = System.nanoTime() + TimeUnit.SECONDS.toNanos(LIMIT_SECONDS);
   private State state = State.BEGINNING;
@@ -50,20 +49,14 @@ public final class OnlyNode {
   /**
    * Creates it.
    *
-   * @param stops null: the node has no data directory
    * @param started is run once, when all indexes take calls that the node has, or after {@value
    *     #LIMIT_SECONDS} s: an index whose disk does not answer takes them later
    */
   public OnlyNode(
-      Replicas replicas,
-      Coordinator coordinator,
-      IndexCreations creations,
-      @Nullable StopFiles stops,
-      Runnable started) {
+      Replicas replicas, Coordinator coordinator, IndexCreations creations, Runnable started) {
     this.replicas = replicas;
     this.coordinator = coordinator;
     this.creations = creations;
-    this.stops = stops;
     this.started = started;
   }
 
@@ -91,6 +84,14 @@ public final class OnlyNode {
     final List<GroupState> ended = replicas.states().stream().filter(this::hasEnded).toList();
     dropping = ended.size();
     for (final GroupState group : ended) {
+      if (replicas.find(group.getGroup()) != null) {
+        LOGGER.log(
+            Level.WARNING,
+            "what an orderly end has left of an index at level memory counts no more, as a later"
+                + " process had the index, and was killed: index={0} file={1}",
+            group.getIndex(),
+            SnapshotDescriptor.stopName(group.getGroup()));
+      }
       coordinator.drop(
           group,
           (result, newest) -> {
@@ -107,15 +108,15 @@ public final class OnlyNode {
   }
 
   /**
-   * Whether nothing is left of an index: it was in the memory of an earlier process alone, of whose
-   * end no record was read, nor is there one that cannot be read.
+   * Whether nothing is left of an index: it was in the memory of an earlier process alone, which
+   * was killed. What an orderly end has left of a process before that counts for nothing.
    */
   private boolean hasEnded(GroupState group) {
     final IndexDefinition definition = IndexDefinition.of(group);
+    final Replica replica = replicas.find(group.getGroup());
     return definition != null
         && definition.durability() == Durability.MEMORY
-        && replicas.find(group.getGroup()) == null
-        && (stops == null || stops.unread(group) == null);
+        && (replica == null || !replica.status().log().isWhole());
   }
 
   private void createDefault() {

@@ -1,19 +1,23 @@
 package dev.ringfetch.index.replication;
 
+import static java.util.Comparator.comparing;
+import static java.util.stream.Collectors.toCollection;
+
 import com.google.protobuf.ByteString;
+import dev.ringfetch.index.journal.StopRecords;
 import dev.ringfetch.index.v1.GroupState;
 import java.io.IOException;
 import java.util.ArrayDeque;
 import java.util.Deque;
+import java.util.HashMap;
 import java.util.Map;
-import java.util.TreeMap;
 import org.agrona.ErrorHandler;
-import org.jspecify.annotations.Nullable;
 
 /**
- * The orderly end of a node's groups in memory, one after the other: each replica ends, and its
- * content is written to a record, with which the next process can lead if no other node has
- * continued the group.
+ * The orderly end of a node's groups. First those in memory, one after the other: each replica
+ * ends, and its content is written to a record, with which the next process can lead if no other
+ * node has continued the group. Then those on the disk, all at once: each replica ends when the
+ * disk has got what was committed without it.
  *
  * <p>From its begin on the node joins no group, and takes none over alone; otherwise it continues
  * meanwhile. A duty cycle of any one thread, which waits for the disk.
@@ -24,7 +28,7 @@ public final class OrderlyStop {
   private final Runnable wake;
   private final ErrorHandler errors;
   private final Deque<Replica> left;
-  private @Nullable StopCopy copy; // of the first one; null before it begins
+  private final Map<Replica, StopCopy> copies = new HashMap<>(); // that have begun
   private StopRecords.Writer writer;
   private int written;
 
@@ -32,18 +36,17 @@ public final class OrderlyStop {
    * Begins the end, on the thread of {@link Replicas#work}.
    *
    * @param wake is run, on any thread, when there is something to do
-   * @param errors is told which group has no record, and why
+   * @param errors is told of which group something is lost, and why
    */
   public OrderlyStop(Replicas replicas, StopRecords records, Runnable wake, ErrorHandler errors) {
     this.replicas = replicas;
     this.records = records;
     this.wake = wake;
     this.errors = errors;
-    final Map<Long, Replica> inMemory = new TreeMap<>();
-    replicas.endInOrder().stream()
-        .filter(replica -> !replica.isOnDisk())
-        .forEach(replica -> inMemory.put(replica.group(), replica));
-    left = new ArrayDeque<>(inMemory.values());
+    left =
+        replicas.endInOrder().stream()
+            .sorted(comparing(Replica::isOnDisk).thenComparing(Replica::group))
+            .collect(toCollection(ArrayDeque::new));
   }
 
   /** Number of records that were written. */
@@ -65,8 +68,8 @@ public final class OrderlyStop {
     try {
       return step(replica);
     } catch (IOException | RuntimeException | OutOfMemoryError e) {
-      errors.onError(
-          new IOException("no record of the stop: " + name(replica) + ": " + e.getMessage(), e));
+      errors.onError(new IOException(name(replica) + ": " + e.getMessage(), e));
+      final StopCopy copy = copies.get(replica);
       if (copy != null) {
         copy.giveUp();
       }
@@ -81,9 +84,12 @@ public final class OrderlyStop {
   }
 
   private boolean step(Replica replica) throws IOException {
-    if (copy == null) {
-      copy = replica.stop(wake);
+    if (!copies.containsKey(replica)) {
+      left.stream()
+          .filter(each -> each == replica || replica.isOnDisk())
+          .forEach(each -> copies.put(each, each.stop(wake)));
     }
+    final StopCopy copy = copies.get(replica);
     final ByteString piece = copy.take();
     if (piece != null) {
       if (writer == null) {
@@ -108,8 +114,7 @@ public final class OrderlyStop {
   }
 
   private void next() {
-    left.poll();
-    copy = null;
+    copies.remove(left.poll());
     if (writer != null) {
       try {
         writer.close();

@@ -88,7 +88,7 @@ abstract class PiecewiseCopy {
   }
 
   /** Adds a piece behind the others. */
-  void add(ByteString next) {
+  final void add(ByteString next) {
     made.add(next);
   }
 

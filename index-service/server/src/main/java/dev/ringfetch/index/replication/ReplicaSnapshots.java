@@ -1,8 +1,6 @@
 package dev.ringfetch.index.replication;
 
 import com.google.protobuf.ByteString;
-import dev.ringfetch.index.journal.JournalRecord;
-import dev.ringfetch.index.journal.RecordDescriptor;
 import dev.ringfetch.index.journal.SnapshotSink;
 import dev.ringfetch.index.journal.SnapshotSource;
 import java.io.IOException;
@@ -20,7 +18,6 @@ public final class ReplicaSnapshots implements SnapshotSource {
   private final Replicas replicas;
   private final Runnable wake;
   private final Runnable removing;
-  private final JournalRecord record = new JournalRecord();
   private final List<GroupCopy> copied = new ArrayList<>();
   private List<Replica> groups = List.of();
   private int number;
@@ -57,7 +54,7 @@ public final class ReplicaSnapshots implements SnapshotSource {
     }
     final ByteString piece = copy.take();
     if (piece != null) {
-      add(sink, piece.toByteArray());
+      sink.copyAll(piece.toByteArray());
     } else if (copy.failure() != null) {
       throw new IOException("no snapshot: " + copy.failure() + ": group=" + replica.group());
     } else if (copy.isDone()) {
@@ -68,14 +65,6 @@ public final class ReplicaSnapshots implements SnapshotSource {
       return Progress.WAITING;
     }
     return Progress.MORE;
-  }
-
-  private void add(SnapshotSink sink, byte[] piece) throws IOException {
-    for (int offset = 0; offset < piece.length; ) {
-      final int length = RecordDescriptor.aligned(record.at(piece, offset).length());
-      sink.copy(piece, offset, length);
-      offset += length;
-    }
   }
 
   @Override

@@ -2,6 +2,7 @@ package dev.ringfetch.index.replication;
 
 import dev.ringfetch.index.coordinator.Coordinator;
 import dev.ringfetch.index.journal.IndexDefinition;
+import dev.ringfetch.index.journal.StopRecords;
 import dev.ringfetch.index.log.GroupDisk;
 import dev.ringfetch.index.log.GroupRecovery;
 import dev.ringfetch.index.log.GroupStore;
@@ -288,10 +289,8 @@ public final class Replicas implements AutoCloseable {
   }
 
   /**
-   * This process writes the record of its stop for a group: it is not removed any more. On any
-   * thread.
-   *
-   * @return false if that of an earlier process is being removed: ask again
+   * Claims the record of a group, which this process writes: it is not removed any more. False
+   * while that of an earlier process is being removed. On any thread.
    */
   boolean claimStopRecord(long group) {
     return stopRecords.claim(group);

@@ -3,19 +3,19 @@ package dev.ringfetch.index.replication;
 import com.google.protobuf.ByteString;
 import dev.ringfetch.index.journal.RecordDescriptor;
 import dev.ringfetch.index.log.RecordLog;
-import dev.ringfetch.index.log.StopDescriptor;
-import dev.ringfetch.index.v1.Member;
-import java.util.ArrayList;
-import java.util.List;
+import dev.ringfetch.index.v1.Configuration;
 
 /**
- * The copy of a group in memory that a process writes when it ends in order, piece after piece,
- * with the layout of {@link StopDescriptor}.
+ * The copy of a group in memory that a process writes when it ends in order, piece after piece:
+ * BEGIN, entries, EPOCH with the position from which on the log follows, the log, COMMIT, STOP.
  *
  * <p>The entries are walked while the replica goes on. Then, in one step, the replica closes its
  * gate, takes what was placed before that, and ends: the log up to there has each record that any
  * leader has counted or counts yet by this process. So the record makes its directory as complete
  * as the process was.
+ *
+ * <p>Of a group on the disk there is nothing to be copied: the replica ends when the disk has got
+ * what was committed without it.
  *
  * <p>Whatever ends the copy ends the replica: one that went on could make the records of others
  * void, and would end without one itself.
@@ -38,7 +38,7 @@ final class StopCopy extends PiecewiseCopy {
   private int attempts;
   private long generation;
   private long begin; // position that the entries have at least
-  private long length;
+  private long unpassed = Long.MAX_VALUE; // records that the disk has not got
   private long steppedNs;
 
   // Of the thread that takes.
@@ -110,11 +110,18 @@ final class StopCopy extends PiecewiseCopy {
       }
     }
     if (state != State.ENDED && nowNs - steppedNs > PATIENCE_NS) {
-      fail(stop, "it does not go on");
+      fail(
+          stop,
+          core.hasDisk()
+              ? "its disk does not take what was answered: records=" + unpassed
+              : "it does not go on");
     }
   }
 
   private boolean step(ReplicaCore core, Runnable stop) {
+    if (core.hasDisk()) {
+      return passOn(core, stop);
+    }
     if (attempts == 0 && (!isComplete(core) || core.isRestarted())) {
       state = State.ENDED; // without a record; or that of the process before stands
       stop.run();
@@ -131,6 +138,19 @@ final class StopCopy extends PiecewiseCopy {
       return walk(core, stop);
     }
     return false;
+  }
+
+  /** Ends the replica once nothing is to be passed on; returns whether that has become less. */
+  private boolean passOn(ReplicaCore core, Runnable stop) {
+    core.journal();
+    final long before = unpassed;
+    unpassed =
+        core.writesLater() && core.disk().isWhole() ? core.log().end() - core.disk().written() : 0;
+    if (unpassed == 0) {
+      state = State.ENDED;
+      stop.run();
+    }
+    return unpassed < before;
   }
 
   private static boolean isComplete(ReplicaCore core) {
@@ -179,21 +199,18 @@ final class StopCopy extends PiecewiseCopy {
     }
     final long committed = Math.min(core.commit(), end);
     add(core, RecordDescriptor.GROUP_COMMIT, RecordDescriptor.value(committed));
-    final List<Member> processes = new ArrayList<>(core.predecessors());
-    processes.add(Configurations.member(context().self()));
-    add(core, RecordDescriptor.GROUP_STOP, StopDescriptor.encoded(length, processes));
+    final Configuration processes =
+        Configuration.newBuilder()
+            .addAllMembers(core.predecessors())
+            .addMembers(Configurations.member(context().self()))
+            .build();
+    add(core, RecordDescriptor.GROUP_STOP, processes.toByteString());
     state = State.ENDED;
     stop.run();
   }
 
   private void add(ReplicaCore core, int type, ByteString value) {
     add(control(core, type, value));
-  }
-
-  @Override
-  void add(ByteString next) {
-    super.add(next);
-    length += next.size();
   }
 
   private void fail(Runnable stop, String reason) {

@@ -1,6 +1,7 @@
 package dev.ringfetch.index.replication;
 
 import com.google.errorprone.annotations.concurrent.GuardedBy;
+import dev.ringfetch.index.journal.StopRecords;
 import dev.ringfetch.index.v1.Configuration;
 import dev.ringfetch.index.v1.GroupState;
 import dev.ringfetch.index.v1.Node;

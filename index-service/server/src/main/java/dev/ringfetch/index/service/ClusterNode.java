@@ -6,6 +6,7 @@ import dev.ringfetch.index.data.DataDirectory;
 import dev.ringfetch.index.direct.NodeAddress;
 import dev.ringfetch.index.disk.HostDisk;
 import dev.ringfetch.index.host.BackgroundThreads;
+import dev.ringfetch.index.journal.StopFiles;
 import dev.ringfetch.index.log.GroupStore;
 import dev.ringfetch.index.log.NodeRecovery;
 import dev.ringfetch.index.node.AcceptedLosses;
@@ -18,7 +19,6 @@ import dev.ringfetch.index.node.IndexCreations;
 import dev.ringfetch.index.node.NewGroups;
 import dev.ringfetch.index.node.NodeQuestions;
 import dev.ringfetch.index.node.OnlyNode;
-import dev.ringfetch.index.node.StopFiles;
 import dev.ringfetch.index.peers.FabricMemory;
 import dev.ringfetch.index.peers.GrpcPeers;
 import dev.ringfetch.index.peers.PeerProcesses;
@@ -49,6 +49,7 @@ import java.util.concurrent.TimeoutException;
 import java.util.concurrent.atomic.AtomicReference;
 import java.util.concurrent.locks.LockSupport;
 import java.util.function.Consumer;
+import org.agrona.ErrorHandler;
 import org.agrona.concurrent.BackoffIdleStrategy;
 import org.agrona.concurrent.IdleStrategy;
 import org.jspecify.annotations.Nullable;
@@ -158,7 +159,7 @@ public final class ClusterNode implements AutoCloseable {
             .setBootId(bootId);
     PeerProcesses.self().ifPresent(node::setProcess);
     self = node.build();
-    stops = data == null ? null : new StopFiles(new HostDisk(data.path()));
+    stops = data == null ? null : new StopFiles(new HostDisk(data.path()), data.origin());
     final NodeRecovery read = new NodeRecovery(this::store, ClusterNode::onError);
     recovery = nodeStart.wasAlone() ? read.alone() : read;
     memory.ofNode(recovery, isCopied -> nodeStart.onRead(recovery.states(), isCopied));
@@ -282,7 +283,7 @@ public final class ClusterNode implements AutoCloseable {
    */
   void startAlone() throws IOException {
     final CompletableFuture<Void> started = new CompletableFuture<>();
-    only = new OnlyNode(replicas, coordinator, creations, stops, () -> started.complete(null));
+    only = new OnlyNode(replicas, coordinator, creations, () -> started.complete(null));
     begin("", reason -> started.completeExceptionally(new IOException(reason)));
     try {
       CompletableFuture.anyOf(started, ended).get();
@@ -355,7 +356,9 @@ public final class ClusterNode implements AutoCloseable {
   private void begin(String address, Consumer<String> refused) {
     lanes.close();
     recovery.takeGroups().forEach(replicas::recover);
-    readStops();
+    if (stops != null) {
+      stops.unread().putAll(recovery.unread());
+    }
     if (indexes.memory().journal() != null) {
       indexes
           .memory()
@@ -366,16 +369,6 @@ public final class ClusterNode implements AutoCloseable {
     final NodeAdmission admission = new NodeAdmission(indexes.memory().data(), refused);
     execute(() -> coordinator.announce(self.toBuilder().setAddress(address).build(), admission));
     thread.start();
-  }
-
-  private void readStops() {
-    if (stops != null) {
-      try {
-        stops.read(self.getId(), this::store, replicas::recover, ClusterNode::onError);
-      } catch (IOException e) { // indexes at memory wait, or are lost; the others go on
-        onError(e);
-      }
-    }
   }
 
   private Replicas replicas() {
@@ -523,9 +516,15 @@ public final class ClusterNode implements AutoCloseable {
     if (!closed && stops != null && thread.isAlive()) {
       final Thread caller = Thread.currentThread();
       final AtomicReference<OrderlyStop> begun = new AtomicReference<>();
+      final ErrorHandler told = failure -> unsaved.accept(failure.getMessage());
+      nodeStart.onStop(told);
       try {
         final CompletableFuture<?> beginning =
-            onThread(() -> begun.set(beginStop(() -> LockSupport.unpark(caller), unsaved)));
+            onThread(
+                () -> {
+                  final Runnable wakeUp = () -> LockSupport.unpark(caller);
+                  begun.set(new OrderlyStop(replicas, stops, wakeUp, told));
+                });
         if (await(beginning, BEGIN_STOP_NS)) {
           endReplicas(begun.get());
         } else {
@@ -536,11 +535,6 @@ public final class ClusterNode implements AutoCloseable {
       }
     }
     close();
-  }
-
-  private OrderlyStop beginStop(Runnable wakeUp, Consumer<String> unsaved) {
-    return new OrderlyStop(
-        replicas, stops, wakeUp, failure -> unsaved.accept(failure.getMessage()));
   }
 
   private void endReplicas(OrderlyStop stop) throws InterruptedException {

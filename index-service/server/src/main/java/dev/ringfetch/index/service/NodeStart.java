@@ -6,12 +6,13 @@ import dev.ringfetch.index.coordinator.CoordinatorProvider;
 import dev.ringfetch.index.coordinator.LocalCoordinator;
 import dev.ringfetch.index.data.DataDirectory;
 import dev.ringfetch.index.disk.HostDisk;
-import dev.ringfetch.index.node.StopFiles;
+import dev.ringfetch.index.journal.StopFiles;
 import dev.ringfetch.index.v1.GroupState;
 import java.io.IOException;
 import java.net.URI;
 import java.util.Map;
 import java.util.concurrent.TimeUnit;
+import org.agrona.ErrorHandler;
 
 /**
  * The start of a node: what it does with the groups that its journal has, once it has read them.
@@ -36,6 +37,13 @@ abstract class NodeStart {
    */
   abstract void onRead(Map<GroupState, Long> found, boolean isCopied) throws IOException;
 
+  /**
+   * The node is about to end in order, and to write what it has of indexes in memory.
+   *
+   * @param errors is told if the next start will not take that
+   */
+  void onStop(ErrorHandler errors) {}
+
   /** The start of the only node, whose coordinator is in its data directory, or in memory. */
   static final class Alone extends NodeStart {
     private final IndexMemory memory;
@@ -57,6 +65,11 @@ abstract class NodeStart {
     void onRead(Map<GroupState, Long> found, boolean isCopied) throws IOException {
       memory.checkRecovered(); // nobody else has what was given up
       truth.continueFrom(node, found, isCopied);
+    }
+
+    @Override
+    void onStop(ErrorHandler errors) {
+      truth.flush(errors::onError);
     }
   }
 
@@ -116,7 +129,7 @@ abstract class NodeStart {
               data.path(),
               ClusterNode.id(data.origin()),
               found,
-              new StopFiles(new HostDisk(data.path())).groups(),
+              new StopFiles(new HostDisk(data.path()), data.origin()).groups(),
               replicas,
               data::adopt);
       try (Coordinator coordinator = CoordinatorProvider.of(cluster)) {

@@ -14,6 +14,7 @@ import dev.ringfetch.index.v1.IndexKind;
 import java.io.IOException;
 import java.nio.file.Path;
 import java.util.ArrayList;
+import java.util.Collection;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
 
@@ -30,7 +31,6 @@ public final class OfflineIndexes implements AutoCloseable {
   private final IndexMemory memory;
   private final OfflineRecords records;
   private final @Nullable JournalInspection inspection; // null: there is no journal
-  private final OfflineStops stops;
   private final long movesTo; // a cluster; 0: none
 
   /**
@@ -50,20 +50,24 @@ public final class OfflineIndexes implements AutoCloseable {
     boolean take(Entry entry) throws IOException;
   }
 
-  private OfflineIndexes(OfflineDirectory directory, IndexMemory memory) throws IOException {
+  OfflineIndexes(OfflineDirectory directory, IndexMemory memory) throws IOException {
     this.directory = directory;
     this.memory = memory;
     final HostDisk disk = HostDisk.readOnly(directory.path());
-    final long node = ClusterNode.id(directory.origin());
-    final boolean isAlone = directory.cluster() == node || CoordinatorFile.isIn(directory.path());
+    final boolean isAlone = isAlone(directory);
     records = new OfflineRecords(memory, !isAlone);
     inspection =
         Journal.isIn(disk) ? JournalInspection.of(disk, directory.origin(), records) : null;
     if (isAlone && !directory.isCopy()) { // the parts of a copy are of several times
       CoordinatorFile.check(directory.path(), records.found());
     }
-    stops = new OfflineStops(disk, node, isAlone, memory);
     movesTo = CoordinatorFile.movesTo(directory.path());
+  }
+
+  /** Whether a directory is one of a server alone. */
+  static boolean isAlone(OfflineDirectory directory) throws IOException {
+    return directory.cluster() == ClusterNode.id(directory.origin())
+        || CoordinatorFile.isIn(directory.path());
   }
 
   /**
@@ -92,15 +96,24 @@ public final class OfflineIndexes implements AutoCloseable {
     }
   }
 
-  private List<RecoveredIndex> indexes() {
-    final List<RecoveredIndex> indexes = new ArrayList<>(records.indexes());
-    indexes.addAll(stops.indexes());
-    return indexes;
+  /** The indexes as {@link #found} describes them. */
+  Collection<RecoveredIndex> indexes() {
+    return records.indexes();
+  }
+
+  /** Whether all that is there was read, and nothing left out. */
+  boolean isWhole() {
+    return records.isWhole();
+  }
+
+  /** Whether certainly no batch is missing after the last whole one. */
+  boolean isEndKnown() {
+    return inspection == null || inspection.isEndKnown();
   }
 
   /** The indexes, in the order in which they were created; those in memory last. */
   public List<Found> found() {
-    return indexes().stream()
+    return records.indexes().stream()
         .map(
             index ->
                 new Found(
@@ -119,7 +132,6 @@ public final class OfflineIndexes implements AutoCloseable {
           String.format(
               "moves to cluster=%016x: start it with the --cluster of that, and --adopt", movesTo));
     }
-    notes.addAll(stops.notes());
     return notes;
   }
 
@@ -165,7 +177,6 @@ public final class OfflineIndexes implements AutoCloseable {
       faults.addAll(inspection.faults());
     }
     faults.addAll(records.faults());
-    faults.addAll(stops.faults());
     return faults;
   }
 
@@ -176,7 +187,7 @@ public final class OfflineIndexes implements AutoCloseable {
    * @return false if there is no such index
    */
   public boolean walk(String name, EntrySink sink) throws IOException {
-    for (final RecoveredIndex index : indexes()) {
+    for (final RecoveredIndex index : records.indexes()) {
       if (index.entry().name().equals(name)) {
         walk(index, sink);
         return true;
@@ -185,7 +196,7 @@ public final class OfflineIndexes implements AutoCloseable {
     return false;
   }
 
-  private static void walk(RecoveredIndex index, EntrySink sink) throws IOException {
+  static void walk(RecoveredIndex index, EntrySink sink) throws IOException {
     for (int i = 0; i < index.index().partitions(); i++) {
       final EntryStore store = index.index().partition(i);
       final EntryWalk walk = new EntryWalk();

@@ -2,6 +2,7 @@ package dev.ringfetch.index.service;
 
 import dev.ringfetch.index.journal.JournalRecord;
 import dev.ringfetch.index.journal.RecordSink;
+import dev.ringfetch.index.journal.SnapshotDescriptor;
 import dev.ringfetch.index.log.GroupRecovery;
 import dev.ringfetch.index.log.GroupStoreException;
 import dev.ringfetch.index.log.NodeRecovery;
@@ -15,6 +16,7 @@ import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.function.Supplier;
+import org.jspecify.annotations.Nullable;
 
 /**
  * The indexes in the records of a directory that no server uses.
@@ -29,7 +31,8 @@ final class OfflineRecords implements RecordSink {
   private final List<String> notes = new ArrayList<>();
   private final List<RecoveredIndex> ofGroups = new ArrayList<>();
   private Collection<GroupState> found = List.of();
-  private boolean isFull;
+  private @Nullable Throwable full; // the memory is too small
+  private boolean isWhole = true;
 
   /**
    * Creates it.
@@ -50,7 +53,8 @@ final class OfflineRecords implements RecordSink {
 
   private void giveUp(Throwable failure) {
     faults.add(failure.getMessage());
-    isFull |= MemoryTooSmallException.isIn(failure);
+    isWhole = false;
+    full = full == null && MemoryTooSmallException.isIn(failure) ? failure : full;
   }
 
   /** The groups of which there is something, as they began. */
@@ -61,6 +65,11 @@ final class OfflineRecords implements RecordSink {
   /** The indexes, in the order in which they were created. */
   Collection<RecoveredIndex> indexes() {
     return ofGroups;
+  }
+
+  /** Whether no group was left out. */
+  boolean isWhole() {
+    return isWhole;
   }
 
   /** Lines about damaged groups, without which a node still starts. */
@@ -89,6 +98,11 @@ final class OfflineRecords implements RecordSink {
   }
 
   @Override
+  public void onUnread(long group, String reason) {
+    node.onUnread(group, reason);
+  }
+
+  @Override
   public void onEnd() throws IOException {
     node.onEnd();
     found = node.states().keySet();
@@ -109,12 +123,29 @@ final class OfflineRecords implements RecordSink {
       }
       if (group.index() != null && recovery.hasLog()) {
         ofGroups.add(group.index());
+        if (!recovery.processes().isEmpty()) {
+          notes.add(left(group, recovery));
+        }
       } else if (group.index() != null) {
+        isWhole = false;
         notes.add("left out, as a leader had sent a part of it: " + group);
       }
     }
-    if (isFull) { // which says nothing of the directory
-      throw new IOException(String.join("; ", faults));
+    if (full != null) { // which says nothing of the directory
+      throw new IOException(String.join("; ", faults), full);
     }
+  }
+
+  private String left(OfflineGroup group, GroupRecovery recovery) {
+    return "record of an orderly end"
+        + (mayBeBehind ? ", void if the cluster has gone on without it" : "")
+        + ": index="
+        + group.index().entry().name()
+        + " file="
+        + SnapshotDescriptor.stopName(group.group())
+        + " epoch="
+        + recovery.gate()
+        + " position="
+        + recovery.applied();
   }
 }

@@ -8,11 +8,11 @@ import dev.ringfetch.index.host.ServedIndex;
 import dev.ringfetch.index.host.ServerTime;
 import dev.ringfetch.index.journal.CatalogEntry;
 import dev.ringfetch.index.journal.Journal;
-import dev.ringfetch.index.journal.JournalInspection;
 import dev.ringfetch.index.journal.JournalSalvage;
 import dev.ringfetch.index.node.IndexCatalog;
-import dev.ringfetch.index.node.StopFiles;
 import dev.ringfetch.index.partition.Write;
+import dev.ringfetch.index.replay.MemoryTooSmallException;
+import dev.ringfetch.index.replay.RecoveredIndex;
 import dev.ringfetch.index.v1.Durability;
 import dev.ringfetch.index.v1.IndexKind;
 import java.io.IOException;
@@ -77,50 +77,65 @@ public final class Salvage {
     final Salvage salvage = new Salvage();
     try (OfflineDirectory directory = OfflineDirectory.open(damaged)) {
       salvage.report.addAll(directory.faults());
-      final HostDisk disk = HostDisk.readOnly(directory.path());
-      final int ends = new StopFiles(disk).groups().size();
-      if (ends > 0) {
-        salvage.report.add(
-            "not read: records of orderly ends, of indexes at level memory: " + ends);
-      }
-      if (!salvage.readAsAStart(disk, directory.origin())) {
-        salvage.search(disk, directory.origin());
+      if (!salvage.readAsAStart(directory, budget)) {
+        salvage.search(directory);
       }
     }
     salvage.write(target, budget);
     return new Report(salvage.isComplete, List.copyOf(salvage.report));
   }
 
-  /** Reads the journal if a start would; returns false if that refuses it. */
-  private boolean readAsAStart(HostDisk disk, long origin) throws IOException {
+  /** Reads the directory if a start would; returns false if a start finds something wrong. */
+  private boolean readAsAStart(OfflineDirectory directory, long budget) throws IOException {
+    final HostDisk disk = HostDisk.readOnly(directory.path());
     if (!Journal.isIn(disk)) {
       report.add("missing: the journal: data=" + disk);
       return false;
     }
-    found = new SalvagedIndexes();
-    final JournalInspection inspection;
+    final IndexMemory memory = IndexMemory.ofProcess(budget);
     try {
-      inspection = JournalInspection.of(disk, origin, found);
+      final OfflineIndexes sound = new OfflineIndexes(directory, memory);
+      report.addAll(sound.faults());
+      if (!sound.isWhole()) {
+        return false;
+      }
+      report.addAll(sound.notes());
+      if (sound.unfinishedBytes() > 0) {
+        report.add(
+            "unfinished writes at its end, or damage of the last ones: bytes="
+                + sound.unfinishedBytes());
+      }
+      found = new SalvagedIndexes();
+      for (final RecoveredIndex index : sound.indexes()) {
+        OfflineIndexes.walk(index, found.add(index.entry()));
+      }
+      isComplete = sound.isEndKnown();
+      report.add("read records=" + sound.records() + " data=" + disk);
+      return true;
     } catch (IOException e) {
+      if (MemoryTooSmallException.isIn(e)) {
+        throw e;
+      }
       report.add("no server starts on it: " + e.getMessage());
       return false;
+    } finally {
+      memory.close();
     }
-    report.addAll(inspection.faults());
-    report.addAll(found.missing());
-    if (inspection.unfinishedBytes() > 0) {
-      report.add(
-          "unfinished writes at its end, or damage of the last ones: bytes="
-              + inspection.unfinishedBytes());
-    }
-    isComplete = inspection.isEndKnown() && found.missing().isEmpty();
-    report.add("read records=" + inspection.records() + " data=" + disk);
-    return true;
   }
 
   /** Searches all files for records. */
-  private void search(HostDisk disk, long origin) throws IOException {
+  private void search(OfflineDirectory directory) throws IOException {
+    final HostDisk disk = HostDisk.readOnly(directory.path());
+    try {
+      if (!OfflineIndexes.isAlone(directory)) {
+        report.add("of a node of a cluster: writes that it has discarded may be there again");
+      }
+    } catch (IOException e) { // damaged: of a server alone
+      report.add(e.getMessage());
+    }
     found = new SalvagedIndexes();
-    final JournalSalvage journal = new JournalSalvage(disk, origin, found, found::onPartialRecord);
+    final JournalSalvage journal =
+        new JournalSalvage(disk, directory.origin(), found, found::onPartialRecord);
     journal.run();
     if (journal.records() == 0) {
       throw new IOException(
@@ -144,6 +159,11 @@ public final class Salvage {
         if (content.entry() != null || !isComplete) { // else it never came to be there
           write(indexes, content, nowMs);
         }
+      }
+      final List<String> unsaved = new ArrayList<>();
+      indexes.node().stop(unsaved::add); // in order: else it has no indexes at level memory
+      if (!unsaved.isEmpty()) {
+        throw new IOException("cannot write: " + String.join("; ", unsaved));
       }
     }
     if (ended > 0) {

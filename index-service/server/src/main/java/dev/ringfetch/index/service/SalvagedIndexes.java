@@ -112,6 +112,17 @@ final class SalvagedIndexes implements RecordSink {
     return lines;
   }
 
+  /** Adds an index that was read as a start does; returns what takes its entries. */
+  OfflineIndexes.EntrySink add(CatalogEntry entry) {
+    final Content content = content(entry.number());
+    content.entry = entry;
+    return found -> {
+      content.entries.put(
+          found.getKey(), new Newest(found.getVersion(), found.getValue(), found.getDeadlineMs()));
+      return true;
+    };
+  }
+
   @Override
   public void onSnapshotRecord(JournalRecord record, Supplier<String> place) {
     switch (record.type()) {

@@ -46,14 +46,14 @@ final class FileCoordinatorTest extends CoordinatorContract {
 
   /** A process on a disk, with all that its coordinator has told it. */
   private static final class Life {
+    private final LocalCoordinator.Truth truth;
     private final long cluster;
     private final Party party;
     private final Map<Long, GroupState> groups = new TreeMap<>();
     private final List<Long> dropped = new ArrayList<>();
 
     Life(Disk disk, long known) throws IOException {
-      final LocalCoordinator.Truth truth =
-          LocalCoordinator.Truth.open(disk, NODE, known, new Random(7)::nextLong);
+      truth = LocalCoordinator.Truth.open(disk, NODE, known, new Random(7)::nextLong);
       truth.continueFrom(NODE, Map.of(), false);
       final LocalCoordinator coordinator = truth.connect();
       final List<Long> clusters = new ArrayList<>();
@@ -193,6 +193,32 @@ final class FileCoordinatorTest extends CoordinatorContract {
     assertEquals(before + 1, disk.syncs());
     process.poll();
     assertEquals(before + 1, disk.syncs());
+  }
+
+  @Test
+  void theOnlyNodeLeadsWithoutRoomForItsEpochs() throws Exception {
+    final Life first = new Life(disk, 0);
+    final GroupState serving = first.poll(first.party.establish(first.poll(create(first, "one"))));
+    final Life second = new Life(disk, first.cluster);
+    disk.full(true);
+    final GroupState won = second.poll(second.party.win(serving, 1));
+    second.poll(second.party.establish(won));
+    final Answered later = create(second, "two");
+    second.poll();
+    assertEquals(Result.UNKNOWN, later.result()); // the next process would not know of it
+    final List<Throwable> failures = new ArrayList<>();
+    second.truth.flush(failures::add);
+    assertEquals(1, failures.size());
+    assertEquals(Map.of(serving.getGroup(), serving), new Life(disk, first.cluster).groups);
+    disk.full(false);
+    second.truth.flush(failures::add);
+    assertEquals(1, failures.size());
+    disk.powerCut(random);
+    new Life(disk, first.cluster).checkAfter(second, "flushed");
+  }
+
+  private static Answered create(Life process, String index) {
+    return process.party.create(index, 1);
   }
 
   private static IOException refusal(SimulatedDisk disk, long cluster) {

@@ -221,7 +221,7 @@ class SnapshotDamageTest {
   @Test
   void anUnfinishedOneIsNoneAndIsRemoved() throws IOException {
     final SimulatedDisk disk = disk();
-    final String unfinished = SnapshotDescriptor.unfinishedName(4);
+    final String unfinished = SnapshotDescriptor.name(4) + SnapshotDescriptor.UNFINISHED_SUFFIX;
     final SimulatedDisk other = new SimulatedDisk();
     final SnapshotLife life = new SnapshotLife(other, 1);
     for (int i = 0; i < 4; i++) {

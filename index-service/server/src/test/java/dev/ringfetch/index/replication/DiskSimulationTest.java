@@ -169,6 +169,44 @@ final class DiskSimulationTest {
     node.directory().syncNs = 60 * ReplicationWorld.MS;
   }
 
+  /** As of a server alone, whose disk is slow, and which ends in order, or is killed. */
+  @Test
+  void nothingThatWasAnsweredIsLostByAnOrderlyEnd() {
+    final long seed = Long.getLong("ringfetch.seed", 20261129);
+    final Coverage coverage = new Coverage();
+    for (int i = 0; i < Math.max(1, WORLDS / 4); i++) {
+      runStops(seed + i, coverage);
+    }
+    System.out.printf("seed=%d %s%n", seed, coverage);
+    if (Long.getLong("ringfetch.seed") == null) {
+      for (final String what :
+          List.of("orderly stops", "kills", "slow disks", "starts from a disk")) {
+        assertTrue(coverage.of(what) > 0, what + " " + coverage);
+      }
+    }
+  }
+
+  private static void runStops(long seed, Coverage coverage) {
+    try {
+      final Random random = new Random(seed);
+      final ReplicationWorld world =
+          new ReplicationWorld(random.nextLong(), 1, 1, coverage, Durability.INTERVAL);
+      world.startClients(4, 1_000_000);
+      for (int ms = 0; ms < LIFE_MS; ms += STEP_MS) {
+        world.nodes().values().forEach(DiskSimulationTest::slow);
+        world.time().run(STEP_MS * ReplicationWorld.MS);
+        if (random.nextInt(8) == 0 && world.nodes().get(1L).isAlive()) {
+          world.crash(1, true, random.nextInt(500));
+        } else if (random.nextInt(4) == 0) {
+          world.stop(1, random.nextInt(500));
+        }
+      }
+      world.settle();
+    } catch (Throwable t) {
+      throw new AssertionError("-Dringfetch.seed=" + seed + " -Dringfetch.worlds=1", t);
+    }
+  }
+
   /** What many worlds meet. */
   static Stream<String> states() {
     return Stream.of(MET);

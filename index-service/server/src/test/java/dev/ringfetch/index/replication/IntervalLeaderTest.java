@@ -327,6 +327,47 @@ final class IntervalLeaderTest extends EmptyStore implements IdlePeers, GroupDis
     assertEquals(CommitLog.FAILED, append());
   }
 
+  /** As where the disk stalls: what was answered waits in memory for it. */
+  @Test
+  void anOrderlyEndWaitsForTheDisk() {
+    start(null);
+    lead(7);
+    slow = true;
+    append();
+    append();
+    final int before = records.size();
+    final StopCopy end = replica.stop(() -> {});
+    for (int i = 0; i < 4; i++) {
+      nowNs += StopCopy.PATIENCE_NS / 3;
+      slow = i != 1;
+      replica.drive();
+      assertFalse(replica.status().isLeading() && !slow, "it waits no more");
+      slow = true;
+    }
+    assertEquals(before + 2, records.size());
+    assertNull(end.failure());
+    assertTrue(end.isDone());
+    assertEquals(ReplicaState.STOPPED, replica.status().state());
+    assertEquals(CommitLog.FAILED, append());
+  }
+
+  @Test
+  void anOrderlyEndSaysWhatTheDiskHasNotTaken() {
+    start(null);
+    lead(7);
+    slow = true;
+    append();
+    append();
+    final StopCopy end = replica.stop(() -> {});
+    nowNs += StopCopy.PATIENCE_NS - 1;
+    replica.drive();
+    assertTrue(replica.status().isLeading());
+    nowNs += 2;
+    replica.drive();
+    assertEquals("its disk does not take what was answered: records=2", end.failure());
+    assertEquals(ReplicaState.STOPPED, replica.status().state());
+  }
+
   @Override
   public boolean send(long node, LeaderMessage message) {
     sent.add(message);

@@ -13,6 +13,7 @@ import dev.ringfetch.index.journal.IndexDefinition;
 import dev.ringfetch.index.journal.JournalRecord;
 import dev.ringfetch.index.journal.RecordDescriptor;
 import dev.ringfetch.index.journal.SnapshotRecords;
+import dev.ringfetch.index.journal.StopRecords;
 import dev.ringfetch.index.log.GroupRecords;
 import dev.ringfetch.index.log.GroupRecovery;
 import dev.ringfetch.index.log.GroupStoreException;

@@ -215,8 +215,7 @@ final class ReplicationWorld {
         isOnDisk
             ? directories.computeIfAbsent(id, unknown -> new SimulatedDirectory(time, coverage))
             : null;
-    final SimulatedStops left =
-        stops.computeIfAbsent(id, unknown -> new SimulatedStops(id, coverage));
+    final SimulatedStops left = stops.computeIfAbsent(id, unknown -> new SimulatedStops(coverage));
     final SimulatedNode started =
         new SimulatedNode(this, node, coordinator.session(), directory, left);
     nodes.put(id, started);
@@ -296,7 +295,7 @@ final class ReplicationWorld {
 
   private void stopped(SimulatedNode node, long restartMs) {
     for (final Replica replica : node.replicas().all()) {
-      if (replica.status().state() != ReplicaState.STOPPED && !isOnDisk) {
+      if (replica.status().state() != ReplicaState.STOPPED) {
         throw new AssertionError("a replica goes on as its process ends:\n" + describe());
       }
     }
@@ -304,7 +303,12 @@ final class ReplicationWorld {
     if (isOnDisk) {
       node.directory().close();
     }
-    noteSynced(node);
+    if (level == Durability.INTERVAL
+        && node.store() != null
+        && !node.directory().isFailed()
+        && !unwritten.contains(group())) {
+      losses.onLeaderEnds(node.id(), node.store().lasts());
+    }
     node.end(false);
     coordinator.end(node.session(), time.random().nextInt(50) * MS);
     network.ended(node, true);

@@ -1,12 +1,13 @@
 package dev.ringfetch.index.replication;
 
+import com.google.protobuf.InvalidProtocolBufferException;
 import dev.ringfetch.index.journal.JournalRecord;
 import dev.ringfetch.index.journal.RecordDescriptor;
+import dev.ringfetch.index.journal.StopRecords;
 import dev.ringfetch.index.log.GroupRecovery;
 import dev.ringfetch.index.log.GroupStore;
 import dev.ringfetch.index.log.GroupStoreException;
-import dev.ringfetch.index.log.StopDescriptor;
-import dev.ringfetch.index.log.StopRecovery;
+import dev.ringfetch.index.v1.Configuration;
 import dev.ringfetch.index.v1.Member;
 import java.io.IOException;
 import java.util.ArrayList;
@@ -19,7 +20,6 @@ import java.util.function.Consumer;
 
 /** What processes of a simulated node have left as they ended in order. */
 final class SimulatedStops implements StopRecords {
-  private final long node;
   private final Coverage coverage;
   private final Map<Long, List<byte[]>> records = new TreeMap<>();
   private final Set<Long> damaged = new TreeSet<>(); // groups whose record cannot be read
@@ -34,8 +34,7 @@ final class SimulatedStops implements StopRecords {
   /** Each process finds damaged records of these groups, and the disk is slow to remove them. */
   Set<Long> damages = Set.of();
 
-  SimulatedStops(long node, Coverage coverage) {
-    this.node = node;
+  SimulatedStops(Coverage coverage) {
     this.coverage = coverage;
   }
 
@@ -112,19 +111,25 @@ final class SimulatedStops implements StopRecords {
   /** The processes whose records there are; empty if there are none. */
   List<Member> processes(long group) {
     final List<Member> processes = new ArrayList<>();
-    long length = 0;
     for (final byte[] piece : records.getOrDefault(group, List.of())) {
       final JournalRecord record = new JournalRecord();
       for (int offset = 0; offset < piece.length; ) {
         record.at(piece, offset);
         if (record.type() == RecordDescriptor.GROUP_STOP) {
-          processes.addAll(StopDescriptor.processes(record.value(), length, node));
+          processes.addAll(processes(record));
         }
         offset += RecordDescriptor.aligned(record.length());
-        length += RecordDescriptor.aligned(record.length());
       }
     }
     return processes;
+  }
+
+  private static List<Member> processes(JournalRecord record) {
+    try {
+      return Configuration.parseFrom(record.value()).getMembersList();
+    } catch (InvalidProtocolBufferException e) {
+      throw new AssertionError(e);
+    }
   }
 
   /** Makes a record say that its process obeyed a later epoch. */
@@ -144,24 +149,24 @@ final class SimulatedStops implements StopRecords {
   /** Reads all that is there. */
   void recover(GroupStore.Factory stores, int waiting, Consumer<GroupRecovery> found) {
     for (final Map.Entry<Long, List<byte[]>> one : records.entrySet()) {
-      final StopRecovery recovery = new StopRecovery(one.getKey(), node, stores, waiting);
+      final GroupRecovery recovery = new GroupRecovery(one.getKey(), stores, waiting);
       final JournalRecord record = new JournalRecord();
       try {
         for (final byte[] piece : one.getValue()) {
           int offset = 0;
           while (offset < piece.length && record.wrap(piece, offset, piece.length)) {
-            recovery.onRecord(record);
+            recovery.onSnapshotRecord(record);
             offset += RecordDescriptor.aligned(record.length());
           }
         }
       } catch (GroupStoreException e) {
         throw new AssertionError(e);
       }
-      if (recovery.whole() == null) {
+      if (!recovery.isPresent() || recovery.processes().isEmpty()) {
         throw new AssertionError("not whole: group=" + one.getKey());
       }
       coverage.count("starts from records of stops");
-      found.accept(recovery.whole());
+      found.accept(recovery);
     }
   }
 }

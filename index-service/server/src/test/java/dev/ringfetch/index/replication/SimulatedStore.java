@@ -16,7 +16,9 @@ import dev.ringfetch.index.v1.GroupState;
 import java.io.ByteArrayOutputStream;
 import java.util.ArrayDeque;
 import java.util.Map;
+import java.util.Objects;
 import java.util.TreeMap;
+import java.util.stream.Stream;
 
 /** Entries on the heap, by partition; real partitions write them while the replica leads. */
 final class SimulatedStore implements GroupStore {
@@ -178,6 +180,11 @@ final class SimulatedStore implements GroupStore {
   /** LSN up to which a partition has all. */
   long last(int partition) {
     return books[partition].last;
+  }
+
+  /** The same of all partitions; empty before any entry. */
+  long[] lasts() {
+    return Stream.of(books).filter(Objects::nonNull).mapToLong(book -> book.last).toArray();
   }
 
   int submit(Write write, ByteString key) {

@@ -13,7 +13,6 @@ import dev.ringfetch.index.journal.RecordDescriptor;
 import dev.ringfetch.index.log.GroupRecovery;
 import dev.ringfetch.index.log.GroupSnapshot;
 import dev.ringfetch.index.log.GroupStoreException;
-import dev.ringfetch.index.log.StopRecovery;
 import dev.ringfetch.index.v1.Adopt;
 import dev.ringfetch.index.v1.Configuration;
 import dev.ringfetch.index.v1.GroupState;
@@ -117,17 +116,17 @@ final class StopCopyTest implements UnconnectedPeers, MemberStore {
 
   private GroupRecovery restart() throws GroupStoreException {
     content.clear();
-    final StopRecovery recovery = new StopRecovery(GROUP, NODE, state -> this, LIMIT);
+    final GroupRecovery recovery = new GroupRecovery(GROUP, state -> this, LIMIT);
     final JournalRecord record = new JournalRecord();
     for (final byte[] piece : left) {
       for (int offset = 0; offset < piece.length; ) {
         assertTrue(record.wrap(piece, offset, piece.length));
-        recovery.onRecord(record);
+        recovery.onSnapshotRecord(record);
         offset += RecordDescriptor.aligned(record.length());
       }
     }
-    assertNotNull(recovery.whole());
-    return recovery.whole();
+    assertFalse(recovery.processes().isEmpty());
+    return recovery;
   }
 
   private static List<Long> to(long end) {

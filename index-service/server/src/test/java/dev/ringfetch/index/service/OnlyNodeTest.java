@@ -1,6 +1,8 @@
 package dev.ringfetch.index.service;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
+import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import com.google.protobuf.ByteString;
@@ -172,19 +174,59 @@ final class OnlyNodeTest {
     assertTrue(shortestNs < Replicas.NODE_TIMEOUT_DEFAULT.toNanos(), "ns=" + shortestNs);
   }
 
+  /** The file that an orderly end has left of the smallest index: the default one is larger. */
+  private Path left() throws IOException {
+    return files("stop-").min(Comparator.comparingLong(file -> file.toFile().length())).get();
+  }
+
   /** An operator decides on it. */
   @Test
-  void indexWhoseRecordCannotBeReadStays() throws Exception {
+  void damagedFileOfAnOrderlyEndRefusesTheStart() throws Exception {
     start();
     create("in memory", Durability.MEMORY);
     stop();
-    final Path record = // the other index has more partitions
-        files("stop-").min(Comparator.comparingLong(file -> file.toFile().length())).get();
-    final byte[] bytes = Files.readAllBytes(record);
-    Files.write(record, Arrays.copyOf(bytes, bytes.length / 2));
+    final Path file = left();
+    final byte[] bytes = Files.readAllBytes(file);
+    Files.write(file, Arrays.copyOf(bytes, bytes.length / 2));
+    final IOException refusal = assertThrows(IOException.class, this::start);
+    assertTrue(
+        refusal.getMessage().contains("delete it to give the index up: damaged: file=" + file),
+        refusal::getMessage);
+    Files.write(file, bytes);
     start();
-    create("later", Durability.MEMORY); // when a drop would be known
-    awaitNames("default", "in memory", "later");
+    awaitNames("default", "in memory");
+    stop();
+    Files.delete(left());
+    start();
+    awaitNames("default");
+  }
+
+  /** As by an operator who has put an older copy of the directory's files back. */
+  @Test
+  void fileOfAnEarlierOrderlyEndCountsForNothing() throws Exception {
+    start();
+    create("in memory", Durability.MEMORY);
+    stop();
+    final Path file = left();
+    final byte[] bytes = Files.readAllBytes(file);
+    for (int i = 0; i < 2; i++) {
+      start();
+      if (i == 0) {
+        awaitNames("default", "in memory");
+        stop();
+      } else {
+        awaitNames("default");
+        assertFalse(Files.exists(file));
+        kill();
+      }
+      Files.write(file, bytes);
+      final long beginNs = System.nanoTime();
+      start();
+      final long startNs = System.nanoTime() - beginNs;
+      assertTrue(startNs < TimeUnit.SECONDS.toNanos(30), "ns=" + startNs);
+      awaitNames("default");
+      kill();
+    }
   }
 
   @Test

@@ -20,6 +20,7 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.Arrays;
+import java.util.Comparator;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
@@ -479,11 +480,43 @@ class SalvageTest {
     assertFalse(Files.exists(parent.resolve("new")));
   }
 
+  /** In a sound directory, in one whose journal is damaged, and where the file itself is. */
   @Test
-  void whatAnOrderlyStopHasLeftIsNotSalvaged() throws IOException {
-    final Path data = data();
-    Files.write(data.resolve("stop-0000000000000001"), new byte[64]);
-    assertSame(model, salvage(data, true, "not read: records of orderly ends"));
+  void indexesInMemoryAreSalvagedThatAnOrderlyEndHasLeft() throws Exception {
+    final Path data = parent.resolve("memory");
+    try (Indexes indexes = open(data)) {
+      final ServedIndex index =
+          IndexRequests.create(indexes, NAME, IndexKind.HASH, Durability.MEMORY);
+      write(index, 0, 500, SalvageTest::put);
+      indexes.node().stop(unsaved -> {});
+    }
+    final Map<ByteString, Entry> expected = content(data);
+    assertEquals(500, expected.size());
+    assertSame(expected, salvage(data, true, "record of an orderly end: index=" + NAME));
+    clearTarget();
+    Files.delete(data.resolve("checkpoint"));
+    assertSame(expected, salvage(data, false, "the end of the journal may be missing"));
+    clearTarget();
+    final Path file;
+    try (Stream<Path> files = Files.list(data)) {
+      file =
+          files
+              .filter(each -> each.getFileName().toString().startsWith("stop-"))
+              .max(Comparator.comparingLong(each -> each.toFile().length()))
+              .get();
+    }
+    flip(file, Files.size(file) - 100);
+    final Map<ByteString, Entry> rest = salvage(data, false, "a damaged snapshot: file=" + file);
+    assertTrue(expected.keySet().containsAll(rest.keySet()));
+    assertTrue(rest.size() > 400, "entries=" + rest.size());
+  }
+
+  private void clearTarget() throws IOException {
+    try (Stream<Path> files = Files.list(parent.resolve("new"))) {
+      for (final Path file : files.toList()) {
+        Files.delete(file);
+      }
+    }
   }
 
   /** Each start leaves out versions that may be lost. */
@@ -521,11 +554,7 @@ class SalvageTest {
     zero(data.resolve("journal-0000000002"), 0, 512);
     assertSame(expected, salvage(data, false, "no header of a segment: file="));
     Files.delete(data.resolve(SEGMENT));
-    try (Stream<Path> files = Files.list(parent.resolve("new"))) {
-      for (final Path file : files.toList()) {
-        Files.delete(file);
-      }
-    }
+    clearTarget();
     final Path target = parent.resolve("new");
     final Salvage.Report report = Salvage.run(data, target, BUDGET);
     assertFalse(report.isComplete());

@@ -1,4 +1,4 @@
-package dev.ringfetch.index.replication;
+package dev.ringfetch.index.journal;
 
 import java.io.IOException;
 import java.util.Set;
