@@ -220,16 +220,46 @@ final class LockTest {
     try (IndexClient slow = server.builder(channel).threads(threads).build()) {
       final IndexLock lock = slow.lock("a").ttl(Duration.ofSeconds(10));
       final LockHold hold = tried(lock);
+      final long fence = hold.fence();
       assertEquals(2, threads.waiting(), "a renewal, and the look at the end");
       threads.advance(TimeUnit.MILLISECONDS.toNanos(3_334)); // renews
       while (threads.waiting() < 2) { // it is answered: the next one waits
         Thread.sleep(1); // the test's timeout ends it
       }
+      assertTrue(entries().getEntry("a").orElseThrow().version() > fence, "it was renewed");
+      assertEquals(fence, hold.fence());
       writes.fates = () -> Fate.SILENT;
       threads.advance(TimeUnit.MILLISECONDS.toNanos(8_900));
       assertTrue(hold.isHeld(), "until nine seconds after the renewal");
       threads.advance(TimeUnit.MILLISECONDS.toNanos(101));
       assertFalse(hold.isHeld());
+      awaitLoss(hold);
+    }
+  }
+
+  @Test
+  void aLateReleaseLeavesTheNextHolderAlone() throws Exception {
+    try (IndexClient slow = server.builder(channel).threads(new ManualThreads(null)).build()) {
+      final LockHold hold = tried(slow.lock("a").ttl(LONG));
+      assertTrue(entries().remove("a"));
+      final LockHold next = tried(other.lock("a").ttl(LONG));
+      assertTrue(hold.isHeld(), "it has not looked yet");
+      hold.close();
+      assertEquals(next.fence(), entries().getEntry("a").orElseThrow().version());
+    }
+  }
+
+  @Test
+  void aHolderThatWasPausedKnowsBeforeAnyTimerRuns() throws Exception {
+    final ManualThreads threads = new ManualThreads(null);
+    try (IndexClient slow = server.builder(channel).threads(threads).build()) {
+      final LockHold hold = tried(slow.lock("a").ttl(Duration.ofSeconds(10)));
+      threads.pause(TimeUnit.MILLISECONDS.toNanos(8_999));
+      assertTrue(hold.isHeld());
+      threads.pause(TimeUnit.MILLISECONDS.toNanos(2));
+      assertFalse(hold.isHeld());
+      assertFalse(hold.lost().toCompletableFuture().isDone());
+      threads.advance(0);
       awaitLoss(hold);
     }
   }

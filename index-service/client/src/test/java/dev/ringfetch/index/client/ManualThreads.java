@@ -30,6 +30,11 @@ final class ManualThreads extends ClientThreads {
     return later.size();
   }
 
+  /** Moves the clock on, as a pause of the process does: what is due runs with the next advance. */
+  synchronized void pause(long ns) {
+    nowNs += ns;
+  }
+
   /** Moves the clock on, and runs on this thread what is due then, each step once. */
   void advance(long ns) {
     final List<Due> due = new ArrayList<>();

@@ -89,20 +89,19 @@ final class NumberedCalls {
       KilledIndex index, MethodDescriptor<Q, R> method, Function<RequestNumber, Q> request, int n)
       throws InterruptedException {
     final RequestNumber.Builder number =
-        RequestNumber.newBuilder()
-            .setClient(client(index.name()))
-            .setNumber(next)
-            .setFirstIncomplete(next);
+        RequestNumber.newBuilder().setNumber(next).setFirstIncomplete(next);
     next += n;
     attempts = 0;
     while (true) {
       final boolean gated = index.durability() != Durability.DISK;
       final int life = gated ? gate.enter() : gate.life();
-      if (attempts++ == 0) {
+      if (attempts == 0) {
         began = life;
         invokedNs = System.nanoTime();
       }
       try {
+        number.setClient(client(index.name()));
+        attempts++;
         final R response = attempt(method, request.apply(number.build()));
         answeredNs = System.nanoTime();
         answered = gated ? life : gate.life();
@@ -129,9 +128,6 @@ final class NumberedCalls {
           gate.exit();
         }
       }
-      if (attempts == 0) { // behind the gate, which waits for all that are inside
-        number.setClient(client(index.name()));
-      }
       if (attempts == 1) {
         counts.repeated.incrementAndGet();
         number.setIncarnation(index.incarnation());
@@ -140,17 +136,11 @@ final class NumberedCalls {
     }
   }
 
+  /** The number of the client of an index; opens it if there is none, which may find no server. */
   private long client(String index) {
-    final OpenClientRequest request = OpenClientRequest.newBuilder().setIndex(index).build();
-    while (!clients.containsKey(index)) {
-      try {
-        clients.put(index, attempt(IndexGrpc.getOpenClientMethod(), request).getClient());
-      } catch (StatusRuntimeException e) {
-        if (!isLost(e)) {
-          throw e;
-        }
-        pause();
-      }
+    if (!clients.containsKey(index)) {
+      final OpenClientRequest request = OpenClientRequest.newBuilder().setIndex(index).build();
+      clients.put(index, attempt(IndexGrpc.getOpenClientMethod(), request).getClient());
     }
     client = clients.get(index);
     return client;

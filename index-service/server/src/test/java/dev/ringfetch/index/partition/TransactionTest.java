@@ -173,6 +173,7 @@ final class TransactionTest {
     for (final Comparison comparison : fail) {
       assertFalse(compared(comparison), comparison.toString());
       assertFalse(compared(hold.get(0), comparison), comparison.toString());
+      assertFalse(compared(comparison, hold.get(0)), comparison.toString());
     }
     assertEquals(1, log.records().size()); // of the put
   }
@@ -243,6 +244,7 @@ final class TransactionTest {
     put(A, "1");
     put(B, "1");
     final Transaction read = submit(always(get(B), get(A)));
+    final Transaction other = submit(always(get(A), get(B)));
     final Transaction compared =
         submit(
             TransactRequest.newBuilder()
@@ -251,9 +253,10 @@ final class TransactionTest {
                 .build());
     log.commit(1);
     assertFalse(answers.contains(read));
+    assertFalse(answers.contains(other));
     assertFalse(answers.contains(compared));
     log.commit(1);
-    assertTrue(answers.containsAll(List.of(read, compared)));
+    assertTrue(answers.containsAll(List.of(read, other, compared)));
     assertEquals(2, log.records().size());
   }
 
