@@ -5,6 +5,7 @@ import dev.ringfetch.index.service.DirectAccessService;
 import dev.ringfetch.index.service.HostMemory;
 import dev.ringfetch.index.service.IndexAdminService;
 import dev.ringfetch.index.service.IndexMemory;
+import dev.ringfetch.index.service.IndexMemoryContext;
 import dev.ringfetch.index.service.IndexService;
 import dev.ringfetch.index.service.Indexes;
 import dev.ringfetch.index.service.Rehearsal;
@@ -94,7 +95,7 @@ public final class IndexServer implements Callable<Integer> {
   @Option(
       names = "--partitions",
       paramLabel = "N",
-      defaultValue = "" + IndexMemory.PARTITIONS_DEFAULT,
+      defaultValue = "" + IndexMemoryContext.PARTITIONS_DEFAULT,
       description = "Of an index, a power of two. Default: ${DEFAULT-VALUE}.")
   private int partitions;
 
@@ -238,7 +239,7 @@ public final class IndexServer implements Callable<Integer> {
 
   private int run() throws InterruptedException {
     log.apply();
-    final IndexMemory.Context context = memoryContext();
+    final IndexMemoryContext context = memoryContext();
     final IndexMemory opened;
     final boolean reads;
     try {
@@ -281,7 +282,7 @@ public final class IndexServer implements Callable<Integer> {
 
   /** Those of the fabrics that are to be used over which memory is shown, the best first. */
   private List<String> memoryFabrics() {
-    return IndexMemory.FABRICS_DEFAULT.stream()
+    return IndexMemoryContext.FABRICS_DEFAULT.stream()
         .filter(name -> fabrics == null || List.of(fabrics).contains(name))
         .toList();
   }
@@ -294,9 +295,9 @@ public final class IndexServer implements Callable<Integer> {
   }
 
   /** Options of memory that clients can be granted, over those fabrics that are there. */
-  private IndexMemory.Context memoryContext() {
-    final IndexMemory.Context context =
-        new IndexMemory.Context().fallback(fabrics == null && shmDirectory == null);
+  private IndexMemoryContext memoryContext() {
+    final IndexMemoryContext context =
+        new IndexMemoryContext().fallback(fabrics == null && shmDirectory == null);
     try {
       context
           .host(host)
@@ -432,10 +433,7 @@ public final class IndexServer implements Callable<Integer> {
         return failed("ends, and answers nothing more: " + lost.getMessage());
       }
     }
-    if (refusal != null) {
-      return failed(refusal);
-    }
-    return CommandLine.ExitCode.OK;
+    return refusal == null ? CommandLine.ExitCode.OK : failed(refusal);
   }
 
   /** Why the data directory is not this server's any more; null if it is, or there is none. */

@@ -1,6 +1,6 @@
 package dev.ringfetch.index;
 
-import dev.ringfetch.index.service.IndexMemory;
+import dev.ringfetch.index.service.IndexMemoryContext;
 import java.io.PrintWriter;
 import java.util.Locale;
 import java.util.concurrent.TimeUnit;
@@ -11,7 +11,7 @@ import java.util.function.LongSupplier;
  *
  * <p>Used by one thread.
  */
-final class RecoveryReport implements IndexMemory.RecoveryListener {
+final class RecoveryReport implements IndexMemoryContext.RecoveryListener {
   private static final long PERIOD_NS = TimeUnit.SECONDS.toNanos(1);
   private static final int MEBIBYTE = 1 << 20;
 

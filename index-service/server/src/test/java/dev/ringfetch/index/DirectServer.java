@@ -4,6 +4,7 @@ import dev.ringfetch.index.direct.DirectContext;
 import dev.ringfetch.index.direct.DirectReader;
 import dev.ringfetch.index.service.DirectAccessService;
 import dev.ringfetch.index.service.IndexMemory;
+import dev.ringfetch.index.service.IndexMemoryContext;
 import dev.ringfetch.index.service.Indexes;
 import dev.ringfetch.index.v1.CreateIndexRequest;
 import dev.ringfetch.index.v1.CreateIndexResponse;
@@ -65,7 +66,7 @@ final class DirectServer implements AutoCloseable {
     final Indexes indexes =
         new Indexes(
             IndexMemory.shared(
-                new IndexMemory.Context()
+                new IndexMemoryContext()
                     .fabrics("shm")
                     .shmDirectory(directory)
                     .budget(256L << 20)));

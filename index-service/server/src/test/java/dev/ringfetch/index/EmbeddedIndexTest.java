@@ -12,6 +12,7 @@ import dev.ringfetch.index.direct.DirectReader;
 import dev.ringfetch.index.direct.DirectValue;
 import dev.ringfetch.index.service.DirectAccessService;
 import dev.ringfetch.index.service.IndexMemory;
+import dev.ringfetch.index.service.IndexMemoryContext;
 import dev.ringfetch.index.service.IndexServices;
 import dev.ringfetch.index.service.Indexes;
 import dev.ringfetch.index.v1.IndexAdminGrpc;
@@ -42,8 +43,11 @@ class EmbeddedIndexTest {
   @TempDir Path shm;
   @TempDir Path data;
 
-  private IndexMemory.Context context() {
-    return new IndexMemory.Context().shmDirectory(shm).budget(IndexMemory.BUDGET_MIN).partitions(1);
+  private IndexMemoryContext context() {
+    return new IndexMemoryContext()
+        .shmDirectory(shm)
+        .budget(IndexMemoryContext.BUDGET_MIN)
+        .partitions(1);
   }
 
   @Test
@@ -75,7 +79,7 @@ class EmbeddedIndexTest {
   @Test
   void directoryOfSharedMemoryThatIsMissingIsNamed() throws IOException {
     final Path missing = shm.resolve("missing");
-    final IndexMemory.Context context = context().fabrics("shm").shmDirectory(missing);
+    final IndexMemoryContext context = context().fabrics("shm").shmDirectory(missing);
     assertEquals(
         "no fabric for index memory: fabrics=[shm] obstacles={shm=not a directory: directory="
             + missing
@@ -123,7 +127,7 @@ class EmbeddedIndexTest {
 
   @Test
   void wrongNamesAreRefused() {
-    final IndexMemory.Context context = new IndexMemory.Context();
+    final IndexMemoryContext context = new IndexMemoryContext();
     assertThrows(IllegalArgumentException.class, () -> context.fabrics(" "));
     assertThrows(IllegalArgumentException.class, () -> context.fabrics("shm", "shm"));
     final String message =
@@ -132,12 +136,12 @@ class EmbeddedIndexTest {
     assertTrue(message.contains("{mail=no provider: fabric=mail}"), message);
   }
 
-  private static String refusal(IndexMemory.Context context) {
+  private static String refusal(IndexMemoryContext context) {
     return assertThrows(IOException.class, () -> IndexMemory.shared(context).close()).getMessage();
   }
 
   /** Serves, stores by a call, reads the memory, and closes all. Returns the incarnation. */
-  private long serveAndRead(IndexMemory.Context context) throws IOException {
+  private long serveAndRead(IndexMemoryContext context) throws IOException {
     final Indexes indexes = new Indexes(IndexMemory.shared(context));
     try (Served served = new Served(indexes, DirectAccessService.Mode.UNLESS_INTERCEPTED);
         DirectReader reader = served.openReader(shm)) {

@@ -2,6 +2,7 @@ package dev.ringfetch.index;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
 
+import dev.ringfetch.index.service.IndexMemoryContext;
 import java.io.BufferedReader;
 import java.io.File;
 import java.io.IOException;
@@ -66,8 +67,8 @@ import dev.ringfetch.index.service.Indexes;
       public class Main {
         public static void main(String[] args) throws Exception {
           Path shm = Path.of(args[0]);
-          IndexMemory.Context memory =
-              new IndexMemory.Context()
+          IndexMemoryContext memory =
+              new IndexMemoryContext()
                   .budget(256L << 20)
                   .shmDirectory(shm)
                   .dataDirectory(Path.of(args[1]));

@@ -8,6 +8,7 @@ import dev.ringfetch.index.peers.GrpcPeers;
 import dev.ringfetch.index.peers.IdlePeerListener;
 import dev.ringfetch.index.service.DirectAccessService;
 import dev.ringfetch.index.service.IndexMemory;
+import dev.ringfetch.index.service.IndexMemoryContext;
 import dev.ringfetch.index.service.Indexes;
 import dev.ringfetch.index.v1.IndexGrpc;
 import dev.ringfetch.index.v1.Node;
@@ -70,7 +71,7 @@ class MalformedRequestTest {
   @BeforeEach
   void start() throws IOException {
     root.addHandler(log);
-    indexes = new Indexes(IndexMemory.ofProcess(IndexMemory.BUDGET_MIN));
+    indexes = new Indexes(IndexMemory.ofProcess(IndexMemoryContext.BUDGET_MIN));
     final RingServerBuilder builder =
         IndexServer.addServices(
             RingServerBuilder.forPort(0).fabrics("shm").shmDirectory(shm),

@@ -11,6 +11,7 @@ import dev.ringfetch.index.direct.DirectReader;
 import dev.ringfetch.index.direct.DirectValue;
 import dev.ringfetch.index.service.DirectAccessService;
 import dev.ringfetch.index.service.IndexMemory;
+import dev.ringfetch.index.service.IndexMemoryContext;
 import dev.ringfetch.index.service.Indexes;
 import dev.ringfetch.index.v1.BatchPutRequest;
 import dev.ringfetch.index.v1.DeleteRequest;
@@ -65,10 +66,10 @@ final class DirectReadTest {
     indexes =
         new Indexes(
             IndexMemory.shared(
-                new IndexMemory.Context()
+                new IndexMemoryContext()
                     .fabrics(fabrics)
                     .shmDirectory(directory)
-                    .budget(IndexMemory.BUDGET_MIN)
+                    .budget(IndexMemoryContext.BUDGET_MIN)
                     .partitions(1)));
     final RingServerBuilder builder =
         IndexServer.addServices(

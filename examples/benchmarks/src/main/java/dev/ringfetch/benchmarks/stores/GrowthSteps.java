@@ -13,7 +13,7 @@ import dev.ringfetch.index.partition.CommitLog;
 import dev.ringfetch.index.partition.Handover;
 import dev.ringfetch.index.partition.Partition;
 import dev.ringfetch.index.partition.Write;
-import dev.ringfetch.index.service.IndexMemory;
+import dev.ringfetch.index.service.IndexMemoryContext;
 import dev.ringfetch.index.store.HashIndex;
 import dev.ringfetch.index.store.StoreMemory;
 import java.io.IOException;
@@ -85,7 +85,7 @@ public final class GrowthSteps {
   }
 
   private GrowthSteps(StoreMemory memory) {
-    index = new HashIndex(memory, IndexMemory.PARTITIONS_DEFAULT);
+    index = new HashIndex(memory, IndexMemoryContext.PARTITIONS_DEFAULT);
     partitions = new Partition[index.partitions()];
     for (int i = 0; i < partitions.length; i++) {
       partitions[i] =

@@ -8,6 +8,7 @@ import dev.ringfetch.fabric.FabricContext;
 import dev.ringfetch.index.IndexServer;
 import dev.ringfetch.index.service.DirectAccessService;
 import dev.ringfetch.index.service.IndexMemory;
+import dev.ringfetch.index.service.IndexMemoryContext;
 import dev.ringfetch.index.service.Indexes;
 import dev.ringfetch.rpc.RingServerBuilder;
 import io.grpc.Server;
@@ -44,8 +45,8 @@ public final class IndexProcess implements Callable<Integer> {
   public Integer call() throws Exception {
     final FabricContext context = new FabricContext();
     rings.apply(context);
-    final IndexMemory.Context memoryContext =
-        new IndexMemory.Context().fabrics(memoryFabric).budget(memory);
+    final IndexMemoryContext memoryContext =
+        new IndexMemoryContext().fabrics(memoryFabric).budget(memory);
     rings.apply(memoryContext::shmDirectory);
     try (Indexes indexes = new Indexes(IndexMemory.shared(memoryContext))) {
       final RingServerBuilder builder = RingServerBuilder.forPort(0);

@@ -8,6 +8,7 @@ import dev.ringfetch.index.client.Codec;
 import dev.ringfetch.index.client.HashIndex;
 import dev.ringfetch.index.client.IndexClient;
 import dev.ringfetch.index.service.IndexMemory;
+import dev.ringfetch.index.service.IndexMemoryContext;
 import dev.ringfetch.index.service.Indexes;
 import dev.ringfetch.rpc.RingServer;
 import dev.ringfetch.rpc.RingServerBuilder;
@@ -37,7 +38,7 @@ final class WorkloadTest {
     indexes =
         new Indexes(
             IndexMemory.shared(
-                new IndexMemory.Context().budget(64 << 20).fabrics("shm").shmDirectory(directory)));
+                new IndexMemoryContext().budget(64 << 20).fabrics("shm").shmDirectory(directory)));
     server =
         IndexServer.addServices(
                 RingServerBuilder.forPort(0).shmDirectory(directory),

@@ -3,7 +3,7 @@ package dev.ringfetch.index.cli;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
-import dev.ringfetch.index.service.IndexMemory;
+import dev.ringfetch.index.service.IndexMemoryContext;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -24,7 +24,7 @@ final class DataDirectoryTest {
 
   private TestServer serve() throws IOException {
     return TestServer.start(
-        parent, new IndexMemory.Context().budget(TestServer.MEMORY).dataDirectory(Path.of(data)));
+        parent, new IndexMemoryContext().budget(TestServer.MEMORY).dataDirectory(Path.of(data)));
   }
 
   @BeforeEach

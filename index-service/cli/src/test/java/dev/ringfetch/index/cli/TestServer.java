@@ -3,6 +3,7 @@ package dev.ringfetch.index.cli;
 import dev.ringfetch.index.IndexServer;
 import dev.ringfetch.index.service.DirectAccessService;
 import dev.ringfetch.index.service.IndexMemory;
+import dev.ringfetch.index.service.IndexMemoryContext;
 import dev.ringfetch.index.service.Indexes;
 import dev.ringfetch.rpc.RingServer;
 import dev.ringfetch.rpc.RingServerBuilder;
@@ -28,21 +29,21 @@ final class TestServer implements AutoCloseable {
   }
 
   static TestServer start(Path directory, long memory) throws IOException {
-    return start(directory, new IndexMemory.Context().budget(memory));
+    return start(directory, new IndexMemoryContext().budget(memory));
   }
 
   /** Starts a server with these credentials. */
   static TestServer start(Path directory, ServerCredentials credentials) throws IOException {
-    return start(directory, new IndexMemory.Context().budget(MEMORY), credentials);
+    return start(directory, new IndexMemoryContext().budget(MEMORY), credentials);
   }
 
   /** Starts a server with these options, besides the place of its memory. */
-  static TestServer start(Path directory, IndexMemory.Context context) throws IOException {
+  static TestServer start(Path directory, IndexMemoryContext context) throws IOException {
     return start(directory, context, InsecureServerCredentials.create());
   }
 
   private static TestServer start(
-      Path directory, IndexMemory.Context context, ServerCredentials credentials)
+      Path directory, IndexMemoryContext context, ServerCredentials credentials)
       throws IOException {
     final Indexes indexes =
         new Indexes(IndexMemory.shared(context.fabrics("shm").shmDirectory(directory)));

@@ -7,6 +7,7 @@ import dev.ringfetch.index.coordinator.Coordinator;
 import dev.ringfetch.index.service.ClusterNode;
 import dev.ringfetch.index.service.DirectAccessService;
 import dev.ringfetch.index.service.IndexMemory;
+import dev.ringfetch.index.service.IndexMemoryContext;
 import dev.ringfetch.index.service.Indexes;
 import dev.ringfetch.index.service.ReplicationPath;
 import dev.ringfetch.index.tls.TlsFiles;
@@ -69,7 +70,7 @@ class ClusterMember implements AutoCloseable {
     indexes = Indexes.unrecovered(memory);
     node =
         new ClusterNode(indexes, coordinator, 3, "boot", null)
-            .replication(path, IndexMemory.FABRICS_DEFAULT);
+            .replication(path, IndexMemoryContext.FABRICS_DEFAULT);
     if (tls != null) {
       node.credentials(tls.channel());
     }
@@ -99,7 +100,7 @@ class ClusterMember implements AutoCloseable {
    */
   static IndexMemory memory(Path data) throws IOException {
     return IndexMemory.shared(
-        new IndexMemory.Context()
+        new IndexMemoryContext()
             .budget(64L << 20)
             .fallback(true)
             .dataDirectory(data)

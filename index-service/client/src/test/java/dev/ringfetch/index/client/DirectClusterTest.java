@@ -15,6 +15,7 @@ import dev.ringfetch.index.direct.DirectReader;
 import dev.ringfetch.index.direct.DirectScan;
 import dev.ringfetch.index.direct.DirectValue;
 import dev.ringfetch.index.service.IndexMemory;
+import dev.ringfetch.index.service.IndexMemoryContext;
 import dev.ringfetch.index.service.ReplicationPath;
 import dev.ringfetch.index.v1.DescribeClusterResponse;
 import dev.ringfetch.index.v1.DirectAccessGrpc;
@@ -47,7 +48,7 @@ final class DirectClusterTest {
   private final List<ClusterMember> members = new ArrayList<>();
 
   /** A node whose memory clients may read; without a context it is of its process alone. */
-  private void add(IndexMemory.Context memory) throws Exception {
+  private void add(IndexMemoryContext memory) throws Exception {
     members.add(
         new ClusterMember(
             truth.connect(),
@@ -58,8 +59,8 @@ final class DirectClusterTest {
             true));
   }
 
-  private static IndexMemory.Context memory() {
-    return new IndexMemory.Context().fabrics("shm");
+  private static IndexMemoryContext memory() {
+    return new IndexMemoryContext().fabrics("shm");
   }
 
   private void start(int count) throws Exception {
@@ -76,7 +77,7 @@ final class DirectClusterTest {
     await(() -> members.get(0).describe().getNodesCount() == count);
   }
 
-  private IndexMemory.Context onDisk(int node) {
+  private IndexMemoryContext onDisk(int node) {
     return memory().dataDirectory(directory.resolve("node" + node)).durability(Durability.DISK);
   }
 

@@ -7,6 +7,7 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 import com.google.protobuf.ByteString;
 import dev.ringfetch.index.coordinator.LocalCoordinator;
 import dev.ringfetch.index.service.IndexMemory;
+import dev.ringfetch.index.service.IndexMemoryContext;
 import dev.ringfetch.index.v1.CreateIndexRequest;
 import dev.ringfetch.index.v1.DescribeClusterResponse;
 import dev.ringfetch.index.v1.Durability;
@@ -53,7 +54,7 @@ final class StoppedClusterTest {
       super(
           coordinator,
           IndexMemory.shared(
-              new IndexMemory.Context().budget(64L << 20).fallback(true).dataDirectory(data)));
+              new IndexMemoryContext().budget(64L << 20).fallback(true).dataDirectory(data)));
       name = data.getFileName().toString();
       this.coordinator = coordinator;
     }

@@ -3,6 +3,7 @@ package dev.ringfetch.index.client;
 import dev.ringfetch.index.IndexServer;
 import dev.ringfetch.index.service.DirectAccessService;
 import dev.ringfetch.index.service.IndexMemory;
+import dev.ringfetch.index.service.IndexMemoryContext;
 import dev.ringfetch.index.service.Indexes;
 import dev.ringfetch.rpc.RingChannelBuilder;
 import dev.ringfetch.rpc.RingServer;
@@ -52,7 +53,7 @@ final class TestServer implements AutoCloseable {
     final Indexes indexes =
         new Indexes(
             IndexMemory.shared(
-                new IndexMemory.Context().fabrics("shm").shmDirectory(directory).budget(memory)));
+                new IndexMemoryContext().fabrics("shm").shmDirectory(directory).budget(memory)));
     final RingServerBuilder builder =
         RingServerBuilder.newServerBuilderForPort(0, credentials).shmDirectory(directory);
     DirectAccessService.addTo(builder, indexes, DirectAccessService.Mode.ALWAYS);

@@ -9,6 +9,7 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 import com.google.protobuf.ByteString;
 import dev.ringfetch.index.IndexServer;
 import dev.ringfetch.index.service.IndexMemory;
+import dev.ringfetch.index.service.IndexMemoryContext;
 import dev.ringfetch.index.service.Indexes;
 import dev.ringfetch.index.v1.Durability;
 import dev.ringfetch.index.v1.WatchRequest;
@@ -57,7 +58,7 @@ class WatchTest {
       indexes =
           new Indexes(
               IndexMemory.shared(
-                  new IndexMemory.Context()
+                  new IndexMemoryContext()
                       .fabrics("shm")
                       .shmDirectory(directory)
                       .dataDirectory(data)

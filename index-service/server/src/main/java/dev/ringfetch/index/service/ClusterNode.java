@@ -232,7 +232,7 @@ public final class ClusterNode implements AutoCloseable {
 
   /**
    * Chooses how records get from leaders to members; {@link ReplicationPath#AUTO} over {@link
-   * IndexMemory#FABRICS_DEFAULT} unless called. Called once at most, before the start.
+   * IndexMemoryContext#FABRICS_DEFAULT} unless called. Called once at most, before the start.
    *
    * @param fabrics over which they are placed in memory, the preferred one first
    * @throws IOException where records are to be placed in memory and no fabric can be used
@@ -313,7 +313,7 @@ public final class ClusterNode implements AutoCloseable {
 
   private void choosePath() {
     try {
-      replication(ReplicationPath.AUTO, IndexMemory.FABRICS_DEFAULT);
+      replication(ReplicationPath.AUTO, IndexMemoryContext.FABRICS_DEFAULT);
     } catch (IOException e) {
       throw new UncheckedIOException(e); // not where there is a choice
     }

@@ -20,10 +20,10 @@ import org.jspecify.annotations.Nullable;
  * <p>Safe for use by many threads; each question reads the system's files again.
  */
 public class HostMemory {
-  /** See {@link IndexMemory#BUDGET_DEFAULT}. */
+  /** See {@link IndexMemoryContext#BUDGET_DEFAULT}. */
   static final long BUDGET_DEFAULT = 1L << 30;
 
-  /** See {@link IndexMemory#BUDGET_MIN}. */
+  /** See {@link IndexMemoryContext#BUDGET_MIN}. */
   static final long BUDGET_MIN = 16L << 20;
 
   private static final Logger LOGGER = System.getLogger(HostMemory.class.getName());

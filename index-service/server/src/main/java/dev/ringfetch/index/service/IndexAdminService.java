@@ -224,6 +224,7 @@ public final class IndexAdminService implements BindableService, IndexAdminGrpc.
         new DirectoryFiles(HostDisk.readOnly(data.path()), memory.process());
     try {
       memory
+          .threads()
           .historian()
           .execute(
               () -> {

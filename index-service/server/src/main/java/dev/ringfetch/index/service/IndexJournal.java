@@ -125,11 +125,11 @@ final class IndexJournal implements AutoCloseable {
   /**
    * Options of a journal.
    *
-   * @param interval see {@link IndexMemory.Context#syncInterval}
-   * @param snapshotAfter see {@link IndexMemory.Context#snapshotAfter}
+   * @param interval see {@link IndexMemoryContext#syncInterval}
+   * @param snapshotAfter see {@link IndexMemoryContext#snapshotAfter}
    * @param progress is told how far the recovery has come
-   * @param metrics see {@link IndexMemory.Context#journalMetrics}
-   * @param onFailure see {@link IndexMemory.Context#onWritingEnded}
+   * @param metrics see {@link IndexMemoryContext#journalMetrics}
+   * @param onFailure see {@link IndexMemoryContext#onWritingEnded}
    */
   record Options(
       Duration interval,

@@ -106,7 +106,7 @@ public final class IndexService implements IndexGrpc.AsyncService, BindableServi
   public IndexService(Indexes indexes) {
     this.indexes = indexes;
     this.outcomes = indexes.memory().statuses();
-    this.ranges = new RangeCalls(outcomes, indexes.memory().scanners());
+    this.ranges = new RangeCalls(outcomes, indexes.memory().threads().scanners());
     this.numbers = new RequestNumbers(indexes);
     this.lookup = new IndexLookup(indexes);
     this.conditional = new ConditionalWrites(indexes, numbers, lookup);

@@ -59,7 +59,7 @@ public final class Indexes implements AutoCloseable {
 
   /** Creates the default index, empty, in memory of this process. */
   public Indexes() {
-    this(ClientRegistry::new, IndexMemory.ofProcess(IndexMemory.BUDGET_DEFAULT));
+    this(ClientRegistry::new, IndexMemory.ofProcess(IndexMemoryContext.BUDGET_DEFAULT));
     try {
       open();
     } catch (IOException e) {
@@ -90,15 +90,15 @@ public final class Indexes implements AutoCloseable {
     writers =
         new OwnerContext(
             Indexes::onError,
-            memory.handover(),
+            memory.threads().handover(),
             memory.time(),
             partition -> new OutcomeTable(memory.outcomes()));
     watches =
         new WatchCalls(
             memory.statuses(),
             () -> memory.journal().reader(),
-            memory.watcher(),
-            memory.historian());
+            memory.threads().watcher(),
+            memory.threads().historian());
   }
 
   private void open() throws IOException {

@@ -189,7 +189,7 @@ final class ReplicatedIndex implements GroupStore {
   public void lead(GroupLog log, GroupState state) {
     final ClientRegistry clients = indexes.newClients();
     clients.recover(
-        new GroupClients(log, indexes.memory().handover().executor()), replay.clients());
+        new GroupClients(log, indexes.memory().threads().handover().executor()), replay.clients());
     final RecoveredIndex from = recovered;
     served =
         new ServedIndex(

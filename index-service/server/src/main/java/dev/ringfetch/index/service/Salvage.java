@@ -150,7 +150,7 @@ public final class Salvage {
     final long nowMs = Math.max(found.clock(), System.currentTimeMillis()); // the host's may lag
     final IndexMemory memory =
         IndexMemory.ofProcess(
-            new IndexMemory.Context()
+            new IndexMemoryContext()
                 .budget(budget)
                 .dataDirectory(target)
                 .time(new ServerTime(() -> nowMs, () -> 0))); // stands: deadlines stay as they are

@@ -339,7 +339,7 @@ final class DirectoryFuzz {
 
   private static Indexes open(Path data) throws IOException {
     return new Indexes(
-        IndexMemory.ofProcess(new IndexMemory.Context().budget(BUDGET).dataDirectory(data)));
+        IndexMemory.ofProcess(new IndexMemoryContext().budget(BUDGET).dataDirectory(data)));
   }
 
   /** Writes one entry or removes it: half of the values name their key. */

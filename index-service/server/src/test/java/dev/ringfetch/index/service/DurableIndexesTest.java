@@ -45,7 +45,7 @@ import org.junit.jupiter.api.io.TempDir;
 class DurableIndexesTest {
   @TempDir Path data;
 
-  private Duration interval = IndexMemory.SYNC_INTERVAL_DEFAULT;
+  private Duration interval = IndexMemoryContext.SYNC_INTERVAL_DEFAULT;
   private Indexes indexes;
   private Server server;
   private ManagedChannel channel;
@@ -56,7 +56,7 @@ class DurableIndexesTest {
     indexes =
         new Indexes(
             IndexMemory.ofProcess(
-                new IndexMemory.Context()
+                new IndexMemoryContext()
                     .budget(64L << 20)
                     .dataDirectory(data)
                     .durability(durability)
@@ -221,7 +221,7 @@ class DurableIndexesTest {
     none.close();
     assertThrows(
         IOException.class,
-        () -> IndexMemory.ofProcess(new IndexMemory.Context().durability(Durability.DISK)));
+        () -> IndexMemory.ofProcess(new IndexMemoryContext().durability(Durability.DISK)));
   }
 
   @Test
@@ -331,7 +331,7 @@ class DurableIndexesTest {
             () ->
                 new Indexes(
                     IndexMemory.ofProcess(
-                        new IndexMemory.Context().budget(16L << 20).dataDirectory(data))));
+                        new IndexMemoryContext().budget(16L << 20).dataDirectory(data))));
     assertTrue(refused.getMessage().contains("--memory"), refused.getMessage());
     start(Durability.DISK);
     assertEquals(40, describe("").getEntries());

@@ -49,7 +49,7 @@ class DurableSnapshotsTest {
     indexes =
         new Indexes(
             IndexMemory.ofProcess(
-                new IndexMemory.Context()
+                new IndexMemoryContext()
                     .budget(128L << 20)
                     .dataDirectory(data)
                     .durability(durability)

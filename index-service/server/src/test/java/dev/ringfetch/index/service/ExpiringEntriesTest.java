@@ -72,7 +72,7 @@ class ExpiringEntriesTest {
     indexes =
         new Indexes(
             IndexMemory.ofProcess(
-                new IndexMemory.Context()
+                new IndexMemoryContext()
                     .budget(64L << 20)
                     .dataDirectory(data)
                     .durability(Durability.DISK)

@@ -115,7 +115,7 @@ class GoldenDirectoryTest {
   private Indexes open() throws IOException {
     return new Indexes(
         IndexMemory.ofProcess(
-            new IndexMemory.Context()
+            new IndexMemoryContext()
                 .budget(64L << 20)
                 .dataDirectory(data)
                 .takeover(true)

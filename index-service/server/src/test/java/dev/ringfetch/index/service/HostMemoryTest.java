@@ -83,7 +83,7 @@ class HostMemoryTest {
     assertTrue(budget.toString().startsWith("36 MiB, the default for a container of 256 MiB"));
     assertTrue(budget.reason().endsWith("a heap of up to 124 MiB"), budget::reason);
     group("", Long.toString(64 * MIB), 5 * MIB, 0);
-    assertEquals(IndexMemory.BUDGET_MIN, budget().bytes());
+    assertEquals(IndexMemoryContext.BUDGET_MIN, budget().bytes());
   }
 
   @Test
@@ -150,8 +150,8 @@ class HostMemoryTest {
   @Test
   void aShortageIsNamedAlsoOnceASuccessorHasBegun(@TempDir Path data) throws Exception {
     group("", Long.toString(256 * MIB), 5 * MIB, 0);
-    final IndexMemory.Context context =
-        new IndexMemory.Context().host(memory()).budget(1L << 30).dataDirectory(data);
+    final IndexMemoryContext context =
+        new IndexMemoryContext().host(memory()).budget(1L << 30).dataDirectory(data);
     try (LocalServer server = LocalServer.start(IndexMemory.ofProcess(context))) {
       GatePage.open(data.resolve("gate")).move(99);
       group("", Long.toString(256 * MIB), 140 * MIB, 0);
@@ -163,8 +163,8 @@ class HostMemoryTest {
   @Test
   void writesEndBeforeTheContainerIsFullAndAStartSaysWhy(@TempDir Path data) throws Exception {
     group("", Long.toString(256 * MIB), 5 * MIB, 0);
-    final IndexMemory.Context context =
-        new IndexMemory.Context()
+    final IndexMemoryContext context =
+        new IndexMemoryContext()
             .host(memory())
             .budget(1L << 30)
             .dataDirectory(data)

@@ -250,7 +250,7 @@ class IndexServiceTest {
     assertFalse(stub.describe(DescribeRequest.newBuilder().setIndex("b").build()).hasIndex());
     final IndexDescription first = stub.describe(DescribeRequest.getDefaultInstance()).getIndex();
     assertEquals(IndexKind.HASH, first.getKind(), "as the default index is from the start");
-    assertEquals(IndexMemory.PARTITIONS_DEFAULT, first.getPartitions());
+    assertEquals(IndexMemoryContext.PARTITIONS_DEFAULT, first.getPartitions());
   }
 
   private GetResponse get(String index, ByteString key) {

@@ -136,12 +136,12 @@ class IndexesTest {
 
   @Test
   void memoryIsClosedWhereItCannotServe(@TempDir Path shm, @TempDir Path data) throws IOException {
-    final IndexMemory.Context context =
-        new IndexMemory.Context()
+    final IndexMemoryContext context =
+        new IndexMemoryContext()
             .fabrics("shm")
             .shmDirectory(shm)
             .dataDirectory(data)
-            .budget(IndexMemory.BUDGET_MIN);
+            .budget(IndexMemoryContext.BUDGET_MIN);
     final IndexMemory memory = IndexMemory.shared(context);
     GatePage.open(data.resolve("gate")).move(Long.MAX_VALUE >> 1);
     assertThrows(IOException.class, () -> new Indexes(memory));

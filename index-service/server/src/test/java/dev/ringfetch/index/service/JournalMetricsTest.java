@@ -26,7 +26,7 @@ class JournalMetricsTest {
 
   private IndexMemory memory(JournalMetrics metrics) throws IOException {
     return IndexMemory.ofProcess(
-        new IndexMemory.Context().budget(64L << 20).dataDirectory(data).journalMetrics(metrics));
+        new IndexMemoryContext().budget(64L << 20).dataDirectory(data).journalMetrics(metrics));
   }
 
   private static void write(ServedIndex index) throws InterruptedException {

@@ -82,7 +82,7 @@ class NumberedWritesTest {
     indexes =
         new Indexes(
             IndexMemory.ofProcess(
-                new IndexMemory.Context()
+                new IndexMemoryContext()
                     .budget(16L << 20)
                     .dataDirectory(data)
                     .durability(durability)),
@@ -485,7 +485,7 @@ class NumberedWritesTest {
     indexes =
         Indexes.unrecovered(
             IndexMemory.shared(
-                new IndexMemory.Context()
+                new IndexMemoryContext()
                     .budget(16L << 20)
                     .dataDirectory(data)
                     .durability(Durability.DISK)

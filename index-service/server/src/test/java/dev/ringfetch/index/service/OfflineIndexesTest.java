@@ -56,7 +56,7 @@ class OfflineIndexesTest {
 
   private Indexes open(Path directory) throws IOException {
     return new Indexes(
-        IndexMemory.ofProcess(new IndexMemory.Context().budget(BUDGET).dataDirectory(directory)));
+        IndexMemory.ofProcess(new IndexMemoryContext().budget(BUDGET).dataDirectory(directory)));
   }
 
   @BeforeEach
@@ -399,8 +399,8 @@ class OfflineIndexesTest {
               () ->
                   new Indexes(
                       IndexMemory.ofProcess(
-                          new IndexMemory.Context()
-                              .budget(IndexMemory.BUDGET_MIN)
+                          new IndexMemoryContext()
+                              .budget(IndexMemoryContext.BUDGET_MIN)
                               .dataDirectory(copy))));
       assertTrue(refused.getMessage().contains("--memory"), refused::getMessage);
     }
@@ -453,7 +453,7 @@ class OfflineIndexesTest {
     try (Indexes indexes =
         new Indexes(
             IndexMemory.ofProcess(
-                new IndexMemory.Context().budget(BUDGET).dataDirectory(data).adoptCopy(true)))) {
+                new IndexMemoryContext().budget(BUDGET).dataDirectory(data).adoptCopy(true)))) {
       assertEquals(0, indexes.find("later").count());
       assertEquals(model.get("of HASH").size(), indexes.find("of HASH").count());
     }

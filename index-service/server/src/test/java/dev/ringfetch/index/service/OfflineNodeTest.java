@@ -64,7 +64,7 @@ final class OfflineNodeTest {
       indexes =
           Indexes.unrecovered(
               IndexMemory.shared(
-                  new IndexMemory.Context().budget(BUDGET).fallback(true).dataDirectory(data)));
+                  new IndexMemoryContext().budget(BUDGET).fallback(true).dataDirectory(data)));
       node = new ClusterNode(indexes, truth.connect(), 1, "boot", null);
       boolean recovered = false;
       try {
@@ -421,7 +421,8 @@ final class OfflineNodeTest {
     }
     final IOException refusal =
         assertThrows(
-            IOException.class, () -> OfflineIndexes.open(data, IndexMemory.BUDGET_MIN).close());
+            IOException.class,
+            () -> OfflineIndexes.open(data, IndexMemoryContext.BUDGET_MIN).close());
     assertTrue(refusal.getMessage().contains("memory is too small"), refusal::getMessage);
   }
 }

@@ -45,7 +45,7 @@ final class OnlyNodeTest {
     indexes =
         new Indexes(
             IndexMemory.ofProcess(
-                new IndexMemory.Context().budget(64L << 20).dataDirectory(parent.resolve("data"))));
+                new IndexMemoryContext().budget(64L << 20).dataDirectory(parent.resolve("data"))));
   }
 
   /** Ends the node as a kill does: it leaves no record of its indexes in memory. */

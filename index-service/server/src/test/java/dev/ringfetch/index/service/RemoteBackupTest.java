@@ -40,7 +40,7 @@ final class RemoteBackupTest {
   private LocalServer start() throws IOException {
     return LocalServer.start(
         IndexMemory.ofProcess(
-            new IndexMemory.Context()
+            new IndexMemoryContext()
                 .budget(LocalServer.MEMORY)
                 .durability(Durability.DISK)
                 .dataDirectory(parent.resolve("data"))));

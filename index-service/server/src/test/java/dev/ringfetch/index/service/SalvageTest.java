@@ -60,7 +60,7 @@ class SalvageTest {
   private static Indexes open(Path data) throws IOException {
     return new Indexes(
         IndexMemory.ofProcess(
-            new IndexMemory.Context().budget(BUDGET).dataDirectory(data).adoptCopy(true)));
+            new IndexMemoryContext().budget(BUDGET).dataDirectory(data).adoptCopy(true)));
   }
 
   /** Entries in batches, some removed before, between and after two snapshots; and deadlines. */

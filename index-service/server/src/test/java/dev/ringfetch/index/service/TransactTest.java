@@ -64,7 +64,7 @@ class TransactTest {
     indexes =
         new Indexes(
             IndexMemory.ofProcess(
-                new IndexMemory.Context()
+                new IndexMemoryContext()
                     .budget(32L << 20)
                     .partitions(partitions)
                     .dataDirectory(data)

@@ -67,7 +67,7 @@ class WatchTest {
     indexes =
         new Indexes(
             IndexMemory.ofProcess(
-                new IndexMemory.Context()
+                new IndexMemoryContext()
                     .budget(256L << 20)
                     .dataDirectory(data)
                     .adoptCopy(adoptsCopy)
@@ -392,6 +392,7 @@ class WatchTest {
     restart(Durability.DISK); // its rings begin behind the token
     indexes
         .memory()
+        .threads()
         .historian()
         .execute(
             () -> {
@@ -427,7 +428,8 @@ class WatchTest {
     final WatchStream behind = watchWithSlowDisk(disk);
     behind.next();
     indexes.endWatches();
-    CompletableFuture.runAsync(() -> {}, indexes.memory().watcher()).join(); // it was told
+    CompletableFuture.runAsync(() -> {}, indexes.memory().threads().watcher())
+        .join(); // it was told
     disk.countDown();
     assertEquals(Status.Code.UNAVAILABLE, behind.end().getCode());
   }
