@@ -16,6 +16,8 @@ import java.util.Set;
 public final class Peer {
   private static final Metadata.Key<String> USER_AGENT =
       Metadata.Key.of("user-agent", Metadata.ASCII_STRING_MARSHALLER);
+  private static final Metadata.Key<String> AUTHORIZATION =
+      Metadata.Key.of("authorization", Metadata.ASCII_STRING_MARSHALLER);
   private static final Metadata.Key<String> ACCEPTED_ENCODINGS =
       Metadata.Key.of("grpc-accept-encoding", Metadata.ASCII_STRING_MARSHALLER);
 
@@ -43,6 +45,7 @@ public final class Peer {
     final List<byte[]> told = new ArrayList<>();
     add(told, handshake, USER_AGENT);
     add(told, handshake, ACCEPTED_ENCODINGS);
+    add(told, handshake, AUTHORIZATION);
     this.headers = told.toArray(new byte[0][]);
   }
 

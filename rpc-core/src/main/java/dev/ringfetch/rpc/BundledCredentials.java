@@ -10,9 +10,11 @@ import io.grpc.CompositeChannelCredentials;
 import io.grpc.MethodDescriptor;
 
 /**
- * Interceptor that adds the call credentials which are bundled with a channel's credentials ({@link
- * CompositeChannelCredentials}) to every call, on a ring and over gRPC, before the call's own
- * credentials. The handshake gets none, since it concerns the connection alone.
+ * Interceptor that adds call credentials of a channel to every call, before the call's own. Those
+ * that are bundled with the channel's credentials ({@link CompositeChannelCredentials}) are for the
+ * calls on a ring and over gRPC, not for the handshake; {@linkplain
+ * RingChannelBuilder#sessionCredentials those of sessions} for the handshake and the calls over
+ * gRPC.
  */
 record BundledCredentials(CallCredentials bundled) implements ClientInterceptor {
   @Override

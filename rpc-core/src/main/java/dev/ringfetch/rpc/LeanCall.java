@@ -55,6 +55,8 @@ public final class LeanCall {
 
     long remainingNs();
 
+    boolean mayHaveOwnHeaders();
+
     Metadata headers();
 
     Attributes attributes();
@@ -142,6 +144,15 @@ public final class LeanCall {
   public long remainingNs() {
     checkUsable();
     return target.remainingNs();
+  }
+
+  /**
+   * Whether the request may have headers of its own. If not, it has those of the ring's session
+   * alone, which are the same for all calls with this instance of {@link #attributes}.
+   */
+  public boolean mayHaveOwnHeaders() {
+    checkUsable();
+    return target.mayHaveOwnHeaders();
   }
 
   /** The headers of the request. On a ring each invocation creates them. */

@@ -82,6 +82,12 @@ final class LeanMethod implements BareServerCall.Method {
       return call.serve(((LeanMethod) called).handler, request, offset, length);
     }
 
+    /** An ordinary call serves those that have some. */
+    @Override
+    public boolean mayHaveOwnHeaders() {
+      return false;
+    }
+
     /** Lets an ordinary call stand for this one: its handler has been called already. */
     @Override
     public LeanCall.Target detach() {
@@ -200,6 +206,11 @@ final class LeanMethod implements BareServerCall.Method {
     @Override
     public long remainingNs() {
       return deadline == null ? LeanCall.NO_TIMEOUT : deadline.timeRemaining(TimeUnit.NANOSECONDS);
+    }
+
+    @Override
+    public boolean mayHaveOwnHeaders() {
+      return true;
     }
 
     @Override

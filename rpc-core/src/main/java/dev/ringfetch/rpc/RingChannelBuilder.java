@@ -10,12 +10,14 @@ import dev.ringfetch.fabric.FabricProvider;
 import dev.ringfetch.fabric.Obstacle;
 import dev.ringfetch.session.SessionContext;
 import io.grpc.BinaryLog;
+import io.grpc.CallCredentials;
 import io.grpc.CallOptions;
 import io.grpc.Channel;
 import io.grpc.ChannelCredentials;
 import io.grpc.ChoiceChannelCredentials;
 import io.grpc.ClientCall;
 import io.grpc.ClientInterceptor;
+import io.grpc.ClientInterceptors;
 import io.grpc.CompositeChannelCredentials;
 import io.grpc.CompressorRegistry;
 import io.grpc.DecompressorRegistry;
@@ -61,6 +63,7 @@ public final class RingChannelBuilder extends ForwardingChannelBuilder2<RingChan
   private final List<ClientInterceptor> interceptors = new ArrayList<>();
 
   private final List<ClientInterceptor> globalInterceptors;
+  private final List<ClientInterceptor> handshakeInterceptors = new ArrayList<>();
   private final FabricContext fabricContext = new FabricContext();
   private final SessionContext sessionContext =
       new SessionContext()
@@ -201,6 +204,20 @@ public final class RingChannelBuilder extends ForwardingChannelBuilder2<RingChan
    */
   public RingChannelBuilder acrossProxies(boolean across) {
     sessionContext.acrossProxies(across);
+    return this;
+  }
+
+  /**
+   * Adds call credentials that belong to the channel's connections: each call over gRPC asks them,
+   * and so does the opening of each ring, but no call on a ring. There, the server adds the {@code
+   * authorization} header of the opening to the headers of every call. Unlike {@link
+   * CompositeChannelCredentials}, which are asked for every call, they cost a call on a ring
+   * nothing, so their answer has to hold as long as the ring.
+   */
+  public RingChannelBuilder sessionCredentials(CallCredentials credentials) {
+    final ClientInterceptor bundled = new BundledCredentials(credentials);
+    grpc.intercept(bundled);
+    handshakeInterceptors.add(bundled);
     return this;
   }
 
@@ -482,7 +499,13 @@ public final class RingChannelBuilder extends ForwardingChannelBuilder2<RingChan
     final ChannelAttachment.Factory rings = rings(config, made, globalInterceptors, false);
     final ManagedChannel beneath = grpc.build();
     try {
-      return rings.create(backends, beneath, control == null ? beneath : control.of(beneath));
+      final Channel streams = control == null ? beneath : control.of(beneath);
+      return rings.create(
+          backends,
+          beneath,
+          streams == beneath // with the builder's interceptors
+              ? beneath
+              : ClientInterceptors.intercept(streams, handshakeInterceptors));
     } catch (RuntimeException | Error e) {
       beneath.shutdownNow();
       throw e;

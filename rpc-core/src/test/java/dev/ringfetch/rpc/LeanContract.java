@@ -3,6 +3,7 @@ package dev.ringfetch.rpc;
 import static org.junit.jupiter.api.Assertions.assertArrayEquals;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertNotNull;
+import static org.junit.jupiter.api.Assertions.assertNull;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
@@ -474,6 +475,9 @@ abstract class LeanContract extends TransportContract {
     lean(
         always(
             call -> {
+              if (!call.mayHaveOwnHeaders()) { // never of the call with a header
+                assertNull(call.headers().get(Bytes.ascii("some")));
+              }
               heard.add(call.headers());
               heard.add(String.valueOf(call.attributes().get(Grpc.TRANSPORT_ATTR_REMOTE_ADDR)));
               call.answer(new byte[32], 0, 32);
