@@ -93,6 +93,15 @@ record LostIndexes(
                         || (!group.getLost() && AGE.compare(group, newest) == 0));
   }
 
+  /** The address of a node, or its number if no node answers that knows it. */
+  String name(long number) {
+    return nodes.entrySet().stream()
+        .filter(node -> node.getValue() == number)
+        .map(Map.Entry::getKey)
+        .findFirst()
+        .orElse(Long.toHexString(number));
+  }
+
   /**
    * The number of a node.
    *

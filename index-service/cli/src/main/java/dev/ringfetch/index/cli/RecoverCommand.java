@@ -6,32 +6,38 @@ import dev.ringfetch.index.v1.RecoverIndexResponse;
 import dev.ringfetch.index.v1.UnreadFile;
 import io.grpc.Status;
 import io.grpc.StatusRuntimeException;
+import java.time.Instant;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Locale;
+import java.util.stream.Collectors;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Option;
 
-/** The command that recovers indexes of which no live node has all records. */
+/**
+ * The command that recovers indexes of which no live node has all records: says what one node's
+ * directory has of them, and has them go on with that.
+ */
 @Command(
     name = "recover",
     description = {
       "Show indexes of which no node lives that has all, and what is left of them.",
-      "With --accept-loss they go on with that: each with what the best node has, or",
-      "empty. The rest is lost, also where a node comes back that has it."
+      "With --node and --accept-loss they go on with what that node's directory has,",
+      "if no other one has more. The rest is lost, also if a node comes back with it."
     })
 final class RecoverCommand extends ClientCommand {
   @Mixin private IndexName index;
-
-  @Option(names = "--accept-loss", description = "Have them go on. Else nothing is changed.")
-  private boolean acceptLoss;
 
   @Option(
       names = "--node",
       paramLabel = "HOST:PORT",
       completionCandidates = Completion.Nodes.class,
-      description = "The node, or its number, if none has more.")
+      description = "The node with the directory, or the node's number.")
   private String node;
+
+  @Option(names = "--accept-loss", description = "Have them go on. Else nothing is changed.")
+  private boolean acceptLoss;
 
   @Option(
       names = "--give-up",
@@ -61,6 +67,9 @@ final class RecoverCommand extends ClientCommand {
   @Override
   int runOffline(Output out) {
     final String name = index.orElse("");
+    if (acceptLoss && node == null) {
+      throw CommandFailure.misuse("--accept-loss needs --node: one directory at a time");
+    }
     try (ClusterQuestions questions = ClusterQuestions.of(server())) {
       final LostIndexes found = LostIndexes.of(questions.answers());
       check(found, name);
@@ -69,14 +78,18 @@ final class RecoverCommand extends ClientCommand {
       final RecoverIndexRequest request = request(found);
       final List<String> refused = new ArrayList<>();
       for (final String each : lost) {
-        if (!recover(questions, found.address(), request.toBuilder().setIndex(each), out)) {
+        if (!recover(questions, found, request.toBuilder().setIndex(each), out)) {
           refused.add(Printable.escape(each));
         }
       }
       if (lost.isEmpty()) {
         say(out, "of each index a node lives that has all");
       } else if (!acceptLoss) {
-        say(out, "nothing was changed: --accept-loss has them go on so");
+        say(
+            out,
+            node == null
+                ? "nothing was changed: --node HOST:PORT says what it means to go on with one node"
+                : "nothing was changed: --accept-loss has them go on so");
       } else if (!refused.isEmpty()) {
         out.flush(); // before the failure
         throw new CommandFailure(
@@ -150,15 +163,18 @@ final class RecoverCommand extends ClientCommand {
 
   /** Reports on an index, and recovers it if asked to; returns false if that was refused. */
   private boolean recover(
-      ClusterQuestions questions, String address, RecoverIndexRequest.Builder request, Output out) {
+      ClusterQuestions questions,
+      LostIndexes lost,
+      RecoverIndexRequest.Builder request,
+      Output out) {
     RecoverIndexResponse found = RecoverIndexResponse.getDefaultInstance();
     String refusal;
     try {
-      found = questions.recover(address, request.setLook(true).build());
+      found = questions.recover(lost.address(), request.setLook(true).build());
       refusal = found.getObstacle();
       if (acceptLoss && refusal.isEmpty()) {
         questions.recover(
-            address,
+            lost.address(),
             request
                 .setLook(false)
                 .setStateVersion(found.getStateVersion())
@@ -172,41 +188,59 @@ final class RecoverCommand extends ClientCommand {
       }
       refusal = String.valueOf(e.getStatus().getDescription());
     }
-    print(request.getIndex(), found, refusal, out);
+    print(request.build(), found, lost, refusal, out);
     return refusal.isEmpty();
   }
 
-  private void print(String name, RecoverIndexResponse found, String refusal, Output out) {
-    final LostCopy best =
+  private void print(
+      RecoverIndexRequest request,
+      RecoverIndexResponse found,
+      LostIndexes lost,
+      String refusal,
+      Output out) {
+    final LostCopy named =
         found.getCopiesList().stream()
-            .filter(copy -> copy.getNode().getNode() == found.getNode())
+            .filter(copy -> copy.getNode().getNode() == request.getNode())
             .findFirst()
             .orElse(LostCopy.getDefaultInstance());
+    final boolean isAccepted = acceptLoss && refusal.isEmpty();
+    final String level = found.getDurability().name().toLowerCase(Locale.ROOT).replace('_', '-');
     if (isJson()) {
       out.object()
-          .text("index", name)
-          .text("goes_on_with", best.getNode().getAddress())
-          .number("records", best.getLogPosition())
-          .flag("accepted", acceptLoss && refusal.isEmpty())
+          .text("index", request.getIndex())
+          .text("level", level)
+          .text("node", named.getNode().getAddress())
+          .number("records", named.getLogPosition())
+          .number("epoch", named.getLogEpoch())
+          .number("written_ms", named.getWrittenMs())
+          .flag("accepted", isAccepted)
           .text("refusal", refusal)
           .end();
       return;
     }
-    out.line("index '" + Printable.escape(name) + "': no node lives that has all");
+    out.line(
+        "index '"
+            + Printable.escape(request.getIndex())
+            + "' at "
+            + level
+            + ": no node lives that has all");
     for (final LostCopy copy : found.getCopiesList()) {
-      out.line("  " + copy.getNode().getAddress() + " " + text(copy));
+      if (node == null || copy.equals(named)) {
+        out.line("  " + copy.getNode().getAddress() + " " + text(copy));
+      }
     }
+    out.line(
+        "  its last members, which may have had more: "
+            + found.getMembersList().stream().map(lost::name).collect(Collectors.joining(", ")));
     if (!refusal.isEmpty()) {
       out.line("  is not to go on yet: " + Printable.escape(refusal));
-    } else if (found.getNode() == 0) {
-      out.line("  begins anew without entries; all is lost");
-    } else {
+    } else if (node != null) {
       out.line(
-          "  goes on with what "
-              + best.getNode().getAddress()
-              + " has; what was written later is lost");
+          named.getLogEpoch() == 0
+              ? "  begins anew without entries: all is lost"
+              : "  goes on with that: what was written later is lost; nobody knows how much");
     }
-    if (acceptLoss && refusal.isEmpty()) {
+    if (isAccepted) {
       out.line("  its loss is accepted");
     }
   }
@@ -225,7 +259,10 @@ final class RecoverCommand extends ClientCommand {
       return "has records up to "
           + Printable.number(copy.getLogPosition())
           + ", of epoch "
-          + copy.getLogEpoch();
+          + copy.getLogEpoch()
+          + (copy.getWrittenMs() == 0
+              ? ""
+              : ", last written " + Instant.ofEpochSecond(copy.getWrittenMs() / 1000));
     }
     return copy.getObstacle().isEmpty() ? "has none" : "has none that it has said";
   }

@@ -196,7 +196,8 @@ final class LostIndexTest {
 
     await(() -> members.values().stream().allMatch(member -> isSettled(group(member))));
     final long node = best().describe().getNode();
-    final long next = recover(0); // two nodes have a log
+    refuses(0);
+    final long next = recover(node); // two nodes have a log
     assertNotEquals(incarnation, next);
     awaitMembers(2);
     assertFalse(group(any()).getLost());
@@ -235,8 +236,8 @@ final class LostIndexTest {
     end("a", "b");
     start(false, "c", "d");
     await(() -> members.values().stream().allMatch(member -> isSettled(group(member))));
-    refuses(any().describe().getNode()); // which has no log
-    assertNotEquals(incarnation, recover(0));
+    refuses(0);
+    assertNotEquals(incarnation, recover(any().describe().getNode())); // which has no log
     awaitMembers(2);
     try (IndexClient client = connect()) {
       assertEquals(0, ages(client).count());

@@ -8,6 +8,7 @@ import java.io.IOException;
 import java.nio.channels.FileChannel;
 import java.nio.channels.FileLock;
 import java.nio.channels.OverlappingFileLockException;
+import java.nio.file.DirectoryStream;
 import java.nio.file.FileAlreadyExistsException;
 import java.nio.file.Files;
 import java.nio.file.LinkOption;
@@ -69,6 +70,7 @@ public final class DataDirectory implements AutoCloseable {
   private final GatePage gate;
   private final Path lockPath;
   private final Object gateKey;
+  private final long writtenMs;
   private volatile boolean closed;
 
   private DataDirectory(Path path, Lock lock, Identity identity, GatePage gate) throws IOException {
@@ -78,6 +80,18 @@ public final class DataDirectory implements AutoCloseable {
     this.gate = gate;
     lockPath = path.resolve(LOCK);
     gateKey = fileKey(gate.path());
+    writtenMs = newest(path);
+  }
+
+  /** When the newest file with records was written; 0: there is none. */
+  private static long newest(Path path) throws IOException {
+    long newest = 0;
+    try (DirectoryStream<Path> files = Files.newDirectoryStream(path, "{journal,stop}-*")) {
+      for (final Path file : files) {
+        newest = Math.max(newest, Files.getLastModifiedTime(file).toMillis());
+      }
+    }
+    return newest;
   }
 
   /**
@@ -319,6 +333,11 @@ public final class DataDirectory implements AutoCloseable {
   /** The directory, without links in its path. */
   public Path path() {
     return path;
+  }
+
+  /** When the directory was written before this process, in milliseconds since 1970; 0: never. */
+  public long writtenMs() {
+    return writtenMs;
   }
 
   /** The directory's id for its whole life: 128 random bits, in hexadecimal. */

@@ -104,8 +104,8 @@ public final class AcceptedLosses {
       told.onEnd(look(seen, request.getNode(), statements), null);
       return;
     }
-    final LostCopy copy = statements.chosen(request.getNode());
-    final long node = copy.getNode().getNode();
+    final LostCopy copy = statements.of(request.getNode());
+    final long node = copy.getLogEpoch() == 0 ? 0 : request.getNode();
     final Coordinator.Answer answer =
         (result, state) -> tellRecovered(result, state, node, seen, told);
     if (node == 0) {
@@ -126,9 +126,13 @@ public final class AcceptedLosses {
         RecoverIndexResponse.newBuilder()
             .setStateVersion(seen.getVersion())
             .setEpoch(Recoveries.epoch(seen))
+            .setDurability(IndexDefinition.of(seen).durability())
             .addAllCopies(statements.copies());
+    Recoveries.last(seen).getMembersList().forEach(each -> response.addMembers(each.getNode()));
     try {
-      response.setNode(statements.chosen(wanted).getNode().getNode());
+      if (wanted != 0) {
+        response.setNode(statements.of(wanted).getLogEpoch() == 0 ? 0 : wanted);
+      }
     } catch (StatusException e) {
       response.setObstacle(String.valueOf(e.getStatus().getDescription()));
     }

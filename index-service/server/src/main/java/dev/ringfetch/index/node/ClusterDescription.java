@@ -33,22 +33,26 @@ public final class ClusterDescription {
   private final Replicas replicas;
   private final Supplier<Journal> journal;
   private final StopFiles stops;
+  private final long writtenMs;
 
   /**
    * Creates the description that a node gives.
    *
    * @param journal gives null where the node has no directory
    * @param stops what earlier processes have left; null: the node has no directory
+   * @param writtenMs when the directory was written before this process, since 1970; 0: never
    */
   public ClusterDescription(
       long node,
       Replicas replicas,
       Supplier<@Nullable Journal> journal,
-      @Nullable StopFiles stops) {
+      @Nullable StopFiles stops,
+      long writtenMs) {
     this.node = node;
     this.replicas = replicas;
     this.journal = journal;
     this.stops = stops;
+    this.writtenMs = writtenMs;
   }
 
   /** As {@link IndexCatalog#describe}. */
@@ -57,6 +61,7 @@ public final class ClusterDescription {
         DescribeClusterResponse.newBuilder()
             .setNode(node)
             .setAcceptsLosses(true)
+            .setDataWrittenMs(writtenMs)
             .setCoordinatorReached(replicas.isCoordinated());
     describeDisk(response);
     replicas.living().values().stream()

@@ -19,7 +19,8 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * The statements of all announced nodes about a lost group. Its loss is accepted only if none of
- * them is silent, has all of it, or may have more than it says, and with the best of their logs.
+ * them is silent, has all of it, or may have more than it says, and with a log than which none is
+ * better.
  */
 final class NodeStatements {
   /** The best one first: by the records of the group, then by the epoch; those without one last. */
@@ -71,7 +72,8 @@ final class NodeStatements {
     if (said.getLogEpoch() != 0) {
       copy.setLogEpoch(said.getLogEpoch())
           .setLogPosition(said.getLogPosition())
-          .setLogProcess(said.getLogProcess());
+          .setLogProcess(said.getLogProcess())
+          .setWrittenMs(answer.getDataWrittenMs());
     }
     if (said.getWhole() || said.getRole().equals("LEADING")) {
       return copy.setObstacle("a node lives that has all").build();
@@ -104,37 +106,26 @@ final class NodeStatements {
   }
 
   /**
-   * The holding of the node with whose log the group continues.
+   * The holding of the node with whose log the group continues; without a log, none has one.
    *
-   * @param wanted the one that is to have most of it; 0: any
-   * @return without a node: none has a log
+   * @param named the node whose directory an operator has named
    * @throws StatusException if the loss is not accepted; says why
    */
-  LostCopy chosen(long wanted) throws StatusException {
+  LostCopy of(long named) throws StatusException {
+    LostCopy chosen = null;
     for (final LostCopy copy : copies) {
       if (!copy.getObstacle().isEmpty()) {
         throw refused(copy.getObstacle(), copy.getNode().getAddress());
       }
+      chosen = copy.getNode().getNode() == named ? copy : chosen;
     }
-    final LostCopy best =
-        copies.stream()
-            .filter(copy -> copy.getLogEpoch() != 0)
-            .findFirst()
-            .orElse(LostCopy.getDefaultInstance());
-    if (wanted == 0) {
-      return best;
+    if (chosen == null) {
+      throw refused("the node is not announced", Long.toHexString(named));
     }
-    for (final LostCopy copy : copies) {
-      if (copy.getNode().getNode() == wanted && copy.getLogEpoch() != 0) {
-        if (BEST_FIRST.compare(best, copy) < 0) {
-          throw refused("another node has more", best.getNode().getAddress());
-        }
-        return copy;
-      }
+    if (BEST_FIRST.compare(copies.get(0), chosen) < 0) {
+      throw refused("another node has more", copies.get(0).getNode().getAddress());
     }
-    throw refused(
-        "the node is not announced, or has no log with which it can go on",
-        Long.toHexString(wanted));
+    return chosen;
   }
 
   /**

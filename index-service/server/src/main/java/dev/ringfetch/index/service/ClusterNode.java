@@ -201,7 +201,12 @@ public final class ClusterNode implements AutoCloseable {
                 syncs,
                 creations,
                 losses,
-                new ClusterDescription(self.getId(), this.replicas, memory::openJournal, stops)));
+                new ClusterDescription(
+                    self.getId(),
+                    this.replicas,
+                    memory::openJournal,
+                    stops,
+                    data == null ? 0 : data.writtenMs())));
     coordinator.wakeUp(this::wake);
     indexes.join(this);
     thread.setDaemon(true);

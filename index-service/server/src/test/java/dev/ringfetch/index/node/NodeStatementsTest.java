@@ -56,57 +56,54 @@ final class NodeStatementsTest {
     answers.put(id, answer(id).addGroups(group).build());
   }
 
-  private long chosen(long node, UnreadFile... givenUp) throws StatusException {
-    return new NodeStatements(SEEN, List.of(givenUp), living, answers)
-        .chosen(node)
-        .getNode()
-        .getNode();
+  /** The epoch of the log with which the group goes on; 0: it begins empty. */
+  private long epoch(long node, UnreadFile... givenUp) throws StatusException {
+    return new NodeStatements(SEEN, List.of(givenUp), living, answers).of(node).getLogEpoch();
   }
 
   private void refuses(long node, String why) {
-    final Status status = assertThrows(StatusException.class, () -> chosen(node)).getStatus();
+    final Status status = assertThrows(StatusException.class, () -> epoch(node)).getStatus();
     assertEquals(Status.Code.FAILED_PRECONDITION, status.getCode());
     assertTrue(status.getDescription().contains(why), status::toString);
   }
 
   @Test
   void withoutALogTheIndexBeginsEmpty() throws StatusException {
-    assertEquals(0, chosen(0));
-    refuses(1, "no log");
-    refuses(3, "no log");
+    assertEquals(0, epoch(1));
+    assertEquals(0, epoch(2));
+    refuses(3, "not announced");
+    refuses(0, "not announced");
     say(2, group().setMayHaveMore(true));
-    refuses(0, "may have more");
+    refuses(1, "may have more");
   }
 
   @Test
   void eachNodeIsToAnswer() {
     answers.remove(2L);
-    refuses(0, "does not answer");
+    refuses(1, "does not answer");
     answers.put(2L, answer(2).setCoordinatorReached(false).addGroups(group()).build());
-    refuses(0, "does not reach the coordinator");
+    refuses(1, "does not reach the coordinator");
     answers.put(2L, answer(2).setAcceptsLosses(false).addGroups(group()).build());
-    refuses(0, "earlier version");
+    refuses(1, "earlier version");
     answers.put(2L, answer(2).build());
-    refuses(0, "has not seen");
+    refuses(1, "has not seen");
     say(2, group().setStateVersion(3));
-    refuses(0, "has not seen");
+    refuses(1, "has not seen");
     say(2, group().setEpoch(60));
-    refuses(0, "has not seen");
+    refuses(1, "has not seen");
   }
 
   @Test
   void nothingIsGivenUpThatANodeHasOrMayHave() throws StatusException {
     say(1, log(60, 40));
-    assertEquals(1, chosen(1));
-    assertEquals(1, chosen(0));
+    assertEquals(60, epoch(1));
+    refuses(2, "another node has more");
     say(2, group().setWhole(true)); // its process, or the record of an orderly stop
     refuses(1, "has all");
-    refuses(0, "has all");
     say(2, group().setRole("LEADING"));
     refuses(1, "has all");
     say(2, group().setMayHaveMore(true));
     refuses(1, "may have more");
-    refuses(0, "may have more");
   }
 
   @Test
@@ -114,16 +111,14 @@ final class NodeStatementsTest {
     say(1, log(80, 41)); // had begun to resume
     say(2, log(70, 150));
     refuses(1, "another node has more");
-    assertEquals(2, chosen(2));
-    assertEquals(2, chosen(0));
+    assertEquals(70, epoch(2));
     assertEquals(
         List.of(2L, 1L),
         new NodeStatements(SEEN, List.of(), living, answers)
             .copies().stream().map(copy -> copy.getNode().getNode()).toList());
     say(1, log(80, 150));
     refuses(2, "another node has more");
-    assertEquals(1, chosen(1));
-    assertEquals(1, chosen(0));
+    assertEquals(80, epoch(1));
   }
 
   @Test
@@ -132,10 +127,9 @@ final class NodeStatementsTest {
         UnreadFile.newBuilder().setNode(2).setName("stop-5").setReason("damaged").build();
     say(1, log(60, 40));
     say(2, group().setUnread(file));
-    refuses(0, "file=stop-5");
     refuses(1, "file=stop-5");
-    assertEquals(1, chosen(1, file.toBuilder().clearReason().build()));
-    assertThrows(StatusException.class, () -> chosen(1, file.toBuilder().setNode(1).build()));
-    assertThrows(StatusException.class, () -> chosen(1, file.toBuilder().setName("x").build()));
+    assertEquals(60, epoch(1, file.toBuilder().clearReason().build()));
+    assertThrows(StatusException.class, () -> epoch(1, file.toBuilder().setNode(1).build()));
+    assertThrows(StatusException.class, () -> epoch(1, file.toBuilder().setName("x").build()));
   }
 }
