@@ -1,11 +1,14 @@
 package dev.ringfetch.index.cli;
 
+import dev.ringfetch.index.service.Backup;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Clock;
+import java.time.Instant;
 import java.time.ZoneOffset;
 import java.time.format.DateTimeFormatter;
+import java.time.temporal.ChronoUnit;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Locale;
@@ -36,9 +39,10 @@ record BackupSeries(Path directory, Clock clock) {
   }
 
   /**
-   * Deletes all but the newest backups, and what failed ones have left.
+   * Deletes all but the newest backups, and what one that failed has left a day ago. A directory
+   * that a server uses, or has used, is no backup any more, and stays.
    *
-   * @return the number of whole ones among them
+   * @return the number of whole ones that it deleted
    */
   int prune(int kept) throws IOException {
     final List<Path> whole = new ArrayList<>();
@@ -46,16 +50,29 @@ record BackupSeries(Path directory, Clock clock) {
       for (final Path one : found.filter(BackupSeries::isOne).sorted().toList()) {
         if (Files.exists(one.resolve("identity"))) { // which a copy gets last
           whole.add(one);
-        } else {
+        } else if (isLeft(one)) {
           delete(one);
         }
       }
     }
-    final List<Path> old = whole.subList(0, Math.max(0, whole.size() - kept));
-    for (final Path one : old) {
-      delete(one);
+    int deleted = 0;
+    for (final Path one : whole.subList(0, Math.max(0, whole.size() - kept))) {
+      deleted += Backup.delete(one) ? 1 : 0;
     }
-    return old.size();
+    return deleted;
+  }
+
+  /** Whether nobody has written to an unfinished backup for a day. */
+  private boolean isLeft(Path backup) throws IOException {
+    final Instant before = clock.instant().minus(1, ChronoUnit.DAYS);
+    try (Stream<Path> files = Files.list(backup)) {
+      for (final Path file : Stream.concat(Stream.of(backup), files).toList()) {
+        if (Files.getLastModifiedTime(file).toInstant().isAfter(before)) {
+          return false;
+        }
+      }
+    }
+    return true;
   }
 
   private static boolean isOne(Path path) {

@@ -7,6 +7,8 @@ import dev.ringfetch.index.service.IndexMemoryContext;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.nio.file.attribute.FileTime;
+import java.time.Instant;
 import java.util.List;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.BeforeEach;
@@ -179,27 +181,39 @@ final class DataDirectoryTest {
   @Test
   void aSeriesKeepsTheNewestBackups() throws IOException {
     final Path series = parent.resolve("backups");
+    final FileTime longAgo = FileTime.from(Instant.parse("2020-01-01T00:00:00Z"));
     final Path failed = Files.createDirectories(series.resolve("2020-01-01T000000Z"));
-    Files.createFile(failed.resolve("checkpoint"));
+    Files.setLastModifiedTime(Files.createFile(failed.resolve("checkpoint")), longAgo);
+    Files.setLastModifiedTime(failed, longAgo);
     final Path foreign = Files.createDirectories(series.resolve("kept"));
-    for (int year = 2021; year < 2024; year++) {
-      Files.createFile(
-          Files.createDirectory(series.resolve(year + "-01-01T000000Z")).resolve("identity"));
-    }
+    final Path unfinished = Files.createDirectories(series.resolve("2020-01-02T000000Z"));
+    final Path served = series.resolve("2020-01-03T000000Z");
     try (TestServer server = serve()) {
-      final String out = server.run("backup", "--keep=2", series.toString()).done();
-      assertTrue(out.endsWith("; deleted 2 older copies\n"), out);
+      for (int year = 2020; year < 2024; year++) {
+        final String day = year == 2020 ? "-01-03" : "-01-01";
+        server.run("backup", series.resolve(year + day + "T000000Z").toString()).done();
+      }
+      final String original = data;
+      data = served.toString();
+      try (TestServer restored = serve()) {
+        assertEquals("3\n", restored.run("count", "--index=books").done());
+        final String out = server.run("backup", "--keep=2", series.toString()).done();
+        assertTrue(out.endsWith("; deleted 2 older copies\n"), out);
+        restored.run("put", "g", "of g", "--index=books").done();
+      }
+      data = original;
     }
     final List<Path> left;
     try (Stream<Path> found = Files.list(series)) {
       left = found.sorted().toList();
     }
-    assertEquals(3, left.size(), left::toString);
-    assertEquals(series.resolve("2023-01-01T000000Z"), left.get(0));
-    assertEquals(foreign, left.get(2));
-    data = left.get(1).toString();
+    assertEquals(5, left.size(), left::toString);
+    assertEquals(
+        List.of(unfinished, served, series.resolve("2023-01-01T000000Z")), left.subList(0, 3));
+    assertEquals(foreign, left.get(4));
+    data = served.toString(); // also while no server runs on it, it is no backup
     try (TestServer restored = serve()) {
-      assertEquals("3\n", restored.run("count", "--index=books").done());
+      assertEquals("4\n", restored.run("count", "--index=books").done());
     }
   }
 

@@ -152,6 +152,11 @@ public final class OfflineDirectory implements AutoCloseable {
     return identity == null ? 0 : identity.incarnation();
   }
 
+  /** Whether this is a copy on which no server has started yet. */
+  public boolean isUnservedCopy() {
+    return identity != null && identity.boot().equals(Identity.NO_BOOT);
+  }
+
   /** Unlocks the directory. */
   @Override
   public void close() throws IOException {

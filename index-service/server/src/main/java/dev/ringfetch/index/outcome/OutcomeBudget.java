@@ -30,10 +30,22 @@ public final class OutcomeBudget {
   }
 
   boolean reserve(long slots) {
+    return reserve(slots, limit);
+  }
+
+  /**
+   * Takes slots for an answer, which an outcome can do without: at most a half of all are in use
+   * then, so that answers leave room for the outcomes of others.
+   */
+  boolean reserveForAnswer(long slots) {
+    return reserve(slots, limit / 2);
+  }
+
+  private boolean reserve(long slots, long most) {
     long before;
     do {
       before = used.get();
-      if (before + slots > limit) {
+      if (before + slots > most) {
         return false;
       }
     } while (!used.compareAndSet(before, before + slots));

@@ -107,7 +107,7 @@ public final class OutcomeTable {
    */
   public void keepAnswer(NumberedClient client, long number, ByteString answer) {
     final int slots = slots(answer);
-    if (slots > 0 && budget.reserve(slots)) {
+    if (slots > 0 && budget.reserveForAnswer(slots)) {
       if (answers == null) {
         answers = new ByteString[clients.length];
       }

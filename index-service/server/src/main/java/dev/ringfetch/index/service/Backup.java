@@ -2,6 +2,7 @@ package dev.ringfetch.index.service;
 
 import dev.ringfetch.index.coordinator.CoordinatorFile;
 import dev.ringfetch.index.data.DirectoryCopy;
+import dev.ringfetch.index.data.OfflineDirectory;
 import dev.ringfetch.index.disk.Disk;
 import dev.ringfetch.index.disk.HostDisk;
 import dev.ringfetch.index.journal.JournalCopy;
@@ -53,6 +54,29 @@ public record Backup(long snapshot, long bytes) {
         }
         clear(copy.path());
       }
+    }
+  }
+
+  /**
+   * Deletes a whole copy.
+   *
+   * @return false if it was left, as a server uses it, or has used it, or it is no copy
+   * @throws IOException if the disk fails
+   */
+  public static boolean delete(Path copy) throws IOException {
+    final OfflineDirectory opened;
+    try {
+      opened = OfflineDirectory.open(copy);
+    } catch (IOException e) { // somebody uses it, or it is no data directory
+      return false;
+    }
+    try (opened) { // so no server starts on it meanwhile
+      final boolean isOurs = opened.isUnservedCopy();
+      if (isOurs) {
+        clear(copy);
+        Files.delete(copy);
+      }
+      return isOurs;
     }
   }
 

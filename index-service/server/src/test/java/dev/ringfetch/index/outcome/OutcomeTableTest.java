@@ -246,9 +246,9 @@ class OutcomeTableTest {
 
   @Test
   void anAnswerWithoutRoomIsNotKept() {
-    final OutcomeTable table = new OutcomeTable(new OutcomeBudget(10));
+    final OutcomeTable table = new OutcomeTable(new OutcomeBudget(20));
     final NumberedClient client = new NumberedClient(1, 1);
-    assertTrue(table.reserve()); // takes 8 slots
+    assertTrue(table.reserve()); // takes 8 slots; answers get the first 10
     table.keep(client, 1, OutcomeKind.TRANSACTION, true, 1, 1);
     table.keepAnswer(client, 1, ByteString.copyFrom(new byte[57]));
     assertEquals(ByteString.EMPTY, table.answer(table.find(client, 1)));
@@ -271,5 +271,25 @@ class OutcomeTableTest {
     client.complete(largest - NumberedClient.WINDOW + 1);
     assertEquals(largest, NumberedClient.number(client.packed(largest)));
     assertEquals(client.firstIncomplete(), NumberedClient.firstIncomplete(client.packed(largest)));
+  }
+
+  /** Answers of one client leave room for the outcomes of all others. */
+  @Test
+  void answersTakeHalfOfTheBudgetAtMost() {
+    final OutcomeBudget budget = new OutcomeBudget(1 << 12);
+    final OutcomeTable table = new OutcomeTable(budget);
+    final NumberedClient client = new NumberedClient(1, 1);
+    final ByteString answer = ByteString.copyFrom(new byte[1_000]);
+    int kept = 0;
+    for (int number = 1; number <= 400; number++) {
+      assertTrue(table.reserve());
+      table.keep(client, number, OutcomeKind.WRITTEN, true, number, 0);
+      table.keepAnswer(client, number, answer);
+      kept += table.answer(table.find(client, number)).isEmpty() ? 0 : 1;
+    }
+    assertTrue(kept > 10 && kept < 400, "kept=" + kept);
+    for (int other = 0; other < 16; other++) {
+      assertTrue(new OutcomeTable(budget).reserve(), "other=" + other);
+    }
   }
 }
