@@ -2,7 +2,6 @@ package dev.ringfetch.index;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
 
-import dev.ringfetch.index.service.IndexMemoryContext;
 import java.io.BufferedReader;
 import java.io.File;
 import java.io.IOException;
