@@ -11,6 +11,8 @@ module dev.ringfetch.index.reader {
   requires io.grpc.util;
 
   exports dev.ringfetch.index.direct;
+  exports dev.ringfetch.index.files to
+      dev.ringfetch.index;
   exports dev.ringfetch.index.layout to
       dev.ringfetch.index,
       dev.ringfetch.index.client;

@@ -10,6 +10,7 @@ module dev.ringfetch.index {
   requires transitive dev.ringfetch.rpc;
   requires com.google.protobuf.util; // the program alone
   requires info.picocli;
+  requires java.naming; // names in certificates
   requires static com.google.errorprone.annotations;
   requires static io.grpc.netty; // the program alone
   requires static jdk.httpserver; // the program alone
@@ -23,6 +24,7 @@ module dev.ringfetch.index {
   uses dev.ringfetch.index.coordinator.CoordinatorProvider;
 
   exports dev.ringfetch.index.coordinator;
+  exports dev.ringfetch.index.rights;
   exports dev.ringfetch.index.service;
 
   opens dev.ringfetch.index to

@@ -8,8 +8,10 @@ import dev.ringfetch.index.v1.ServerView;
 import java.io.IOException;
 import java.io.InputStream;
 import java.nio.charset.StandardCharsets;
+import java.util.function.Predicate;
 import java.util.function.Supplier;
 import java.util.regex.Pattern;
+import org.jspecify.annotations.Nullable;
 
 /**
  * The console of a server: a page for a browser on the same host, which asks for {@code /state} and
@@ -18,10 +20,13 @@ import java.util.regex.Pattern;
  * <p>A request for another host than this one is refused: so a page from elsewhere, whose name
  * somebody has made to stand for this host, gets nothing.
  *
+ * @param letsLook whether a request with this authorization, or null, gets an answer
  * @param state of the server
  * @param metrics as text for Prometheus
  */
-record Console(Supplier<ServerView> state, Supplier<String> metrics) implements HttpPort.Handler {
+record Console(
+    Predicate<@Nullable String> letsLook, Supplier<ServerView> state, Supplier<String> metrics)
+    implements HttpPort.Handler {
   private static final Pattern LOOPBACK =
       Pattern.compile("(localhost|127\\.0\\.0\\.1|\\[::1\\])(:[0-9]+)?");
   private static final JsonFormat.Printer JSON =
@@ -34,6 +39,10 @@ record Console(Supplier<ServerView> state, Supplier<String> metrics) implements 
       return Answer.plain(HttpPort.FORBIDDEN, "the console is for this host alone");
     }
     final Headers headers = exchange.getResponseHeaders();
+    if (!letsLook.test(exchange.getRequestHeaders().getFirst("Authorization"))) {
+      headers.set("WWW-Authenticate", "Basic realm=\"Ringfetch\", charset=\"UTF-8\"");
+      return Answer.plain(HttpPort.UNAUTHORIZED, "the console is for users who may read all");
+    }
     headers.set("Content-Security-Policy", "default-src 'self'");
     headers.set("X-Content-Type-Options", "nosniff");
     headers.set("Cache-Control", "no-store");

@@ -22,6 +22,7 @@ final class HttpPort implements AutoCloseable {
   static final int MAX_THREADS = 32;
 
   static final int OK = 200;
+  static final int UNAUTHORIZED = 401;
   static final int FORBIDDEN = 403;
   static final int NOT_FOUND = 404;
   static final int UNAVAILABLE = 503;

@@ -346,7 +346,7 @@ public final class IndexServer implements Callable<Integer> {
       ClusterNode node,
       boolean reads)
       throws InterruptedException {
-    metrics.measure(indexes);
+    metrics.measure(listening.guarded(indexes));
     addServices(builder, indexes, health.grpc());
     node.services().forEach(builder::addService);
     health.start();
@@ -402,6 +402,7 @@ public final class IndexServer implements Callable<Integer> {
           if (lostData(memory) == null) { // else all that is there is another server's
             stop(server, indexes, node);
             indexes.close(); // the gate: direct readers turn away
+            listening.close();
           }
           stopped.countDown();
         };
@@ -412,8 +413,8 @@ public final class IndexServer implements Callable<Integer> {
       return CommandLine.ExitCode.OK;
     }
     final PrintWriter out = spec.commandLine().getOut();
-    out.println("index server listening on port " + server.getPort());
-    out.println("rings over: " + server.fabrics());
+    out.printf(
+        "index server listening on port %d%nrings over: %s%n", server.getPort(), server.fabrics());
     out.println("index memory: up to " + indexes.budget());
     out.println(DurabilityLevel.line(data, durability));
     out.print(metrics.lines());

@@ -1,7 +1,9 @@
 package dev.ringfetch.index;
 
 import dev.ringfetch.index.direct.NodeAddress;
+import dev.ringfetch.index.rights.Rights;
 import dev.ringfetch.index.service.IndexServices;
+import dev.ringfetch.index.service.Indexes;
 import dev.ringfetch.index.tls.TlsFiles;
 import io.grpc.InsecureServerCredentials;
 import io.grpc.ServerCredentials;
@@ -65,6 +67,7 @@ final class ListenOptions {
   private @Nullable List<String> bound; // null: the loopback addresses
 
   @Mixin private TlsOptions tlsOptions;
+  @Mixin private UsersOptions users;
 
   @Option(
       names = "--advertise",
@@ -79,6 +82,7 @@ final class ListenOptions {
   private final Set<InetAddress> addresses = new LinkedHashSet<>();
   private @Nullable TlsFiles tls; // null: plaintext
   private boolean servesNode; // of a cluster
+  private @Nullable Rights rights; // null: there are no users
 
   /** The port to listen on; 0 for any. */
   int port() {
@@ -95,11 +99,34 @@ final class ListenOptions {
     return tls;
   }
 
-  /** Reads the TLS files again if they have changed. */
+  /** Reads the files of TLS and users again if they have changed. */
   void refresh() {
     if (tls != null) {
       tls.refresh();
     }
+    if (rights != null) {
+      rights.refresh();
+    }
+  }
+
+  /** Whether a request for the console may see it: it has this header, or null. */
+  boolean letsLook(@Nullable String authorization) {
+    return rights == null || rights.letsLook(authorization);
+  }
+
+  /** Writes the last lines of the audit, after the last call has ended. */
+  void close() {
+    if (rights != null) {
+      rights.close();
+    }
+  }
+
+  /** Returns indexes, whose callers have the rights of users, if there are any. */
+  Indexes guarded(Indexes indexes) {
+    if (rights != null) {
+      indexes.rights(rights);
+    }
+    return indexes;
   }
 
   /** The addresses of sockets as clients write them, for one line of output. */
@@ -107,7 +134,11 @@ final class ListenOptions {
     return sockets.stream()
         .map(InetSocketAddress.class::cast)
         .map(ListenOptions::text)
-        .collect(Collectors.joining(", ", "", tls == null ? "; plaintext" : "; TLS"));
+        .collect(
+            Collectors.joining(
+                ", ",
+                "",
+                (tls == null ? "; plaintext" : "; TLS") + (rights == null ? "" : "; for users")));
   }
 
   /** The address of a socket as clients write it: an IPv6 address is short, and in brackets. */
@@ -162,18 +193,28 @@ final class ListenOptions {
     } catch (IOException e) {
       throw new IOException("TLS: " + FailureReason.of(e), e);
     }
+    try {
+      rights = users.read(isNode, tls != null); // a node with TLS has authorities
+    } catch (IOException e) {
+      throw new IOException("users: " + FailureReason.of(e), e);
+    }
   }
 
   /** The builder of a server that listens at {@link #sockets} of its port. */
   NettyServerBuilder builder() {
     final ServerCredentials credentials =
-        tls == null ? InsecureServerCredentials.create() : tls.server();
+        tls == null
+            ? InsecureServerCredentials.create()
+            : rights == null ? tls.server() : tls.serverOfUsers();
     final List<InetSocketAddress> sockets = sockets(port);
     final NettyServerBuilder builder =
         NettyServerBuilder.forAddress(sockets.get(0), credentials)
             .keepAliveTime(KEEP_ALIVE_SECONDS, TimeUnit.SECONDS)
             .keepAliveTimeout(KEEP_ALIVE_TIMEOUT_SECONDS, TimeUnit.SECONDS);
     sockets.stream().skip(1).forEach(builder::addListenAddress);
+    if (rights != null) {
+      builder.addTransportFilter(rights.connections());
+    }
     return servesNode ? builder.callExecutor(IndexServices.nodeCallExecutor()) : builder;
   }
 

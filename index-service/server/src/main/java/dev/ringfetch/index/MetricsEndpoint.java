@@ -23,6 +23,7 @@ import java.io.UncheckedIOException;
 import java.net.InetSocketAddress;
 import java.nio.file.Path;
 import java.util.List;
+import java.util.function.Predicate;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -72,9 +73,15 @@ final class MetricsEndpoint implements AutoCloseable {
     return http.listen(sockets, "metrics", this::answer) + "/metrics";
   }
 
-  /** Listens for browsers; returns where they find the console. */
-  String listenForBrowsers(InetSocketAddress socket) throws IOException {
-    return http.listen(List.of(socket), "the console", new Console(this::state, this::scrape))
+  /**
+   * Listens for browsers; returns where they find the console.
+   *
+   * @param letsLook whether a request with this authorization, or null, gets an answer
+   */
+  String listenForBrowsers(InetSocketAddress socket, Predicate<@Nullable String> letsLook)
+      throws IOException {
+    return http.listen(
+            List.of(socket), "the console", new Console(letsLook, this::state, this::scrape))
         + "/";
   }
 

@@ -57,7 +57,8 @@ final class MetricsOptions implements AutoCloseable {
           line(
               "console: ",
               endpoint.listenForBrowsers(
-                  new InetSocketAddress(InetAddress.getByAddress(LOOPBACK), consolePort)));
+                  new InetSocketAddress(InetAddress.getByAddress(LOOPBACK), consolePort),
+                  listening::letsLook));
     }
   }
 

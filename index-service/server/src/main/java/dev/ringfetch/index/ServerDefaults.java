@@ -33,7 +33,16 @@ public final class ServerDefaults implements IDefaultValueProvider {
 
   /** Variables of the file itself, of clients, of the JVM and of the start script. */
   private static final Set<String> OTHERS =
-      Stream.of("CONFIG", "CACHE", "DROPIN", "INDEX", "JVM_FLAGS", "SERVER", "TRACE")
+      Stream.of(
+              "CONFIG",
+              "CACHE",
+              "DROPIN",
+              "INDEX",
+              "JVM_FLAGS",
+              "PASSWORD_FILE",
+              "SERVER",
+              "TRACE",
+              "USER")
           .map(PREFIX::concat)
           .collect(Collectors.toUnmodifiableSet());
 

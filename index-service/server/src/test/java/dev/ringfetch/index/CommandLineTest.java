@@ -98,6 +98,7 @@ class CommandLineTest {
         "--metrics=65536",
         "--metrics=http",
         "--prot=1",
+        "--audit-from=some",
         "--replication=two-sided",
         "50051",
         "--memory=much",
@@ -145,10 +146,12 @@ class CommandLineTest {
       strings = {
         "--tls-cert=a.pem|--tls-cert and --tls-key need each other",
         "--tls-key=a.pem|--tls-cert and --tls-key need each other",
+        "--audit=log|--audit needs --users",
+        "--users=a --cluster=zk://localhost:1/x|--users with --cluster needs --tls-cert",
         "--tls-ca=a.pem|--tls-ca of a server needs --tls-cert and --tls-key",
         "--cluster=zk://localhost:1/x --tls-cert=a.pem --tls-key=b.pem|needs --tls-ca"
       })
-  void tlsOptionsThatNeedOthersAreRefused(String given) {
+  void optionsThatNeedOthersAreRefused(String given) {
     final String[] parts = given.split("\\|", -1);
     assertEquals(2, execute(parts[0].split(" ", -1)));
     assertTrue(err.toString().contains(parts[1]), err::toString);
@@ -163,9 +166,33 @@ class CommandLineTest {
     new Authority("authority").issue("server").write(certificate, key);
     Files.setPosixFilePermissions(key, PosixFilePermissions.fromString("rw-r--r--"));
     assertFails(
-        "other users can read or change the key, so it is not used: chmod o= " + key,
+        "other users can read or change the file, so it is not used: chmod o= " + key,
         "--tls-cert=" + certificate,
         "--tls-key=" + key);
+  }
+
+  @Test
+  void usersFilesThatCannotBeUsedEndTheServer(@TempDir Path directory) throws Exception {
+    final Path users = directory.resolve("users");
+    assertFails("users: " + users + ": No such file or directory", "--users=" + users);
+    Files.writeString(users, "# comment\nann certificate reed:*\n");
+    Files.setPosixFilePermissions(users, PosixFilePermissions.fromString("rw-r--r--"));
+    assertFails(
+        "users: other users can read or change the file, so it is not used: chmod o= " + users,
+        "--users=" + users);
+    Files.setPosixFilePermissions(users, PosixFilePermissions.fromString("rw-r-----"));
+    assertFails(
+        "users: "
+            + users
+            + ":2: part 3: no right: read:INDEX, write:INDEX or admin:INDEX, where INDEX may be"
+            + " PREFIX*",
+        "--users=" + users);
+    Files.writeString(users, "ann certificate read:*\n");
+    final Path missing = directory.resolve("no/audit");
+    assertFails(
+        "users: --audit: " + missing + ": No such file or directory",
+        "--users=" + users,
+        "--audit=" + missing);
   }
 
   @Test

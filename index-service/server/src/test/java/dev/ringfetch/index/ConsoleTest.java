@@ -6,6 +6,8 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import com.google.protobuf.ByteString;
 import com.google.protobuf.util.JsonFormat;
+import dev.ringfetch.index.rights.PasswordHash;
+import dev.ringfetch.index.rights.Rights;
 import dev.ringfetch.index.service.IndexMemory;
 import dev.ringfetch.index.service.Indexes;
 import dev.ringfetch.index.v1.IndexGrpc;
@@ -25,24 +27,33 @@ import java.net.http.HttpRequest;
 import java.net.http.HttpResponse;
 import java.net.http.HttpResponse.BodyHandlers;
 import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.nio.file.attribute.PosixFilePermissions;
 import java.time.Duration;
+import java.util.Base64;
+import java.util.List;
+import java.util.function.Predicate;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.api.io.TempDir;
 
 /** What the console answers; {@code .ci/console} opens it in a browser. */
 @Timeout(120)
 final class ConsoleTest {
   private final ServerHealth health = new ServerHealth();
   private final MetricsEndpoint endpoint = new MetricsEndpoint(health, null);
+  private Predicate<String> letsLook = authorization -> true;
   private URI address;
 
   @BeforeEach
   void listen() throws IOException {
     address =
         URI.create(
-            endpoint.listenForBrowsers(new InetSocketAddress(InetAddress.getLoopbackAddress(), 0)));
+            endpoint.listenForBrowsers(
+                new InetSocketAddress(InetAddress.getLoopbackAddress(), 0), letsLook));
   }
 
   @AfterEach
@@ -94,6 +105,46 @@ final class ConsoleTest {
         assertFalse(answer.contains("version"), answer);
       }
     }
+  }
+
+  @Test
+  void onAServerOfUsersItIsForThoseWhoMayReadAll(@TempDir Path directory) throws Exception {
+    final Path users = directory.resolve("users");
+    Files.write(
+        users,
+        List.of(
+            "ann " + PasswordHash.of("secret of ann").text() + " read:*",
+            "bob " + PasswordHash.of("secret of bob").text() + " admin:orders"));
+    Files.setPosixFilePermissions(users, PosixFilePermissions.fromString("rw-------"));
+    try (Rights rights = new Rights(users)) {
+      letsLook = rights::letsLook;
+      listen();
+      final HttpResponse<String> nobody = get("/state");
+      assertEquals(401, nobody.statusCode());
+      assertTrue(
+          nobody.headers().firstValue("WWW-Authenticate").orElseThrow().startsWith("Basic "));
+      assertFalse(nobody.body().contains("version"), nobody::body);
+      for (final String path : List.of("/", "/state", "/metrics")) {
+        assertEquals(401, get(path, "ann:a guess").statusCode());
+        assertEquals(401, get(path, "eve:a guess").statusCode());
+        assertEquals(401, get(path, "bob:secret of bob").statusCode());
+        assertEquals(200, get(path, "ann:secret of ann").statusCode());
+      }
+    }
+  }
+
+  private HttpResponse<String> get(String path, String userAndPassword) throws Exception {
+    return HttpClient.newHttpClient()
+        .send(
+            HttpRequest.newBuilder(address.resolve(path))
+                .timeout(Duration.ofMinutes(1))
+                .header(
+                    "Authorization",
+                    "Basic "
+                        + Base64.getEncoder()
+                            .encodeToString(userAndPassword.getBytes(StandardCharsets.UTF_8)))
+                .build(),
+            BodyHandlers.ofString());
   }
 
   @Test

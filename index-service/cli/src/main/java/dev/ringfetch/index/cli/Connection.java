@@ -55,7 +55,7 @@ final class Connection implements AutoCloseable {
 
   private final String server;
   private final Path shmDirectory; // null: the default
-  private final Map<String, String> tls; // options
+  private final Map<String, String> identity; // options
   private final ManagedChannel channel;
   private final IndexClient client;
   private final AtomicLong callReads = new AtomicLong();
@@ -64,7 +64,7 @@ final class Connection implements AutoCloseable {
   Connection(ServerOptions options) {
     server = options.server();
     shmDirectory = options.shmDirectory();
-    tls = options.tls();
+    identity = options.identity();
     timeout = options.timeout();
     final ChannelCredentials credentials = options.credentials();
     try {
@@ -72,6 +72,7 @@ final class Connection implements AutoCloseable {
       if (credentials != null) {
         channels.credentials(credentials);
       }
+      options.user().apply(channels);
       channel =
           (shmDirectory == null ? channels : channels.shmDirectory(shmDirectory)).buildChannel();
     } catch (IllegalArgumentException e) { // of an address, which only the client reads
@@ -95,7 +96,7 @@ final class Connection implements AutoCloseable {
     timeout = options.timeout();
     return server.equals(options.server())
         && Objects.equals(shmDirectory, options.shmDirectory())
-        && tls.equals(options.tls());
+        && identity.equals(options.identity());
   }
 
   /** The description of an index; empty if the index does not exist. */

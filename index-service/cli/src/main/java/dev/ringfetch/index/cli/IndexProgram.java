@@ -69,6 +69,7 @@ public final class IndexProgram implements Runnable {
     COMMANDS.put("backup", BackupCommand::new);
     COMMANDS.put("verify", VerifyCommand::new);
     COMMANDS.put("salvage", SalvageCommand::new);
+    COMMANDS.put("user", UserCommand::new);
     COMMANDS.put("shell", ShellCommand::new);
     COMMANDS.put(USE, UseCommand::new);
   }

@@ -25,7 +25,7 @@ final class LoadCommand extends ClientCommand {
   @Option(
       names = "--key",
       paramLabel = "FIELD",
-      description = "Column or field of keys, or number of it. Default: key.")
+      description = "Column, field or number of keys. Default: key.")
   private String key;
 
   @Option(
@@ -54,7 +54,7 @@ final class LoadCommand extends ClientCommand {
       names = "--ttl",
       paramLabel = "TIME",
       converter = TimeSpan.class,
-      description = "How long each entry is there: 30s. Default: until its deadline.")
+      description = "Of each entry: 30s. Default: until its deadline.")
   private Duration ttl;
 
   @Mixin private IndexOption index;

@@ -47,19 +47,20 @@ final class ServerOptions {
   private Path shmDirectory;
 
   @Mixin private TlsOptions tls; // between these by their own order
+  @Mixin private UserOptions user;
 
-  @Option(names = "--json", order = ORDER + 6, description = "Print JSON, one object a line.")
+  @Option(names = "--json", order = ORDER + 8, description = "Print JSON, one object a line.")
   private boolean json;
 
   @Option(
       names = "--verbose",
-      order = ORDER + 7,
+      order = ORDER + 9,
       description = "Print stack traces, as RINGFETCH_TRACE=1 does.")
   private boolean verbose;
 
   @Option(
       names = {"-h", "--help"},
-      order = ORDER + 8,
+      order = ORDER + 10,
       usageHelp = true,
       description = "Print this, and exit.")
   private boolean help;
@@ -86,9 +87,16 @@ final class ServerOptions {
     return timeout;
   }
 
-  /** The TLS options that are set, with their values. */
-  Map<String, String> tls() {
-    return tls.given();
+  /** The options of TLS and of the user that are set, with their values. */
+  Map<String, String> identity() {
+    final Map<String, String> given = user.given();
+    given.putAll(tls.given());
+    return given;
+  }
+
+  /** The options of the user. */
+  UserOptions user() {
+    return user;
   }
 
   /** The credentials of TLS; null for plaintext. */

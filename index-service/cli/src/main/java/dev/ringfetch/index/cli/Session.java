@@ -36,6 +36,7 @@ final class Session implements AutoCloseable {
     defaults.put(ServerOptions.SERVER, inEnvironment("RINGFETCH_SERVER", "localhost:50051"));
     defaults.put(IndexOption.INDEX, inEnvironment("RINGFETCH_INDEX", "default"));
     defaults.putAll(TlsOptions.defaults(stdio.environment()));
+    defaults.putAll(UserOptions.defaults(stdio.environment()));
   }
 
   /** A variable of the environment; an empty one counts as not set. */

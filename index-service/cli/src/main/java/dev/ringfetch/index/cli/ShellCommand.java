@@ -39,7 +39,7 @@ final class ShellCommand implements Callable<Integer> {
     }
     session.setDefault(ServerOptions.SERVER, server.server());
     session.setDefault(IndexOption.INDEX, index.name(session));
-    server.tls().forEach(session::setDefault);
+    server.identity().forEach(session::setDefault);
     session.beginShell(server, this::ask);
     if (session.stdio().terminals().input() && session.stdio().terminals().output()) {
       readTerminal();

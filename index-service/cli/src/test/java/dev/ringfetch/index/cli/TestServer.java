@@ -1,6 +1,7 @@
 package dev.ringfetch.index.cli;
 
 import dev.ringfetch.index.IndexServer;
+import dev.ringfetch.index.rights.Rights;
 import dev.ringfetch.index.service.DirectAccessService;
 import dev.ringfetch.index.service.IndexMemory;
 import dev.ringfetch.index.service.IndexMemoryContext;
@@ -34,21 +35,34 @@ final class TestServer implements AutoCloseable {
 
   /** Starts a server with these credentials. */
   static TestServer start(Path directory, ServerCredentials credentials) throws IOException {
-    return start(directory, new IndexMemoryContext().budget(MEMORY), credentials);
+    return start(directory, new IndexMemoryContext().budget(MEMORY), credentials, null);
   }
 
   /** Starts a server with these options, besides the place of its memory. */
   static TestServer start(Path directory, IndexMemoryContext context) throws IOException {
-    return start(directory, context, InsecureServerCredentials.create());
+    return start(directory, context, InsecureServerCredentials.create(), null);
+  }
+
+  /** Starts a server whose callers have these rights. */
+  static TestServer start(Path directory, Rights rights) throws IOException {
+    return start(
+        directory,
+        new IndexMemoryContext().budget(MEMORY),
+        InsecureServerCredentials.create(),
+        rights);
   }
 
   private static TestServer start(
-      Path directory, IndexMemoryContext context, ServerCredentials credentials)
+      Path directory, IndexMemoryContext context, ServerCredentials credentials, Rights rights)
       throws IOException {
     final Indexes indexes =
         new Indexes(IndexMemory.shared(context.fabrics("shm").shmDirectory(directory)));
     final RingServerBuilder builder =
         RingServerBuilder.newServerBuilderForPort(0, credentials).shmDirectory(directory);
+    if (rights != null) {
+      indexes.rights(rights);
+      builder.addTransportFilter(rights.connections());
+    }
     DirectAccessService.addTo(builder, indexes, DirectAccessService.Mode.ALWAYS);
     IndexServer.addServices(builder, indexes, new HealthStatusManager());
     return new TestServer(directory, builder.build().start(), indexes);

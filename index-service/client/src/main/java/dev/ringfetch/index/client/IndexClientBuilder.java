@@ -31,6 +31,7 @@ public final class IndexClientBuilder {
   private String target;
   private ManagedChannel channel;
   private ChannelCredentials credentials; // null: plaintext
+  private PasswordCredentials user; // null: none, or that of a certificate
   private Duration deadline; // null: the default, with grace
   private ClientMetrics metrics = ClientMetrics.NONE;
   private ConnectionListener connectionListener; // null: none
@@ -57,6 +58,18 @@ public final class IndexClientBuilder {
   /** Sets the credentials, TLS for example; plaintext unless set. */
   public IndexClientBuilder credentials(ChannelCredentials credentials) {
     this.credentials = Objects.requireNonNull(credentials, "credentials");
+    return this;
+  }
+
+  /**
+   * Sets user and password, for a server with users; none unless set. A client certificate that
+   * names a user needs neither. The password goes by TLS, or to a server of this host: elsewhere,
+   * operations fail with the status UNAUTHENTICATED.
+   *
+   * @throws IllegalArgumentException if one of them is empty, or the user's name has a colon.
+   */
+  public IndexClientBuilder credentials(String user, String password) {
+    this.user = new PasswordCredentials(user, password);
     return this;
   }
 
@@ -159,7 +172,7 @@ public final class IndexClientBuilder {
     if ((target == null) == (channel == null)) {
       throw new IllegalStateException("set a target or a channel: target=" + target);
     }
-    if (channel != null && credentials != null) {
+    if (channel != null && (credentials != null || user != null)) {
       throw new IllegalStateException("a channel has credentials of its own");
     }
     final ClientThreads used = threads();
@@ -208,6 +221,9 @@ public final class IndexClientBuilder {
         credentials == null
             ? RingChannelBuilder.forTarget(address).usePlaintext()
             : RingChannelBuilder.newChannelBuilder(address, credentials);
+    if (user != null) {
+      builder.sessionCredentials(user);
+    }
     if (executor != null) {
       builder.executor(executor);
     }

@@ -4,6 +4,7 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import dev.ringfetch.index.IndexServer;
 import dev.ringfetch.index.coordinator.Coordinator;
+import dev.ringfetch.index.rights.Rights;
 import dev.ringfetch.index.service.ClusterNode;
 import dev.ringfetch.index.service.DirectAccessService;
 import dev.ringfetch.index.service.IndexMemory;
@@ -21,6 +22,7 @@ import io.grpc.Grpc;
 import io.grpc.InsecureChannelCredentials;
 import io.grpc.InsecureServerCredentials;
 import io.grpc.ManagedChannel;
+import io.grpc.ServerCredentials;
 import io.grpc.protobuf.services.HealthStatusManager;
 import java.io.IOException;
 import java.nio.file.Path;
@@ -52,12 +54,18 @@ class ClusterMember implements AutoCloseable {
   ClusterMember(
       Coordinator coordinator, IndexMemory memory, ReplicationPath path, boolean grantsReads)
       throws Exception {
-    this(coordinator, memory, path, grantsReads, null);
+    this(coordinator, memory, path, grantsReads, null, null);
   }
 
   /** Starts a node over TLS. */
   ClusterMember(Coordinator coordinator, IndexMemory memory, TlsFiles tls) throws Exception {
-    this(coordinator, memory, ReplicationPath.AUTO, true, tls);
+    this(coordinator, memory, tls, null);
+  }
+
+  /** As above, whose callers have these rights; null: each may do everything. */
+  ClusterMember(Coordinator coordinator, IndexMemory memory, TlsFiles tls, Rights rights)
+      throws Exception {
+    this(coordinator, memory, ReplicationPath.AUTO, true, tls, rights);
   }
 
   private ClusterMember(
@@ -65,7 +73,8 @@ class ClusterMember implements AutoCloseable {
       IndexMemory memory,
       ReplicationPath path,
       boolean grantsReads,
-      TlsFiles tls)
+      TlsFiles tls,
+      Rights rights)
       throws Exception {
     indexes = Indexes.unrecovered(memory);
     node =
@@ -74,13 +83,18 @@ class ClusterMember implements AutoCloseable {
     if (tls != null) {
       node.credentials(tls.channel());
     }
+    if (rights != null) {
+      indexes.rights(rights);
+    }
     final RingServerBuilder builder =
         IndexServer.addServices(
-                RingServerBuilder.newServerBuilderForPort(
-                    0, tls == null ? InsecureServerCredentials.create() : tls.server()),
+                RingServerBuilder.newServerBuilderForPort(0, credentials(tls, rights != null)),
                 indexes,
                 new HealthStatusManager())
             .addService(node.services().get(0));
+    if (rights != null) {
+      builder.addTransportFilter(rights.connections());
+    }
     if (grantsReads) {
       DirectAccessService.addTo(builder, indexes, DirectAccessService.Mode.UNLESS_INTERCEPTED);
     }
@@ -91,6 +105,13 @@ class ClusterMember implements AutoCloseable {
         Grpc.newChannelBuilder(
                 address(), tls == null ? InsecureChannelCredentials.create() : tls.channel())
             .build();
+  }
+
+  private static ServerCredentials credentials(TlsFiles tls, boolean hasUsers) {
+    if (tls == null) {
+      return InsecureServerCredentials.create();
+    }
+    return hasUsers ? tls.serverOfUsers() : tls.server();
   }
 
   /**

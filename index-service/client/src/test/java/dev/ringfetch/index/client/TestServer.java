@@ -1,6 +1,7 @@
 package dev.ringfetch.index.client;
 
 import dev.ringfetch.index.IndexServer;
+import dev.ringfetch.index.rights.Rights;
 import dev.ringfetch.index.service.DirectAccessService;
 import dev.ringfetch.index.service.IndexMemory;
 import dev.ringfetch.index.service.IndexMemoryContext;
@@ -40,15 +41,22 @@ final class TestServer implements AutoCloseable {
 
   /** Starts an index server with so many bytes of memory. */
   static TestServer start(Path directory, long memory) throws IOException {
-    return start(directory, memory, InsecureServerCredentials.create());
+    return start(directory, memory, InsecureServerCredentials.create(), null);
   }
 
   /** Starts an index server without entries and with these credentials. */
   static TestServer start(Path directory, ServerCredentials credentials) throws IOException {
-    return start(directory, MEMORY, credentials);
+    return start(directory, MEMORY, credentials, null);
   }
 
-  private static TestServer start(Path directory, long memory, ServerCredentials credentials)
+  /** As above, whose callers have these rights. */
+  static TestServer start(Path directory, ServerCredentials credentials, Rights rights)
+      throws IOException {
+    return start(directory, MEMORY, credentials, rights);
+  }
+
+  private static TestServer start(
+      Path directory, long memory, ServerCredentials credentials, Rights rights)
       throws IOException {
     final Indexes indexes =
         new Indexes(
@@ -56,6 +64,10 @@ final class TestServer implements AutoCloseable {
                 new IndexMemoryContext().fabrics("shm").shmDirectory(directory).budget(memory)));
     final RingServerBuilder builder =
         RingServerBuilder.newServerBuilderForPort(0, credentials).shmDirectory(directory);
+    if (rights != null) {
+      indexes.rights(rights);
+      builder.addTransportFilter(rights.connections());
+    }
     DirectAccessService.addTo(builder, indexes, DirectAccessService.Mode.ALWAYS);
     IndexServer.addServices(builder, indexes, new HealthStatusManager());
     return new TestServer(directory, builder.build().start(), indexes);

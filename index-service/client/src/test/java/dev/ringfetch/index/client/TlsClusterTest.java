@@ -5,17 +5,21 @@ import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import dev.ringfetch.index.coordinator.LocalCoordinator;
+import dev.ringfetch.index.rights.Rights;
 import dev.ringfetch.index.service.IndexMemory;
 import dev.ringfetch.index.tls.TlsFiles;
 import dev.ringfetch.index.v1.DescribeClusterRequest;
 import dev.ringfetch.index.v1.IndexAdminGrpc;
+import dev.ringfetch.index.v1.ListIndexesRequest;
 import dev.ringfetch.rpc.Authority;
 import io.grpc.Grpc;
 import io.grpc.ManagedChannel;
 import io.grpc.Status;
 import io.grpc.StatusRuntimeException;
 import java.io.IOException;
+import java.nio.file.Files;
 import java.nio.file.Path;
+import java.nio.file.attribute.PosixFilePermissions;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
@@ -117,6 +121,82 @@ final class TlsClusterTest {
       assertEquals(99L, index.get("k").orElseThrow());
       assertTrue(
           ClusterMember.isWhole(2).test(leader().describe()), () -> leader().describe().toString());
+    }
+  }
+
+  /** A node may ask others what they know; its certificate is no way around the rights of users. */
+  @Test
+  void nodesAreNoUsers() throws Exception {
+    final Path users = directory.resolve("users");
+    Files.writeString(users, "ann " + RightsTest.HASH + " admin:a*\nbob certificate read:b\n");
+    Files.setPosixFilePermissions(users, PosixFilePermissions.fromString("rw-------"));
+    for (int i = 0; i < 2; i++) {
+      members.add(
+          new ClusterMember(
+              truth.connect(),
+              IndexMemory.ofProcess(64L << 20),
+              files(AUTHORITY),
+              new Rights(users)));
+    }
+    members.get(0).await(WAIT_SECONDS, description -> description.getNodesCount() == 2);
+    final TlsFiles none = new TlsFiles(null, null, AUTHORITY.write(directory.resolve("ca.pem")));
+    try (IndexClient client =
+        IndexClient.builder()
+            .target(String.join(",", members.stream().map(ClusterMember::address).toList()))
+            .credentials(none.channel())
+            .credentials("ann", RightsTest.PASSWORD)
+            .deadline(Duration.ofSeconds(WAIT_SECONDS))
+            .build()) {
+      final HashIndex<String, Long> index = client.hash("a", Codec.string(), Codec.int64());
+      index.put("k", 1L);
+      members.get(0).await(WAIT_SECONDS, ClusterMember.isWhole(2)); // asked as a node
+      assertEquals(1L, index.get("k").orElseThrow());
+      final IndexException denied =
+          assertThrows(
+              IndexException.class,
+              () -> client.hash("b", Codec.string(), Codec.int64()).put("k", 1L));
+      assertEquals(Status.Code.PERMISSION_DENIED, denied.code());
+    }
+    for (final ClusterMember member : members) {
+      assertEquals(Status.Code.UNAUTHENTICATED, refusal(member.channel(), false));
+      assertEquals(1, member.describe().getGroupsCount());
+      for (final String stranger : new String[] {"ann", "nobody"}) { // of their authority
+        assertEquals(Status.Code.UNAUTHENTICATED, refusal(member, stranger));
+      }
+      assertEquals(Status.Code.OK, refusal(member, "bob")); // and sees what bob may read
+    }
+  }
+
+  /** What becomes of the questions of a node, made with a certificate that is for none. */
+  private Status.Code refusal(ClusterMember member, String name) throws Exception {
+    final Path certificate = directory.resolve("stranger.pem");
+    final Path key = directory.resolve("stranger-key.pem");
+    AUTHORITY.issue(name, name + ".example").write(certificate, key);
+    final ManagedChannel channel =
+        Grpc.newChannelBuilder(
+                member.address(),
+                new TlsFiles(certificate, key, directory.resolve("ca.pem")).channel())
+            .build();
+    try {
+      return refusal(channel, true);
+    } finally {
+      channel.shutdownNow();
+    }
+  }
+
+  private static Status.Code refusal(ManagedChannel channel, boolean describes) {
+    final IndexAdminGrpc.IndexAdminBlockingStub stub =
+        IndexAdminGrpc.newBlockingStub(channel).withDeadlineAfter(WAIT_SECONDS, TimeUnit.SECONDS);
+    try {
+      if (describes) {
+        assertEquals(
+            0, stub.describeCluster(DescribeClusterRequest.getDefaultInstance()).getGroupsCount());
+      } else {
+        assertTrue(stub.listIndexes(ListIndexesRequest.getDefaultInstance()).isInitialized());
+      }
+      return Status.Code.OK;
+    } catch (StatusRuntimeException e) {
+      return e.getStatus().getCode();
     }
   }
 

@@ -1,6 +1,7 @@
 package dev.ringfetch.index.tls;
 
 import com.google.protobuf.ByteString;
+import dev.ringfetch.index.files.ChangingFiles;
 import io.grpc.ChannelCredentials;
 import io.grpc.ServerCredentials;
 import io.grpc.TlsChannelCredentials;
@@ -10,12 +11,7 @@ import io.grpc.util.AdvancedTlsX509KeyManager;
 import io.grpc.util.AdvancedTlsX509TrustManager;
 import io.grpc.util.CertificateUtils;
 import java.io.IOException;
-import java.lang.System.Logger;
-import java.lang.System.Logger.Level;
-import java.nio.file.Files;
 import java.nio.file.Path;
-import java.nio.file.attribute.PosixFileAttributeView;
-import java.nio.file.attribute.PosixFilePermission;
 import java.security.GeneralSecurityException;
 import java.security.PrivateKey;
 import java.security.PublicKey;
@@ -34,8 +30,6 @@ import java.util.Set;
  * <p>Safe for use by many threads.
  */
 public final class TlsFiles {
-  private static final Logger LOGGER = System.getLogger(TlsFiles.class.getName());
-
   /** Content whose signature shows that a key belongs to a certificate. */
   private static final byte[] SIGNED = {1, 2, 3, 4, 5, 6, 7, 8};
 
@@ -44,8 +38,7 @@ public final class TlsFiles {
   private final Path authorities; // null: those of the JVM for servers, and clients show nothing
   private final AdvancedTlsX509KeyManager keys = new AdvancedTlsX509KeyManager();
   private final AdvancedTlsX509TrustManager trust = trustManager();
-  private List<ByteString> contents; // of the files, when they were last read
-  private String failure = ""; // of the last attempt to read them; empty if it succeeded
+  private final ChangingFiles files;
 
   /**
    * Reads the files.
@@ -65,8 +58,8 @@ public final class TlsFiles {
     this.certificate = certificate;
     this.key = key;
     this.authorities = authorities;
-    contents = read();
-    use(contents);
+    files =
+        new ChangingFiles("TLS files", names(), key == null ? Set.of() : Set.of(key), this::use);
   }
 
   private static AdvancedTlsX509TrustManager trustManager() {
@@ -83,13 +76,25 @@ public final class TlsFiles {
    * @throws IllegalStateException if there is no certificate
    */
   public ServerCredentials server() {
+    return server(ClientAuth.REQUIRE);
+  }
+
+  /**
+   * As {@link #server()}, where clients may show no certificate, since they have to prove in
+   * another way who they are. One of another authority is refused.
+   */
+  public ServerCredentials serverOfUsers() {
+    return server(ClientAuth.OPTIONAL);
+  }
+
+  private ServerCredentials server(ClientAuth ofClients) {
     if (certificate == null) {
       throw new IllegalStateException("a server needs a certificate: authorities=" + authorities);
     }
     final TlsServerCredentials.Builder credentials =
         TlsServerCredentials.newBuilder().keyManager(keys);
     if (authorities != null) {
-      credentials.trustManager(trust).clientAuth(ClientAuth.REQUIRE);
+      credentials.trustManager(trust).clientAuth(ofClients);
     }
     return credentials.build();
   }
@@ -110,21 +115,8 @@ public final class TlsFiles {
    * Reads the files again if their contents have changed. If they cannot be used, for example
    * because only one of them is written yet, logs so once and keeps the former credentials.
    */
-  public synchronized void refresh() {
-    try {
-      final List<ByteString> found = read();
-      if (!found.equals(contents)) {
-        contents = found; // also if they cannot be used, which is reported once
-        use(found);
-        LOGGER.log(Level.INFO, "TLS files were read again: {0}", names());
-      }
-      failure = "";
-    } catch (IOException e) {
-      if (!failure.equals(e.toString())) {
-        failure = e.toString();
-        LOGGER.log(Level.WARNING, "the former TLS files stay in use: {0}", e.getMessage());
-      }
-    }
+  public void refresh() {
+    files.refresh();
   }
 
   private List<Path> names() {
@@ -137,31 +129,6 @@ public final class TlsFiles {
       names.add(authorities);
     }
     return names;
-  }
-
-  private List<ByteString> read() throws IOException {
-    if (key != null) {
-      checkSecret(key);
-    }
-    final List<ByteString> read = new ArrayList<>();
-    for (final Path file : names()) {
-      read.add(ByteString.copyFrom(Files.readAllBytes(file)));
-    }
-    return read;
-  }
-
-  /** Refuses a key that other users can read, as ssh does. */
-  private static void checkSecret(Path key) throws IOException {
-    final PosixFileAttributeView view =
-        Files.getFileAttributeView(key, PosixFileAttributeView.class);
-    if (view != null) {
-      final Set<PosixFilePermission> permissions = view.readAttributes().permissions();
-      if (permissions.contains(PosixFilePermission.OTHERS_READ)
-          || permissions.contains(PosixFilePermission.OTHERS_WRITE)) {
-        throw new IOException(
-            "other users can read or change the key, so it is not used: chmod o= " + key);
-      }
-    }
   }
 
   private void use(List<ByteString> read) throws IOException {

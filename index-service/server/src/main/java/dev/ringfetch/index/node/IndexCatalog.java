@@ -8,6 +8,7 @@ import dev.ringfetch.index.v1.RecoverIndexRequest;
 import dev.ringfetch.index.v1.RecoverIndexResponse;
 import io.grpc.StatusException;
 import java.util.List;
+import javax.net.ssl.SSLSession;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -22,6 +23,9 @@ public interface IndexCatalog extends CatchUp {
 
   /** Whether there can be other nodes. */
   boolean isOfCluster();
+
+  /** Whether a caller has proved, by its certificate, to be a living node of the cluster. */
+  boolean isNode(SSLSession caller);
 
   /**
    * Refuses a call for an index that this node does not lead: with FAILED_PRECONDITION and the

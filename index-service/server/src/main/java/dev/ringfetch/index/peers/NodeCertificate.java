@@ -24,7 +24,7 @@ import org.jspecify.annotations.Nullable;
  * transport has verified, for the host at which the coordinator announces that node. A client has a
  * certificate of the same authority, but not for the host of a node.
  */
-final class NodeCertificate {
+public final class NodeCertificate {
   private static final Context.Key<SSLSession> SESSION = Context.key("ringfetch-node-session");
 
   // Of the names in a certificate: RFC 5280, GeneralName.
@@ -55,7 +55,7 @@ final class NodeCertificate {
    * @param session null for plaintext
    * @param address of a node, host and port
    */
-  static boolean isOf(@Nullable SSLSession session, String address) {
+  public static boolean isOf(@Nullable SSLSession session, String address) {
     if (session == null) {
       return false;
     }

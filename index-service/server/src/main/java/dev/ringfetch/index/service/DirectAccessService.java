@@ -15,6 +15,7 @@ import dev.ringfetch.index.layout.HashLocation;
 import dev.ringfetch.index.layout.OrderedLocation;
 import dev.ringfetch.index.layout.StoreDescriptor;
 import dev.ringfetch.index.node.CatchUp;
+import dev.ringfetch.index.rights.Grantee;
 import dev.ringfetch.index.v1.DirectAccessGrpc;
 import dev.ringfetch.index.v1.FabricHint;
 import dev.ringfetch.index.v1.GateMember;
@@ -111,7 +112,7 @@ public final class DirectAccessService implements BindableService, DirectAccessG
 
   @Override
   public ServerServiceDefinition bindService() {
-    return MalformedRequests.refusedBy(DirectAccessGrpc.bindService(this));
+    return indexes.guarded(MalformedRequests.refusedBy(DirectAccessGrpc.bindService(this)));
   }
 
   @Override
@@ -167,6 +168,9 @@ public final class DirectAccessService implements BindableService, DirectAccessG
       throw notFound(request.getIndex());
     }
     checkMode(caller);
+    if (Grantee.current() != null) {
+      Grantee.current().checkReadsAll();
+    }
     checkKind(request, index.kind());
     final GrantResponse.Builder response =
         location(index)
@@ -233,7 +237,7 @@ public final class DirectAccessService implements BindableService, DirectAccessG
         final FabricHint hint = hint(request.getFabricsList(), memory.fabric());
         if (!request.getDomain().equals(ByteString.copyFrom(memory.domain().descriptor()))) {
           response.setToken(
-              admit(memory.domain(), hint, token(request.getToken()), caller.grants::add));
+              admit(memory.domain(), hint, token(request.getToken()), caller, caller.grants::add));
         }
         return memory;
       } catch (StatusException e) {
@@ -290,11 +294,13 @@ public final class DirectAccessService implements BindableService, DirectAccessG
       Domain domain,
       FabricHint hint,
       ByteString token,
+      Caller caller,
       BiPredicate<ByteString, DomainAdmission> grants)
       throws StatusException {
-    final DomainAdmission admission;
+    final Grantee.Admission admission;
     try {
-      admission = domain.admit(hint.getHint().toByteArray(), token.toByteArray());
+      admission =
+          new Grantee.Admission(domain.admit(hint.getHint().toByteArray(), token.toByteArray()));
     } catch (IOException e) {
       throw refused(e.getMessage());
     } catch (IllegalArgumentException e) {
@@ -307,6 +313,9 @@ public final class DirectAccessService implements BindableService, DirectAccessG
               + ConnectionGrants.LIMIT
               + ", of gates "
               + ConnectionGrants.GATE_LIMIT);
+    }
+    if (Grantee.current() != null) {
+      admission.endWith(Grantee.current(), () -> caller.grants.release(token));
     }
     return token;
   }
@@ -349,7 +358,7 @@ public final class DirectAccessService implements BindableService, DirectAccessG
       try {
         checkEncryption(shown.fabric(), caller);
         final FabricHint hint = hint(request.getFabricsList(), shown.fabric());
-        admit(shown.domain(), hint, token(request.getToken()), caller.grants::addGates);
+        admit(shown.domain(), hint, token(request.getToken()), caller, caller.grants::addGates);
         return GateResponse.newBuilder()
             .setFabric(shown.fabric().name())
             .setDomain(ByteString.copyFrom(shown.domain().descriptor()))

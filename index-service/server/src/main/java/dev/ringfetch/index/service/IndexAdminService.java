@@ -60,7 +60,8 @@ public final class IndexAdminService implements BindableService, IndexAdminGrpc.
   @Override
   public ServerServiceDefinition bindService() {
     return MeasuredCalls.of(
-        MalformedRequests.refusedBy(IndexAdminGrpc.bindService(this)), indexes.callMetrics());
+        indexes.guarded(MalformedRequests.refusedBy(IndexAdminGrpc.bindService(this))),
+        indexes.callMetrics());
   }
 
   @Override

@@ -115,7 +115,8 @@ public final class IndexService implements IndexGrpc.AsyncService, BindableServi
   @Override
   public ServerServiceDefinition bindService() {
     final ServerServiceDefinition service =
-        LeanGet.boundTo(MalformedRequests.refusedBy(IndexGrpc.bindService(this)), indexes);
+        LeanGet.boundTo(
+            indexes.guarded(MalformedRequests.refusedBy(IndexGrpc.bindService(this))), indexes);
     indexes.bound(service);
     return service;
   }

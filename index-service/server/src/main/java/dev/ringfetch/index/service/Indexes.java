@@ -8,6 +8,7 @@ import dev.ringfetch.index.node.IndexCatalog;
 import dev.ringfetch.index.outcome.ClientRegistry;
 import dev.ringfetch.index.outcome.OutcomeTable;
 import dev.ringfetch.index.partition.OwnerContext;
+import dev.ringfetch.index.rights.Rights;
 import dev.ringfetch.index.v1.IndexDescription;
 import dev.ringfetch.index.v1.IndexGrpc;
 import io.grpc.ServerCallHandler;
@@ -50,6 +51,7 @@ public final class Indexes implements AutoCloseable {
   private final Set<ServerCallHandler<?, ?>> handlers = ConcurrentHashMap.newKeySet();
 
   private volatile CallMetrics callMetrics = CallMetrics.NONE;
+  private volatile @Nullable Rights rights; // null: there are no users
   private final Supplier<ClientRegistry> clients;
   private @Nullable ClusterNode node; // null in tests that make up what a node does
   private volatile IndexCatalog catalog;
@@ -235,6 +237,25 @@ public final class Indexes implements AutoCloseable {
 
   CallMetrics callMetrics() {
     return callMetrics;
+  }
+
+  /**
+   * Sets the rights of callers, before services over these indexes are bound. The server also needs
+   * their {@linkplain Rights#connections filter}. Without them, each caller may do everything.
+   */
+  public void rights(Rights ofCallers) {
+    rights = ofCallers;
+    ofCallers.nodes(caller -> catalog.isNode(caller));
+  }
+
+  @Nullable Rights rights() {
+    return rights;
+  }
+
+  /** The service as callers may use it. */
+  ServerServiceDefinition guarded(ServerServiceDefinition service) {
+    final Rights ofCallers = rights;
+    return ofCallers == null ? service : ofCallers.guard(service);
   }
 
   /** Notes the handlers of an Index service over these indexes, as it was bound. */

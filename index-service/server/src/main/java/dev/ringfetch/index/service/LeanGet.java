@@ -6,6 +6,7 @@ import dev.ringfetch.index.host.ServedIndex;
 import dev.ringfetch.index.layout.BlockDescriptor;
 import dev.ringfetch.index.layout.Found;
 import dev.ringfetch.index.layout.ReadResult;
+import dev.ringfetch.index.rights.Rights;
 import dev.ringfetch.index.v1.Entry;
 import dev.ringfetch.index.v1.GetRequest;
 import dev.ringfetch.index.v1.GetResponse;
@@ -58,11 +59,13 @@ final class LeanGet implements LeanHandler {
 
   private final Indexes indexes;
   private final CallMetrics metrics;
+  private final @Nullable Rights rights; // null: there are no users
   private final ThreadLocal<Message> messages = ThreadLocal.withInitial(Message::new);
 
   LeanGet(Indexes indexes) {
     this.indexes = indexes;
     metrics = indexes.callMetrics();
+    rights = indexes.rights();
   }
 
   /**
@@ -78,7 +81,7 @@ final class LeanGet implements LeanHandler {
   @Override
   public boolean onRequest(LeanCall call, byte[] request, int offset, int length) {
     final long beginNs = metrics == CallMetrics.NONE ? 0 : System.nanoTime();
-    final Message message = answer(request, offset, length);
+    final Message message = answer(call, request, offset, length);
     if (message == null) {
       return false;
     }
@@ -90,12 +93,22 @@ final class LeanGet implements LeanHandler {
     return true;
   }
 
+  /** As {@link #answer}, if the call's user is known and may read the index. */
+  private @Nullable Message answer(LeanCall call, byte[] request, int offset, int length) {
+    final Message message = messages.get();
+    return message.parse(request, offset, length)
+            && (rights == null || rights.letsRead(call, message.index))
+        ? answer(message, request)
+        : null;
+  }
+
   /** The answer to a request; null if the call is declined. Valid until the thread's next one. */
   @Nullable Message answer(byte[] request, int offset, int length) {
     final Message message = messages.get();
-    if (!message.parse(request, offset, length)) {
-      return null;
-    }
+    return message.parse(request, offset, length) ? answer(message, request) : null;
+  }
+
+  private @Nullable Message answer(Message message, byte[] request) {
     final ServedIndex index = indexes.find(message.index);
     if (index == null || index.needsBarrier()) {
       return null;

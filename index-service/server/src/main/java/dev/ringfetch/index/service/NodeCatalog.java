@@ -7,6 +7,7 @@ import dev.ringfetch.index.node.ClusterDescription;
 import dev.ringfetch.index.node.IndexCatalog;
 import dev.ringfetch.index.node.IndexCreations;
 import dev.ringfetch.index.node.LostGroups;
+import dev.ringfetch.index.peers.NodeCertificate;
 import dev.ringfetch.index.replication.Replicas;
 import dev.ringfetch.index.v1.DescribeClusterResponse;
 import dev.ringfetch.index.v1.Durability;
@@ -17,6 +18,7 @@ import dev.ringfetch.index.v1.RecoverIndexRequest;
 import io.grpc.Status;
 import io.grpc.StatusException;
 import java.util.List;
+import javax.net.ssl.SSLSession;
 
 /**
  * The catalog of a node: the indexes of its cluster, of which it leads some.
@@ -54,6 +56,12 @@ final class NodeCatalog implements IndexCatalog {
   @Override
   public boolean isOfCluster() {
     return !isAlone;
+  }
+
+  @Override
+  public boolean isNode(SSLSession caller) {
+    return replicas.living().values().stream()
+        .anyMatch(node -> NodeCertificate.isOf(caller, node.getAddress()));
   }
 
   @Override

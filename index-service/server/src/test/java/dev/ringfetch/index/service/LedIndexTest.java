@@ -79,6 +79,7 @@ import java.util.concurrent.LinkedBlockingQueue;
 import java.util.concurrent.TimeUnit;
 import java.util.function.BiConsumer;
 import java.util.function.Consumer;
+import javax.net.ssl.SSLSession;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
@@ -120,6 +121,11 @@ final class LedIndexTest {
     @Override
     public boolean isOfCluster() {
       return true;
+    }
+
+    @Override
+    public boolean isNode(SSLSession caller) {
+      return false;
     }
 
     @Override

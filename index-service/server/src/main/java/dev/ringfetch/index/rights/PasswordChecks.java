@@ -1,0 +1,107 @@
+package dev.ringfetch.index.rights;
+
+import java.nio.charset.StandardCharsets;
+import java.security.GeneralSecurityException;
+import java.security.MessageDigest;
+import java.security.SecureRandom;
+import java.util.Map;
+import java.util.concurrent.ArrayBlockingQueue;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.RejectedExecutionException;
+import java.util.concurrent.ThreadPoolExecutor;
+import java.util.concurrent.TimeUnit;
+import java.util.function.BooleanSupplier;
+import javax.crypto.Mac;
+import javax.crypto.spec.SecretKeySpec;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * The checks of passwords. Each takes some tenths of a second, so one thread makes them, one after
+ * the other; what it has found right is known from then on. Thread-safe.
+ */
+final class PasswordChecks {
+  /** Checks that wait. Beyond it, callers are refused: all of them may be guesses. */
+  static final int MAX_WAITING = 32;
+
+  private static final String DIGEST = "HmacSHA256";
+  private static final int KEY_LENGTH = 32;
+
+  /** A password that was right: its digest under the key of this process. */
+  @SuppressWarnings("ArrayRecordComponent") // for a comparison in constant time
+  private record Right(PasswordHash hash, byte[] digest) {}
+
+  private final SecretKeySpec key;
+  private final Map<String, Right> right = new ConcurrentHashMap<>(); // by the user's name
+  private final ThreadPoolExecutor thread =
+      new ThreadPoolExecutor(
+          1,
+          1,
+          1,
+          TimeUnit.SECONDS,
+          new ArrayBlockingQueue<>(MAX_WAITING),
+          task -> {
+            final Thread made = new Thread(task, "index-passwords");
+            made.setDaemon(true);
+            return made;
+          });
+
+  PasswordChecks() {
+    final byte[] random = new byte[KEY_LENGTH];
+    new SecureRandom().nextBytes(random);
+    key = new SecretKeySpec(random, DIGEST);
+    thread.allowCoreThreadTimeOut(true);
+  }
+
+  /** Whether the credentials are known to be those of a user. */
+  boolean isKnown(User user, Credentials shown) {
+    final Right known = right.get(user.name());
+    return known != null
+        && known.hash.equals(user.password())
+        && MessageDigest.isEqual(known.digest, digest(shown.password()));
+  }
+
+  /**
+   * Checks credentials.
+   *
+   * @param user that they name; null if there is none, which takes as long
+   * @param isOver whether nobody waits for the result any more
+   * @param done is run on the thread of the checks, unless nobody waits: {@link #isKnown} has the
+   *     result
+   * @return false if too many checks wait
+   */
+  boolean check(@Nullable User user, Credentials shown, BooleanSupplier isOver, Runnable done) {
+    try {
+      thread.execute(
+          () -> {
+            if (!isOver.getAsBoolean()) {
+              check(user, shown);
+            }
+            if (!isOver.getAsBoolean()) {
+              done.run();
+            }
+          });
+      return true;
+    } catch (RejectedExecutionException e) {
+      return false;
+    }
+  }
+
+  private void check(@Nullable User user, Credentials shown) {
+    final PasswordHash hash = user == null ? null : user.password();
+    if (hash == null) {
+      final boolean unused = PasswordHash.OF_NOBODY.isOf(shown.password());
+    } else if (!isKnown(user, shown) && hash.isOf(shown.password())) {
+      right.put(user.name(), new Right(hash, digest(shown.password())));
+    }
+  }
+
+  private byte[] digest(String password) {
+    try {
+      final Mac mac = Mac.getInstance(DIGEST);
+      mac.init(key);
+      return mac.doFinal(password.getBytes(StandardCharsets.UTF_8));
+    } catch (GeneralSecurityException e) {
+      throw new AssertionError("each JDK has " + DIGEST, e);
+    }
+  }
+}
