@@ -12,8 +12,8 @@ public interface ConnectionListener {
   void onConnected();
 
   /**
-   * A call has found no server, has lost it, or got no answer in time. Operations are repeated
-   * until their deadlines meanwhile.
+   * A call has lost the server, or got no answer in time, after one was answered. Operations are
+   * repeated until their deadlines meanwhile.
    *
    * @param reason of the first such call since the last answer
    */

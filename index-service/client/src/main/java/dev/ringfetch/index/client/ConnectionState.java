@@ -1,12 +1,16 @@
 package dev.ringfetch.index.client;
 
 import io.grpc.Status;
+import java.lang.System.Logger;
+import java.lang.System.Logger.Level;
 
 /**
  * Whether a client reaches its server, as its calls find it; tells the application's listener of
  * changes. Safe for use by many threads.
  */
 final class ConnectionState {
+  private static final Logger LOGGER = System.getLogger(ConnectionState.class.getName());
+
   private final ConnectionListener listener; // null if there is none
   private final ClientThreads threads;
   private volatile boolean connected;
@@ -55,6 +59,8 @@ final class ConnectionState {
         } else {
           listener.onLost(reason);
         }
+      } catch (RuntimeException e) { // of the application; it hears of later changes all the same
+        LOGGER.log(Level.WARNING, "a connection listener has failed", e);
       } finally {
         end();
       }

@@ -196,6 +196,14 @@ public final class AuditLog implements AutoCloseable {
     }
   }
 
+  /** The address of a caller's host; "-" if it has none. */
+  static String host(Attributes caller) {
+    return caller.get(Grpc.TRANSPORT_ATTR_REMOTE_ADDR) instanceof InetSocketAddress address
+            && address.getAddress() != null
+        ? address.getAddress().getHostAddress()
+        : "-";
+  }
+
   private static String peer(Attributes caller) {
     return caller.get(Grpc.TRANSPORT_ATTR_REMOTE_ADDR) instanceof InetSocketAddress address
             && address.getAddress() != null

@@ -22,7 +22,9 @@ final class DelayedListener<Q> extends ServerCall.Listener<Q> {
   void become(Supplier<ServerCall.Listener<Q>> begin) {
     synchronized (this) { // events of other threads wait: the listener hears one at a time
       final ServerCall.Listener<Q> begun = begin.get();
-      kept.forEach(event -> event.accept(begun));
+      for (int i = 0; i < kept.size(); i++) { // an event may bring another one on this thread
+        kept.get(i).accept(begun);
+      }
       kept.clear();
       listener = begun;
     }

@@ -73,6 +73,7 @@ final class GuardedCalls implements ServerInterceptor {
             .check(
                 rights.find(shown.user()),
                 shown,
+                AuditLog.host(call.getAttributes()),
                 call::isCancelled,
                 context.wrap(() -> checked(delayed, shown, authorization, call, headers, next)));
     return isChecked
@@ -92,14 +93,23 @@ final class GuardedCalls implements ServerInterceptor {
       Metadata headers,
       ServerCallHandler<Q, R> next) {
     final User user = rights.known(call.getAttributes(), authorization);
-    delayed.become(
-        () ->
-            user == null
-                ? refuse(
-                    call,
-                    shown.user(),
-                    Status.UNAUTHENTICATED.withDescription("wrong user or password"))
-                : begin(user, call, headers, next));
+    try {
+      delayed.become(
+          () ->
+              user == null
+                  ? refuse(
+                      call,
+                      shown.user(),
+                      Status.UNAUTHENTICATED.withDescription("wrong user or password"))
+                  : begin(user, call, headers, next));
+    } catch (RuntimeException e) { // of the handler: gRPC would end the call so
+      try {
+        call.close(Status.UNKNOWN.withCause(e), new Metadata());
+      } catch (IllegalStateException closed) {
+        e.addSuppressed(closed);
+      }
+      throw e;
+    }
   }
 
   /**

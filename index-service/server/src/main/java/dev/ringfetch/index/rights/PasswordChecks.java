@@ -23,6 +23,9 @@ final class PasswordChecks {
   /** Checks that wait. Beyond it, callers are refused: all of them may be guesses. */
   static final int MAX_WAITING = 32;
 
+  /** Same, of one host, so that its guesses leave room for others. */
+  static final int MAX_WAITING_OF_HOST = 8;
+
   private static final String DIGEST = "HmacSHA256";
   private static final int KEY_LENGTH = 32;
 
@@ -32,6 +35,7 @@ final class PasswordChecks {
 
   private final SecretKeySpec key;
   private final Map<String, Right> right = new ConcurrentHashMap<>(); // by the user's name
+  private final Map<String, Integer> waiting = new ConcurrentHashMap<>(); // by host
   private final ThreadPoolExecutor thread =
       new ThreadPoolExecutor(
           1,
@@ -64,15 +68,22 @@ final class PasswordChecks {
    * Checks credentials.
    *
    * @param user that they name; null if there is none, which takes as long
+   * @param host of the caller
    * @param isOver whether nobody waits for the result any more
    * @param done is run on the thread of the checks, unless nobody waits: {@link #isKnown} has the
    *     result
    * @return false if too many checks wait
    */
-  boolean check(@Nullable User user, Credentials shown, BooleanSupplier isOver, Runnable done) {
+  boolean check(
+      @Nullable User user, Credentials shown, String host, BooleanSupplier isOver, Runnable done) {
+    if (waiting.merge(host, 1, Integer::sum) > MAX_WAITING_OF_HOST) {
+      leave(host);
+      return false;
+    }
     try {
       thread.execute(
           () -> {
+            leave(host);
             if (!isOver.getAsBoolean()) {
               check(user, shown);
             }
@@ -82,8 +93,13 @@ final class PasswordChecks {
           });
       return true;
     } catch (RejectedExecutionException e) {
+      leave(host);
       return false;
     }
+  }
+
+  private void leave(String host) {
+    waiting.computeIfPresent(host, (key, count) -> count == 1 ? null : count - 1);
   }
 
   private void check(@Nullable User user, Credentials shown) {

@@ -185,7 +185,7 @@ public final class Rights implements AutoCloseable {
    *
    * @param authorization header of the request; null if it has none
    */
-  public boolean letsLook(@Nullable String authorization) {
+  public boolean letsLook(String authorization) {
     final Credentials shown = authorization == null ? null : Credentials.of(authorization);
     if (shown == null) {
       return false;
@@ -194,7 +194,7 @@ public final class Rights implements AutoCloseable {
     if (user == null || user.password() == null || !passwords.isKnown(user, shown)) {
       final CountDownLatch checked = new CountDownLatch(1);
       try {
-        if (!passwords.check(user, shown, () -> false, checked::countDown)
+        if (!passwords.check(user, shown, "console", () -> false, checked::countDown)
             || !checked.await(LOOK_SECONDS, TimeUnit.SECONDS)) {
           return false;
         }

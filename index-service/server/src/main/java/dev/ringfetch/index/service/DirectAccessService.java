@@ -49,6 +49,7 @@ import java.util.List;
 import java.util.function.BiPredicate;
 import java.util.function.BooleanSupplier;
 import java.util.function.Predicate;
+import org.jspecify.annotations.Nullable;
 
 /**
  * The DirectAccess service: grants clients to read index memory, each for as long as its connection
@@ -168,8 +169,9 @@ public final class DirectAccessService implements BindableService, DirectAccessG
       throw notFound(request.getIndex());
     }
     checkMode(caller);
-    if (Grantee.current() != null) {
-      Grantee.current().checkReadsAll();
+    final Grantee grantee = grantee();
+    if (grantee != null) {
+      grantee.checkReadsAll();
     }
     checkKind(request, index.kind());
     final GrantResponse.Builder response =
@@ -290,13 +292,14 @@ public final class DirectAccessService implements BindableService, DirectAccessG
     return named;
   }
 
-  private static ByteString admit(
+  private ByteString admit(
       Domain domain,
       FabricHint hint,
       ByteString token,
       Caller caller,
       BiPredicate<ByteString, DomainAdmission> grants)
       throws StatusException {
+    final Grantee grantee = grantee();
     final Grantee.Admission admission;
     try {
       admission =
@@ -314,10 +317,19 @@ public final class DirectAccessService implements BindableService, DirectAccessG
               + ", of gates "
               + ConnectionGrants.GATE_LIMIT);
     }
-    if (Grantee.current() != null) {
-      admission.endWith(Grantee.current(), () -> caller.grants.release(token));
+    if (grantee != null) {
+      admission.endWith(grantee, () -> caller.grants.release(token));
     }
     return token;
+  }
+
+  /** The user of the present call; null if the server has no users. */
+  private @Nullable Grantee grantee() throws StatusException {
+    final Grantee grantee = Grantee.current();
+    if (grantee == null && indexes.rights() != null) { // no guarded call is without one
+      throw Status.PERMISSION_DENIED.withDescription("a grant is a user's").asException();
+    }
+    return grantee;
   }
 
   private static StatusException refused(String reason) {
