@@ -6,6 +6,7 @@ import dev.ringfetch.index.journal.IndexDefinition;
 import dev.ringfetch.index.v1.CoordinatorState;
 import dev.ringfetch.index.v1.Durability;
 import dev.ringfetch.index.v1.GroupState;
+import dev.ringfetch.index.v1.Member;
 import dev.ringfetch.index.v1.Move;
 import dev.ringfetch.index.v1.Node;
 import java.io.IOException;
@@ -97,7 +98,7 @@ public final class Adoption {
    * @param data directory that was alone, of which this process is the owner
    * @param node of the directory
    * @param found as in {@link LocalCoordinator.Truth#continueFrom}
-   * @param saved groups at level memory that an orderly end has left on the disk
+   * @param stopped as in {@link CoordinatorFile#checkStops}
    * @param replicas that the groups are to have
    * @throws IOException if the directory is not ready for it, with reason and remedy as its message
    */
@@ -105,7 +106,7 @@ public final class Adoption {
       Path data,
       long node,
       Map<GroupState, Long> found,
-      Set<Long> saved,
+      Map<Long, List<Member>> stopped,
       int replicas,
       Identity identity)
       throws IOException {
@@ -113,7 +114,7 @@ public final class Adoption {
         new HostDisk(data),
         node,
         found,
-        saved,
+        stopped,
         replicas,
         identity,
         new SecureRandom()::nextLong,
@@ -125,7 +126,7 @@ public final class Adoption {
       Disk disk,
       long node,
       Map<GroupState, Long> found,
-      Set<Long> saved,
+      Map<Long, List<Member>> stopped,
       int replicas,
       Identity identity,
       LongSupplier nonces,
@@ -137,24 +138,26 @@ public final class Adoption {
     file = new CoordinatorFile(disk);
     final CoordinatorState there = file.read();
     file.check(there, true, found.keySet());
+    file.checkStops(there, stopped);
     stored = there;
     groups =
         new DirectoryGroups(
             node,
             stored.hasMove() ? stored.getMove().getNonce() : nonces.getAsLong() | 1,
-            brought(found.keySet(), saved, replicas),
+            brought(found.keySet(), stopped, replicas),
             found.values().stream().reduce(stored.getEpoch(), Math::max));
   }
 
   /** The groups that the cluster is to have. */
-  private List<GroupState> brought(Collection<GroupState> found, Set<Long> saved, int replicas)
+  private List<GroupState> brought(
+      Collection<GroupState> found, Map<Long, List<Member>> stopped, int replicas)
       throws IOException {
     final Set<Long> unread = new HashSet<>();
     found.forEach(group -> unread.add(group.getGroup()));
     final List<GroupState> brought = new ArrayList<>();
     for (final GroupState group : stored.getGroupsList()) {
       unread.remove(group.getGroup());
-      if (isInMemory(group) && !saved.contains(group.getGroup())) {
+      if (isInMemory(group) && !stopped.containsKey(group.getGroup())) {
         LOGGER.log(
             Level.WARNING,
             "an index at level memory ended with its process, and is not taken along: index={0}",

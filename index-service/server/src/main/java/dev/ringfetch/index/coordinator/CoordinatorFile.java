@@ -6,8 +6,11 @@ import com.google.protobuf.InvalidProtocolBufferException;
 import dev.ringfetch.index.disk.Disk;
 import dev.ringfetch.index.disk.DiskFile;
 import dev.ringfetch.index.disk.HostDisk;
+import dev.ringfetch.index.journal.SnapshotDescriptor;
+import dev.ringfetch.index.v1.Configuration;
 import dev.ringfetch.index.v1.CoordinatorState;
 import dev.ringfetch.index.v1.GroupState;
+import dev.ringfetch.index.v1.Member;
 import java.io.IOException;
 import java.nio.ByteBuffer;
 import java.nio.file.NoSuchFileException;
@@ -15,7 +18,9 @@ import java.nio.file.Path;
 import java.util.Arrays;
 import java.util.Collection;
 import java.util.HashSet;
+import java.util.List;
 import java.util.Locale;
+import java.util.Map;
 import java.util.Set;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
@@ -106,6 +111,32 @@ public final class CoordinatorFile {
         throw refused(
             "the coordinator's file is older than the journal, which has one index more; " + REMEDY,
             String.format("index=%s group=%016x", group.getIndex(), group.getGroup()));
+      }
+    }
+  }
+
+  /**
+   * Checks that no process has served a group in memory since the one whose orderly end has left
+   * it: only then is another process established, as one that is alone removes the file before.
+   *
+   * @param state of the file; null if there is none
+   * @param stopped the processes that have left all of a group, by the groups
+   * @throws IOException if one has: the file was put back; with the remedy as its message
+   */
+  void checkStops(@Nullable CoordinatorState state, Map<Long, List<Member>> stopped)
+      throws IOException {
+    final CoordinatorState known = state == null ? CoordinatorState.getDefaultInstance() : state;
+    for (final GroupState group : known.getGroupsList()) {
+      final Configuration base = group.hasEstablished() ? group.getEstablished() : group.getWon();
+      final List<Member> left = stopped.get(group.getGroup());
+      if (left != null && left.stream().noneMatch(base.getMembersList()::contains)) {
+        throw new IOException(
+            "the file that an orderly end has left of an index at level memory was put back: the"
+                + " index was served since, and ended with its process; delete the file to give the"
+                + " index up, after 'index salvage', which reads it, if it is to be kept: index="
+                + group.getIndex()
+                + " file="
+                + disk.describe(SnapshotDescriptor.stopName(group.getGroup())));
       }
     }
   }

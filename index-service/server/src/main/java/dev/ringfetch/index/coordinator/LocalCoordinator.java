@@ -5,6 +5,7 @@ import dev.ringfetch.index.disk.HostDisk;
 import dev.ringfetch.index.v1.Configuration;
 import dev.ringfetch.index.v1.CoordinatorState;
 import dev.ringfetch.index.v1.GroupState;
+import dev.ringfetch.index.v1.Member;
 import dev.ringfetch.index.v1.Node;
 import java.io.IOException;
 import java.lang.System.Logger;
@@ -106,15 +107,18 @@ public final class LocalCoordinator implements Coordinator {
      * @param node of the directory
      * @param found groups on its disk, and the newest epochs that they have there: the file need
      *     not have those
+     * @param stopped as in {@link CoordinatorFile#checkStops}
      * @param isCopied whether the directory is a copy: the original may have gone on, so its groups
      *     go on as after an accepted loss
      * @throws IOException if the file is not that of these groups, or cannot be stored, with the
      *     reason as its message
      */
-    public synchronized void continueFrom(long node, Map<GroupState, Long> found, boolean isCopied)
+    public synchronized void continueFrom(
+        long node, Map<GroupState, Long> found, Map<Long, List<Member>> stopped, boolean isCopied)
         throws IOException {
       if (!isCopied) {
         file.check(stored, hadFile, found.keySet());
+        file.checkStops(stored, stopped);
         checkStays();
       }
       groups.continueFrom(found);

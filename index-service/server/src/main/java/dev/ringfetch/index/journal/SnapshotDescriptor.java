@@ -147,10 +147,12 @@ public final class SnapshotDescriptor {
 
   /** Number of the group of which an orderly end has left a file of this name; -1: of none. */
   static long stoppedGroup(String name) {
+    if (!name.startsWith(STOP_PREFIX)) {
+      return -1;
+    }
     try {
-      return name.startsWith(STOP_PREFIX)
-          ? Long.parseUnsignedLong(name.substring(STOP_PREFIX.length()), 16)
-          : -1;
+      final long group = Long.parseUnsignedLong(name.substring(STOP_PREFIX.length()), 16);
+      return stopName(group).equals(name) ? group : -1;
     } catch (NumberFormatException e) { // unfinished, or of another kind
       return -1;
     }

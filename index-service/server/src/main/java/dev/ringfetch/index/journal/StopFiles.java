@@ -1,7 +1,9 @@
 package dev.ringfetch.index.journal;
 
 import dev.ringfetch.index.disk.Disk;
+import dev.ringfetch.index.disk.DiskFile;
 import java.io.IOException;
+import java.nio.ByteBuffer;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
@@ -16,6 +18,10 @@ import java.util.stream.Collectors;
  * <p>One thread at a time writes, and one removes, but not the same group's.
  */
 public final class StopFiles implements StopRecords {
+  private static final String EARLIER_VERSION =
+      "of an earlier version of this program: its 'index dump' reads it, and 'index load' takes that"
+          + " once the file is deleted: file=";
+
   private final Disk disk;
   private final long origin;
   private final Batch batch = new Batch();
@@ -47,6 +53,9 @@ public final class StopFiles implements StopRecords {
       SnapshotFile file = null;
       try {
         file = SnapshotFile.read(disk, name, group, origin);
+        if (file == null && isOfEarlierVersion(disk, name)) {
+          reason = EARLIER_VERSION + disk.describe(name);
+        }
       } catch (IOException e) { // of another directory or version, or it cannot be read
         reason = e.getMessage();
       }
@@ -57,6 +66,16 @@ public final class StopFiles implements StopRecords {
       }
     }
     return found;
+  }
+
+  /** Whether a file has the layout before this one: it begins with a record, and has no header. */
+  private static boolean isOfEarlierVersion(Disk disk, String name) throws IOException {
+    try (DiskFile file = disk.open(name)) {
+      final byte[] begin = new byte[BatchDescriptor.LENGTH_SOFT_LIMIT];
+      final int length = file.read(0, ByteBuffer.wrap(begin));
+      final JournalRecord first = new JournalRecord();
+      return first.wrap(begin, 0, length) && first.type() == RecordDescriptor.GROUP_BEGIN;
+    }
   }
 
   @Override

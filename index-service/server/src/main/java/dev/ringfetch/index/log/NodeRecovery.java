@@ -4,6 +4,7 @@ import dev.ringfetch.index.journal.JournalRecord;
 import dev.ringfetch.index.journal.RecordDescriptor;
 import dev.ringfetch.index.journal.RecordSink;
 import dev.ringfetch.index.v1.GroupState;
+import dev.ringfetch.index.v1.Member;
 import java.io.IOException;
 import java.util.Collection;
 import java.util.LinkedHashMap;
@@ -176,6 +177,15 @@ public final class NodeRecovery implements RecordSink {
         .filter(group -> group.isPresent() && !group.isInMemory())
         .forEach(group -> epochs.put(group.state(), group.gate()));
     return epochs;
+  }
+
+  /** The processes that ended in order and have left all of a group in memory, by the groups. */
+  public Map<Long, List<Member>> stopped() {
+    final Map<Long, List<Member>> stopped = new TreeMap<>();
+    groups.values().stream()
+        .filter(group -> group.isPresent() && group.isInMemory())
+        .forEach(group -> stopped.put(group.group(), group.processes()));
+    return stopped;
   }
 
   /** Hands over all groups of which there is something, and keeps none. */

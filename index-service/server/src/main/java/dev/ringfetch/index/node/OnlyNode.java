@@ -3,7 +3,6 @@ package dev.ringfetch.index.node;
 import dev.ringfetch.index.coordinator.Coordinator;
 import dev.ringfetch.index.host.ServedIndex;
 import dev.ringfetch.index.journal.IndexDefinition;
-import dev.ringfetch.index.journal.SnapshotDescriptor;
 import dev.ringfetch.index.replication.Replica;
 import dev.ringfetch.index.replication.Replicas;
 import dev.ringfetch.index.v1.Durability;
@@ -84,14 +83,6 @@ public final class OnlyNode {
     final List<GroupState> ended = replicas.states().stream().filter(this::hasEnded).toList();
     dropping = ended.size();
     for (final GroupState group : ended) {
-      if (replicas.find(group.getGroup()) != null) {
-        LOGGER.log(
-            Level.WARNING,
-            "what an orderly end has left of an index at level memory counts no more, as a later"
-                + " process had the index, and was killed: index={0} file={1}",
-            group.getIndex(),
-            SnapshotDescriptor.stopName(group.getGroup()));
-      }
       coordinator.drop(
           group,
           (result, newest) -> {
@@ -109,14 +100,13 @@ public final class OnlyNode {
 
   /**
    * Whether nothing is left of an index: it was in the memory of an earlier process alone, which
-   * was killed. What an orderly end has left of a process before that counts for nothing.
+   * was killed after it served. Before that it leaves the file of the process that ended in order.
    */
   private boolean hasEnded(GroupState group) {
     final IndexDefinition definition = IndexDefinition.of(group);
-    final Replica replica = replicas.find(group.getGroup());
     return definition != null
         && definition.durability() == Durability.MEMORY
-        && (replica == null || !replica.status().log().isWhole());
+        && replicas.find(group.getGroup()) == null;
   }
 
   private void createDefault() {

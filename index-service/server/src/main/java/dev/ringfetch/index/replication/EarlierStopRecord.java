@@ -21,15 +21,18 @@ final class EarlierStopRecord {
   }
 
   private final @Nullable GroupRecovery recovery; // null if the replica began without records
+  private final boolean isAlone;
   private State state;
 
   /**
    * Creates what stands for the record.
    *
    * @param recovery what an earlier process has left; null: nothing
+   * @param isAlone whether there never is another node
    */
-  EarlierStopRecord(GroupRecovery recovery) {
+  EarlierStopRecord(@Nullable GroupRecovery recovery, boolean isAlone) {
     this.recovery = recovery;
+    this.isAlone = isAlone;
     state = recovery == null || recovery.processes().isEmpty() ? State.GONE : State.KEPT;
   }
 
@@ -46,6 +49,22 @@ final class EarlierStopRecord {
         && recovery.processes().stream().noneMatch(established.getMembersList()::contains)) {
       state = State.VOID;
     }
+  }
+
+  /**
+   * This replica has won. Where it is alone, nobody else can go on with the record: it goes before
+   * the configuration is established. So a record is of the established process as long as none has
+   * served since.
+   */
+  void onWon() {
+    if (state == State.KEPT && isAlone) {
+      state = State.VOID;
+    }
+  }
+
+  /** Whether the configuration that was won may be established. */
+  boolean mayEstablish() {
+    return !isAlone || state == State.GONE;
   }
 
   /** It is removed. */

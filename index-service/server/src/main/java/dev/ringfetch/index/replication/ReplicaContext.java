@@ -14,7 +14,7 @@ import org.jspecify.annotations.Nullable;
  * @param group its group
  * @param self the node
  * @param partitions of the index
- * @param peers connections to other nodes
+ * @param peers connections to other nodes; null: there never is another one
  * @param store what the records are applied to
  * @param clock in nanoseconds
  * @param nonces numbers drawn at random, never 0
@@ -29,7 +29,7 @@ record ReplicaContext(
     long group,
     Node self,
     int partitions,
-    Peers peers,
+    @Nullable Peers peers,
     GroupStore store,
     LongSupplier clock,
     LongSupplier nonces,
@@ -39,6 +39,11 @@ record ReplicaContext(
     AwaitedDisks awaitedDisks,
     GroupGate gate,
     NodeHeartbeats heartbeats) {
+  /** Whether there never is another node. */
+  boolean isAlone() {
+    return peers == null;
+  }
+
   /** The context of a replica in memory. */
   ReplicaContext(
       long group,

@@ -59,7 +59,7 @@ final class ReplicaCycle {
   ReplicaCycle(ReplicaContext context, GroupRecovery recovery, Runnable drive) {
     this.context = context;
     this.drive = drive;
-    stopRecord = new EarlierStopRecord(recovery);
+    stopRecord = new EarlierStopRecord(recovery, context.isAlone());
     core = recovery == null ? new ReplicaCore(context) : ReplicaCore.recovered(context, recovery);
     follower = new Follower(core);
     notBeforeNs = now();
@@ -204,7 +204,6 @@ final class ReplicaCycle {
     final long wonBefore = group == null ? 0 : group.getWon().getEpoch();
     group = state;
     output.change();
-    final Node self = context.self();
     if (!toldOlderState && Completeness.isOlderState(core, state)) {
       toldOlderState = true;
       context.errors().onError(OwnLog.olderState(core, state));
@@ -214,12 +213,12 @@ final class ReplicaCycle {
       lookAtStopRecord(state);
     } else if (core.state() == ReplicaState.NONE
         && core.gate() == 0
-        && Configurations.has(state.getWon(), self)) {
+        && Configurations.has(state.getWon(), context.self())) {
       beginEmpty(state);
     }
     final Configuration won = state.getWon();
     if (state.hasWon() && won.getEpoch() > core.gate() && mayWin()) {
-      if (Configurations.leads(won, self)) {
+      if (Configurations.leads(won, context.self())) {
         if (mayLead(won)) {
           adopt(state);
         }
@@ -299,6 +298,7 @@ final class ReplicaCycle {
       return;
     }
     core.cutBeforeRecovery(won, obeyed);
+    stopRecord.onWon();
     wins++;
     if (leader == null) {
       leader = new Leader(core, won, drive, candidacy::isConnected, now());
@@ -371,7 +371,7 @@ final class ReplicaCycle {
   private void workOnStop() {
     if (stopCopy != null) {
       if (leader != null && leader.configuration().getMembersCount() == 1) {
-        context.store().endWrites(); // no other node takes them, and they would outrun the copy
+        stopCopy.endWrites(); // no other node takes them, and they would outrun the copy
       }
       stopCopy.work(core, !stopRecord.isVoid(), this::stop);
     }
@@ -499,7 +499,7 @@ final class ReplicaCycle {
     if (leader != null) {
       final boolean superseded = group.getWon().getEpoch() > leader.epoch();
       if (group.getWon().getEpoch() == leader.epoch() && leader.mayEstablish()) {
-        if (nowNs - notBeforeNs >= 0) {
+        if (nowNs - notBeforeNs >= 0 && stopRecord.mayEstablish()) {
           output.request(new Proposal(begun(), null));
         }
         return;

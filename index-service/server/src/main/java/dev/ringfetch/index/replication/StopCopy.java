@@ -38,7 +38,9 @@ final class StopCopy extends PiecewiseCopy {
   private int attempts;
   private long generation;
   private long begin; // position that the entries have at least
-  private long unpassed = Long.MAX_VALUE; // records that the disk has not got
+  private long target = -1; // position that the disk is to have; negative: not known yet
+  private boolean endsWrites;
+  private long unpassed = Long.MAX_VALUE; // records up to there that the disk has not got
   private long steppedNs;
 
   // Of the thread that takes.
@@ -64,6 +66,12 @@ final class StopCopy extends PiecewiseCopy {
   }
 
   // The owner.
+
+  /** Has the store refuse writes, for a leader without members. */
+  void endWrites() {
+    context().store().endWrites();
+    endsWrites = true;
+  }
 
   /**
    * Makes pieces as far as there is room for them. What that throws ends the replica in order, and
@@ -140,12 +148,19 @@ final class StopCopy extends PiecewiseCopy {
     return false;
   }
 
-  /** Ends the replica once nothing is to be passed on; returns whether that has become less. */
+  /**
+   * Ends the replica once the disk has what was there at first; returns whether less is left. Other
+   * members have what comes later, without end; where writes have ended, that is what was under
+   * way.
+   */
   private boolean passOn(ReplicaCore core, Runnable stop) {
     core.journal();
     final long before = unpassed;
+    target = target < 0 || endsWrites ? core.log().end() : target;
     unpassed =
-        core.writesLater() && core.disk().isWhole() ? core.log().end() - core.disk().written() : 0;
+        core.writesLater() && core.disk().isWhole()
+            ? Math.max(0, target - core.disk().written())
+            : 0;
     if (unpassed == 0) {
       state = State.ENDED;
       stop.run();

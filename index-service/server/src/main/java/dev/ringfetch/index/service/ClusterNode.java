@@ -162,7 +162,7 @@ public final class ClusterNode implements AutoCloseable {
     stops = data == null ? null : new StopFiles(new HostDisk(data.path()), data.origin());
     final NodeRecovery read = new NodeRecovery(this::store, ClusterNode::onError);
     recovery = nodeStart.wasAlone() ? read.alone() : read;
-    memory.ofNode(recovery, isCopied -> nodeStart.onRead(recovery.states(), isCopied));
+    memory.ofNode(recovery, isCopied -> nodeStart.onRead(recovery, isCopied));
     peers = new GrpcPeers(self, new ReplicaArrivals(this::replicas), shmDirectory);
     context
         .self(self)

@@ -5,12 +5,9 @@ import dev.ringfetch.index.coordinator.Coordinator;
 import dev.ringfetch.index.coordinator.CoordinatorProvider;
 import dev.ringfetch.index.coordinator.LocalCoordinator;
 import dev.ringfetch.index.data.DataDirectory;
-import dev.ringfetch.index.disk.HostDisk;
-import dev.ringfetch.index.journal.StopFiles;
-import dev.ringfetch.index.v1.GroupState;
+import dev.ringfetch.index.log.NodeRecovery;
 import java.io.IOException;
 import java.net.URI;
-import java.util.Map;
 import java.util.concurrent.TimeUnit;
 import org.agrona.ErrorHandler;
 
@@ -31,11 +28,11 @@ abstract class NodeStart {
   /**
    * Decides whether the node goes on with the groups, and prepares for it.
    *
-   * @param found groups in the journal, and the newest epochs that they have there
+   * @param found what the journal and orderly ends have left
    * @param isCopied whether the directory is a copy on which no server has started
    * @throws IOException if the node must not go on, with the reason as its message
    */
-  abstract void onRead(Map<GroupState, Long> found, boolean isCopied) throws IOException;
+  abstract void onRead(NodeRecovery found, boolean isCopied) throws IOException;
 
   /**
    * The node is about to end in order, and to write what it has of indexes in memory.
@@ -62,9 +59,9 @@ abstract class NodeStart {
     }
 
     @Override
-    void onRead(Map<GroupState, Long> found, boolean isCopied) throws IOException {
+    void onRead(NodeRecovery found, boolean isCopied) throws IOException {
       memory.checkRecovered(); // nobody else has what was given up
-      truth.continueFrom(node, found, isCopied);
+      truth.continueFrom(node, found.states(), found.stopped(), isCopied);
     }
 
     @Override
@@ -82,7 +79,7 @@ abstract class NodeStart {
     }
 
     @Override
-    void onRead(Map<GroupState, Long> found, boolean isCopied) throws IOException {
+    void onRead(NodeRecovery found, boolean isCopied) throws IOException {
       if (isCopied) {
         throw new IOException(
             "a copy of a node's directory; start on an empty one: data=" + memory.data());
@@ -118,7 +115,7 @@ abstract class NodeStart {
     }
 
     @Override
-    void onRead(Map<GroupState, Long> found, boolean isCopied) throws IOException {
+    void onRead(NodeRecovery found, boolean isCopied) throws IOException {
       if (isCopied) {
         throw new IOException(
             "a copy of a data directory; start it once without --cluster first: data=" + data);
@@ -128,8 +125,8 @@ abstract class NodeStart {
           new Adoption(
               data.path(),
               ClusterNode.id(data.origin()),
-              found,
-              new StopFiles(new HostDisk(data.path()), data.origin()).groups(),
+              found.states(),
+              found.stopped(),
               replicas,
               data::adopt);
       try (Coordinator coordinator = CoordinatorProvider.of(cluster)) {

@@ -28,7 +28,7 @@ import java.util.Map;
 import java.util.Queue;
 import java.util.Random;
 import java.util.Set;
-import java.util.TreeSet;
+import java.util.TreeMap;
 import java.util.concurrent.TimeUnit;
 import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
@@ -74,7 +74,7 @@ final class AdoptionTest {
   private LocalCoordinator.Truth truth;
   private long identity; // the cluster of the directory
   private Map<GroupState, Long> journal = Map.of();
-  private Set<Long> saved = Set.of();
+  private Map<Long, List<Member>> stopped = Map.of();
   private Map<String, GroupState> expected = Map.of(); // by index
 
   // The network.
@@ -89,11 +89,11 @@ final class AdoptionTest {
     late.clear();
     givenUp = 0;
     journal = new LinkedHashMap<>();
-    saved = new TreeSet<>();
+    stopped = new TreeMap<>();
     expected = new LinkedHashMap<>();
     final LocalCoordinator.Truth alone =
         LocalCoordinator.Truth.open(disk, NODE, 0, random::nextLong);
-    alone.continueFrom(NODE, Map.of(), false);
+    alone.continueFrom(NODE, Map.of(), Map.of(), false);
     identity = NODE;
     final Party party = new Party(alone.connect(), random);
     for (final Durability level : List.of(Durability.DISK, Durability.INTERVAL)) {
@@ -102,7 +102,7 @@ final class AdoptionTest {
       expected.put(group.getIndex(), group);
     }
     final GroupState inMemory = establish(party, "memory", Durability.MEMORY);
-    saved.add(inMemory.getGroup());
+    stopped.put(inMemory.getGroup(), inMemory.getEstablished().getMembersList());
     expected.put(inMemory.getIndex(), inMemory);
     establish(party, "ended", Durability.MEMORY);
     party.coordinator().close();
@@ -214,7 +214,7 @@ final class AdoptionTest {
               on,
               NODE,
               journal,
-              saved,
+              stopped,
               REPLICAS,
               id -> {
                 beforeJoin.run();
@@ -238,7 +238,7 @@ final class AdoptionTest {
     final SimulatedDisk copy = disk.copy();
     try {
       LocalCoordinator.Truth.open(copy, NODE, identity, random::nextLong)
-          .continueFrom(NODE, journal, false);
+          .continueFrom(NODE, journal, stopped, false);
       return null;
     } catch (IOException e) {
       return e.getMessage();
@@ -477,8 +477,23 @@ final class AdoptionTest {
     assertThrows(End.class, this::adopt);
     assertTrue(startAlone().contains("moves to cluster="), startAlone());
     LocalCoordinator.Truth.open(disk, NODE, identity, random::nextLong)
-        .continueFrom(NODE, journal, true);
+        .continueFrom(NODE, journal, Map.of(), true);
     assertNull(startAlone());
+  }
+
+  /** The cluster would have a group that is lost. */
+  @Test
+  void aRecordOfAnOrderlyEndThatWasPutBackRefusesTheStart() throws Exception {
+    final Map<Long, List<Member>> right = Map.copyOf(stopped);
+    final Member earlier = Member.newBuilder().setNode(NODE).setIncarnation(1_000).build();
+    stopped.replaceAll((group, processes) -> List.of(earlier));
+    assertTrue(adopt().contains("was put back"), this::adopt);
+    assertTrue(adopt().contains("index=memory file=simulated/stop-"), this::adopt);
+    assertTrue(startAlone().contains("was put back"), this::startAlone);
+    assertEquals(Map.of(), ofCluster());
+    stopped.replaceAll((group, processes) -> List.of(earlier, right.get(group).get(0)));
+    assertNull(adopt());
+    checkAdopted("with that of the last process");
   }
 
   @Test
@@ -486,7 +501,7 @@ final class AdoptionTest {
     final LocalCoordinator away = truth.connect();
     away.reachable(false);
     final Adoption adoption =
-        new Adoption(disk, NODE, journal, saved, REPLICAS, id -> {}, random::nextLong, 0);
+        new Adoption(disk, NODE, journal, stopped, REPLICAS, id -> {}, random::nextLong, 0);
     final IOException late =
         assertThrows(IOException.class, () -> adoption.run(away, 1_000_000, () -> {}));
     assertTrue(late.getMessage().contains("within 0 s: nothing was changed"), late::getMessage);

@@ -54,7 +54,7 @@ final class FileCoordinatorTest extends CoordinatorContract {
 
     Life(Disk disk, long known) throws IOException {
       truth = LocalCoordinator.Truth.open(disk, NODE, known, new Random(7)::nextLong);
-      truth.continueFrom(NODE, Map.of(), false);
+      truth.continueFrom(NODE, Map.of(), Map.of(), false);
       final LocalCoordinator coordinator = truth.connect();
       final List<Long> clusters = new ArrayList<>();
       party = new Party(coordinator, new Random(7));
@@ -226,7 +226,7 @@ final class FileCoordinatorTest extends CoordinatorContract {
         IOException.class,
         () ->
             LocalCoordinator.Truth.open(disk, NODE, cluster, () -> 2)
-                .continueFrom(NODE, Map.of(), false));
+                .continueFrom(NODE, Map.of(), Map.of(), false));
   }
 
   @Test
@@ -271,7 +271,8 @@ final class FileCoordinatorTest extends CoordinatorContract {
                 + " journal's indexes, with new incarnations: file=simulated/coordinator"),
         message);
     assertEquals(List.of(), empty.names());
-    LocalCoordinator.Truth.open(empty, NODE, NODE, () -> 2).continueFrom(NODE, Map.of(), true);
+    LocalCoordinator.Truth.open(empty, NODE, NODE, () -> 2)
+        .continueFrom(NODE, Map.of(), Map.of(), true);
     assertEquals(NODE, new Life(empty, NODE).cluster);
   }
 
@@ -281,7 +282,7 @@ final class FileCoordinatorTest extends CoordinatorContract {
     final SimulatedDisk empty = new SimulatedDisk();
     final LocalCoordinator.Truth opened = LocalCoordinator.Truth.open(empty, NODE, 0, () -> 2);
     assertEquals(List.of(), empty.names());
-    opened.continueFrom(NODE, Map.of(), false);
+    opened.continueFrom(NODE, Map.of(), Map.of(), false);
     assertEquals(List.of(FILE), empty.names());
   }
 
@@ -297,7 +298,7 @@ final class FileCoordinatorTest extends CoordinatorContract {
   void aFileOfAnotherTimeThanTheJournalIsRefused() throws Exception {
     final LocalCoordinator.Truth first =
         LocalCoordinator.Truth.open(disk, NODE, 0, random::nextLong);
-    first.continueFrom(NODE, Map.of(), false);
+    first.continueFrom(NODE, Map.of(), Map.of(), false);
     final byte[] old = disk.content(FILE).clone();
     final LocalCoordinator coordinator = first.connect();
     final Party party = new Party(coordinator, random);
@@ -311,21 +312,22 @@ final class FileCoordinatorTest extends CoordinatorContract {
     coordinator.establish(states.get(0), (result, state) -> states.set(0, state));
     party.poll();
     final Map<GroupState, Long> journal = Map.of(states.get(0), 7L);
-    reopen(NODE).continueFrom(NODE, journal, false); // of level memory nothing is there
+    reopen(NODE).continueFrom(NODE, journal, Map.of(), false); // of level memory nothing is there
 
     coordinator.drop(states.get(0), (result, state) -> {});
     party.poll(); // the journal's record of that may be lost
-    reopen(NODE).continueFrom(NODE, journal, false);
+    reopen(NODE).continueFrom(NODE, journal, Map.of(), false);
 
     disk.content(FILE, old);
     final String older =
-        assertThrows(IOException.class, () -> reopen(NODE).continueFrom(NODE, journal, false))
+        assertThrows(
+                IOException.class, () -> reopen(NODE).continueFrom(NODE, journal, Map.of(), false))
             .getMessage();
     assertTrue(older.contains("older than the journal"), older);
     assertTrue(older.contains("--adopt-copy"), older);
     assertTrue(older.contains("index=of DISK group="), older);
-    reopen(NODE).continueFrom(NODE, journal, true);
-    reopen(NODE).continueFrom(NODE, journal, false);
+    reopen(NODE).continueFrom(NODE, journal, Map.of(), true);
+    reopen(NODE).continueFrom(NODE, journal, Map.of(), false);
   }
 
   private LocalCoordinator.Truth reopen(long cluster) throws IOException {

@@ -181,6 +181,34 @@ final class StopFilesTest implements GroupStore {
     assertEquals(Map.of(), unread);
   }
 
+  /** It began with the records. */
+  @Test
+  void aFileOfTheLayoutBeforeIsNamedAsSuch() throws IOException {
+    final ByteArrayOutputStream before = new ByteArrayOutputStream();
+    before.writeBytes(content());
+    before.writeBytes(last());
+    disk.content(SnapshotDescriptor.stopName(GROUP), before.toByteArray());
+    assertEquals(List.of(), List.copyOf(read()));
+    assertTrue(
+        unread.get(GROUP).startsWith("of an earlier version of this program"), unread::toString);
+    assertTrue(unread.get(GROUP).endsWith("file=simulated/" + names().get(0)), unread::toString);
+    assertTrue(failure.getMessage().contains("delete it to give the index up"), "" + failure);
+  }
+
+  @Test
+  void aFileOfAnotherNameCountsForNothing() throws IOException {
+    write();
+    final byte[] whole = disk.content(names().get(0));
+    disk.delete(names().get(0));
+    for (final String name : List.of("stop-5", "stop-+000000000000005", "stop-00000000000000005")) {
+      disk.content(name, whole);
+    }
+    assertEquals(List.of(), List.copyOf(read()));
+    assertEquals(Map.of(), unread);
+    assertEquals(Set.of(), files().groups());
+    assertEquals(3, names().size());
+  }
+
   @Test
   void aFileOfAnotherDirectoryOrGroupCountsForNothing() throws IOException {
     write();

@@ -43,6 +43,7 @@ final class IntervalLeaderTest extends EmptyStore implements IdlePeers, GroupDis
   private int durable;
   private int urgent; // records up to the last one that is
   private boolean slow;
+  private int room = Integer.MAX_VALUE; // records that the disk takes yet
   private boolean full;
   private boolean failed;
   private Replica replica;
@@ -156,6 +157,17 @@ final class IntervalLeaderTest extends EmptyStore implements IdlePeers, GroupDis
   @Test
   void commitsWhatAllMembersHave() {
     start(null);
+    final MemberMessage obeys = leadWithAMember();
+    assertFalse(partition.isImmediate());
+    append();
+    assertEquals(0, partition.committed());
+    replica.onAnswer(8, obeys.toBuilder().setReceived(1).build());
+    assertEquals(1, partition.committed());
+    assertTrue(durable < records.size());
+  }
+
+  /** Leads in epoch 7 with node 8, whose answer is returned. */
+  private MemberMessage leadWithAMember() {
     final Configuration both =
         configuration(7, incarnation).toBuilder()
             .addMembers(Member.newBuilder().setNode(8).setIncarnation(1))
@@ -167,12 +179,7 @@ final class IntervalLeaderTest extends EmptyStore implements IdlePeers, GroupDis
     replica.onAnswer(8, obeys);
     sync(urgent);
     replica.onGroup(state().setEstablished(both).build());
-    assertFalse(partition.isImmediate());
-    append();
-    assertEquals(0, partition.committed());
-    replica.onAnswer(8, obeys.toBuilder().setReceived(1).build());
-    assertEquals(1, partition.committed());
-    assertTrue(durable < records.size());
+    return obeys;
   }
 
   /** Its store could not go back. */
@@ -351,6 +358,52 @@ final class IntervalLeaderTest extends EmptyStore implements IdlePeers, GroupDis
     assertEquals(CommitLog.FAILED, append());
   }
 
+  /** The store refuses writes, but for those that have begun. */
+  @Test
+  void anOrderlyEndWaitsForWritesThatAreUnderWay() {
+    start(null);
+    lead(7);
+    final int before = records.size();
+    room = 0;
+    append();
+    final StopCopy end = replica.stop(() -> {});
+    replica.drive();
+    append();
+    replica.drive();
+    room = 1;
+    replica.drive();
+    assertFalse(end.isDone());
+    room = 1;
+    replica.drive();
+    assertNull(end.failure());
+    assertTrue(end.isDone());
+    assertEquals(before + 2, records.size());
+  }
+
+  /** The member has what comes later, and a disk that is short of room would never have all. */
+  @Test
+  void anOrderlyEndBesideAMemberWaitsForWhatWasThereAtFirst() {
+    start(null);
+    leadWithAMember();
+    room = 0;
+    append();
+    append();
+    replica.drive();
+    final StopCopy end = replica.stop(() -> {});
+    replica.drive();
+    for (int i = 0; i < 2; i++) {
+      assertFalse(end.isDone());
+      append();
+      append();
+      room = 1;
+      nowNs += StopCopy.PATIENCE_NS / 2;
+      replica.drive();
+    }
+    assertNull(end.failure());
+    assertTrue(end.isDone());
+    assertEquals(ReplicaState.STOPPED, replica.status().state());
+  }
+
   @Test
   void anOrderlyEndSaysWhatTheDiskHasNotTaken() {
     start(null);
@@ -396,9 +449,10 @@ final class IntervalLeaderTest extends EmptyStore implements IdlePeers, GroupDis
 
   @Override
   public boolean append(byte[] bytes, int offset, int length, boolean isUrgent) {
-    if (slow || full || failed) {
+    if (slow || full || failed || room == 0) {
       return false;
     }
+    room--;
     records.add(ByteString.copyFrom(bytes, offset, length).toByteArray());
     urgent = isUrgent ? records.size() : urgent;
     return true;

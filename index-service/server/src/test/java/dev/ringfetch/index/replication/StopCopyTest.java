@@ -7,6 +7,7 @@ import static org.junit.jupiter.api.Assertions.assertNull;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import com.google.protobuf.ByteString;
+import dev.ringfetch.index.coordinator.Coordinator;
 import dev.ringfetch.index.coordinator.Recoveries;
 import dev.ringfetch.index.journal.JournalRecord;
 import dev.ringfetch.index.journal.RecordDescriptor;
@@ -25,6 +26,7 @@ import java.util.ArrayDeque;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
+import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;
 
 /** What a process that ends in order leaves of a member, and what the next one has of it. */
@@ -49,11 +51,15 @@ final class StopCopyTest implements UnconnectedPeers, MemberStore {
   private final StopCopy copy = new StopCopy(context, () -> {}, () -> {});
 
   private ReplicaContext context(long incarnation) {
+    return context(incarnation, this);
+  }
+
+  private ReplicaContext context(long incarnation, @Nullable Peers peers) {
     return new ReplicaContext(
         GROUP,
         Node.newBuilder().setId(NODE).setIncarnation(incarnation).build(),
         1,
-        this,
+        peers,
         this,
         () -> nowNs,
         () -> 1,
@@ -342,7 +348,7 @@ final class StopCopyTest implements UnconnectedPeers, MemberStore {
   void theRecordCountsUntilALaterConfigurationDoesWithoutItsProcess() throws Exception {
     member();
     assertTrue(work());
-    final EarlierStopRecord record = new EarlierStopRecord(restart());
+    final EarlierStopRecord record = new EarlierStopRecord(restart(), false);
     record.onEstablished(configuration(core.gate(), 43), false); // its own may be yet
     assertTrue(record.mayCount());
     record.onEstablished(configuration(core.gate() + 1, INCARNATION), false);
@@ -353,6 +359,37 @@ final class StopCopyTest implements UnconnectedPeers, MemberStore {
     assertTrue(record.isVoid());
     record.onRemoved();
     assertTrue(record.isGone());
+  }
+
+  /** Killed before that, it leaves the record as that of the established process. */
+  @Test
+  void aServerAloneRemovesTheRecordBeforeItEstablishesItself() throws Exception {
+    member();
+    assertTrue(work());
+    final ReplicaCycle cycle = new ReplicaCycle(context(44, null), restart(), () -> {});
+    final GroupState.Builder state =
+        STATE.toBuilder().setEstablished(configuration(5, INCARNATION).toBuilder().setLeader(NODE));
+    final Configuration ofKilled = configuration(8, 43).toBuilder().setLeader(NODE).build();
+    cycle.onCoordinated(true);
+    cycle.onGroup(state.setVersion(1).setWon(ofKilled).build());
+    nowNs += 1_000_000_000; // as where another might live
+    cycle.work();
+    final Configuration proposed = cycle.output().takeRequest().proposed();
+    assertEquals(List.of(process(44)), proposed.getMembersList());
+    assertFalse(cycle.isStopRecordVoid());
+    final GroupState won = state.setVersion(2).setWon(proposed.toBuilder().setEpoch(9)).build();
+    cycle.onAnswer(Coordinator.Result.DONE, won);
+    assertTrue(cycle.isStopRecordVoid());
+    for (int i = 0; i < 100; i++) {
+      nowNs += 100_000_000;
+      cycle.work();
+      assertNull(cycle.output().takeRequest());
+    }
+    cycle.onStopRecordRemoved();
+    cycle.work();
+    final Proposal established = cycle.output().takeRequest();
+    assertNull(established.proposed());
+    assertEquals(9, established.seen().getWon().getEpoch());
   }
 
   private void begin(Follower follower, Member member) {

@@ -26,7 +26,6 @@ import java.util.Arrays;
 import java.util.List;
 import java.util.Map;
 import java.util.Random;
-import java.util.Set;
 import java.util.TreeMap;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CountDownLatch;
@@ -484,7 +483,7 @@ class OfflineIndexesTest {
             data,
             node,
             Map.of(),
-            Set.of(),
+            Map.of(),
             3,
             id -> {
               throw new IOException("the process ends");

@@ -1,5 +1,6 @@
 package dev.ringfetch.index.service;
 
+import static org.junit.jupiter.api.Assertions.assertArrayEquals;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertThrows;
@@ -7,14 +8,22 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import com.google.protobuf.ByteString;
 import dev.ringfetch.index.FirstAnswer;
+import dev.ringfetch.index.coordinator.Coordinator;
+import dev.ringfetch.index.coordinator.LocalCoordinator;
 import dev.ringfetch.index.replication.Replicas;
+import dev.ringfetch.index.v1.Configuration;
 import dev.ringfetch.index.v1.CreateIndexRequest;
 import dev.ringfetch.index.v1.CreateIndexResponse;
 import dev.ringfetch.index.v1.DropIndexRequest;
 import dev.ringfetch.index.v1.DropIndexResponse;
 import dev.ringfetch.index.v1.Durability;
+import dev.ringfetch.index.v1.GetRequest;
+import dev.ringfetch.index.v1.GetResponse;
 import dev.ringfetch.index.v1.GroupDescription;
+import dev.ringfetch.index.v1.GroupState;
 import dev.ringfetch.index.v1.IndexKind;
+import dev.ringfetch.index.v1.Member;
+import dev.ringfetch.index.v1.Node;
 import dev.ringfetch.index.v1.PutRequest;
 import dev.ringfetch.index.v1.PutResponse;
 import io.grpc.StatusException;
@@ -23,10 +32,13 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.Arrays;
+import java.util.Collection;
+import java.util.Collections;
 import java.util.Comparator;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
+import java.util.function.Consumer;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
@@ -203,29 +215,109 @@ final class OnlyNodeTest {
 
   /** As by an operator who has put an older copy of the directory's files back. */
   @Test
-  void fileOfAnEarlierOrderlyEndCountsForNothing() throws Exception {
+  void fileOfAnEarlierOrderlyEndRefusesTheStart() throws Exception {
     start();
     create("in memory", Durability.MEMORY);
     stop();
     final Path file = left();
-    final byte[] bytes = Files.readAllBytes(file);
-    for (int i = 0; i < 2; i++) {
-      start();
-      if (i == 0) {
-        awaitNames("default", "in memory");
-        stop();
-      } else {
-        awaitNames("default");
-        assertFalse(Files.exists(file));
-        kill();
-      }
-      Files.write(file, bytes);
-      final long beginNs = System.nanoTime();
-      start();
-      final long startNs = System.nanoTime() - beginNs;
-      assertTrue(startNs < TimeUnit.SECONDS.toNanos(30), "ns=" + startNs);
-      awaitNames("default");
-      kill();
+    final byte[] earlier = Files.readAllBytes(file);
+    start();
+    awaitNames("default", "in memory");
+    stop();
+    final byte[] last = Files.readAllBytes(file);
+    assertPutBack(file, earlier);
+    Files.write(file, last);
+    start();
+    awaitNames("default", "in memory");
+    assertFalse(Files.exists(file));
+    kill();
+    assertPutBack(file, last);
+    Files.delete(file);
+    start();
+    awaitNames("default");
+  }
+
+  private void assertPutBack(Path file, byte[] bytes) throws IOException {
+    Files.write(file, bytes);
+    final IOException refusal = assertThrows(IOException.class, this::start);
+    assertTrue(
+        refusal.getMessage().matches(".* was put back: .*index=in memory file=" + file),
+        refusal::getMessage);
+    assertArrayEquals(bytes, Files.readAllBytes(file));
+  }
+
+  /** Nobody has written since the orderly end. */
+  @Test
+  void indexInMemoryStaysAfterAStartThatWasKilled() throws Exception {
+    start();
+    create("in memory", Durability.MEMORY);
+    final long node = ClusterNode.id(indexes.memory().data().origin());
+    stop();
+    final Path file = left();
+    for (int incarnation = 1_000; incarnation < 1_002; incarnation++) {
+      win(node, incarnation);
+      assertTrue(Files.exists(file));
+    }
+    start();
+    awaitNames("default", "in memory");
+    final FirstAnswer<GetResponse> found = new FirstAnswer<>();
+    new IndexService(indexes)
+        .get(
+            GetRequest.newBuilder()
+                .setIndex("in memory")
+                .setKey(ByteString.copyFromUtf8("key"))
+                .build(),
+            found);
+    assertTrue(found.get(60, TimeUnit.SECONDS).hasEntry());
+    assertFalse(Files.exists(file));
+  }
+
+  /** Does with all indexes what a start does before it removes files of orderly ends. */
+  private void win(long node, long incarnation) throws IOException {
+    final LocalCoordinator coordinator =
+        LocalCoordinator.Truth.open(parent.resolve("data"), node, node).connect();
+    final List<GroupState> groups = new ArrayList<>();
+    coordinator.poll(new GroupsSeen(groups::add));
+    final List<Coordinator.Result> results = new ArrayList<>();
+    for (final GroupState group : groups) {
+      final Configuration won =
+          Configuration.newBuilder()
+              .setLeader(node)
+              .setNonce(incarnation)
+              .addMembers(Member.newBuilder().setNode(node).setIncarnation(incarnation))
+              .build();
+      coordinator.win(group, won, (result, state) -> results.add(result));
+    }
+    coordinator.poll(new GroupsSeen(group -> {}));
+    assertEquals(Collections.nCopies(2, Coordinator.Result.DONE), results);
+    coordinator.close();
+  }
+
+  /** A listener that looks at groups alone. */
+  private record GroupsSeen(Consumer<GroupState> seen) implements Coordinator.Listener {
+    @Override
+    public void onGroup(GroupState group) {
+      seen.accept(group);
+    }
+
+    @Override
+    public void onDropped(long group) {
+      // None is.
+    }
+
+    @Override
+    public void onDroppedGroups(Collection<Long> newest) {
+      // None is.
+    }
+
+    @Override
+    public void onNodes(Collection<Node> nodes) {
+      // None is announced.
+    }
+
+    @Override
+    public void onConnected(boolean reachable) {
+      // It is in this process.
     }
   }
 
