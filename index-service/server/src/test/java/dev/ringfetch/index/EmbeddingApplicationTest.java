@@ -52,6 +52,7 @@ class EmbeddingApplicationTest {
       import dev.ringfetch.index.direct.DirectReader;
       import dev.ringfetch.index.direct.DirectValue;
       import dev.ringfetch.index.service.IndexMemory;
+      import dev.ringfetch.index.service.IndexMemoryContext;
       import dev.ringfetch.index.service.IndexServices;
 import dev.ringfetch.index.service.Indexes;
       import dev.ringfetch.index.v1.IndexGrpc;

@@ -41,6 +41,9 @@ import java.util.Set;
 public final class DataDirectory implements AutoCloseable {
   static final String LOCK = "lock";
 
+  /** Name of the coordinator's file, which a directory has that is alone. */
+  private static final String COORDINATOR = "coordinator";
+
   /** Name of the file with the identity. */
   public static final String IDENTITY = "identity";
 
@@ -144,6 +147,7 @@ public final class DataDirectory implements AutoCloseable {
       final GatePage gate = GatePage.open(real.resolve(GATE));
       final Identity identity = next(real, claim, boot, gate);
       if (claim == Claim.COPY) { // before the identity names this place
+        checkAlone(real, identity);
         Journal.markCopied(new HostDisk(real), identity.origin());
       }
       write(identity, real);
@@ -154,6 +158,17 @@ public final class DataDirectory implements AutoCloseable {
       if (!opened) {
         release(real, lock == null ? null : lock.channel());
       }
+    }
+  }
+
+  /** Refuses to take a node's directory for a copy, before anything in it is changed. */
+  private static void checkAlone(Path directory, Identity identity) throws IOException {
+    if (identity.isOfCluster() && !Files.exists(directory.resolve(COORDINATOR))) {
+      throw new IOException(
+          String.format(
+              "the data directory is a node of cluster=%016x: start it with the --cluster of that:"
+                  + " data=%s",
+              identity.cluster(), directory));
     }
   }
 
@@ -267,6 +282,10 @@ public final class DataDirectory implements AutoCloseable {
     if (!Files.exists(file, LinkOption.NOFOLLOW_LINKS)) {
       if (gate.last() != 0) {
         throw new IOException("was served, but its identity is missing: file=" + file);
+      }
+      if (Files.exists(directory.resolve(COORDINATOR))) { // which comes after the identity
+        throw new IOException(
+            "what a backup has left that did not end: delete it: data=" + directory);
       }
       return new Identity(randomId(), boot, place, 1, 0);
     }

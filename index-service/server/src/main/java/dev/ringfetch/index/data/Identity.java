@@ -83,6 +83,11 @@ record Identity(String id, String boot, Place place, long incarnation, long clus
     return Long.parseUnsignedLong(id, 0, Long.BYTES * 2, 16);
   }
 
+  /** Whether the directory is of a cluster with others: one that is alone has its node's number. */
+  boolean isOfCluster() {
+    return cluster != 0 && cluster != Math.max(1, origin() & Long.MAX_VALUE);
+  }
+
   /** Same, as a node of a cluster. */
   Identity inCluster(long joined) {
     return new Identity(id, boot, place, incarnation, joined);

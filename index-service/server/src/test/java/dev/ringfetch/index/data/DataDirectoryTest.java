@@ -446,4 +446,32 @@ class DataDirectoryTest {
         IOException.class,
         () -> DataDirectory.open(parent.resolve("no/such/parent"), Claim.NONE, BOOT));
   }
+
+  /**
+   * The claim is refused before it changes anything: the node starts on its directory after that.
+   */
+  @Test
+  void aNodesDirectoryIsNotTakenForACopy() throws IOException {
+    try (DataDirectory directory = open()) {
+      directory.join(0x1234);
+    }
+    final byte[] identity = Files.readAllBytes(data.resolve("identity"));
+    final IOException refusal =
+        assertThrows(IOException.class, () -> DataDirectory.open(data, Claim.COPY, BOOT));
+    assertTrue(
+        refusal.getMessage().contains("node of cluster=0000000000001234"), refusal::toString);
+    assertArrayEquals(identity, Files.readAllBytes(data.resolve("identity")));
+    Files.createFile(data.resolve("coordinator")); // one that is alone
+    DataDirectory.open(data, Claim.COPY, BOOT).close();
+  }
+
+  @Test
+  void whatAFailedBackupHasLeftIsNoNewDirectory() throws IOException {
+    Files.createDirectory(data);
+    Files.createFile(data.resolve("coordinator"));
+    assertTrue(
+        assertThrows(IOException.class, this::open).getMessage().contains("a backup has left"));
+    Files.delete(data.resolve("coordinator"));
+    open().close();
+  }
 }
