@@ -21,10 +21,6 @@ import java.time.Clock;
 import java.time.temporal.ChronoUnit;
 import java.util.Objects;
 import java.util.Set;
-import java.util.concurrent.ArrayBlockingQueue;
-import java.util.concurrent.RejectedExecutionException;
-import java.util.concurrent.ThreadPoolExecutor;
-import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicLong;
 import org.jspecify.annotations.Nullable;
 
@@ -57,18 +53,7 @@ public final class AuditLog implements AutoCloseable {
   private final Clock clock = Clock.systemUTC();
 
   private final AtomicLong missing = new AtomicLong(); // lines that were not written
-  private final ThreadPoolExecutor thread =
-      new ThreadPoolExecutor(
-          1,
-          1,
-          1,
-          TimeUnit.SECONDS,
-          new ArrayBlockingQueue<>(MAX_WAITING),
-          task -> {
-            final Thread made = new Thread(task, "index-audit");
-            made.setDaemon(true);
-            return made;
-          });
+  private final BoundedThread thread = new BoundedThread("index-audit", MAX_WAITING);
 
   // Of the thread's tasks, one after the other.
   private @Nullable FileChannel channel; // null: the server's log
@@ -85,7 +70,6 @@ public final class AuditLog implements AutoCloseable {
     this.from = from;
     file = target.equals(LOG) ? null : Path.of(target);
     open();
-    thread.allowCoreThreadTimeOut(true);
   }
 
   private void open() throws IOException {
@@ -111,7 +95,7 @@ public final class AuditLog implements AutoCloseable {
   /** Opens the file anew if it was moved or removed, as rotation of logs does. */
   void refresh() {
     if (file != null) {
-      run(this::reopen);
+      final boolean unused = thread.run(this::reopen); // else the next time
     }
   }
 
@@ -126,16 +110,6 @@ public final class AuditLog implements AutoCloseable {
     } catch (IOException e) {
       LOGGER.log(
           Level.ERROR, "cannot open the audit log anew: file={0}: {1}", file, e.getMessage());
-    }
-  }
-
-  /** Has the thread carry a task out; false if too many wait, or the log is closed. */
-  private boolean run(Runnable task) {
-    try {
-      thread.execute(task);
-      return true;
-    } catch (RejectedExecutionException e) {
-      return false;
     }
   }
 
@@ -168,7 +142,7 @@ public final class AuditLog implements AutoCloseable {
       LOGGER.log(Level.INFO, text);
     } else {
       final String line = clock.instant().truncatedTo(ChronoUnit.MILLIS) + " " + text + "\n";
-      if (!run(() -> write(line))) {
+      if (!thread.run(() -> write(line))) {
         miss("more lines than the disk takes", 1);
       }
     }
@@ -207,7 +181,7 @@ public final class AuditLog implements AutoCloseable {
   private static String peer(Attributes caller) {
     return caller.get(Grpc.TRANSPORT_ATTR_REMOTE_ADDR) instanceof InetSocketAddress address
             && address.getAddress() != null
-        ? address.getAddress().getHostAddress() + ":" + address.getPort()
+        ? host(caller) + ":" + address.getPort()
         : "-";
   }
 
@@ -233,21 +207,14 @@ public final class AuditLog implements AutoCloseable {
   /** Writes the lines that wait, for a few seconds at most. */
   @Override
   public void close() {
-    if (file != null) {
-      run(
-          () -> {
-            try {
-              channel.close();
-            } catch (IOException e) {
-              miss(String.valueOf(e.getMessage()), 0);
-            }
-          });
-    }
-    thread.shutdown();
     try {
-      if (!thread.awaitTermination(END_SECONDS, TimeUnit.SECONDS)) {
+      if (!thread.end(END_SECONDS)) {
         LOGGER.log(Level.ERROR, "the audit log lacks lines: file={0}: the disk stalls", file);
+      } else if (channel != null) {
+        channel.close();
       }
+    } catch (IOException e) {
+      miss(String.valueOf(e.getMessage()), 0);
     } catch (InterruptedException e) {
       Thread.currentThread().interrupt();
     }

@@ -5,9 +5,9 @@ import io.grpc.ServerTransportFilter;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What one connection has proved last: by its certificate, by an authorization header, and by the
- * opening of a ring. It saves calls the look at certificates and hashes, and is no proof for calls
- * that show something else. Thread-safe.
+ * The users that one connection has proved last: by its certificate, by an authorization header,
+ * and by the opening of a ring. It saves calls the look at certificates and hashes, and is no proof
+ * for calls that show something else. Thread-safe.
  */
 final class ConnectionUser {
   private static final Attributes.Key<ConnectionUser> KEY =

@@ -21,7 +21,7 @@ import javax.net.ssl.SSLSession;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What a call shows of its caller.
+ * The user and password that a call shows, and the names in its certificate.
  *
  * @param user name of the user
  * @param password of the user, as the caller says

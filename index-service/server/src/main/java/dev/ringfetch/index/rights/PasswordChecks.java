@@ -5,11 +5,7 @@ import java.security.GeneralSecurityException;
 import java.security.MessageDigest;
 import java.security.SecureRandom;
 import java.util.Map;
-import java.util.concurrent.ArrayBlockingQueue;
 import java.util.concurrent.ConcurrentHashMap;
-import java.util.concurrent.RejectedExecutionException;
-import java.util.concurrent.ThreadPoolExecutor;
-import java.util.concurrent.TimeUnit;
 import java.util.function.BooleanSupplier;
 import javax.crypto.Mac;
 import javax.crypto.spec.SecretKeySpec;
@@ -36,24 +32,12 @@ final class PasswordChecks {
   private final SecretKeySpec key;
   private final Map<String, Right> right = new ConcurrentHashMap<>(); // by the user's name
   private final Map<String, Integer> waiting = new ConcurrentHashMap<>(); // by host
-  private final ThreadPoolExecutor thread =
-      new ThreadPoolExecutor(
-          1,
-          1,
-          1,
-          TimeUnit.SECONDS,
-          new ArrayBlockingQueue<>(MAX_WAITING),
-          task -> {
-            final Thread made = new Thread(task, "index-passwords");
-            made.setDaemon(true);
-            return made;
-          });
+  private final BoundedThread thread = new BoundedThread("index-passwords", MAX_WAITING);
 
   PasswordChecks() {
     final byte[] random = new byte[KEY_LENGTH];
     new SecureRandom().nextBytes(random);
     key = new SecretKeySpec(random, DIGEST);
-    thread.allowCoreThreadTimeOut(true);
   }
 
   /** Whether the credentials are known to be those of a user. */
@@ -80,22 +64,21 @@ final class PasswordChecks {
       leave(host);
       return false;
     }
-    try {
-      thread.execute(
-          () -> {
-            leave(host);
-            if (!isOver.getAsBoolean()) {
-              check(user, shown);
-            }
-            if (!isOver.getAsBoolean()) {
-              done.run();
-            }
-          });
-      return true;
-    } catch (RejectedExecutionException e) {
+    final boolean isTaken =
+        thread.run(
+            () -> {
+              leave(host);
+              if (!isOver.getAsBoolean()) {
+                check(user, shown);
+              }
+              if (!isOver.getAsBoolean()) {
+                done.run();
+              }
+            });
+    if (!isTaken) {
       leave(host);
-      return false;
     }
+    return isTaken;
   }
 
   private void leave(String host) {

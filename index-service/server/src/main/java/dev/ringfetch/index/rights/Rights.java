@@ -191,7 +191,7 @@ public final class Rights implements AutoCloseable {
       return false;
     }
     final User user = users.find(shown.user());
-    if (user == null || user.password() == null || !passwords.isKnown(user, shown)) {
+    if (user == null || !passwords.isKnown(user, shown)) {
       final CountDownLatch checked = new CountDownLatch(1);
       try {
         if (!passwords.check(user, shown, "console", () -> false, checked::countDown)
@@ -203,10 +203,7 @@ public final class Rights implements AutoCloseable {
         return false;
       }
     }
-    return user != null
-        && user.password() != null
-        && passwords.isKnown(user, shown)
-        && user.mayAll(Right.READ);
+    return user != null && passwords.isKnown(user, shown) && user.mayAll(Right.READ);
   }
 
   /** The user of a name; null if there is none. */
@@ -246,7 +243,7 @@ public final class Rights implements AutoCloseable {
     return holding;
   }
 
-  /** What a user keeps open by a right. */
+  /** A stream or grant that a user keeps open by a right. */
   final class Holding implements AutoCloseable {
     private final User user;
     private final Predicate<User> still;
