@@ -37,8 +37,12 @@ public final class LocalServer implements AutoCloseable {
 
   /** Starts a server with this index memory, which is closed with it. */
   public static LocalServer start(IndexMemory memory) throws IOException {
+    return start(new Indexes(memory));
+  }
+
+  /** Starts a server of these indexes, which are closed with it. */
+  public static LocalServer start(Indexes indexes) throws IOException {
     final HealthStatusManager health = new HealthStatusManager();
-    final Indexes indexes = new Indexes(memory);
     return new LocalServer(
         IndexServer.addServices(ServerBuilder.forPort(0), indexes, health).build().start(),
         indexes);
@@ -49,10 +53,16 @@ public final class LocalServer implements AutoCloseable {
     return channel;
   }
 
+  /** Ends calls, then the server, then the indexes. */
   @Override
   public void close() {
     channel.shutdownNow();
     server.shutdownNow();
+    try {
+      server.awaitTermination();
+    } catch (InterruptedException e) {
+      Thread.currentThread().interrupt();
+    }
     indexes.close();
   }
 }

@@ -5,6 +5,7 @@ import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import com.google.protobuf.ByteString;
+import dev.ringfetch.index.LocalServer;
 import dev.ringfetch.index.v1.BatchPutRequest;
 import dev.ringfetch.index.v1.CreateIndexRequest;
 import dev.ringfetch.index.v1.DeleteRequest;
@@ -18,10 +19,6 @@ import dev.ringfetch.index.v1.IndexGrpc;
 import dev.ringfetch.index.v1.IndexKind;
 import dev.ringfetch.index.v1.SnapshotRequest;
 import dev.ringfetch.index.v1.SnapshotResponse;
-import io.grpc.ManagedChannel;
-import io.grpc.ManagedChannelBuilder;
-import io.grpc.Server;
-import io.grpc.ServerBuilder;
 import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.nio.file.Files;
@@ -40,8 +37,7 @@ class DurableSnapshotsTest {
   @TempDir Path data;
 
   private Indexes indexes;
-  private Server server;
-  private ManagedChannel channel;
+  private LocalServer server;
   private IndexGrpc.IndexBlockingStub index;
   private IndexAdminGrpc.IndexAdminBlockingStub admin;
 
@@ -54,24 +50,14 @@ class DurableSnapshotsTest {
                     .dataDirectory(data)
                     .durability(durability)
                     .snapshotAfter(snapshotAfter)));
-    server =
-        ServerBuilder.forPort(0)
-            .addService(new IndexService(indexes))
-            .addService(new IndexAdminService(indexes))
-            .build()
-            .start();
-    channel =
-        ManagedChannelBuilder.forAddress("localhost", server.getPort()).usePlaintext().build();
-    index = IndexGrpc.newBlockingStub(channel);
-    admin = IndexAdminGrpc.newBlockingStub(channel);
+    server = LocalServer.start(indexes);
+    index = IndexGrpc.newBlockingStub(server.channel());
+    admin = IndexAdminGrpc.newBlockingStub(server.channel());
   }
 
   @AfterEach
-  void stop() throws InterruptedException {
-    channel.shutdownNow();
-    server.shutdown();
-    server.awaitTermination();
-    indexes.close();
+  void stop() {
+    server.close();
   }
 
   private void restart() throws Exception {

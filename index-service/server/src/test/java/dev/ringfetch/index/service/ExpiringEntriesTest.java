@@ -7,6 +7,7 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import com.google.common.util.concurrent.Uninterruptibles;
 import com.google.protobuf.ByteString;
+import dev.ringfetch.index.LocalServer;
 import dev.ringfetch.index.host.ServerTime;
 import dev.ringfetch.index.v1.BatchGetRequest;
 import dev.ringfetch.index.v1.BatchPutRequest;
@@ -27,10 +28,6 @@ import dev.ringfetch.index.v1.PutResponse;
 import dev.ringfetch.index.v1.ScanRequest;
 import dev.ringfetch.index.v1.ScanResponse;
 import dev.ringfetch.index.v1.SnapshotRequest;
-import io.grpc.ManagedChannel;
-import io.grpc.ManagedChannelBuilder;
-import io.grpc.Server;
-import io.grpc.ServerBuilder;
 import io.grpc.Status;
 import io.grpc.StatusRuntimeException;
 import java.io.IOException;
@@ -63,8 +60,7 @@ class ExpiringEntriesTest {
   private final AtomicLong runningMs = new AtomicLong(5);
   private boolean snapshots;
   private Indexes indexes;
-  private Server server;
-  private ManagedChannel channel;
+  private LocalServer server;
   private IndexGrpc.IndexBlockingStub stub;
 
   @BeforeEach
@@ -77,30 +73,21 @@ class ExpiringEntriesTest {
                     .dataDirectory(data)
                     .durability(Durability.DISK)
                     .time(new ServerTime(wallMs::get, () -> runningMs.get() * 1_000_000))));
-    server =
-        ServerBuilder.forPort(0)
-            .addService(new IndexService(indexes))
-            .addService(new IndexAdminService(indexes))
-            .build()
-            .start();
-    channel =
-        ManagedChannelBuilder.forAddress("localhost", server.getPort()).usePlaintext().build();
-    stub = IndexGrpc.newBlockingStub(channel);
+    server = LocalServer.start(indexes);
+    stub = IndexGrpc.newBlockingStub(server.channel());
   }
 
   @AfterEach
-  void stop() throws InterruptedException {
-    channel.shutdownNow();
-    server.shutdown();
-    server.awaitTermination();
-    indexes.close();
+  void stop() {
+    server.close();
   }
 
   /** Ends, and starts again when the wall clock is so much further. */
   private void restart(long millis) throws Exception {
     if (snapshots) {
       final var unused =
-          IndexAdminGrpc.newBlockingStub(channel).snapshot(SnapshotRequest.getDefaultInstance());
+          IndexAdminGrpc.newBlockingStub(server.channel())
+              .snapshot(SnapshotRequest.getDefaultInstance());
     }
     stop();
     wallMs.addAndGet(millis);
@@ -121,7 +108,7 @@ class ExpiringEntriesTest {
 
   private void create(String name, IndexKind kind) {
     assertTrue(
-        IndexAdminGrpc.newBlockingStub(channel)
+        IndexAdminGrpc.newBlockingStub(server.channel())
             .createIndex(
                 CreateIndexRequest.newBuilder()
                     .setIndex(name)

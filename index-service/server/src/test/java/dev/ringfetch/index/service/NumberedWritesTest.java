@@ -6,6 +6,7 @@ import static org.junit.jupiter.api.Assertions.assertNotEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import com.google.protobuf.ByteString;
+import dev.ringfetch.index.LocalServer;
 import dev.ringfetch.index.layout.CounterDescriptor;
 import dev.ringfetch.index.outcome.ClientRegistry;
 import dev.ringfetch.index.outcome.OutcomeTable;
@@ -34,10 +35,6 @@ import dev.ringfetch.index.v1.RequestNumber;
 import dev.ringfetch.index.v1.SnapshotRequest;
 import dev.ringfetch.index.v1.UpdateRequest;
 import dev.ringfetch.index.v1.UpdateResponse;
-import io.grpc.ManagedChannel;
-import io.grpc.ManagedChannelBuilder;
-import io.grpc.Server;
-import io.grpc.ServerBuilder;
 import io.grpc.Status;
 import io.grpc.StatusRuntimeException;
 import java.io.IOException;
@@ -71,8 +68,7 @@ class NumberedWritesTest {
   private long nowNs;
   private int clientLimit = 100;
   private Indexes indexes;
-  private Server server;
-  private ManagedChannel channel;
+  private LocalServer server;
   private IndexGrpc.IndexBlockingStub index;
   private IndexAdminGrpc.IndexAdminBlockingStub admin;
   private long client;
@@ -91,24 +87,14 @@ class NumberedWritesTest {
   }
 
   private void serve() throws IOException {
-    server =
-        ServerBuilder.forPort(0)
-            .addService(new IndexService(indexes))
-            .addService(new IndexAdminService(indexes))
-            .build()
-            .start();
-    channel =
-        ManagedChannelBuilder.forAddress("localhost", server.getPort()).usePlaintext().build();
-    index = IndexGrpc.newBlockingStub(channel);
-    admin = IndexAdminGrpc.newBlockingStub(channel);
+    server = LocalServer.start(indexes);
+    index = IndexGrpc.newBlockingStub(server.channel());
+    admin = IndexAdminGrpc.newBlockingStub(server.channel());
   }
 
   @AfterEach
-  void stop() throws InterruptedException {
-    channel.shutdownNow();
-    server.shutdown();
-    server.awaitTermination();
-    indexes.close();
+  void stop() {
+    server.close();
   }
 
   private void restart(Durability durability) throws Exception {

@@ -6,6 +6,7 @@ import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import com.google.protobuf.ByteString;
+import dev.ringfetch.index.LocalServer;
 import dev.ringfetch.index.layout.CounterDescriptor;
 import dev.ringfetch.index.outcome.ClientRegistry;
 import dev.ringfetch.index.partition.Transaction;
@@ -29,10 +30,6 @@ import dev.ringfetch.index.v1.UpdateRequest;
 import dev.ringfetch.index.v1.UpdateResponse;
 import dev.ringfetch.index.v1.WatchEvent;
 import dev.ringfetch.index.v1.WatchRequest;
-import io.grpc.ManagedChannel;
-import io.grpc.ManagedChannelBuilder;
-import io.grpc.Server;
-import io.grpc.ServerBuilder;
 import io.grpc.Status;
 import io.grpc.StatusRuntimeException;
 import java.io.IOException;
@@ -53,8 +50,7 @@ class TransactTest {
   @TempDir Path data;
 
   private Indexes indexes;
-  private Server server;
-  private ManagedChannel channel;
+  private LocalServer server;
   private IndexGrpc.IndexBlockingStub index;
   private IndexAdminGrpc.IndexAdminBlockingStub admin;
   private long client;
@@ -70,24 +66,14 @@ class TransactTest {
                     .dataDirectory(data)
                     .durability(durability)),
             () -> new ClientRegistry(Duration.ofMinutes(30), 100, () -> 0));
-    server =
-        ServerBuilder.forPort(0)
-            .addService(new IndexService(indexes))
-            .addService(new IndexAdminService(indexes))
-            .build()
-            .start();
-    channel =
-        ManagedChannelBuilder.forAddress("localhost", server.getPort()).usePlaintext().build();
-    index = IndexGrpc.newBlockingStub(channel);
-    admin = IndexAdminGrpc.newBlockingStub(channel);
+    server = LocalServer.start(indexes);
+    index = IndexGrpc.newBlockingStub(server.channel());
+    admin = IndexAdminGrpc.newBlockingStub(server.channel());
   }
 
   @AfterEach
-  void stop() throws InterruptedException {
-    channel.shutdownNow();
-    server.shutdownNow();
-    server.awaitTermination();
-    indexes.close();
+  void stop() {
+    server.close();
   }
 
   private void restart(Durability durability) throws Exception {
@@ -371,7 +357,8 @@ class TransactTest {
   void aWatchHasAllChangesOfATransactionInOneResponse(boolean fromJournal) throws Exception {
     start(Durability.DISK);
     create("a", IndexKind.ORDERED);
-    WatchStream watch = new WatchStream(channel, WatchRequest.newBuilder().setIndex("a").build());
+    WatchStream watch =
+        new WatchStream(server.channel(), WatchRequest.newBuilder().setIndex("a").build());
     final ByteString token = watch.next().getToken();
     final TransactRequest.Builder request = transaction("a");
     for (int i = 0; i < 120; i++) { // more bytes than a response has otherwise
@@ -383,7 +370,8 @@ class TransactTest {
       watch.cancel();
       restart(Durability.DISK);
       watch =
-          new WatchStream(channel, WatchRequest.newBuilder().setIndex("a").setToken(token).build());
+          new WatchStream(
+              server.channel(), WatchRequest.newBuilder().setIndex("a").setToken(token).build());
     }
     List<WatchEvent> events = List.of();
     ByteString next = token;
@@ -396,7 +384,8 @@ class TransactTest {
     watch.cancel();
     final int rest = 2 - (events.size() - 120);
     watch =
-        new WatchStream(channel, WatchRequest.newBuilder().setIndex("a").setToken(next).build());
+        new WatchStream(
+            server.channel(), WatchRequest.newBuilder().setIndex("a").setToken(next).build());
     index.transact(transaction("a").addThen(put("last", "1")).build());
     assertEquals(rest + 1, watch.events(rest + 1).size());
     watch.cancel();
