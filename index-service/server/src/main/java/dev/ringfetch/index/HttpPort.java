@@ -52,7 +52,7 @@ final class HttpPort implements AutoCloseable {
             return thread;
           });
 
-  /** What answers requests, on many threads. */
+  /** The source of answers to requests, asked on many threads. */
   @FunctionalInterface
   interface Handler {
     Answer answer(HttpExchange exchange) throws IOException;

@@ -413,8 +413,8 @@ public final class IndexServer implements Callable<Integer> {
       return CommandLine.ExitCode.OK;
     }
     final PrintWriter out = spec.commandLine().getOut();
-    out.printf(
-        "index server listening on port %d%nrings over: %s%n", server.getPort(), server.fabrics());
+    out.println("index server listening on port " + server.getPort());
+    out.println("rings over: " + server.fabrics());
     out.println("index memory: up to " + indexes.budget());
     out.println(DurabilityLevel.line(data, durability));
     out.print(metrics.lines());

@@ -69,11 +69,6 @@ public final class CoordinatorFile {
     }
   }
 
-  /** Whether a data directory has the file: its node is the only one. */
-  public static boolean isIn(Path data) throws IOException {
-    return HostDisk.readOnly(data).list().contains(NAME);
-  }
-
   /**
    * As {@link #check(CoordinatorState, boolean, Collection)}, of a data directory whose node is the
    * only one, and which is in use by no server.

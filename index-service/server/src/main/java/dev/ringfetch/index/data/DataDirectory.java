@@ -41,9 +41,6 @@ import java.util.Set;
 public final class DataDirectory implements AutoCloseable {
   static final String LOCK = "lock";
 
-  /** Name of the coordinator's file, which a directory has that is alone. */
-  private static final String COORDINATOR = "coordinator";
-
   /** Name of the file with the identity. */
   public static final String IDENTITY = "identity";
 
@@ -163,7 +160,7 @@ public final class DataDirectory implements AutoCloseable {
 
   /** Refuses to take a node's directory for a copy, before anything in it is changed. */
   private static void checkAlone(Path directory, Identity identity) throws IOException {
-    if (identity.isOfCluster() && !Files.exists(directory.resolve(COORDINATOR))) {
+    if (identity.cluster() != 0 && !Identity.isAlone(directory, identity)) {
       throw new IOException(
           String.format(
               "the data directory is a node of cluster=%016x: start it with the --cluster of that:"
@@ -283,7 +280,7 @@ public final class DataDirectory implements AutoCloseable {
       if (gate.last() != 0) {
         throw new IOException("was served, but its identity is missing: file=" + file);
       }
-      if (Files.exists(directory.resolve(COORDINATOR))) { // which comes after the identity
+      if (Files.exists(directory.resolve(Identity.COORDINATOR))) { // which comes after the identity
         throw new IOException(
             "what a backup has left that did not end: delete it: data=" + directory);
       }
@@ -362,6 +359,16 @@ public final class DataDirectory implements AutoCloseable {
   /** The directory's id for its whole life: 128 random bits, in hexadecimal. */
   public String id() {
     return identity.id();
+  }
+
+  /** Whether its node is the only one of its cluster, or was, and moves. */
+  public boolean isAlone() {
+    return Identity.isAlone(path, identity);
+  }
+
+  /** The number of its node, as in any cluster. */
+  public long node() {
+    return identity.node();
   }
 
   /** The first 64 bits of the {@link #id()}. */

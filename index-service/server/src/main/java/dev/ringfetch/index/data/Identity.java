@@ -7,11 +7,15 @@ import dev.ringfetch.index.disk.Disk;
 import dev.ringfetch.index.disk.DiskFile;
 import java.io.IOException;
 import java.nio.ByteBuffer;
+import java.nio.file.Files;
+import java.nio.file.LinkOption;
+import java.nio.file.Path;
 import java.util.HexFormat;
 import java.util.Locale;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 import java.util.zip.CRC32C;
+import org.jspecify.annotations.Nullable;
 
 /**
  * The identity of a data directory: a file of seven lines of text, always replaced as a whole.
@@ -39,6 +43,9 @@ import java.util.zip.CRC32C;
 record Identity(String id, String boot, Place place, long incarnation, long cluster) {
   /** Value instead of a boot id before the first owner. */
   static final String NO_BOOT = "none";
+
+  /** Name of the coordinator's file, which a directory has whose node is alone. */
+  static final String COORDINATOR = "coordinator";
 
   private static final Pattern TEXT =
       Pattern.compile(
@@ -83,9 +90,20 @@ record Identity(String id, String boot, Place place, long incarnation, long clus
     return Long.parseUnsignedLong(id, 0, Long.BYTES * 2, 16);
   }
 
-  /** Whether the directory is of a cluster with others: one that is alone has its node's number. */
-  boolean isOfCluster() {
-    return cluster != 0 && cluster != Math.max(1, origin() & Long.MAX_VALUE);
+  /**
+   * Whether a directory's node is the only one of its cluster, or was, and moves: it has the
+   * coordinator's file, or the file is gone of a cluster that has the node's number.
+   *
+   * @param identity null if it is damaged
+   */
+  static boolean isAlone(Path directory, @Nullable Identity identity) {
+    return Files.isRegularFile(directory.resolve(COORDINATOR), LinkOption.NOFOLLOW_LINKS)
+        || (identity != null && identity.cluster() == identity.node());
+  }
+
+  /** The number of the directory's node, as in any cluster. */
+  long node() {
+    return Math.max(1, origin() & Long.MAX_VALUE);
   }
 
   /** Same, as a node of a cluster. */

@@ -137,6 +137,11 @@ public final class OfflineDirectory implements AutoCloseable {
     return identity.id();
   }
 
+  /** Whether its node is the only one of its cluster, or was, and moves. */
+  public boolean isAlone() {
+    return Identity.isAlone(path, identity);
+  }
+
   /** The first 64 bits of the id; 0 without an identity. */
   public long origin() {
     return identity == null ? 0 : identity.origin();

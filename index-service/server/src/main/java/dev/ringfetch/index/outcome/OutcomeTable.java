@@ -97,7 +97,7 @@ public final class OutcomeTable {
     return details[place];
   }
 
-  /** What the outcome at a place keeps of its answer; empty if nothing. */
+  /** The part of its answer that the outcome at a place keeps; empty if none. */
   public ByteString answer(int place) {
     return answers == null || answers[place] == null ? ByteString.EMPTY : answers[place];
   }

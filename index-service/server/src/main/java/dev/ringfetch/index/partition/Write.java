@@ -133,7 +133,7 @@ public sealed class Write permits Transaction {
 
   private boolean valueGone;
 
-  /** What the outcome keeps for a repetition; empty if nothing. */
+  /** The part of the answer that the outcome keeps for a repetition; empty if none. */
   private ByteString answer;
 
   // The queue's.
@@ -435,7 +435,7 @@ public sealed class Write permits Transaction {
     return (kind == WriteKind.PUT || kind == WriteKind.INCREMENT) && positive;
   }
 
-  /** What the outcome says besides: whether an entry was created. */
+  /** Whether an entry was created, which the outcome says besides. */
   public boolean isPositive() {
     return created();
   }
@@ -508,7 +508,7 @@ public sealed class Write permits Transaction {
     return detail;
   }
 
-  /** What the outcome keeps of the answer, for a repetition; empty if nothing. */
+  /** The part of the answer that the outcome keeps for a repetition; empty if none. */
   public ByteString answer() {
     return answer;
   }

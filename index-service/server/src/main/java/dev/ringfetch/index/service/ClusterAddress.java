@@ -1,6 +1,5 @@
 package dev.ringfetch.index.service;
 
-import dev.ringfetch.index.coordinator.CoordinatorFile;
 import dev.ringfetch.index.coordinator.CoordinatorProvider;
 import dev.ringfetch.index.data.DataDirectory;
 import java.io.IOException;
@@ -20,7 +19,7 @@ public record ClusterAddress(URI uri) {
    */
   public ClusterNode node(Indexes indexes, int replicas, Path shmDirectory) throws IOException {
     final DataDirectory data = indexes.memory().data();
-    if (data != null && isAlone(data)) {
+    if (data != null && data.isAlone()) {
       throw new IOException(
           "the data directory is that of a server alone: add --adopt (adopt in a program), with"
               + " which the cluster takes it with its indexes, or start on an empty directory:"
@@ -38,7 +37,7 @@ public record ClusterAddress(URI uri) {
   public ClusterNode adopt(Indexes indexes, int replicas, Path shmDirectory) throws IOException {
     final IndexMemory memory = indexes.memory();
     final DataDirectory data = memory.data();
-    if (data == null || !isAlone(data)) {
+    if (data == null || !data.isAlone()) {
       return node(indexes, replicas, shmDirectory);
     }
     return node(
@@ -54,11 +53,5 @@ public record ClusterAddress(URI uri) {
         replicas,
         DataDirectory.bootId(),
         shmDirectory);
-  }
-
-  /** Whether the node of a directory is the only one of its cluster, or was, and moves. */
-  private static boolean isAlone(DataDirectory data) throws IOException {
-    return CoordinatorFile.isIn(data.path())
-        || data.cluster() == ClusterNode.id(data.origin()); // the file is gone
   }
 }

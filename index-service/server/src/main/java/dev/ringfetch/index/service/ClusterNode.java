@@ -152,8 +152,7 @@ public final class ClusterNode implements AutoCloseable {
     final DataDirectory data = memory.data();
     final Node.Builder node =
         Node.newBuilder()
-            .setId(
-                data == null ? new SecureRandom().nextLong(1, Long.MAX_VALUE) : id(data.origin()))
+            .setId(data == null ? new SecureRandom().nextLong(1, Long.MAX_VALUE) : data.node())
             .setIncarnation(memory.process())
             .setDisk(data != null)
             .setBootId(bootId);
@@ -212,11 +211,6 @@ public final class ClusterNode implements AutoCloseable {
     thread.setDaemon(true);
   }
 
-  /** The number of a node whose data directory begins with these bits. */
-  static long id(long origin) {
-    return Math.max(1, origin & Long.MAX_VALUE);
-  }
-
   private GroupStore store(GroupState group) {
     return new ReplicatedIndex(
         indexes,
@@ -267,7 +261,7 @@ public final class ClusterNode implements AutoCloseable {
    */
   public static ClusterNode alone(Indexes indexes) throws IOException {
     final DataDirectory data = indexes.memory().data();
-    final long node = data == null ? 0 : id(data.origin());
+    final long node = data == null ? 0 : data.node();
     final LocalCoordinator.Truth truth =
         data == null
             ? new LocalCoordinator.Truth()

@@ -123,12 +123,7 @@ abstract class NodeStart {
       memory.checkRecovered();
       final Adoption adoption =
           new Adoption(
-              data.path(),
-              ClusterNode.id(data.origin()),
-              found.states(),
-              found.stopped(),
-              replicas,
-              data::adopt);
+              data.path(), data.node(), found.states(), found.stopped(), replicas, data::adopt);
       try (Coordinator coordinator = CoordinatorProvider.of(cluster)) {
         adoption.run(coordinator, LIMIT_NS, memory::checkRecovery);
       }

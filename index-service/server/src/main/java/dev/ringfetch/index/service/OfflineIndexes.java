@@ -54,7 +54,7 @@ public final class OfflineIndexes implements AutoCloseable {
     this.directory = directory;
     this.memory = memory;
     final HostDisk disk = HostDisk.readOnly(directory.path());
-    final boolean isAlone = isAlone(directory);
+    final boolean isAlone = directory.isAlone();
     records = new OfflineRecords(memory, !isAlone);
     inspection =
         Journal.isIn(disk) ? JournalInspection.of(disk, directory.origin(), records) : null;
@@ -62,12 +62,6 @@ public final class OfflineIndexes implements AutoCloseable {
       CoordinatorFile.check(directory.path(), records.found());
     }
     movesTo = CoordinatorFile.movesTo(directory.path());
-  }
-
-  /** Whether a directory is one of a server alone. */
-  static boolean isAlone(OfflineDirectory directory) throws IOException {
-    return directory.cluster() == ClusterNode.id(directory.origin())
-        || CoordinatorFile.isIn(directory.path());
   }
 
   /**

@@ -126,12 +126,8 @@ public final class Salvage {
   /** Searches all files for records. */
   private void search(OfflineDirectory directory) throws IOException {
     final HostDisk disk = HostDisk.readOnly(directory.path());
-    try {
-      if (!OfflineIndexes.isAlone(directory)) {
-        report.add("of a node of a cluster: writes that it has discarded may be there again");
-      }
-    } catch (IOException e) { // damaged: of a server alone
-      report.add(e.getMessage());
+    if (!directory.isAlone()) {
+      report.add("of a node of a cluster: writes that it has discarded may be there again");
     }
     found = new SalvagedIndexes();
     final JournalSalvage journal =

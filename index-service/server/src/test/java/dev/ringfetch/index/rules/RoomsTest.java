@@ -98,7 +98,7 @@ final class RoomsTest {
           Map.entry("partition/WriteCycle.java", 614),
           Map.entry("replication/ReplicaCycle.java", 633),
           Map.entry("replication/Replicas.java", 563),
-          Map.entry("service/ClusterNode.java", 584));
+          Map.entry("service/ClusterNode.java", 578));
 
   private final JavaClasses classes = new ClassFileImporter().importPath(Path.of("target/classes"));
 

@@ -474,7 +474,7 @@ class OfflineIndexesTest {
   void aDirectoryThatMovesSaysWhere() throws Exception {
     final long node;
     try (OfflineIndexes indexes = OfflineIndexes.open(data, BUDGET)) {
-      node = ClusterNode.id(Long.parseUnsignedLong(indexes.id(), 0, 16, 16));
+      node = Long.parseUnsignedLong(indexes.id(), 0, 16, 16) & Long.MAX_VALUE;
       assertFalse(indexes.notes().toString().contains("cluster"), indexes.notes()::toString);
     }
     final LocalCoordinator cluster = new LocalCoordinator.Truth().connect();

@@ -251,7 +251,7 @@ final class OnlyNodeTest {
   void indexInMemoryStaysAfterAStartThatWasKilled() throws Exception {
     start();
     create("in memory", Durability.MEMORY);
-    final long node = ClusterNode.id(indexes.memory().data().origin());
+    final long node = indexes.memory().data().node();
     stop();
     final Path file = left();
     for (int incarnation = 1_000; incarnation < 1_002; incarnation++) {
