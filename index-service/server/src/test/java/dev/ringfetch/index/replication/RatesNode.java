@@ -108,9 +108,10 @@ final class RatesNode {
     time.after(TICK_NS, this::tick);
   }
 
+  /** A cycle on whichever core, which finds out by itself that a look is under way. */
   private void look() {
     cores.chargeAbout(times.lookNs());
-    replicas.look();
+    replicas.all().stream().filter(Replica::isLooking).forEach(Replica::drive);
   }
 
   /** Has a core do a job, once it has noticed: in the order in which they come. */
