@@ -297,8 +297,9 @@ final class PoliciesTest {
           for (int i = 0; i < SERVERS; i++) {
             stage.servers.stop(i);
           }
-          final ConnectivityState unused = stage.channel.getState(true);
-          stage.awaitState(ConnectivityState.TRANSIENT_FAILURE);
+          RingFixture.await( // asked to connect again once it has noticed the last one's end
+              "all connections fail",
+              () -> stage.channel.getState(true) == ConnectivityState.TRANSIENT_FAILURE);
           stage.fail("all have died");
           stage.restart(2, 1, 0);
           stage.settle("all are back", all ? Set.of(0, 1, 2) : Set.of(0));
