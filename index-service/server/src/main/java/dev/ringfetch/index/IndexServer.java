@@ -9,7 +9,6 @@ import dev.ringfetch.index.service.IndexMemoryContext;
 import dev.ringfetch.index.service.IndexService;
 import dev.ringfetch.index.service.Indexes;
 import dev.ringfetch.index.service.Rehearsal;
-import dev.ringfetch.index.v1.Durability;
 import dev.ringfetch.index.v1.IndexAdminGrpc;
 import dev.ringfetch.index.v1.IndexGrpc;
 import dev.ringfetch.rpc.MalformedRequests;
@@ -36,7 +35,6 @@ import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.Option;
-import picocli.CommandLine.ParameterException;
 import picocli.CommandLine.Spec;
 
 /**
@@ -85,59 +83,7 @@ public final class IndexServer implements Callable<Integer> {
       description = "Run handlers on the threads of the transport.")
   private boolean direct;
 
-  @Option(
-      names = "--memory",
-      paramLabel = "BYTES",
-      converter = ByteCount.class,
-      description = "Limit of index memory. Default: 1G or what fits.")
-  private Long memory;
-
-  @Option(
-      names = "--partitions",
-      paramLabel = "N",
-      defaultValue = "" + IndexMemoryContext.PARTITIONS_DEFAULT,
-      description = "Of an index, a power of two. Default: ${DEFAULT-VALUE}.")
-  private int partitions;
-
-  @Option(
-      names = "--data",
-      paramLabel = "PATH",
-      description = "Directory of journal and gate, for a successor too.")
-  private Path data;
-
-  @Option(
-      names = "--durability",
-      paramLabel = "LEVEL",
-      defaultValue = "memory",
-      converter = DurabilityLevel.class,
-      description = "Of an index: memory, interval, disk, leader-disk.")
-  private Durability durability;
-
-  @Option(
-      names = "--sync-interval",
-      paramLabel = "MILLIS",
-      defaultValue = "10",
-      description = "Longest wait, if interval. Default: 10.")
-  private long syncIntervalMillis;
-
-  @Option(
-      names = "--snapshot-after",
-      paramLabel = "BYTES",
-      converter = ByteCount.class,
-      description = "Journal between snapshots. Default: 256M or more.")
-  private Long snapshotAfter;
-
-  @Option(
-      names = "--takeover",
-      fallbackValue = "true",
-      description = "Use --data of another host, or of another boot.")
-  private boolean takeover;
-
-  @Option(
-      names = "--adopt-copy",
-      fallbackValue = "true",
-      description = "Use a copy as --data; its indexes count as new.")
-  private boolean adoptCopy;
+  @Mixin private final StoreOptions store = new StoreOptions();
 
   @Option(
       names = "--direct-reads",
@@ -244,7 +190,7 @@ public final class IndexServer implements Callable<Integer> {
     final boolean reads;
     try {
       listening.resolve(clustering.areSet());
-      metrics.start(listening, health, data);
+      metrics.start(listening, health, store.data());
       opened = IndexMemory.shared(context.journalMetrics(metrics.journal()));
     } catch (IOException e) {
       return failed(e.getMessage());
@@ -297,31 +243,13 @@ public final class IndexServer implements Callable<Integer> {
   /** Options of memory that clients can be granted, over those fabrics that are there. */
   private IndexMemoryContext memoryContext() {
     final IndexMemoryContext context =
-        new IndexMemoryContext().fallback(fabrics == null && shmDirectory == null);
-    try {
-      context
-          .host(host)
-          .partitions(partitions)
-          .dataDirectory(data)
-          .takeover(takeover)
-          .adoptCopy(adoptCopy)
-          .durability(durability)
-          .syncInterval(Duration.ofMillis(syncIntervalMillis))
-          .onWritingEnded(health::endWriting)
-          .progress(new RecoveryReport(spec.commandLine().getOut(), System::nanoTime));
-      if (memory != null) {
-        context.budget(memory);
-      }
-      if (snapshotAfter != null) {
-        context.snapshotAfter(snapshotAfter);
-      }
-    } catch (IllegalArgumentException e) {
-      throw misuse("--" + e.getMessage());
-    }
-    if (durability != Durability.MEMORY && data == null) {
-      throw misuse("--durability " + durability + " needs --data PATH");
-    }
-    clustering.check(data, adoptCopy);
+        new IndexMemoryContext()
+            .host(host)
+            .fallback(fabrics == null && shmDirectory == null)
+            .onWritingEnded(health::endWriting)
+            .progress(new RecoveryReport(spec.commandLine().getOut(), System::nanoTime));
+    store.apply(context);
+    clustering.check(store.data(), store.adoptsCopy());
     if (fabrics != null) {
       context.fabrics(memoryFabrics().toArray(String[]::new));
     }
@@ -416,7 +344,7 @@ public final class IndexServer implements Callable<Integer> {
     out.println("index server listening on port " + server.getPort());
     out.println("rings over: " + server.fabrics());
     out.println("index memory: up to " + indexes.budget());
-    out.println(DurabilityLevel.line(data, durability));
+    out.println(store.line());
     out.print(metrics.lines());
     out.println(ADDRESSES + listening.text(server.getListenSockets()));
     out.flush();
@@ -457,10 +385,6 @@ public final class IndexServer implements Callable<Integer> {
       spec.commandLine().getErr().println("index server: the rehearsal has failed: " + e);
     }
     spec.commandLine().getErr().println("index server: the first fail-over will take longer");
-  }
-
-  private ParameterException misuse(String text) {
-    return new ParameterException(spec.commandLine(), text);
   }
 
   private int failed(String reason) {

@@ -3,7 +3,7 @@ package dev.ringfetch.index.data;
 import dev.ringfetch.fabric.GatePage;
 import dev.ringfetch.fabric.Obstacle;
 import dev.ringfetch.index.disk.HostDisk;
-import dev.ringfetch.index.journal.Journal;
+import dev.ringfetch.index.journal.JournalCopy;
 import java.io.IOException;
 import java.nio.channels.FileChannel;
 import java.nio.channels.FileLock;
@@ -145,7 +145,7 @@ public final class DataDirectory implements AutoCloseable {
       final Identity identity = next(real, claim, boot, gate);
       if (claim == Claim.COPY) { // before the identity names this place
         checkAlone(real, identity);
-        Journal.markCopied(new HostDisk(real), identity.origin());
+        JournalCopy.mark(new HostDisk(real), identity.origin());
       }
       write(identity, real);
       final DataDirectory directory = new DataDirectory(real, lock, identity, gate);

@@ -1,16 +1,12 @@
 package dev.ringfetch.index.journal;
 
 import dev.ringfetch.index.disk.Disk;
-import dev.ringfetch.index.v1.Durability;
 import java.io.IOException;
-import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
-import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicReference;
-import java.util.function.Consumer;
 import java.util.function.LongSupplier;
 import org.agrona.ErrorHandler;
 import org.jspecify.annotations.Nullable;
@@ -35,9 +31,6 @@ public final class Journal {
   /** Bytes after which a cycle takes no more records before its sync. */
   private static final int CYCLE_BYTES = 4 << 20;
 
-  /** Pause after a failed preparation of the next segment. */
-  private static final long RETRY_NS = TimeUnit.SECONDS.toNanos(1);
-
   private enum State {
     OPEN,
     FAILED,
@@ -45,6 +38,7 @@ public final class Journal {
   }
 
   private final SegmentWriter segments;
+  private final NextSegment next;
   private final Checkpoint checkpoint;
   private final long origin;
   private final long epoch;
@@ -52,7 +46,6 @@ public final class Journal {
   private final ErrorHandler errors;
   private final LongSupplier clock;
   private final SyncListener syncs;
-  private final Consumer<IOException> obstacles;
   private final OwnerCheck owner;
   private final JournalCounts counts = new JournalCounts();
   private final Batch batch = new Batch();
@@ -66,8 +59,6 @@ public final class Journal {
   private volatile State state = State.OPEN;
   private final boolean copied;
   private volatile IOException failure;
-  private volatile IOException obstacle;
-  private volatile long obstacleSinceNs;
 
   // Of the journal's thread.
   private List<CopiedLog> listed = new ArrayList<>();
@@ -78,9 +69,6 @@ public final class Journal {
 
   /** Whether the last cycle has left records because there were too many. */
   private boolean behind;
-
-  private long retryNs;
-  private boolean retrying;
 
   /** Whether there may be more room than at the last notification of the sources. */
   private boolean roomChanged;
@@ -95,108 +83,14 @@ public final class Journal {
 
   private final SnapshotChoice recoveredFrom;
 
-  /** A check that the journal's directory still belongs to this process. */
-  @FunctionalInterface
-  public interface OwnerCheck {
-    /**
-     * Returns if it does. What was written before the call is then read by any later owner.
-     *
-     * @throws IOException if it does not, or if that is unknown, with the reason as its message
-     */
-    void check() throws IOException;
-  }
-
-  /** Options of a journal. Setters return this. */
-  public static final class Context {
-    /** Default length of a segment. */
-    public static final int SEGMENT_LENGTH_DEFAULT = 32 << 20;
-
-    /** Default of {@link #interval}. */
-    public static final Duration INTERVAL_DEFAULT = Duration.ofMillis(10);
-
-    /** Two segments have fewer records than {@link Journal#LOST_LIMIT}. */
-    private static final int SEGMENT_LENGTH_MAX = 48 << 20;
-
-    int segmentLength = SEGMENT_LENGTH_DEFAULT;
-    long intervalNs = INTERVAL_DEFAULT.toNanos();
-    long origin;
-    long epoch;
-    OwnerCheck owner = () -> {};
-    ErrorHandler errors = failure -> {};
-    LongSupplier clock = System::nanoTime;
-    SyncListener syncs = (durationNs, records, bytes) -> {};
-    Consumer<IOException> obstacles = obstacle -> {};
-    RecoveryProgress progress = (bytes, total, records) -> {};
-
-    /** Creates the defaults. */
-    public Context() {}
-
-    /** Sets the length of new segments in bytes, from 4 to 48 MiB. */
-    public Context segmentLength(int bytes) {
-      if (bytes < SegmentWriter.LENGTH_MIN
-          || bytes > SEGMENT_LENGTH_MAX
-          || bytes % RecordDescriptor.ALIGNMENT != 0) {
-        throw new IllegalArgumentException("segmentLength=" + bytes);
-      }
-      segmentLength = bytes;
-      return this;
-    }
-
-    /** Sets how long a record of {@link Durability#INTERVAL} may wait for its sync to begin. */
-    public Context interval(long ns) {
-      if (ns < 0) {
-        throw new IllegalArgumentException("intervalNs=" + ns);
-      }
-      intervalNs = ns;
-      return this;
-    }
-
-    /** Sets the first 64 bits of the directory's id, and the epoch of this server. */
-    public Context owner(long directoryOrigin, long serverEpoch) {
-      origin = directoryOrigin;
-      epoch = serverEpoch;
-      return this;
-    }
-
-    /** Sets the check before each write and before each answer; on any thread. */
-    public Context ownerCheck(OwnerCheck check) {
-      owner = check;
-      return this;
-    }
-
-    /** Sets the receiver of the progress of the recovery. */
-    public Context progress(RecoveryProgress told) {
-      progress = told;
-      return this;
-    }
-
-    /** Sets the listener of syncs, and the clock that measures them, in nanoseconds. */
-    public Context syncs(SyncListener listener, LongSupplier nanoClock) {
-      syncs = listener;
-      clock = nanoClock;
-      return this;
-    }
-
-    /**
-     * Sets the receiver of obstacles: called on the journal's thread with the reason when the next
-     * segment cannot be created, and with null when there is one again.
-     */
-    public Context obstacles(Consumer<IOException> told) {
-      obstacles = told;
-      return this;
-    }
-
-    /** Sets the receiver of the journal's failure: called once, on the journal's thread. */
-    public Context errors(ErrorHandler handler) {
-      errors = handler;
-      return this;
-    }
-  }
-
   /** Continues a recovered journal. */
   Journal(
-      Context context, SegmentWriter segments, Checkpoint checkpoint, Recovery.Result recovered) {
+      JournalContext context,
+      SegmentWriter segments,
+      Checkpoint checkpoint,
+      Recovery.Result recovered) {
     this.segments = segments;
+    next = new NextSegment(segments, context);
     this.checkpoint = checkpoint;
     origin = context.origin;
     epoch = context.epoch;
@@ -204,7 +98,6 @@ public final class Journal {
     errors = context.errors;
     clock = context.clock;
     syncs = context.syncs;
-    obstacles = context.obstacles;
     owner = context.owner;
     previous = recovered.previous();
     durable = recovered.end();
@@ -218,7 +111,8 @@ public final class Journal {
    * @throws JournalDamagedException if synced data is missing or has changed
    * @throws IOException if the disk or the sink fails
    */
-  public static Journal open(Disk disk, Context context, RecordSink sink) throws IOException {
+  public static Journal open(Disk disk, JournalContext context, RecordSink sink)
+      throws IOException {
     return Recovery.open(disk, context, sink);
   }
 
@@ -232,19 +126,6 @@ public final class Journal {
       }
     }
     return false;
-  }
-
-  /**
-   * Marks the journal of a directory, if there is one, as a copy on which no server has started.
-   * The journal must not be in use.
-   */
-  public static void markCopied(Disk disk, long origin) throws IOException {
-    if (disk.list().contains(Checkpoint.NAME)) {
-      try (Checkpoint checkpoint = Checkpoint.open(disk, origin)) {
-        checkpoint.write(checkpoint.durable(), Checkpoint.End.COPIED);
-        checkpoint.sync();
-      }
-    }
   }
 
   /** Sets what is called, on any thread, when {@link #work} is due earlier than it has said. */
@@ -359,13 +240,12 @@ public final class Journal {
 
   /** The reason why there is no next segment, for example a full disk; null if there is one. */
   public @Nullable IOException obstacle() {
-    return obstacle;
+    return next.obstacle();
   }
 
   /** Age of the {@link #obstacle} in nanoseconds; 0 if there is none. */
   public long obstacleNs() {
-    final long sinceNs = obstacleSinceNs;
-    return obstacle == null ? 0 : Math.max(0, clock.getAsLong() - sinceNs);
+    return next.obstacleNs();
   }
 
   /** The counts since the journal was opened. Any thread. */
@@ -387,7 +267,7 @@ public final class Journal {
       return Long.MAX_VALUE;
     }
     collect();
-    long begin = segments.position();
+    final long begin = segments.position();
     if (isDue(nowNs)) {
       try {
         write();
@@ -406,13 +286,14 @@ public final class Journal {
         return Long.MAX_VALUE;
       }
     }
-    // Prepare the next segment in proportion to the use of this one: it is ready when this one is
-    // full.
-    long prepareNs;
-    do {
-      prepareNs = prepare(nowNs);
-      begin += SegmentWriter.STEP_LENGTH;
-    } while (prepareNs == 0 && begin < segments.position());
+    final long prepareNs;
+    try {
+      prepareNs = next.work(nowNs, segments.position() - begin);
+    } catch (IOException e) {
+      fail(e);
+      return Long.MAX_VALUE;
+    }
+    roomChanged |= next.takeChanged();
     if (roomAwaited && roomChanged) {
       roomChanged = false;
       roomAwaited = false; // before the sources check
@@ -548,40 +429,6 @@ public final class Journal {
       source.synced();
     }
     written.clear();
-  }
-
-  private long prepare(long nowNs) {
-    if (segments.isNextReady() || (retrying && nowNs - retryNs < 0)) {
-      return segments.isNextReady() ? Long.MAX_VALUE : retryNs - nowNs;
-    }
-    try {
-      owner.check(); // a later owner's file may prevent the next segment
-    } catch (IOException e) {
-      fail(e);
-      return Long.MAX_VALUE;
-    }
-    try {
-      retrying = false;
-      if (segments.prepare()) {
-        return 0;
-      }
-      if (obstacle != null) {
-        obstacles.accept(null);
-      }
-      obstacle = null;
-      roomChanged = true;
-      return Long.MAX_VALUE;
-    } catch (IOException e) {
-      if (obstacle == null) {
-        obstacleSinceNs = clock.getAsLong();
-        obstacles.accept(e);
-      }
-      obstacle = e;
-      roomChanged = true;
-      retrying = true;
-      retryNs = nowNs + RETRY_NS;
-      return RETRY_NS;
-    }
   }
 
   /** Ends the journal for good. */

@@ -24,6 +24,19 @@ public record JournalCopy(long snapshot, long bytes) {
   private static final int STEP_LENGTH = 1 << 20;
 
   /**
+   * Marks the journal of a directory, if there is one, as a copy on which no server has started.
+   * The journal must not be in use.
+   */
+  public static void mark(Disk disk, long origin) throws IOException {
+    if (disk.list().contains(Checkpoint.NAME)) {
+      try (Checkpoint checkpoint = Checkpoint.open(disk, origin)) {
+        checkpoint.write(checkpoint.durable(), Checkpoint.End.COPIED);
+        checkpoint.sync();
+      }
+    }
+  }
+
+  /**
    * Copies.
    *
    * @param from the directory in use, which is only read

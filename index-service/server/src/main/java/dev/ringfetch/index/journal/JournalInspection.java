@@ -34,6 +34,6 @@ public record JournalInspection(
    * @throws IOException if the disk or the sink fails
    */
   public static JournalInspection of(Disk disk, long origin, RecordSink sink) throws IOException {
-    return Recovery.verify(disk, new Journal.Context().owner(origin, 0), sink);
+    return Recovery.verify(disk, new JournalContext().owner(origin, 0), sink);
   }
 }

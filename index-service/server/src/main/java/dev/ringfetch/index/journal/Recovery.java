@@ -54,20 +54,18 @@ final class Recovery {
   private long bytesTotal;
   private long recordsRead;
 
-  private Recovery(Disk disk, Journal.Context context, RecordSink sink) {
+  private Recovery(Disk disk, JournalContext context, RecordSink sink) {
     this.disk = disk;
     this.origin = context.origin;
     this.sink = sink;
     progress = context.progress;
   }
 
-  static Journal open(Disk disk, Journal.Context context, RecordSink sink) throws IOException {
+  static Journal open(Disk disk, JournalContext context, RecordSink sink) throws IOException {
     final SegmentWriter writer =
         new SegmentWriter(disk, context.origin, context.segmentLength, context.owner);
-    final boolean isNew = !disk.list().contains(Checkpoint.NAME);
-    if (isNew) {
-      removeUnfinishedBegin(disk);
-      return create(disk, context, writer);
+    if (!disk.list().contains(Checkpoint.NAME)) {
+      return NewJournal.create(disk, context, writer);
     }
     final Checkpoint checkpoint = Checkpoint.open(disk, context.origin);
     boolean opened = false;
@@ -91,7 +89,7 @@ final class Recovery {
   }
 
   /** Reads everything as {@link #open} does, without changes. */
-  static JournalInspection verify(Disk disk, Journal.Context context, RecordSink sink)
+  static JournalInspection verify(Disk disk, JournalContext context, RecordSink sink)
       throws IOException {
     try (Checkpoint checkpoint = Checkpoint.open(disk, context.origin)) {
       final Recovery recovery = new Recovery(disk, context, sink);
@@ -191,45 +189,6 @@ final class Recovery {
         number++;
         content = load(segments.get(number), content);
         offset = SegmentDescriptor.BATCH_OFFSET;
-      }
-    }
-  }
-
-  private static Journal create(Disk disk, Journal.Context context, SegmentWriter writer)
-      throws IOException {
-    boolean created = false;
-    try {
-      writer.create();
-      final Checkpoint checkpoint = Checkpoint.create(disk, context.origin);
-      created = true;
-      return new Journal(
-          context,
-          writer,
-          checkpoint,
-          new Result(writer.position(), 0, false, SnapshotChoice.none()));
-    } catch (IOException e) {
-      throw new IOException(
-          "cannot create the journal, whose begin needs "
-              + (context.segmentLength >> 20)
-              + " MiB: "
-              + e.getMessage(),
-          e);
-    } finally {
-      if (!created) {
-        writer.close();
-      }
-    }
-  }
-
-  /** Removes an empty first segment: without a checkpoint no journal was ever opened. */
-  private static void removeUnfinishedBegin(Disk disk) throws IOException {
-    for (final String name : disk.list()) {
-      final long number = SegmentDescriptor.number(name);
-      if (number == 1 && !SegmentContent.read(disk, name, 0, 0).hasMagic()) {
-        disk.delete(name);
-      } else if (number >= 0 || SnapshotDescriptor.isSnapshot(name)) {
-        throw new JournalDamagedException(
-            "missing, although there are segments: file=" + disk.describe(Checkpoint.NAME));
       }
     }
   }

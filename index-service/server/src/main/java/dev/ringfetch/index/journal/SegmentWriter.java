@@ -25,7 +25,7 @@ final class SegmentWriter implements AutoCloseable {
   private final Disk disk;
   private final long origin;
   private final int length;
-  private final Journal.OwnerCheck owner;
+  private final OwnerCheck owner;
   private final ByteBuffer zeros = ByteBuffer.allocateDirect(STEP_LENGTH);
   private final JournalRoom room = new JournalRoom();
 
@@ -45,7 +45,7 @@ final class SegmentWriter implements AutoCloseable {
    * @param length of the segments that it creates
    * @param owner checks before the removal of a file that may belong to a later owner
    */
-  SegmentWriter(Disk disk, long origin, int length, Journal.OwnerCheck owner) {
+  SegmentWriter(Disk disk, long origin, int length, OwnerCheck owner) {
     this.disk = disk;
     this.origin = origin;
     this.length = length;

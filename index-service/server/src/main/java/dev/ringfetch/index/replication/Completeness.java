@@ -3,10 +3,34 @@ package dev.ringfetch.index.replication;
 import dev.ringfetch.index.coordinator.Recoveries;
 import dev.ringfetch.index.v1.Configuration;
 import dev.ringfetch.index.v1.GroupState;
+import org.jspecify.annotations.Nullable;
 
 /** Predicates of a replica's records: whether they are complete, and whether they count at all. */
 final class Completeness {
   private Completeness() {}
+
+  /** Whether a replica may lead, as a complete member of the configuration that counts. */
+  static boolean mayWin(ReplicaCore core, GroupState group) {
+    return (core.state() == ReplicaState.MEMBER
+            || core.state() == ReplicaState.WINNING
+            || core.state().isLeader())
+        && isComplete(core, group);
+  }
+
+  /**
+   * Whether the records of an earlier process may be void, or count only in an accepted loss, or
+   * the directory is an older state: records may have been given up since then, of which a leader
+   * that takes the replica for another process's successor knows nothing.
+   *
+   * @param group null if none was seen
+   * @param mayStopCount whether the record of an orderly stop may count
+   */
+  static boolean isUnsure(ReplicaCore core, @Nullable GroupState group, boolean mayStopCount) {
+    if (core.hasDisk() && core.isRestarted() && (group == null || isOlderState(core, group))) {
+      return true; // leaders may take it for complete
+    }
+    return mayStopCount && (group == null || (core.isRestarted() && !mayWin(core, group)));
+  }
 
   /**
    * Whether a replica has each record that was acknowledged in the configuration that counts, as

@@ -116,6 +116,16 @@ final class Configurations {
   }
 
   /**
+   * Whether an epoch is over: a later configuration serves, or an operator has the group go on
+   * without its leader, whom nobody has told that.
+   *
+   * @param group null if the group is unknown
+   */
+  static boolean isOver(@Nullable GroupState group, long epoch) {
+    return group != null && epoch < group.getEstablished().getEpoch();
+  }
+
+  /**
    * Whether an epoch is known to be led by another node than this one.
    *
    * @param state null if the group is unknown

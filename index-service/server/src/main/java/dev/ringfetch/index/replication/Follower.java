@@ -33,8 +33,6 @@ final class Follower {
   private int held; // unanswered pieces of the snapshot: the disk lags behind
   private long noticed = -1; // position that the leader knows to be durable
   private List<FabricHint> fabrics = List.of(); // of the leader, until memory was offered
-  private long refused;
-  private long cuts;
 
   Follower(ReplicaCore core) {
     this.core = core;
@@ -43,16 +41,6 @@ final class Follower {
   /** The leader whose messages moved the gate; 0 if there is none. */
   long leader() {
     return leader;
-  }
-
-  /** Number of messages that were refused. */
-  long refused() {
-    return refused;
-  }
-
-  /** Number of times that records were discarded. */
-  long cuts() {
-    return cuts;
   }
 
   /**
@@ -80,7 +68,7 @@ final class Follower {
       noteActivity(from, message.getBusy(), nowNs);
       core.commit(message.getCommit());
     } else {
-      refused++;
+      core.counts.refused++;
     }
     core.journal();
     if (taken && message.hasSnapshotBegin()) {
@@ -239,7 +227,7 @@ final class Follower {
     fabrics = adopt.getFabricsList();
     if (end < core.log().end()) {
       core.cut(end);
-      cuts++;
+      core.counts.cuts++;
     }
     if (state != ReplicaState.MEMBER) {
       core.become(ReplicaState.MEMBER);
@@ -298,7 +286,7 @@ final class Follower {
     moveGate(from, epoch);
     if (core.log().end() > end) {
       core.cut(end);
-      cuts++;
+      core.counts.cuts++;
     }
     restored = true;
     core.become(ReplicaState.JOINING);

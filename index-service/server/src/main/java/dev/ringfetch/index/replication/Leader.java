@@ -46,9 +46,6 @@ final class Leader {
 
   private SnapshotTransfer transfer;
   private final OwnDiskProgress ownDisk;
-  private int joins;
-  private int failedJoins;
-  private int pieces;
 
   /**
    * Begins an epoch that was won, and to which the gate was moved.
@@ -67,7 +64,7 @@ final class Leader {
   /** Begins another epoch that this replica has won, and to which the gate was moved. */
   void begin(GroupState won, long nowNs) {
     if (transfer != null && Configurations.hasNode(won.getWon(), transfer.node().getId())) {
-      joins++;
+      core.counts.joins++;
       rejoins.joined(transfer.node(), nowNs);
     }
     endTransfer();
@@ -135,21 +132,6 @@ final class Leader {
       lags.add(transfer.progress().lag(true));
     }
     return List.copyOf(lags);
-  }
-
-  /** Number of nodes that have joined. */
-  int joins() {
-    return joins;
-  }
-
-  /** Number of transfers that were given up. */
-  int failedJoins() {
-    return failedJoins;
-  }
-
-  /** Number of pieces of snapshots that were sent. */
-  int pieces() {
-    return pieces + (transfer == null ? 0 : transfer.pieces());
   }
 
   /** The epoch is established: it commits from now on. */
@@ -338,7 +320,7 @@ final class Leader {
   }
 
   private void failJoin(String reason, long nowNs) {
-    failedJoins++;
+    core.counts.failedJoins++;
     // One failure is nothing unusual: a connection has ended, say. Later ones are counted.
     if (rejoins.failed(transfer.node(), nowNs) == SAID_FAILURE) {
       LOGGER.log(
@@ -372,7 +354,6 @@ final class Leader {
 
   private void endTransfer() {
     if (transfer != null) {
-      pieces += transfer.pieces();
       transfer.close();
       transfer = null;
     }

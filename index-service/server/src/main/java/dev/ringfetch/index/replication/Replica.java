@@ -116,7 +116,7 @@ public final class Replica {
    */
   GroupCopy copy(Runnable wake) {
     final GroupCopy begun = new GroupCopy(context, this::drive, wake);
-    submit(of -> of.onCopy(begun));
+    submit(of -> of.copies().begin(begun));
     return begun;
   }
 
@@ -127,7 +127,7 @@ public final class Replica {
    */
   StopCopy stop(Runnable wake) {
     final StopCopy begun = new StopCopy(context, this::drive, wake);
-    submit(of -> of.onStop(begun));
+    submit(of -> of.copies().begin(begun));
     return begun;
   }
 

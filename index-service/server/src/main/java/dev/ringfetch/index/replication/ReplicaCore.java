@@ -26,6 +26,7 @@ final class ReplicaCore {
   private final RecordLog log;
   private final @Nullable LogJournal journal; // null: the group is in memory alone
   private final PlacedRecords placed;
+  final ReplicaCounts counts = new ReplicaCounts();
   private final NodeEnd nodeEnd = new NodeEnd();
   private final Activity activity;
   private RecordLog.Cursor applying;

@@ -7,7 +7,6 @@ import dev.ringfetch.index.log.GroupStoreException;
 import dev.ringfetch.index.v1.Configuration;
 import dev.ringfetch.index.v1.GroupState;
 import dev.ringfetch.index.v1.LeaderMessage;
-import dev.ringfetch.index.v1.Member;
 import dev.ringfetch.index.v1.MemberMessage;
 import dev.ringfetch.index.v1.Node;
 import java.util.List;
@@ -22,9 +21,6 @@ import org.jspecify.annotations.Nullable;
  * replica tries. The replica's owner only.
  */
 final class ReplicaCycle {
-  /** After a proposal that failed, the next one waits so long. */
-  private static final long RETRY_NS = 100_000_000;
-
   /** Records that are applied in one cycle. */
   private static final int APPLY_LIMIT = 4096;
 
@@ -35,21 +31,13 @@ final class ReplicaCycle {
   private final AwaitedLeader awaited;
   private final Candidacy candidacy;
   private final ReplicaOutput output;
+  private final Proposals proposals;
+  private final ReplicaCopies copies;
   private boolean coordinated;
   private boolean toldOlderState;
   private @Nullable GroupState group; // null until one was seen
   private @Nullable Leader leader; // null unless this replica has won
-  private @Nullable GroupCopy copy; // for a snapshot of the disk; null: none was asked for
-  private @Nullable StopCopy stopCopy; // null: the process does not end
   private final EarlierStopRecord stopRecord;
-  private boolean isDropped;
-
-  private long notBeforeNs; // requests
-  private long wins;
-  private long serves;
-  private long joins;
-  private long failedJoins;
-  private long pieces;
 
   /**
    * Creates the cycle.
@@ -62,10 +50,11 @@ final class ReplicaCycle {
     stopRecord = new EarlierStopRecord(recovery, context.isAlone());
     core = recovery == null ? new ReplicaCore(context) : ReplicaCore.recovered(context, recovery);
     follower = new Follower(core);
-    notBeforeNs = now();
-    output = new ReplicaOutput(notBeforeNs);
-    awaited = new AwaitedLeader(context.limits().nodeTimeoutNs(), notBeforeNs);
+    output = new ReplicaOutput(now());
+    awaited = new AwaitedLeader(context.limits().nodeTimeoutNs(), now());
     candidacy = new Candidacy(context, core, awaited);
+    proposals = new Proposals(core, candidacy, output, now());
+    copies = new ReplicaCopies(core, this::isForgotten, this::stop);
   }
 
   ReplicaState state() {
@@ -85,7 +74,9 @@ final class ReplicaCycle {
   // Events from outside.
 
   void onMessage(long from, LeaderMessage message) {
-    if (core.state() == ReplicaState.STOPPED || isUnsure() || isOver(message)) {
+    if (core.state() == ReplicaState.STOPPED
+        || Completeness.isUnsure(core, group, stopRecord.mayCount())
+        || (!message.hasInquiry() && Configurations.isOver(group, message.getEpoch()))) {
       context.peers().answer(from, follower.refusal(message));
       return;
     }
@@ -94,30 +85,6 @@ final class ReplicaCycle {
     if (core.state().isFollower() && follower.leader() == from && !isSuperseded(from)) {
       awaited.heard(from, now());
     }
-  }
-
-  /**
-   * Whether the records of an earlier process may be void, or count only in an accepted loss, or
-   * the directory is an older state: records may have been given up since then, of which a leader
-   * that takes this replica for another process's successor knows nothing.
-   */
-  private boolean isUnsure() {
-    if (core.hasDisk()
-        && core.isRestarted()
-        && (group == null || Completeness.isOlderState(core, group))) {
-      return true; // leaders may take it for complete
-    }
-    return stopRecord.mayCount() && (group == null || (core.isRestarted() && !mayWin()));
-  }
-
-  /**
-   * Whether a message is of an epoch that is over: a later configuration serves, or an operator has
-   * the group go on without this leader, whom nobody has told that.
-   */
-  private boolean isOver(LeaderMessage message) {
-    return group != null
-        && !message.hasInquiry()
-        && message.getEpoch() < group.getEstablished().getEpoch();
   }
 
   /** Whether another leader is waited for, that has won a later epoch than this replica obeys. */
@@ -179,7 +146,7 @@ final class ReplicaCycle {
   }
 
   void onDropped() {
-    isDropped = true;
+    copies.drop();
     core.drop();
     stop();
   }
@@ -217,14 +184,14 @@ final class ReplicaCycle {
       beginEmpty(state);
     }
     final Configuration won = state.getWon();
-    if (state.hasWon() && won.getEpoch() > core.gate() && mayWin()) {
+    if (state.hasWon() && won.getEpoch() > core.gate() && Completeness.mayWin(core, group)) {
       if (Configurations.leads(won, context.self())) {
-        if (mayLead(won)) {
+        if (proposals.mayLead(won)) {
           adopt(state);
         }
       } else if (won.getEpoch() > wonBefore) {
         awaited.await(won.getLeader(), now());
-        notBeforeNs = now() + awaited.silence().limitNs() + candidacy.delayNs(state);
+        proposals.awaitUntil(now() + awaited.silence().limitNs() + candidacy.delayNs(state));
       }
     }
     if (leader != null
@@ -282,14 +249,6 @@ final class ReplicaCycle {
     }
   }
 
-  /** Whether this replica may lead, as a complete member of the configuration that counts. */
-  private boolean mayWin() {
-    return (core.state() == ReplicaState.MEMBER
-            || core.state() == ReplicaState.WINNING
-            || core.state().isLeader())
-        && Completeness.isComplete(core, group);
-  }
-
   private void adopt(GroupState won) {
     final long obeyed = core.gate();
     core.moveGate(won.getWon().getEpoch());
@@ -299,7 +258,7 @@ final class ReplicaCycle {
     }
     core.cutBeforeRecovery(won, obeyed);
     stopRecord.onWon();
-    wins++;
+    core.counts.wins++;
     if (leader == null) {
       leader = new Leader(core, won, drive, candidacy::isConnected, now());
     } else {
@@ -318,9 +277,6 @@ final class ReplicaCycle {
   private void endLeading() {
     if (leader != null && !core.state().isLeader()) {
       leader.close();
-      joins += leader.joins();
-      failedJoins += leader.failedJoins();
-      pieces += leader.pieces();
       output.answer(leader.confirmations());
       leader = null;
     }
@@ -330,7 +286,7 @@ final class ReplicaCycle {
   void onAnswer(Coordinator.Result result, GroupState state) {
     output.onRequestAnswered();
     if (result != Coordinator.Result.DONE) {
-      notBeforeNs = Math.max(notBeforeNs, now() + RETRY_NS);
+      proposals.onFailed(now());
     }
     if (state != null) {
       onGroup(state);
@@ -342,12 +298,9 @@ final class ReplicaCycle {
 
   // The cycle.
 
-  /** Begins a copy for a snapshot of the disk, in the place of one that was begun before. */
-  void onCopy(GroupCopy begun) {
-    if (copy != null) {
-      copy.close();
-    }
-    copy = begun;
+  /** The copies that the node has begun. */
+  ReplicaCopies copies() {
+    return copies;
   }
 
   /** The orderly end of the node; this replica's turn comes later. */
@@ -363,36 +316,17 @@ final class ReplicaCycle {
             || !(output.isRequesting() || leader.mayBeSucceeded(group, candidacy.living(), now())));
   }
 
-  /** Begins to end the replica in order. */
-  void onStop(StopCopy begun) {
-    stopCopy = begun;
-  }
-
-  private void workOnStop() {
-    if (stopCopy != null) {
-      if (leader != null && leader.configuration().getMembersCount() == 1) {
-        stopCopy.endWrites(); // no other node takes them, and they would outrun the copy
-      }
-      stopCopy.work(core, !stopRecord.isVoid(), this::stop);
-    }
-  }
-
-  private void workOnCopy() {
-    if (copy != null) {
-      copy.work(core, isDropped, group != null && Completeness.isForgotten(core, group, isGone()));
-    }
-  }
-
-  /** Whether nobody of the established configuration is announced. */
-  private boolean isGone() {
-    return candidacy.isGone(group.getEstablished());
+  /** Whether the records of this directory count nowhere any more. */
+  private boolean isForgotten() {
+    return group != null
+        && Completeness.isForgotten(core, group, candidacy.isGone(group.getEstablished()));
   }
 
   /** Does the due work; returns whether more is due. */
   boolean work() {
     if (core.state() == ReplicaState.STOPPED) {
-      workOnCopy();
-      workOnStop();
+      copies.workOnSnapshot();
+      copies.workOnStop(leader, stopRecord);
       follower.rely(awaited, now());
       return false;
     }
@@ -409,7 +343,7 @@ final class ReplicaCycle {
     boolean again = follower.apply(APPLY_LIMIT);
     core.journal();
     follower.notice();
-    workOnCopy();
+    copies.workOnSnapshot();
     if (leader != null) {
       leader.work(candidacy.living(), nowNs);
       leader.confirmations().expire(nowNs);
@@ -417,21 +351,17 @@ final class ReplicaCycle {
       endLeading();
     }
     if (!output.isRequesting() && coordinated && group != null) {
-      propose(nowNs);
+      proposals.work(group, leader, stopRecord.mayEstablish(), nowNs);
     }
-    workOnStop(); // last: it may end the replica
+    copies.workOnStop(leader, stopRecord); // last: it may end the replica
     follower.rely(awaited, nowNs);
     core.activity()
         .note(core.log().end(), leader == null ? 0 : leader.confirmations().last(), nowNs);
-    core.activity().plan(nowNs, restNs(nowNs), isCopied());
+    core.activity().plan(nowNs, restNs(nowNs), copies.goOn());
     if (core.serving() != null) {
       core.serving().attend(core.activity().isBusy(nowNs));
     }
     return again;
-  }
-
-  private boolean isCopied() {
-    return (copy != null && copy.goesOn()) || (stopCopy != null && stopCopy.goesOn());
   }
 
   /** Time at which the next cycle is due if nothing happens before. */
@@ -485,7 +415,7 @@ final class ReplicaCycle {
         return true;
       }
       core.become(ReplicaState.LEADING);
-      serves++;
+      core.counts.serves++;
       core.serve(group, leader.epoch(), drive);
       return true;
     } catch (GroupStoreException e) {
@@ -493,69 +423,6 @@ final class ReplicaCycle {
       core.leave(ReplicaState.NONE); // the members will see that it leads no more
       return false;
     }
-  }
-
-  private void propose(long nowNs) {
-    if (leader != null) {
-      final boolean superseded = group.getWon().getEpoch() > leader.epoch();
-      if (group.getWon().getEpoch() == leader.epoch() && leader.mayEstablish()) {
-        if (nowNs - notBeforeNs >= 0 && stopRecord.mayEstablish()) {
-          output.request(new Proposal(begun(), null));
-        }
-        return;
-      }
-      if (!mayWin() || nowNs - notBeforeNs < 0) {
-        return;
-      }
-      if (superseded && (leader.ownDisk().hasNoRoom(nowNs) || core.nodeEnd().handsOver())) {
-        return; // it could not establish an epoch, or is not to
-      }
-      final long successor = superseded ? 0 : leader.successor(candidacy.living(), nowNs);
-      if (successor != 0) {
-        final List<Member> others = leader.proposed(nowNs);
-        others.removeIf(member -> member.getNode() == context.self().getId());
-        win(successor, others);
-      } else if (superseded || leader.needsChange(nowNs)) {
-        win(context.self().getId(), leader.proposed(nowNs));
-      }
-      return;
-    }
-    if (core.state() == ReplicaState.MEMBER
-        && mayWin()
-        && candidacy.isDue(group, nowNs)
-        && nowNs - notBeforeNs >= 0) {
-      win(context.self().getId(), candidacy.members(group));
-      if (output.isRequesting()) {
-        core.become(ReplicaState.WINNING);
-      }
-    }
-  }
-
-  /** The group's state, with the position at which this replica's epoch began. */
-  private GroupState begun() {
-    return group.toBuilder()
-        .setWon(group.getWon().toBuilder().setBegin(leader.beginning()))
-        .build();
-  }
-
-  private void win(long leading, List<Member> members) {
-    final Configuration proposed =
-        Configuration.newBuilder()
-            .setLeader(leading)
-            .addAllMembers(members)
-            .setNonce(context.nonces().getAsLong())
-            .build();
-    if (mayLead(proposed)) {
-      output.request(new Proposal(group, proposed));
-    }
-  }
-
-  /** Whether others' records of stops would not be void with this one's, which may fail. */
-  private boolean mayLead(Configuration configuration) {
-    return !core.nodeEnd().hasBegun()
-        || configuration.getMembersCount() > 1
-        || !Configurations.leads(configuration, context.self())
-        || core.serving() != null;
   }
 
   private long now() {
@@ -599,20 +466,12 @@ final class ReplicaCycle {
         leader != null ? context.self().getId() : follower.leader(),
         group,
         leader != null && leader.isEstablished(),
-        OwnLog.of(core, group, group != null && mayWin()),
+        OwnLog.of(core, group, group != null && Completeness.mayWin(core, group)),
         core.log().end(),
         core.commit(),
         core.applied(),
         leader == null ? List.of() : leader.lags(),
-        new ReplicaStatus.Counts(
-            wins,
-            serves,
-            follower.cuts(),
-            follower.refused(),
-            pieces + (leader == null ? 0 : leader.pieces()),
-            joins + (leader == null ? 0 : leader.joins()),
-            failedJoins + (leader == null ? 0 : leader.failedJoins()),
-            core.placed().damaged()));
+        core.counts.taken(core.placed().damaged()));
   }
 
   /** Something has failed that should not: the replica is no member any more. */

@@ -2,15 +2,12 @@ package dev.ringfetch.index.replication;
 
 import dev.ringfetch.index.coordinator.Coordinator;
 import dev.ringfetch.index.journal.IndexDefinition;
-import dev.ringfetch.index.journal.StopRecords;
-import dev.ringfetch.index.log.GroupDisk;
 import dev.ringfetch.index.log.GroupRecovery;
 import dev.ringfetch.index.log.GroupStore;
 import dev.ringfetch.index.v1.GroupState;
 import dev.ringfetch.index.v1.LeaderMessage;
 import dev.ringfetch.index.v1.MemberMessage;
 import dev.ringfetch.index.v1.Node;
-import java.security.SecureRandom;
 import java.time.Duration;
 import java.util.Collection;
 import java.util.Collections;
@@ -21,10 +18,6 @@ import java.util.Objects;
 import java.util.Set;
 import java.util.TreeMap;
 import java.util.concurrent.ConcurrentHashMap;
-import java.util.concurrent.Executor;
-import java.util.function.LongFunction;
-import java.util.function.LongSupplier;
-import org.agrona.ErrorHandler;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -49,7 +42,7 @@ public final class Replicas implements AutoCloseable {
   /** A replica waits for a node so many node timeouts at most, where messages come late. */
   public static final int NODE_TIMEOUTS_MOST = Silence.MOST;
 
-  private final Context context;
+  private final NodeContext context;
   private final NodeRest rest;
   private final NodeHeartbeats heartbeats;
   private final ReplicaReports reports;
@@ -69,138 +62,8 @@ public final class Replicas implements AutoCloseable {
 
   private final Coordinator.Listener listener = new Events();
 
-  /** Options of the replicas of a node. Setters return this. */
-  public static final class Context {
-    private Node self;
-    private Coordinator coordinator;
-    private Peers peers;
-    private GroupStore.Factory stores;
-    private LongFunction<GroupDisk> disks;
-    private LongFunction<GroupGate> gates = group -> GroupGate.NONE;
-    private StopRecords stops;
-    private LongSupplier clock = System::nanoTime;
-    private LongSupplier nonces = new SecureRandom()::nextLong;
-    private ReplicaContext.Limits limits = ReplicaContext.Limits.DEFAULT;
-    private Runnable alarm = () -> {};
-    private Executor background = Runnable::run;
-    private ErrorHandler errors = failure -> {};
-
-    /** Creates the defaults. */
-    public Context() {}
-
-    /** Sets the node, as it was announced. */
-    public Context self(Node node) {
-      self = node;
-      return this;
-    }
-
-    /** Sets the coordinator, which is used by the thread that works alone. */
-    public Context coordinator(Coordinator used) {
-      coordinator = used;
-      return this;
-    }
-
-    /** Sets the connections to other nodes; null: there are none. */
-    public Context peers(@Nullable Peers used) {
-      peers = used;
-      return this;
-    }
-
-    /** Sets what creates the stores. */
-    public Context stores(GroupStore.Factory factory) {
-      stores = factory;
-      return this;
-    }
-
-    /** Sets what opens the disk of a group, where the node has one; null, as unless set: none. */
-    public Context disks(@Nullable LongFunction<GroupDisk> factory) {
-      disks = factory;
-      return this;
-    }
-
-    /** Sets what opens the gate of a group's replica, at which clients look. */
-    public Context gates(LongFunction<GroupGate> factory) {
-      gates = factory;
-      return this;
-    }
-
-    /** Sets what has the records of processes that ended in order; null, as unless set: none. */
-    public Context stops(@Nullable StopRecords records) {
-      stops = records;
-      return this;
-    }
-
-    /** Sets the clock, in nanoseconds. */
-    public Context clock(LongSupplier nanoClock) {
-      clock = nanoClock;
-      return this;
-    }
-
-    /** Sets what draws numbers at random. */
-    public Context nonces(LongSupplier random) {
-      nonces = random;
-      return this;
-    }
-
-    /**
-     * Sets how much of each group's log is kept, in bytes: records that wait for their commit,
-     * beyond which writers wait (16 MiB unless set), and records for a node that joins, beyond
-     * which it begins anew (64 MiB).
-     */
-    public Context logLimits(int waiting, int tail) {
-      if (waiting < 1 || tail < 1) {
-        throw new IllegalArgumentException("waiting=" + waiting + " tail=" + tail);
-      }
-      limits = new ReplicaContext.Limits(waiting, tail, limits.memory(), limits.nodeTimeoutNs());
-      return this;
-    }
-
-    /** Sets the bytes of memory in which a leader may place records (4 MiB unless set). */
-    public Context logMemory(int bytes) {
-      limits =
-          new ReplicaContext.Limits(limits.waiting(), limits.tail(), bytes, limits.nodeTimeoutNs());
-      return this;
-    }
-
-    /**
-     * Sets the time without a message after which a node is taken for dead, 500 ms unless set. It
-     * grows by itself, up to {@value Silence#MOST} times, where messages come late.
-     *
-     * @param timeout {@value #NODE_TIMEOUT_MIN_MS} ms, which are four heartbeats, to {@value
-     *     #NODE_TIMEOUT_MAX_MS} ms
-     */
-    public Context nodeTimeout(Duration timeout) {
-      if (timeout.compareTo(Duration.ofMillis(NODE_TIMEOUT_MIN_MS)) < 0
-          || timeout.compareTo(Duration.ofMillis(NODE_TIMEOUT_MAX_MS)) > 0) {
-        throw new IllegalArgumentException("timeout=" + timeout);
-      }
-      limits =
-          new ReplicaContext.Limits(
-              limits.waiting(), limits.tail(), limits.memory(), timeout.toNanos());
-      return this;
-    }
-
-    /** Sets what is run, on any thread, when {@link #work} is due at once. */
-    public Context alarm(Runnable run) {
-      alarm = run;
-      return this;
-    }
-
-    /** Sets what carries out, in order, what waits for a disk; unless set, the caller's thread. */
-    public Context background(Executor executor) {
-      background = executor;
-      return this;
-    }
-
-    /** Sets what is told what stores and callers throw, on any thread. */
-    public Context errors(ErrorHandler handler) {
-      errors = handler;
-      return this;
-    }
-  }
-
   /** Creates the replicas, of which there is none yet. */
-  public Replicas(Context context) {
+  public Replicas(NodeContext context) {
     this.context = context;
     rest = new NodeRest(context.alarm);
     earlier = new EarlierGroups(replicas, groups, context.errors);

@@ -44,7 +44,6 @@ final class SnapshotTransfer {
   private long steppedNs; // when a piece was sent or, after all of them, the node has got further
   private @Nullable String failure; // null: it has not failed
   private boolean recordsFirst;
-  private int pieces;
 
   SnapshotTransfer(
       ReplicaCore core,
@@ -69,11 +68,6 @@ final class SnapshotTransfer {
 
   MemberProgress progress() {
     return progress;
-  }
-
-  /** Number of pieces that were sent. */
-  int pieces() {
-    return pieces;
   }
 
   /** Why it is to be given up, for people; null if it goes on. */
@@ -246,7 +240,7 @@ final class SnapshotTransfer {
         if (!progress.send(progress.message().setSnapshot(piece), nowNs)) {
           return;
         }
-        pieces++;
+        core.counts.pieces++;
         steppedNs = nowNs;
       }
       final boolean wasEmpty = piece.isEmpty();

@@ -25,6 +25,7 @@ import dev.ringfetch.index.peers.PeerProcesses;
 import dev.ringfetch.index.peers.ReplicaArrivals;
 import dev.ringfetch.index.replay.ReplayLanes;
 import dev.ringfetch.index.replication.HandOver;
+import dev.ringfetch.index.replication.NodeContext;
 import dev.ringfetch.index.replication.OrderlyStop;
 import dev.ringfetch.index.replication.ReplicaSnapshots;
 import dev.ringfetch.index.replication.Replicas;
@@ -40,18 +41,13 @@ import java.nio.file.Path;
 import java.security.SecureRandom;
 import java.time.Duration;
 import java.util.List;
-import java.util.Queue;
 import java.util.concurrent.CompletableFuture;
-import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.TimeUnit;
-import java.util.concurrent.TimeoutException;
 import java.util.concurrent.atomic.AtomicReference;
 import java.util.concurrent.locks.LockSupport;
 import java.util.function.Consumer;
 import org.agrona.ErrorHandler;
-import org.agrona.concurrent.BackoffIdleStrategy;
-import org.agrona.concurrent.IdleStrategy;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -67,16 +63,6 @@ public final class ClusterNode implements AutoCloseable {
 
   private static final Logger LOGGER = System.getLogger(ClusterNode.class.getName());
 
-  /** How long the thread waits for looks, and sleeps after a failure. */
-  private static final long TICK_NS = TimeUnit.MILLISECONDS.toNanos(5);
-
-  /** A look at a gate takes some microseconds where a card is fast; else others may run. */
-  private static final int LOOK_SPINS = 100;
-
-  private static final int LOOK_YIELDS = 100;
-  private static final long LOOK_PARK_NS = TimeUnit.MICROSECONDS.toNanos(20);
-  private static final long CLOSE_MILLIS = 5_000;
-
   /** How long the node's thread may stand in a step before an end goes on without it. */
   private static final long BEGIN_STOP_NS = TimeUnit.SECONDS.toNanos(30);
 
@@ -87,14 +73,13 @@ public final class ClusterNode implements AutoCloseable {
   private final GrpcPeers peers;
   private final ReplayLanes lanes = new ReplayLanes(); // for the recovery
   private final NodeRecovery recovery;
-  private final Replicas.Context context = new Replicas.Context();
+  private final NodeContext context = new NodeContext();
   private final Replicas replicas;
   private final GroupLeadership leadership;
   private final IndexCreations creations;
   private final CoordinatorSyncs syncs;
   private final @Nullable StopFiles stops; // null: the node has no data directory
-  private final Queue<Runnable> tasks = new ConcurrentLinkedQueue<>();
-  private final Thread thread = new Thread(this::run, "index-cluster");
+  private final NodeThread thread = new NodeThread(this::work, this::endCalls);
   private final IndexCatalog catalog;
   private final @Nullable Path shmDirectory; // null: the default
   private @Nullable ReplicationPath path; // null: not chosen
@@ -102,18 +87,13 @@ public final class ClusterNode implements AutoCloseable {
   private final BackgroundThreads connector = new BackgroundThreads("index-memory-connector");
   private final BackgroundThreads synced = new BackgroundThreads("index-catch-up");
   private final BackgroundThreads remover = new BackgroundThreads("index-stop-remover");
-  private volatile boolean closed;
   private boolean isHandedOver; // of the thread that ends the node
-  private volatile boolean woken;
-  private final CompletableFuture<Void> ended = new CompletableFuture<>(); // the thread
   private final CompletableFuture<Void> handedOver = new CompletableFuture<>();
 
   // Of the thread.
   private @Nullable OnlyNode only; // null: there may be other nodes
   private @Nullable HandOver handingOver; // null: none has begun, or it has ended
   private CoordinatorContact contact; // null where there are no other nodes
-  private final IdleStrategy looking =
-      new BackoffIdleStrategy(LOOK_SPINS, LOOK_YIELDS, LOOK_PARK_NS, LOOK_PARK_NS);
 
   /**
    * Creates the node of these indexes, which are not recovered yet.
@@ -171,7 +151,7 @@ public final class ClusterNode implements AutoCloseable {
         .disks(data == null ? null : group -> new JournalDisk(memory.openJournal()))
         .stops(stops)
         .background(remover)
-        .alarm(this::wake)
+        .alarm(thread::wake)
         .errors(ClusterNode::onError);
     if (!isAlone()) {
       context.gates(memory.openGates(self.getId())::open);
@@ -179,16 +159,16 @@ public final class ClusterNode implements AutoCloseable {
     this.replicas = new Replicas(context);
     leadership = new GroupLeadership(self.getId(), this.replicas);
     final NewGroups groups = new NewGroups(this.replicas, memory.durability(), memory.partitions());
-    syncs = new CoordinatorSyncs(coordinator, this::wake, System::nanoTime, synced);
+    syncs = new CoordinatorSyncs(coordinator, thread::wake, System::nanoTime, synced);
     creations =
-        new IndexCreations(this.replicas, coordinator, syncs, groups, replicas, this::execute);
+        new IndexCreations(this.replicas, coordinator, syncs, groups, replicas, thread::execute);
     final AcceptedLosses losses =
         new AcceptedLosses(
             this.replicas,
             coordinator,
             syncs,
             groups,
-            this::execute,
+            thread::execute,
             new NodeQuestions(peers::channel));
     catalog =
         new NodeCatalog(
@@ -206,9 +186,8 @@ public final class ClusterNode implements AutoCloseable {
                     memory::openJournal,
                     stops,
                     data == null ? 0 : data.writtenMs())));
-    coordinator.wakeUp(this::wake);
+    coordinator.wakeUp(thread::wake);
     indexes.join(this);
-    thread.setDaemon(true);
   }
 
   private GroupStore store(GroupState group) {
@@ -222,11 +201,6 @@ public final class ClusterNode implements AutoCloseable {
 
   private static void onError(Throwable failure) {
     LOGGER.log(Level.ERROR, "a replica has failed", failure);
-  }
-
-  private void wake() {
-    woken = true; // before: a wait for a look may take the permit
-    LockSupport.unpark(thread);
   }
 
   /**
@@ -285,7 +259,7 @@ public final class ClusterNode implements AutoCloseable {
     only = new OnlyNode(replicas, coordinator, creations, () -> started.complete(null));
     begin("", reason -> started.completeExceptionally(new IOException(reason)));
     try {
-      CompletableFuture.anyOf(started, ended).get();
+      thread.orEnd(started).get();
       if (!started.isDone()) {
         throw new IOException("the server ends before it leads its indexes");
       }
@@ -297,7 +271,7 @@ public final class ClusterNode implements AutoCloseable {
     }
   }
 
-  /** As {@link Replicas.Context#nodeTimeout}. Called before the start. */
+  /** As {@link NodeContext#nodeTimeout}. Called before the start. */
   public ClusterNode nodeTimeout(Duration timeout) {
     context.nodeTimeout(timeout);
     peers.nodeTimeout(timeout);
@@ -366,26 +340,13 @@ public final class ClusterNode implements AutoCloseable {
               wake -> new ReplicaSnapshots(replicas, wake, indexes.watches()::progress));
     }
     final NodeAdmission admission = new NodeAdmission(indexes.memory().data(), refused);
-    execute(() -> coordinator.announce(self.toBuilder().setAddress(address).build(), admission));
-    thread.start();
+    thread.execute(
+        () -> coordinator.announce(self.toBuilder().setAddress(address).build(), admission));
+    thread.start(replicas);
   }
 
   private Replicas replicas() {
     return replicas;
-  }
-
-  private void execute(Runnable task) {
-    tasks.add(task);
-    wake();
-  }
-
-  private void run() {
-    try {
-      cycle();
-    } finally {
-      endCalls();
-      ended.complete(null);
-    }
   }
 
   /** Answers the calls that wait for this thread, which does no more for them. */
@@ -397,46 +358,21 @@ public final class ClusterNode implements AutoCloseable {
     }
   }
 
-  private void cycle() {
-    while (!closed) {
-      try {
-        woken = false;
-        for (Runnable task = tasks.poll(); task != null; task = tasks.poll()) {
-          task.run();
-        }
-        peers.work();
-        syncs.work();
-        int done = replicas.work();
-        if (handingOver != null && handingOver.isDone()) {
-          handedOver.complete(null);
-        }
-        creations.tellWaiting();
-        if (only != null) {
-          only.work();
-        } else {
-          contact.tell(replicas.isCoordinated());
-        }
-        if (done == 0) {
-          rest();
-        }
-      } catch (Throwable e) { // without this thread the node would be alive and do nothing
-        LOGGER.log(Level.ERROR, "a step of the cluster's node has failed", e);
-        LockSupport.parkNanos(this, TICK_NS);
-      }
+  /** Does the step of the thread; returns the number of things that were done. */
+  private int work() {
+    peers.work();
+    syncs.work();
+    final int done = replicas.work();
+    if (handingOver != null && handingOver.isDone()) {
+      handedOver.complete(null);
     }
-  }
-
-  /** Sleeps until something is due; while looks at gates are under way, waits for them instead. */
-  private void rest() {
-    final long beginNs = System.nanoTime();
-    if (!replicas.look()) {
-      LockSupport.parkNanos(this, replicas.rest() - beginNs);
-      return;
+    creations.tellWaiting();
+    if (only != null) {
+      only.work();
+    } else {
+      contact.tell(replicas.isCoordinated());
     }
-    looking.reset();
-    do {
-      looking.idle();
-    } while (!woken && replicas.look() && System.nanoTime() - beginNs < TICK_NS);
+    return done;
   }
 
   IndexCatalog catalog() {
@@ -455,9 +391,9 @@ public final class ClusterNode implements AutoCloseable {
     isHandedOver = true;
     try {
       final CompletableFuture<?> begun =
-          onThread(() -> handingOver = new HandOver(replicas, System::nanoTime));
-      if (await(begun, HandOver.LIMIT_NS) && await(handedOver, HandOver.LIMIT_NS)) {
-        execute(this::endHandOver);
+          thread.submit(() -> handingOver = new HandOver(replicas, System::nanoTime));
+      if (thread.await(begun, HandOver.LIMIT_NS) && thread.await(handedOver, HandOver.LIMIT_NS)) {
+        thread.execute(this::endHandOver);
       }
     } catch (InterruptedException e) {
       Thread.currentThread().interrupt();
@@ -470,36 +406,6 @@ public final class ClusterNode implements AutoCloseable {
   }
 
   /**
-   * Carries a task out on the node's thread.
-   *
-   * @return is completed then; with what the task threw, which is logged
-   */
-  private CompletableFuture<Void> onThread(Runnable task) {
-    final CompletableFuture<Void> done = new CompletableFuture<>();
-    execute(
-        () -> {
-          try {
-            task.run();
-            done.complete(null);
-          } catch (RuntimeException | Error e) {
-            done.completeExceptionally(e);
-            throw e;
-          }
-        });
-    return done;
-  }
-
-  /** Waits for what the node's thread does; false if it fails, is late, or the thread has ended. */
-  private boolean await(CompletableFuture<?> future, long limitNs) throws InterruptedException {
-    try {
-      CompletableFuture.anyOf(future, ended).get(limitNs, TimeUnit.NANOSECONDS);
-      return future.isDone();
-    } catch (TimeoutException | ExecutionException e) { // the thread logs what it throws
-      return false;
-    }
-  }
-
-  /**
    * Ends in order: hands over, unless that was done, and leaves the cluster. What the node has of
    * indexes at level memory stands in its data directory then, if it has one, for the next process.
    * Waits for the disk, and returns early where the caller is interrupted: what is not written then
@@ -509,22 +415,22 @@ public final class ClusterNode implements AutoCloseable {
    *     and why
    */
   public void stop(Consumer<String> unsaved) {
-    if (!closed && !isHandedOver && thread.isAlive()) {
+    if (!isHandedOver && thread.isRunning()) {
       handOver();
     }
-    if (!closed && stops != null && thread.isAlive()) {
+    if (stops != null && thread.isRunning()) {
       final Thread caller = Thread.currentThread();
       final AtomicReference<OrderlyStop> begun = new AtomicReference<>();
       final ErrorHandler told = failure -> unsaved.accept(failure.getMessage());
       nodeStart.onStop(told);
       try {
         final CompletableFuture<?> beginning =
-            onThread(
+            thread.submit(
                 () -> {
                   final Runnable wakeUp = () -> LockSupport.unpark(caller);
                   begun.set(new OrderlyStop(replicas, stops, wakeUp, told));
                 });
-        if (await(beginning, BEGIN_STOP_NS)) {
+        if (thread.await(beginning, BEGIN_STOP_NS)) {
           endReplicas(begun.get());
         } else {
           unsaved.accept("indexes at level memory: the node does not come to its end");
@@ -537,9 +443,9 @@ public final class ClusterNode implements AutoCloseable {
   }
 
   private void endReplicas(OrderlyStop stop) throws InterruptedException {
-    while (!stop.isDone() && thread.isAlive()) { // each copy ends, or fails
+    while (!stop.isDone() && thread.isRunning()) { // each copy ends, or fails
       if (!stop.work()) {
-        LockSupport.parkNanos(this, TICK_NS);
+        LockSupport.parkNanos(this, NodeThread.TICK_NS);
       }
       if (Thread.interrupted()) {
         throw new InterruptedException();
@@ -550,19 +456,8 @@ public final class ClusterNode implements AutoCloseable {
   /** Leaves the cluster: leads nothing any more. Calls may be under way. Idempotent. */
   @Override
   public void close() {
-    if (closed) {
-      return;
-    }
-    closed = true;
-    wake();
-    try {
-      thread.join(CLOSE_MILLIS);
-    } catch (InterruptedException e) {
-      Thread.currentThread().interrupt();
-    }
-    if (thread.getState() == Thread.State.NEW) { // else it does so itself, after its last step
-      endCalls();
-      ended.complete(null);
+    if (!thread.close()) {
+      return; // closed before
     }
     lanes.close(); // the recovery may have failed
     replicas.close();

@@ -3,6 +3,7 @@ package dev.ringfetch.index.service;
 import dev.ringfetch.index.data.DataDirectory;
 import dev.ringfetch.index.disk.HostDisk;
 import dev.ringfetch.index.journal.Journal;
+import dev.ringfetch.index.journal.JournalContext;
 import dev.ringfetch.index.journal.JournalCounts;
 import dev.ringfetch.index.journal.JournalReader;
 import dev.ringfetch.index.journal.JournalThread;
@@ -65,7 +66,7 @@ final class IndexJournal implements AutoCloseable {
     final Journal journal =
         Journal.open(
             new HostDisk(data.path()),
-            new Journal.Context()
+            new JournalContext()
                 .owner(data.origin(), data.incarnation())
                 .ownerCheck(data::checkOwned)
                 .interval(options.interval().toNanos())

@@ -7,7 +7,7 @@ import dev.ringfetch.fabric.Obstacle;
 import dev.ringfetch.index.data.Claim;
 import dev.ringfetch.index.data.DataDirectory;
 import dev.ringfetch.index.host.ServerTime;
-import dev.ringfetch.index.journal.Journal;
+import dev.ringfetch.index.journal.JournalContext;
 import dev.ringfetch.index.v1.Durability;
 import java.io.IOException;
 import java.lang.System.Logger;
@@ -38,7 +38,7 @@ public final class IndexMemoryContext {
   public static final int PARTITIONS_MAX = 256;
 
   /** How long a write waits at most for its sync with {@link Durability#INTERVAL}, unless set. */
-  public static final Duration SYNC_INTERVAL_DEFAULT = Journal.Context.INTERVAL_DEFAULT;
+  public static final Duration SYNC_INTERVAL_DEFAULT = JournalContext.INTERVAL_DEFAULT;
 
   /** The fewest bytes of journal between two snapshots. */
   public static final long SNAPSHOT_AFTER_MIN = 1L << 20;

@@ -63,7 +63,7 @@ final class JournalFuzz {
     final Journal journal =
         Journal.open(
             disk,
-            new Journal.Context()
+            new JournalContext()
                 .segmentLength(JournalLife.SEGMENT_LENGTH)
                 .owner(JournalLife.ORIGIN + 1, 1),
             (record, place) -> {});

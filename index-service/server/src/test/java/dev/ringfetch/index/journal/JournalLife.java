@@ -39,7 +39,7 @@ final class JournalLife {
     journal =
         Journal.open(
             disk,
-            new Journal.Context()
+            new JournalContext()
                 .segmentLength(SEGMENT_LENGTH)
                 .interval(INTERVAL_NS)
                 .owner(ORIGIN, epoch)

@@ -514,7 +514,7 @@ class JournalTest {
     final IOException refused =
         assertThrows(
             JournalDamagedException.class,
-            () -> Journal.open(disk, new Journal.Context().owner(99, 2), (record, place) -> {}));
+            () -> Journal.open(disk, new JournalContext().owner(99, 2), (record, place) -> {}));
     assertTrue(refused.getMessage().contains("of another directory"), refused.getMessage());
   }
 }

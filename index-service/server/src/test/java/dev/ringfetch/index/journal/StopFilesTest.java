@@ -96,7 +96,7 @@ final class StopFilesTest implements GroupStore {
     final NodeRecovery recovery = new NodeRecovery(group -> this, errors::add);
     Journal.open(
             disk,
-            new Journal.Context().owner(ORIGIN, 1).segmentLength(SegmentWriter.LENGTH_MIN),
+            new JournalContext().owner(ORIGIN, 1).segmentLength(SegmentWriter.LENGTH_MIN),
             recovery)
         .abandon();
     unread = recovery.unread();

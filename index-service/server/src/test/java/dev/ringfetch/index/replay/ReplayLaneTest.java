@@ -10,6 +10,7 @@ import dev.ringfetch.index.disk.SimulatedDisk;
 import dev.ringfetch.index.journal.CatalogEntry;
 import dev.ringfetch.index.journal.IndexDefinition;
 import dev.ringfetch.index.journal.Journal;
+import dev.ringfetch.index.journal.JournalContext;
 import dev.ringfetch.index.journal.PartitionLog;
 import dev.ringfetch.index.journal.RecordSink;
 import dev.ringfetch.index.outcome.OutcomeBudget;
@@ -78,7 +79,7 @@ class ReplayLaneTest {
   }
 
   private Journal open(RecordSink sink) throws IOException {
-    return Journal.open(disk, new Journal.Context().segmentLength(4 << 20).owner(5, EPOCH), sink);
+    return Journal.open(disk, new JournalContext().segmentLength(4 << 20).owner(5, EPOCH), sink);
   }
 
   private void check(IndexKind kind, Executor executor, int lanes) throws IOException {

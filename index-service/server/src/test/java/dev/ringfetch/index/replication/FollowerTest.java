@@ -109,7 +109,7 @@ final class FollowerTest implements UnconnectedPeers, MemberStore {
     send(OTHER, 7, 2, append(2, 1));
     expect(6, 2);
     assertEquals(List.of(), applied);
-    assertEquals(4, follower.refused());
+    assertEquals(4, core.counts.refused);
   }
 
   @Test

@@ -540,7 +540,7 @@ final class GroupCopyTest implements UnconnectedPeers, MemberStore {
   /** Whether a snapshot can do without the records of a replica that has failed. */
   private boolean isForgotten(ReplicaCycle cycle) {
     final GroupCopy copy = copy();
-    cycle.onCopy(copy);
+    cycle.copies().begin(copy);
     for (int i = 0; i < 20; i++) {
       cycle.work();
       copy.take();

@@ -56,7 +56,7 @@ final class RatesNode {
     session.announce(node);
     replicas =
         new Replicas(
-            new Replicas.Context()
+            new NodeContext()
                 .self(node)
                 .coordinator(session)
                 .peers(new CardPeers())

@@ -69,7 +69,7 @@ final class ReplicaSnapshotsTest implements UnconnectedPeers {
     final Coordinator coordinator = new LocalCoordinator.Truth().connect();
     replicas =
         new Replicas(
-            new Replicas.Context()
+            new NodeContext()
                 .self(Node.newBuilder().setId(1).setIncarnation(1).setAddress("a:1").build())
                 .coordinator(coordinator)
                 .peers(this)

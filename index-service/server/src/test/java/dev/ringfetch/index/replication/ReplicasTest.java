@@ -57,7 +57,7 @@ final class ReplicasTest {
   private Runnable whileCreated = () -> {};
   private final Replicas replicas =
       new Replicas(
-          new Replicas.Context()
+          new NodeContext()
               .self(SELF)
               .coordinator(truth.connect())
               .peers(new Answers())
@@ -277,8 +277,8 @@ final class ReplicasTest {
   }
 
   private Replicas restarted(Coordinator coordinator, byte[]... records) throws IOException {
-    final Replicas.Context context =
-        new Replicas.Context()
+    final NodeContext context =
+        new NodeContext()
             .self(SELF)
             .coordinator(coordinator)
             .peers(new Answers())
@@ -368,7 +368,7 @@ final class ReplicasTest {
   private Replicas withRecords(
       KeptStops stops, ToldCoordinator coordinator, List<Long> nowNs, Executor background) {
     return new Replicas(
-        new Replicas.Context()
+        new NodeContext()
             .self(SELF)
             .coordinator(coordinator)
             .peers(new Answers())

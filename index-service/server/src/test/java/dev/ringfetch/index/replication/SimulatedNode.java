@@ -67,7 +67,7 @@ final class SimulatedNode {
     final GroupStore.Factory stores = group -> new SimulatedStore(world, this, group.getGroup());
     replicas =
         new Replicas(
-            new Replicas.Context()
+            new NodeContext()
                 .self(node)
                 .coordinator(session)
                 .peers(world.network().of(this))

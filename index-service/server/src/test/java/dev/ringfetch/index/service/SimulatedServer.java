@@ -10,6 +10,7 @@ import dev.ringfetch.index.host.ServedIndex;
 import dev.ringfetch.index.journal.CatalogEntry;
 import dev.ringfetch.index.journal.IndexDefinition;
 import dev.ringfetch.index.journal.Journal;
+import dev.ringfetch.index.journal.JournalContext;
 import dev.ringfetch.index.journal.JournalRecord;
 import dev.ringfetch.index.journal.RecordDescriptor;
 import dev.ringfetch.index.journal.RecordSink;
@@ -30,6 +31,7 @@ import dev.ringfetch.index.partition.TimeSource;
 import dev.ringfetch.index.partition.Write;
 import dev.ringfetch.index.replay.JournalReplay;
 import dev.ringfetch.index.replay.RecoveredIndex;
+import dev.ringfetch.index.replication.NodeContext;
 import dev.ringfetch.index.replication.Peers;
 import dev.ringfetch.index.replication.ReplicaSnapshots;
 import dev.ringfetch.index.replication.Replicas;
@@ -146,11 +148,11 @@ final class SimulatedServer {
     journal =
         Journal.open(
             disk,
-            new Journal.Context().segmentLength(SEGMENT_LENGTH).owner(NODE, epoch),
+            new JournalContext().segmentLength(SEGMENT_LENGTH).owner(NODE, epoch),
             new Journaled(recovery));
     replicas =
         new Replicas(
-            new Replicas.Context()
+            new NodeContext()
                 .self(node)
                 .coordinator(coordinator)
                 .peers(new NoPeers())

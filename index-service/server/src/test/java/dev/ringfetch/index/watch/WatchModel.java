@@ -8,6 +8,7 @@ import com.google.protobuf.ByteString;
 import dev.ringfetch.index.disk.SimulatedDisk;
 import dev.ringfetch.index.journal.CopiedLog;
 import dev.ringfetch.index.journal.Journal;
+import dev.ringfetch.index.journal.JournalContext;
 import dev.ringfetch.index.journal.JournalReader;
 import dev.ringfetch.index.journal.PartitionLog;
 import dev.ringfetch.index.journal.RecordDescriptor;
@@ -92,7 +93,7 @@ final class WatchModel implements WatchedIndex {
       journal =
           Journal.open(
               disk,
-              new Journal.Context()
+              new JournalContext()
                   .segmentLength(SEGMENT_LENGTH)
                   .owner(ORIGIN, epoch)
                   .errors(errors::add),
