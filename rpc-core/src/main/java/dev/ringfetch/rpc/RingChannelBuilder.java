@@ -521,38 +521,47 @@ public final class RingChannelBuilder extends ForwardingChannelBuilder2<RingChan
    * default service config and the binary log of that builder; a later change of either keeps the
    * channel's calls on gRPC. See docs/frameworks.md.
    *
+   * @return the default service config that the builder has from here on, for a framework that sets
+   *     one of its own afterwards: it has to set this one.
    * @throws IllegalStateException after {@link #requireFabric}: the channel begins with gRPC.
    */
   @Experimental
-  public void attach() {
-    final ChannelAttachment unused = attachment();
+  public Map<String, ?> attach() {
+    return attached().config();
   }
 
-  /** As {@link #attach}; returns the attachment, or null where there cannot be rings. */
+  /** For tests: as {@link #attach}; returns the attachment, or null where there cannot be rings. */
   ChannelAttachment attachment() {
+    return attached().rings();
+  }
+
+  private Attached attached() {
     if (requireFabric || !isGiven) {
       throw new IllegalStateException("requireFabric=" + requireFabric + " over=" + isGiven);
     }
     grpc.intercept(interceptors.stream().map(this::resolve).toList());
     final ServiceConfig config = config();
-    if (!TapProvider.isRegistered() || config.isLate()) {
-      logWithoutRings(config.untapped());
-      return null;
+    if (!TapProvider.isRegistered()) {
+      return withoutRings(ServiceConfig.UNREGISTERED);
+    }
+    if (config.isLate()) {
+      return withoutRings(config.untapped());
     }
     final ChannelAttachment attachment =
         new ChannelAttachment(target, rings(config, List.of(), List.of(), true));
     try {
       grpc.setBinaryLog(attachment);
     } catch (UnsupportedOperationException e) { // gRPC serves, as it does without Ringfetch
-      logWithoutRings(Obstacle.of(e));
-      return null;
+      return withoutRings(Obstacle.of(e));
     }
-    grpc.defaultServiceConfig(config.tapped(TapProvider.register(attachment)));
-    return attachment;
+    final Map<String, ?> tapped = config.tapped(TapProvider.register(attachment));
+    grpc.defaultServiceConfig(tapped);
+    return new Attached(attachment, tapped);
   }
 
-  private void logWithoutRings(String reason) {
+  private Attached withoutRings(String reason) {
     Misconfiguration.log("there are no rings to " + target + ": " + reason);
+    return new Attached(null, serviceConfig == null ? Map.of() : serviceConfig);
   }
 
   private ServiceConfig config() {
@@ -593,6 +602,13 @@ public final class RingChannelBuilder extends ForwardingChannelBuilder2<RingChan
       }
     };
   }
+
+  /**
+   * What {@link #attach} has given the builder.
+   *
+   * @param rings or null where there cannot be any.
+   */
+  private record Attached(ChannelAttachment rings, Map<String, ?> config) {}
 
   /** Place of an interceptor that its factory makes when a channel is built. */
   private record InterceptorOfFactory(InterceptorFactory factory) implements ClientInterceptor {

@@ -24,6 +24,10 @@ final class ServiceConfig {
   private static final String POLICY = "loadBalancingPolicy"; // gRPC's older form
   private static final String METHODS = "methodConfig";
 
+  /** Why a channel without the tap has no rings, if it needs the tap. */
+  static final String UNREGISTERED =
+      "gRPC's registry has no policy " + TapProvider.POLICY + ": its class loader lacks Ringfetch";
+
   private static final Pattern DURATION = Pattern.compile("(\\d+)(?:\\.(\\d{1,9}))?s");
   private static final int FRACTION_DIGITS = 9;
 
@@ -71,9 +75,7 @@ final class ServiceConfig {
     }
     return ((Map<?, ?>) policies().get(0)).containsKey(PICK_FIRST) && methods.isEmpty()
         ? null
-        : "gRPC's registry has no policy "
-            + TapProvider.POLICY
-            + ": its class loader lacks Ringfetch";
+        : UNREGISTERED;
   }
 
   private List<?> policies() {

@@ -26,6 +26,8 @@ import io.grpc.Grpc;
 import io.grpc.InsecureChannelCredentials;
 import io.grpc.InsecureServerCredentials;
 import io.grpc.InternalServer;
+import io.grpc.LoadBalancerProvider;
+import io.grpc.LoadBalancerRegistry;
 import io.grpc.ManagedChannel;
 import io.grpc.ManagedChannelBuilder;
 import io.grpc.Metadata;
@@ -446,6 +448,40 @@ final class AttachedTest {
     }
     assertNull(attachment.rings());
     assertEquals(List.of(), files());
+  }
+
+  /** Quarkus does so: its customizers return the config that it sets in the end. */
+  @Test
+  void theConfigOfAttachKeepsTheRingsWhenAFrameworkSetsItInTheEnd() throws Exception {
+    final ManagedChannelBuilder<?> builder = channelBuilder(serve());
+    final Map<String, ?> config = rings(builder).attach();
+    builder.defaultServiceConfig(Map.of());
+    builder.defaultServiceConfig(config);
+    final ManagedChannel channel = build(builder);
+    RingFixture.await(
+        "a ring",
+        () -> {
+          call(channel);
+          return !files().isEmpty();
+        });
+  }
+
+  @Test
+  void aRegistryWithoutThePolicyIsNamedInTheLog() throws Exception {
+    final LoadBalancerRegistry registry = LoadBalancerRegistry.getDefaultRegistry();
+    final LoadBalancerProvider tap = registry.getProvider(TapProvider.POLICY);
+    registry.deregister(tap);
+    try (Warnings warnings = new Warnings(Misconfiguration.class)) {
+      final ManagedChannelBuilder<?> builder = channelBuilder(serve());
+      assertEquals(Map.of(), rings(builder).attach());
+      call(build(builder));
+      assertEquals(1, warnings.messages().size(), () -> warnings.messages().toString());
+      assertTrue(
+          warnings.messages().get(0).endsWith(ServiceConfig.UNREGISTERED),
+          () -> warnings.messages().toString());
+    } finally {
+      registry.register(tap);
+    }
   }
 
   @Test
