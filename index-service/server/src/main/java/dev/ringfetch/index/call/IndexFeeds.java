@@ -2,7 +2,7 @@ package dev.ringfetch.index.call;
 
 import dev.ringfetch.index.host.ServedIndex;
 import dev.ringfetch.index.journal.JournalReader;
-import dev.ringfetch.index.partition.Write;
+import dev.ringfetch.index.partition.OwnerTask;
 import dev.ringfetch.index.watch.ChangeRing;
 import dev.ringfetch.index.watch.RingBudget;
 import dev.ringfetch.index.watch.WatchedIndex;
@@ -12,6 +12,7 @@ import java.util.concurrent.Executor;
 import java.util.concurrent.RejectedExecutionException;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicReferenceArray;
+import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -57,7 +58,7 @@ final class IndexFeeds implements WatchedIndex {
       final ChangeRing ring = kept[i];
       ring.lead(this::wake);
       rings.set(i, ring);
-      if (index.partition(i).submit(new Write(write -> {}).watch(ring)) != 0) {
+      if (index.partition(i).submit(OwnerTask.watch(ring, task -> {})) != 0) {
         rings.set(i, null); // it is not told; watches begin with another one
         ring.close();
       }
@@ -82,7 +83,7 @@ final class IndexFeeds implements WatchedIndex {
    * @param answered is told when it does
    * @return 0, or as {@link dev.ringfetch.index.partition.Partition#submit}
    */
-  int begin(int partition, Write.Listener answered) {
+  int begin(int partition, Consumer<OwnerTask> answered) {
     final ChangeRing ring;
     synchronized (this) {
       if (rings.get(partition) == null) {
@@ -90,7 +91,7 @@ final class IndexFeeds implements WatchedIndex {
       }
       ring = rings.get(partition);
     }
-    return index.partition(partition).submit(new Write(answered).watch(ring));
+    return index.partition(partition).submit(OwnerTask.watch(ring, answered));
   }
 
   /** Has the owners tell no more changes; returns false if that is to be tried again. */
@@ -99,7 +100,7 @@ final class IndexFeeds implements WatchedIndex {
     for (int i = 0; i < rings.length(); i++) {
       final ChangeRing ring = rings.get(i);
       if (ring != null) {
-        if (index.partition(i).submit(new Write(write -> {}).unwatch(ring)) == 0) {
+        if (index.partition(i).submit(OwnerTask.unwatch(ring, task -> {})) == 0) {
           rings.set(i, null);
           ring.close();
         } else {

@@ -1,7 +1,7 @@
 package dev.ringfetch.index.call;
 
 import com.google.protobuf.ByteString;
-import dev.ringfetch.index.partition.Write;
+import dev.ringfetch.index.partition.OwnerTask;
 import dev.ringfetch.index.store.Snapshot;
 import dev.ringfetch.index.v1.Entry;
 import dev.ringfetch.index.v1.ScanRequest;
@@ -10,6 +10,7 @@ import io.grpc.Status;
 import java.util.ArrayDeque;
 import java.util.NavigableMap;
 import java.util.TreeMap;
+import org.jspecify.annotations.Nullable;
 
 /**
  * The call of a scan of a snapshot: the owner begins the snapshot, and each step puts together what
@@ -29,8 +30,7 @@ final class SnapshotScanCall extends RangeCall<ScanResponse> {
   private final ByteString end;
   private final Snapshot snapshot = new Snapshot(KEPT_BYTES);
 
-  /** Null until the begin was submitted. */
-  private Write beginning;
+  private @Nullable OwnerTask beginning; // null until it was submitted
 
   private volatile boolean begun;
 
@@ -81,7 +81,7 @@ final class SnapshotScanCall extends RangeCall<ScanResponse> {
       }
     }
     if (beginning == null) {
-      beginning = new Write(write -> begun()).snapshot(snapshot);
+      beginning = OwnerTask.snapshot(snapshot, task -> begun());
       final int refused = index.partition(ByteString.EMPTY).submit(beginning);
       if (refused != 0) {
         return fail(calls.outcomes().status(index, refused));
@@ -90,8 +90,8 @@ final class SnapshotScanCall extends RangeCall<ScanResponse> {
     if (!begun) {
       return Next.WAIT;
     }
-    if (beginning.outcome() != Write.DONE) {
-      return fail(calls.outcomes().status(index, beginning));
+    if (beginning.outcome() != OwnerTask.DONE) {
+      return fail(calls.outcomes().status(index, beginning.outcome()));
     }
     if (all && !responses.isReady()) {
       return Next.WAIT;

@@ -1,7 +1,7 @@
 package dev.ringfetch.index.call;
 
 import com.google.protobuf.ByteString;
-import dev.ringfetch.index.partition.Write;
+import dev.ringfetch.index.partition.OwnerTask;
 import dev.ringfetch.index.v1.WatchResponse;
 import dev.ringfetch.index.watch.EventBatch;
 import dev.ringfetch.index.watch.WatchCursor;
@@ -105,9 +105,9 @@ public final class WatchCall {
     opened();
   }
 
-  private void answered(Write write) {
-    if (write.outcome() != Write.DONE) {
-      failure.compareAndSet(null, calls.outcomes().status(feeds.index(), write));
+  private void answered(OwnerTask task) {
+    if (task.outcome() != OwnerTask.DONE) {
+      failure.compareAndSet(null, calls.outcomes().status(feeds.index(), task.outcome()));
     }
     opened();
   }

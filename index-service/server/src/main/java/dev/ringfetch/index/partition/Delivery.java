@@ -51,19 +51,19 @@ final class Delivery {
   }
 
   /** Calls the listeners of a chain of writes with their answers. */
-  void deliver(Write first, ErrorHandler errors) {
+  void deliver(Submission first, ErrorHandler errors) {
     delivering = true;
     try {
-      Write write = first;
-      while (write != null) {
-        final Write next = write.next; // the listener may submit the write again
-        write.next = null;
+      Submission submission = first;
+      while (submission != null) {
+        final Submission next = submission.next; // the listener may submit the write again
+        submission.next = null;
         try {
-          write.tell();
+          submission.tell();
         } catch (Throwable t) { // the next listener is called all the same
           errors.onError(t);
         }
-        write = next;
+        submission = next;
       }
     } finally {
       delivering = false;

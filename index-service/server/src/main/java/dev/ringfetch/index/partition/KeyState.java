@@ -31,7 +31,7 @@ final class KeyState {
     key = lookedUp;
     newest = records.newest(key);
     seen = newest;
-    version = newest == null ? store.version(key) : newest.versionAfter();
+    version = newest == null ? store.version(key) : newest.writesEntry() ? newest.version() : 0;
     if (version != 0 && expiry != null && expiry.isUsed() && expiry.hasEnded(deadline())) {
       version = 0;
       seen = expiry.tick();
@@ -46,11 +46,6 @@ final class KeyState {
   /** The uncommitted record for which an answer waits; null if there is none. */
   @Nullable Write seen() {
     return seen;
-  }
-
-  /** The newest uncommitted record of the key; null if there is none. */
-  @Nullable Write newest() {
-    return newest;
   }
 
   /** The deadline of the last entry of the key, which may have passed; 0 if it has none. */

@@ -39,7 +39,7 @@ final class NumberedWrites {
     }
     final OutcomeKind kind = outcomes.kind(place);
     final long detail = outcomes.detail(place);
-    if (write.isOfRange() && kind == OutcomeKind.DELETED) {
+    if (write.kind().isOfRange() && kind == OutcomeKind.DELETED) {
       write.removed(detail); // the removal continues
       return NEW;
     }
@@ -59,7 +59,7 @@ final class NumberedWrites {
       case TRANSACTION -> kind == OutcomeKind.TRANSACTION || kind == OutcomeKind.UNCHANGED;
       case DELETE -> kind == OutcomeKind.DELETED || kind == OutcomeKind.UNCHANGED;
       case RANGE_BEGIN, RANGE_DELETE, RANGE_END -> kind == OutcomeKind.RANGE;
-      case READ, SNAPSHOT, BARRIER, WALK, OUTCOME_WALK, TICK, WATCH, UNWATCH -> false;
+      case READ, TICK -> false;
     };
   }
 

@@ -105,22 +105,22 @@ public final class Partition {
   }
 
   /**
-   * Submits a prepared write. Its listener is called once if this returns 0.
+   * Submits a prepared write, or a task. Its listener is called once if this returns 0.
    *
-   * @return 0, or {@link Write#QUEUE_FULL}, in which case the write is still prepared.
-   * @throws IllegalStateException if the write is not prepared.
+   * @return 0, or {@link Submission#QUEUE_FULL}, in which case it is still prepared.
+   * @throws IllegalStateException if it is not prepared.
    */
-  public int submit(Write write) {
-    write.submitted();
-    if (!submitChain(write)) {
-      write.refused();
+  public int submit(Submission submission) {
+    submission.submitted();
+    if (!submitChain(submission)) {
+      submission.refused();
       return Write.QUEUE_FULL;
     }
     return 0;
   }
 
   /** Submits the writes of a chain, together in the queue; false if it is full. */
-  boolean submitChain(Write first) {
+  boolean submitChain(Submission first) {
     if (!queue.offer(first)) {
       return false;
     }
@@ -207,7 +207,7 @@ public final class Partition {
       final boolean open;
       final boolean mayTake;
       final long committed;
-      final Write answers;
+      final Submission answers;
       try {
         final boolean closedBefore = cycle.isClosed();
         if (wokenUp) {

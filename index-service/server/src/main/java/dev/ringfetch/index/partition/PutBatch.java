@@ -118,10 +118,10 @@ public final class PutBatch {
     return chain;
   }
 
-  private static void refuse(Write first) {
-    Write write = first;
+  private static void refuse(Submission first) {
+    Submission write = first;
     while (write != null) {
-      final Write next = write.next;
+      final Submission next = write.next;
       write.next = null;
       write.answered(Write.QUEUE_FULL);
       write.tell();

@@ -77,7 +77,7 @@ final class TransactionCycle {
   private int validate(Transaction transaction, Write operation) {
     final Write earlier = transaction.part(operation.key());
     if (earlier != null) { // a read, as no other operation changes the key
-      return answer(transaction, earlier.entryAfter());
+      return answer(transaction, earlier.writesEntry() ? earlier.written() : null);
     }
     present.look(operation.key());
     transaction.sees(present.seen());

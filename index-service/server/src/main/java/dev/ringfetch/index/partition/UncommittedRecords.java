@@ -6,7 +6,7 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * The records of a partition that are appended and not applied, in the order of their LSNs, with an
- * index of the newest record of each key. Each record has a list of dependants: writes that
+ * index of the newest record of each key. Each record has a list of dependants: submissions that
  * appended no record, and whose answers depend on it.
  *
  * <p>Used by the partition's owner alone. Allocates only when its map grows.
@@ -17,7 +17,7 @@ final class UncommittedRecords {
   private Write last;
   private int count;
 
-  /** Number of waiting writes, dependants included. */
+  /** Number of waiting submissions, dependants included. */
   int count() {
     return count;
   }
@@ -54,10 +54,10 @@ final class UncommittedRecords {
     if (first == null) {
       first = record;
     } else {
-      last.next = record;
+      last.nextRecord = record;
     }
     last = record;
-    record.next = null;
+    record.nextRecord = null;
     record.overwritten = true; // no key leads to it
     count++;
   }
@@ -66,13 +66,15 @@ final class UncommittedRecords {
   @Nullable Write record(long lsn) {
     Write record = first;
     while (record != null && record.version() < lsn) {
-      record = record.next;
+      record = record.nextRecord;
     }
     return record != null && record.version() == lsn ? record : null;
   }
 
-  /** Adds a write whose answer depends on a record or its part, and so waits for its commit. */
-  void addDependant(Write seen, Write dependant) {
+  /**
+   * Adds a submission whose answer depends on a record or its part, and so waits for its commit.
+   */
+  void addDependant(Write seen, Submission dependant) {
     final Write record = seen.whole;
     if (record.firstDependant == null) {
       record.firstDependant = dependant;
@@ -87,8 +89,8 @@ final class UncommittedRecords {
   /** Removes the oldest record; the chain of its dependants stays at it. */
   Write removeFirst() {
     final Write record = first;
-    first = record.next;
-    record.next = null;
+    first = record.nextRecord;
+    record.nextRecord = null;
     for (Write part = record.firstPart(); part != null; part = part.nextPart) {
       if (!part.overwritten) {
         newest.remove(part.key());
@@ -99,8 +101,8 @@ final class UncommittedRecords {
   }
 
   /** Removes the oldest dependant of a removed record; null if none is left. */
-  @Nullable Write removeDependant(Write record) {
-    final Write dependant = record.firstDependant;
+  @Nullable Submission removeDependant(Write record) {
+    final Submission dependant = record.firstDependant;
     if (dependant == null) {
       record.lastDependant = null;
       return null;

@@ -4,9 +4,6 @@ import com.google.protobuf.ByteString;
 import dev.ringfetch.index.layout.CounterDescriptor;
 import dev.ringfetch.index.outcome.NumberedClient;
 import dev.ringfetch.index.outcome.OutcomeKind;
-import dev.ringfetch.index.outcome.OutcomeWalk;
-import dev.ringfetch.index.store.EntryWalk;
-import dev.ringfetch.index.store.Snapshot;
 import dev.ringfetch.index.v1.Entry;
 import org.jspecify.annotations.Nullable;
 
@@ -14,71 +11,13 @@ import org.jspecify.annotations.Nullable;
  * One write of one key, from its request to its answer. While it waits for its commit it is also
  * the in-memory record of its change.
  *
- * <p>A write belongs to the thread that prepares it, from {@link Partition#submit} on to the
- * partition, and from its answer on to the listener. Afterwards it may be prepared again, even
- * within the listener, so a caller that reuses its writes allocates nothing. Methods that prepare a
- * write return it, and throw {@link IllegalStateException} while it is submitted and not answered.
+ * <p>After its answer a write may be prepared again, even within the listener, so a caller that
+ * reuses its writes allocates nothing. Methods that prepare a write return it, and throw {@link
+ * IllegalStateException} while it is submitted and not answered.
  *
  * <p>Keys and values must not change, and must not keep more memory alive than their own bytes.
  */
-public sealed class Write permits Transaction {
-  /** Outcome: the write was carried out, and the answer has its result. */
-  public static final int DONE = 0;
-
-  /** Outcome of {@link Partition#submit}: too many writes wait. Nothing was done. */
-  public static final int QUEUE_FULL = -1;
-
-  /** Outcome: no memory is left for the entry. Nothing was done; deletes make room. */
-  public static final int MEMORY_FULL = -2;
-
-  /**
-   * Outcome: the log failed, or the partition was closed, before the commit was known. The write
-   * may have been carried out or not.
-   */
-  public static final int UNKNOWN = -3;
-
-  /** Outcome: the partition takes no writes any more. Nothing was done. */
-  public static final int UNAVAILABLE = -4;
-
-  /** Outcome: no version is left. Nothing was done, and no later write will be. */
-  public static final int VERSIONS_EXHAUSTED = -5;
-
-  /** Outcome: no block of the store's memory is long enough for the entry. Nothing was done. */
-  public static final int TOO_LONG = -6;
-
-  /**
-   * Outcome: the index was refused, because its memory was changed by another process, or taken
-   * away. A write that was submitted before may have been carried out or not; it is lost anyway.
-   */
-  public static final int DAMAGED = -7;
-
-  /** Outcome: too many keys hash as the key does, see {@link #excess()}. Nothing was done. */
-  public static final int TOO_MANY_COLLISIONS = -8;
-
-  /**
-   * Outcome: keys that hash as the key does have too many bytes together, see {@link #excess()}.
-   * Nothing was done.
-   */
-  public static final int COLLISIONS_TOO_LONG = -9;
-
-  /** Outcome: no room is left in the log. Nothing was done; try again later. */
-  public static final int LOG_FULL = -10;
-
-  /**
-   * Outcome: the write has a number whose outcome is kept no more, as it is complete, or its client
-   * is closed. It may have been carried out before, and was not now.
-   */
-  public static final int OUTCOME_GONE = -20;
-
-  /** Outcome: too many outcomes are kept. Nothing was done; complete numbers make room. */
-  public static final int OUTCOMES_FULL = -21;
-
-  /** Outcome: a write that did something else had the same number. Nothing was done. */
-  public static final int NUMBER_REUSED = -22;
-
-  /** Outcome: the entries to be read are longer than an answer may be. Nothing was done. */
-  public static final int ANSWER_TOO_LONG = -23;
-
+public sealed class Write extends Submission permits Transaction {
   /** A receiver of the answer of a write. */
   @FunctionalInterface
   public interface Listener {
@@ -90,23 +29,11 @@ public sealed class Write permits Transaction {
     void onAnswer(Write write);
   }
 
-  private enum State {
-    /** New, or answered. */
-    IDLE,
-    PREPARED,
-    SUBMITTED
-  }
-
   private final Listener listener;
-  private State state = State.IDLE;
   private WriteKind kind;
   private ByteString key;
   private ByteString value;
   private long expectedVersion;
-  private Snapshot snapshot;
-  private EntryWalk walk;
-  private OutcomeWalk outcomeWalk;
-  private ChangeListener changes;
   private long ttlMs;
   private long endMs;
   private boolean keepsDeadline;
@@ -116,34 +43,25 @@ public sealed class Write permits Transaction {
   private @Nullable NumberedClient client; // null if the write has no number
   private long number;
 
-  private int outcome;
   private boolean positive;
   private long version;
   private Entry entry;
-  private long excess;
 
   /** Whether the record says that nothing was changed. */
   private boolean unchanged;
 
-  /** Version found; for the end of a range, whether entries may be left. */
+  /** Version found; of a range, the entries removed so far, at its end as the outcome has them. */
   private long detail;
-
-  /** Number of entries of a range removed so far. */
-  private long removed;
 
   private boolean valueGone;
 
   /** The part of the answer that the outcome keeps for a repetition; empty if none. */
   private ByteString answer;
 
-  // The queue's.
-  Write following;
-  int queued;
-
-  // The owner's. A write is in one chain at a time: of a batch, of records, or of answers.
-  Write next;
-  Write firstDependant;
-  Write lastDependant;
+  // The owner's.
+  @Nullable Write nextRecord;
+  @Nullable Submission firstDependant;
+  @Nullable Submission lastDependant;
   boolean overwritten;
   @Nullable Write nextPart; // of the same record
   Write whole = this; // the write that has the record
@@ -197,35 +115,6 @@ public sealed class Write permits Transaction {
     return prepare(WriteKind.READ, key, ByteString.EMPTY, 0);
   }
 
-  /** Prepares the begin of a snapshot. */
-  public Write snapshot(Snapshot begun) {
-    prepare(WriteKind.SNAPSHOT, ByteString.EMPTY, ByteString.EMPTY, 0);
-    snapshot = begun;
-    return this;
-  }
-
-  /** Prepares a barrier. */
-  public Write barrier() {
-    return prepare(WriteKind.BARRIER, ByteString.EMPTY, ByteString.EMPTY, 0);
-  }
-
-  /** Prepares a step of a walk, which belongs to the owner until the answer. */
-  public Write walk(EntryWalk stepped) {
-    prepare(WriteKind.WALK, ByteString.EMPTY, ByteString.EMPTY, 0);
-    walk = stepped;
-    return this;
-  }
-
-  /**
-   * Prepares a step of a walk over outcomes, which belongs to the owner until the answer. The
-   * records of all outcomes of the step are committed then.
-   */
-  public Write walk(OutcomeWalk stepped) {
-    prepare(WriteKind.OUTCOME_WALK, ByteString.EMPTY, ByteString.EMPTY, 0);
-    outcomeWalk = stepped;
-    return this;
-  }
-
   /**
    * Prepares an update of the clock: its answer comes when readers see all entries as absent whose
    * deadlines passed before.
@@ -248,8 +137,8 @@ public sealed class Write permits Transaction {
    * @throws IllegalStateException if the write is not prepared, or writes no entry.
    */
   public Write ttl(long millis) {
-    if (state != State.PREPARED || !writesEntry() || millis < 0) {
-      throw new IllegalStateException("state=" + state + " kind=" + kind + " ttl=" + millis);
+    if (!isPrepared() || !writesEntry() || millis < 0) {
+      throw new IllegalStateException("kind=" + kind + " ttl=" + millis);
     }
     ttlMs = millis;
     return this;
@@ -261,27 +150,10 @@ public sealed class Write permits Transaction {
    * @throws IllegalStateException if no compare-and-set is prepared, or it has a time to live.
    */
   public Write keepDeadline() {
-    if (state != State.PREPARED || kind != WriteKind.COMPARE_AND_SET || ttlMs != 0) {
-      throw new IllegalStateException("state=" + state + " kind=" + kind + " ttl=" + ttlMs);
+    if (!isPrepared() || kind != WriteKind.COMPARE_AND_SET || ttlMs != 0) {
+      throw new IllegalStateException("kind=" + kind + " ttl=" + ttlMs);
     }
     keepsDeadline = true;
-    return this;
-  }
-
-  /**
-   * Prepares the begin of a watch: the owner reports all later changes to this listener, and to no
-   * other one.
-   */
-  public Write watch(ChangeListener listener) {
-    prepare(WriteKind.WATCH, ByteString.EMPTY, ByteString.EMPTY, 0);
-    changes = listener;
-    return this;
-  }
-
-  /** Prepares the end of a watch: without effect if another listener receives the changes. */
-  public Write unwatch(ChangeListener listener) {
-    prepare(WriteKind.UNWATCH, ByteString.EMPTY, ByteString.EMPTY, 0);
-    changes = listener;
     return this;
   }
 
@@ -308,28 +180,18 @@ public sealed class Write permits Transaction {
   }
 
   final Write prepare(WriteKind kind, ByteString key, ByteString value, long expectedVersion) {
-    if (state == State.SUBMITTED) {
-      throw new IllegalStateException("state=" + state);
-    }
-    state = State.PREPARED;
+    prepared();
     this.kind = kind;
     this.key = key;
     this.value = value;
     this.expectedVersion = expectedVersion;
-    outcome = DONE;
     positive = false;
     version = 0;
     entry = null;
-    excess = 0;
-    snapshot = null;
     client = null;
     unchanged = false;
     detail = 0;
-    removed = 0;
     valueGone = false;
-    walk = null;
-    outcomeWalk = null;
-    changes = null;
     ttlMs = 0;
     endMs = 0;
     keepsDeadline = false;
@@ -338,22 +200,6 @@ public sealed class Write permits Transaction {
     expired = false;
     answer = ByteString.EMPTY;
     return this;
-  }
-
-  ChangeListener changes() {
-    return changes;
-  }
-
-  EntryWalk walk() {
-    return walk;
-  }
-
-  OutcomeWalk outcomeWalk() {
-    return outcomeWalk;
-  }
-
-  Snapshot snapshot() {
-    return snapshot;
   }
 
   /** The kind of the write. */
@@ -377,11 +223,6 @@ public sealed class Write permits Transaction {
    */
   public long expectedVersion() {
     return expectedVersion;
-  }
-
-  /** Whether a delete or a touch accepts the entry with this version; 0 if there is none. */
-  boolean accepts(long found) {
-    return found != 0 && (expectedVersion == 0 || expectedVersion == found);
   }
 
   /** Time to live of the entry in milliseconds from the write on; 0 if unlimited. */
@@ -411,11 +252,6 @@ public sealed class Write permits Transaction {
     return deadline;
   }
 
-  /** The partition's clock at a barrier, in milliseconds since 1970; 0 if it was never set. */
-  public long clock() {
-    return deadline;
-  }
-
   void deadline(long timeMs) {
     deadline = timeMs;
   }
@@ -423,11 +259,6 @@ public sealed class Write permits Transaction {
   /** Whether this is the owner's removal of an expired entry. */
   public boolean isExpired() {
     return expired;
-  }
-
-  /** The outcome: {@link #DONE}, or one of the negative constants. */
-  public int outcome() {
-    return outcome;
   }
 
   /** Whether a put or an increment found no entry. */
@@ -462,7 +293,7 @@ public sealed class Write permits Transaction {
 
   /** The number of keys or bytes that exceeded a limit, for outcomes of that kind. */
   public long excess() {
-    return excess;
+    return detail;
   }
 
   /**
@@ -471,11 +302,6 @@ public sealed class Write permits Transaction {
    */
   public Entry entry() {
     return applied() ? written() : entry;
-  }
-
-  /** The key's entry after the commit; null if there is none. */
-  @Nullable Entry entryAfter() {
-    return writesEntry() ? written() : null;
   }
 
   /** The entry that this writes. */
@@ -549,21 +375,17 @@ public sealed class Write permits Transaction {
 
   /** Number of entries that were removed under the number of a range. */
   public long removed() {
-    return removed;
+    return unchanged ? detail >> 1 : detail;
   }
 
   /** Whether the range's removal has ended, before this write or with it. */
   public boolean hasRangeEnded() {
-    return outcome == DONE && isOfRange() && unchanged;
+    return outcome() == DONE && kind.isOfRange() && unchanged;
   }
 
   /** Whether entries may be left in the range after the end of its removal. */
   public boolean mayBeMore() {
     return (detail & 1) != 0;
-  }
-
-  boolean isOfRange() {
-    return kind.isOfRange();
   }
 
   boolean writesEntry() {
@@ -578,18 +400,6 @@ public sealed class Write permits Transaction {
     return kind == WriteKind.DELETE || kind == WriteKind.RANGE_DELETE;
   }
 
-  /** The version of the key's entry after the commit; 0 if there is none. */
-  long versionAfter() {
-    return writesEntry() ? version : 0;
-  }
-
-  void submitted() {
-    if (state != State.PREPARED) {
-      throw new IllegalStateException("state=" + state);
-    }
-    state = State.SUBMITTED;
-  }
-
   /** Reverts the results of a validation, as no record was appended. */
   void postponed() {
     positive = false;
@@ -598,11 +408,6 @@ public sealed class Write permits Transaction {
     detail = 0;
     deadline = 0;
     answer = ByteString.EMPTY;
-  }
-
-  /** Reverts {@link #submitted}. */
-  void refused() {
-    state = State.PREPARED;
   }
 
   void found(boolean positive) {
@@ -636,12 +441,9 @@ public sealed class Write permits Transaction {
     detail = found;
   }
 
-  /** Notes how many entries were removed under the number of a range. */
+  /** Notes how many entries were removed under the number of a range, which has not ended. */
   void removed(long count) {
-    removed = count;
-    if (!unchanged) {
-      detail = count;
-    }
+    detail = count;
   }
 
   /** Adopts a kept outcome. */
@@ -659,9 +461,6 @@ public sealed class Write permits Transaction {
     if (kept == OutcomeKind.UNCHANGED || kept == OutcomeKind.RANGE) {
       unchanged(keptDetail);
     }
-    if (kept == OutcomeKind.RANGE) {
-      removed = keptDetail >> 1;
-    }
   }
 
   /** Sets the conflicting entry of a comparison; null if it has gone since. */
@@ -671,7 +470,7 @@ public sealed class Write permits Transaction {
   }
 
   void exceeds(long excess) {
-    this.excess = excess;
+    detail = excess;
   }
 
   void logged(long lsn) {
@@ -679,17 +478,18 @@ public sealed class Write permits Transaction {
   }
 
   /** Ends the write. Unless the outcome is {@link #DONE}, the answer has nothing else. */
-  void answered(int outcome) {
-    this.outcome = outcome;
-    if (outcome != DONE) {
+  @Override
+  void answered(int answeredOutcome) {
+    super.answered(answeredOutcome);
+    if (answeredOutcome != DONE) {
       positive = false;
       version = 0;
       entry = null;
     }
   }
 
-  void tell() {
-    state = State.IDLE;
+  @Override
+  void onAnswer() {
     listener.onAnswer(this);
   }
 }

@@ -2,18 +2,16 @@ package dev.ringfetch.index.partition;
 
 import com.google.protobuf.ByteString;
 import dev.ringfetch.fabric.MemoryFaults;
-import dev.ringfetch.index.outcome.OutcomeKind;
 import dev.ringfetch.index.store.EntryStore;
 import dev.ringfetch.index.store.StoreDamagedException;
-import dev.ringfetch.index.v1.Entry;
 import java.util.Objects;
 import org.agrona.ErrorHandler;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The duty cycle of a partition's owner: takes writes from the queue, validates each against the
- * store and all uncommitted records, appends its record, applies records after their commit in the
- * order of their LSNs, and collects the answers.
+ * The duty cycle of a partition's owner: takes submissions from the queue, carries out tasks,
+ * validates writes against the store and all uncommitted records, appends their records, applies
+ * records after their commit in the order of their LSNs, and collects the answers.
  *
  * <p>An answer waits for the commit of the record that it tells of: the write's own, or the newest
  * one of the key if the write appends none. So no answer tells of anything that might be lost.
@@ -42,20 +40,18 @@ final class WriteCycle {
   private final ErrorHandler errors;
   private final @Nullable ExpiryCycle expiry; // null if the store has no deadlines
   private final UncommittedRecords records = new UncommittedRecords();
+  private final AppliedRecords applied;
   private final KeyState present;
+  private final WriteValidation validation;
   private final TransactionCycle transactions;
+  private final Answers answers = new Answers();
 
   private volatile boolean writesEnded;
   private State state = State.OPEN;
-  private Write elements; // taken out of the queue
-  private Write chain; // the rest of such an element
-  private Write current; // in no queue or chain
+  private @Nullable Submission current; // taken from the queue
+  private @Nullable Write applying; // removed from the records
   private long committed;
   private long appended;
-  private boolean growing;
-  private @Nullable ChangeListener changes; // null if there is no listener
-  private Write firstAnswer;
-  private Write lastAnswer;
 
   /**
    * Creates the cycle.
@@ -71,7 +67,9 @@ final class WriteCycle {
     numbered = new NumberedWrites(context.outcomes());
     expiry =
         store.expiry() == null ? null : new ExpiryCycle(store.expiry(), context.owner().time());
+    applied = new AppliedRecords(store, expiry);
     present = new KeyState(store, records, expiry);
+    validation = new WriteValidation(store, present);
     transactions = new TransactionCycle(present, expiry);
     committed = log.committed();
     appended = committed;
@@ -118,20 +116,16 @@ final class WriteCycle {
       commit();
     }
     if (isGrowing()) {
-      growing = store.grow();
+      applied.grow();
     }
-    if (changes != null) {
-      changes.onCycleEnd();
-    }
+    applied.onCycleEnd();
   }
 
   private void lose(Throwable damage) {
     if (damage instanceof InternalError) {
       MemoryFaults.absorb(store::verify, damage);
     }
-    for (Write write = firstAnswer; write != null; write = write.next) {
-      write.answered(Write.DAMAGED);
-    }
+    answers.replace(Write.DAMAGED);
     if (state != State.CLOSED) {
       become(State.DAMAGED);
     }
@@ -143,8 +137,12 @@ final class WriteCycle {
 
   private void endCurrent(int outcome) {
     if (current != null) {
-      answerAll(current, outcome);
+      answers.add(current, outcome);
       current = null;
+    }
+    if (applying != null) {
+      answerAll(applying, outcome);
+      applying = null;
     }
   }
 
@@ -154,7 +152,7 @@ final class WriteCycle {
    * @param mayTake the former result of {@link #mayTake}: room that comes later is another event
    */
   boolean isDue(boolean mayTake) {
-    return (mayTake && (chain != null || elements != null))
+    return (mayTake && queue.hasTaken())
         || isCommitted(records.first())
         || (expiry != null && state == State.OPEN && expiry.isDue());
   }
@@ -173,7 +171,7 @@ final class WriteCycle {
 
   /** Whether the store has to grow further. */
   boolean isGrowing() {
-    return state == State.OPEN && growing;
+    return state == State.OPEN && applied.isGrowing();
   }
 
   /** Whether a write can be taken: not while as many wait for their commit, or room, as may. */
@@ -195,74 +193,55 @@ final class WriteCycle {
     return committed;
   }
 
-  /** Takes the chain of the answered writes. */
-  Write takeAnswers() {
-    final Write answers = firstAnswer;
-    firstAnswer = null;
-    lastAnswer = null;
-    return answers;
+  /** Takes the chain of the answers. */
+  @Nullable Submission takeAnswers() {
+    return answers.takeAll();
   }
 
   private boolean take() {
-    if (chain == null) {
-      if (elements == null) {
-        elements = queue.takeAll();
-      }
-      chain = elements;
-      if (chain == null) {
-        return false;
-      }
-      elements = chain.following;
-      chain.following = null;
-    }
-    current = chain;
-    chain = current.next;
-    current.next = null;
-    return true;
+    current = queue.take();
+    return current != null;
   }
 
   private void handle() {
-    final Write write = current;
-    if (state == State.OPEN) {
-      validate(write);
+    if (state != State.OPEN) {
+      answers.add(current, state == State.DAMAGED ? Write.DAMAGED : Write.UNAVAILABLE);
+    } else if (current instanceof OwnerTask task) {
+      task.carryOut(this);
+      answerAfter(task.waits() ? records.last() : null, task);
     } else {
-      answer(write, state == State.DAMAGED ? Write.DAMAGED : Write.UNAVAILABLE);
+      validate((Write) current);
     }
     current = null;
   }
 
-  private void validate(Write write) {
-    switch (write.kind()) {
-      case SNAPSHOT -> {
-        store.begin(write.snapshot());
-        answer(write, Write.DONE);
-      }
-      case BARRIER -> {
-        write.logged(appended);
-        write.deadline(expiry == null ? 0 : expiry.clock());
-        answerAfter(records.last(), write);
-      }
-      case WALK -> {
-        store.step(write.walk());
-        answer(write, Write.DONE);
-      }
-      case OUTCOME_WALK -> {
-        numbered.step(write.outcomeWalk());
-        answerAfter(records.last(), write); // after the newest record that it may contain
-      }
-      case TICK -> validateTick(write);
-      case WATCH, UNWATCH -> {
-        watch(write);
-        answer(write, Write.DONE);
-      }
-      default -> {
-        if (writesEnded && write.kind() != WriteKind.READ) {
-          answer(write, Write.UNAVAILABLE);
-        } else {
-          validateEntry(write);
-        }
-      }
-    }
+  // For tasks.
+
+  EntryStore store() {
+    return store;
+  }
+
+  NumberedWrites numbered() {
+    return numbered;
+  }
+
+  AppliedRecords applied() {
+    return applied;
+  }
+
+  /** LSN of the last appended record. */
+  long appended() {
+    return appended;
+  }
+
+  /** LSN up to which all records are applied: those before the first one that is not. */
+  long appliedLsn() {
+    return records.first() == null ? appended : records.first().version() - 1;
+  }
+
+  /** The clock of the last tick that was appended; 0 if there is none. */
+  long clock() {
+    return expiry == null ? 0 : expiry.clock();
   }
 
   /** Refuses writes of clients from now on. Any thread. */
@@ -270,85 +249,35 @@ final class WriteCycle {
     writesEnded = true;
   }
 
-  private void validateEntry(Write write) {
-    if (write.client() != null) {
-      final int found = numbered.look(write);
+  private void validate(Write write) {
+    if (write.kind() == WriteKind.TICK) {
+      validateTick(write);
+    } else if (writesEnded && write.kind() != WriteKind.READ) {
+      answers.add(write, Write.UNAVAILABLE);
+    } else {
+      final int found = write.client() == null ? NumberedWrites.NEW : numbered.look(write);
       if (found != NumberedWrites.NEW) {
         answerAgain(write, found);
-        return;
+      } else if (write instanceof Transaction transaction) {
+        validate(transaction);
+      } else {
+        validateEntry(write);
       }
     }
-    if (write instanceof Transaction transaction) {
-      validate(transaction);
-      return;
-    }
+  }
+
+  private void validateEntry(Write write) {
     if (write.ttlMs() != 0 || write.endMs() != 0) {
       Objects.requireNonNull(expiry, "the store keeps no deadlines").stamp(write, this);
       if (state != State.OPEN) { // the log has failed
-        answer(write, Write.UNAVAILABLE);
+        answers.add(write, Write.UNAVAILABLE);
         return;
       }
     }
-    present.look(write.key());
-    final long version = present.version();
-    switch (write.kind()) {
-      case PUT -> {
-        if (write.answersPrevious() && version != 0) {
-          write.found(present.entry());
-          write.keepAnswer(
-              write.client() == null ? ByteString.EMPTY : write.entry().toByteString());
-        }
-        append(write, version == 0);
-      }
-      case DELETE, TOUCH -> {
-        if (!write.accepts(version)) {
-          unchanged(write, present.seen(), version);
-        } else {
-          if (write.kind() == WriteKind.TOUCH) {
-            write.value(present.entry().getValue());
-          }
-          append(write, true);
-        }
-      }
-      case INCREMENT -> {
-        final Entry found = present.entry();
-        if (write.count(found)) {
-          append(write, found == null);
-        } else {
-          unchanged(write, present.seen(), found.getValue().size());
-        }
-      }
-      case COMPARE_AND_SET -> {
-        if (version == write.expectedVersion()) {
-          if (write.keepsDeadline() && version != 0) {
-            write.deadline(present.deadline());
-          }
-          append(write, true);
-        } else {
-          write.found(present.entry());
-          unchanged(write, present.seen(), version);
-        }
-      }
-      case RANGE_BEGIN -> answer(write, Write.DONE);
-      case RANGE_DELETE -> {
-        if (version == 0 || write.removed() >= write.expectedVersion()) {
-          answerAfter(present.seen(), write);
-        } else {
-          append(write, true);
-        }
-      }
-      case RANGE_END ->
-          unchanged(
-              write,
-              present.newest(),
-              OutcomeKind.range(write.removed(), write.expectedVersion() != 0));
-      case READ -> {
-        store.check(write.key());
-        write.found(present.entry());
-        answerAfter(present.seen(), write);
-      }
-      case TRANSACTION, SNAPSHOT, BARRIER, WALK, OUTCOME_WALK, TICK, WATCH, UNWATCH ->
-          throw new IllegalStateException("kind=" + write.kind());
+    switch (validation.validate(write)) {
+      case CHANGES -> append(write);
+      case UNCHANGED -> unchanged(write, present.seen());
+      case READS -> answerAfter(present.seen(), write);
     }
   }
 
@@ -357,21 +286,11 @@ final class WriteCycle {
     final int refused =
         state == State.OPEN ? transactions.validate(transaction) : Write.UNAVAILABLE;
     if (refused != 0) {
-      answer(transaction, refused);
+      answers.add(transaction, refused);
     } else if (transaction.isUnchanged()) {
-      unchanged(transaction, transaction.seen(), transaction.detail());
+      unchanged(transaction, transaction.seen());
     } else if (log(transaction)) {
       records.add(transaction);
-    }
-  }
-
-  private void watch(Write write) {
-    if (write.kind() == WriteKind.UNWATCH) {
-      changes = changes == write.changes() ? null : changes;
-    } else if (changes != write.changes()) {
-      changes = write.changes();
-      // All records before the first unapplied one are applied.
-      changes.begin(records.first() == null ? appended : records.first().version() - 1);
     }
   }
 
@@ -434,14 +353,11 @@ final class WriteCycle {
     return lsn;
   }
 
-  private void append(Write write, boolean found) {
+  private void append(Write write) {
     final int refused = write.writesEntry() ? present.reserve(write) : 0;
     if (refused != 0) {
-      answer(write, refused);
-      return;
-    }
-    write.found(found);
-    if (log(write)) {
+      answers.add(write, refused);
+    } else if (log(write)) {
       records.add(write);
     }
   }
@@ -450,10 +366,9 @@ final class WriteCycle {
    * Ends a write that changes nothing. If it has a number, its outcome gets a record of its own, so
    * that a repetition is not carried out.
    */
-  private void unchanged(Write write, Write newest, long found) {
-    write.unchanged(found);
+  private void unchanged(Write write, @Nullable Write seen) {
     if (write.client() == null) {
-      answerAfter(newest, write);
+      answerAfter(seen, write);
     } else if (log(write)) {
       records.addLast(write);
     }
@@ -480,11 +395,10 @@ final class WriteCycle {
   private void refused(Write write, long lsn) {
     if (lsn == CommitLog.LATER) {
       write.postponed();
-      current = null; // it is in the chain again, so a failure answers it
-      write.next = chain;
-      chain = write;
+      current = null; // it is in the queue again, so a failure answers it
+      queue.giveBack(write);
     } else {
-      answer(write, Refusals.ofLog(lsn));
+      answers.add(write, Refusals.ofLog(lsn));
     }
   }
 
@@ -499,22 +413,19 @@ final class WriteCycle {
   /** Answers a write that was carried out before, after the commit of that, or must not be. */
   private void answerAgain(Write write, int found) {
     if (found != Write.DONE) {
-      answer(write, found);
+      answers.add(write, found);
       return;
     }
-    if (write.kind() == WriteKind.COMPARE_AND_SET && !write.applied() && write.detail() != 0) {
-      present.look(write.key());
-      write.foundAgain(present.version() == write.detail() ? present.entry() : null);
-    }
+    validation.repeat(write);
     answerAfter(records.record(write.version()), write);
   }
 
-  /** Answers a write that appended no record, after the commit of the record that it saw. */
-  private void answerAfter(Write record, Write write) {
+  /** Answers what appended no record, after the commit of the record that it saw; null: none. */
+  private void answerAfter(@Nullable Write record, Submission submission) {
     if (record == null) {
-      answer(write, Write.DONE);
+      answers.add(submission, Write.DONE);
     } else {
-      records.addDependant(record, write);
+      records.addDependant(record, submission);
     }
   }
 
@@ -526,35 +437,15 @@ final class WriteCycle {
     }
     int left = CYCLE_LIMIT;
     while (left-- > 0 && isCommitted(records.first())) {
-      current = records.removeFirst();
-      apply(current);
-      answerAll(current, Write.DONE);
-      current = null;
+      applying = records.removeFirst();
+      applied.apply(applying);
+      answerAll(applying, Write.DONE);
+      applying = null;
     }
   }
 
   private boolean isCommitted(Write record) {
     return record != null && record.version() <= committed;
-  }
-
-  private void apply(Write record) {
-    for (Write part = record.firstPart(); part != null; part = part.nextPart) {
-      applyPart(part);
-    }
-    if (changes != null && record.kind() != WriteKind.TICK && !record.isUnchanged()) {
-      changes.onChange(record);
-    }
-  }
-
-  private void applyPart(Write record) {
-    if (record.writesEntry()) {
-      store.put(record.key(), record.value(), record.version(), record.deadline());
-      growing = true;
-    } else if (record.kind() == WriteKind.TICK) {
-      expiry.apply(record);
-    } else if (!record.isUnchanged()) {
-      store.delete(record.key());
-    }
   }
 
   private void fail() {
@@ -574,7 +465,7 @@ final class WriteCycle {
 
   /** Returns the reservations of all records. */
   private void giveBack() {
-    for (Write record = records.first(); record != null; record = record.next) {
+    for (Write record = records.first(); record != null; record = record.nextRecord) {
       present.release(record);
     }
   }
@@ -587,22 +478,12 @@ final class WriteCycle {
 
   /** Answers a write and the dependants of its record. */
   private void answerAll(Write record, int outcome) {
-    answer(record, outcome);
-    Write dependant = records.removeDependant(record);
+    answers.add(record, outcome);
+    Submission dependant = records.removeDependant(record);
     while (dependant != null) {
-      answer(dependant, outcome);
+      answers.add(dependant, outcome);
       dependant = records.removeDependant(record);
     }
-  }
-
-  private void answer(Write write, int outcome) {
-    write.answered(outcome);
-    if (firstAnswer == null) {
-      firstAnswer = write;
-    } else {
-      lastAnswer.next = write;
-    }
-    lastAnswer = write;
   }
 
   private void become(State next) {

@@ -22,23 +22,8 @@ public enum WriteKind {
   RANGE_END,
   /** Writes nothing: the owner reads the entry because readers could not decide. */
   READ,
-  /** Writes nothing: the owner begins a snapshot, which has all writes answered before. */
-  SNAPSHOT,
-  /**
-   * Writes nothing: answered when all records before it are applied; its version is the LSN of the
-   * last of them.
-   */
-  BARRIER,
-  /** Writes nothing: the owner advances a walk by one step. */
-  WALK,
-  /** Writes nothing: the owner advances a walk over outcomes by one step. */
-  OUTCOME_WALK,
   /** Writes no entry: advances the partition's clock if a deadline has passed. */
-  TICK,
-  /** Writes nothing: the owner begins to report changes to a listener. */
-  WATCH,
-  /** Writes nothing: the owner stops reporting changes to the listener. */
-  UNWATCH;
+  TICK;
 
   /** Whether it is a step of the removal of a range. */
   boolean isOfRange() {

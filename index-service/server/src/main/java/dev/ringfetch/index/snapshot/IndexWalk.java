@@ -4,15 +4,16 @@ import dev.ringfetch.index.host.ServedIndex;
 import dev.ringfetch.index.journal.SnapshotSink;
 import dev.ringfetch.index.outcome.KeptOutcome;
 import dev.ringfetch.index.outcome.OutcomeWalk;
-import dev.ringfetch.index.partition.Write;
+import dev.ringfetch.index.partition.OwnerTask;
 import dev.ringfetch.index.store.EntryWalk;
 import dev.ringfetch.index.v1.Entry;
 import java.io.IOException;
+import org.jspecify.annotations.Nullable;
 
 /**
  * The walk of a snapshot through an index, partition after partition. The owner of each takes a
- * barrier, and then walks over the outcomes and over the entries in steps, as kinds of {@link
- * Write}: so a walk sees the store between two writes, and writers wait for one step at most.
+ * barrier, and then walks over the outcomes and over the entries in steps, each an {@link
+ * OwnerTask}: so a walk sees the store between two writes, and writers wait for one step at most.
  *
  * <p>Used by one thread at a time.
  */
@@ -27,21 +28,6 @@ final class IndexWalk {
     ENDED
   }
 
-  /** A write that the owner of a partition was asked for. */
-  private static final class Asked {
-    private final Write write;
-    private volatile boolean answered;
-
-    Asked(Runnable wake) {
-      write =
-          new Write(
-              answer -> {
-                answered = true;
-                wake.run();
-              });
-    }
-  }
-
   private final ServedIndex index;
   private final long number;
   private final Runnable wake;
@@ -53,8 +39,8 @@ final class IndexWalk {
   /** Over its entries; null before all outcomes are there. */
   private EntryWalk walk;
 
-  /** Null if nothing is asked. */
-  private Asked asked;
+  private @Nullable OwnerTask task; // null: none was submitted
+  private volatile boolean answered; // the task
 
   /**
    * Creates the walk.
@@ -75,19 +61,19 @@ final class IndexWalk {
 
   /** Does one step. Not to be called after DONE or ENDED. */
   Step step(SnapshotSink sink) throws IOException {
-    if (asked == null) {
-      return ask();
+    if (task == null) {
+      return submit();
     }
-    if (!asked.answered) {
+    if (!answered) {
       return Step.WAITING;
     }
-    final Write answer = asked.write;
-    asked = null;
-    if (answer.outcome() != Write.DONE) {
+    final OwnerTask answer = task;
+    task = null;
+    if (answer.outcome() != OwnerTask.DONE) {
       return Step.ENDED;
     }
     if (outcomes == null) {
-      sink.partition(number, partition, answer.version(), answer.clock());
+      sink.partition(number, partition, answer.lsn(), answer.clock());
       outcomes = new OutcomeWalk();
       return Step.MORE;
     }
@@ -111,19 +97,25 @@ final class IndexWalk {
     return partition == index.partitions() ? Step.DONE : Step.MORE;
   }
 
-  private Step ask() {
-    final Asked next = new Asked(wake);
+  private Step submit() {
+    final OwnerTask next;
     if (outcomes == null) {
-      next.write.barrier();
+      next = OwnerTask.barrier(this::onAnswer);
     } else if (walk == null) {
-      next.write.walk(outcomes);
+      next = OwnerTask.walk(outcomes, this::onAnswer);
     } else {
-      next.write.walk(walk);
+      next = OwnerTask.walk(walk, this::onAnswer);
     }
-    if (index.partition(partition).submit(next.write) != 0) {
+    answered = false;
+    if (index.partition(partition).submit(next) != 0) {
       return Step.WAITING; // its queue is full
     }
-    asked = next;
+    task = next;
     return Step.MORE;
+  }
+
+  private void onAnswer(OwnerTask unused) {
+    answered = true;
+    wake.run();
   }
 }

@@ -63,7 +63,7 @@ final class ChangeListenerTest {
   @Test
   void changesAreToldAfterTheirCommitAndApplication() {
     final Notes notes = new Notes();
-    submit(write().watch(notes));
+    partition.submit(OwnerTask.watch(notes, task -> {}));
     submit(write().put(KEY, KEY));
     submit(write().put(KEY, OTHER));
     submit(write().compareAndSet(OTHER, 0, KEY));
@@ -92,11 +92,11 @@ final class ChangeListenerTest {
     submit(write().put(KEY, OTHER));
     submit(write().put(OTHER, OTHER));
     final Notes notes = new Notes();
-    submit(write().watch(notes));
+    partition.submit(OwnerTask.watch(notes, task -> {}));
     assertEquals(List.of("begin 101"), notes.told);
     log.commitAll();
     assertEquals(List.of("begin 101", "PUT 102 true", "PUT 103 new true"), notes.told);
-    submit(write().watch(notes)); // it is the one already
+    partition.submit(OwnerTask.watch(notes, task -> {})); // it is the one already
     assertEquals(3, notes.told.size());
   }
 
@@ -104,14 +104,14 @@ final class ChangeListenerTest {
   void anEndThatComesLateEndsNoOtherListener() {
     final Notes first = new Notes();
     final Notes second = new Notes();
-    submit(write().watch(first));
-    submit(write().watch(second));
-    submit(write().unwatch(first));
+    partition.submit(OwnerTask.watch(first, task -> {}));
+    partition.submit(OwnerTask.watch(second, task -> {}));
+    partition.submit(OwnerTask.unwatch(first, task -> {}));
     submit(write().put(KEY, KEY));
     log.commitAll();
     assertEquals(List.of("begin 100"), first.told);
     assertEquals(List.of("begin 100", "PUT 101 new true"), second.told);
-    submit(write().unwatch(second));
+    partition.submit(OwnerTask.unwatch(second, task -> {}));
     final int cycles = second.cycles;
     submit(write().put(KEY, OTHER));
     log.commitAll();

@@ -279,19 +279,7 @@ final class EveryScheduleTest {
             }
           }
           case READ -> throw new AssertionError("no client reads by a write");
-          case INCREMENT,
-              TRANSACTION,
-              TOUCH,
-              SNAPSHOT,
-              BARRIER,
-              WALK,
-              TICK,
-              WATCH,
-              UNWATCH,
-              RANGE_BEGIN,
-              RANGE_DELETE,
-              RANGE_END,
-              OUTCOME_WALK ->
+          case INCREMENT, TRANSACTION, TOUCH, TICK, RANGE_BEGIN, RANGE_DELETE, RANGE_END ->
               throw new AssertionError(write.kind());
         }
         if (lsn != 0) {

@@ -434,17 +434,7 @@ final class Simulation {
           check(
               Objects.equals(before, write.entry()),
               op + " read " + write.entry() + ", not " + before);
-      case TRANSACTION,
-          SNAPSHOT,
-          BARRIER,
-          WALK,
-          TICK,
-          WATCH,
-          UNWATCH,
-          RANGE_BEGIN,
-          RANGE_DELETE,
-          RANGE_END,
-          OUTCOME_WALK ->
+      case TRANSACTION, TICK, RANGE_BEGIN, RANGE_DELETE, RANGE_END ->
           throw new AssertionError(write.kind());
     }
   }

@@ -112,19 +112,7 @@ class DamagedMemoryTest {
             assertEquals(before, write.entry());
           }
         }
-        case INCREMENT,
-            TRANSACTION,
-            TOUCH,
-            SNAPSHOT,
-            BARRIER,
-            WALK,
-            TICK,
-            WATCH,
-            UNWATCH,
-            RANGE_BEGIN,
-            RANGE_DELETE,
-            RANGE_END,
-            OUTCOME_WALK ->
+        case INCREMENT, TRANSACTION, TOUCH, TICK, RANGE_BEGIN, RANGE_DELETE, RANGE_END ->
             throw new AssertionError(write.kind());
       }
       if (write.kind() == WriteKind.DELETE) {

@@ -11,6 +11,7 @@ import dev.ringfetch.index.journal.RecordDescriptor;
 import dev.ringfetch.index.partition.BookStore;
 import dev.ringfetch.index.partition.Handover;
 import dev.ringfetch.index.partition.ImmediateLog;
+import dev.ringfetch.index.partition.OwnerTask;
 import dev.ringfetch.index.partition.Partition;
 import dev.ringfetch.index.partition.Write;
 import java.util.ArrayList;
@@ -62,7 +63,7 @@ final class ChangeRingTest {
     final ChangeRing ring = new ChangeRing(budget, alarms::incrementAndGet);
     final Partition partition = partition(0);
     put(partition, 10);
-    assertEquals(0, partition.submit(new Write(w -> {}).watch(ring)));
+    assertEquals(0, partition.submit(OwnerTask.watch(ring, task -> {})));
     assertEquals(0, alarms.get());
     for (int i = 0; i < 1000; i++) {
       put(partition, 10);
@@ -112,7 +113,7 @@ final class ChangeRingTest {
     ring.onRecord(record(RecordDescriptor.OUTCOME, 8));
     ring.lead(alarms::incrementAndGet);
     final Partition partition = partition(8);
-    assertEquals(0, partition.submit(new Write(w -> {}).watch(ring)));
+    assertEquals(0, partition.submit(OwnerTask.watch(ring, task -> {})));
     put(partition, 10);
     assertTrue(alarms.get() > 0);
     assertEquals(5, ring.floor());
@@ -127,7 +128,7 @@ final class ChangeRingTest {
     final ChangeRing ring = ChangeRing.ofMember(new RingBudget(20_000), 5);
     ring.onRecord(record(RecordDescriptor.PUT, 6));
     ring.lead(() -> {});
-    assertEquals(0, partition(9).submit(new Write(w -> {}).watch(ring)));
+    assertEquals(0, partition(9).submit(OwnerTask.watch(ring, task -> {})));
     assertEquals(9, ring.floor());
     assertEquals(ChangeRing.GONE, ring.numberAfter(6));
     assertTrue(ring.isEnd(ring.numberAfter(9)));
@@ -137,7 +138,7 @@ final class ChangeRingTest {
   void aReaderBesideTheOwnerSeesAllOrThatItIsLate() throws Exception {
     final ChangeRing ring = new ChangeRing(new RingBudget(20_000), () -> {});
     final Partition partition = partition(0);
-    assertEquals(0, partition.submit(new Write(w -> {}).watch(ring)));
+    assertEquals(0, partition.submit(OwnerTask.watch(ring, task -> {})));
     final AtomicBoolean done = new AtomicBoolean();
     final List<String> errors = new ArrayList<>();
     final Thread reader =

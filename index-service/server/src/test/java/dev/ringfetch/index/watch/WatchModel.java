@@ -17,6 +17,7 @@ import dev.ringfetch.index.partition.BookStore;
 import dev.ringfetch.index.partition.CommitLog;
 import dev.ringfetch.index.partition.Handover;
 import dev.ringfetch.index.partition.ImmediateLog;
+import dev.ringfetch.index.partition.OwnerTask;
 import dev.ringfetch.index.partition.Partition;
 import dev.ringfetch.index.partition.Write;
 import dev.ringfetch.index.v1.Durability;
@@ -274,7 +275,7 @@ final class WatchModel implements WatchedIndex {
     for (int i = 0; i < PARTITIONS; i++) {
       if (rings[i] == null) {
         rings[i] = new ChangeRing(budget, () -> {});
-        assertEquals(0, partitions[i].submit(new Write(write -> {}).watch(rings[i])));
+        assertEquals(0, partitions[i].submit(OwnerTask.watch(rings[i], task -> {})));
       }
     }
   }
@@ -283,7 +284,7 @@ final class WatchModel implements WatchedIndex {
   void end() {
     for (int i = 0; i < PARTITIONS; i++) {
       if (rings[i] != null) {
-        assertEquals(0, partitions[i].submit(new Write(write -> {}).unwatch(rings[i])));
+        assertEquals(0, partitions[i].submit(OwnerTask.unwatch(rings[i], task -> {})));
         rings[i].close();
         rings[i] = null;
       }
