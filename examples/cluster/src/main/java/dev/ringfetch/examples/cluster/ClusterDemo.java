@@ -146,7 +146,8 @@ final class ClusterDemo implements Callable<Integer> {
     final Workload.Verdict verdict;
     final long classesLost;
     try (IndexClient prober = Workload.client(target);
-        Workload workload = new Workload(target, writers, readers, directReaders, seed)) {
+        Workload workload =
+            new Workload(Workload.INDEX, target, writers, readers, directReaders, seed)) {
       load(prober, classes);
       workload.start();
       try (LiveLine line = new LiveLine(workload)) {
@@ -162,10 +163,7 @@ final class ClusterDemo implements Callable<Integer> {
         classesLost = lost(fresh, classes);
       }
       report(workload, failOvers, verdict, classesLost, classes.size());
-      return verdict.lost() + verdict.miscounted() + classesLost == 0
-          && workload.wentBack() == 0
-          && workload.failures() == 0
-          && failOvers.size() >= leastKills;
+      return classesLost == 0 && workload.isRight(verdict) && failOvers.size() >= leastKills;
     }
   }
 

@@ -115,6 +115,7 @@ public final class ClusterProcess {
    * @param bound whether it ends with this process
    * @param before words before its command, of a command that executes its arguments
    * @param flags of its JVM, beside those of this one
+   * @param classPath of its JVM
    * @param arguments of {@link ClusterChild}
    */
   static ClusterProcess start(
@@ -123,6 +124,7 @@ public final class ClusterProcess {
       boolean bound,
       List<String> before,
       List<String> flags,
+      String classPath,
       List<String> arguments)
       throws IOException {
     final List<String> command = new ArrayList<>(before);
@@ -136,8 +138,7 @@ public final class ClusterProcess {
     }
     command.addAll(ManagementFactory.getRuntimeMXBean().getInputArguments());
     command.addAll(flags);
-    command.addAll(
-        List.of("-cp", System.getProperty("java.class.path"), ClusterChild.class.getName()));
+    command.addAll(List.of("-cp", classPath, ClusterChild.class.getName()));
     command.addAll(arguments);
     final ClusterProcess started = new ClusterProcess(directory, name, 0, "");
     Files.writeString(started.log(), ""); // of an earlier one of this name

@@ -28,7 +28,7 @@ import picocli.CommandLine.Spec;
     name = "cluster",
     mixinStandardHelpOptions = true,
     sortOptions = false,
-    subcommands = {ClusterDemo.class, ClusterSoak.class},
+    subcommands = {ClusterDemo.class, ClusterSoak.class, ClusterUpgrade.class},
     description = "A cluster of index servers on this machine, each in a process of its own.")
 public final class ClusterProgram implements Runnable {
   private static final String RUN = "examples/run ";

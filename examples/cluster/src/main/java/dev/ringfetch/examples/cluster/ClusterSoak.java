@@ -113,7 +113,8 @@ final class ClusterSoak implements Callable<Integer> {
     cluster.up(nodes, options);
     final String target = String.join(",", cluster.addresses());
     say("up: nodes %s, seed %d", target, seed);
-    try (Workload workload = new Workload(target, writers, readers, directReaders, seed)) {
+    try (Workload workload =
+        new Workload(Workload.INDEX, target, writers, readers, directReaders, seed)) {
       workload.start();
       final var unused = awaitComplete(cluster);
       boolean complete = false;
@@ -144,9 +145,7 @@ final class ClusterSoak implements Callable<Integer> {
     }
     final long missed = watch.wrong() + (hasAll ? 0 : 1);
     report(workload, verdict, watch.changes(), missed);
-    return verdict.lost() + verdict.miscounted() + missed == 0
-        && workload.wentBack() == 0
-        && workload.failures() == 0;
+    return missed == 0 && workload.isRight(verdict);
   }
 
   private void fail(LocalCluster cluster, LocalCluster.NodeOptions options)

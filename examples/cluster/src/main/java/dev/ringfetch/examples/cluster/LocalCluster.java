@@ -24,6 +24,7 @@ import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Comparator;
 import java.util.List;
+import java.util.Optional;
 import java.util.concurrent.TimeUnit;
 import java.util.function.Predicate;
 import java.util.regex.Pattern;
@@ -47,6 +48,7 @@ public final class LocalCluster implements AutoCloseable {
   private static final Pattern COORDINATOR_READY =
       Pattern.compile("zookeeper listening on (\\S+)\\R");
 
+  private static final String OWN_CLASS_PATH = System.getProperty("java.class.path");
   private static final int ANSWER_SECONDS = 60;
   private static final Duration ASK_TIMEOUT = Duration.ofSeconds(1);
   private static final int POLL_MS = 50;
@@ -56,6 +58,7 @@ public final class LocalCluster implements AutoCloseable {
   private final FileChannel lockFile;
   private final FileLock lock;
   private Path data; // of the next start; null: none
+  private String classPath = OWN_CLASS_PATH; // of the nodes that are started next
   private NodeNetworks networks; // null: all processes have that of this machine
 
   /**
@@ -102,6 +105,11 @@ public final class LocalCluster implements AutoCloseable {
       throw new ClusterFailure("--data is in the directory that 'cluster down' deletes: " + path);
     }
     data = absolute;
+  }
+
+  /** Sets the class path of the nodes that are started from now on; empty: that of this program. */
+  void nodesWith(Optional<String> other) {
+    classPath = other.orElse(OWN_CLASS_PATH);
   }
 
   /** Gives each node a network of its own. To be called before {@link #up}. */
@@ -260,6 +268,7 @@ public final class LocalCluster implements AutoCloseable {
                 "-XX:TieredStopAtLevel=1",
                 "-XX:+IgnoreUnrecognizedVMOptions", // a later JVM may not have the next
                 "-XX:+NeverActAsServerClassMachine"), // the serial collector, unless one is named
+            OWN_CLASS_PATH,
             List.of(
                 ClusterChild.COORDINATOR,
                 files.toString(),
@@ -333,6 +342,7 @@ public final class LocalCluster implements AutoCloseable {
         bound,
         networks == null ? List.of() : networks.entering(name),
         nodeFlags(options.heap),
+        classPath,
         arguments);
   }
 

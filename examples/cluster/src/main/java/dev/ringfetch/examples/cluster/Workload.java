@@ -12,6 +12,8 @@ import io.grpc.Status;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Locale;
+import java.util.Map;
 import java.util.Optional;
 import java.util.Random;
 import java.util.concurrent.TimeUnit;
@@ -21,14 +23,14 @@ import java.util.concurrent.locks.LockSupport;
 
 /**
  * The writers and readers of the demo, and their records. Writers increment counters, several the
- * same ones, in one step and by comparing and setting; and put numbers that grow, each under keys
- * of its own. Readers read all of them, by calls or in the leader's memory. Each answer is compared
- * with what was known before its operation began.
+ * same ones, in one step and by comparing and setting; and write numbers that grow, each under keys
+ * of its own, in all the ways that write one key. Readers read all of them, by calls or in the
+ * leader's memory. Each answer is compared with what was known before its operation began.
  *
  * <p>Threads of its own, from {@link #start} to {@link #stop}. Counts may be read by any thread.
  */
 final class Workload implements AutoCloseable {
-  /** The index that is written. */
+  /** The index of this program's own load. */
   static final String INDEX = "demo";
 
   /**
@@ -46,6 +48,9 @@ final class Workload implements AutoCloseable {
   /** Between two direct reads of a thread, which take no time and would take its processor. */
   private static final long DIRECT_PAUSE_NS = TimeUnit.MICROSECONDS.toNanos(20);
 
+  private static final Duration LONG = Duration.ofDays(1);
+
+  private final String index;
   private final IndexClient writing;
   private final IndexClient reading;
   private final HashIndex<String, Long> written;
@@ -67,14 +72,16 @@ final class Workload implements AutoCloseable {
   /**
    * Creates it; nothing runs yet.
    *
+   * @param index that is written
    * @param target addresses of nodes, with commas between
    * @param directReaders threads that read in memory, where that is granted
    */
-  Workload(String target, int writers, int readers, int directReaders, long seed) {
+  Workload(String index, String target, int writers, int readers, int directReaders, long seed) {
+    this.index = index;
     writing = IndexClient.builder().target(target).deadline(DEADLINE).build();
     reading = IndexClient.builder().target(target).deadline(DEADLINE).metrics(this::count).build();
-    written = writing.hash(INDEX, Codec.string(), Codec.int64());
-    read = reading.hash(INDEX, Codec.string(), Codec.int64());
+    written = writing.hash(index, Codec.string(), Codec.int64());
+    read = reading.hash(index, Codec.string(), Codec.int64());
     for (int i = 0; i < COUNTERS; i++) {
       counters.add(new KeyRecord(COUNTER + i));
     }
@@ -82,7 +89,7 @@ final class Workload implements AutoCloseable {
     for (int i = 0; i < writers; i++) {
       final List<KeyRecord> own = new ArrayList<>();
       for (int j = 0; j < KEYS_PER_WRITER; j++) {
-        own.add(new KeyRecord("number-" + i + "-" + j));
+        own.add(new KeyRecord("{number-" + i + "-" + j + "}"));
       }
       numbers.add(own);
       all.addAll(own);
@@ -127,20 +134,46 @@ final class Workload implements AutoCloseable {
         case 1 -> compareAndIncrement(counters.get(random.nextInt(COUNTERS)));
         default -> {
           number++;
-          put(own.get(random.nextInt(KEYS_PER_WRITER)), number);
+          put(own.get(random.nextInt(KEYS_PER_WRITER)), number, random.nextInt(8));
         }
       }
     }
   }
 
-  private void put(KeyRecord record, long number) {
+  private void put(KeyRecord record, long number, int way) {
+    final String key = record.key();
     final long beginNs = System.nanoTime();
     try {
-      record.acknowledged(written.put(record.key(), number), number);
+      switch (way) {
+        case 0 -> record.acknowledged(written.put(key, number, LONG), number);
+        case 1 -> {
+          written.putAll(Map.of(key, number));
+          record.acknowledged(written.touch(key, LONG).orElse(0), number);
+        }
+        case 2 -> {
+          final var unused = written.getAndSet(key, number);
+          record.counted();
+        }
+        case 3 -> record.acknowledged(transact(key, number), number);
+        default -> record.acknowledged(written.put(key, number), number);
+      }
       writes.ended(beginNs);
     } catch (IndexException e) {
       failed(record, e);
     }
+  }
+
+  /** Writes a number in a transaction, with a key beside it that comes and goes. */
+  private long transact(String key, long number) {
+    final String beside = key + ".beside"; // the key is a tag, so both are of one partition
+    return written
+        .transaction()
+        .when(conditions -> conditions.exists(beside))
+        .then(then -> then.put(key, number).remove(beside))
+        .otherwise(otherwise -> otherwise.put(key, number).put(beside, number))
+        .commit()
+        .version()
+        .orElse(0);
   }
 
   private void increment(KeyRecord record) {
@@ -239,12 +272,12 @@ final class Workload implements AutoCloseable {
    *     another one than was acknowledged
    */
   Verdict verify(IndexClient fresh) {
-    final HashIndex<String, Long> index = fresh.hash(INDEX, Codec.string(), Codec.int64());
+    final HashIndex<String, Long> found = fresh.hash(index, Codec.string(), Codec.int64());
     long lost = 0;
     long miscounted = 0;
     for (final KeyRecord record : all) {
       final KeyRecord.Seen floor = record.floor();
-      final Optional<IndexEntry<String, Long>> entry = index.getEntry(record.key());
+      final Optional<IndexEntry<String, Long>> entry = found.getEntry(record.key());
       if (!record.found(floor, entry)) {
         lost++;
         complain("lost: key=" + record.key() + " known=" + floor + " found=" + entry);
@@ -270,6 +303,28 @@ final class Workload implements AutoCloseable {
 
   /** What a last look has found. */
   record Verdict(long lost, long miscounted) {}
+
+  /** Whether nothing was lost, found old, counted wrong, or has failed. */
+  boolean isRight(Verdict verdict) {
+    return verdict.lost() + verdict.miscounted() + wentBack() + failures() == 0;
+  }
+
+  /** The counts of the load and of its verdict, for a line that scripts read. */
+  String counts(Verdict verdict) {
+    return String.format(
+        Locale.ROOT,
+        "writes=%d increments=%d reads=%d direct_reads=%d lost=%d went_back=%d miscounted=%d"
+            + " failed=%d unknown=%d",
+        acknowledged(),
+        increments(),
+        reads.total().getTotalCount(),
+        directReads(),
+        verdict.lost(),
+        wentBack(),
+        verdict.miscounted(),
+        failures(),
+        unknown());
+  }
 
   /** Latencies of writes. */
   Measured writes() {

@@ -62,7 +62,8 @@ final class WorkloadTest {
   }
 
   private Workload run() throws InterruptedException {
-    final Workload workload = new Workload(target(), 2, 2, 1, Long.getLong("ringfetch.seed", 1));
+    final Workload workload =
+        new Workload(Workload.INDEX, target(), 2, 2, 1, Long.getLong("ringfetch.seed", 1));
     workload.start();
     while (workload.increments() < LEAST_WRITES && workload.failures() == 0) {
       Thread.sleep(5);

@@ -288,7 +288,7 @@ public final class JournalReader {
     for (int i = 0; i < records && more; i++) {
       final int salt = RecordDescriptor.salt(origin, place.position() + position - at);
       if (!record.wrap(bytes, position, at + length, salt)) {
-        throw damaged(place, "no record in a batch");
+        throw damaged(place, "no record in a batch, or one of a newer version");
       }
       position += RecordDescriptor.aligned(record.length());
       if (i >= place.records) {

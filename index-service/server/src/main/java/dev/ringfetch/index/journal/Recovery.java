@@ -344,7 +344,7 @@ final class Recovery {
     while (position < end && left > 0) {
       final int salt = RecordDescriptor.salt(origin, segment.base() + position);
       if (!record.wrap(bytes, position, end, salt)) {
-        throw damaged(segment, position, "no record in a batch");
+        throw damaged(segment, position, "no record in a batch, or one of a newer version");
       }
       recordsRead++;
       placeName = segment.name();
