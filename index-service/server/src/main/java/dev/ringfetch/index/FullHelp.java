@@ -20,6 +20,7 @@ final class FullHelp {
       Set.of(
           "--adopt",
           "--direct",
+          "--disk-quota",
           "--partitions",
           "--audit",
           "--audit-from",

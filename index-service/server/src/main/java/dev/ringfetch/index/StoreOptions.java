@@ -55,6 +55,13 @@ final class StoreOptions {
   private @Nullable Long snapshotAfter;
 
   @Option(
+      names = "--disk-quota",
+      paramLabel = "BYTES",
+      converter = ByteCount.class,
+      description = "Of --data; beyond, puts are refused. Default: none.")
+  private @Nullable Long diskQuota;
+
+  @Option(
       names = "--takeover",
       fallbackValue = "true",
       description = "Use --data of another host, or of another boot.")
@@ -100,11 +107,17 @@ final class StoreOptions {
       if (snapshotAfter != null) {
         context.snapshotAfter(snapshotAfter);
       }
+      if (diskQuota != null) {
+        context.diskQuota(diskQuota);
+      }
     } catch (IllegalArgumentException e) {
       throw misuse("--" + e.getMessage());
     }
     if (durability != Durability.MEMORY && data == null) {
       throw misuse("--durability " + durability + " needs --data PATH");
+    }
+    if (diskQuota != null && data == null) {
+      throw misuse("--disk-quota needs --data PATH");
     }
   }
 

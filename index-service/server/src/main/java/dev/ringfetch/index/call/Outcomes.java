@@ -98,6 +98,7 @@ public final class Outcomes {
           index.leadership().isOnly()
               ? journalFull()
               : overloaded("too much waits for the members: index=" + index.name());
+      case Write.OVER_QUOTA -> overQuota("index=" + index.name());
       case Write.UNAVAILABLE -> index.isDropped() ? dropped(index) : stopped();
       case Write.UNKNOWN -> unknown();
       case Write.OUTCOMES_FULL ->
@@ -223,6 +224,28 @@ public final class Outcomes {
             + data
             + (obstacle == null ? "" : ": " + obstacle.getMessage())
             + "; it takes writes again when there is room");
+  }
+
+  /** Whether this server's data directory exceeds its quota. */
+  public boolean isOverQuota() {
+    final Journal opened = journal.get();
+    return opened != null && opened.quota().isExceeded();
+  }
+
+  /**
+   * The status of a call that would add entries to a data directory beyond its quota: this
+   * server's, or that of another member.
+   *
+   * @param what would have grown
+   */
+  public Status overQuota(String what) {
+    final IOException own = isOverQuota() ? journal.get().quota().reason() : null;
+    return Status.RESOURCE_EXHAUSTED.withDescription(
+        own == null
+            ? "the data directory of another member exceeds its quota: "
+                + what
+                + "; see 'index cluster'; delete entries or drop indexes, or raise its --disk-quota"
+            : own.getMessage() + ": " + what + " data=" + data);
   }
 
   /** Whether nothing is written to the disk any more. */

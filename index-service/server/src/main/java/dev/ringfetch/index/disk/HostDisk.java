@@ -5,6 +5,7 @@ import java.nio.ByteBuffer;
 import java.nio.channels.FileChannel;
 import java.nio.file.Files;
 import java.nio.file.LinkOption;
+import java.nio.file.NoSuchFileException;
 import java.nio.file.OpenOption;
 import java.nio.file.Path;
 import java.nio.file.StandardCopyOption;
@@ -49,6 +50,19 @@ public final class HostDisk implements Disk {
           .sorted()
           .toList();
     }
+  }
+
+  /** The bytes of all files, without those that are removed meanwhile. */
+  public long bytes() throws IOException {
+    long bytes = 0;
+    for (final String name : list()) {
+      try {
+        bytes += Files.size(directory.resolve(name));
+      } catch (NoSuchFileException e) {
+        // Removed since it was listed.
+      }
+    }
+    return bytes;
   }
 
   @Override

@@ -98,12 +98,17 @@ public final class CopiedLog {
 
   /** Whether the journal cannot get more room because the disk is full. */
   public boolean isShort() {
-    return journal.obstacle() != null;
+    return journal.shortage() != null;
   }
 
   /** Whether a record of this length and type has no room because the disk is full. */
   public boolean isFull(int length, int type) {
     return isShort() && journal.isShortOf(length, type);
+  }
+
+  /** Whether the journal's directory exceeds its quota. */
+  public boolean isOverQuota() {
+    return journal.quota().isExceeded();
   }
 
   /** Ends the sequence: the listener is not called any more. */

@@ -46,6 +46,7 @@ public final class Journal {
   private final ErrorHandler errors;
   private final LongSupplier clock;
   private final SyncListener syncs;
+  private final DiskQuota quota;
   private final OwnerCheck owner;
   private final JournalCounts counts = new JournalCounts();
   private final Batch batch = new Batch();
@@ -98,6 +99,7 @@ public final class Journal {
     errors = context.errors;
     clock = context.clock;
     syncs = context.syncs;
+    quota = context.quota;
     owner = context.owner;
     previous = recovered.previous();
     durable = recovered.end();
@@ -239,13 +241,27 @@ public final class Journal {
   }
 
   /** The reason why there is no next segment, for example a full disk; null if there is one. */
+  @Nullable IOException shortage() {
+    return next.obstacle().reason();
+  }
+
+  /** The quota of the directory. Any thread. */
+  public DiskQuota quota() {
+    return quota;
+  }
+
+  /** The reason why puts are refused, or soon will be; null if there is room. */
   public @Nullable IOException obstacle() {
-    return next.obstacle();
+    return present().reason();
   }
 
   /** Age of the {@link #obstacle} in nanoseconds; 0 if there is none. */
   public long obstacleNs() {
-    return next.obstacleNs();
+    return present().ageNs();
+  }
+
+  private JournalObstacle present() {
+    return next.obstacle().reason() == null ? quota.obstacle() : next.obstacle();
   }
 
   /** The counts since the journal was opened. Any thread. */

@@ -27,6 +27,7 @@ public final class JournalContext {
   LongSupplier clock = System::nanoTime;
   SyncListener syncs = (durationNs, records, bytes) -> {};
   Consumer<IOException> obstacles = obstacle -> {};
+  DiskQuota quota = DiskQuota.NONE;
   RecoveryProgress progress = (bytes, total, records) -> {};
 
   /** Creates the defaults. */
@@ -84,6 +85,12 @@ public final class JournalContext {
    */
   public JournalContext obstacles(Consumer<IOException> told) {
     obstacles = told;
+    return this;
+  }
+
+  /** Sets the quota of the directory. */
+  public JournalContext quota(DiskQuota ofDirectory) {
+    quota = ofDirectory;
     return this;
   }
 

@@ -2,9 +2,6 @@ package dev.ringfetch.index.journal;
 
 import java.io.IOException;
 import java.util.concurrent.TimeUnit;
-import java.util.function.Consumer;
-import java.util.function.LongSupplier;
-import org.jspecify.annotations.Nullable;
 
 /**
  * The preparation of a journal's next segment, in steps between the batches. The reason of a failed
@@ -18,10 +15,7 @@ final class NextSegment {
 
   private final SegmentWriter segments;
   private final OwnerCheck owner;
-  private final LongSupplier clock;
-  private final Consumer<IOException> obstacles;
-  private volatile @Nullable IOException obstacle; // null if there is none
-  private volatile long obstacleSinceNs;
+  private final JournalObstacle obstacle;
 
   // Of the journal's thread.
   private long retryNs;
@@ -31,19 +25,12 @@ final class NextSegment {
   NextSegment(SegmentWriter segments, JournalContext context) {
     this.segments = segments;
     owner = context.owner;
-    clock = context.clock;
-    obstacles = context.obstacles;
+    obstacle = new JournalObstacle(context.clock, context.obstacles);
   }
 
-  /** The reason of the last failure; null if the last step succeeded. */
-  @Nullable IOException obstacle() {
+  /** The last failure, until a step succeeds. */
+  JournalObstacle obstacle() {
     return obstacle;
-  }
-
-  /** Age of the {@link #obstacle} in nanoseconds; 0 if there is none. */
-  long obstacleNs() {
-    final long sinceNs = obstacleSinceNs;
-    return obstacle == null ? 0 : Math.max(0, clock.getAsLong() - sinceNs);
   }
 
   /** Whether there may be more room, or an obstacle, since the last call. */
@@ -81,18 +68,11 @@ final class NextSegment {
       if (segments.prepare()) {
         return 0;
       }
-      if (obstacle != null) {
-        obstacles.accept(null);
-      }
-      obstacle = null;
+      obstacle.set(null);
       changed = true;
       return Long.MAX_VALUE;
     } catch (IOException e) {
-      if (obstacle == null) {
-        obstacleSinceNs = clock.getAsLong();
-        obstacles.accept(e);
-      }
-      obstacle = e;
+      obstacle.set(e);
       changed = true;
       retrying = true;
       retryNs = nowNs + RETRY_NS;

@@ -56,6 +56,15 @@ public final class SnapshotCycle {
   /** Interval of checks whether enough was written. */
   private static final long LOOK_NS = TimeUnit.MILLISECONDS.toNanos(100);
 
+  /**
+   * Least pause between snapshots that a quota asks for, as a multiple of the time that the last
+   * one took: while a server refuses puts, a tenth of its disk's time is for snapshots at most.
+   */
+  private static final int QUOTA_PAUSE = 9;
+
+  /** Snapshots after which nothing older than the last change is left. */
+  private static final int QUOTA_SNAPSHOTS = 2;
+
   /** Limit of steps of a source without a sync; together they add less than a batch. */
   private static final int SOURCE_STEPS = 64;
 
@@ -108,6 +117,12 @@ public final class SnapshotCycle {
   private long nextNumber;
   private long retryNs;
   private long retryDelayNs;
+
+  // Of snapshots that the quota asks for.
+  private long beginNs;
+  private long quotaNs; // when the next one may begin
+  private long unchangedEnd; // of the journal, after the last snapshot
+  private int unchanged; // snapshots since the journal's last change
 
   /** Whether the former server may have left files that are not needed. */
   private boolean hasLeftovers;
@@ -184,10 +199,11 @@ public final class SnapshotCycle {
    */
   public long work(long nowNs) {
     try {
+      journal.quota().look(nowNs);
       return switch (state) {
         case IDLE -> idle(nowNs);
         case WRITING -> write();
-        case AWAITING -> complete();
+        case AWAITING -> complete(nowNs);
         case TRIMMING -> trim();
         case CLOSED -> Long.MAX_VALUE;
       };
@@ -201,7 +217,7 @@ public final class SnapshotCycle {
 
   private long idle(long nowNs) throws IOException {
     final boolean asked = isAsked();
-    if (!asked && (!isEnough() || (retryDelayNs != 0 && nowNs - retryNs < 0))) {
+    if (!asked && (!isEnough(nowNs) || (retryDelayNs != 0 && nowNs - retryNs < 0))) {
       return LOOK_NS;
     }
     synchronized (asking) {
@@ -213,14 +229,19 @@ public final class SnapshotCycle {
     }
     // First: records that are appended after the source has begun are behind this position.
     begin = journal.durable();
+    beginNs = nowNs;
+    unchanged = begin == unchangedEnd ? unchanged : 0;
     source.begin();
     writer = SnapshotWriter.create(disk, batch, journal, nextNumber, begin);
     become(State.WRITING);
     return 0;
   }
 
-  private boolean isEnough() {
+  private boolean isEnough(long nowNs) {
     final Taken last = newest;
+    if (journal.quota().isNear() && nowNs - quotaNs >= 0) {
+      return unchanged < QUOTA_SNAPSHOTS || journal.durable() != unchangedEnd;
+    }
     final long since = journal.durable() - (last == null ? 0 : last.begin());
     if (after != 0) {
       return since >= after;
@@ -234,7 +255,7 @@ public final class SnapshotCycle {
     if (journal.isFailed()) {
       throw new IOException("the journal has failed");
     }
-    final IOException full = journal.obstacle();
+    final IOException full = journal.shortage();
     if (full != null) {
       throw new IOException("the journal needs the room: " + full.getMessage(), full);
     }
@@ -259,13 +280,16 @@ public final class SnapshotCycle {
     return 0;
   }
 
-  private long complete() throws IOException {
+  private long complete(long nowNs) throws IOException {
     check();
     if (!source.isDurable()) {
       return POLL_NS;
     }
     // After the check: everything that the check has seen is durable up to here.
-    writer.finish(journal.durable());
+    unchangedEnd = journal.durable();
+    unchanged++;
+    quotaNs = nowNs + QUOTA_PAUSE * (nowNs - beginNs);
+    writer.finish(unchangedEnd);
     older = newest;
     newest = new Taken(writer.number(), begin, writer.length(), writer.records());
     writer = null;

@@ -4,8 +4,8 @@ package dev.ringfetch.index.log;
  * The records of a replica's group on disk: a sequence whose durable beginning survives the
  * process.
  *
- * <p>The replica's owner uses it; {@link #durable}, {@link #isFailed}, {@link #isShort} and {@link
- * #isFull} any thread. No method waits.
+ * <p>The replica's owner uses it; {@link #durable}, {@link #isFailed}, {@link #isShort}, {@link
+ * #isFull} and {@link #isOverQuota} any thread. No method waits.
  */
 public interface GroupDisk {
   /**
@@ -36,6 +36,11 @@ public interface GroupDisk {
    * @param type of the record, as RecordDescriptor has it
    */
   boolean isFull(int length, int type);
+
+  /** Whether its directory exceeds its quota: it takes all records, and the leader none of puts. */
+  default boolean isOverQuota() {
+    return false;
+  }
 
   /**
    * Sets the listener that runs, on any thread, when more records are durable, or the disk has

@@ -76,7 +76,7 @@ public final class LogJournal {
   /** The room on the disk: none where it is short and refuses what there is to be written. */
   public DiskRoom room() {
     if (!disk.isShort()) {
-      return DiskRoom.DISK_ROOM_UNSPECIFIED;
+      return disk.isOverQuota() ? DiskRoom.DISK_ROOM_OVER_QUOTA : DiskRoom.DISK_ROOM_UNSPECIFIED;
     }
     return isRefused ? DiskRoom.DISK_ROOM_NONE : DiskRoom.DISK_ROOM_SHORT;
   }

@@ -28,13 +28,16 @@ public interface CommitLog {
    */
   long LATER = -4;
 
+  /** Returned by {@link #append}: a data directory exceeds its quota, and takes no more entries. */
+  long OVER_QUOTA = -5;
+
   /**
    * Appends the record of a write. Before the return, the log reads everything that it needs: kind,
    * key, value, and the result (created, existed, applied). Key and value never change, so the log
    * may keep references to them.
    *
-   * @return the record's LSN, or {@link #FAILED}, {@link #EXHAUSTED}, {@link #FULL} or {@link
-   *     #LATER}, in which cases nothing was appended.
+   * @return the record's LSN, or {@link #FAILED}, {@link #EXHAUSTED}, {@link #FULL}, {@link
+   *     #OVER_QUOTA} or {@link #LATER}, in which cases nothing was appended.
    */
   long append(Write write);
 

@@ -22,6 +22,9 @@ final class Refusals {
     if (refused == CommitLog.FAILED) {
       return Write.UNAVAILABLE;
     }
+    if (refused == CommitLog.OVER_QUOTA) {
+      return Write.OVER_QUOTA;
+    }
     return refused == CommitLog.FULL ? Write.LOG_FULL : Write.VERSIONS_EXHAUSTED;
   }
 }

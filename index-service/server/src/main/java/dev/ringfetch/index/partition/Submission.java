@@ -50,6 +50,9 @@ public abstract class Submission {
   /** Outcome: no room is left in the log. Nothing was done; try again later. */
   public static final int LOG_FULL = -10;
 
+  /** Outcome: a data directory exceeds its quota, and takes no entry. Nothing was done. */
+  public static final int OVER_QUOTA = -11;
+
   /**
    * Outcome: the write has a number whose outcome is kept no more, as it is complete, or its client
    * is closed. It may have been carried out before, and was not now.

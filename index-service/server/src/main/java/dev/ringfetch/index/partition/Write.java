@@ -388,7 +388,8 @@ public sealed class Write extends Submission permits Transaction {
     return (detail & 1) != 0;
   }
 
-  boolean writesEntry() {
+  /** Whether the record has an entry. */
+  public boolean writesEntry() {
     return switch (kind) {
       case PUT, COMPARE_AND_SET, INCREMENT, TOUCH -> !unchanged;
       default -> false;

@@ -1,6 +1,7 @@
 package dev.ringfetch.index.replication;
 
 import dev.ringfetch.index.v1.Configuration;
+import dev.ringfetch.index.v1.DiskRoom;
 import dev.ringfetch.index.v1.GroupState;
 import dev.ringfetch.index.v1.Member;
 import dev.ringfetch.index.v1.MemberMessage;
@@ -265,7 +266,9 @@ final class Leader {
 
   private void commit() {
     long position = core.counted();
+    boolean isOverQuota = false;
     for (final MemberProgress member : all) {
+      isOverQuota |= member.diskRoom() == DiskRoom.DISK_ROOM_OVER_QUOTA;
       position = Math.min(position, member.counted());
     }
     if (core.serving() == null) {
@@ -275,6 +278,7 @@ final class Leader {
     }
     if (core.serving() != null) {
       core.serving().durable(core.durable(), core.commit());
+      core.serving().membersOverQuota(isOverQuota);
     }
     core.release(Math.min(core.applied(), transfer == null ? Long.MAX_VALUE : transfer.floor()));
   }
@@ -435,7 +439,7 @@ final class Leader {
       final MemberProgress progress = members.get(member.getNode());
       if (maySucceed(member, living, nowNs)
           && !progress.isStuck(nowNs)
-          && (isStuck || !progress.isDiskShort())
+          && (isStuck || !OwnDiskProgress.isShort(progress.diskRoom()))
           && (!ends || progress.hasAnsweredSinceAsked())) {
         return member.getNode();
       }

@@ -57,6 +57,7 @@ final class LeaderLog implements GroupLog {
   private volatile long epoch;
   private volatile boolean failed;
   private volatile boolean alone;
+  private volatile boolean isMemberOverQuota;
 
   /** Whether the owner takes records soon, without being driven. */
   private volatile boolean isAttended;
@@ -175,6 +176,11 @@ final class LeaderLog implements GroupLog {
         && disk.isFull((int) waiting.get() + length, type);
   }
 
+  /** Whether writes that add an entry are refused, as a directory exceeds its quota. */
+  boolean isOverQuota() {
+    return isMemberOverQuota || (disk != null && disk.isOverQuota());
+  }
+
   /** Whether a commit waits for a disk, or there is none. */
   boolean isAwaited() {
     return disk == null || isAwaited;
@@ -253,6 +259,11 @@ final class LeaderLog implements GroupLog {
     alone = false;
     VarHandle.fullFence(); // writers append and then look
     drain(log); // what a look preceded
+  }
+
+  /** Notes whether the directory of a member exceeds its quota. */
+  void membersOverQuota(boolean isExceeded) {
+    isMemberOverQuota = isExceeded;
   }
 
   /** Moves the records that were appended to the log. */

@@ -169,9 +169,9 @@ final class MemberProgress {
     return diskRoom == DiskRoom.DISK_ROOM_NONE && nowNs - countedNs > FULL_NS;
   }
 
-  /** Whether it says that its disk has no room, or will soon have none. */
-  boolean isDiskShort() {
-    return diskRoom != DiskRoom.DISK_ROOM_UNSPECIFIED;
+  /** The room on its disk, as it says. */
+  DiskRoom diskRoom() {
+    return diskRoom;
   }
 
   /** Whether its node has begun to end, by its last answer. */
@@ -423,7 +423,7 @@ final class MemberProgress {
       case REPLICATING -> replicate(question, nowNs);
       case FAILED -> heartbeat(nowNs); // until a configuration without it is established
     }
-    idling.work(isIdle(nowNs), nowNs);
+    idling.work(isIdle(nowNs) && diskRoom != DiskRoom.DISK_ROOM_OVER_QUOTA, nowNs);
   }
 
   private void ask(long end, long nowNs) {

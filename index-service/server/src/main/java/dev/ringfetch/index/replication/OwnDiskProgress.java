@@ -57,6 +57,11 @@ final class OwnDiskProgress {
 
   /** Whether the disk has no room, or will soon have none. */
   boolean isShort() {
-    return core.diskRoom() != DiskRoom.DISK_ROOM_UNSPECIFIED;
+    return isShort(core.diskRoom());
+  }
+
+  /** Whether a node says that its disk has no room, or will soon have none. */
+  static boolean isShort(DiskRoom room) {
+    return room == DiskRoom.DISK_ROOM_SHORT || room == DiskRoom.DISK_ROOM_NONE;
   }
 }

@@ -67,6 +67,9 @@ final class ReplicatedLog implements CommitLog {
     if (lsn > MAX_LSN) {
       return EXHAUSTED;
     }
+    if (owner.isOverQuota() && addsEntry(write)) {
+      return OVER_QUOTA;
+    }
     record.of(write);
     final int length = record.aligned();
     if (owner.isFull(length, record.type()) || !owner.reserve(length)) {
@@ -89,6 +92,15 @@ final class ReplicatedLog implements CommitLog {
   @Override
   public boolean isImmediate() {
     return owner.isImmediate();
+  }
+
+  private static boolean addsEntry(Write write) {
+    for (Write part = write.firstPart(); part != null; part = part.nextPart()) {
+      if (part.writesEntry()) {
+        return !write.isUnchanged();
+      }
+    }
+    return false;
   }
 
   /** Appends a record of no partition; one thread at a time, which drives the replica then. */

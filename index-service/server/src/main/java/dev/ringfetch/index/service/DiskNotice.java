@@ -6,11 +6,13 @@ import java.lang.System.Logger.Level;
 import java.util.concurrent.TimeUnit;
 import java.util.function.Consumer;
 import java.util.function.LongSupplier;
+import org.jspecify.annotations.Nullable;
 
 /**
- * The lines in the log that a disk has no room, and that it has room again: one for each.
+ * The lines in the log that a disk has no room or exceeds its quota, and that this has ended: one
+ * for each.
  *
- * <p>The journal's thread only.
+ * <p>{@link #accept} on the journal's thread only, {@link #quota} on that of snapshots.
  */
 final class DiskNotice implements Consumer<IOException> {
   private final Logger logger;
@@ -22,6 +24,15 @@ final class DiskNotice implements Consumer<IOException> {
     this.logger = logger;
     this.nanoClock = nanoClock;
     this.data = data;
+  }
+
+  /** Takes why the quota of the directory refuses puts; null: it does not any more. */
+  void quota(@Nullable IOException exceeded) {
+    if (exceeded == null) {
+      logger.log(Level.INFO, "the data directory is below its quota again: data=" + data);
+    } else {
+      logger.log(Level.WARNING, exceeded.getMessage() + ": data=" + data);
+    }
   }
 
   /** Takes why there is no room; null: there is. */

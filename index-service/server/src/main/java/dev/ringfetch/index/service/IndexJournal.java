@@ -2,6 +2,7 @@ package dev.ringfetch.index.service;
 
 import dev.ringfetch.index.data.DataDirectory;
 import dev.ringfetch.index.disk.HostDisk;
+import dev.ringfetch.index.journal.DiskQuota;
 import dev.ringfetch.index.journal.Journal;
 import dev.ringfetch.index.journal.JournalContext;
 import dev.ringfetch.index.journal.JournalCounts;
@@ -63,16 +64,23 @@ final class IndexJournal implements AutoCloseable {
   static IndexJournal open(DataDirectory data, NodeRecovery groups, Check check, Options options)
       throws IOException {
     final long beginNs = System.nanoTime();
+    final DiskNotice notice = new DiskNotice(LOGGER, System::nanoTime, data.toString());
     final Journal journal =
         Journal.open(
             new HostDisk(data.path()),
             new JournalContext()
+                .quota(
+                    new DiskQuota(
+                        new HostDisk(data.path())::bytes,
+                        options.quota(),
+                        System::nanoTime,
+                        notice::quota))
                 .owner(data.origin(), data.incarnation())
                 .ownerCheck(data::checkOwned)
                 .interval(options.interval().toNanos())
                 .progress(options.progress())
                 .syncs(options.metrics()::onSync, System::nanoTime)
-                .obstacles(new DiskNotice(LOGGER, System::nanoTime, data.toString()))
+                .obstacles(notice)
                 .errors(
                     failure -> {
                       LOGGER.log(Level.ERROR, "nothing is written any more: " + data, failure);
@@ -128,6 +136,7 @@ final class IndexJournal implements AutoCloseable {
    *
    * @param interval see {@link IndexMemoryContext#syncInterval}
    * @param snapshotAfter see {@link IndexMemoryContext#snapshotAfter}
+   * @param quota see {@link IndexMemoryContext#diskQuota}; 0: none
    * @param progress is told how far the recovery has come
    * @param metrics see {@link IndexMemoryContext#journalMetrics}
    * @param onFailure see {@link IndexMemoryContext#onWritingEnded}
@@ -135,6 +144,7 @@ final class IndexJournal implements AutoCloseable {
   record Options(
       Duration interval,
       long snapshotAfter,
+      long quota,
       RecoveryProgress progress,
       JournalMetrics metrics,
       Runnable onFailure) {}

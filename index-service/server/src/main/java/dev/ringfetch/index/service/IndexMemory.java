@@ -96,6 +96,7 @@ public final class IndexMemory implements AutoCloseable {
         new IndexJournal.Options(
             context.syncInterval,
             context.snapshotAfter,
+            context.diskQuota,
             (bytes, total, records) -> {
               checkRecovery();
               context.progress.onProgress(bytes, total, records);
@@ -356,8 +357,7 @@ public final class IndexMemory implements AutoCloseable {
   }
 
   Journal openJournal() {
-    final IndexJournal opened = journal;
-    return opened == null ? null : opened.journal();
+    return journal == null ? null : journal.journal(); // which is set once
   }
 
   /** Bounds the outcomes of writes with numbers. */

@@ -7,6 +7,7 @@ import dev.ringfetch.fabric.Obstacle;
 import dev.ringfetch.index.data.Claim;
 import dev.ringfetch.index.data.DataDirectory;
 import dev.ringfetch.index.host.ServerTime;
+import dev.ringfetch.index.journal.DiskQuota;
 import dev.ringfetch.index.journal.JournalContext;
 import dev.ringfetch.index.v1.Durability;
 import java.io.IOException;
@@ -43,6 +44,9 @@ public final class IndexMemoryContext {
   /** The fewest bytes of journal between two snapshots. */
   public static final long SNAPSHOT_AFTER_MIN = 1L << 20;
 
+  /** The smallest quota of a data directory. */
+  public static final long DISK_QUOTA_MIN = DiskQuota.MIN;
+
   /** Names of the fabrics over which clients read memory unless set, the preferred one first. */
   public static final List<String> FABRICS_DEFAULT =
       List.of(FabricProviders.SHM, FabricProviders.VERBS);
@@ -62,6 +66,7 @@ public final class IndexMemoryContext {
   Durability durability = Durability.MEMORY;
   Duration syncInterval = SYNC_INTERVAL_DEFAULT;
   long snapshotAfter;
+  long diskQuota; // 0: none
   JournalMetrics journalMetrics = JournalMetrics.NONE;
   Runnable onWritingEnded = () -> {};
   RecoveryListener progress = (bytes, total, records) -> {};
@@ -220,6 +225,21 @@ public final class IndexMemoryContext {
           "snapshot-after is too small: " + bytes + " < " + SNAPSHOT_AFTER_MIN + " bytes");
     }
     this.snapshotAfter = bytes;
+    return this;
+  }
+
+  /**
+   * Sets the bytes of the data directory beyond which calls that add entries are refused; there is
+   * no such limit unless set.
+   *
+   * @throws IllegalArgumentException if they are fewer than {@link #DISK_QUOTA_MIN}.
+   */
+  public IndexMemoryContext diskQuota(long bytes) {
+    if (bytes < DISK_QUOTA_MIN) {
+      throw new IllegalArgumentException(
+          "disk-quota is too small: " + bytes + " < " + DISK_QUOTA_MIN + " bytes");
+    }
+    this.diskQuota = bytes;
     return this;
   }
 

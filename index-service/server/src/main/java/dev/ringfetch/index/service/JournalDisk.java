@@ -44,6 +44,11 @@ final class JournalDisk implements GroupDisk {
   }
 
   @Override
+  public boolean isOverQuota() {
+    return log.isOverQuota();
+  }
+
+  @Override
   public void onChange(Runnable run) {
     listener = run;
   }

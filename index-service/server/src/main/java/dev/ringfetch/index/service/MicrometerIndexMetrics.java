@@ -1,6 +1,7 @@
 package dev.ringfetch.index.service;
 
 import dev.ringfetch.index.host.ServedIndex;
+import dev.ringfetch.index.journal.DiskQuota;
 import dev.ringfetch.index.replication.ReplicaState;
 import dev.ringfetch.index.v1.DescribeClusterResponse;
 import dev.ringfetch.index.v1.GroupDescription;
@@ -22,6 +23,7 @@ import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicReferenceArray;
 import java.util.function.Supplier;
+import java.util.function.ToLongFunction;
 import java.util.stream.LongStream;
 import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
@@ -89,8 +91,18 @@ public final class MicrometerIndexMetrics {
     metrics.gauge(
         "journal.obstructed",
         null,
-        "1 while the disk takes no more data",
+        "1 while the disk takes no more data, or its quota is exceeded",
         () -> isObstructed(memory.journal()) ? 1 : 0);
+    metrics.gauge(
+        "data.used",
+        "bytes",
+        "Data directory, where there is a quota",
+        () -> ofQuota(memory.journal(), DiskQuota::bytes));
+    metrics.gauge(
+        "data.quota",
+        "bytes",
+        "Quota of the data directory",
+        () -> ofQuota(memory.journal(), DiskQuota::limit));
     metrics.gauge("cluster.nodes", null, "Nodes that live", () -> metrics.node.getNodesCount());
     metrics.gauge(
         "cluster.coordinated",
@@ -149,6 +161,11 @@ public final class MicrometerIndexMetrics {
         led.stream().map(group -> row("index", group.getIndex(), group.getMembersCount())).toList(),
         true);
     lag.register(led.stream().map(MicrometerIndexMetrics::largestLag).toList(), true);
+  }
+
+  private static double ofQuota(@Nullable IndexJournal journal, ToLongFunction<DiskQuota> part) {
+    final DiskQuota quota = journal == null ? null : journal.journal().quota();
+    return quota == null || quota.limit() == 0 ? Double.NaN : part.applyAsLong(quota);
   }
 
   private static boolean isObstructed(@Nullable IndexJournal journal) {

@@ -96,6 +96,14 @@ final class NodeCatalog implements IndexCatalog {
   @Override
   public void create(
       String index, IndexKind kind, Durability durability, int count, Created created) {
+    final IndexMemory memory = indexes.memory();
+    final boolean isKept =
+        (durability == Durability.DURABILITY_UNSPECIFIED ? memory.durability() : durability)
+            != Durability.MEMORY;
+    if (isKept && memory.statuses().isOverQuota() && replicas.state(index) == null) {
+      created.onEnd(0, false, memory.statuses().overQuota("index=" + index).asException());
+      return;
+    }
     requests.creations.create(index, kind, durability, count, created);
   }
 

@@ -12,6 +12,7 @@ import java.util.TreeMap;
 final class JournalLife {
   static final int SEGMENT_LENGTH = SegmentWriter.LENGTH_MIN;
   static final long INTERVAL_NS = 10_000_000;
+  static final long QUOTA = 8_000;
   static final long ORIGIN = 0x1122_3344_5566_7788L;
 
   /** A record, as far as tests compare it. */
@@ -33,6 +34,9 @@ final class JournalLife {
 
   long nowNs;
 
+  /** Bytes of the directory, as its quota sees them. */
+  long bytes;
+
   JournalLife(SimulatedDisk disk, long epoch) throws IOException {
     this.disk = disk;
     this.epoch = epoch;
@@ -46,6 +50,7 @@ final class JournalLife {
                 .ownerCheck(this::checkOwner)
                 .syncs((durationNs, records, bytes) -> {}, () -> nowNs)
                 .obstacles(obstacles::add)
+                .quota(new DiskQuota(() -> bytes, QUOTA, () -> nowNs, obstacles::add))
                 .errors(errors::add),
             (record, place) ->
                 recovered

@@ -397,6 +397,34 @@ final class ReplicaTest {
   }
 
   @Test
+  void whileTheDirectoryOfANodeExceedsItsQuotaOnlyWritesThatAddEntriesAreRefused() {
+    final Random seeds = new Random(SEED);
+    for (int i = 0; i < 10; i++) {
+      final ReplicationWorld world = diskWorld(seeds);
+      final SimulatedDirectory directory = world.nodes().get(1L + i % 3).directory();
+      directory.isOverQuota = true;
+      world.time().run(300 * ReplicationWorld.MS);
+      final long puts = coverage.of("PUT refused by a quota");
+      final long before = coverage.of("answered calls");
+      world.time().run(1_000 * ReplicationWorld.MS);
+      assertTrue(coverage.of("PUT refused by a quota") > puts + 20, coverage::toString);
+      assertEquals(0, coverage.of("DELETE refused by a quota"));
+      assertTrue(coverage.of("answered calls") > before + 20, coverage::toString);
+      assertEquals(1, world.leader().id());
+      assertTrue(isMember(world, 2) && isMember(world, 3), world::describe);
+      world.stopClients();
+      world.time().run(5_000 * ReplicationWorld.MS); // idle
+      directory.isOverQuota = false;
+      world.time().run(1_000 * ReplicationWorld.MS);
+      final long refused = coverage.of("PUT refused by a quota");
+      world.startClients(4, 500_000);
+      world.time().run(300 * ReplicationWorld.MS);
+      assertEquals(refused, coverage.of("PUT refused by a quota"), "node=" + (1 + i % 3));
+      world.settle();
+    }
+  }
+
+  @Test
   void whereAllDisksSayThatTheyAreFullNobodyIsTakenOut() {
     whereNoDiskTakesAnythingNobodyIsTakenOut(true);
   }

@@ -649,6 +649,10 @@ final class ReplicationWorld {
               coverage.count("writes refused by a full disk");
               made = null;
               end(null);
+            } else if (write.outcome() == Write.OVER_QUOTA) {
+              coverage.count(write.kind() + " refused by a quota");
+              made = null;
+              end(null);
             } else {
               throw new AssertionError("outcome=" + write.outcome());
             }

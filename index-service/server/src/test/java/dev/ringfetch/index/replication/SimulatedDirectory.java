@@ -42,6 +42,9 @@ final class SimulatedDirectory {
   /** Whether it says that no room comes; else it seems to be slow. */
   boolean isShort;
 
+  /** Whether its quota is exceeded. */
+  boolean isOverQuota;
+
   /** Whether a start may find its newest snapshot damaged. */
   boolean damagesSnapshots = true;
 
@@ -418,6 +421,11 @@ final class SimulatedDirectory {
     @Override
     public boolean isFull(int length, int type) {
       return isShort;
+    }
+
+    @Override
+    public boolean isOverQuota() {
+      return isOverQuota;
     }
 
     @Override
