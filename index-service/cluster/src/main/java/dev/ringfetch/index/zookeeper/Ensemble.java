@@ -2,7 +2,6 @@ package dev.ringfetch.index.zookeeper;
 
 import java.lang.System.Logger;
 import java.lang.System.Logger.Level;
-import java.nio.charset.StandardCharsets;
 import java.util.List;
 import java.util.Queue;
 import java.util.concurrent.ConcurrentLinkedQueue;
@@ -20,6 +19,7 @@ import org.apache.zookeeper.AddWatchMode;
 import org.apache.zookeeper.KeeperException.Code;
 import org.apache.zookeeper.WatchedEvent;
 import org.apache.zookeeper.Watcher;
+import org.apache.zookeeper.Watcher.Event.KeeperState;
 import org.apache.zookeeper.ZooDefs.Ids;
 import org.apache.zookeeper.data.ACL;
 
@@ -79,11 +79,10 @@ final class Ensemble implements AutoCloseable {
             .sessionTimeoutMs(address.sessionTimeoutMillis())
             .connectionTimeoutMs(address.sessionTimeoutMillis())
             .maxCloseWaitMs(CLOSE_WAIT_MILLIS)
-            .retryPolicy(new NoRetry());
-    if (address.credentials() != null) {
-      builder
-          .authorization("digest", address.credentials().getBytes(StandardCharsets.UTF_8))
-          .aclProvider(new CreatorOnly());
+            .retryPolicy(new NoRetry())
+            .zkClientConfig(address.config().client());
+    if (address.config().hasUser()) {
+      builder.aclProvider(new CreatorOnly());
     }
     client = builder.build();
     watcher = event -> onWatched(event, listener);
@@ -96,6 +95,15 @@ final class Ensemble implements AutoCloseable {
                 case SUSPENDED -> enqueue(listener::onSuspended);
                 case LOST -> enqueue(listener::onLost);
                 case READ_ONLY -> {} // not asked for
+              }
+            });
+    client
+        .getCuratorListenable()
+        .addListener(
+            (source, event) -> {
+              final WatchedEvent watched = event.getWatchedEvent();
+              if (watched != null && watched.getState() == KeeperState.AuthFailed) {
+                LOGGER.log(Level.ERROR, "ZooKeeper refuses the user or the password: {0}", address);
               }
             });
     client.start();

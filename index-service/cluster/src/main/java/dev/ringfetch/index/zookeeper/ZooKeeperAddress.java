@@ -4,18 +4,17 @@ import java.time.Duration;
 import java.util.regex.Pattern;
 
 /**
- * The address of a cluster in ZooKeeper, with the session timeout and credentials.
+ * The address of a cluster in ZooKeeper, with the session timeout and what connections need.
  *
  * @param hosts of the ensemble, each {@code HOST:PORT}, separated by commas
  * @param cluster name of the cluster
  * @param sessionTimeout how long ZooKeeper keeps a node after its end; at least 1 ms. The servers
  *     have limits of their own, by default from 2 to 20 of their ticks.
- * @param credentials {@code USER:PASSWORD} of ZooKeeper's digest scheme: only clients with the same
- *     credentials can read or change the cluster's znodes. They go over the wire in clear text. If
- *     null, znodes are open to all, and those of an earlier cluster keep their rights.
+ * @param config of connections. With a user, new znodes of the cluster are that user's alone; else
+ *     they are open to all. Those that are there keep their rights.
  */
 public record ZooKeeperAddress(
-    String hosts, String cluster, Duration sessionTimeout, String credentials) {
+    String hosts, String cluster, Duration sessionTimeout, ZooKeeperConfig config) {
   /** Default of {@link #sessionTimeout}. */
   public static final Duration SESSION_TIMEOUT_DEFAULT = Duration.ofSeconds(6);
 
@@ -36,21 +35,17 @@ public record ZooKeeperAddress(
     if (sessionTimeout.toMillis() < 1 || sessionTimeout.toMillis() > Integer.MAX_VALUE) {
       throw new IllegalArgumentException("sessionTimeout=" + sessionTimeout);
     }
-    if (credentials != null && credentials.indexOf(':') < 1) {
-      throw new IllegalArgumentException("credentials are not USER:PASSWORD");
-    }
   }
 
-  /** A cluster that is open to all, with the default session timeout. */
-  public ZooKeeperAddress(String hosts, String cluster) {
-    this(hosts, cluster, SESSION_TIMEOUT_DEFAULT, null);
+  /** Same, with the default session timeout. */
+  public ZooKeeperAddress(String hosts, String cluster, ZooKeeperConfig config) {
+    this(hosts, cluster, SESSION_TIMEOUT_DEFAULT, config);
   }
 
   int sessionTimeoutMillis() {
     return (int) sessionTimeout.toMillis();
   }
 
-  /** Without the password. */
   @Override
   public String toString() {
     return "zk://" + hosts + "/" + cluster;

@@ -31,8 +31,8 @@ import java.util.function.LongSupplier;
  * been read; the changed ones follow.
  *
  * <p>Foreign znodes, and those that cannot be parsed as a group or a node, are ignored and logged
- * once. Without {@link ZooKeeperAddress#credentials} any client that reaches ZooKeeper can change
- * the cluster.
+ * once. Without a user in {@link ZooKeeperAddress#config} any client that reaches ZooKeeper can
+ * change the cluster.
  *
  * <p>Curator and ZooKeeper have three threads, which only queue events; the thread that polls does
  * everything else. {@link #close} waits up to a second for ZooKeeper to end the session.

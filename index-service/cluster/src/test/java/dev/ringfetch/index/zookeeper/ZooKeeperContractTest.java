@@ -28,6 +28,7 @@ final class ZooKeeperContractTest extends CoordinatorContract {
 
   @Override
   protected Coordinator connect(LongSupplier ids) {
-    return new ZooKeeperCoordinator(new ZooKeeperAddress(zooKeeper.address(), cluster), ids);
+    return new ZooKeeperCoordinator(
+        new ZooKeeperAddress(zooKeeper.address(), cluster, ZooKeeperConfig.NONE), ids);
   }
 }

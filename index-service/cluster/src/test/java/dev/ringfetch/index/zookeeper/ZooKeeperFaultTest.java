@@ -28,7 +28,6 @@ import java.util.stream.IntStream;
 import org.apache.curator.framework.CuratorFramework;
 import org.apache.curator.framework.CuratorFrameworkFactory;
 import org.apache.curator.retry.RetryOneTime;
-import org.apache.zookeeper.KeeperException.NoAuthException;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeAll;
@@ -83,7 +82,8 @@ final class ZooKeeperFaultTest {
   private Party connect(String address, Duration sessionTimeout) throws Exception {
     final Party party =
         new Party(
-            new ZooKeeperCoordinator(new ZooKeeperAddress(address, cluster, sessionTimeout, null)),
+            new ZooKeeperCoordinator(
+                new ZooKeeperAddress(address, cluster, sessionTimeout, ZooKeeperConfig.NONE)),
             random);
     parties.add(party);
     party.awaitConnected();
@@ -94,7 +94,8 @@ final class ZooKeeperFaultTest {
     final Party party =
         new Party(
             new ZooKeeperCoordinator(
-                new ZooKeeperAddress(zooKeeper.address(), cluster, sessionTimeout, null)),
+                new ZooKeeperAddress(
+                    zooKeeper.address(), cluster, sessionTimeout, ZooKeeperConfig.NONE)),
             random);
     parties.add(party);
     return party;
@@ -349,32 +350,13 @@ final class ZooKeeperFaultTest {
   @ValueSource(strings = {"::1:2181", "a:2181,,b:2181", "a:port", "a:", "a b:1", "[::1", "a:1,"})
   void hostsThatCannotBeAreRefusedByName(String hosts) {
     final IllegalArgumentException refusal =
-        assertThrows(IllegalArgumentException.class, () -> new ZooKeeperAddress(hosts, "cluster"));
+        assertThrows(
+            IllegalArgumentException.class,
+            () -> new ZooKeeperAddress(hosts, "cluster", ZooKeeperConfig.NONE));
     assertTrue(refusal.getMessage().contains("hosts=" + hosts), refusal.getMessage());
-    assertEquals("[::1]:2181,b", new ZooKeeperAddress("[::1]:2181,b", "cluster").hosts());
-  }
-
-  @Test
-  void withCredentialsOthersCannotReadOrWrite() throws Exception {
-    final ZooKeeperAddress address =
-        new ZooKeeperAddress(zooKeeper.address(), "closed" + cluster, LONG, "user:password");
-    assertFalse(address.toString().contains("password"));
-    final Party inside = new Party(new ZooKeeperCoordinator(address), random);
-    parties.add(inside);
-    inside.awaitConnected();
-    final GroupState created = inside.await(Result.DONE, inside.create("secret", 1));
-    final Party second = new Party(new ZooKeeperCoordinator(address), random);
-    parties.add(second);
-    second.awaitConnected();
-    assertEquals(created, second.groups().get(created.getGroup()));
-    try (CuratorFramework client =
-        CuratorFrameworkFactory.newClient(zooKeeper.address(), new RetryOneTime(100))) {
-      client.start();
-      final String path =
-          "/ringfetch/closed" + cluster + "/groups/" + Long.toHexString(created.getGroup());
-      assertThrows(NoAuthException.class, () -> client.getData().forPath(path));
-      assertThrows(NoAuthException.class, () -> client.setData().forPath(path, new byte[0]));
-    }
+    assertEquals(
+        "[::1]:2181,b",
+        new ZooKeeperAddress("[::1]:2181,b", "cluster", ZooKeeperConfig.NONE).hosts());
   }
 
   @Test

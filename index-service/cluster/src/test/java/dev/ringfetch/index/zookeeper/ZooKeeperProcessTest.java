@@ -34,7 +34,8 @@ final class ZooKeeperProcessTest {
   void killedServerHasAllThatWasAnsweredWhenItIsStartedAgain() throws Exception {
     final ZooKeeperProcess first = ZooKeeperProcess.start(directory, 0);
     final ZooKeeperAddress address =
-        new ZooKeeperAddress(first.address(), "killed", Duration.ofSeconds(20), null);
+        new ZooKeeperAddress(
+            first.address(), "killed", Duration.ofSeconds(20), ZooKeeperConfig.NONE);
     final Node node = Node.newBuilder().setId(7).setIncarnation(1).setAddress("host:1").build();
     final Party party = new Party(new ZooKeeperCoordinator(address), new Random(SEED));
     try {
@@ -72,7 +73,7 @@ final class ZooKeeperProcessTest {
   void serverThatHasLostAllGivesUpNoGroup() throws Exception {
     final ZooKeeperProcess first = ZooKeeperProcess.start(directory.resolve("first"), 0);
     final ZooKeeperAddress address =
-        new ZooKeeperAddress(first.address(), "lost", Duration.ofSeconds(4), null);
+        new ZooKeeperAddress(first.address(), "lost", Duration.ofSeconds(4), ZooKeeperConfig.NONE);
     final Party party = new Party(new ZooKeeperCoordinator(address), new Random(SEED));
     try {
       party.awaitConnected();
@@ -107,7 +108,8 @@ final class ZooKeeperProcessTest {
       assertEquals(List.of(), finder.find(address, limit));
       final Party party =
           new Party(
-              new ZooKeeperCoordinator(new ZooKeeperAddress(server.address(), "found")),
+              new ZooKeeperCoordinator(
+                  new ZooKeeperAddress(server.address(), "found", ZooKeeperConfig.NONE)),
               new Random(SEED));
       party
           .coordinator()

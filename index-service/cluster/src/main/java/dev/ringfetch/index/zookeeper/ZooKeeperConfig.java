@@ -1,0 +1,87 @@
+package dev.ringfetch.index.zookeeper;
+
+import dev.ringfetch.index.files.ChangingFiles;
+import java.io.IOException;
+import java.io.Reader;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.Map;
+import java.util.Properties;
+import java.util.TreeMap;
+import org.apache.zookeeper.client.ZKClientConfig;
+import org.apache.zookeeper.common.X509Util;
+
+/**
+ * The configuration of connections to ZooKeeper: properties of ZooKeeper's client by their own
+ * names, such as those of TLS, and the user of SASL. It counts for these connections alone.
+ *
+ * <p>Immutable.
+ */
+public final class ZooKeeperConfig {
+  /** Plaintext, and no user. */
+  public static final ZooKeeperConfig NONE = new ZooKeeperConfig(Map.of());
+
+  private static final String PREFIX = "zookeeper.";
+  private static final String USER = "user";
+  private static final String PASSWORD = "password";
+
+  /** The only socket of ZooKeeper's client that knows TLS; its class needs netty. */
+  private static final String NETTY_SOCKET = "org.apache.zookeeper.ClientCnxnSocketNetty";
+
+  private final Map<String, String> properties;
+
+  private ZooKeeperConfig(Map<String, String> properties) {
+    this.properties = properties;
+  }
+
+  /**
+   * Reads a file of properties: {@code zookeeper.*}, {@code user} and {@code password}.
+   *
+   * @throws IOException if it cannot be read, has another property, or one of user and password
+   *     alone, or if other users can read or change it
+   */
+  public static ZooKeeperConfig read(Path file) throws IOException {
+    ChangingFiles.checkSecret(file);
+    final Properties read = new Properties();
+    try (Reader reader = Files.newBufferedReader(file)) {
+      read.load(reader);
+    } catch (IllegalArgumentException e) { // of an escape
+      throw new IOException("no file of properties: " + file, e);
+    }
+    final Map<String, String> properties = new TreeMap<>();
+    for (final String name : read.stringPropertyNames()) {
+      if (!name.startsWith(PREFIX) && !name.equals(USER) && !name.equals(PASSWORD)) {
+        throw new IOException(
+            "there is no property '" + name + "', only zookeeper.*, user and password: " + file);
+      }
+      properties.put(name, read.getProperty(name).strip());
+    }
+    final String user = properties.remove(USER);
+    final String password = properties.remove(PASSWORD);
+    if ((user == null) != (password == null)) {
+      throw new IOException("user and password need each other: " + file);
+    }
+    if (user != null) {
+      properties.put(
+          ZKClientConfig.LOGIN_CONTEXT_NAME_KEY,
+          SaslLogins.put(file.toAbsolutePath().toString(), user, password));
+      properties.putIfAbsent(X509Util.FIPS_MODE_PROPERTY, "false"); // which forbids DIGEST-MD5
+    }
+    if (Boolean.parseBoolean(properties.get(ZKClientConfig.SECURE_CLIENT))) {
+      properties.putIfAbsent(ZKClientConfig.ZOOKEEPER_CLIENT_CNXN_SOCKET, NETTY_SOCKET);
+    }
+    return new ZooKeeperConfig(properties);
+  }
+
+  /** The properties of a client, with those of the JVM as defaults. */
+  ZKClientConfig client() {
+    final ZKClientConfig client = new ZKClientConfig();
+    properties.forEach(client::setProperty);
+    return client;
+  }
+
+  /** Whether clients log in by SASL: their znodes are then theirs alone. */
+  boolean hasUser() {
+    return properties.containsKey(ZKClientConfig.LOGIN_CONTEXT_NAME_KEY);
+  }
+}
