@@ -14,5 +14,11 @@ public enum Access {
    * count against the deadline. A read without a grant after that time goes by a call, with the
    * whole deadline.
    */
-  DIRECT
+  DIRECT,
+  /**
+   * One of both, whichever has been faster lately for this client and for reads of as many entries;
+   * both by turns where that serves more. Reads go directly at first. It needs many reads to learn:
+   * some hundred of each kind.
+   */
+  ADAPTIVE
 }

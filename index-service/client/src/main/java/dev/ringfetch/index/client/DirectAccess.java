@@ -13,17 +13,20 @@ final class DirectAccess implements AutoCloseable {
 
   private final Channel channel;
   private final Path shmDirectory; // null: the default
+  private final ClientMetrics metrics;
   private final Map<Key, DirectReads> reads = new ConcurrentHashMap<>();
 
-  DirectAccess(Channel channel, Path shmDirectory) {
+  DirectAccess(Channel channel, Path shmDirectory, ClientMetrics metrics) {
     this.channel = channel;
     this.shmDirectory = shmDirectory;
+    this.metrics = metrics;
   }
 
   /** The direct reads of an index, which take no longer than a timeout. */
   DirectReads of(String index, long timeoutNs) {
     return reads.computeIfAbsent(
-        new Key(index, timeoutNs), key -> new DirectReads(channel, index, context(timeoutNs)));
+        new Key(index, timeoutNs),
+        key -> new DirectReads(channel, index, context(timeoutNs), metrics));
   }
 
   private DirectContext context(long timeoutNs) {

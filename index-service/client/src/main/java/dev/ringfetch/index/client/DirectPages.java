@@ -21,7 +21,7 @@ final class DirectPages implements Pages, DirectSink {
   private static final int BYTES = 256 << 10;
 
   private final IndexCalls calls;
-  private final DirectReads direct;
+  private final DirectRoute direct;
   private final Subject subject;
   private final long timeoutNs;
   private final DirectScan scan;
@@ -32,15 +32,18 @@ final class DirectPages implements Pages, DirectSink {
   private boolean closed;
 
   DirectPages(
-      IndexCalls calls, DirectReads direct, Subject subject, long timeoutNs, ScanRequest request) {
+      IndexCalls calls, DirectRoute direct, Subject subject, long timeoutNs, ScanRequest request) {
     this.calls = calls;
     this.direct = direct;
     this.subject = subject;
     this.timeoutNs = timeoutNs;
     this.scan = new DirectScan(request);
     this.keysOnly = request.getKeysOnly();
-    final int size = request.getPageSize();
-    this.most = size > 0 ? Math.min(size, ENTRIES) : ENTRIES;
+    this.most = least(request.getPageSize(), least(request.getLimit(), ENTRIES));
+  }
+
+  private static int least(long limit, int most) {
+    return limit > 0 ? (int) Math.min(limit, most) : most;
   }
 
   @Override
@@ -71,14 +74,11 @@ final class DirectPages implements Pages, DirectSink {
 
   /** Reads a page with a reader of memory. False if it is to be read by a call. */
   private boolean readDirectly(OperationRun run) {
-    final DirectReads.Reader reader = direct.borrow(run);
+    final DirectReads.Reader reader = direct.borrow(run, most);
     if (reader == null) {
       return false;
     }
     try {
-      if (!reader.isReady()) {
-        return false;
-      }
       final long callsBefore = reader.scanCalls();
       reader.scan(scan, this);
       run.route(reader.scanCalls() == callsBefore ? Access.DIRECT : Access.RPC);

@@ -27,14 +27,16 @@ final class DirectReads implements AutoCloseable {
   private final Channel channel;
   private final String index;
   private final DirectContext context;
+  private final RouteShares shares;
   private final AtomicReferenceArray<Reader> idle = new AtomicReferenceArray<>(LIMIT);
   private final AtomicInteger opened = new AtomicInteger();
   private volatile State state = State.OPEN;
 
-  DirectReads(Channel channel, String index, DirectContext context) {
+  DirectReads(Channel channel, String index, DirectContext context, ClientMetrics metrics) {
     this.channel = channel;
     this.index = index;
     this.context = context;
+    shares = new RouteShares(index, metrics);
   }
 
   /** A reader with the value that it reads into. */
@@ -52,7 +54,12 @@ final class DirectReads implements AutoCloseable {
      * read goes by a call.
      */
     boolean isReady() {
-      return used || reader.isDirect();
+      return used || isDirect();
+    }
+
+    /** Whether it has a grant; without one it reads by calls. */
+    boolean isDirect() {
+      return reader.isDirect();
     }
 
     /** Looks a key up. The value is replaced by the next look-up. */
@@ -82,6 +89,11 @@ final class DirectReads implements AutoCloseable {
     long scanCalls() {
       return reader.scanCalls();
     }
+  }
+
+  /** The route of the reads of views with an access that is not by calls alone. */
+  DirectRoute route(Access access) {
+    return new DirectRoute(this, access == Access.ADAPTIVE ? shares : null);
   }
 
   /**

@@ -41,6 +41,11 @@ final class GetAll<K, V> {
     }
   }
 
+  /** Keys to be read, in all batches. */
+  int count() {
+    return keys.size();
+  }
+
   boolean isDone() {
     return done == keys.size();
   }

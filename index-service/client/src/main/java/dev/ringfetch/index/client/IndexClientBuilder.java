@@ -193,7 +193,7 @@ public final class IndexClientBuilder {
     return new IndexClient(
         calls,
         new RepeatedWrites(calls, exactlyOnce),
-        new DirectAccess(channel == null ? cluster : channel, shmDirectory),
+        new DirectAccess(channel == null ? cluster : channel, shmDirectory, metrics),
         cluster,
         deadline == null ? DEADLINE_DEFAULT : deadline);
   }

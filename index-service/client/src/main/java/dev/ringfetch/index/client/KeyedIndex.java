@@ -55,21 +55,21 @@ public abstract class KeyedIndex<K, V> {
   private final View<K, V> view;
   private final Access access;
   private final LongFunction<DirectReads> directs; // by timeout in nanoseconds
-  private final DirectReads direct; // null: all reads go by calls
+  private final DirectRoute direct; // null: all reads go by calls
 
   KeyedIndex(View<K, V> view, Access access, LongFunction<DirectReads> directs) {
     this.view = view;
     this.access = access;
     this.directs = directs;
-    direct = access == Access.DIRECT ? directs.apply(view.timeoutNs()) : null;
+    direct = access == Access.RPC ? null : directs.apply(view.timeoutNs()).route(access);
   }
 
   View<K, V> view() {
     return view;
   }
 
-  /** The readers of its memory; null if all reads go by calls. */
-  DirectReads direct() {
+  /** The route to its memory; null if all reads go by calls. */
+  DirectRoute direct() {
     return direct;
   }
 
@@ -100,12 +100,10 @@ public abstract class KeyedIndex<K, V> {
   }
 
   private Optional<IndexEntry<K, V>> find(OperationRun run, K key, ByteString encoded) {
-    final DirectReads.Reader reader = direct == null ? null : direct.borrow(run);
+    final DirectReads.Reader reader = direct == null ? null : direct.borrow(run, 1);
     if (reader != null) {
       try {
-        if (reader.isReady()) {
-          return findDirectly(run, reader, key, encoded);
-        }
+        return findDirectly(run, reader, key, encoded);
       } catch (StatusRuntimeException e) {
         if (!Failures.isLost(e.getStatus()) || run.leftNs() <= 0) {
           throw run.failure(e.getStatus(), false);
@@ -170,14 +168,11 @@ public abstract class KeyedIndex<K, V> {
 
   /** Reads a batch with a reader of memory. False if it must be read by calls. */
   private boolean getDirectly(OperationRun run, GetAll<K, V> steps) {
-    final DirectReads.Reader reader = direct.borrow(run);
+    final DirectReads.Reader reader = direct.borrow(run, steps.count());
     if (reader == null) {
       return false;
     }
     try {
-      if (!reader.isReady()) {
-        return false;
-      }
       final List<ByteString> keys = steps.nextKeys();
       final DirectValue[] values = new DirectValue[keys.size()];
       for (int i = 0; i < values.length; i++) {

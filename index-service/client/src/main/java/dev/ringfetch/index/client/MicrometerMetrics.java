@@ -2,9 +2,12 @@ package dev.ringfetch.index.client;
 
 import io.grpc.Status;
 import io.micrometer.core.instrument.Counter;
+import io.micrometer.core.instrument.FunctionCounter;
+import io.micrometer.core.instrument.Gauge;
 import io.micrometer.core.instrument.MeterRegistry;
 import io.micrometer.core.instrument.Timer;
 import java.util.EnumMap;
+import java.util.List;
 import java.util.Map;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.TimeUnit;
@@ -16,7 +19,9 @@ import java.util.concurrent.atomic.AtomicReferenceArray;
  * <ul>
  *   <li>timer {@value #OPERATIONS}, with tags {@code index}, {@code operation}, and {@code
  *       outcome}: OK, or the status code;
- *   <li>counter {@value #ROUTES}, with tags {@code index} and {@code route}: rpc or direct.
+ *   <li>counter {@value #ROUTES}, with tags {@code index} and {@code route}: rpc or direct;
+ *   <li>gauge {@value #SHARE}, from 0 to 1, and counter {@value #PROBES}, with tags {@code index}
+ *       and {@code entries}, of the reads of {@link Access#ADAPTIVE} views.
  * </ul>
  *
  * <p>An application that does not use this class needs no Micrometer on its class path.
@@ -29,6 +34,12 @@ public final class MicrometerMetrics implements ClientMetrics {
 
   /** Name of the counter. */
   public static final String ROUTES = "ringfetch.index.client.routes";
+
+  /** Name of the gauge of the share of reads that go directly. */
+  public static final String SHARE = "ringfetch.index.client.direct.share";
+
+  /** Name of the counter of reads that went the slower way, to see what it takes. */
+  public static final String PROBES = "ringfetch.index.client.probes";
 
   private static final int CODES = Status.Code.values().length;
 
@@ -48,16 +59,22 @@ public final class MicrometerMetrics implements ClientMetrics {
     of.routes.get(route).increment();
   }
 
+  @Override
+  public void onShare(String index, int most, int eighths, long probes) {
+    meters.computeIfAbsent(index, IndexMeters::new).share(most).moved(eighths, probes);
+  }
+
   /** The meters of one index. Timers are registered with their first operation. */
   private final class IndexMeters {
     private final String index;
     private final Map<Operation, AtomicReferenceArray<Timer>> timers = // by value of the code
         new EnumMap<>(Operation.class);
     private final Map<Access, Counter> routes = new EnumMap<>(Access.class);
+    private final Map<Integer, ShareMeters> shares = new ConcurrentHashMap<>(); // by most entries
 
     IndexMeters(String index) {
       this.index = index;
-      for (final Access access : Access.values()) {
+      for (final Access access : List.of(Access.RPC, Access.DIRECT)) {
         routes.put(
             access,
             Counter.builder(ROUTES)
@@ -68,6 +85,10 @@ public final class MicrometerMetrics implements ClientMetrics {
       for (final Operation operation : Operation.values()) {
         timers.put(operation, new AtomicReferenceArray<>(CODES));
       }
+    }
+
+    ShareMeters share(int most) {
+      return shares.computeIfAbsent(most, entries -> new ShareMeters(index, entries));
     }
 
     /** Threads that race register the same meter: the registry has one of a name and tags. */
@@ -84,6 +105,27 @@ public final class MicrometerMetrics implements ClientMetrics {
         ofOperation.set(code.value(), timer);
       }
       return timer;
+    }
+  }
+
+  /** The meters of one index's reads of so many entries by views that choose their route. */
+  private final class ShareMeters {
+    private volatile double share = 1;
+    private volatile long probes;
+
+    ShareMeters(String index, int most) {
+      final String entries = most == Integer.MAX_VALUE ? "more" : String.valueOf(most);
+      Gauge.builder(SHARE, this, meters -> meters.share)
+          .tags("index", index, "entries", entries)
+          .register(registry);
+      FunctionCounter.builder(PROBES, this, meters -> meters.probes)
+          .tags("index", index, "entries", entries)
+          .register(registry);
+    }
+
+    void moved(int eighths, long probes) {
+      share = eighths / 8.0;
+      this.probes = probes;
     }
   }
 }

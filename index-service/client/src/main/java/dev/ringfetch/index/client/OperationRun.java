@@ -22,6 +22,8 @@ final class OperationRun {
   private String progress = "";
   private Backoff pauses; // null: none was needed
   private boolean mayBeSent;
+  private RouteShare share; // of the turn
+  private RouteShare.Turn turn; // null: the route is fixed
   private InFlightLimit permit; // that gave one; null: none is taken
 
   /**
@@ -108,6 +110,26 @@ final class OperationRun {
     this.route = route;
   }
 
+  /**
+   * Whether this run reads directly, as a share chooses at the first question. The end of the run
+   * tells the share how long it took.
+   */
+  boolean isDirect(RouteShare choosing) {
+    if (turn == null) {
+      share = choosing;
+      turn = choosing.begin(leftNs());
+    }
+    return turn.isDirect();
+  }
+
+  /** Keeps the duration of the run from the share that has chosen its route, if one has. */
+  void cancelTurn() {
+    if (turn != null) {
+      share.cancel(turn);
+      turn = RouteShare.Turn.CALL;
+    }
+  }
+
   /** Sets what the text of a failure says about the steps before it. */
   void progress(String progress) {
     this.progress = progress;
@@ -150,6 +172,9 @@ final class OperationRun {
   /** Gives the permit back, and measures the run. Called once, at its end. */
   void end(Status.Code code) {
     releasePermit();
+    if (turn != null) {
+      share.end(turn);
+    }
     metrics.onEnd(subject.operation(), subject.index(), route, code, System.nanoTime() - beginNs);
   }
 }

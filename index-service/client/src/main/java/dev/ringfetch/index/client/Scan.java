@@ -19,9 +19,9 @@ import java.util.stream.StreamSupport;
  *
  * <p>A key that exists during the whole scan comes once; a key that is written or removed meanwhile
  * may come or not; no key comes twice. Pages are fetched on demand, each with the view's deadline;
- * those of a {@link Access#DIRECT} view come out of the index's memory if the server grants that.
- * The server keeps no state between two pages. A {@link #snapshot} is the exception: close its
- * iterator or stream.
+ * those of a view with another {@link Access} than calls come out of the index's memory if the
+ * server grants that. The server keeps no state between two pages. A {@link #snapshot} is the
+ * exception: close its iterator or stream.
  *
  * <p>Immutable: each setting returns another scan. Safe for use by many threads.
  *
@@ -32,7 +32,7 @@ public final class Scan<T> implements Iterable<T> {
   public static final Duration SNAPSHOT_LIFETIME_DEFAULT = Duration.ofMinutes(1);
 
   private final View<?, ?> view;
-  private final DirectReads direct; // null: all goes by calls
+  private final DirectRoute direct; // null: all goes by calls
   private final BiFunction<Subject, Entry, T> decoder;
   private final Options options;
 
@@ -40,7 +40,7 @@ public final class Scan<T> implements Iterable<T> {
   record Options(ScanRequest request, long lifetimeNs) {}
 
   private Scan(
-      View<?, ?> view, DirectReads direct, BiFunction<Subject, Entry, T> decoder, Options options) {
+      View<?, ?> view, DirectRoute direct, BiFunction<Subject, Entry, T> decoder, Options options) {
     this.view = view;
     this.direct = direct;
     this.decoder = decoder;
@@ -49,7 +49,7 @@ public final class Scan<T> implements Iterable<T> {
 
   static <T> Scan<T> of(
       View<?, ?> view,
-      DirectReads direct,
+      DirectRoute direct,
       KeyRange range,
       boolean keysOnly,
       BiFunction<Subject, Entry, T> decoder) {

@@ -1,0 +1,33 @@
+package dev.ringfetch.index.client;
+
+/**
+ * The direct route of a view's reads, which all of them take, or those that a share chooses.
+ *
+ * @param reads gives readers
+ * @param shares of the reads that go directly; null: all go
+ */
+record DirectRoute(DirectReads reads, RouteShares shares) {
+  /**
+   * Takes a reader for a run, which gives it back; null if the read goes by a call.
+   *
+   * @param entries that it reads, at most
+   */
+  DirectReads.Reader borrow(OperationRun run, int entries) {
+    if (shares != null && !run.isDirect(shares.of(entries))) {
+      return null;
+    }
+    final DirectReads.Reader reader = reads.borrow(run);
+    if (reader == null || !reader.isDirect()) {
+      run.cancelTurn(); // it says nothing of the direct route
+    }
+    if (reader == null || reader.isReady()) {
+      return reader;
+    }
+    reads.giveBack(reader);
+    return null;
+  }
+
+  void giveBack(DirectReads.Reader reader) {
+    reads.giveBack(reader);
+  }
+}

@@ -1,0 +1,133 @@
+package dev.ringfetch.index.client;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertNull;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import dev.ringfetch.index.v1.DirectAccessGrpc;
+import io.micrometer.core.instrument.simple.SimpleMeterRegistry;
+import java.nio.file.Path;
+import java.util.EnumMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.stream.IntStream;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.api.io.TempDir;
+
+/** Views that choose the route of each read, on a real server. */
+@Timeout(60)
+final class AdaptiveAccessTest {
+  private static final int ENTRIES = 300;
+
+  @TempDir Path directory;
+
+  private final Map<Access, Integer> routes = new EnumMap<>(Access.class);
+  private final SimpleMeterRegistry registry = new SimpleMeterRegistry();
+  private final MicrometerMetrics meters = new MicrometerMetrics(registry);
+  private int moves;
+
+  private IndexClient client(TestServer server) {
+    final ClientMetrics metrics =
+        new ClientMetrics() {
+          @Override
+          public void onEnd(
+              Operation operation,
+              String index,
+              Access route,
+              io.grpc.Status.Code code,
+              long durationNs) {
+            routes.merge(route, 1, Integer::sum);
+            meters.onEnd(operation, index, route, code, durationNs);
+          }
+
+          @Override
+          public void onShare(String index, int most, int eighths, long probes) {
+            assertEquals("numbers", index);
+            moves++;
+            meters.onShare(index, most, eighths, probes);
+          }
+        };
+    return server.builder().metrics(metrics).build();
+  }
+
+  private OrderedIndex<Long, Long> filled(IndexClient client) {
+    final OrderedIndex<Long, Long> index = client.ordered("numbers", Codec.int64(), Codec.int64());
+    for (long i = 0; i < ENTRIES; i++) {
+      index.put(i, 2 * i);
+    }
+    routes.clear();
+    return index.access(Access.ADAPTIVE);
+  }
+
+  /** Both routes give the same answers, and calls are tried though memory is faster. */
+  @Test
+  void mostReadsOfAFastIndexGoDirectly() throws Exception {
+    try (TestServer server = TestServer.start(directory);
+        IndexClient client = client(server)) {
+      final OrderedIndex<Long, Long> index = filled(client);
+      assertEquals(Access.ADAPTIVE, index.access());
+      final long limitNs = System.nanoTime() + 30_000_000_000L;
+      long done = 0;
+      while (done < 2_000 || !routes.containsKey(Access.RPC)) {
+        final long key = done++ % (ENTRIES + 1);
+        assertEquals(
+            key < ENTRIES ? Optional.of(2 * key) : Optional.empty(), index.get(key), "key=" + key);
+        assertTrue(System.nanoTime() - limitNs < 0, "calls are tried: " + routes);
+      }
+      assertTrue(routes.get(Access.DIRECT) > done / 2, routes::toString);
+      final List<Long> keys = IntStream.range(0, 20).mapToObj(i -> (long) i).toList();
+      for (int i = 0; i < 200; i++) {
+        assertEquals(20, index.getAll(keys).size());
+        assertEquals(ENTRIES, index.scan().toList().size());
+        assertEquals(keys, index.keys(Range.all()).limit(20).toList());
+      }
+    }
+  }
+
+  @Test
+  void withoutAGrantAllGoesByCalls() throws Exception {
+    try (TestServer server =
+            TestServer.startWith(
+                directory,
+                new TreeIndex(),
+                new TreeAdmin(),
+                new DirectAccessGrpc.DirectAccessImplBase() {});
+        IndexClient client = client(server)) {
+      final HashIndex<Long, Long> index =
+          client.hash("numbers", Codec.int64(), Codec.int64()).access(Access.ADAPTIVE);
+      index.put(1L, 2L);
+      routes.clear();
+      for (int i = 0; i < 500; i++) {
+        assertEquals(Optional.of(2L), index.get(1L));
+      }
+      assertEquals(Map.of(Access.RPC, 500), routes);
+      assertEquals(0, moves);
+    }
+  }
+
+  @Test
+  void sharesAreMeters() {
+    assertNull(registry.find(MicrometerMetrics.SHARE).gauge());
+    meters.onShare("numbers", 10, 6, 3);
+    meters.onShare("numbers", Integer.MAX_VALUE, 0, 9);
+    assertEquals(0.75, share("10"));
+    assertEquals(0, share("more"));
+    assertEquals(
+        9,
+        registry
+            .get(MicrometerMetrics.PROBES)
+            .tags("index", "numbers", "entries", "more")
+            .functionCounter()
+            .count());
+  }
+
+  private double share(String entries) {
+    return registry
+        .get(MicrometerMetrics.SHARE)
+        .tags("index", "numbers", "entries", entries)
+        .gauge()
+        .value();
+  }
+}
