@@ -1,15 +1,13 @@
 package dev.ringfetch.index.model;
 
 /**
- * The state of the model of replication, packed in an array of longs, and the questions about it
- * that all steps ask. {@link #get} reads the state that is left, {@link #set} and {@link #after}
- * the one that a step makes of it, from {@link #begin} to {@link #emit}.
+ * The state of the model of replication, and the questions about it that all steps ask.
  *
  * <p>A log is a number with two bits for each LSN, the write's number. A store is the length of
  * what is applied, as only committed records are applied (checked), and those never change
  * (checked).
  */
-abstract class ModelState {
+abstract class ModelState extends PackedState {
   static final int WON = 1;
   static final int MOVED = 2;
   static final int SCANNED = 3;
@@ -25,9 +23,7 @@ abstract class ModelState {
 
   final Scope scope;
   final Rule broken;
-  final int processes;
   final int epochs;
-  final Layout layout;
 
   // The coordinator's state: the newest epoch, the newest established one; of each epoch leader,
   // members, and the established epoch that it continues.
@@ -76,17 +72,11 @@ abstract class ModelState {
   final int[] readDone;
   final int[] readBlind;
 
-  private final long[] state;
-  private final long[] next;
-  private Model.Sink sink = (of, step, epoch, one, other, violated) -> {};
-  String violation;
-
   ModelState(Scope scope, Rule broken) {
+    super(scope.processes());
     this.scope = scope;
     this.broken = broken;
-    processes = scope.processes();
     epochs = scope.epochs();
-    layout = new Layout(processes);
     newest = layout.number(2);
     established = layout.number(2);
     leader = new int[epochs + 1];
@@ -152,45 +142,6 @@ abstract class ModelState {
       readDone[read] = layout.number(1);
       readBlind[read] = layout.number(1);
     }
-    state = new long[layout.words()];
-    next = new long[layout.words()];
-  }
-
-  /** Enters a state, of which {@code to} takes the successors. */
-  void enter(long[] of, Model.Sink to) {
-    System.arraycopy(of, 0, state, 0, state.length);
-    sink = to;
-  }
-
-  boolean has(int field, int process) {
-    return (layout.get(state, field) >> process & 1) != 0;
-  }
-
-  int get(int field) {
-    return layout.get(state, field);
-  }
-
-  void set(int field, int value) {
-    layout.set(next, field, value);
-  }
-
-  /** Returns the value of a field in the next state. */
-  int after(int field) {
-    return layout.get(next, field);
-  }
-
-  /** Returns a copy of the next state. */
-  long[] after() {
-    return next.clone();
-  }
-
-  void begin() {
-    System.arraycopy(state, 0, next, 0, next.length);
-  }
-
-  void emit(Step step, int epoch, int one, int other) {
-    sink.next(next, step, epoch, one, other, violation);
-    violation = null;
   }
 
   boolean restartedSince(int process, int epoch) {

@@ -24,6 +24,7 @@ enum Step {
   KILL("P%2$d is killed, its memory stays readable"),
   RESTART("P%2$d restarts with its disk, log length %3$s"),
   RESTART_EMPTY("P%2$d restarts empty"),
+  END("P%2$d ends in order"),
   MAP("read %3$s: the serving word of epoch %1$d is seen"),
   LOOK("read %3$s: the gate of P%2$d is seen open for epoch %1$d"),
   LOAD("read: P%2$d's store shows LSN %3$s, map of epoch %1$d"),
@@ -38,7 +39,7 @@ enum Step {
   /** Returns the epochs in which an unbroken model of three epochs makes such steps; 0 for none. */
   int[] epochs() {
     return switch (this) {
-      case MARK, COMPARE -> new int[] {};
+      case MARK, COMPARE, END -> new int[] {};
       case JOURNAL, KILL, RESTART, RESTART_EMPTY -> new int[] {0};
       case WIN, MOVE_GATE, SCAN, TELL, TELL_CUT, ESTABLISH, SERVE, PIECE -> new int[] {2, 3};
       case LATE, JOIN, SNAPSHOT -> new int[] {1, 2};
