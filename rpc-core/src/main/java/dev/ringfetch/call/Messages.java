@@ -21,7 +21,8 @@ final class Messages {
    * Adds a marshalled message to a unit, and closes it. A message that knows its length and fills
    * an array (as those of protobuf do) is serialised directly into the unit.
    *
-   * <p>A long one is serialised into registered memory, from which the peer reads it.
+   * <p>A long one is serialised into registered memory, from which the peer reads it; also one that
+   * writes itself and only estimates its length, such as those of Arrow Flight.
    *
    * @param maxLength longest message in bytes.
    * @param pool of that memory.
@@ -39,7 +40,8 @@ final class Messages {
           final boolean stands =
               message instanceof RegisteredInput registered && registered.addTo(unit, pool);
           if (!stands) {
-            writeRegistered(message, unit, pool, length);
+            writeRegistered(
+                unit, pool, () -> writeBulk(message, new SegmentOutput(unit, pool, length)));
           }
           return;
         }
@@ -53,7 +55,13 @@ final class Messages {
           throw wrongLength(-1);
         }
       } else if (message instanceof Drainable drainable) {
-        drainable.drainTo(new UnitOutput(unit, maxLength));
+        final int estimate = Math.min(message.available(), maxLength);
+        if (estimate > pool.threshold()) {
+          writeRegistered(
+              unit, pool, () -> writeEstimated(drainable, unit, pool, estimate, maxLength));
+        } else {
+          drainable.drainTo(new UnitOutput(unit, maxLength));
+        }
       } else {
         copy(message, unit, start, maxLength);
       }
@@ -65,11 +73,11 @@ final class Messages {
    * session, and so this call. If it fails halfway, the memory is given back here, because the unit
    * is not sent and its call may never use it again.
    */
-  private static void writeRegistered(
-      InputStream message, UnitBuffer unit, BulkPool pool, int length) throws IOException {
+  private static void writeRegistered(UnitBuffer unit, BulkPool pool, Writing writing)
+      throws IOException {
     boolean written = false;
     try {
-      writeBulk(message, new SegmentOutput(unit, pool, length));
+      writing.run();
       pool.verify();
       written = true;
     } catch (InternalError e) {
@@ -96,6 +104,21 @@ final class Messages {
     if (output.missing() != 0) {
       throw wrongLength(output.missing());
     }
+  }
+
+  private static void writeEstimated(
+      Drainable message, UnitBuffer unit, BulkPool pool, int estimate, int maxLength)
+      throws IOException {
+    final SegmentOutput output = new SegmentOutput(unit, pool, estimate, maxLength);
+    final int length = message.drainTo(output);
+    check(output.missing() < 0 ? Math.max(length, maxLength + 1L) : length, maxLength);
+    output.end();
+  }
+
+  /** Writes a message. */
+  @FunctionalInterface
+  private interface Writing {
+    void run() throws IOException;
   }
 
   private static StatusRuntimeException wrongLength(int missing) {

@@ -249,7 +249,13 @@ abstract class UnaryExchangeContract extends TransportContract {
   void messagesAreMarshalledInEveryWayThatGrpcKnows() throws Exception {
     final List<Function<byte[], InputStream>> ways =
         List.of(
-            ByteArrayInputStream::new, KnownStream::new, DrainedStream::new, DribblingStream::new);
+            ByteArrayInputStream::new,
+            KnownStream::new,
+            DrainedStream::new,
+            DribblingStream::new,
+            bytes -> new EstimatingStream(bytes, bytes.length),
+            bytes -> new EstimatingStream(bytes, bytes.length / 2),
+            bytes -> new EstimatingStream(bytes, 2 * bytes.length));
     harness.handle(Bytes.digesting());
     final List<MethodDescriptor<byte[], byte[]>> methods = new ArrayList<>();
     for (final Function<byte[], InputStream> way : ways) {
@@ -354,6 +360,26 @@ abstract class UnaryExchangeContract extends TransportContract {
       }
       target.write(all, single, all.length - single);
       return all.length;
+    }
+  }
+
+  /** Writes itself, and only estimates its length. */
+  private static final class EstimatingStream extends FilterInputStream implements Drainable {
+    private final int estimate;
+
+    EstimatingStream(byte[] bytes, int estimate) {
+      super(new ByteArrayInputStream(bytes));
+      this.estimate = estimate;
+    }
+
+    @Override
+    public int available() {
+      return estimate;
+    }
+
+    @Override
+    public int drainTo(OutputStream target) throws IOException {
+      return (int) in.transferTo(target);
     }
   }
 

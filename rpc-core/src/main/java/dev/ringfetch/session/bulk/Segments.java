@@ -40,6 +40,13 @@ public final class Segments extends PhantomReference<Object> {
     length += partLength;
   }
 
+  /** Shortens the part that was added last. */
+  public void shortenLast(int partLength) {
+    final Part last = parts[count - 1];
+    parts[count - 1] = new Part(last.segment(), last.offset(), partLength, last.position());
+    length += partLength - last.length();
+  }
+
   /** Length of all parts in bytes, also of those that were taken. */
   public long length() {
     return length;

@@ -16,6 +16,7 @@ public final class SegmentOutput extends OutputStream {
   private final BulkPool pool;
   private final byte[] one = new byte[1];
   private int left;
+  private int more; // bytes that may follow in the unit's own memory
   private @Nullable Segment segment; // where the next byte goes; null: into the unit
   private int filled;
   private int dry; // bytes until an empty pool is asked again
@@ -26,12 +27,31 @@ public final class SegmentOutput extends OutputStream {
    * @param length declared length of the message, in bytes.
    */
   public SegmentOutput(UnitBuffer unit, BulkPool pool, int length) {
-    this.unit = unit;
-    this.pool = pool;
-    this.left = length;
+    this(unit, pool, length, length);
   }
 
-  /** Bytes of the message that are missing; negative when it is longer than declared. */
+  /**
+   * Creates the stream of one message that only estimates its length; {@link #end} ends it.
+   *
+   * @param estimate of the length: what is beyond it goes into the unit's own memory.
+   * @param maxLength longest message in bytes.
+   */
+  public SegmentOutput(UnitBuffer unit, BulkPool pool, int estimate, int maxLength) {
+    this.unit = unit;
+    this.pool = pool;
+    this.left = estimate;
+    this.more = maxLength - estimate;
+  }
+
+  /** Ends a message that may be shorter than estimated. */
+  public void end() {
+    if (segment != null) {
+      unit.shortenSegment(filled);
+      segment = null;
+    }
+  }
+
+  /** Bytes of the message that are missing; negative when it is longer than allowed. */
   public int missing() {
     return left;
   }
@@ -45,7 +65,15 @@ public final class SegmentOutput extends OutputStream {
   @Override
   public void write(byte[] source, int offset, int length) {
     if (length > left) {
-      left = LONGER;
+      final int beyond = length - left;
+      if (beyond > more) {
+        left = LONGER;
+        more = 0;
+        return;
+      }
+      write(source, offset, left);
+      more -= beyond;
+      unit.addBytes(source, offset + length - beyond, beyond);
       return;
     }
     for (int done = 0; done < length; ) {

@@ -87,6 +87,11 @@ public final class UnitBuffer {
     segments.add(segment, offset, length, arrayLength());
   }
 
+  /** Shortens the part that was added last, whose segment is longer than what it has got. */
+  void shortenSegment(int length) {
+    segments.shortenLast(length);
+  }
+
   /** Gives back the registered memory that the unit still has: it is sent no more. Idempotent. */
   public void releaseSegments() {
     if (segments != null) {

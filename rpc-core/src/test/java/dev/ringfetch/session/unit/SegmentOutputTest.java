@@ -141,6 +141,44 @@ class SegmentOutputTest {
   }
 
   @Test
+  void messageMayBeShorterOrLongerThanEstimated() {
+    for (int length : new int[] {1, PAGE - 1, PAGE, PAGE + 1, 2 * PAGE, 2 * PAGE + 7, 4 * PAGE}) {
+      for (int piece : new int[] {1, 100, PAGE, length}) {
+        BulkPool pool = pool(3);
+        byte[] message = random(new Random(length), length);
+        unit.addShort(0x0201);
+        SegmentOutput output = new SegmentOutput(unit, pool, 2 * PAGE, 4 * PAGE);
+        for (int done = 0; done < length; done += piece) {
+          output.write(message, done, Math.min(piece, length - done));
+        }
+        output.end();
+        unit.addShort(0x0403);
+        String what = "length=" + length + " piece=" + piece;
+        assertEquals(length + 4, unit.length(), what);
+        assertEquals(Math.min(length, 2 * PAGE), unit.segments().length(), what);
+        byte[] whole = takeAll(unit);
+        assertArrayEquals(message, Arrays.copyOfRange(whole, 2, length + 2), what);
+        assertEquals(0x04, whole[length + 3], what);
+        assertEquals(0, pool.usedLength(), what);
+        unit.clear();
+      }
+    }
+  }
+
+  @Test
+  void messageThatIsEstimatedGoesNowhereBeyondItsLimit() {
+    BulkPool pool = pool(3);
+    SegmentOutput output = new SegmentOutput(unit, pool, PAGE, PAGE + 10);
+    output.write(new byte[PAGE + 10], 0, PAGE + 10);
+    assertEquals(0, output.missing());
+    output.write(1);
+    assertTrue(output.missing() < 0);
+    assertEquals(PAGE + 10, unit.length());
+    unit.clear();
+    assertEquals(0, pool.usedLength());
+  }
+
+  @Test
   void messageOfNoLengthTakesNothing() {
     BulkPool pool = pool(3);
     SegmentOutput output = new SegmentOutput(unit, pool, 0);
