@@ -4,8 +4,8 @@ import java.util.ArrayDeque;
 import org.agrona.ErrorHandler;
 
 /**
- * The delivery of answers on one thread. Writes that a listener submits are carried out after the
- * answers that the thread is delivering. Otherwise a listener that submits again would be called
+ * The delivery of answers on one thread. What a listener submits is carried out after the answers
+ * that the thread is delivering. Otherwise a listener that submits again would be called
  * recursively without bound.
  */
 final class Delivery {
@@ -50,13 +50,13 @@ final class Delivery {
     return left-- > 0;
   }
 
-  /** Calls the listeners of a chain of writes with their answers. */
+  /** Calls the listeners of a chain of submissions with their answers. */
   void deliver(Submission first, ErrorHandler errors) {
     delivering = true;
     try {
       Submission submission = first;
       while (submission != null) {
-        final Submission next = submission.next; // the listener may submit the write again
+        final Submission next = submission.next; // the listener may submit it again
         submission.next = null;
         try {
           submission.tell();

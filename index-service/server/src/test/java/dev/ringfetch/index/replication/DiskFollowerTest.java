@@ -55,6 +55,8 @@ final class DiskFollowerTest implements Peers, MemberStore {
   private long durable;
   private ReplicaContext.Limits limits = ReplicaContext.Limits.DEFAULT;
   private boolean failed;
+  private boolean mayFail;
+  private final List<String> failures = new ArrayList<>();
   private int refusals; // so many records find no room
   private ReplicaCore core = new ReplicaCore(context());
   private Follower follower = new Follower(core);
@@ -74,7 +76,10 @@ final class DiskFollowerTest implements Peers, MemberStore {
         () -> 1,
         limits,
         failure -> {
-          throw new AssertionError(failure);
+          if (!mayFail) {
+            throw new AssertionError(failure);
+          }
+          failures.add(failure.getMessage());
         },
         new GroupDisk() {
           @Override
@@ -604,6 +609,18 @@ final class DiskFollowerTest implements Peers, MemberStore {
     }
     recovery.onRecord(control(RecordDescriptor.GROUP_COMMIT, 5, 4));
     return new ReplicaCycle(context(), recovery, () -> {});
+  }
+
+  @Test
+  void anOlderStateOfADirectoryObeysNobody() throws GroupStoreException {
+    final ReplicaCycle cycle = restarted();
+    mayFail = true;
+    cycle.onGroup(established(2, 9, 7, OTHER, SELF)); // which the directory had, and has not
+    assertTrue(failures.toString().contains("is an older state"), failures::toString);
+    cycle.onMessage(OTHER, message(10, adopt(4)));
+    cycle.work();
+    assertEquals(5, cycle.status().gate());
+    assertEquals(0, answer.getGate());
   }
 
   @Test
