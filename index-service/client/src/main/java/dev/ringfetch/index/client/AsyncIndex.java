@@ -1,6 +1,7 @@
 package dev.ringfetch.index.client;
 
 import com.google.protobuf.ByteString;
+import dev.ringfetch.index.direct.DirectLook;
 import dev.ringfetch.index.v1.BatchGetResponse;
 import dev.ringfetch.index.v1.BatchPutResponse;
 import dev.ringfetch.index.v1.CompareAndSetRequest;
@@ -25,7 +26,13 @@ import java.util.function.Function;
 
 /**
  * The operations of a {@link KeyedIndex} without waiting for answers: each returns a future, which
- * ends as the operation of the same name does, by its deadline at the latest. Reads go by calls.
+ * ends as the operation of the same name does, by its deadline at the latest.
+ *
+ * <p>{@link #get}, {@link #getEntry} and {@link #getAll} of a view with {@link Access#DIRECT} read
+ * the index's memory on the thread of the caller, and return futures that are complete. The first
+ * ones go by calls until the server has granted that; so do reads that memory alone cannot decide,
+ * and those over a fabric that does not map memory (verbs), where the caller would wait. A read of
+ * memory may come before a write whose future has not ended yet, and is no operation under way.
  *
  * <p>The future is returned at once, unless {@link IndexClientBuilder#maxInFlight} operations are
  * under way: then the caller waits for a turn, at most until the deadline. A callback on a thread
@@ -41,26 +48,47 @@ import java.util.function.Function;
 public class AsyncIndex<K, V> {
   private final View<K, V> view;
   private final IndexRequests<K, V> requests;
+  private final DirectRoute direct; // null: all reads go by calls
 
-  AsyncIndex(View<K, V> view) {
+  AsyncIndex(View<K, V> view, DirectRoute direct) {
     this.view = view;
     this.requests = view.requests();
+    this.direct = direct;
   }
 
   /** As {@link KeyedIndex#get}. */
   public CompletableFuture<Optional<V>> get(K key) {
-    final ByteString encoded = requests.encodeKey(key);
-    return run(
-        Operation.GET,
-        encoded,
-        future ->
-            find(future, key, encoded, entry -> future.succeed(entry.map(IndexEntry::value))));
+    return find(key, entry -> entry.map(IndexEntry::value));
   }
 
   /** As {@link KeyedIndex#getEntry}. */
   public CompletableFuture<Optional<IndexEntry<K, V>>> getEntry(K key) {
+    return find(key, entry -> entry);
+  }
+
+  private <T> CompletableFuture<T> find(K key, Function<Optional<IndexEntry<K, V>>, T> part) {
     final ByteString encoded = requests.encodeKey(key);
-    return run(Operation.GET, encoded, future -> find(future, key, encoded, future::succeed));
+    return run(
+        Operation.GET,
+        encoded,
+        run -> look(run, key, encoded).map(part),
+        future -> find(future, key, encoded, entry -> future.succeed(part.apply(entry))));
+  }
+
+  /** Looks a key up in memory; the outer result is empty if a call has to decide. */
+  private Optional<Optional<IndexEntry<K, V>>> look(OperationRun run, K key, ByteString encoded) {
+    final DirectReads.Reader reader = direct == null ? null : direct.borrow(run, 1);
+    if (reader == null) {
+      return Optional.empty();
+    }
+    try {
+      final DirectLook look = reader.look(encoded);
+      return look == DirectLook.UNDECIDED
+          ? Optional.empty()
+          : Optional.of(view.read(run, key, look == DirectLook.FOUND, reader.value()));
+    } finally {
+      direct.giveBack(reader);
+    }
   }
 
   private void find(
@@ -81,10 +109,32 @@ public class AsyncIndex<K, V> {
     return run(
         Operation.GET_ALL,
         null,
-        future -> {
+        run -> {
           steps.check();
-          getAll(future, steps);
-        });
+          return lookAll(run, steps) ? Optional.of(steps.found()) : Optional.empty();
+        },
+        future -> getAll(future, steps));
+  }
+
+  /** Looks keys up in memory, up to the first one that a call has to decide; whether all are. */
+  private boolean lookAll(OperationRun run, GetAll<K, V> steps) {
+    final DirectReads.Reader reader = direct == null ? null : direct.borrow(run, steps.count());
+    if (reader == null) {
+      return false;
+    }
+    try {
+      DirectLook look = DirectLook.ABSENT;
+      while (look != DirectLook.UNDECIDED && !steps.isDone()) {
+        look = reader.look(steps.nextKey());
+        if (look != DirectLook.UNDECIDED) {
+          final boolean present = look == DirectLook.FOUND;
+          steps.answered(present, present ? reader.value().value() : ByteString.EMPTY);
+        }
+      }
+      return look != DirectLook.UNDECIDED;
+    } finally {
+      direct.giveBack(reader);
+    }
   }
 
   private void getAll(CallFuture<Map<K, V>> future, GetAll<K, V> steps) {
@@ -510,6 +560,19 @@ public class AsyncIndex<K, V> {
 
   /** Starts an operation, once it has its turn; a client that is closed fails the future. */
   <T> CompletableFuture<T> run(Operation operation, ByteString key, Consumer<CallFuture<T>> body) {
+    return run(operation, key, run -> Optional.empty(), body);
+  }
+
+  /**
+   * Starts an operation, as above.
+   *
+   * @param memory tries to get the result out of memory; if it is empty, the body makes calls.
+   */
+  private <T> CompletableFuture<T> run(
+      Operation operation,
+      ByteString key,
+      Function<OperationRun, Optional<T>> memory,
+      Consumer<CallFuture<T>> body) {
     try {
       final CallFuture<T> future =
           new CallFuture<>(view.begin(operation, key), view.known()::failed);
@@ -519,8 +582,14 @@ public class AsyncIndex<K, V> {
             if (key != null) {
               future.run().check(EntryLimits.ofKey(key));
             }
-            view.calls().admit(future.run());
-            body.accept(future);
+            final Optional<T> read = memory.apply(future.run());
+            if (read.isPresent()) {
+              future.run().route(Access.DIRECT);
+              future.succeed(read.get());
+            } else {
+              view.calls().admit(future.run());
+              body.accept(future);
+            }
           });
       return future;
     } catch (IllegalStateException e) {

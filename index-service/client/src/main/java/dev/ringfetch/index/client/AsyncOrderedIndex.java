@@ -13,8 +13,8 @@ public final class AsyncOrderedIndex<K, V> extends AsyncIndex<K, V> {
   private final View<K, V> view;
   private final OrderedCodec<K> keys;
 
-  AsyncOrderedIndex(View<K, V> view, OrderedCodec<K> keys) {
-    super(view);
+  AsyncOrderedIndex(View<K, V> view, OrderedCodec<K> keys, DirectRoute direct) {
+    super(view, direct);
     this.view = view;
     this.keys = keys;
   }

@@ -9,7 +9,9 @@ import java.util.concurrent.ConcurrentHashMap;
 
 /** The direct reads of a client, by index and timeout. Safe for use by many threads. */
 final class DirectAccess implements AutoCloseable {
-  private record Key(String index, long timeoutNs) {}
+  private record Key(String index, long timeoutNs, boolean waits) {}
+
+  private static final String MAPPING = "shm"; // the fabric
 
   private final Channel channel;
   private final Path shmDirectory; // null: the default
@@ -24,16 +26,28 @@ final class DirectAccess implements AutoCloseable {
 
   /** The direct reads of an index, which take no longer than a timeout. */
   DirectReads of(String index, long timeoutNs) {
-    return reads.computeIfAbsent(
-        new Key(index, timeoutNs),
-        key -> new DirectReads(channel, index, context(timeoutNs), metrics));
+    return of(
+        new Key(index, timeoutNs, true),
+        new DirectContext().grantWait(Duration.ofNanos(timeoutNs / 2)));
   }
 
-  private DirectContext context(long timeoutNs) {
-    final DirectContext context =
-        new DirectContext()
-            .timeout(Duration.ofNanos(timeoutNs))
-            .grantWait(Duration.ofNanos(timeoutNs / 2));
+  /**
+   * The direct reads of an index that do not wait: neither for a grant, nor for the round trips of
+   * a fabric that maps no memory.
+   */
+  DirectReads unwaiting(String index, long timeoutNs) {
+    return of(
+        new Key(index, timeoutNs, false),
+        new DirectContext().grantWait(Duration.ZERO).fabrics(MAPPING));
+  }
+
+  private DirectReads of(Key key, DirectContext context) {
+    return reads.computeIfAbsent(
+        key, missing -> new DirectReads(channel, key.index, with(key.timeoutNs, context), metrics));
+  }
+
+  private DirectContext with(long timeoutNs, DirectContext context) {
+    context.timeout(Duration.ofNanos(timeoutNs));
     return shmDirectory == null ? context : context.shmDirectory(shmDirectory);
   }
 

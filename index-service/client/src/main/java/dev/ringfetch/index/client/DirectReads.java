@@ -2,6 +2,7 @@ package dev.ringfetch.index.client;
 
 import com.google.protobuf.ByteString;
 import dev.ringfetch.index.direct.DirectContext;
+import dev.ringfetch.index.direct.DirectLook;
 import dev.ringfetch.index.direct.DirectReader;
 import dev.ringfetch.index.direct.DirectScan;
 import dev.ringfetch.index.direct.DirectSink;
@@ -65,6 +66,11 @@ final class DirectReads implements AutoCloseable {
     /** Looks a key up. The value is replaced by the next look-up. */
     boolean get(ByteString key) {
       return reader.get(key, value);
+    }
+
+    /** Looks a key up in memory alone. The value is replaced by the next look-up. */
+    DirectLook look(ByteString key) {
+      return reader.look(key, value);
     }
 
     DirectValue value() {

@@ -50,6 +50,11 @@ final class GetAll<K, V> {
     return done == keys.size();
   }
 
+  /** The next key, for a reader of memory. */
+  ByteString nextKey() {
+    return encoded.get(done);
+  }
+
   /** The keys of the next batch. */
   List<ByteString> nextKeys() {
     int bytes = 0;

@@ -87,7 +87,7 @@ public final class IndexClient implements AutoCloseable {
         hashes.computeIfAbsent(checkName(name), index -> new KnownIndex(index, IndexKind.HASH));
     final View<K, V> view =
         new View<>(calls, writes, known, new IndexRequests<>(name, keys, values), timeoutNs);
-    return new HashIndex<>(view, Access.RPC, timeout -> direct.of(name, timeout));
+    return new HashIndex<>(view, Access.RPC, direct);
   }
 
   /**
@@ -102,7 +102,7 @@ public final class IndexClient implements AutoCloseable {
         new View<>(calls, writes, known, new IndexRequests<>(name, keys, values), timeoutNs),
         keys,
         Access.RPC,
-        timeout -> direct.of(name, timeout));
+        direct);
   }
 
   /**

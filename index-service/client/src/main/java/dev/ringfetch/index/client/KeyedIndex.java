@@ -23,7 +23,6 @@ import java.util.Objects;
 import java.util.Optional;
 import java.util.OptionalLong;
 import java.util.function.Function;
-import java.util.function.LongFunction;
 
 /**
  * A typed view of an index: reads and writes entries by their keys, and waits for each answer. The
@@ -54,14 +53,14 @@ public abstract class KeyedIndex<K, V> {
 
   private final View<K, V> view;
   private final Access access;
-  private final LongFunction<DirectReads> directs; // by timeout in nanoseconds
+  private final DirectAccess memory;
   private final DirectRoute direct; // null: all reads go by calls
 
-  KeyedIndex(View<K, V> view, Access access, LongFunction<DirectReads> directs) {
+  KeyedIndex(View<K, V> view, Access access, DirectAccess memory) {
     this.view = view;
     this.access = access;
-    this.directs = directs;
-    direct = access == Access.RPC ? null : directs.apply(view.timeoutNs()).route(access);
+    this.memory = memory;
+    direct = access == Access.RPC ? null : memory.of(name(), view.timeoutNs()).route(access);
   }
 
   View<K, V> view() {
@@ -73,9 +72,14 @@ public abstract class KeyedIndex<K, V> {
     return direct;
   }
 
-  /** Readers of its memory, for views of it with any timeout and access. */
-  LongFunction<DirectReads> directs() {
-    return directs;
+  /** The memory of indexes, for views with any timeout and access. */
+  DirectAccess memory() {
+    return memory;
+  }
+
+  /** The route to its memory that does not wait; null if all reads go by calls. */
+  DirectRoute unwaiting() {
+    return direct == null ? null : memory.unwaiting(name(), view.timeoutNs()).route(access);
   }
 
   /** The route of reads. */
@@ -124,14 +128,7 @@ public abstract class KeyedIndex<K, V> {
     if (reader.callReads() == callsBefore) {
       run.route(Access.DIRECT);
     }
-    final DirectValue value = reader.value();
-    view.known().answered(value.incarnation());
-    if (!present) {
-      return Optional.empty();
-    }
-    final V decoded = view.requests().value(run.subject(), value.value());
-    return Optional.of(
-        new IndexEntry<>(key, decoded, value.version(), IndexEntry.deadline(value.deadline())));
+    return view.read(run, key, present, reader.value());
   }
 
   /**

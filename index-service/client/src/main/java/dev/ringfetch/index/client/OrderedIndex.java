@@ -5,7 +5,6 @@ import dev.ringfetch.index.v1.KeyRange;
 import java.time.Duration;
 import java.util.List;
 import java.util.Optional;
-import java.util.function.LongFunction;
 
 /**
  * A view of an index with ranges of keys, in the order of its key codec. The first write creates
@@ -16,28 +15,27 @@ import java.util.function.LongFunction;
 public final class OrderedIndex<K, V> extends KeyedIndex<K, V> {
   private final OrderedCodec<K> keys;
 
-  OrderedIndex(
-      View<K, V> view, OrderedCodec<K> keys, Access access, LongFunction<DirectReads> directs) {
-    super(view, access, directs);
+  OrderedIndex(View<K, V> view, OrderedCodec<K> keys, Access access, DirectAccess memory) {
+    super(view, access, memory);
     this.keys = keys;
   }
 
   /**
-   * The same view with this route of reads of keys and scans; default {@link Access#RPC}. Reads of
+   * The same view with this route of reads of keys and scans; default {@link Access#RPC}. Scans of
    * {@link #async}, counts and snapshots go by calls in either case.
    */
   public OrderedIndex<K, V> access(Access access) {
-    return new OrderedIndex<>(view(), keys, access, directs());
+    return new OrderedIndex<>(view(), keys, access, memory());
   }
 
   /** The same view with another deadline of each call. */
   public OrderedIndex<K, V> deadline(Duration deadline) {
-    return new OrderedIndex<>(view().withDeadline(deadline), keys, access(), directs());
+    return new OrderedIndex<>(view().withDeadline(deadline), keys, access(), memory());
   }
 
   /** The same view, with operations that do not wait. */
   public AsyncOrderedIndex<K, V> async() {
-    return new AsyncOrderedIndex<>(view(), keys);
+    return new AsyncOrderedIndex<>(view(), keys, unwaiting());
   }
 
   /** The entries of a range. */

@@ -1,7 +1,9 @@
 package dev.ringfetch.index.client;
 
 import com.google.protobuf.ByteString;
+import dev.ringfetch.index.direct.DirectValue;
 import java.time.Duration;
+import java.util.Optional;
 import java.util.function.Consumer;
 import java.util.function.ToLongFunction;
 
@@ -55,6 +57,17 @@ record View<K, V>(
           then.accept(response);
         },
         onFailure);
+  }
+
+  /** The entry of a key as it was read in memory. */
+  Optional<IndexEntry<K, V>> read(OperationRun run, K key, boolean present, DirectValue value) {
+    known.answered(value.incarnation());
+    if (!present) {
+      return Optional.empty();
+    }
+    final V decoded = requests.value(run.subject(), value.value());
+    return Optional.of(
+        new IndexEntry<>(key, decoded, value.version(), IndexEntry.deadline(value.deadline())));
   }
 
   View<K, V> withDeadline(Duration deadline) {

@@ -101,6 +101,28 @@ public final class DirectReader implements AutoCloseable {
    */
   public boolean get(ByteString key, DirectValue value) {
     final long deadlineNs = prepare();
+    final DirectLook look = look(key, value, deadlineNs);
+    if (look != DirectLook.UNDECIDED) {
+      return look == DirectLook.FOUND;
+    }
+    callReads++;
+    final GetResponse response =
+        stub(deadlineNs).get(GetRequest.newBuilder().setIndex(index).setKey(key).build());
+    value.incarnation(response.getIncarnation());
+    return isFound(response, value.found());
+  }
+
+  /**
+   * Looks a key up in memory, and makes no call for it. The answer counts as that of {@link #get}.
+   * Over a fabric that maps memory it does not wait; a new grant takes some time to connect.
+   *
+   * @param value receives value and version if there is an entry, and the incarnation.
+   */
+  public DirectLook look(ByteString key, DirectValue value) {
+    return look(key, value, prepare());
+  }
+
+  private DirectLook look(ByteString key, DirectValue value, long deadlineNs) {
     // Illegal keys go by a call, which reports the error.
     final boolean legal = !key.isEmpty() && key.size() <= BlockDescriptor.MAX_KEY_LENGTH;
     for (int i = 0; legal && isDirect() && i < ATTEMPTS; i++) {
@@ -110,7 +132,7 @@ public final class DirectReader implements AutoCloseable {
       if (result == ReadResult.FOUND || result == ReadResult.ABSENT) {
         grant.served(1);
         value.incarnation(granted.incarnation());
-        return result == ReadResult.FOUND;
+        return result == ReadResult.FOUND ? DirectLook.FOUND : DirectLook.ABSENT;
       }
       final boolean mayDecide = granted.mayDecide();
       afterFailure(result);
@@ -118,11 +140,7 @@ public final class DirectReader implements AutoCloseable {
         break; // the owner decides
       }
     }
-    callReads++;
-    final GetResponse response =
-        stub(deadlineNs).get(GetRequest.newBuilder().setIndex(index).setKey(key).build());
-    value.incarnation(response.getIncarnation());
-    return isFound(response, value.found());
+    return DirectLook.UNDECIDED;
   }
 
   /**
