@@ -6,7 +6,7 @@ import java.util.Properties;
 import picocli.CommandLine.IVersionProvider;
 
 /** The version of this build, read from a resource that the build writes. */
-final class VersionResource implements IVersionProvider {
+public final class VersionResource implements IVersionProvider {
   @Override
   public String[] getVersion() throws IOException {
     final Properties properties = new Properties();

@@ -2,6 +2,7 @@ package dev.ringfetch.index.cli;
 
 import dev.ringfetch.index.IndexServer;
 import dev.ringfetch.index.ServerDefaults;
+import dev.ringfetch.index.VersionResource;
 import java.io.OutputStream;
 import java.io.OutputStreamWriter;
 import java.io.PrintWriter;
@@ -35,6 +36,7 @@ import picocli.CommandLine.UnmatchedArgumentException;
 @Command(
     name = "index",
     sortOptions = false,
+    versionProvider = VersionResource.class,
     customSynopsis = "${COMMAND-NAME} COMMAND; COMMAND --help says more. Also: demo, bench.",
     commandListHeading = "",
     footer = "Exit codes: 0 done, 1 failed, 2 misuse, 3 nothing found, 4 no server.")
@@ -82,6 +84,10 @@ public final class IndexProgram implements Runnable {
       usageHelp = true,
       hidden = true)
   private boolean help;
+
+  @SuppressWarnings("UnusedVariable") // picocli looks at it
+  @Option(names = "--version", versionHelp = true, hidden = true)
+  private boolean version;
 
   @Spec private CommandSpec spec;
 

@@ -35,6 +35,12 @@ final class HelpTest {
   }
 
   @Test
+  void saysItsVersion() {
+    final String version = run("--version").done();
+    assertTrue(version.matches("ringfetch index-server \\d+\\.\\d+\\.\\d+\\S*\\R"), version);
+  }
+
+  @Test
   void theHelpOfEachCommandFitsAScreen() {
     for (final String command : COMMANDS.split(" ", -1)) {
       final Outcome help = run(command, "--help");

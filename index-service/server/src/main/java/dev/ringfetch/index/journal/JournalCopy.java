@@ -63,7 +63,10 @@ public record JournalCopy(long snapshot, long bytes) {
       }
     }
     if (snapshot == null) {
-      throw new IOException("there is no snapshot that is whole: data=" + from);
+      throw new IOException(
+          "there is no whole snapshot, as of a server on which nothing durable was written yet:"
+              + " data="
+              + from);
     }
     long bytes = copy(from, to, snapshot.name(), snapshot.length(), snapshot.length());
     long reached = -1;
