@@ -10,6 +10,7 @@ import dev.ringfetch.index.client.IndexClient;
 import dev.ringfetch.index.client.IndexClientBuilder;
 import dev.ringfetch.index.client.KeyedIndex;
 import dev.ringfetch.index.client.OrderedIndex;
+import dev.ringfetch.index.client.SpatialIndex;
 import dev.ringfetch.index.service.Backup;
 import dev.ringfetch.index.v1.CreateIndexRequest;
 import dev.ringfetch.index.v1.DescribeRequest;
@@ -129,18 +130,40 @@ final class Connection implements AutoCloseable {
 
   /** The ordered view of an index; throws if the index does not exist or has no order. */
   OrderedIndex<ByteString, ByteString> requireOrdered(String index, String need) {
-    if (require(index).getKind() != IndexKind.ORDERED) {
+    final IndexDescription found = require(index);
+    if (found.getKind() != IndexKind.ORDERED) {
       throw new CommandFailure(
           ExitCode.FAILED,
           "index '"
               + index
-              + "' is a hash index and has no order, which "
+              + "' is a "
+              + IndexTable.kind(found)
+              + " index and has no order, which "
               + need
               + " needs; '"
               + IndexProgram.NAME
               + " create NAME' makes an ordered one");
     }
     return ordered(index);
+  }
+
+  /** The view of an index with boxes; throws if it is another one, or does not exist. */
+  SpatialIndex<ByteString, ByteString> requireSpatial(String index, String need) {
+    final IndexDescription found = require(index);
+    if (found.getKind() != IndexKind.SPATIAL) {
+      throw new CommandFailure(
+          ExitCode.FAILED,
+          "index '"
+              + index
+              + "' is of kind "
+              + IndexTable.kind(found)
+              + " and has no boxes, which "
+              + need
+              + " needs; '"
+              + IndexProgram.NAME
+              + " create NAME --kind spatial' makes one that has");
+    }
+    return spatial(index);
   }
 
   /** The descriptions of all indexes; the numbers of entries come from the leaders. */
@@ -245,6 +268,10 @@ final class Connection implements AutoCloseable {
 
   OrderedIndex<ByteString, ByteString> ordered(String index) {
     return client.ordered(index, Codec.byteString(), Codec.byteString()).deadline(timeout);
+  }
+
+  SpatialIndex<ByteString, ByteString> spatial(String index) {
+    return client.spatial(index, Codec.byteString(), Codec.byteString()).deadline(timeout);
   }
 
   /** Drops an index; false if there was none. */

@@ -15,7 +15,8 @@ final class CreateCommand extends ClientCommand {
   /** The kinds of indexes that can be created. */
   enum Kind {
     ORDERED(IndexKind.ORDERED),
-    HASH(IndexKind.HASH);
+    HASH(IndexKind.HASH),
+    SPATIAL(IndexKind.SPATIAL);
 
     private final IndexKind kind;
 
@@ -35,7 +36,7 @@ final class CreateCommand extends ClientCommand {
       names = "--kind",
       paramLabel = "KIND",
       defaultValue = "ordered",
-      description = "ordered: with ranges of keys; hash: without. Default: ordered.")
+      description = "ordered: with ranges of keys; hash: without; spatial: with boxes.")
   private Kind kind;
 
   @Option(

@@ -3,6 +3,7 @@ package dev.ringfetch.index.cli;
 import com.google.protobuf.ByteString;
 import dev.ringfetch.index.client.IndexEntry;
 import dev.ringfetch.index.client.KeyedIndex;
+import dev.ringfetch.index.client.SpatialIndex;
 import dev.ringfetch.index.v1.IndexKind;
 import java.util.ArrayList;
 import java.util.List;
@@ -45,8 +46,11 @@ final class GetCommand extends ClientCommand {
 
   @Override
   int run(Connection connection, Output out) {
-    final boolean ordered =
-        connection.require(index.name(session())).getKind() == IndexKind.ORDERED;
+    final IndexKind kind = connection.require(index.name(session())).getKind();
+    if (kind == IndexKind.SPATIAL && !raw) {
+      return getBoxes(connection.spatial(index.name(session())), out);
+    }
+    final boolean ordered = kind == IndexKind.ORDERED;
     final KeyedIndex<ByteString, ByteString> view =
         DirectAccess.of(direct).view(connection, index.name(session()), ordered);
     final TextTable table = new TextTable("ll");
@@ -55,9 +59,7 @@ final class GetCommand extends ClientCommand {
       final Optional<IndexEntry<ByteString, ByteString>> found = view.getEntry(encoded.get(i));
       if (found.isEmpty()) {
         absent++;
-        stdio()
-            .note(
-                name() + ": no such key in index '" + index.name(session()) + "': " + keys.get(i));
+        noteAbsent(keys.get(i));
       } else {
         print(found.get(), keys.get(i), table, out);
       }
@@ -70,6 +72,26 @@ final class GetCommand extends ClientCommand {
       DirectAccess.noteCalls(connection, stdio());
     }
     return absent == 0 ? ExitCode.OK : ExitCode.NOT_FOUND;
+  }
+
+  private int getBoxes(SpatialIndex<ByteString, ByteString> view, Output out) {
+    final BoxTable table = new BoxTable(types, isJson() ? -1 : width(), out);
+    int absent = 0;
+    for (int i = 0; i < encoded.size() && !stop().isRequested(); i++) {
+      final var found = view.getEntry(encoded.get(i));
+      if (found.isPresent()) {
+        table.add(found.get());
+      } else {
+        absent++;
+        noteAbsent(keys.get(i));
+      }
+    }
+    table.end();
+    return absent == 0 ? ExitCode.OK : ExitCode.NOT_FOUND;
+  }
+
+  private void noteAbsent(String key) {
+    stdio().note(name() + ": no such key in index '" + index.name(session()) + "': " + key);
   }
 
   private void print(

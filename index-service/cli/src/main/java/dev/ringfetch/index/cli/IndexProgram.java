@@ -61,6 +61,7 @@ public final class IndexProgram implements Runnable {
     COMMANDS.put("touch", TouchCommand::new);
     COMMANDS.put("delete", DeleteCommand::new);
     COMMANDS.put("scan", ScanCommand::new);
+    COMMANDS.put("search", SearchCommand::new);
     COMMANDS.put("watch", WatchCommand::new);
     COMMANDS.put("count", CountCommand::new);
     COMMANDS.put("load", LoadCommand::new);

@@ -1,7 +1,9 @@
 package dev.ringfetch.index.cli;
 
 import com.google.protobuf.ByteString;
+import dev.ringfetch.index.client.Box;
 import dev.ringfetch.index.client.KeyedIndex;
+import dev.ringfetch.index.client.SpatialIndex;
 import java.io.IOException;
 import java.io.InputStream;
 import java.time.Duration;
@@ -41,6 +43,13 @@ final class PutCommand extends ClientCommand {
       description = "How long the entry is there, such as 30s, 5m, 2h or 7d.")
   private Duration ttl;
 
+  @Option(
+      names = "--box",
+      paramLabel = "BOX",
+      converter = Coordinates.BoxText.class,
+      description = "Its box, in a spatial index: X,Y or X1,Y1,X2,Y2.")
+  private Box box;
+
   @Mixin private IndexOption index;
   @Mixin private TypeOptions types;
   private ByteString keyBytes;
@@ -59,6 +68,9 @@ final class PutCommand extends ClientCommand {
     if (previous && ifAbsent) {
       throw CommandFailure.misuse("--previous goes without --if-absent");
     }
+    if (box != null && (previous || ifAbsent)) {
+      throw CommandFailure.misuse("--box goes without --previous and --if-absent");
+    }
     index.name(session());
     keyBytes = types.key(key);
     valueBytes = value == null ? null : types.value(value);
@@ -73,6 +85,9 @@ final class PutCommand extends ClientCommand {
   int run(Connection connection, Output out) throws IOException {
     if (file != null) {
       valueBytes = readFile();
+    }
+    if (box != null) {
+      return written(putAt(connection.spatial(index.name(session()))), out);
     }
     final KeyedIndex<ByteString, ByteString> view =
         connection.keyed(
@@ -94,6 +109,16 @@ final class PutCommand extends ClientCommand {
     } else {
       version = ttl == null ? view.put(keyBytes, valueBytes) : view.put(keyBytes, valueBytes, ttl);
     }
+    return written(version, out);
+  }
+
+  private long putAt(SpatialIndex<ByteString, ByteString> view) {
+    return ttl == null
+        ? view.put(keyBytes, box, valueBytes)
+        : view.put(keyBytes, box, valueBytes, ttl);
+  }
+
+  private int written(long version, Output out) {
     if (isJson()) {
       out.object()
           .text("index", index.name(session()))

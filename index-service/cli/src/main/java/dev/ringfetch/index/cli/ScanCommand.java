@@ -12,7 +12,7 @@ import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Option;
 
 /** The command that lists the entries of a range. */
-@Command(name = "scan", description = "List entries of an ordered index, in the order of keys.")
+@Command(name = "scan", description = "List entries of an ordered index; search: of a spatial one.")
 final class ScanCommand extends ClientCommand {
   /** Number of lines after which the output is flushed to a terminal. */
   private static final int FLUSHED = 100;

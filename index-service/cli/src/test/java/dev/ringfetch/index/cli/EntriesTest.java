@@ -45,6 +45,31 @@ final class EntriesTest {
   }
 
   @Test
+  void entriesAreFoundByTheirBoxes() {
+    run("create", "map", "--kind", "spatial").prints("created index 'map', spatial");
+    run("put", "-i", "map", "Bern", "be", "--box=7.45,46.95").done();
+    run("put", "-i", "map", "lake", "g", "--box=6.9,46.5,6.1,46.2").done();
+    run("search", "-i", "map", "--box=7,46,8,47").prints("Bern  7.45,46.95  be");
+    run("search", "-i", "map", "--at=6.5,46.3").prints("lake  6.1,46.2,6.9,46.5  g");
+    run("search", "-i", "map", "--within=6,46,8,46.6", "--json")
+        .prints("{\"key\":\"lake\",\"box\":\"6.1,46.2,6.9,46.5\",\"value\":\"g\",\"version\":1}");
+    run("search", "-i", "map", "--near=7.45,47.95")
+        .prints("Bern  7.45,46.95         1.000  be", "lake  6.1,46.2,6.9,46.5  1.551  g");
+    run("search", "-i", "map", "--near=7.45,47.95", "--earth", "-n", "1", "--json")
+        .prints(
+            "{\"key\":\"Bern\",\"box\":\"7.45,46.95\",\"value\":\"be\",\"version\":1,"
+                + "\"distance\":111195.08}");
+    run("get", "-i", "map", "Bern").prints("Bern  7.45,46.95  be");
+    run("search", "-i", "map", "--near=7,48", "--distance=0.1").prints();
+    run("search", "-i", "map", "--near=7,48", "--distance=-1").fails(1, "distance");
+    run("search", "-i", "map").fails(2, "--near");
+    run("search", "-i", "map", "--box=7,46,8").fails(2, "X1,Y1,X2,Y2");
+    run("search", "-i", "default", "--at=1,1").fails(1, "spatial");
+    run("put", "-i", "map", "plain", "without a box").fails(1, "box");
+    run("scan", "-i", "map").fails(1, "no order");
+  }
+
+  @Test
   void aValueIsWrittenReadAndRemoved() {
     run("put", "greeting", "hello, world").prints("written, version 1");
     run("get", "greeting").prints("hello, world");

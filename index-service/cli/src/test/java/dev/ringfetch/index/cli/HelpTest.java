@@ -51,6 +51,14 @@ final class HelpTest {
   }
 
   @Test
+  void theHelpOfSearchFitsAScreen() {
+    final Outcome help = run("search", "--help");
+    fitsScreen(help);
+    assertTrue(help.out().startsWith("Usage: index search "), help.out());
+    assertTrue(run("--help").done().contains("search"));
+  }
+
+  @Test
   void theHelpOfRecoveryFitsAScreen() {
     final Outcome help = run("cluster", "recover", "--help");
     fitsScreen(help);

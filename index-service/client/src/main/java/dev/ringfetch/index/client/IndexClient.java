@@ -48,6 +48,7 @@ public final class IndexClient implements AutoCloseable {
   private final long timeoutNs;
   private final Map<String, KnownIndex> hashes = new ConcurrentHashMap<>();
   private final Map<String, KnownIndex> ordered = new ConcurrentHashMap<>();
+  private final Map<String, KnownIndex> spatial = new ConcurrentHashMap<>();
 
   IndexClient(
       IndexCalls calls,
@@ -103,6 +104,18 @@ public final class IndexClient implements AutoCloseable {
         keys,
         Access.RPC,
         direct);
+  }
+
+  /**
+   * A view of an index whose entries have boxes.
+   *
+   * @param name of the index, at most 255 bytes of UTF-8.
+   */
+  public <K, V> SpatialIndex<K, V> spatial(String name, Codec<K> ids, Codec<V> values) {
+    final KnownIndex known =
+        spatial.computeIfAbsent(checkName(name), index -> new KnownIndex(index, IndexKind.SPATIAL));
+    final var requests = new IndexRequests<>(name, ids, new LocatedCodec<>(values));
+    return new SpatialIndex<>(new View<>(calls, writes, known, requests, timeoutNs), direct);
   }
 
   /**
@@ -189,6 +202,7 @@ public final class IndexClient implements AutoCloseable {
                 DropIndexRequest.newBuilder().setIndex(name).build()));
     dropped(hashes.get(name));
     dropped(ordered.get(name));
+    dropped(spatial.get(name));
     return response.getExisted();
   }
 

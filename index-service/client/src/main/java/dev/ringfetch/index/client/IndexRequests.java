@@ -14,8 +14,11 @@ import dev.ringfetch.index.v1.GetRequest;
 import dev.ringfetch.index.v1.GetResponse;
 import dev.ringfetch.index.v1.IndexGrpc;
 import dev.ringfetch.index.v1.KeyRange;
+import dev.ringfetch.index.v1.NearestRequest;
+import dev.ringfetch.index.v1.NearestResponse;
 import dev.ringfetch.index.v1.PutRequest;
 import dev.ringfetch.index.v1.PutResponse;
+import dev.ringfetch.index.v1.SearchRequest;
 import dev.ringfetch.index.v1.UpdateRequest;
 import dev.ringfetch.index.v1.UpdateResponse;
 import dev.ringfetch.index.v1.WatchEvent;
@@ -124,6 +127,21 @@ final class IndexRequests<K, V> {
     final CountRequest.Builder request = CountRequest.newBuilder().setIndex(name);
     return Call.reading(
         IndexGrpc.getCountMethod(), (range == null ? request : request.setRange(range)).build());
+  }
+
+  Call<CountRequest, CountResponse> countIn(Box box) {
+    return Call.reading(
+        IndexGrpc.getCountMethod(),
+        CountRequest.newBuilder().setIndex(name).setIntersects(box.message()).build());
+  }
+
+  /** The request of a search, whose condition is still to be set. */
+  SearchRequest.Builder search() {
+    return SearchRequest.newBuilder().setIndex(name);
+  }
+
+  Call<NearestRequest, NearestResponse> nearest(NearestRequest.Builder request) {
+    return Call.reading(IndexGrpc.getNearestMethod(), request.setIndex(name).build());
   }
 
   Call<DeleteRangeRequest, DeleteRangeResponse> deleteRange(KeyRange range) {

@@ -26,7 +26,7 @@ import java.util.function.Function;
 
 /**
  * A typed view of an index: reads and writes entries by their keys, and waits for each answer. The
- * base of {@link HashIndex} and {@link OrderedIndex}.
+ * base of {@link HashIndex}, {@link OrderedIndex} and {@link SpatialIndex}.
  *
  * <p>Operations on one key are atomic and linearizable: an operation sees every write that returned
  * before it began. Each call to the server has the view's deadline, 1 second by default; {@link

@@ -105,10 +105,13 @@ final class KnownIndex {
     latest = incarnation;
   }
 
-  /** Reads and writes of single keys are the same in any kind; ranges need an ordered index. */
+  /**
+   * Reads and writes of single keys are the same in any kind; ranges need an ordered index, and
+   * boxes a spatial one.
+   */
   private void described(OperationRun run, DescribeResponse response) {
     final IndexKind found = response.getIndex().getKind();
-    if (kind == IndexKind.ORDERED && response.hasIndex() && found != kind) {
+    if (kind != IndexKind.HASH && response.hasIndex() && found != kind) {
       throw run.failure(
           Status.FAILED_PRECONDITION.withDescription("the index is " + found + ", not " + kind),
           false);

@@ -34,6 +34,10 @@ public enum Operation {
   COUNT(false),
   /** A read of one page of a range. */
   SCAN(false),
+  /** A read of one page of a search by boxes. */
+  SEARCH(false),
+  /** A read of the entries nearest to a point. */
+  NEAREST(false),
   /** The begin of a watch. */
   WATCH(false),
   /** A removal of a range. */

@@ -1,8 +1,10 @@
 package dev.ringfetch.index.client;
 
 import dev.ringfetch.index.v1.Entry;
+import dev.ringfetch.index.v1.IndexGrpc;
 import dev.ringfetch.index.v1.KeyRange;
 import dev.ringfetch.index.v1.ScanRequest;
+import dev.ringfetch.index.v1.ScanResponse;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
@@ -37,7 +39,11 @@ public final class Scan<T> implements Iterable<T> {
   private final Options options;
 
   /** The request of the first page, and the lifetime of a snapshot. */
-  record Options(ScanRequest request, long lifetimeNs) {}
+  record Options(ScanRequest request, long lifetimeNs) {
+    Call<ScanRequest, ScanResponse> call() {
+      return Call.reading(IndexGrpc.getScanMethod(), request);
+    }
+  }
 
   private Scan(
       View<?, ?> view, DirectRoute direct, BiFunction<Subject, Entry, T> decoder, Options options) {
@@ -94,8 +100,9 @@ public final class Scan<T> implements Iterable<T> {
   /**
    * Reads all entries as of the begin of the scan, for up to {@link #SNAPSHOT_LIFETIME_DEFAULT}.
    * The server keeps the snapshot until the scan has ended or is closed. Unlike other scans, it is
-   * not repeated after the loss of the server, and it goes by calls in a {@link Access#DIRECT} view
-   * as well: only the server has the entries that were replaced since the begin.
+   * not repeated after the loss of the server once its first page has come, and it goes by calls in
+   * a {@link Access#DIRECT} view as well: only the server has the entries that were replaced since
+   * the begin.
    */
   public Scan<T> snapshot() {
     return with(options.request.toBuilder().setSnapshot(true));
@@ -120,7 +127,8 @@ public final class Scan<T> implements Iterable<T> {
 
   private Pages pages(Subject subject) {
     if (options.request.getSnapshot()) {
-      return new SnapshotPages(view.calls(), subject, view.timeoutNs(), options);
+      return new StreamedPages(
+          view.calls(), subject, view.timeoutNs(), options.call(), options.lifetimeNs);
     }
     return direct == null
         ? new CalledPages(view.calls(), subject, view.timeoutNs(), options.request)
@@ -157,7 +165,7 @@ public final class Scan<T> implements Iterable<T> {
     final ScanDelivery<T> delivery =
         new ScanDelivery<>(consumer, entry -> decoder.apply(subject, entry), future);
     if (options.request.getSnapshot()) {
-      delivery.stream(view.calls(), options);
+      delivery.stream(view.calls(), options.call(), options.lifetimeNs);
     } else {
       IndexCalls.proceed(
           future,

@@ -11,7 +11,7 @@ import java.util.function.Function;
  * The delivery of a scan to a consumer, page after page, without a thread that waits. Used by one
  * thread at a time.
  */
-final class ScanDelivery<T> implements SnapshotStream.Receiver {
+final class ScanDelivery<T> implements PageStream.Receiver {
   private final Consumer<? super T> consumer;
   private final Function<Entry, T> decoder;
   private final CallFuture<Long> future;
@@ -41,13 +41,13 @@ final class ScanDelivery<T> implements SnapshotStream.Receiver {
         });
   }
 
-  /** Fetches the pages of a snapshot as a stream. */
-  void stream(IndexCalls calls, Scan.Options options) {
-    future.follow(SnapshotStream.start(calls, options, this).call());
+  /** Fetches the pages of a snapshot or a search as a stream. */
+  void stream(IndexCalls calls, Call<?, ScanResponse> paged, long lifetimeNs) {
+    future.follow(PageStream.start(calls, paged, lifetimeNs, this).call());
   }
 
   @Override
-  public void onPage(SnapshotStream stream, ScanResponse page) {
+  public void onPage(PageStream stream, ScanResponse page) {
     IndexCalls.callBack(future, () -> deliver(page));
     if (future.isAbandoned()) {
       stream.cancel("the scan has ended: the consumer has failed, or the future is done");

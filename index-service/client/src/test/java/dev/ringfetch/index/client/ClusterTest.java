@@ -110,6 +110,39 @@ final class ClusterTest {
   }
 
   @Test
+  void boxesOutliveTheirLeader() throws Exception {
+    start(3);
+    try (IndexClient client = connect()) {
+      final SpatialIndex<String, Long> places =
+          client.spatial("places", Codec.string(), Codec.int64());
+      for (long i = 0; i < 300; i++) {
+        places.put("p" + i, Box.of((double) i, 0), i);
+      }
+      final ClusterMember first = leader("places");
+      await(ClusterMember.isWhole(3), first);
+      members.remove(first);
+      first.close();
+      final Box some = new Box(100, -1, 199, 1);
+      assertEquals(100, places.intersecting(some).toList().size());
+      for (long i = 0; i < 300; i++) {
+        places.put("p" + i, Box.of((double) i, 500), i);
+      }
+      places.remove("p150");
+      add(truth.connect(), ReplicationPath.AUTO); // which joins, with a snapshot
+      final ClusterMember second = leader("places");
+      await(ClusterMember.isWhole(3), second);
+      places.put("p151", Box.of(151, 0), -1L);
+      members.remove(second);
+      second.close();
+      assertEquals(1, places.intersecting(some).toList().size());
+      final Box moved = new Box(100, 499, 199, 501);
+      assertEquals(98, places.intersecting(moved).toList().size());
+      assertEquals(98, places.count(moved));
+      assertEquals("p10", places.nearest(new Point(10, 499), 1).get(0).entry().key());
+    }
+  }
+
+  @Test
   void locksAndCountersOutliveTheirLeader() throws Exception {
     start(3);
     try (IndexClient client = connect();

@@ -63,9 +63,26 @@ final class BlockCopy {
 
   /** Like {@link #load}, for a block that was read as a piece of a batch. */
   boolean take(byte[] node, int reference, boolean isEntry, int piece) {
+    return take(
+        NodeDescriptor.slot(node, reference),
+        NodeDescriptor.version(node, reference),
+        isEntry,
+        piece);
+  }
+
+  /**
+   * Same, for the entry of a slot.
+   *
+   * @param version the lower half of that of the referenced block
+   */
+  boolean take(long slot, int version, int piece) {
+    return take(slot, version, true, piece);
+  }
+
+  private boolean take(long slot, int version, boolean isEntry, int piece) {
     valid = false;
-    final int length = length(node, reference);
-    final long address = GroupDescriptor.address(NodeDescriptor.slot(node, reference));
+    final int length = SizeClasses.length(GroupDescriptor.sizeClass(slot));
+    final long address = GroupDescriptor.address(slot);
     bytes = target.ensure(BlockDescriptor.COPY_OFFSET + length);
     reads.region(piece).getBytes(reads.offset(piece), bytes, BlockDescriptor.COPY_OFFSET, length);
     lengths = BlockDescriptor.lengths(bytes, length);
@@ -76,7 +93,7 @@ final class BlockCopy {
     final int used = BlockDescriptor.usedLength(lengths);
     valid =
         BlockDescriptor.crc(crc, bytes, used, isEntry ? entries : separators, address) == stored;
-    return valid && (int) version() == NodeDescriptor.version(node, reference);
+    return valid && (int) version() == version;
   }
 
   /** Whether the last copied block has a valid checksum. */

@@ -19,17 +19,17 @@ import java.util.List;
  *
  * <p>Used by one thread at a time.
  */
-public final class HashReader implements KeyReader {
+public class HashReader implements KeyReader {
   /** Limit of the keys of one search. */
   private static final int MAX_TOGETHER = 64;
 
+  final HashLocation location;
   private final Reads reads;
   private final GatedReads gated;
-  private final HashLocation location;
   private final TableView[] tables;
   private final Lookup[] lookups = new Lookup[MAX_TOGETHER];
   private byte[] keyCopy = new byte[64];
-  private boolean lost;
+  boolean lost;
 
   /** Creates a reader, the only user of the reads. */
   public HashReader(Reads reads, HashLocation location) {

@@ -3,24 +3,47 @@ package dev.ringfetch.index.layout;
 import dev.ringfetch.fabric.MemoryRegion;
 
 /**
- * Reads of an ordered index's memory: gated batches of one piece or of several. Used by one thread
- * at a time.
+ * Reads of an ordered or a spatial index's memory: gated batches of one piece or of several. Used
+ * by one thread at a time.
  */
 final class PieceReads {
   private final Reads reads;
   private final GatedReads gated;
-  private final long clockAddress;
   private final long incarnation;
+  private long clockAddress;
   private long clock;
   private boolean served;
   private int piece;
   private ReadResult failure;
 
   PieceReads(Reads reads, OrderedLocation location) {
-    this.reads = reads;
-    incarnation = location.incarnation();
+    this(reads, location.epoch(), location.root(), location.incarnation());
     clockAddress = location.root() + TreeDescriptor.CLOCK_OFFSET;
-    gated = new GatedReads(reads, location.epoch(), location.root(), location.incarnation());
+  }
+
+  /**
+   * Creates the reads of an index without a clock; {@link #clockAt} sets one.
+   *
+   * @param epoch value of the gate that permits reads
+   * @param root address of the index's root
+   */
+  PieceReads(Reads reads, long epoch, long root, long incarnation) {
+    this.reads = reads;
+    this.incarnation = incarnation;
+    gated = new GatedReads(reads, epoch, root, incarnation);
+  }
+
+  /** Sets the clock of the reads that follow, and forgets the time of another one. */
+  void clockAt(long address) {
+    if (clockAddress != address) {
+      clockAddress = address;
+      clock = 0;
+    }
+  }
+
+  /** Forgets the failure of an earlier read, which the caller repeats. */
+  void retry() {
+    failure = null;
   }
 
   /** Forgets the failure of an earlier call, and the time of the clock. */

@@ -195,6 +195,102 @@ class LayoutTest {
     assertEquals(64 + 28, NodeDescriptor.entry(1, 1));
   }
 
+  @Test
+  void spatialNodeIsAsDrawn() throws Exception {
+    final Map<String, Integer> drawn = diagram(SpatialNodeDescriptor.class, Map.of("Entries", 976));
+    assertEquals(drawn.get("Crc32c"), SpatialNodeDescriptor.CRC_OFFSET);
+    assertEquals(drawn.get("Level"), SpatialNodeDescriptor.LEVEL_OFFSET);
+    assertEquals(drawn.get("Count"), SpatialNodeDescriptor.COUNT_OFFSET);
+    assertEquals(drawn.get("Sequence"), SpatialNodeDescriptor.SEQUENCE_OFFSET);
+    assertEquals(drawn.get("Birth"), SpatialNodeDescriptor.BIRTH_OFFSET);
+    assertEquals(drawn.get("Split"), SpatialNodeDescriptor.SPLIT_OFFSET);
+    assertEquals(drawn.get("Right"), SpatialNodeDescriptor.RIGHT_OFFSET);
+    assertEquals(drawn.get("Birth of Right"), SpatialNodeDescriptor.RIGHT_BIRTH_OFFSET);
+    assertEquals(drawn.get("Entries"), SpatialNodeDescriptor.ENTRIES_OFFSET);
+    assertEquals(drawn.get("end"), SpatialNodeDescriptor.LENGTH);
+    assertEquals(28, SpatialNodeDescriptor.ENTRY_LENGTH);
+    assertEquals(34, SpatialNodeDescriptor.CAPACITY);
+  }
+
+  /** The bytes of a spatial node, so that no change of them goes unnoticed. */
+  @Test
+  void goldenSpatialNode() {
+    final byte[] copy = new byte[SpatialNodeDescriptor.COPY_LENGTH];
+    SpatialNodeDescriptor.putHeader(copy, 2, 1);
+    SpatialNodeDescriptor.putWord(copy, SpatialNodeDescriptor.SPLIT_OFFSET, 6);
+    SpatialNodeDescriptor.putEntry(copy, 0, new float[] {1, -2, 3, 4}, 0xC00, 0x0D0C_0B0A);
+    final StringBuilder bytes = new StringBuilder();
+    for (int i = 4; i < 76; i++) {
+      bytes.append(String.format("%02x", copy[BlockDescriptor.COPY_OFFSET + i]));
+    }
+    assertEquals(
+        "02010000" // level, count
+            + "0000000000000000" // sequence
+            + "0000000000000000" // birth
+            + "0600000000000000" // split
+            + "0000000000000000"
+            + "0000000000000000" // right and its birth
+            + "0000803f000000c00000404000008040" // box
+            + "000c000000000000" // child
+            + "0a0b0c0d", // its half birth
+        bytes.toString());
+    assertEquals(-2, SpatialNodeDescriptor.bound(copy, 0, 1));
+    assertEquals(0xC00, SpatialNodeDescriptor.target(copy, 0));
+    assertEquals(0x0D0C_0B0A, SpatialNodeDescriptor.half(copy, 0));
+  }
+
+  @Test
+  void headAndRecordOfASpatialIndexAreAsDrawn() throws Exception {
+    final Map<String, Integer> drawn =
+        diagram(
+            SpatialDescriptor.class,
+            Map.of(
+                "40 bytes of padding",
+                40,
+                "8 bytes of padding",
+                8,
+                "Box: min x, min y, max x, max y (32-bit floats)",
+                16));
+    assertEquals(drawn.get("Moves"), SpatialDescriptor.MOVES_OFFSET);
+    assertEquals(drawn.get("Address of the Root"), SpatialDescriptor.ROOT_OFFSET);
+    assertEquals(drawn.get("Address of the Ring"), SpatialDescriptor.RING_OFFSET);
+    final int record = SpatialDescriptor.HEAD_LENGTH;
+    assertEquals(drawn.get("Crc32c"), record);
+    assertEquals(drawn.get("Number"), record + SpatialDescriptor.NUMBER_OFFSET);
+    assertEquals(drawn.get("Address of the Leaf"), record + SpatialDescriptor.LEAF_OFFSET);
+    assertEquals(drawn.get("Birth of the Leaf"), record + SpatialDescriptor.BIRTH_OFFSET);
+    assertEquals(drawn.get("Sequence of the Leaf"), record + SpatialDescriptor.SEQUENCE_OFFSET);
+    assertEquals(
+        drawn.get("Box: min x, min y, max x, max y (32-bit floats)"),
+        record + SpatialDescriptor.BOX_OFFSET);
+    assertEquals(drawn.get("end"), record + SpatialDescriptor.RECORD_LENGTH);
+    assertEquals(1023 * 64, SpatialDescriptor.record(2047));
+    assertEquals(RootDescriptor.length(4) + 64, SpatialDescriptor.head(1, 4));
+    assertEquals(RootDescriptor.length(4) + 4 * 64, SpatialDescriptor.length(4));
+  }
+
+  @Test
+  void boxIsAsDrawn() throws Exception {
+    final Map<String, Integer> lengths =
+        Map.of(
+            "Min X (64-bit float)", 8,
+            "Min Y (64-bit float)", 8,
+            "Max X (64-bit float)", 8,
+            "Max Y (64-bit float)", 8);
+    final Map<String, Integer> drawn = diagram(BoxDescriptor.class, lengths);
+    final byte[] box = BoxDescriptor.bytes(1, 2, 3, 4).toByteArray();
+    assertEquals(drawn.get("end"), box.length);
+    final List<String> names = lengths.keySet().stream().sorted().toList(); // max before min
+    assertEquals(3, BoxDescriptor.bound(box, drawn.get(names.get(0)), 0));
+    assertEquals(4, BoxDescriptor.bound(box, drawn.get(names.get(1)), 0));
+    assertEquals(1, BoxDescriptor.bound(box, drawn.get(names.get(2)), 0));
+    assertEquals(2, BoxDescriptor.bound(box, drawn.get(names.get(3)), 0));
+    for (final double value : new double[] {0.1, -0.1, 1e30, -1e30, 16777217, 0, 1e-300}) {
+      assertTrue(BoxDescriptor.down(value) <= value && value <= BoxDescriptor.up(value));
+      assertTrue(BoxDescriptor.up(value) <= Math.nextUp(BoxDescriptor.down(value)));
+    }
+  }
+
   /** The bytes of a node, so that no change of them goes unnoticed. */
   @Test
   void goldenNode() {

@@ -90,6 +90,7 @@ public final class Outcomes {
       case Write.QUEUE_FULL ->
           overloaded("too many writes wait: limit=" + ServedIndex.QUEUE_CAPACITY + " a partition");
       case Write.MEMORY_FULL -> memoryFull();
+      case Write.NOT_A_BOX -> RequestLimits.notABox(index.name());
       case Write.VERSIONS_EXHAUSTED ->
           Status.RESOURCE_EXHAUSTED.withDescription(
               "no version is left: index=" + index.name() + "; create another index");

@@ -28,11 +28,15 @@ final class Page implements EntrySink {
   private int bytes;
 
   Page(ScanRequest request) {
-    keysOnly = request.getKeysOnly();
-    final int size = request.getPageSize();
+    this(request.getKeysOnly(), request.getPageSize(), request.getLimit());
+  }
+
+  /** Creates the first page; size and limit are unsigned, 0 for none. */
+  Page(boolean keysOnly, int size, long limit) {
+    this.keysOnly = keysOnly;
     maxEntries =
         size == 0 || Integer.compareUnsigned(size, ENTRIES_DEFAULT) > 0 ? ENTRIES_DEFAULT : size;
-    left = request.getLimit() == 0 ? -1 : request.getLimit();
+    left = limit == 0 ? -1 : limit;
   }
 
   @Override
@@ -66,6 +70,11 @@ final class Page implements EntrySink {
   /** Whether all entries that the request wants have come. */
   boolean isLast() {
     return left == 0;
+  }
+
+  /** Whether a page is full, by entries or by bytes. */
+  boolean isFull() {
+    return response.getEntriesCount() >= maxEntries || bytes >= MAX_BYTES;
   }
 
   boolean isEmpty() {

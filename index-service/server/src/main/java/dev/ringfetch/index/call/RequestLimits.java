@@ -2,8 +2,11 @@ package dev.ringfetch.index.call;
 
 import com.google.protobuf.ByteString;
 import dev.ringfetch.index.layout.BlockDescriptor;
+import dev.ringfetch.index.layout.BoxDescriptor;
 import dev.ringfetch.index.layout.KeyBounds;
+import dev.ringfetch.index.v1.Box;
 import dev.ringfetch.index.v1.KeyRange;
+import dev.ringfetch.index.v1.Point;
 import io.grpc.Status;
 import io.grpc.StatusException;
 import java.nio.charset.StandardCharsets;
@@ -93,11 +96,53 @@ public final class RequestLimits {
     }
   }
 
+  /** Checks a box of a request. */
+  static double[] checkBox(String name, Box box) throws StatusException {
+    if (!BoxDescriptor.isLegal(box.getMinX(), box.getMinY(), box.getMaxX(), box.getMaxY())) {
+      throw invalid(
+          "not a box: "
+              + name
+              + "=("
+              + box.getMinX()
+              + ", "
+              + box.getMinY()
+              + ", "
+              + box.getMaxX()
+              + ", "
+              + box.getMaxY()
+              + "); min <= max, and no coordinate beyond "
+              + BoxDescriptor.LIMIT);
+    }
+    return new double[] {box.getMinX(), box.getMinY(), box.getMaxX(), box.getMaxY()};
+  }
+
+  /** Checks a point of a request; returns it as a box. */
+  static double[] checkPoint(String name, Point point) throws StatusException {
+    return checkBox(
+        name,
+        Box.newBuilder()
+            .setMinX(point.getX())
+            .setMinY(point.getY())
+            .setMaxX(point.getX())
+            .setMaxY(point.getY())
+            .build());
+  }
+
+  /** The status of a write to a spatial index whose value begins with no legal box. */
+  static Status notABox(String index) {
+    return Status.INVALID_ARGUMENT.withDescription(
+        "a value of this index begins with a box: min x, min y, max x, max y as 64-bit floats, "
+            + "little-endian; min <= max, and no coordinate beyond "
+            + BoxDescriptor.LIMIT
+            + ": index="
+            + index);
+  }
+
   private static StatusException tooLong(String what, int size, int limit) {
     return invalid(what + " is too long: size=" + size + " limit=" + limit + " bytes");
   }
 
-  private static StatusException invalid(String description) {
+  static StatusException invalid(String description) {
     return Status.INVALID_ARGUMENT.withDescription(description).asException();
   }
 }

@@ -8,12 +8,15 @@ import dev.ringfetch.index.layout.KeyReader;
 import dev.ringfetch.index.layout.OrderedReader;
 import dev.ringfetch.index.layout.ReadResult;
 import dev.ringfetch.index.layout.ScanCursor;
+import dev.ringfetch.index.layout.SpatialReader;
+import dev.ringfetch.index.layout.SpatialSearch;
 import dev.ringfetch.index.partition.CommitLog;
 import dev.ringfetch.index.partition.OwnerContext;
 import dev.ringfetch.index.partition.Partition;
 import dev.ringfetch.index.partition.Write;
 import dev.ringfetch.index.store.HashIndex;
 import dev.ringfetch.index.store.OrderedIndex;
+import dev.ringfetch.index.store.SpatialIndex;
 import dev.ringfetch.index.store.StoredIndex;
 import dev.ringfetch.index.v1.Durability;
 import dev.ringfetch.index.v1.Entry;
@@ -106,10 +109,13 @@ public final class ServedIndex {
   }
 
   public IndexKind kind() {
+    if (index instanceof SpatialIndex) {
+      return IndexKind.SPATIAL;
+    }
     return index instanceof OrderedIndex ? IndexKind.ORDERED : IndexKind.HASH;
   }
 
-  /** Its store if it is a hash index, else null. */
+  /** Its store if it is a hash index or a spatial one, else null. */
   public HashIndex hash() {
     return index instanceof HashIndex hash ? hash : null;
   }
@@ -265,6 +271,11 @@ public final class ServedIndex {
         } while (result == ReadResult.UNDECIDED && System.nanoTime() - endNs < 0);
       }
       return result;
+    }
+
+    /** Goes on with a search of a spatial index, as {@link SpatialReader#search} does. */
+    public ReadResult search(SpatialSearch search, EntrySink sink) {
+      return ((SpatialReader) reader).search(search, sink);
     }
 
     /** The entry that the last read found, of this key. */

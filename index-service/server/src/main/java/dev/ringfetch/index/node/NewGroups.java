@@ -29,7 +29,7 @@ public final class NewGroups {
    * Creates it.
    *
    * @param durability of indexes that name none
-   * @param partitions of hash indexes
+   * @param partitions of hash and spatial indexes
    */
   public NewGroups(Replicas replicas, Durability durability, int partitions) {
     this.replicas = replicas;
@@ -51,12 +51,12 @@ public final class NewGroups {
 
   /** The state with which the group of an index begins on these nodes, the leader first. */
   GroupState first(Wanted wanted, List<Node> chosen) {
-    final IndexKind served = wanted.kind() == IndexKind.HASH ? IndexKind.HASH : IndexKind.ORDERED;
+    final boolean isHashed = wanted.kind() == IndexKind.HASH || wanted.kind() == IndexKind.SPATIAL;
     final IndexDefinition definition =
         new IndexDefinition(
-            served,
+            isHashed ? wanted.kind() : IndexKind.ORDERED,
             wanted.durability(),
-            served == IndexKind.HASH ? partitions : 1,
+            isHashed ? partitions : 1,
             random.nextLong(),
             incarnation());
     final Configuration.Builder configuration =

@@ -67,6 +67,9 @@ final class KeyState {
    * @return 0, or the negative outcome of the write
    */
   int reserve(Write write) {
+    if (!store.accepts(write.value())) {
+      return Write.NOT_A_BOX;
+    }
     final int valueLength = write.value().size();
     // A key with a record was admitted before that record.
     int refused = newest == null ? store.admit(valueLength) : 0;

@@ -14,11 +14,11 @@ import dev.ringfetch.index.outcome.OutcomeKind;
 import dev.ringfetch.index.store.EntryStore;
 import dev.ringfetch.index.store.HashIndex;
 import dev.ringfetch.index.store.OrderedIndex;
+import dev.ringfetch.index.store.SpatialIndex;
 import dev.ringfetch.index.store.StoreDamagedException;
 import dev.ringfetch.index.store.StoreFullException;
 import dev.ringfetch.index.store.StoreMemory;
 import dev.ringfetch.index.store.StoredIndex;
-import dev.ringfetch.index.v1.IndexKind;
 import java.io.IOException;
 import java.util.Collection;
 import java.util.List;
@@ -112,6 +112,11 @@ public final class JournalReplay implements RecordSink {
     }
   }
 
+  /** Whether records that follow are carried out at once. */
+  public boolean isAtOnce() {
+    return lanes == null;
+  }
+
   /** Waits until nothing changes the stores any more, whatever has failed. */
   public void settle() throws IOException {
     if (lanes != null) {
@@ -200,9 +205,11 @@ public final class JournalReplay implements RecordSink {
   }
 
   private StoredIndex create(IndexDefinition definition) {
-    return definition.kind() == IndexKind.HASH
-        ? new HashIndex(memory, definition.partitions(), definition.seed())
-        : new OrderedIndex(memory);
+    return switch (definition.kind()) {
+      case HASH -> new HashIndex(memory, definition.partitions(), definition.seed());
+      case SPATIAL -> new SpatialIndex(memory, definition.partitions(), definition.seed());
+      default -> new OrderedIndex(memory);
+    };
   }
 
   private void close(long client) {

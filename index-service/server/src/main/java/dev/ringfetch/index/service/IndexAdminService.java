@@ -114,11 +114,7 @@ public final class IndexAdminService implements BindableService, IndexAdminGrpc.
 
   private static void checkKind(CreateIndexRequest request) throws StatusException {
     switch (request.getKind()) {
-      case INDEX_KIND_UNSPECIFIED, HASH, ORDERED -> {}
-      case SPATIAL ->
-          throw Status.UNIMPLEMENTED
-              .withDescription("kind=" + request.getKind() + " is not served yet")
-              .asException();
+      case INDEX_KIND_UNSPECIFIED, HASH, ORDERED, SPATIAL -> {}
       case UNRECOGNIZED ->
           throw Status.UNIMPLEMENTED
               .withDescription("kind=" + request.getKindValue() + " is unknown")

@@ -9,6 +9,7 @@ import dev.ringfetch.index.call.RangeCalls;
 import dev.ringfetch.index.call.Ranges;
 import dev.ringfetch.index.call.ReadCall;
 import dev.ringfetch.index.call.RequestLimits;
+import dev.ringfetch.index.call.SpatialCalls;
 import dev.ringfetch.index.call.WriteCall;
 import dev.ringfetch.index.host.ServedIndex;
 import dev.ringfetch.index.outcome.NumberedClient;
@@ -33,6 +34,8 @@ import dev.ringfetch.index.v1.Entry;
 import dev.ringfetch.index.v1.GetRequest;
 import dev.ringfetch.index.v1.GetResponse;
 import dev.ringfetch.index.v1.IndexGrpc;
+import dev.ringfetch.index.v1.NearestRequest;
+import dev.ringfetch.index.v1.NearestResponse;
 import dev.ringfetch.index.v1.OpenClientRequest;
 import dev.ringfetch.index.v1.OpenClientResponse;
 import dev.ringfetch.index.v1.PutRequest;
@@ -40,6 +43,7 @@ import dev.ringfetch.index.v1.PutResponse;
 import dev.ringfetch.index.v1.RequestNumber;
 import dev.ringfetch.index.v1.ScanRequest;
 import dev.ringfetch.index.v1.ScanResponse;
+import dev.ringfetch.index.v1.SearchRequest;
 import dev.ringfetch.index.v1.StatusTexts;
 import dev.ringfetch.index.v1.TransactRequest;
 import dev.ringfetch.index.v1.TransactResponse;
@@ -64,7 +68,8 @@ import org.jspecify.annotations.Nullable;
  *   <li>with INVALID_ARGUMENT if a key is empty or longer than 1 KiB, a value longer than 1 MiB,
  *       the name of an index longer than 255 bytes, a time to live longer than 3650 days, or a
  *       batch of more than 10,000 keys, or a transaction beyond its limits; the description names
- *       the size and the limit;
+ *       the size and the limit; or if a box is none, in a request or at the begin of a value of a
+ *       SPATIAL index;
  *   <li>with RESOURCE_EXHAUSTED if it would create one index too many, if index memory is full, or
  *       if the answer to a batch would be longer than the 4 MiB that a gRPC client takes unless
  *       told otherwise; or if too much waits: then the description begins with {@link
@@ -74,9 +79,10 @@ import org.jspecify.annotations.Nullable;
  *   <li>with ABORTED if the index was dropped under a write, which was not carried out, or under a
  *       call for a range;
  *   <li>with FAILED_PRECONDITION if it is for a range, and the index is not ORDERED; if it is a
- *       write with a number whose outcome is not kept any more; if it is a transaction of a hash
- *       index whose keys do not begin with one tag; or if it increments a value that is no counter;
- *       with OUT_OF_RANGE if the counter would leave 64 bits;
+ *       search by boxes, and the index is not SPATIAL; if it is a write with a number whose outcome
+ *       is not kept any more; if it is a transaction of a hash index whose keys do not begin with
+ *       one tag; or if it increments a value that is no counter; with OUT_OF_RANGE if the counter
+ *       would leave 64 bits;
  *   <li>with DATA_LOSS if the index's memory was changed or taken away by another process: so end
  *       all calls for the index until it is dropped.
  * </ul>
@@ -98,6 +104,7 @@ public final class IndexService implements IndexGrpc.AsyncService, BindableServi
   private final Indexes indexes;
   private final Outcomes outcomes;
   private final RangeCalls ranges;
+  private final SpatialCalls spatial;
   private final RequestNumbers numbers;
   private final IndexLookup lookup;
   private final ConditionalWrites conditional;
@@ -107,6 +114,7 @@ public final class IndexService implements IndexGrpc.AsyncService, BindableServi
     this.indexes = indexes;
     this.outcomes = indexes.memory().statuses();
     this.ranges = new RangeCalls(outcomes, indexes.memory().threads().scanners());
+    this.spatial = new SpatialCalls(ranges);
     this.numbers = new RequestNumbers(indexes);
     this.lookup = new IndexLookup(indexes);
     this.conditional = new ConditionalWrites(indexes, numbers, lookup);
@@ -357,6 +365,20 @@ public final class IndexService implements IndexGrpc.AsyncService, BindableServi
   }
 
   @Override
+  public void search(SearchRequest request, StreamObserver<ScanResponse> responses) {
+    final CallSignals<ScanResponse> signals = new CallSignals<>(responses);
+    lookup.whenKnown(
+        request.getIndex(), responses, index -> spatial.search(index, request, signals));
+  }
+
+  @Override
+  public void nearest(NearestRequest request, StreamObserver<NearestResponse> responses) {
+    final CallSignals<NearestResponse> signals = new CallSignals<>(responses);
+    lookup.whenKnown(
+        request.getIndex(), responses, index -> spatial.nearest(index, request, signals));
+  }
+
+  @Override
   public void deleteRange(
       DeleteRangeRequest request, StreamObserver<DeleteRangeResponse> responses) {
     final CallSignals<DeleteRangeResponse> signals = new CallSignals<>(responses);
@@ -371,7 +393,11 @@ public final class IndexService implements IndexGrpc.AsyncService, BindableServi
 
   @Override
   public void count(CountRequest request, StreamObserver<CountResponse> responses) {
-    if (Ranges.isAll(request.getRange())) {
+    if (request.hasIntersects()) {
+      final CallSignals<CountResponse> signals = new CallSignals<>(responses);
+      lookup.whenKnown(
+          request.getIndex(), responses, index -> spatial.count(index, request, signals));
+    } else if (Ranges.isAll(request.getRange())) {
       lookup.read(request.getIndex(), responses, index -> count(index, responses));
     } else {
       final CallSignals<CountResponse> signals = new CallSignals<>(responses);

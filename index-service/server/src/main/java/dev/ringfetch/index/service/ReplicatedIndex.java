@@ -46,6 +46,7 @@ final class ReplicatedIndex implements GroupStore {
   private @Nullable ServedIndex served; // null while this node does not lead
   private ChangeRing @Nullable []
       rings; // by partition, null before the first record; null: given up, or led
+  private boolean isComplete; // what was recovered
   private long group;
   private String name;
 
@@ -79,6 +80,7 @@ final class ReplicatedIndex implements GroupStore {
     }
     group = state.getGroup();
     name = state.getIndex();
+    isComplete = false;
     final IndexMemory memory = indexes.memory();
     replay = new JournalReplay(memory.store(), memory.outcomes(), lanes);
     try {
@@ -127,6 +129,19 @@ final class ReplicatedIndex implements GroupStore {
     } catch (IOException e) {
       throw new GroupStoreException(e.getMessage(), e);
     }
+    complete();
+  }
+
+  /** Completes the index behind its snapshot or its journal. */
+  private void complete() throws GroupStoreException {
+    if (!isComplete && recovered != null) {
+      try {
+        recovered.index().complete();
+      } catch (StoreFullException e) {
+        throw new GroupStoreException("index memory is full: index=" + name, e);
+      }
+      isComplete = true;
+    }
   }
 
   @Override
@@ -149,6 +164,9 @@ final class ReplicatedIndex implements GroupStore {
         final int partition = record.partition();
         final boolean isOfPartition = !isOfClient && partition >= 0 && partition < rings.length;
         final long lastLsn = isOfPartition ? recovered.last(partition) : 0;
+        if (replay.isAtOnce()) {
+          complete();
+        }
         replay.onRecord(record, this::toString);
         if (isOfPartition && record.lsn() > lastLsn && keepsChanges()) {
           ring(partition, lastLsn).onRecord(record);
@@ -186,7 +204,8 @@ final class ReplicatedIndex implements GroupStore {
   }
 
   @Override
-  public void lead(GroupLog log, GroupState state) {
+  public void lead(GroupLog log, GroupState state) throws GroupStoreException {
+    complete();
     final ClientRegistry clients = indexes.newClients();
     clients.recover(
         new GroupClients(log, indexes.memory().threads().handover().executor()), replay.clients());

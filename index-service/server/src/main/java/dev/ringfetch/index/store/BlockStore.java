@@ -1,7 +1,9 @@
 package dev.ringfetch.index.store;
 
 import com.google.protobuf.ByteString;
+import dev.ringfetch.fabric.MemoryRegion;
 import dev.ringfetch.index.layout.BlockDescriptor;
+import dev.ringfetch.index.layout.BoxDescriptor;
 import dev.ringfetch.index.layout.GroupDescriptor;
 import dev.ringfetch.index.layout.KeyHash;
 import dev.ringfetch.index.layout.SizeClasses;
@@ -52,6 +54,7 @@ final class BlockStore {
         BlockDescriptor.putHeader(copy, version, keyLength, value.size(), deadline);
     System.arraycopy(key, 0, copy, keyOffset, keyLength);
     value.copyTo(copy, keyOffset + keyLength);
+    lengths = BlockDescriptor.lengths(copy, length);
     pendingCrc = BlockDescriptor.crc(crc, copy, length, incarnation, address);
     BlockDescriptor.putCrc(copy, ~pendingCrc);
     memory
@@ -151,6 +154,26 @@ final class BlockStore {
         ? ByteString.copyFrom(
             copy, BlockDescriptor.keyOffset(lengths), BlockDescriptor.keyLength(lengths))
         : null;
+  }
+
+  /** Makes a valid block invalid: late readers find no entry there. */
+  void invalidate(long slot) {
+    final long address = GroupDescriptor.address(slot);
+    final MemoryRegion region = memory.region(address);
+    final int place = memory.offset(address) + BlockDescriptor.CRC_OFFSET;
+    region.putIntRelease(place, ~region.getInt(place));
+  }
+
+  /**
+   * The box at the begin of the value of the block that was loaded or written last, rounded
+   * outward.
+   */
+  void getBox(float[] box) {
+    final int value = BlockDescriptor.keyOffset(lengths) + BlockDescriptor.keyLength(lengths);
+    for (int i = 0; i < 4; i++) {
+      final double bound = BoxDescriptor.bound(copy, value, i);
+      box[i] = i < 2 ? BoxDescriptor.down(bound) : BoxDescriptor.up(bound);
+    }
   }
 
   /** Value of the block that was loaded last. */

@@ -10,7 +10,7 @@ import dev.ringfetch.index.layout.KeyHash;
 import dev.ringfetch.index.layout.SizeClasses;
 import dev.ringfetch.index.layout.TableDescriptor;
 import java.util.Arrays;
-import java.util.function.BooleanSupplier;
+import java.util.function.LongPredicate;
 import org.agrona.collections.Int2ObjectHashMap;
 
 /**
@@ -270,7 +270,7 @@ final class BucketTable {
    * @param sink returns whether the step continues after the loaded block
    * @return whether all groups were visited
    */
-  boolean step(EntryWalk walk, BooleanSupplier sink) {
+  boolean step(EntryWalk walk, LongPredicate sink) {
     for (int visited = 0; walk.group < groups; visited++) {
       if (visited == EntryWalk.STEP_GROUPS) {
         return false;
@@ -282,7 +282,7 @@ final class BucketTable {
         while (++walk.slot < old.length()) {
           if (old.word(walk.slot) != 0) {
             blocks.load(old.word(walk.slot));
-            if (!sink.getAsBoolean()) {
+            if (!sink.test(old.word(walk.slot))) {
               return false;
             }
           }

@@ -42,6 +42,11 @@ public interface EntryStore {
     return 0;
   }
 
+  /** Whether the store can have a value, whatever its key is. */
+  default boolean accepts(ByteString value) {
+    return true;
+  }
+
   /** The number of keys or bytes by which the last {@link #admit} was refused. */
   default long excess() {
     return 0;

@@ -12,7 +12,7 @@ import java.util.function.LongUnaryOperator;
  *
  * <p>Safe for use by many threads, except {@link #drop}.
  */
-public final class HashIndex extends StoredIndex {
+public class HashIndex extends StoredIndex {
   private final PartitionStore[] partitions;
   private final LongUnaryOperator seeds;
   private HashLocation location;
@@ -49,7 +49,17 @@ public final class HashIndex extends StoredIndex {
       throw new IllegalArgumentException("not a power of two up to 256: partitions=" + partitions);
     }
     this.partitions = new PartitionStore[partitions];
-    create(RootDescriptor.length(partitions));
+    create(rootLength(partitions));
+  }
+
+  /** Length of the root in bytes. Called by the constructor. */
+  int rootLength(int count) {
+    return RootDescriptor.length(count);
+  }
+
+  /** Creates a partition, still without memory. Called by the constructor. */
+  PartitionStore newPartition(IndexRoot created, HashLocation at, int number) {
+    return new PartitionStore(memory, created, at, number);
   }
 
   @Override
@@ -63,7 +73,7 @@ public final class HashIndex extends StoredIndex {
             seed,
             partitions.length);
     for (int p = 0; p < partitions.length; p++) {
-      partitions[p] = new PartitionStore(memory, created, location, p);
+      partitions[p] = newPartition(created, location, p);
       if (!partitions[p].open()) {
         return false;
       }

@@ -9,6 +9,7 @@ import dev.ringfetch.index.layout.RootDescriptor;
 import dev.ringfetch.index.layout.SizeClasses;
 import dev.ringfetch.index.v1.Entry;
 import java.util.concurrent.atomic.AtomicLong;
+import java.util.function.LongPredicate;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -25,7 +26,7 @@ import org.jspecify.annotations.Nullable;
  *
  * <p>Used by one thread at a time; the actions of one must happen before those of the next.
  */
-public final class PartitionStore implements EntryStore {
+public class PartitionStore implements EntryStore {
   /** Returned by {@link #reserve}: index memory is used up. Reads and deletes go on. */
   public static final int FULL = -1;
 
@@ -134,7 +135,6 @@ public final class PartitionStore implements EntryStore {
     allocator.close();
   }
 
-  /** Version of a key's entry, or 0 if it has none. */
   @Override
   public long version(ByteString key) {
     return find(key) ? blocks.version() : 0;
@@ -150,18 +150,9 @@ public final class PartitionStore implements EntryStore {
     return expiry;
   }
 
-  /** The entry of a key, or null if it has none. */
   @Override
   public @Nullable Entry entry(ByteString key) {
-    if (!find(key)) {
-      return null;
-    }
-    return Entry.newBuilder()
-        .setKey(key)
-        .setValue(blocks.value())
-        .setVersion(blocks.version())
-        .setDeadlineMs(blocks.deadline())
-        .build();
+    return find(key) ? loadedEntry(key) : null;
   }
 
   /**
@@ -189,17 +180,11 @@ public final class PartitionStore implements EntryStore {
     return 0;
   }
 
-  /** The number of keys or bytes by which the last {@link #admit} was refused. */
   @Override
   public long excess() {
     return excess;
   }
 
-  /**
-   * Reserves memory for one put, so that the put cannot fail.
-   *
-   * @return 0, or {@link #FULL} or {@link #TOO_LONG}, which are negative
-   */
   @Override
   public int reserve(int keyLength, int valueLength) {
     return reserve(keyLength, valueLength, false);
@@ -230,7 +215,6 @@ public final class PartitionStore implements EntryStore {
     return 0;
   }
 
-  /** Returns the reservation of a put that does not follow. */
   @Override
   public void release(int keyLength, int valueLength) {
     release(keyLength, valueLength, false);
@@ -263,8 +247,11 @@ public final class PartitionStore implements EntryStore {
     final boolean isThere = findToWrite(key);
     searched = null;
     final long oldSlot = slot;
-    if (isThere && blocks.deadline() != 0) {
-      expiry.ended();
+    if (isThere) {
+      replacing();
+      if (blocks.deadline() != 0) {
+        expiry.ended();
+      }
     }
     spilled = false;
     final int length = (int) BlockDescriptor.length(keyLength, value.size(), deadline != 0);
@@ -275,6 +262,7 @@ public final class PartitionStore implements EntryStore {
       place();
     }
     final long newSlot = GroupDescriptor.slot(KeyHash.fingerprint(hash), sizeClass, address);
+    storing(isThere ? oldSlot : 0, newSlot, version);
     table.store(bucket, slotNumber, newSlot);
     blocks.publish(address);
     reservations--;
@@ -295,7 +283,19 @@ public final class PartitionStore implements EntryStore {
     expiry.sweep();
   }
 
-  /** Removes the entry of a key; returns whether there was one. */
+  /** Called before an entry is replaced, while its block is loaded. */
+  void replacing() {}
+
+  /** Called when an entry's block is written, and still invalid; the old slot is 0 if it is new. */
+  void storing(long oldSlot, long newSlot, long version) {}
+
+  /** Called before an entry is removed, while its block is loaded. */
+  void removing(long oldSlot) {}
+
+  final BlockStore blocks() {
+    return blocks;
+  }
+
   @Override
   public boolean delete(ByteString key) {
     if (!findToWrite(key)) {
@@ -305,6 +305,7 @@ public final class PartitionStore implements EntryStore {
     if (blocks.deadline() != 0) {
       expiry.ended();
     }
+    removing(slot);
     table.store(bucket, slotNumber, 0);
     allocator.give(GroupDescriptor.address(slot));
     count.lazySet(count.getPlain() - 1);
@@ -333,10 +334,25 @@ public final class PartitionStore implements EntryStore {
     }
   }
 
+  /**
+   * Loads the blocks of all entries, one after the other, for a receiver that takes their slots.
+   */
+  final void walk(LongPredicate slots) {
+    searched = null;
+    final EntryWalk walk = new EntryWalk();
+    for (final BucketTable walked : tables) {
+      while (!walked.step(walk, slots)) {
+        // on to the next groups
+      }
+      walk.group = 0;
+    }
+  }
+
   @Override
   public void step(EntryWalk walk) {
     searched = null;
-    while (tables[walk.table].step(walk, () -> walk.add(loadedEntry()))) {
+    while (tables[walk.table].step(
+        walk, place -> walk.add(loadedEntry(ByteString.copyFrom(blocks.key()))))) {
       if (walk.table == 1) {
         walk.end();
         return;
@@ -346,16 +362,15 @@ public final class PartitionStore implements EntryStore {
     }
   }
 
-  private Entry loadedEntry() {
+  private Entry loadedEntry(ByteString key) {
     return Entry.newBuilder()
-        .setKey(ByteString.copyFrom(blocks.key()))
+        .setKey(key)
         .setValue(blocks.value())
         .setVersion(blocks.version())
         .setDeadlineMs(blocks.deadline())
         .build();
   }
 
-  /** Number of entries. Safe for use by many threads. */
   @Override
   public long count() {
     return count.get();

@@ -87,6 +87,14 @@ public abstract class StoredIndex {
    */
   public void expect(long entries) {}
 
+  /**
+   * Completes the index after the puts of a recovery or a copy, before its first reader.
+   * Idempotent.
+   *
+   * @throws StoreFullException if there is no memory for what readers need besides
+   */
+  public void complete() {}
+
   /** Number of the partition that a key belongs to. Safe for use by many threads. */
   public abstract int partitionOf(ByteString key);
 

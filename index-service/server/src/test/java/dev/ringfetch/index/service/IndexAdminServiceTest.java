@@ -70,15 +70,6 @@ class IndexAdminServiceTest {
   }
 
   @Test
-  void otherKindsAreNotServed() {
-    final StatusRuntimeException refused =
-        assertThrows(StatusRuntimeException.class, () -> create("a", IndexKind.SPATIAL));
-    assertEquals(Status.Code.UNIMPLEMENTED, refused.getStatus().getCode());
-    assertEquals("kind=SPATIAL is not served yet", refused.getStatus().getDescription());
-    assertEquals(0, index.count(CountRequest.newBuilder().setIndex("a").build()).getIncarnation());
-  }
-
-  @Test
   void kindOfALaterVersionIsNotServed() {
     final CreateIndexRequest later =
         CreateIndexRequest.newBuilder().setIndex("a").setKindValue(77).build();

@@ -1,7 +1,5 @@
 package dev.ringfetch.index.client;
 
-import dev.ringfetch.index.v1.IndexGrpc;
-import dev.ringfetch.index.v1.ScanRequest;
 import dev.ringfetch.index.v1.ScanResponse;
 import io.grpc.CallOptions;
 import io.grpc.ClientCall;
@@ -9,12 +7,15 @@ import io.grpc.Metadata;
 import io.grpc.Status;
 import java.util.concurrent.TimeUnit;
 
-/** The call of a snapshot scan: one stream, on which the server sends a page per request. */
-final class SnapshotStream {
+/**
+ * The call of a snapshot scan or of a search: one stream, on which the server sends a page per
+ * request.
+ */
+final class PageStream {
   private final IndexCalls calls;
-  private final ClientCall<ScanRequest, ScanResponse> call;
+  private final ClientCall<?, ScanResponse> call;
 
-  private SnapshotStream(IndexCalls calls, ClientCall<ScanRequest, ScanResponse> call) {
+  private PageStream(IndexCalls calls, ClientCall<?, ScanResponse> call) {
     this.calls = calls;
     this.call = call;
   }
@@ -25,7 +26,7 @@ final class SnapshotStream {
    */
   interface Receiver {
     /** Called with each page. */
-    void onPage(SnapshotStream stream, ScanResponse page);
+    void onPage(PageStream stream, ScanResponse page);
 
     /** Called with the status at the end. */
     void onEnd(Status status);
@@ -34,15 +35,14 @@ final class SnapshotStream {
   /**
    * Starts the call and asks for the first page.
    *
-   * @param options what to read, and how long the call may last.
+   * @param lifetimeNs how long it may last, in nanoseconds.
    */
-  static SnapshotStream start(IndexCalls calls, Scan.Options options, Receiver receiver) {
-    final ScanRequest request = options.request();
+  static <Q> PageStream start(
+      IndexCalls calls, Call<Q, ScanResponse> paged, long lifetimeNs, Receiver receiver) {
     final CallOptions callOptions =
-        CallOptions.DEFAULT.withDeadlineAfter(options.lifetimeNs(), TimeUnit.NANOSECONDS);
-    final ClientCall<ScanRequest, ScanResponse> call =
-        calls.newStream(Call.reading(IndexGrpc.getScanMethod(), request), callOptions);
-    final SnapshotStream stream = new SnapshotStream(calls, call);
+        CallOptions.DEFAULT.withDeadlineAfter(lifetimeNs, TimeUnit.NANOSECONDS);
+    final ClientCall<Q, ScanResponse> call = calls.newStream(paged, callOptions);
+    final PageStream stream = new PageStream(calls, call);
     call.start(
         new ClientCall.Listener<>() {
           @Override
@@ -61,7 +61,7 @@ final class SnapshotStream {
       stream.cancel("the client was closed");
     } else {
       call.request(1);
-      call.sendMessage(request);
+      call.sendMessage(paged.request());
       call.halfClose();
     }
     return stream;

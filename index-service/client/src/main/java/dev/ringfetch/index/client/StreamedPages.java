@@ -6,8 +6,8 @@ import java.util.concurrent.BlockingQueue;
 import java.util.concurrent.LinkedBlockingQueue;
 import java.util.concurrent.TimeUnit;
 
-/** The pages of a snapshot scan; the next page arrives while the present one is read. */
-final class SnapshotPages implements Pages, SnapshotStream.Receiver {
+/** The pages of a {@link PageStream}; the next page arrives while the present one is read. */
+final class StreamedPages implements Pages, PageStream.Receiver {
   private enum State {
     NEW,
     STREAMING,
@@ -17,16 +17,29 @@ final class SnapshotPages implements Pages, SnapshotStream.Receiver {
   private final IndexCalls calls;
   private final Subject subject;
   private final long timeoutNs;
-  private final Scan.Options options;
+  private final Call<?, ScanResponse> call;
+  private final long lifetimeNs;
   private final BlockingQueue<Object> events = new LinkedBlockingQueue<>(); // pages, then a Status
   private State state = State.NEW;
-  private SnapshotStream stream;
+  private PageStream stream;
 
-  SnapshotPages(IndexCalls calls, Subject subject, long timeoutNs, Scan.Options options) {
+  /**
+   * Creates it.
+   *
+   * @param timeoutNs how long a page may take, in nanoseconds.
+   * @param lifetimeNs how long the stream may last, in nanoseconds.
+   */
+  StreamedPages(
+      IndexCalls calls,
+      Subject subject,
+      long timeoutNs,
+      Call<?, ScanResponse> call,
+      long lifetimeNs) {
     this.calls = calls;
     this.subject = subject;
     this.timeoutNs = timeoutNs;
-    this.options = options;
+    this.call = call;
+    this.lifetimeNs = lifetimeNs;
   }
 
   @Override
@@ -35,11 +48,7 @@ final class SnapshotPages implements Pages, SnapshotStream.Receiver {
       return null;
     }
     final OperationRun run = calls.begin(subject, timeoutNs);
-    if (state == State.NEW) {
-      stream = SnapshotStream.start(calls, options, this);
-      state = State.STREAMING;
-    }
-    final Object event = await(run);
+    final Object event = state == State.NEW ? first(run) : await(run);
     if (event instanceof ScanResponse page) {
       stream.request();
       run.end(Status.Code.OK);
@@ -54,8 +63,24 @@ final class SnapshotPages implements Pages, SnapshotStream.Receiver {
     return null;
   }
 
+  /** Starts the call, again after the loss of the server, until the first page or the deadline. */
+  private Object first(OperationRun run) {
+    state = State.STREAMING;
+    while (true) {
+      stream = PageStream.start(calls, call, lifetimeNs, this);
+      final Object event = await(run);
+      if (!(event instanceof Status status)
+          || !Failures.isLost(status)
+          || run.leftNs() <= 0
+          || calls.isClosed()) {
+        return event;
+      }
+      calls.pause(run);
+    }
+  }
+
   @Override
-  public void onPage(SnapshotStream from, ScanResponse page) {
+  public void onPage(PageStream from, ScanResponse page) {
     events.add(page);
   }
 

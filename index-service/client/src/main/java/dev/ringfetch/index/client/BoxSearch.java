@@ -1,0 +1,96 @@
+package dev.ringfetch.index.client;
+
+import dev.ringfetch.index.v1.Entry;
+import dev.ringfetch.index.v1.IndexGrpc;
+import dev.ringfetch.index.v1.ScanResponse;
+import dev.ringfetch.index.v1.SearchRequest;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Spliterator;
+import java.util.Spliterators;
+import java.util.function.Consumer;
+import java.util.stream.Stream;
+import java.util.stream.StreamSupport;
+
+/**
+ * A search of a {@link SpatialIndex}, which begins with {@link #iterator}, {@link #stream} or
+ * {@link #toList}, each time anew. Entries come in no order.
+ *
+ * <p>An entry that belongs to the answer during the whole search comes once, even if it moves
+ * meanwhile; an entry that is written or removed meanwhile may come or not; no id comes twice. Each
+ * comes with a box, a value and a version that it had at some moment of the search.
+ *
+ * <p>The server sends pages while the client reads. Close an iterator or a stream that is not read
+ * to its end. If the server is lost, a search begins again at the next one until its first page has
+ * come; after that it fails.
+ *
+ * <p>Immutable. Safe for use by many threads.
+ */
+public final class BoxSearch<K, V> implements Iterable<IndexEntry<K, Located<V>>> {
+  private final View<K, Located<V>> view;
+  private final SearchRequest request;
+
+  BoxSearch(View<K, Located<V>> view, SearchRequest request) {
+    this.view = view;
+    this.request = request;
+  }
+
+  /** Limits the search to this number of entries, at least 1. */
+  public BoxSearch<K, V> limit(long most) {
+    if (most < 1) {
+      throw new IllegalArgumentException("limit=" + most + " is not positive");
+    }
+    return new BoxSearch<>(view, request.toBuilder().setLimit(most).build());
+  }
+
+  /** Begins the search; nothing is fetched yet. */
+  @Override
+  public ScanIterator<IndexEntry<K, Located<V>>> iterator() {
+    final Subject subject = view.subject(Operation.SEARCH, null);
+    return new ScanIterator<>(
+        new StreamedPages(
+            view.calls(),
+            subject,
+            view.timeoutNs(),
+            call(),
+            Scan.SNAPSHOT_LIFETIME_DEFAULT.toNanos()),
+        entry -> view.requests().entry(subject, entry));
+  }
+
+  private Call<SearchRequest, ScanResponse> call() {
+    return Call.reading(IndexGrpc.getSearchMethod(), request);
+  }
+
+  /** Begins the search as a stream, whose close ends it. It is sequential. */
+  public Stream<IndexEntry<K, Located<V>>> stream() {
+    final ScanIterator<IndexEntry<K, Located<V>>> iterator = iterator();
+    return StreamSupport.stream(
+            Spliterators.spliteratorUnknownSize(iterator, Spliterator.NONNULL), false)
+        .onClose(iterator::close);
+  }
+
+  /** Reads all. */
+  public List<IndexEntry<K, Located<V>>> toList() {
+    final List<IndexEntry<K, Located<V>>> all = new ArrayList<>();
+    try (ScanIterator<IndexEntry<K, Located<V>>> iterator = iterator()) {
+      iterator.forEachRemaining(all::add);
+    }
+    return all;
+  }
+
+  /**
+   * Reads without waiting.
+   *
+   * @param consumer receives each entry, one at a time, on threads of the channel.
+   * @return the number of those that the consumer got.
+   */
+  CallFuture<Long> forEachAsync(Consumer<? super IndexEntry<K, Located<V>>> consumer) {
+    final Subject subject = view.subject(Operation.SEARCH, null);
+    final CallFuture<Long> future =
+        new CallFuture<>(view.calls().begin(subject, view.timeoutNs()), view.known()::failed);
+    new ScanDelivery<IndexEntry<K, Located<V>>>(
+            consumer, (Entry entry) -> view.requests().entry(subject, entry), future)
+        .stream(view.calls(), call(), view.timeoutNs());
+    return future;
+  }
+}

@@ -1,0 +1,142 @@
+package dev.ringfetch.index.client;
+
+import dev.ringfetch.index.v1.CountResponse;
+import dev.ringfetch.index.v1.NearestRequest;
+import dev.ringfetch.index.v1.NearestResponse;
+import java.time.Duration;
+import java.util.List;
+
+/**
+ * A view of an index whose entries have boxes: finds them by id as other indexes do, and by their
+ * boxes. The first write creates the index, if there is none; without one, searches are empty.
+ *
+ * <p>Searches end in FAILED_PRECONDITION where the index is of another kind.
+ *
+ * <pre>{@code
+ * SpatialIndex<String, String> places = client.spatial("places", Codec.string(), Codec.string());
+ * places.put("Bern", Box.of(7.44, 46.95), "Switzerland");
+ * for (var found : places.intersecting(new Box(5, 45, 10, 48))) { ... }
+ * var near = places.nearestOnEarth(new Point(7.6, 47.5), 3, 100_000);
+ * }</pre>
+ */
+public final class SpatialIndex<K, V> extends KeyedIndex<K, Located<V>> {
+  /**
+   * Metres of a degree of latitude, and of longitude at the equator: a mean radius of the earth.
+   */
+  static final double METRES_PER_DEGREE = Math.toRadians(6_371_008.8);
+
+  SpatialIndex(View<K, Located<V>> view, DirectAccess memory) {
+    super(view, Access.RPC, memory);
+  }
+
+  /** The same view with another deadline of each call. */
+  public SpatialIndex<K, V> deadline(Duration deadline) {
+    return new SpatialIndex<>(view().withDeadline(deadline), memory());
+  }
+
+  /** The same view, with operations that do not wait. */
+  public AsyncSpatialIndex<K, V> async() {
+    return new AsyncSpatialIndex<>(view());
+  }
+
+  /**
+   * Writes an entry, whether or not there was one: where it was, it has moved.
+   *
+   * @return the version that it has now.
+   */
+  public long put(K id, Box box, V value) {
+    return put(id, new Located<>(box, value));
+  }
+
+  /** As {@link #put(Object, Box, Object)}, with a time to live. */
+  public long put(K id, Box box, V value, Duration ttl) {
+    return put(id, new Located<>(box, value), ttl);
+  }
+
+  /** The entries whose boxes have a point in common with a box. */
+  public BoxSearch<K, V> intersecting(Box box) {
+    return new BoxSearch<>(view(), view().requests().search().setIntersects(box.message()).build());
+  }
+
+  /** The entries whose boxes are within a box. */
+  public BoxSearch<K, V> within(Box box) {
+    return new BoxSearch<>(view(), view().requests().search().setWithin(box.message()).build());
+  }
+
+  /** The entries whose boxes contain a point. */
+  public BoxSearch<K, V> containing(Point point) {
+    return new BoxSearch<>(view(), view().requests().search().setContains(point.message()).build());
+  }
+
+  /** Counts the entries whose boxes have a point in common with a box. */
+  public long count(Box box) {
+    return run(
+        Operation.COUNT,
+        null,
+        run -> {
+          final CountResponse response = view().calls().call(run, view().requests().countIn(box));
+          return response.getEntries();
+        });
+  }
+
+  /**
+   * The entries nearest to a point, in the order of their distances.
+   *
+   * @param limit the most entries, from 1 to 1,000.
+   */
+  public List<Neighbor<K, V>> nearest(Point point, int limit) {
+    return nearest(inPlane(point, limit));
+  }
+
+  /** As {@link #nearest(Point, int)}, up to a greatest distance. */
+  public List<Neighbor<K, V>> nearest(Point point, int limit, double greatestDistance) {
+    return nearest(inPlane(point, limit).setGreatestDistance(greatestDistance));
+  }
+
+  /**
+   * The entries nearest to a point, in metres, where x is degrees of longitude and y of latitude.
+   *
+   * <p>Distances are those of a plane that touches the earth at the point's latitude: right to 1 %
+   * up to some 100 km, except near the poles, and not across the meridian of 180 degrees.
+   *
+   * @param limit the most entries, from 1 to 1,000.
+   */
+  public List<Neighbor<K, V>> nearestOnEarth(Point point, int limit, double greatestMetres) {
+    return nearest(onEarth(point, limit).setGreatestDistance(greatestMetres));
+  }
+
+  private List<Neighbor<K, V>> nearest(NearestRequest.Builder request) {
+    return run(
+        Operation.NEAREST,
+        null,
+        run ->
+            neighbors(
+                view(),
+                run.subject(),
+                view().calls().call(run, view().requests().nearest(request))));
+  }
+
+  static NearestRequest.Builder inPlane(Point point, int limit) {
+    return NearestRequest.newBuilder().setPoint(point.message()).setLimit(limit);
+  }
+
+  static NearestRequest.Builder onEarth(Point point, int limit) {
+    if (Math.abs(point.x()) > 180 || Math.abs(point.y()) >= 90) {
+      throw new IllegalArgumentException(
+          "not between the poles: longitude=" + point.x() + " latitude=" + point.y());
+    }
+    return inPlane(point, limit)
+        .setWeightX(METRES_PER_DEGREE * Math.cos(Math.toRadians(point.y())))
+        .setWeightY(METRES_PER_DEGREE);
+  }
+
+  static <K, V> List<Neighbor<K, V>> neighbors(
+      View<K, Located<V>> view, Subject subject, NearestResponse response) {
+    return response.getNeighborsList().stream()
+        .map(
+            neighbor ->
+                new Neighbor<>(
+                    view.requests().entry(subject, neighbor.getEntry()), neighbor.getDistance()))
+        .toList();
+  }
+}

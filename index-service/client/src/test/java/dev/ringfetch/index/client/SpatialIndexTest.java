@@ -1,0 +1,252 @@
+package dev.ringfetch.index.client;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertThrows;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import dev.ringfetch.index.v1.Durability;
+import dev.ringfetch.index.v1.IndexKind;
+import io.grpc.ManagedChannel;
+import io.grpc.Status;
+import java.io.IOException;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.Comparator;
+import java.util.HashMap;
+import java.util.HashSet;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.Random;
+import java.util.Set;
+import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.concurrent.atomic.AtomicReference;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.api.io.TempDir;
+
+/** A view of a spatial index finds what a look at all entries finds. */
+@Timeout(120)
+final class SpatialIndexTest {
+  private static final long SEED = Long.getLong("ringfetch.seed", 40);
+
+  @TempDir Path directory;
+  private final Random random = new Random(SEED);
+  private final UnreliableWrites writes = new UnreliableWrites();
+  private TestServer server;
+  private ManagedChannel channel;
+  private IndexClient client;
+  private SpatialIndex<String, Long> places;
+
+  @BeforeEach
+  void start() throws IOException {
+    server = TestServer.start(directory);
+    channel = server.channel(writes);
+    client = server.connect();
+    places = client.spatial("places", Codec.string(), Codec.int64());
+  }
+
+  @AfterEach
+  void stop() {
+    client.close();
+    channel.shutdownNow();
+    server.close();
+  }
+
+  private static Map<String, Long> values(List<IndexEntry<String, Located<Long>>> entries) {
+    final Map<String, Long> values = new HashMap<>();
+    for (final IndexEntry<String, Located<Long>> entry : entries) {
+      assertEquals(null, values.put(entry.key(), entry.value().value()));
+    }
+    return values;
+  }
+
+  private Box next() {
+    final double x = random.nextGaussian() * 10;
+    final double y = random.nextGaussian() * 10;
+    return new Box(x, y, x + random.nextDouble(), y + random.nextDouble());
+  }
+
+  @Test
+  void findsWhatALookAtAllFinds() throws Exception {
+    final Map<String, Located<Long>> model = new HashMap<>();
+    for (long i = 0; i < 3000; i++) {
+      final String id = "p" + random.nextInt(500);
+      if (random.nextInt(5) == 0) {
+        assertEquals(model.remove(id) != null, places.remove(id));
+      } else {
+        final Box box = next();
+        if (random.nextBoolean()) {
+          places.put(id, box, i);
+        } else {
+          places.async().put(id, box, i).get();
+        }
+        model.put(id, new Located<>(box, i));
+      }
+      if (i % 100 == 0) {
+        check(model);
+      }
+    }
+    assertEquals(model.size(), places.count());
+    assertEquals(model, places.getAll(model.keySet()));
+  }
+
+  private void check(Map<String, Located<Long>> model) throws Exception {
+    final Box box = next();
+    final Point point = new Point(box.minX(), box.minY());
+    final Map<String, Long> intersecting = new HashMap<>();
+    final Map<String, Long> within = new HashMap<>();
+    final Map<String, Long> containing = new HashMap<>();
+    final Box wide = Box.around(point, 5);
+    model.forEach(
+        (id, located) -> {
+          if (wide.intersects(located.box())) {
+            intersecting.put(id, located.value());
+          }
+          if (wide.encloses(located.box())) {
+            within.put(id, located.value());
+          }
+          if (located.box().contains(point)) {
+            containing.put(id, located.value());
+          }
+        });
+    assertEquals(intersecting, values(places.intersecting(wide).toList()));
+    assertEquals(within, values(places.within(wide).toList()));
+    assertEquals(containing, values(places.containing(point).toList()));
+    assertEquals(intersecting.size(), places.count(wide));
+    assertEquals(intersecting.size(), places.async().count(wide).get());
+    final List<IndexEntry<String, Located<Long>>> found = new ArrayList<>();
+    assertEquals(within.size(), places.async().forEach(places.within(wide), found::add).get());
+    assertEquals(within, values(found));
+    final List<Double> distances =
+        model.values().stream()
+            .map(located -> distance(located.box(), point))
+            .sorted(Comparator.naturalOrder())
+            .limit(7)
+            .toList();
+    assertEquals(distances, places.nearest(point, 7).stream().map(Neighbor::distance).toList());
+    assertEquals(
+        distances.stream().filter(distance -> distance <= 2).toList(),
+        places.async().nearest(point, 7, 2).get().stream().map(Neighbor::distance).toList());
+  }
+
+  private static double distance(Box box, Point point) {
+    final double x = Math.max(0, Math.max(box.minX() - point.x(), point.x() - box.maxX()));
+    final double y = Math.max(0, Math.max(box.minY() - point.y(), point.y() - box.maxY()));
+    return Math.sqrt(x * x + y * y);
+  }
+
+  /** Entries that move within the box all the time are found, each once, by every search. */
+  @Test
+  void movingEntriesAreFoundOnce() throws Exception {
+    final int entries = 2000;
+    for (int i = 0; i < entries; i++) {
+      places.put("m" + i, next(), (long) i);
+    }
+    final AtomicBoolean ending = new AtomicBoolean();
+    final AtomicReference<Throwable> failure = new AtomicReference<>();
+    final List<Thread> movers = new ArrayList<>();
+    for (int t = 0; t < 2; t++) {
+      final Random steps = new Random(SEED + t);
+      final Thread mover =
+          new Thread(
+              () -> {
+                try {
+                  while (!ending.get()) {
+                    final int moved = steps.nextInt(entries);
+                    places.put("m" + moved, Box.of(steps.nextGaussian() * 10, 0), (long) moved);
+                  }
+                } catch (RuntimeException | Error e) {
+                  failure.set(e);
+                }
+              });
+      mover.start();
+      movers.add(mover);
+    }
+    final Box all = new Box(-1e6, -1e6, 1e6, 1e6);
+    try {
+      for (int i = 0; i < 100; i++) {
+        final Map<String, Long> found = values(places.intersecting(all).toList());
+        assertEquals(entries, found.size(), "seed=" + SEED + " search=" + i);
+        final Set<String> near = new HashSet<>();
+        places
+            .nearest(new Point(0, 0), 50)
+            .forEach(neighbor -> assertTrue(near.add(neighbor.entry().key())));
+        assertEquals(50, near.size());
+      }
+    } finally {
+      ending.set(true);
+      for (final Thread mover : movers) {
+        mover.join();
+      }
+    }
+    assertEquals(null, failure.get());
+  }
+
+  @Test
+  void distancesOnEarthAreMetres() {
+    places.put("Bern", Box.of(7.4474, 46.948), 1L);
+    places.put("Zurich", Box.of(8.5417, 47.3769), 2L);
+    places.put("Geneva", Box.of(6.1432, 46.2044), 3L);
+    final List<Neighbor<String, Long>> near =
+        places.nearestOnEarth(new Point(7.4474, 46.948), 3, 130_000);
+    assertEquals(
+        List.of("Bern", "Zurich", "Geneva"),
+        near.stream().map(neighbor -> neighbor.entry().key()).toList());
+    assertEquals(0, near.get(0).distance());
+    assertEquals(95_500, near.get(1).distance(), 1000); // along a great circle
+    assertEquals(129_000, near.get(2).distance(), 1500);
+    assertEquals(1, places.nearestOnEarth(new Point(7.4474, 46.948), 3, 90_000).size());
+    assertThrows(
+        IllegalArgumentException.class, () -> places.nearestOnEarth(new Point(0, 90), 1, 1));
+  }
+
+  @Test
+  void aWriteWhoseAnswerIsLostMovesOnce() {
+    final UnreliableWrites.Fate[] fates = {
+      UnreliableWrites.Fate.SENT_TWICE,
+      UnreliableWrites.Fate.ANSWER_LOST,
+      UnreliableWrites.Fate.TWICE_AND_LOST
+    };
+    places.put("a", Box.of(0, 0), 0L);
+    writes.fates = () -> fates[random.nextInt(fates.length)];
+    try (IndexClient unreliable = server.builder(channel).build()) {
+      move(unreliable.spatial("places", Codec.string(), Codec.int64()));
+    }
+  }
+
+  private void move(SpatialIndex<String, Long> unreliable) {
+    long before = 0;
+    for (int i = 1; i < 50; i++) {
+      final long version = unreliable.put("a", Box.of(i, i), (long) i);
+      assertTrue(version > before);
+      before = version;
+      assertEquals(
+          Map.of("a", (long) i), values(places.intersecting(new Box(0, 0, 99, 99)).toList()));
+      assertEquals(version, places.getEntry("a").orElseThrow().version());
+    }
+  }
+
+  @Test
+  void theIndexIsSpatialOrAnError() {
+    assertEquals(List.of(), places.intersecting(Box.of(1, 1)).toList());
+    assertEquals(0, places.count(Box.of(1, 1)));
+    assertEquals(Optional.empty(), places.get("a"));
+    client.create("hashed", IndexKind.HASH, Durability.DURABILITY_UNSPECIFIED);
+    final SpatialIndex<String, Long> other =
+        client.spatial("hashed", Codec.string(), Codec.int64());
+    for (final Runnable call :
+        List.<Runnable>of(
+            () -> other.put("a", Box.of(1, 1), 1L),
+            () -> other.intersecting(Box.of(1, 1)).toList(),
+            () -> other.nearest(new Point(1, 1), 1))) {
+      final IndexException refused = assertThrows(IndexException.class, call::run);
+      assertEquals(Status.Code.FAILED_PRECONDITION, refused.code());
+    }
+    assertThrows(IllegalArgumentException.class, () -> new Box(1, 0, 0, 0));
+    assertThrows(IllegalArgumentException.class, () -> Box.of(Double.NaN, 0));
+    assertThrows(IllegalArgumentException.class, () -> new Point(0, 1.1e30));
+  }
+}

@@ -1,0 +1,35 @@
+package dev.ringfetch.index.call;
+
+import dev.ringfetch.index.host.ServedIndex;
+import dev.ringfetch.index.layout.SpatialQuery;
+import dev.ringfetch.index.v1.CountResponse;
+
+/** The call that counts the entries in a box. */
+final class BoxCountCall extends SpatialCall<CountResponse> {
+  /** Entries of a step. */
+  private static final int STEP = 1000;
+
+  private long count;
+
+  BoxCountCall(
+      ServedIndex index, SpatialQuery query, CallSignals<CountResponse> signals, RangeCalls calls) {
+    super(index, query, signals, calls);
+  }
+
+  @Override
+  public boolean take(
+      byte[] array, int keyOffset, int keyLength, int valueLength, long version, long deadline) {
+    return ++count % STEP != 0;
+  }
+
+  @Override
+  Next stepped(boolean isEnd) {
+    if (!isEnd) {
+      return Next.STEP;
+    }
+    WriteCall.answer(
+        responses,
+        CountResponse.newBuilder().setEntries(count).setIncarnation(index.incarnation()).build());
+    return Next.END;
+  }
+}

@@ -1,0 +1,46 @@
+package dev.ringfetch.index.call;
+
+import com.google.protobuf.ByteString;
+import dev.ringfetch.index.host.ServedIndex;
+import dev.ringfetch.index.layout.SpatialQuery;
+import dev.ringfetch.index.v1.ScanResponse;
+import dev.ringfetch.index.v1.SearchRequest;
+
+/** The call of a search: answers with pages, as fast as the client takes them. */
+final class SearchCall extends SpatialCall<ScanResponse> {
+  private final Page page;
+
+  SearchCall(
+      ServedIndex index,
+      SpatialQuery query,
+      SearchRequest request,
+      CallSignals<ScanResponse> signals,
+      RangeCalls calls) {
+    super(index, query, signals, calls);
+    page = new Page(request.getKeysOnly(), 0, request.getLimit());
+  }
+
+  @Override
+  Next ready() {
+    return responses.isReady() ? Next.STEP : Next.WAIT;
+  }
+
+  @Override
+  public boolean take(
+      byte[] array, int keyOffset, int keyLength, int valueLength, long version, long deadline) {
+    return page.take(array, keyOffset, keyLength, valueLength, version, deadline);
+  }
+
+  @Override
+  Next stepped(boolean isEnd) {
+    final boolean isLast = isEnd || page.isLast();
+    if (!page.isEmpty() && (isLast || page.isFull())) {
+      responses.onNext(page.finish(index, ByteString.EMPTY));
+    }
+    if (isLast) {
+      responses.onCompleted();
+      return Next.END;
+    }
+    return Next.STEP;
+  }
+}

@@ -1,0 +1,164 @@
+package dev.ringfetch.index.store;
+
+import dev.ringfetch.fabric.MemoryRegion;
+import dev.ringfetch.index.layout.BlockDescriptor;
+import dev.ringfetch.index.layout.SpatialNodeDescriptor;
+import java.util.zip.CRC32C;
+import org.agrona.collections.LongArrayList;
+import org.agrona.collections.LongArrayQueue;
+
+/**
+ * The images of a spatial index's nodes in index memory, and the memory for them, which can be
+ * reserved. The owner trusts only private copies of images, with the checksum that it has on its
+ * heap. Used by the partition's owner alone.
+ */
+final class SpatialNodes {
+  /** Removed nodes whose images stay: late readers find that they have nothing. */
+  static final int KEPT_DEAD = 64;
+
+  /** Number of free nodes that are kept for the next splits. */
+  private static final int SPARE = 2;
+
+  private static final int UNITS = SpatialNodeDescriptor.LENGTH / StoreMemory.UNIT_LENGTH;
+
+  private final StoreMemory memory;
+  private final long incarnation;
+  private final CRC32C crc = new CRC32C();
+  private final byte[] scratch = new byte[SpatialNodeDescriptor.COPY_LENGTH];
+  private final LongArrayList free = new LongArrayList();
+  private final LongArrayQueue dead = new LongArrayQueue(StoreMemory.NONE);
+  private int reserved;
+  private long sequence;
+
+  SpatialNodes(StoreMemory memory, long incarnation) {
+    this.memory = memory;
+    this.incarnation = incarnation;
+  }
+
+  /** Sets the number of reserved nodes; false if there is not enough memory. */
+  boolean reserve(int nodes) {
+    while (free.size() < nodes) {
+      final long address = memory.allocate(UNITS);
+      if (address == StoreMemory.NONE) {
+        trim();
+        return false;
+      }
+      free.addLong(address);
+    }
+    reserved = nodes;
+    trim();
+    return true;
+  }
+
+  private void trim() {
+    while (free.size() > reserved + SPARE) {
+      memory.free(free.popLong(), UNITS);
+    }
+  }
+
+  /** Creates a node without an image; its memory must be reserved. */
+  SpatialNode create(int level) {
+    if (free.isEmpty()) {
+      throw new IllegalStateException("more nodes than reserved: reserved=" + reserved);
+    }
+    return new SpatialNode(free.popLong(), nextSequence(), level);
+  }
+
+  /** Removes the memory of an empty node that the tree has no more. */
+  void remove(SpatialNode node) {
+    store(node, scratch, SpatialNodeDescriptor.DEAD, 0);
+    dead.addLong(node.address);
+    if (dead.size() > KEPT_DEAD) {
+      free.addLong(dead.pollLong());
+      trim();
+    }
+  }
+
+  /** Frees the memory of a node and of its descendants for good. */
+  void close(SpatialNode node) {
+    for (int i = 0; node.level > 0 && i < node.count; i++) {
+      close(node.children[i]);
+    }
+    memory.free(node.address, UNITS);
+  }
+
+  /** Frees the memory of free and removed nodes for good. */
+  void close() {
+    free.forEachOrderedLong(address -> memory.free(address, UNITS));
+    free.clear();
+    while (!dead.isEmpty()) {
+      memory.free(dead.pollLong(), UNITS);
+    }
+  }
+
+  /** The sequence of the image that is stored next. */
+  long nextSequence() {
+    return sequence + 2;
+  }
+
+  /**
+   * Copies the image of a node.
+   *
+   * @throws StoreDamagedException if it is not what the owner stored
+   */
+  void load(SpatialNode node, byte[] copy) {
+    memory
+        .region(node.address)
+        .getBytes(
+            memory.offset(node.address),
+            copy,
+            BlockDescriptor.COPY_OFFSET,
+            SpatialNodeDescriptor.LENGTH);
+    final int stored = BlockDescriptor.getCrc(copy);
+    if (stored != node.crc
+        || SpatialNodeDescriptor.word(copy, SpatialNodeDescriptor.SEQUENCE_OFFSET) != node.sequence
+        || SpatialNodeDescriptor.crc(crc, copy, incarnation, node.address) != stored) {
+      throw new StoreDamagedException("not as it was written: node=" + node.address);
+    }
+  }
+
+  /** Stores the image of a leaf with the entries of a copy. */
+  void storeLeaf(SpatialNode leaf, byte[] copy, int count) {
+    leaf.count = count;
+    store(leaf, copy, 0, count);
+  }
+
+  /** Stores the image of an inner node. */
+  void storeInner(SpatialNode node) {
+    for (int i = 0; i < node.count; i++) {
+      final SpatialNode child = node.children[i];
+      SpatialNodeDescriptor.putEntry(scratch, i, child.box, child.address, (int) child.birth);
+    }
+    store(node, scratch, node.level, node.count);
+  }
+
+  /**
+   * Stores an image: first an odd sequence, then all other words, last an even sequence. So a
+   * reader of live memory detects a mixture of two states; in a copy the checksum reveals it.
+   */
+  private void store(SpatialNode node, byte[] copy, int level, int count) {
+    sequence += 2;
+    SpatialNodeDescriptor.putHeader(copy, level, count);
+    SpatialNodeDescriptor.putWord(copy, SpatialNodeDescriptor.SEQUENCE_OFFSET, sequence);
+    SpatialNodeDescriptor.putWord(copy, SpatialNodeDescriptor.BIRTH_OFFSET, node.birth);
+    SpatialNodeDescriptor.putWord(copy, SpatialNodeDescriptor.SPLIT_OFFSET, node.split);
+    SpatialNodeDescriptor.putWord(copy, SpatialNodeDescriptor.RIGHT_OFFSET, node.right);
+    SpatialNodeDescriptor.putWord(copy, SpatialNodeDescriptor.RIGHT_BIRTH_OFFSET, node.rightBirth);
+    final int sum = SpatialNodeDescriptor.crc(crc, copy, incarnation, node.address);
+    BlockDescriptor.putCrc(copy, sum);
+    final MemoryRegion region = memory.region(node.address);
+    final int offset = memory.offset(node.address);
+    region.putLong(offset + SpatialNodeDescriptor.SEQUENCE_OFFSET, sequence - 1);
+    region.fullFence();
+    region.putBytes(
+        offset, copy, BlockDescriptor.COPY_OFFSET, SpatialNodeDescriptor.SEQUENCE_OFFSET);
+    region.putBytes(
+        offset + SpatialNodeDescriptor.BIRTH_OFFSET,
+        copy,
+        BlockDescriptor.COPY_OFFSET + SpatialNodeDescriptor.BIRTH_OFFSET,
+        SpatialNodeDescriptor.LENGTH - SpatialNodeDescriptor.BIRTH_OFFSET);
+    region.putLongRelease(offset + SpatialNodeDescriptor.SEQUENCE_OFFSET, sequence);
+    node.sequence = sequence;
+    node.crc = sum;
+  }
+}

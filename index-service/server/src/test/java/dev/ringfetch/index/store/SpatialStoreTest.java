@@ -1,0 +1,384 @@
+package dev.ringfetch.index.store;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
+import static org.junit.jupiter.api.Assertions.assertThrows;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import com.google.protobuf.ByteString;
+import dev.ringfetch.index.layout.BoxDescriptor;
+import dev.ringfetch.index.layout.EntrySink;
+import dev.ringfetch.index.layout.Found;
+import dev.ringfetch.index.layout.ReadResult;
+import dev.ringfetch.index.layout.SpatialNodeDescriptor;
+import dev.ringfetch.index.layout.SpatialQuery;
+import dev.ringfetch.index.layout.SpatialReader;
+import dev.ringfetch.index.layout.SpatialSearch;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Random;
+import java.util.function.Predicate;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.EnumSource;
+
+/** A spatial store and its reader find what a look at all entries finds. */
+class SpatialStoreTest {
+  private static final long SEED = Long.getLong("ringfetch.seed", 40);
+  private static final int OPERATIONS = Integer.getInteger("ringfetch.operations", 20_000);
+  private static final int IDS = 3000;
+  private static final int PARTITIONS = 2;
+
+  /** Where boxes are. */
+  enum Places {
+    /** Small boxes anywhere. */
+    UNIFORM {
+      @Override
+      double[] next(Random random) {
+        return box(random.nextDouble() * 1000, random.nextDouble() * 1000, random.nextDouble());
+      }
+    },
+    /** Points, most of them close together. */
+    SKEWED {
+      @Override
+      double[] next(Random random) {
+        final double spread = Math.pow(10, random.nextInt(6) - 3);
+        return box(500 + random.nextGaussian() * spread, 500 + random.nextGaussian() * spread, 0);
+      }
+    },
+    /** Few different points. */
+    EQUAL {
+      @Override
+      double[] next(Random random) {
+        return box(random.nextInt(3) * 400, random.nextInt(2) * 400, 0);
+      }
+    },
+    /** Points on a line. */
+    LINE {
+      @Override
+      double[] next(Random random) {
+        return box(random.nextDouble() * 1000, 7, 0);
+      }
+    },
+    /** Boxes of all sizes, the largest over everything. */
+    NESTED {
+      @Override
+      double[] next(Random random) {
+        return box(500, 500, Math.pow(2, random.nextInt(60) - 30));
+      }
+    },
+    /** Coordinates at the limit, and those that 32-bit floats cannot have. */
+    EXTREME {
+      @Override
+      double[] next(Random random) {
+        final double x =
+            random.nextInt(4) == 0 ? BoxDescriptor.LIMIT : 1 + random.nextInt(9) * 1e-12;
+        return new double[] {-x, 1 - 1e-15, x, 1};
+      }
+    };
+
+    abstract double[] next(Random random);
+
+    static double[] box(double x, double y, double size) {
+      return new double[] {x, y, x + size, y + size};
+    }
+  }
+
+  private final Random random = new Random(SEED);
+  private final StoreMemory memory = Memories.serving(1 << 20, 64 << 20);
+  private SpatialIndex index = new SpatialIndex(memory, PARTITIONS, 5);
+  private SpatialReader reader = index.newReader();
+  private final Map<ByteString, double[]> boxes = new HashMap<>();
+  private final Map<ByteString, Long> versions = new HashMap<>();
+  private long version;
+
+  private static ByteString id(int number) {
+    return ByteString.copyFromUtf8("id-" + number);
+  }
+
+  static ByteString value(double[] box, long version) {
+    return BoxDescriptor.bytes(box[0], box[1], box[2], box[3])
+        .concat(ByteString.copyFromUtf8("v" + version));
+  }
+
+  private PartitionStore store(ByteString id) {
+    return index.partition(index.partitionOf(id));
+  }
+
+  private void put(ByteString id, double[] box) {
+    final ByteString value = value(box, ++version);
+    assertTrue(store(id).accepts(value));
+    assertEquals(0, store(id).reserve(id.size(), value.size()));
+    store(id).put(id, value, version);
+    store(id).grow();
+    boxes.put(id, box);
+    versions.put(id, version);
+  }
+
+  private void delete(ByteString id) {
+    assertEquals(boxes.remove(id) != null, store(id).delete(id));
+    versions.remove(id);
+  }
+
+  /** The versions of the entries that a search finds; no id comes twice. */
+  private Map<ByteString, Long> search(SpatialQuery query) {
+    final Map<ByteString, Long> found = new HashMap<>();
+    final SpatialSearch search = new SpatialSearch(query);
+    final EntrySink sink =
+        (array, key, keyLength, valueLength, entryVersion, deadline) -> {
+          final ByteString id = ByteString.copyFrom(array, key, keyLength);
+          assertEquals(
+              value(boxes.get(id), entryVersion),
+              ByteString.copyFrom(array, key + keyLength, valueLength));
+          assertEquals(null, found.put(id, entryVersion));
+          return random.nextInt(50) != 0;
+        };
+    ReadResult result;
+    do {
+      result = reader.search(search, sink);
+    } while (result == ReadResult.FOUND);
+    assertEquals(ReadResult.ABSENT, result);
+    assertEquals(0, search.repeats(), "found twice");
+    return found;
+  }
+
+  private void check(SpatialQuery query, Predicate<double[]> condition) {
+    final Map<ByteString, Long> expected = new HashMap<>();
+    boxes.forEach(
+        (id, box) -> {
+          if (condition.test(box)) {
+            expected.put(id, versions.get(id));
+          }
+        });
+    assertEquals(expected, search(query));
+  }
+
+  private void checkQueries(Places kind) {
+    final double[] q = kind.next(random);
+    final double more = random.nextInt(3) * random.nextDouble() * 100;
+    final double[] wide = {q[0] - more, q[1] - more, q[2] + more, q[3] + more};
+    if (!BoxDescriptor.isLegal(wide[0], wide[1], wide[2], wide[3])) {
+      return;
+    }
+    check(
+        SpatialQuery.intersecting(wide),
+        b -> b[0] <= wide[2] && b[2] >= wide[0] && b[1] <= wide[3] && b[3] >= wide[1]);
+    check(
+        SpatialQuery.within(wide),
+        b -> b[0] >= wide[0] && b[2] <= wide[2] && b[1] >= wide[1] && b[3] <= wide[3]);
+    check(
+        SpatialQuery.containing(q),
+        b -> b[0] <= q[0] && b[2] >= q[2] && b[1] <= q[1] && b[3] >= q[3]);
+    checkNearest(q[0], q[1], 1 + random.nextInt(20));
+  }
+
+  private void checkNearest(double x, double y, int count) {
+    final double weight = random.nextBoolean() ? 1 : 0.5;
+    final SpatialQuery query = SpatialQuery.near(x, y, weight, 1, Double.POSITIVE_INFINITY);
+    final List<Double> found = new ArrayList<>();
+    final EntrySink sink =
+        (array, key, keyLength, valueLength, entryVersion, deadline) -> {
+          final double[] box = boxes.get(ByteString.copyFrom(array, key, keyLength));
+          found.add(query.square(box[0], box[1], box[2], box[3]));
+          found.sort(null);
+          if (found.size() > count) {
+            found.remove(count);
+          }
+          if (found.size() == count) {
+            query.bound(found.get(count - 1));
+          }
+          return true;
+        };
+    final SpatialSearch search = new SpatialSearch(query);
+    assertEquals(ReadResult.ABSENT, reader.search(search, sink));
+    final double[] all =
+        boxes.values().stream()
+            .mapToDouble(
+                b -> {
+                  final double dx = weight * Math.max(0, Math.max(b[0] - x, x - b[2]));
+                  final double dy = Math.max(0, Math.max(b[1] - y, y - b[3]));
+                  return dx * dx + dy * dy;
+                })
+            .sorted()
+            .limit(count)
+            .toArray();
+    assertEquals(Arrays.stream(all).boxed().toList(), found);
+  }
+
+  /** Each node encloses what is below it, exactly; each image is the heap's. */
+  private void checkTrees() {
+    long entries = 0;
+    for (int i = 0; i < PARTITIONS; i++) {
+      final SpatialTree tree = ((SpatialStore) index.partition(i)).tree();
+      tree.check();
+      entries += checkNode(tree, tree.root());
+    }
+    assertEquals(boxes.size(), entries);
+  }
+
+  private long checkNode(SpatialTree tree, SpatialNode node) {
+    final byte[] image = new byte[SpatialNodeDescriptor.COPY_LENGTH];
+    tree.nodes().load(node, image);
+    assertEquals(node.level, SpatialNodeDescriptor.level(image));
+    assertEquals(node.count, SpatialNodeDescriptor.count(image));
+    assertTrue(node.parent == null || node.count > 0, "an empty node in the tree");
+    final float[] bounds = new float[4];
+    final float[] box = new float[4];
+    Boxes.clear(bounds);
+    long entries = node.level == 0 ? node.count : 0;
+    for (int i = 0; i < node.count; i++) {
+      SpatialNodeDescriptor.getBox(image, i, box);
+      Boxes.enlarge(bounds, box);
+      if (node.level > 0) {
+        final SpatialNode child = node.children[i];
+        assertEquals(child.address, SpatialNodeDescriptor.target(image, i));
+        assertEquals(node, child.parent);
+        assertEquals(Arrays.toString(child.box), Arrays.toString(box));
+        entries += checkNode(tree, child);
+      }
+    }
+    if (node.parent != null) {
+      assertEquals(Arrays.toString(bounds), Arrays.toString(node.box), "level=" + node.level);
+    }
+    return entries;
+  }
+
+  @ParameterizedTest
+  @EnumSource(Places.class)
+  void findsWhatALookAtAllFinds(Places kind) {
+    index.complete();
+    for (int i = 0; i < OPERATIONS; i++) {
+      final ByteString id = id(random.nextInt(IDS));
+      if (random.nextInt(i < OPERATIONS / 2 ? 5 : 2) == 0) {
+        delete(id);
+      } else if (boxes.containsKey(id) && random.nextBoolean()) {
+        final double[] near = boxes.get(id).clone();
+        final double by = random.nextGaussian();
+        if (near[2] + by <= BoxDescriptor.LIMIT && near[0] + by >= -BoxDescriptor.LIMIT) {
+          near[0] += by;
+          near[2] += by;
+          near[2] = Math.max(near[0], near[2]);
+          put(id, near);
+        }
+      } else {
+        put(id, kind.next(random));
+      }
+      if (i % 500 == 0) {
+        checkTrees();
+      }
+      if (i % 100 == 0) {
+        checkQueries(kind);
+      }
+    }
+    final long used = memory.usedBytes();
+    for (final ByteString id : List.copyOf(boxes.keySet())) {
+      delete(id);
+    }
+    checkTrees();
+    checkQueries(kind);
+    assertTrue(memory.usedBytes() < used, "seed=" + SEED);
+    for (int i = 0; i < PARTITIONS; i++) {
+      assertEquals(1, ((SpatialStore) index.partition(i)).tree().height());
+    }
+  }
+
+  @ParameterizedTest
+  @EnumSource(Places.class)
+  void isPackedAfterARecovery(Places kind) {
+    for (final int count : new int[] {0, 1, 60, 900, 30_000}) {
+      for (int i = boxes.size(); i < count; i++) {
+        put(id(i), kind.next(random));
+      }
+      index.complete();
+      checkTrees();
+      checkQueries(kind);
+      for (int i = 0; i < 100 && count > 0; i++) {
+        put(id(random.nextInt(count)), kind.next(random));
+        delete(id(random.nextInt(count)));
+      }
+      checkTrees();
+      checkQueries(kind);
+      index.closeToReaders();
+      index.drop();
+      boxes.clear();
+      index = new SpatialIndex(memory, PARTITIONS, count);
+      reader = index.newReader();
+    }
+  }
+
+  @Test
+  void anEntryIsAbsentFromItsDeadlineOn() {
+    index.complete();
+    final ByteString id = id(1);
+    final double[] box = {1, 2, 3, 4};
+    final ByteString value = value(box, 7);
+    assertEquals(0, store(id).reserve(id.size(), value.size(), true));
+    store(id).put(id, value, 7, 1000);
+    boxes.put(id, box);
+    assertEquals(Map.of(id, 7L), search(SpatialQuery.within(box)));
+    store(id).expiry().advance(999);
+    assertEquals(Map.of(id, 7L), search(SpatialQuery.within(box)));
+    store(id).expiry().advance(1000);
+    assertEquals(Map.of(), search(SpatialQuery.within(box)));
+    assertEquals(ReadResult.ABSENT, reader.get(id, new Found()));
+  }
+
+  @Test
+  void takesLegalBoxesAlone() {
+    final PartitionStore store = index.partition(0);
+    assertFalse(store.accepts(ByteString.EMPTY));
+    assertFalse(store.accepts(ByteString.copyFrom(new byte[31])));
+    assertTrue(store.accepts(ByteString.copyFrom(new byte[32])));
+    for (final double[] box :
+        List.of(
+            new double[] {Double.NaN, 0, 0, 0},
+            new double[] {0, 0, 0, Double.NaN},
+            new double[] {0, 0, -1, 0},
+            new double[] {0, 1, 0, 0.5},
+            new double[] {0, 0, Double.POSITIVE_INFINITY, 0},
+            new double[] {-1.1e30, 0, 0, 0})) {
+      assertFalse(store.accepts(value(box, 1)), Arrays.toString(box));
+    }
+    assertTrue(new HashIndex(memory, 1).partition(0).accepts(ByteString.EMPTY));
+  }
+
+  @Test
+  void memoryIsReservedForSplits() {
+    final StoreMemory small = Memories.serving(1 << 20, 2 << 20);
+    final SpatialIndex full = new SpatialIndex(small, 1, 5);
+    full.complete();
+    final PartitionStore store = full.partition(0);
+    int count = 0;
+    final ByteString value = value(new double[] {0, 0, 0, 0}, 10);
+    while (store.reserve(8, value.size()) == 0) {
+      final ByteString key = ByteString.copyFromUtf8(String.format("%08d", count));
+      final double x = random.nextDouble();
+      store.put(key, value(new double[] {x, x, x, x}, 10), ++count);
+    }
+    assertTrue(count > 5000, "count=" + count);
+    for (int i = 0; i < count; i++) {
+      assertTrue(store.delete(ByteString.copyFromUtf8(String.format("%08d", i))));
+    }
+    assertEquals(0, store.reserve(8, value.size()));
+  }
+
+  @Test
+  void damageIsFoundBeforeItIsTrusted() {
+    index.complete();
+    for (int i = 0; i < 200; i++) {
+      put(id(i), Places.UNIFORM.next(random));
+    }
+    final SpatialStore store = (SpatialStore) index.partition(0);
+    final long leaf = store.tree().root().children[0].address;
+    final int at = memory.offset(leaf) + SpatialNodeDescriptor.ENTRIES_OFFSET + 4;
+    memory.region(leaf).putInt(at, ~memory.region(leaf).getInt(at));
+    assertThrows(StoreDamagedException.class, () -> store.check(ByteString.EMPTY));
+    final SpatialSearch search =
+        new SpatialSearch(SpatialQuery.intersecting(new double[] {-1, -1, 2000, 2000}));
+    final ReadResult result = reader.search(search, (a, k, kl, vl, v, d) -> true);
+    assertEquals(ReadResult.UNDECIDED, result);
+  }
+}
