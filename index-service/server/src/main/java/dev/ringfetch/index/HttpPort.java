@@ -12,7 +12,8 @@ import java.util.concurrent.ThreadPoolExecutor;
 import java.util.concurrent.TimeUnit;
 
 /**
- * The HTTP ports of a server for programs and people that only look: they answer {@code GET} alone.
+ * The HTTP ports of a server for programs and people that only look: they answer {@code GET} and
+ * {@code HEAD} alone.
  *
  * <p>A connection whose request is not complete within {@value #REQUEST_SECONDS} s is closed, and
  * so is one beyond {@value #MAX_THREADS} that are served at a time.
@@ -105,16 +106,22 @@ final class HttpPort implements AutoCloseable {
 
   private static void answer(HttpExchange exchange, Handler handler) throws IOException {
     try (exchange) {
-      if (!exchange.getRequestMethod().equals("GET")) {
-        exchange.getResponseHeaders().set("Allow", "GET");
+      final boolean isHead = exchange.getRequestMethod().equals("HEAD");
+      if (!isHead && !exchange.getRequestMethod().equals("GET")) {
+        exchange.getResponseHeaders().set("Allow", "GET, HEAD");
         exchange.sendResponseHeaders(METHOD_NOT_ALLOWED, NO_BODY);
         return;
       }
       final Answer answer = handler.answer(exchange);
       final byte[] body = answer.text().getBytes(StandardCharsets.UTF_8);
       exchange.getResponseHeaders().set("Content-Type", answer.type());
-      exchange.sendResponseHeaders(answer.status(), body.length);
-      exchange.getResponseBody().write(body);
+      if (isHead) {
+        exchange.getResponseHeaders().set("Content-Length", Integer.toString(body.length));
+        exchange.sendResponseHeaders(answer.status(), NO_BODY);
+      } else {
+        exchange.sendResponseHeaders(answer.status(), body.length);
+        exchange.getResponseBody().write(body);
+      }
     }
   }
 

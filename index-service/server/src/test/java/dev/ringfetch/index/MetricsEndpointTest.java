@@ -198,11 +198,24 @@ final class MetricsEndpointTest {
   void otherPathsAndMethodsAreRefused() throws Exception {
     answers(404, "/metrics", "/");
     answers(404, "/metrics", "/metrics/../x");
-    for (final String method : List.of("POST", "HEAD", "DELETE")) {
+    for (final String method : List.of("POST", "PUT", "DELETE")) {
       final HttpRequest.Builder request =
           HttpRequest.newBuilder().method(method, BodyPublishers.ofString("x"));
       assertEquals(405, send("/metrics", request).statusCode(), method);
     }
+  }
+
+  @Test
+  void headHasTheHeadersOfGet() throws Exception {
+    final HttpRequest.Builder request =
+        HttpRequest.newBuilder().method("HEAD", BodyPublishers.noBody());
+    final HttpResponse<String> head = send("/metrics", request);
+    assertEquals(200, head.statusCode());
+    assertEquals("", head.body());
+    assertTrue(head.headers().firstValueAsLong("Content-Length").orElse(0) > 100, head::toString);
+    final HttpResponse<String> get = send("/metrics", HttpRequest.newBuilder());
+    assertEquals(
+        get.headers().firstValue("Content-Type"), head.headers().firstValue("Content-Type"));
   }
 
   @Test
