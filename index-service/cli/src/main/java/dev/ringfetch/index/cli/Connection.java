@@ -128,6 +128,11 @@ final class Connection implements AutoCloseable {
                         + " list' shows what there is, create makes one"));
   }
 
+  /** Whether keys of an index are hashed; throws if the index does not exist. */
+  boolean isHash(String index) {
+    return require(index).getKind() == IndexKind.HASH;
+  }
+
   /** The ordered view of an index; throws if the index does not exist or has no order. */
   OrderedIndex<ByteString, ByteString> requireOrdered(String index, String need) {
     final IndexDescription found = require(index);

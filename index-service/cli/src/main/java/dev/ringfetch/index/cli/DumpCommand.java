@@ -1,6 +1,7 @@
 package dev.ringfetch.index.cli;
 
 import com.google.protobuf.ByteString;
+import dev.ringfetch.index.client.HashIndex;
 import dev.ringfetch.index.client.IndexEntry;
 import dev.ringfetch.index.client.OrderedIndex;
 import dev.ringfetch.index.client.Range;
@@ -15,6 +16,7 @@ import java.nio.file.StandardCopyOption;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.Optional;
+import java.util.function.LongSupplier;
 import java.util.zip.GZIPOutputStream;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
@@ -128,12 +130,17 @@ final class DumpCommand extends ClientCommand {
 
   @Override
   int run(Connection connection, Output out) throws IOException {
+    final String name = index.name(session());
+    if (!range.isGiven() && !snapshot && connection.isHash(name)) {
+      final HashIndex<ByteString, ByteString> view = connection.hash(name);
+      return dump(writer -> write(view.scan(), view::count, writer), out);
+    }
     final OrderedIndex<ByteString, ByteString> view =
-        connection.requireOrdered(index.name(session()), "a dump");
+        connection.requireOrdered(name, "a range or a snapshot");
     final Scan<IndexEntry<ByteString, ByteString>> scan = view.scan(dumped);
     final Scan<IndexEntry<ByteString, ByteString>> entries =
         snapshot ? scan.snapshot(SNAPSHOT_LIFETIME) : scan;
-    return dump(writer -> write(entries, view, writer), out);
+    return dump(writer -> write(entries, () -> view.count(dumped), writer), out);
   }
 
   /** The source of the entries of a dump. */
@@ -206,12 +213,10 @@ final class DumpCommand extends ClientCommand {
   }
 
   private long write(
-      Scan<IndexEntry<ByteString, ByteString>> entries,
-      OrderedIndex<ByteString, ByteString> view,
-      EntryWriter writer)
+      Scan<IndexEntry<ByteString, ByteString>> entries, LongSupplier total, EntryWriter writer)
       throws IOException {
     long count = 0;
-    try (LoadProgress progress = progress(view);
+    try (LoadProgress progress = progress(total);
         ScanIterator<IndexEntry<ByteString, ByteString>> iterator = entries.iterator()) {
       while (!stop().isRequested() && iterator.hasNext()) {
         final IndexEntry<ByteString, ByteString> entry = iterator.next();
@@ -226,12 +231,12 @@ final class DumpCommand extends ClientCommand {
     return count;
   }
 
-  private LoadProgress progress(OrderedIndex<ByteString, ByteString> view) {
+  private LoadProgress progress(LongSupplier total) {
     final Stdio stdio = stdio();
     return stdio.terminals().errors()
             && !isJson()
             && !(file.equals("-") && stdio.terminals().output())
-        ? LoadProgress.ofEntries("dump", view.count(dumped), stdio)
+        ? LoadProgress.ofEntries("dump", total.getAsLong(), stdio)
         : LoadProgress.none();
   }
 

@@ -1,6 +1,7 @@
 package dev.ringfetch.index.cli;
 
 import com.google.protobuf.ByteString;
+import dev.ringfetch.index.client.HashIndex;
 import dev.ringfetch.index.client.IndexEntry;
 import dev.ringfetch.index.client.OrderedIndex;
 import dev.ringfetch.index.client.Range;
@@ -12,7 +13,7 @@ import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Option;
 
 /** The command that lists the entries of a range. */
-@Command(name = "scan", description = "List entries of an ordered index; search: of a spatial one.")
+@Command(name = "scan", description = "List entries, in order if it has one; search: spatial.")
 final class ScanCommand extends ClientCommand {
   /** Number of lines after which the output is flushed to a terminal. */
   private static final int FLUSHED = 100;
@@ -57,12 +58,18 @@ final class ScanCommand extends ClientCommand {
 
   @Override
   int run(Connection connection, Output out) {
-    final OrderedIndex<ByteString, ByteString> view =
-        DirectAccess.of(direct).view(connection.requireOrdered(index.name(session()), "a scan"));
-    final long count =
-        keysOnly ? printKeys(view.keys(scanned), out) : printEntries(view.scan(scanned), out);
+    final String name = index.name(session());
+    final long count;
+    if (!range.isGiven() && !reverse && !snapshot && connection.isHash(name)) {
+      final HashIndex<ByteString, ByteString> view = connection.hash(name);
+      count = keysOnly ? printKeys(view.keys(), out) : printEntries(view.scan(), out);
+    } else {
+      final OrderedIndex<ByteString, ByteString> view =
+          DirectAccess.of(direct).view(connection.requireOrdered(name, "a range or a snapshot"));
+      count = keysOnly ? printKeys(view.keys(scanned), out) : printEntries(view.scan(scanned), out);
+    }
     if (count == 0 && !isJson()) {
-      stdio().note("no entry: " + range.text() + " of index '" + index.name(session()) + "'");
+      stdio().note("no entry: " + range.text() + " of index '" + name + "'");
     }
     if (direct && !isJson()) {
       DirectAccess.noteCalls(connection, stdio());

@@ -14,6 +14,7 @@ import java.nio.file.Path;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.Arrays;
+import java.util.List;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
@@ -345,10 +346,33 @@ final class EntriesTest {
     run("put", "hashed", "1").done();
     for (final String[] args :
         new String[][] {
-          {"scan"}, {"dump"}, {"count", "--prefix=a"}, {"delete", "--all"}, {"scan", "--direct"}
+          {"scan", "--from=a"},
+          {"scan", "--reverse"},
+          {"scan", "--snapshot"},
+          {"dump", "--prefix=a"},
+          {"dump", "--snapshot"},
+          {"count", "--prefix=a"},
+          {"delete", "--all"}
         }) {
       run(args).fails(1, "'default' is a hash index and has no order", "index create NAME");
     }
+  }
+
+  @Test
+  void aHashIndexIsScannedAndDumpedAsAWhole() {
+    run("create", "whole", "--kind=hash").done();
+    run("put", "-i", "whole", "a", "1").done();
+    run("put", "-i", "whole", "b", "2").done();
+    final List<String> lines = run("scan", "-i", "whole").done().lines().sorted().toList();
+    assertEquals(List.of("a  1", "b  2"), lines);
+    assertEquals(
+        List.of("a", "b"),
+        run("scan", "-i", "whole", "--keys-only").done().lines().sorted().toList());
+    run("scan", "-i", "whole", "--direct", "--limit=1").done();
+    final List<String> dump = run("dump", "-i", "whole").done().lines().toList();
+    assertEquals("key,value,base64,deadline", dump.get(0));
+    assertEquals(
+        List.of("a,1,,", "b,2,,"), dump.stream().skip(1).map(String::strip).sorted().toList());
   }
 
   @Test

@@ -1,5 +1,6 @@
 package dev.ringfetch.index.client;
 
+import dev.ringfetch.index.v1.KeyRange;
 import java.time.Duration;
 
 /**
@@ -20,6 +21,23 @@ public final class HashIndex<K, V> extends KeyedIndex<K, V> {
   /** The same view with another deadline of each call. */
   public HashIndex<K, V> deadline(Duration deadline) {
     return new HashIndex<>(view().withDeadline(deadline), access(), memory());
+  }
+
+  /**
+   * All entries, in no order. An entry that is there during the whole scan comes at least once; it
+   * may come again if the index grows meanwhile. Pages go by calls. The scan ends ABORTED where the
+   * server has started again or another node leads the index, and FAILED_PRECONDITION in reverse or
+   * as a snapshot, for which an index needs an order.
+   */
+  public Scan<IndexEntry<K, V>> scan() {
+    return Scan.of(view(), null, KeyRange.getDefaultInstance(), false, view().requests()::entry)
+        .unordered();
+  }
+
+  /** All keys, as {@link #scan} has the entries. */
+  public Scan<K> keys() {
+    return Scan.of(view(), null, KeyRange.getDefaultInstance(), true, view().requests()::key)
+        .unordered();
   }
 
   /** The same view, with operations that do not wait. */

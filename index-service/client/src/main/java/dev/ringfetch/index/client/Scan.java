@@ -16,14 +16,14 @@ import java.util.stream.Stream;
 import java.util.stream.StreamSupport;
 
 /**
- * A read of a range of an {@link OrderedIndex}, which begins with {@link #iterator}, {@link
- * #stream} or {@link #toList}, each time anew.
+ * A read of a range of an {@link OrderedIndex}, or of a {@link HashIndex#scan HashIndex}, which
+ * begins with {@link #iterator}, {@link #stream} or {@link #toList}, each time anew.
  *
- * <p>A key that exists during the whole scan comes once; a key that is written or removed meanwhile
- * may come or not; no key comes twice. Pages are fetched on demand, each with the view's deadline;
- * those of a view with another {@link Access} than calls come out of the index's memory if the
- * server grants that. The server keeps no state between two pages. A {@link #snapshot} is the
- * exception: close its iterator or stream.
+ * <p>Of an ordered index, a key that exists during the whole scan comes once; a key that is written
+ * or removed meanwhile may come or not; no key comes twice. Pages are fetched on demand, each with
+ * the view's deadline; those of a view with another {@link Access} than calls come out of the
+ * index's memory if the server grants that. The server keeps no state between two pages. A {@link
+ * #snapshot} is the exception: close its iterator or stream.
  *
  * <p>Immutable: each setting returns another scan. Safe for use by many threads.
  *
@@ -71,6 +71,11 @@ public final class Scan<T> implements Iterable<T> {
 
   private Scan<T> with(ScanRequest.Builder request) {
     return new Scan<>(view, direct, decoder, new Options(request.build(), options.lifetimeNs));
+  }
+
+  /** In any order, and keys perhaps more than once: as a hash index has them. */
+  Scan<T> unordered() {
+    return with(options.request.toBuilder().setUnordered(true));
   }
 
   /** From the greatest key to the smallest. */

@@ -25,6 +25,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.OptionalLong;
+import java.util.Set;
 import java.util.UUID;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionException;
@@ -79,6 +80,28 @@ final class HashIndexTest {
   @AfterEach
   void close() {
     client.close();
+  }
+
+  @Test
+  void aScanOfAHashIndexHasAllEntries() {
+    final String name = "scanned" + NUMBER.incrementAndGet();
+    client.create(name, IndexKind.HASH, Durability.MEMORY);
+    final HashIndex<String, Long> hash = client.hash(name, Codec.string(), Codec.int64());
+    final Map<String, Long> entries = new LinkedHashMap<>();
+    for (long i = 0; i < 2_500; i++) {
+      entries.put("key " + i, i);
+    }
+    hash.putAll(entries);
+    final Map<String, Long> seen = new LinkedHashMap<>();
+    for (final IndexEntry<String, Long> entry : hash.access(Access.DIRECT).scan()) {
+      assertEquals(null, seen.put(entry.key(), entry.value()));
+    }
+    assertEquals(entries, seen);
+    assertEquals(entries.keySet(), Set.copyOf(hash.keys().pageSize(100).toList()));
+    assertEquals(3, hash.scan().limit(3).toList().size());
+    final Scan<String> reversed = hash.keys().reverse();
+    final IndexException refused = assertThrows(IndexException.class, reversed::toList);
+    assertEquals(Status.Code.FAILED_PRECONDITION, refused.code());
   }
 
   @Test

@@ -17,8 +17,8 @@ import java.util.concurrent.atomic.AtomicInteger;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The calls of an Index service for ranges of ordered indexes. Checks requests and begins the
- * calls; an index that is not there has no entries.
+ * The calls of an Index service for ranges of ordered indexes, and for all keys of hash indexes.
+ * Checks requests and begins the calls; an index that is not there has no entries.
  *
  * <p>Safe for use by many threads.
  */
@@ -59,6 +59,10 @@ public final class RangeCalls {
   public void scan(
       ServedIndex index, ScanRequest request, CallSignals<ScanResponse> signals, boolean all)
       throws StatusException {
+    if (index != null && index.kind() == IndexKind.HASH && needsNoOrder(request)) {
+      new HashScanCall(index, request, signals, this, all).start();
+      return;
+    }
     checkOrdered(index);
     final ScanCursor cursor =
         Ranges.cursor(
@@ -76,6 +80,13 @@ public final class RangeCalls {
     } else {
       new ScanCall(new Range(index, cursor), request, signals, this, all).start();
     }
+  }
+
+  private static boolean needsNoOrder(ScanRequest request) {
+    return request.getUnordered()
+        && Ranges.isAll(request.getRange())
+        && !request.getReverse()
+        && !request.getSnapshot();
   }
 
   /** Counts a scan of a snapshot that begins; false if there are too many. */

@@ -5,8 +5,8 @@ import dev.ringfetch.index.v1.ScanRequest;
 import dev.ringfetch.index.v1.ScanResponse;
 
 /** The call of a scan: answers with pages until the range ends, or with the first page alone. */
-final class ScanCall extends RangeCall<ScanResponse> {
-  private final Page page;
+class ScanCall extends RangeCall<ScanResponse> {
+  final Page page;
   private final boolean all;
 
   /**
@@ -41,15 +41,17 @@ final class ScanCall extends RangeCall<ScanResponse> {
     return page.room();
   }
 
+  /** The token of the page behind the one that has filled. */
+  ByteString token() {
+    return Ranges.token(cursor.isReverse(), cursor.place(), index.incarnation());
+  }
+
   @Override
-  Next stepped(boolean isEnd) {
+  final Next stepped(boolean isEnd) {
     if (!isEnd && page.isEmpty()) { // entries have passed by that are absent
       return Next.STEP;
     }
-    final ByteString token =
-        isEnd
-            ? ByteString.EMPTY
-            : Ranges.token(cursor.isReverse(), cursor.place(), index.incarnation());
+    final ByteString token = isEnd ? ByteString.EMPTY : token();
     if (!all) {
       WriteCall.answer(responses, page.finish(index, token));
       return Next.END;

@@ -188,7 +188,8 @@ abstract class SteppedCall<T> implements EntrySink {
     return ++passed < PASSED;
   }
 
-  private Next step() {
+  /** Reads until the call has enough for the moment. */
+  Next step() {
     passed = 0;
     final ReadResult result = read();
     return switch (result) {

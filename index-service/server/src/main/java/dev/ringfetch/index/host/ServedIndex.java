@@ -21,6 +21,7 @@ import dev.ringfetch.index.store.StoredIndex;
 import dev.ringfetch.index.v1.Durability;
 import dev.ringfetch.index.v1.Entry;
 import dev.ringfetch.index.v1.IndexKind;
+import java.util.concurrent.ThreadLocalRandom;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.function.IntConsumer;
 import java.util.function.IntFunction;
@@ -44,6 +45,7 @@ public final class ServedIndex {
   /** How long a reader tries again where a key's partition keeps changing: several splits. */
   private static final int PATIENCE_NS = 20_000;
 
+  private final long service = ThreadLocalRandom.current().nextLong();
   private final CatalogEntry entry;
   private final StoredIndex index;
   private final Partition[] partitions;
@@ -93,6 +95,11 @@ public final class ServedIndex {
 
   public String name() {
     return entry.name();
+  }
+
+  /** A number by which this service differs from others of the index, of other processes, too. */
+  public long service() {
+    return service;
   }
 
   public long incarnation() {

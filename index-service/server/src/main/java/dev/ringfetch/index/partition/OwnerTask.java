@@ -46,9 +46,15 @@ public final class OwnerTask extends Submission {
         });
   }
 
-  /** A step of a walk, which belongs to the owner until the answer. */
+  /** A step of a walk, which belongs to the owner until the answer, with the partition's clock. */
   public static OwnerTask walk(EntryWalk stepped, Consumer<OwnerTask> listener) {
-    return new OwnerTask(listener, false, (task, owner) -> owner.store().step(stepped));
+    return new OwnerTask(
+        listener,
+        false,
+        (task, owner) -> {
+          owner.store().step(stepped);
+          task.clock = owner.clock();
+        });
   }
 
   /**
@@ -75,7 +81,9 @@ public final class OwnerTask extends Submission {
     return lsn;
   }
 
-  /** The partition's clock at a barrier, in milliseconds since 1970; 0 if it was never set. */
+  /**
+   * The partition's clock at a barrier or step, in milliseconds since 1970; 0 if it was never set.
+   */
   public long clock() {
     return clock;
   }

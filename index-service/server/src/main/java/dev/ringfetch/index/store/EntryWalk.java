@@ -2,6 +2,7 @@ package dev.ringfetch.index.store;
 
 import com.google.protobuf.ByteString;
 import dev.ringfetch.index.v1.Entry;
+import java.nio.ByteBuffer;
 import java.util.ArrayList;
 import java.util.List;
 
@@ -17,6 +18,9 @@ import java.util.List;
  * <p>The owner advances it; its user reads the entries and clears them between two steps.
  */
 public final class EntryWalk {
+  /** Length of a position in bytes. */
+  public static final int POSITION_LENGTH = 4 * Integer.BYTES;
+
   /** Bytes of entries that end a step, the last entry included. */
   static final int STEP_BYTES = 32 << 10;
 
@@ -32,6 +36,7 @@ public final class EntryWalk {
   private final List<Entry> entries = new ArrayList<>();
   private int bytes;
   private boolean done;
+  private int limit = Integer.MAX_VALUE;
 
   /** The begin of the next step in an ordered index. */
   ByteString key = ByteString.EMPTY;
@@ -44,6 +49,25 @@ public final class EntryWalk {
 
   /** Begins a walk. */
   public EntryWalk() {}
+
+  /** Limits each next step to this number of entries, at least 1. */
+  public void limit(int entriesOfStep) {
+    limit = entriesOfStep;
+  }
+
+  /** Writes the position of a walk over a hash index, in {@link #POSITION_LENGTH} bytes. */
+  public void tell(ByteBuffer to) {
+    to.putInt(table).putInt(group).putInt(ordinal).putInt(slot);
+  }
+
+  /** Reads a position of the same store at any time; returns false if it can be none. */
+  public boolean seek(ByteBuffer from) {
+    table = from.getInt();
+    group = from.getInt();
+    ordinal = from.getInt();
+    slot = from.getInt();
+    return (table == 0 || table == 1) && group >= 0 && ordinal >= 0 && slot >= 0;
+  }
 
   /** The entries of the last step, in no order. */
   public List<Entry> entries() {
@@ -65,7 +89,7 @@ public final class EntryWalk {
   boolean add(Entry entry) {
     entries.add(entry);
     bytes += entry.getKey().size() + entry.getValue().size() + OVERHEAD;
-    return bytes < STEP_BYTES;
+    return bytes < STEP_BYTES && entries.size() < limit;
   }
 
   /** Ends the walk. */
