@@ -349,9 +349,6 @@ public final class LocalCluster implements AutoCloseable {
   private static List<String> nodeFlags(String heap) {
     final List<String> flags = new ArrayList<>(List.of("-Xmx" + heap, "-Xss512k"));
     flags.add("-XX:-UsePerfData"); // which would wake the JVM 20 times a second
-    flags.add("-XX:G1PeriodicGCInterval=60000"); // an idle node gives memory back
-    flags.add("-XX:MinHeapFreeRatio=10");
-    flags.add("-XX:MaxHeapFreeRatio=30");
     if (Runtime.version().feature() < 20) { // these, 8 times instead of twice
       flags.add("-XX:G1ConcRefinementServiceIntervalMillis=1000");
       flags.add("-XX:+UnlockDiagnosticVMOptions");
