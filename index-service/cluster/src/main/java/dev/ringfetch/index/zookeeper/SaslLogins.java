@@ -1,5 +1,6 @@
 package dev.ringfetch.index.zookeeper;
 
+import java.io.IOException;
 import java.util.Map;
 import java.util.concurrent.ConcurrentHashMap;
 import javax.security.auth.login.AppConfigurationEntry;
@@ -10,21 +11,26 @@ import org.apache.zookeeper.server.auth.DigestLoginModule;
 /**
  * The users of SASL with whom connections to ZooKeeper log in. ZooKeeper's client takes a user from
  * the JVM's login configuration alone, by a name, so this adds names to that one and leaves the
- * others to the former one, which the JVM has read from a file, for example.
+ * others to the former one, which the JVM has read from a file, for example. It reads that anew for
+ * a name that is not there: the application may have set the file meanwhile.
  *
  * <p>Safe for use by many threads.
  */
 final class SaslLogins extends Configuration {
   private static final Map<String, AppConfigurationEntry[]> LOGINS = new ConcurrentHashMap<>();
 
-  private final Configuration former; // null: there was none
+  private final Configuration former;
 
   private SaslLogins(Configuration former) {
     this.former = former;
   }
 
-  /** Adds a user, or replaces the one of the same source; returns the name of the login. */
-  static synchronized String put(String source, String user, String password) {
+  /**
+   * Adds a user, or replaces the one of the same source; returns the name of the login.
+   *
+   * @throws IOException if the JVM's login configuration cannot be read
+   */
+  static synchronized String put(String source, String user, String password) throws IOException {
     final String name = "ringfetch:" + source;
     LOGINS.put(
         name,
@@ -41,11 +47,11 @@ final class SaslLogins extends Configuration {
     return name;
   }
 
-  private static Configuration present() {
+  private static Configuration present() throws IOException {
     try {
       return getConfiguration();
-    } catch (SecurityException e) { // the JVM has no login configuration
-      return null;
+    } catch (SecurityException e) {
+      throw new IOException("the JVM's login configuration cannot be read", e);
     }
   }
 
@@ -55,13 +61,16 @@ final class SaslLogins extends Configuration {
     if (own != null) {
       return own;
     }
-    return former == null ? null : former.getAppConfigurationEntry(name);
+    final AppConfigurationEntry[] others = former.getAppConfigurationEntry(name);
+    if (others != null) {
+      return others;
+    }
+    former.refresh();
+    return former.getAppConfigurationEntry(name);
   }
 
   @Override
   public void refresh() {
-    if (former != null) {
-      former.refresh();
-    }
+    former.refresh();
   }
 }

@@ -7,6 +7,7 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.Map;
 import java.util.Properties;
+import java.util.Set;
 import java.util.TreeMap;
 import org.apache.zookeeper.client.ZKClientConfig;
 import org.apache.zookeeper.common.X509Util;
@@ -21,7 +22,44 @@ public final class ZooKeeperConfig {
   /** Plaintext, and no user. */
   public static final ZooKeeperConfig NONE = new ZooKeeperConfig(Map.of());
 
-  private static final String PREFIX = "zookeeper.";
+  /** The properties that ZooKeeper's client knows. */
+  private static final Set<String> NAMES =
+      Set.of(
+          "zookeeper.client.secure",
+          "zookeeper.clientCnxnSocket",
+          "zookeeper.disableAutoWatchReset",
+          "zookeeper.fips-mode",
+          "zookeeper.kinit",
+          "zookeeper.request.timeout",
+          "zookeeper.sasl.client",
+          "zookeeper.sasl.client.canonicalize.hostname",
+          "zookeeper.sasl.client.username",
+          "zookeeper.sasl.clientconfig",
+          "zookeeper.server.principal",
+          "zookeeper.server.realm",
+          "zookeeper.ssl.allowReverseDnsLookup",
+          "zookeeper.ssl.authProvider",
+          "zookeeper.ssl.ciphersuites",
+          "zookeeper.ssl.clientAuth",
+          "zookeeper.ssl.clientHostnameVerification",
+          "zookeeper.ssl.context.supplier.class",
+          "zookeeper.ssl.crl",
+          "zookeeper.ssl.enabledProtocols",
+          "zookeeper.ssl.handshakeDetectionTimeoutMillis",
+          "zookeeper.ssl.hostnameVerification",
+          "zookeeper.ssl.keyStore.location",
+          "zookeeper.ssl.keyStore.password",
+          "zookeeper.ssl.keyStore.passwordPath",
+          "zookeeper.ssl.keyStore.type",
+          "zookeeper.ssl.ocsp",
+          "zookeeper.ssl.protocol",
+          "zookeeper.ssl.sslProvider",
+          "zookeeper.ssl.trustStore.location",
+          "zookeeper.ssl.trustStore.password",
+          "zookeeper.ssl.trustStore.passwordPath",
+          "zookeeper.ssl.trustStore.type");
+
+  private static final String TLS_PREFIX = "zookeeper.ssl.";
   private static final String USER = "user";
   private static final String PASSWORD = "password";
 
@@ -35,10 +73,11 @@ public final class ZooKeeperConfig {
   }
 
   /**
-   * Reads a file of properties: {@code zookeeper.*}, {@code user} and {@code password}.
+   * Reads a file of properties: those of ZooKeeper's client, {@code user} and {@code password}.
    *
-   * @throws IOException if it cannot be read, has another property, or one of user and password
-   *     alone, or if other users can read or change it
+   * @throws IOException if it cannot be read, has another property, one of user and password alone,
+   *     or properties of TLS without saying whether it is used, or if other users can read or
+   *     change it
    */
   public static ZooKeeperConfig read(Path file) throws IOException {
     ChangingFiles.checkSecret(file);
@@ -50,11 +89,21 @@ public final class ZooKeeperConfig {
     }
     final Map<String, String> properties = new TreeMap<>();
     for (final String name : read.stringPropertyNames()) {
-      if (!name.startsWith(PREFIX) && !name.equals(USER) && !name.equals(PASSWORD)) {
+      if (!NAMES.contains(name) && !name.equals(USER) && !name.equals(PASSWORD)) {
         throw new IOException(
-            "there is no property '" + name + "', only zookeeper.*, user and password: " + file);
+            "there is no property '"
+                + name
+                + "', only those of ZooKeeper's client, user and password: "
+                + file);
       }
       properties.put(name, read.getProperty(name).strip());
+    }
+    final boolean isTls =
+        properties.keySet().stream().anyMatch(name -> name.startsWith(TLS_PREFIX));
+    final String secure =
+        properties.getOrDefault(ZKClientConfig.SECURE_CLIENT, isTls ? "" : "false");
+    if (!secure.equals("true") && !secure.equals("false")) {
+      throw new IOException(ZKClientConfig.SECURE_CLIENT + " is neither true nor false: " + file);
     }
     final String user = properties.remove(USER);
     final String password = properties.remove(PASSWORD);
@@ -67,7 +116,7 @@ public final class ZooKeeperConfig {
           SaslLogins.put(file.toAbsolutePath().toString(), user, password));
       properties.putIfAbsent(X509Util.FIPS_MODE_PROPERTY, "false"); // which forbids DIGEST-MD5
     }
-    if (Boolean.parseBoolean(properties.get(ZKClientConfig.SECURE_CLIENT))) {
+    if (secure.equals("true")) {
       properties.putIfAbsent(ZKClientConfig.ZOOKEEPER_CLIENT_CNXN_SOCKET, NETTY_SOCKET);
     }
     return new ZooKeeperConfig(properties);

@@ -7,13 +7,18 @@ import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import java.io.IOException;
+import java.lang.reflect.Field;
+import java.lang.reflect.Method;
 import java.net.URI;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.nio.file.attribute.PosixFilePermissions;
+import java.util.Set;
+import java.util.TreeSet;
 import javax.security.auth.login.AppConfigurationEntry;
 import javax.security.auth.login.Configuration;
 import org.apache.zookeeper.client.ZKClientConfig;
+import org.apache.zookeeper.common.ClientX509Util;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -74,6 +79,57 @@ final class ZooKeeperConfigTest {
     assertEquals("changed", logins.getAppConfigurationEntry(login)[0].getOptions().get("password"));
   }
 
+  /** A newer ZooKeeper may have names that the list lacks. */
+  @Test
+  void allPropertiesOfZooKeepersClientAreKnown() throws Exception {
+    final Set<String> names = new TreeSet<>();
+    for (final Field field : ZKClientConfig.class.getFields()) {
+      if (field.getType() == String.class && !field.getName().endsWith("_DEFAULT")) {
+        names.add((String) field.get(null));
+      }
+    }
+    try (ClientX509Util tls = new ClientX509Util()) {
+      for (final Method method : ClientX509Util.class.getMethods()) {
+        if (method.getName().matches("get.*Property")) {
+          names.add((String) method.invoke(tls));
+        }
+      }
+    }
+    names.removeIf(name -> !name.startsWith("zookeeper."));
+    assertTrue(names.size() > 30, names::toString);
+    for (final String name : names) {
+      read("zookeeper.client.secure = true\n" + name + " = true\n");
+    }
+  }
+
+  @Test
+  void aFileOfLoginsMayComeLater() throws IOException {
+    final String property = "java.security.auth.login.config";
+    assertNull(System.getProperty(property));
+    Configuration.setConfiguration(null); // as in a JVM that has just begun
+    try {
+      read("user = ann\npassword = secret\n");
+      assertNull(Configuration.getConfiguration().getAppConfigurationEntry("Late"));
+      final Path logins = directory.resolve("logins");
+      System.setProperty(property, logins.toString());
+      assertThrows(
+          SecurityException.class,
+          () -> Configuration.getConfiguration().getAppConfigurationEntry("Late"));
+      Files.writeString(logins, "Late { org.example.Login required; };");
+      final AppConfigurationEntry[] late =
+          Configuration.getConfiguration().getAppConfigurationEntry("Late");
+      assertEquals("org.example.Login", late[0].getLoginModuleName());
+      Files.delete(logins);
+      Configuration.setConfiguration(null);
+      final IOException refused =
+          assertThrows(IOException.class, () -> read("user = ann\npassword = secret\n"));
+      assertTrue(refused.getMessage().contains("login configuration"), refused::getMessage);
+    } finally {
+      System.clearProperty(property);
+      Configuration.setConfiguration(null);
+    }
+  }
+
   @Test
   void aLoginOfTheJvmIsAUser() throws IOException {
     assertTrue(read("zookeeper.sasl.clientconfig = Client\n").hasUser());
@@ -82,6 +138,12 @@ final class ZooKeeperConfigTest {
   @Test
   void aWrongFileIsRefused() throws IOException {
     assertRefused("zookeper.client.secure = true\n", "no property 'zookeper.client.secure'");
+    assertRefused("zookeeper.client.secured = true\n", "no property 'zookeeper.client.secured'");
+    assertRefused(
+        "zookeeper.client.secure = true\nzookeeper.ssl.truststore.location = ca.pem\n",
+        "no property 'zookeeper.ssl.truststore.location'");
+    assertRefused("zookeeper.client.secure = ture\n", "neither true nor false");
+    assertRefused("zookeeper.ssl.trustStore.location = ca.pem\n", "neither true nor false");
     assertRefused("user = ann\n", "need each other");
     assertRefused("password = secret\n", "need each other");
     assertRefused("password = \\u12 secret\n", "no file of properties");
