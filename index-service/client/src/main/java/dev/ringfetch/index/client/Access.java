@@ -12,13 +12,13 @@ public enum Access {
    * <p>A view's first reads open readers, one for each thread that reads at the same time, up to 8.
    * Opening waits for the server's grant for up to half of a call's deadline; the wait does not
    * count against the deadline. A read without a grant after that time goes by a call, with the
-   * whole deadline.
+   * whole deadline. Futures have up to 8 readers of their own, which never wait.
    */
   DIRECT,
   /**
    * One of both, whichever has been faster lately for this client and for reads of as many entries;
    * both by turns where that serves more. Reads go directly at first. It needs many reads to learn:
-   * some hundred of each kind.
+   * some hundred of each kind. Reads as futures go by calls.
    */
   ADAPTIVE
 }

@@ -9,6 +9,7 @@ import java.util.concurrent.ConcurrentHashMap;
 
 /** The direct reads of a client, by index and timeout. Safe for use by many threads. */
 final class DirectAccess implements AutoCloseable {
+  /** Those that wait and those that do not differ in their fabrics, so share no readers. */
   private record Key(String index, long timeoutNs, boolean waits) {}
 
   private static final String MAPPING = "shm"; // the fabric

@@ -22,6 +22,7 @@ import java.io.IOException;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.ArrayList;
+import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
@@ -94,6 +95,47 @@ final class DirectFuturesTest {
           assertThrows(ExecutionException.class, () -> async.get(longKey).get()).getCause());
       index.access(Access.RPC).async().get("a").get();
       assertEquals(2, routes.get(Access.RPC)); // the long key, too
+    }
+  }
+
+  /** A caller, which may be an event loop, does not read more keys than that itself. */
+  @Test
+  void manyKeysGoByCallsAfterTheFirst() throws Exception {
+    try (TestServer server = TestServer.start(directory);
+        IndexClient client = counting(server.builder()).build()) {
+      final HashIndex<String, Long> index = direct(client);
+      final AsyncIndex<String, Long> async = index.async();
+      final Map<String, Long> entries = new LinkedHashMap<>();
+      for (long i = 0; i < AsyncIndex.MEMORY_KEYS; i++) {
+        entries.put("key" + i, i);
+      }
+      index.putAll(entries);
+      awaitGrant(async, "key0");
+      assertEquals(entries, now(async.getAll(entries.keySet())));
+      assertEquals(Map.of(Access.DIRECT, 1), routes);
+
+      index.put("last", -1L);
+      entries.put("last", -1L);
+      assertEquals(entries, async.getAll(entries.keySet()).get(60, TimeUnit.SECONDS));
+      assertEquals(Map.of(Access.DIRECT, 1, Access.RPC, 1), routes);
+    }
+  }
+
+  @Test
+  void futuresOfAdaptiveViewsGoByCalls() throws Exception {
+    try (TestServer server = TestServer.start(directory);
+        IndexClient client = counting(server.builder()).build()) {
+      final HashIndex<String, Long> index = direct(client);
+      index.put("a", 1L);
+      awaitGrant(index.async(), "a");
+      final AsyncIndex<String, Long> hash = index.access(Access.ADAPTIVE).async();
+      final AsyncIndex<String, Long> ordered =
+          client.ordered("numbers", Codec.string(), Codec.int64()).access(Access.ADAPTIVE).async();
+      for (int i = 0; i < 20; i++) {
+        assertEquals(Optional.of(1L), hash.get("a").get(60, TimeUnit.SECONDS));
+        assertEquals(Map.of("a", 1L), ordered.getAll(List.of("a")).get(60, TimeUnit.SECONDS));
+      }
+      assertEquals(Map.of(Access.RPC, 40), routes);
     }
   }
 
