@@ -219,11 +219,11 @@ public final class Outcomes {
 
   /** The status of a write that finds no room in the journal. */
   public Status journalFull() {
-    final IOException obstacle = journal.get().obstacle();
+    final IOException shortage = journal.get().shortage();
     return Status.RESOURCE_EXHAUSTED.withDescription(
         "the journal has no room left: data="
             + data
-            + (obstacle == null ? "" : ": " + obstacle.getMessage())
+            + (shortage == null ? "" : ": " + shortage.getMessage())
             + "; it takes writes again when there is room");
   }
 
@@ -235,15 +235,16 @@ public final class Outcomes {
 
   /**
    * The status of a call that would add entries to a data directory beyond its quota: this
-   * server's, or that of another member.
+   * server's, or that of another member. The refusals may have ended since the call was refused.
    *
    * @param what would have grown
    */
   public Status overQuota(String what) {
-    final IOException own = isOverQuota() ? journal.get().quota().reason() : null;
+    final Journal opened = journal.get();
+    final IOException own = opened == null ? null : opened.quota().reason();
     return Status.RESOURCE_EXHAUSTED.withDescription(
         own == null
-            ? "the data directory of another member exceeds its quota: "
+            ? "the data directory of a member exceeds its quota: "
                 + what
                 + "; see 'index cluster'; delete entries or drop indexes, or raise its --disk-quota"
             : own.getMessage() + ": " + what + " data=" + data);

@@ -1,6 +1,8 @@
 package dev.ringfetch.index.journal;
 
 import java.io.IOException;
+import java.lang.System.Logger;
+import java.lang.System.Logger.Level;
 import java.util.concurrent.TimeUnit;
 import java.util.function.Consumer;
 import java.util.function.LongSupplier;
@@ -9,7 +11,8 @@ import org.jspecify.annotations.Nullable;
 /**
  * The quota of a data directory: measures the bytes of its files each second, and tells whether
  * writes that add bytes are refused. All else goes on: a snapshot may exceed the quota by its
- * length, as only the next one after a delete frees room.
+ * length, as only the next one after a delete frees room. It does not count until the files go that
+ * it makes needless: else the server's own snapshots would end puts.
  *
  * <table>
  *   <caption>States</caption>
@@ -26,6 +29,8 @@ import org.jspecify.annotations.Nullable;
  * <p>The thread of snapshots looks; any thread asks.
  */
 public final class DiskQuota {
+  private static final Logger LOGGER = System.getLogger(DiskQuota.class.getName());
+
   /** The smallest quota: the segments that are always there, twice. */
   public static final long MIN = 256L << 20;
 
@@ -57,10 +62,13 @@ public final class DiskQuota {
   private final Measure measure;
   private final long limit;
   private final JournalObstacle obstacle;
-  private volatile State state = State.BELOW;
   private volatile long bytes;
+
+  // Of the thread that looks.
+  private State state = State.BELOW;
   private long lookedNs;
   private boolean hasLooked;
+  private boolean isBlind; // the last look has failed
 
   /**
    * Creates the quota of a directory.
@@ -77,14 +85,28 @@ public final class DiskQuota {
     obstacle = new JournalObstacle(clock, listener);
   }
 
-  /** Measures the files, if that is due. */
-  void look(long nowNs) throws IOException {
+  /**
+   * Measures the files, if that is due. A failure is logged, and changes nothing.
+   *
+   * @param uncounted bytes of snapshots that make other files needless, but not yet
+   */
+  void look(long nowNs, long uncounted) {
     if (limit == 0 || (hasLooked && nowNs - lookedNs < LOOK_NS)) {
       return;
     }
     hasLooked = true;
     lookedNs = nowNs;
-    final long measured = measure.bytes();
+    final long measured;
+    try {
+      measured = measure.bytes() - uncounted;
+      isBlind = false;
+    } catch (IOException | RuntimeException e) { // of a listing, also unchecked
+      if (!isBlind) {
+        LOGGER.log(Level.WARNING, "the files of the data directory could not be measured", e);
+      }
+      isBlind = true;
+      return;
+    }
     bytes = measured;
     state = state.next(measured, limit);
     obstacle.set(
@@ -102,19 +124,19 @@ public final class DiskQuota {
     return limit;
   }
 
-  /** The bytes of all files, at most a second ago; 0 without a quota. */
+  /** The bytes that count, at most a second ago; 0 without a quota. */
   public long bytes() {
     return bytes;
   }
 
-  /** Whether snapshots are taken early, as they may free room. */
+  /** Whether snapshots are taken early, as they may free room. The thread that looks. */
   boolean isNear() {
     return state != State.BELOW;
   }
 
   /** Whether writes that add bytes are refused. */
   public boolean isExceeded() {
-    return state == State.EXCEEDED;
+    return reason() != null;
   }
 
   /** Why such writes are refused; null: they are not. */

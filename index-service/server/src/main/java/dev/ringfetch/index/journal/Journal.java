@@ -241,7 +241,7 @@ public final class Journal {
   }
 
   /** The reason why there is no next segment, for example a full disk; null if there is one. */
-  @Nullable IOException shortage() {
+  public @Nullable IOException shortage() {
     return next.obstacle().reason();
   }
 

@@ -57,13 +57,11 @@ public final class SnapshotCycle {
   private static final long LOOK_NS = TimeUnit.MILLISECONDS.toNanos(100);
 
   /**
-   * Least pause between snapshots that a quota asks for, as a multiple of the time that the last
-   * one took: while a server refuses puts, a tenth of its disk's time is for snapshots at most.
+   * Least pause after two snapshots that a quota asks for, as a multiple of the time that the
+   * second one took: while a server refuses puts, about a fifth of its disk's time is for snapshots
+   * at most. There is none between the two, as only the second one frees what was removed.
    */
   private static final int QUOTA_PAUSE = 9;
-
-  /** Snapshots after which nothing older than the last change is left. */
-  private static final int QUOTA_SNAPSHOTS = 2;
 
   /** Limit of steps of a source without a sync; together they add less than a batch. */
   private static final int SOURCE_STEPS = 64;
@@ -121,8 +119,7 @@ public final class SnapshotCycle {
   // Of snapshots that the quota asks for.
   private long beginNs;
   private long quotaNs; // when the next one may begin
-  private long unchangedEnd; // of the journal, after the last snapshot
-  private int unchanged; // snapshots since the journal's last change
+  private boolean isFirst; // whether the last one was the first of two
 
   /** Whether the former server may have left files that are not needed. */
   private boolean hasLeftovers;
@@ -199,7 +196,9 @@ public final class SnapshotCycle {
    */
   public long work(long nowNs) {
     try {
-      journal.quota().look(nowNs);
+      if (state != State.TRIMMING) { // files that are removed at this moment do not count
+        journal.quota().look(nowNs, uncounted());
+      }
       return switch (state) {
         case IDLE -> idle(nowNs);
         case WRITING -> write();
@@ -213,6 +212,16 @@ public final class SnapshotCycle {
       fail(new IOException("a snapshot has failed: " + e, e), nowNs);
     }
     return LOOK_NS;
+  }
+
+  /**
+   * Bytes of snapshots that do not count against the quota: of the one that is written, as the
+   * oldest one goes when it is complete; and of a directory's first, as its journal goes with the
+   * second.
+   */
+  private long uncounted() {
+    return (writer == null ? 0 : writer.length())
+        + (older == null && taken.get() > 0 ? newest.length() : 0);
   }
 
   private long idle(long nowNs) throws IOException {
@@ -230,7 +239,6 @@ public final class SnapshotCycle {
     // First: records that are appended after the source has begun are behind this position.
     begin = journal.durable();
     beginNs = nowNs;
-    unchanged = begin == unchangedEnd ? unchanged : 0;
     source.begin();
     writer = SnapshotWriter.create(disk, batch, journal, nextNumber, begin);
     become(State.WRITING);
@@ -240,7 +248,7 @@ public final class SnapshotCycle {
   private boolean isEnough(long nowNs) {
     final Taken last = newest;
     if (journal.quota().isNear() && nowNs - quotaNs >= 0) {
-      return unchanged < QUOTA_SNAPSHOTS || journal.durable() != unchangedEnd;
+      return older == null || older.begin() != journal.durable(); // it has what was removed
     }
     final long since = journal.durable() - (last == null ? 0 : last.begin());
     if (after != 0) {
@@ -286,10 +294,9 @@ public final class SnapshotCycle {
       return POLL_NS;
     }
     // After the check: everything that the check has seen is durable up to here.
-    unchangedEnd = journal.durable();
-    unchanged++;
-    quotaNs = nowNs + QUOTA_PAUSE * (nowNs - beginNs);
-    writer.finish(unchangedEnd);
+    writer.finish(journal.durable());
+    isFirst = journal.quota().isNear() && !isFirst;
+    quotaNs = nowNs + (isFirst ? 0 : QUOTA_PAUSE * (nowNs - beginNs));
     older = newest;
     newest = new Taken(writer.number(), begin, writer.length(), writer.records());
     writer = null;

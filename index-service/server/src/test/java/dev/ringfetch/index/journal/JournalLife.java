@@ -12,7 +12,7 @@ import java.util.TreeMap;
 final class JournalLife {
   static final int SEGMENT_LENGTH = SegmentWriter.LENGTH_MIN;
   static final long INTERVAL_NS = 10_000_000;
-  static final long QUOTA = 8_000;
+  static final long QUOTA = 64 << 20;
   static final long ORIGIN = 0x1122_3344_5566_7788L;
 
   /** A record, as far as tests compare it. */
@@ -34,8 +34,11 @@ final class JournalLife {
 
   long nowNs;
 
-  /** Bytes of the directory, as its quota sees them. */
-  long bytes;
+  /** Bytes of other files in the directory. */
+  private long others;
+
+  /** Why the files cannot be measured; null: they can. */
+  IOException unmeasured;
 
   JournalLife(SimulatedDisk disk, long epoch) throws IOException {
     this.disk = disk;
@@ -50,7 +53,7 @@ final class JournalLife {
                 .ownerCheck(this::checkOwner)
                 .syncs((durationNs, records, bytes) -> {}, () -> nowNs)
                 .obstacles(obstacles::add)
-                .quota(new DiskQuota(() -> bytes, QUOTA, () -> nowNs, obstacles::add))
+                .quota(new DiskQuota(this::bytes, QUOTA, () -> nowNs, obstacles::add))
                 .errors(errors::add),
             (record, place) ->
                 recovered
@@ -62,6 +65,18 @@ final class JournalLife {
                             record.lsn(),
                             record.key(),
                             record.value())));
+  }
+
+  private long bytes() throws IOException {
+    if (unmeasured != null) {
+      throw unmeasured;
+    }
+    return others + disk.names().stream().mapToLong(name -> disk.content(name).length).sum();
+  }
+
+  /** Makes the files of the directory so long with others. */
+  void fill(long total) throws IOException {
+    others += total - bytes();
   }
 
   private void checkOwner() throws IOException {

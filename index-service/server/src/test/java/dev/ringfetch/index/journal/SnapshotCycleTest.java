@@ -103,62 +103,6 @@ class SnapshotCycleTest {
     assertTrue(life.failures.get(0).getMessage().contains("room"));
   }
 
-  /** What was deleted is in the older of two snapshots. */
-  @Test
-  void nearItsQuotaADirectoryGetsTwoSnapshotsAfterEachChange() throws IOException {
-    final SnapshotLife life = new SnapshotLife(disk, 1);
-    life.put("a", 100);
-    work(life, 5);
-    assertEquals(0, life.snapshots.taken());
-    life.life.bytes = JournalLife.QUOTA / 8 * 7;
-    work(life, 5);
-    assertEquals(2, life.snapshots.taken());
-    life.put("b", 100);
-    work(life, 5);
-    assertEquals(4, life.snapshots.taken());
-    life.life.bytes--;
-    life.put("c", 100);
-    work(life, 5);
-    assertEquals(4, life.snapshots.taken());
-  }
-
-  private static void work(SnapshotLife life, int seconds) {
-    for (int i = 0; i < seconds; i++) {
-      life.life.nowNs += 1_000_000_000;
-      life.work();
-    }
-  }
-
-  @Test
-  void snapshotsForAQuotaTakeATenthOfTheTime() throws IOException {
-    final SnapshotLife life = new SnapshotLife(disk, 1);
-    life.put("a", 100);
-    life.life.bytes = JournalLife.QUOTA;
-    life.waiting = true;
-    work(life, 2); // begins in the first second
-    life.waiting = false;
-    work(life, 1);
-    assertEquals(1, life.snapshots.taken());
-    work(life, 17);
-    assertEquals(1, life.snapshots.taken());
-    work(life, 1);
-    assertEquals(2, life.snapshots.taken());
-  }
-
-  @Test
-  void anExceededQuotaEndsNoSnapshot() throws IOException {
-    final SnapshotLife life = new SnapshotLife(disk, 1);
-    life.flood(2);
-    life.ask();
-    life.snapshots.work(0);
-    life.life.bytes = JournalLife.QUOTA;
-    life.life.nowNs += 1_000_000_000;
-    life.work();
-    assertTrue(life.journal.obstacle().getMessage().contains("--disk-quota=8000"));
-    assertEquals(1, life.taken.size());
-    assertEquals(List.of(), life.failures);
-  }
-
   /** A snapshot, and more than a segment behind it: the next one has something to remove. */
   private void writeBegin() throws IOException {
     final SnapshotLife life = new SnapshotLife(disk, 1);
