@@ -7,10 +7,16 @@ import java.lang.annotation.RetentionPolicy;
 import java.lang.annotation.Target;
 
 /**
- * The mark of a public type, method or package that may change or go in any release, in parts of
- * Ringfetch whose other types keep what docs/artifacts.md promises.
+ * The mark of a public type, method, constant or package that may change or go in any release, in
+ * parts of Ringfetch whose other types keep what docs/artifacts.md promises.
  */
 @Documented
 @Retention(RetentionPolicy.CLASS)
-@Target({ElementType.TYPE, ElementType.METHOD, ElementType.CONSTRUCTOR, ElementType.PACKAGE})
+@Target({
+  ElementType.TYPE,
+  ElementType.METHOD,
+  ElementType.CONSTRUCTOR,
+  ElementType.FIELD,
+  ElementType.PACKAGE
+})
 public @interface Experimental {}

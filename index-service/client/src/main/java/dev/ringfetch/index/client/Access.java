@@ -1,5 +1,7 @@
 package dev.ringfetch.index.client;
 
+import dev.ringfetch.rpc.Experimental;
+
 /** The route of a view's reads: by calls, or out of the index's memory. */
 public enum Access {
   /** By calls, which the server answers. */
@@ -16,9 +18,10 @@ public enum Access {
    */
   DIRECT,
   /**
-   * One of both, whichever has been faster lately for this client and for reads of as many entries;
-   * both by turns where that serves more. Reads go directly at first. It needs many reads to learn:
-   * some hundred of each kind. Reads as futures go by calls.
+   * One of both, whichever has been faster lately for this client and for {@linkplain ReadKind
+   * reads of the kind}; both by turns where that serves more. Reads go directly at first. It needs
+   * many reads to learn: some hundred of each kind. Reads as futures go by calls.
    */
+  @Experimental
   ADAPTIVE
 }

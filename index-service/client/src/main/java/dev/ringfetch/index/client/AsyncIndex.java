@@ -88,7 +88,7 @@ public class AsyncIndex<K, V> {
 
   /** Looks a key up in memory; the outer result is empty if a call has to decide. */
   private Optional<Optional<IndexEntry<K, V>>> look(OperationRun run, K key, ByteString encoded) {
-    final DirectReads.Reader reader = direct == null ? null : direct.borrow(run, 1);
+    final DirectReads.Reader reader = direct == null ? null : direct.borrow(run, ReadKind.GET);
     if (reader == null) {
       return Optional.empty();
     }
@@ -132,7 +132,8 @@ public class AsyncIndex<K, V> {
    * whether that were all.
    */
   private boolean lookAll(OperationRun run, GetAll<K, V> steps) {
-    final DirectReads.Reader reader = direct == null ? null : direct.borrow(run, steps.count());
+    final DirectReads.Reader reader =
+        direct == null ? null : direct.borrow(run, ReadKind.batch(steps.count()));
     if (reader == null) {
       return false;
     }

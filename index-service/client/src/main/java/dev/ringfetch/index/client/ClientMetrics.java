@@ -1,5 +1,6 @@
 package dev.ringfetch.index.client;
 
+import dev.ringfetch.rpc.Experimental;
 import io.grpc.Status;
 
 /**
@@ -21,12 +22,13 @@ public interface ClientMetrics {
   void onEnd(Operation operation, String index, Access route, Status.Code code, long durationNs);
 
   /**
-   * Called when the reads of {@link Access#ADAPTIVE} views go directly in another share than
-   * before.
+   * Called after some dozens of reads of a kind by {@link Access#ADAPTIVE} views. Views of an index
+   * with different deadlines have shares of their own.
    *
-   * @param most entries of these reads: 1, 10, 100, or {@link Integer#MAX_VALUE}.
-   * @param eighths that go directly from now on.
-   * @param probes reads that have gone the other way so far, where the share was 0 or 8.
+   * @param share of the next reads that goes directly, from 0 to 1.
+   * @param probes reads that have gone the other way since the last call, where the share was 0 or
+   *     1.
    */
-  default void onShare(String index, int most, int eighths, long probes) {}
+  @Experimental
+  default void onShare(String index, ReadKind kind, double share, long probes) {}
 }

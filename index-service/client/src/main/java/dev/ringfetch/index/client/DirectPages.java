@@ -62,7 +62,8 @@ final class DirectPages implements Pages, DirectSink {
       if (readDirectly(run)) {
         return page.build();
       }
-      final ScanRequest request = scan.request(subject.index());
+      final ScanRequest request =
+          scan.request(subject.index()).toBuilder().setPageSize(most).build();
       final ScanResponse answer =
           calls.call(run, Call.reading(IndexGrpc.getScanPageMethod(), request));
       scan.answered(answer);
@@ -74,7 +75,7 @@ final class DirectPages implements Pages, DirectSink {
 
   /** Reads a page with a reader of memory. False if it is to be read by a call. */
   private boolean readDirectly(OperationRun run) {
-    final DirectReads.Reader reader = direct.borrow(run, most);
+    final DirectReads.Reader reader = direct.borrow(run, ReadKind.page(most));
     if (reader == null) {
       return false;
     }

@@ -10,10 +10,10 @@ record DirectRoute(DirectReads reads, RouteShares shares) {
   /**
    * Takes a reader for a run, which gives it back; null if the read goes by a call.
    *
-   * @param entries that it reads, at most
+   * @param kind of the read
    */
-  DirectReads.Reader borrow(OperationRun run, int entries) {
-    if (shares != null && !run.isDirect(shares.of(entries))) {
+  DirectReads.Reader borrow(OperationRun run, ReadKind kind) {
+    if (shares != null && !run.isDirect(shares.of(kind))) {
       return null;
     }
     final DirectReads.Reader reader = reads.borrow(run);

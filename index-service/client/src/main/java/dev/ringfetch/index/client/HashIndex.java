@@ -42,6 +42,6 @@ public final class HashIndex<K, V> extends KeyedIndex<K, V> {
 
   /** The same view, with operations that do not wait. */
   public AsyncIndex<K, V> async() {
-    return new AsyncIndex<>(view(), access() == Access.DIRECT ? unwaiting() : null);
+    return new AsyncIndex<>(view(), unwaiting());
   }
 }

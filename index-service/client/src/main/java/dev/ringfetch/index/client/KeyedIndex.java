@@ -79,7 +79,9 @@ public abstract class KeyedIndex<K, V> {
 
   /** The route to its memory that does not wait; null if all reads go by calls. */
   DirectRoute unwaiting() {
-    return direct == null ? null : memory.unwaiting(name(), view.timeoutNs()).route(access);
+    return access == Access.DIRECT
+        ? memory.unwaiting(name(), view.timeoutNs()).route(access)
+        : null;
   }
 
   /** The route of reads. */
@@ -104,7 +106,13 @@ public abstract class KeyedIndex<K, V> {
   }
 
   private Optional<IndexEntry<K, V>> find(OperationRun run, K key, ByteString encoded) {
-    final DirectReads.Reader reader = direct == null ? null : direct.borrow(run, 1);
+    final Optional<IndexEntry<K, V>> found = read(run, key, encoded);
+    run.endTurn();
+    return found;
+  }
+
+  private Optional<IndexEntry<K, V>> read(OperationRun run, K key, ByteString encoded) {
+    final DirectReads.Reader reader = direct == null ? null : direct.borrow(run, ReadKind.GET);
     if (reader != null) {
       try {
         return findDirectly(run, reader, key, encoded);
@@ -148,6 +156,7 @@ public abstract class KeyedIndex<K, V> {
             if (direct == null || !getDirectly(run, steps)) {
               getByCall(run, steps);
             }
+            run.endTurn();
           }
           return steps.found();
         });
@@ -165,12 +174,12 @@ public abstract class KeyedIndex<K, V> {
 
   /** Reads a batch with a reader of memory. False if it must be read by calls. */
   private boolean getDirectly(OperationRun run, GetAll<K, V> steps) {
-    final DirectReads.Reader reader = direct.borrow(run, steps.count());
+    final List<ByteString> keys = steps.nextKeys();
+    final DirectReads.Reader reader = direct.borrow(run, ReadKind.batch(keys.size()));
     if (reader == null) {
       return false;
     }
     try {
-      final List<ByteString> keys = steps.nextKeys();
       final DirectValue[] values = new DirectValue[keys.size()];
       for (int i = 0; i < values.length; i++) {
         values[i] = new DirectValue();

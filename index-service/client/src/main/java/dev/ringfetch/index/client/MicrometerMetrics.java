@@ -2,12 +2,13 @@ package dev.ringfetch.index.client;
 
 import io.grpc.Status;
 import io.micrometer.core.instrument.Counter;
-import io.micrometer.core.instrument.FunctionCounter;
 import io.micrometer.core.instrument.Gauge;
 import io.micrometer.core.instrument.MeterRegistry;
+import io.micrometer.core.instrument.Tags;
 import io.micrometer.core.instrument.Timer;
 import java.util.EnumMap;
 import java.util.List;
+import java.util.Locale;
 import java.util.Map;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.TimeUnit;
@@ -21,7 +22,7 @@ import java.util.concurrent.atomic.AtomicReferenceArray;
  *       outcome}: OK, or the status code;
  *   <li>counter {@value #ROUTES}, with tags {@code index} and {@code route}: rpc or direct;
  *   <li>gauge {@value #SHARE}, from 0 to 1, and counter {@value #PROBES}, with tags {@code index}
- *       and {@code entries}, of the reads of {@link Access#ADAPTIVE} views.
+ *       and {@code kind}, of the reads of {@link Access#ADAPTIVE} views.
  * </ul>
  *
  * <p>An application that does not use this class needs no Micrometer on its class path.
@@ -60,8 +61,8 @@ public final class MicrometerMetrics implements ClientMetrics {
   }
 
   @Override
-  public void onShare(String index, int most, int eighths, long probes) {
-    meters.computeIfAbsent(index, IndexMeters::new).share(most).moved(eighths, probes);
+  public void onShare(String index, ReadKind kind, double share, long probes) {
+    meters.computeIfAbsent(index, IndexMeters::new).share(kind).set(share, probes);
   }
 
   /** The meters of one index. Timers are registered with their first operation. */
@@ -70,7 +71,7 @@ public final class MicrometerMetrics implements ClientMetrics {
     private final Map<Operation, AtomicReferenceArray<Timer>> timers = // by value of the code
         new EnumMap<>(Operation.class);
     private final Map<Access, Counter> routes = new EnumMap<>(Access.class);
-    private final Map<Integer, ShareMeters> shares = new ConcurrentHashMap<>(); // by most entries
+    private final Map<ReadKind, ShareMeters> shares = new ConcurrentHashMap<>();
 
     IndexMeters(String index) {
       this.index = index;
@@ -87,8 +88,8 @@ public final class MicrometerMetrics implements ClientMetrics {
       }
     }
 
-    ShareMeters share(int most) {
-      return shares.computeIfAbsent(most, entries -> new ShareMeters(index, entries));
+    ShareMeters share(ReadKind kind) {
+      return shares.computeIfAbsent(kind, of -> new ShareMeters(index, of));
     }
 
     /** Threads that race register the same meter: the registry has one of a name and tags. */
@@ -108,24 +109,20 @@ public final class MicrometerMetrics implements ClientMetrics {
     }
   }
 
-  /** The meters of one index's reads of so many entries by views that choose their route. */
+  /** The meters of one kind of an index's reads by views that choose their route. */
   private final class ShareMeters {
-    private volatile double share = 1;
-    private volatile long probes;
+    private final Counter probes;
+    private volatile double share;
 
-    ShareMeters(String index, int most) {
-      final String entries = most == Integer.MAX_VALUE ? "more" : String.valueOf(most);
-      Gauge.builder(SHARE, this, meters -> meters.share)
-          .tags("index", index, "entries", entries)
-          .register(registry);
-      FunctionCounter.builder(PROBES, this, meters -> meters.probes)
-          .tags("index", index, "entries", entries)
-          .register(registry);
+    ShareMeters(String index, ReadKind kind) {
+      final Tags tags = Tags.of("index", index, "kind", kind.name().toLowerCase(Locale.ROOT));
+      Gauge.builder(SHARE, this, meters -> meters.share).tags(tags).register(registry);
+      probes = Counter.builder(PROBES).tags(tags).register(registry);
     }
 
-    void moved(int eighths, long probes) {
-      share = eighths / 8.0;
-      this.probes = probes;
+    void set(double ofNextReads, long probed) {
+      share = ofNextReads;
+      probes.increment((double) probed);
     }
   }
 }

@@ -111,22 +111,32 @@ final class OperationRun {
   }
 
   /**
-   * Whether this run reads directly, as a share chooses at the first question. The end of the run
-   * tells the share how long it took.
+   * Whether the next read of this run goes directly, as a share chooses. {@link #endTurn} or the
+   * end of the run tells the share how long it took.
    */
   boolean isDirect(RouteShare choosing) {
-    if (turn == null) {
-      share = choosing;
-      turn = choosing.begin(leftNs());
-    }
+    share = choosing;
+    turn = choosing.begin(leftNs());
     return turn.isDirect();
+  }
+
+  /** The read has its answer. */
+  void endTurn() {
+    endTurn(true);
+  }
+
+  private void endTurn(boolean isAnswered) {
+    if (turn != null) {
+      share.end(turn, isAnswered);
+      turn = null;
+    }
   }
 
   /** Keeps the duration of the run from the share that has chosen its route, if one has. */
   void cancelTurn() {
     if (turn != null) {
       share.cancel(turn);
-      turn = RouteShare.Turn.CALL;
+      turn = null;
     }
   }
 
@@ -172,9 +182,7 @@ final class OperationRun {
   /** Gives the permit back, and measures the run. Called once, at its end. */
   void end(Status.Code code) {
     releasePermit();
-    if (turn != null) {
-      share.end(turn);
-    }
+    endTurn(code == Status.Code.OK);
     metrics.onEnd(subject.operation(), subject.index(), route, code, System.nanoTime() - beginNs);
   }
 }

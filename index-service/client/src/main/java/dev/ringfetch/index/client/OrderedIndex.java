@@ -35,7 +35,7 @@ public final class OrderedIndex<K, V> extends KeyedIndex<K, V> {
 
   /** The same view, with operations that do not wait. */
   public AsyncOrderedIndex<K, V> async() {
-    return new AsyncOrderedIndex<>(view(), keys, access() == Access.DIRECT ? unwaiting() : null);
+    return new AsyncOrderedIndex<>(view(), keys, unwaiting());
   }
 
   /** The entries of a range. */

@@ -16,8 +16,8 @@ import java.util.stream.LongStream;
  * <p>Each client draws the lengths of its windows, so that clients do not move together. The rules
  * are those of Catfish (adaptive offloading), with a share in the place of its back-off.
  *
- * <p>Safe for use by many threads. Most reads of a fast index touch nothing that is shared: one in
- * {@value #MOST_INTERVAL} is timed.
+ * <p>Safe for use by many threads. Of the reads of a fast index one in {@value #MOST_INTERVAL} is
+ * timed, and the others touch nothing that is shared.
  */
 final class RouteShare {
   /** All reads go directly. */
@@ -40,8 +40,11 @@ final class RouteShare {
   /** Of the time of operations that one of probes may take. */
   private static final int PROBE_SHARE = 50;
 
-  /** Medians until the deadline without which there is no probe. */
+  /** Medians of the other route until the deadline without which there is no probe. */
   private static final int PROBE_MEDIANS = 20;
+
+  /** Time after which a route that nobody has taken since is as unknown as at first. */
+  private static final long FORGOTTEN_NS = 5_000_000_000L;
 
   /** The most operations of which one is timed: to time each of a fast index would cost a tenth. */
   static final int MOST_INTERVAL = 16;
@@ -58,16 +61,17 @@ final class RouteShare {
   private volatile int share = ALL;
   private volatile int interval = 1; // one of so many is timed
   private volatile boolean probeDue;
-  private long probes;
+  private long probes; // since the last window
   private long creditNs; // for probes
   private int window; // operations until the share is looked at
   private int operations; // of this window
 
   /**
-   * Creates one that sends all reads directly, and measures.
+   * Creates a share of all, of a client that has read nothing yet.
    *
    * @param clock in nanoseconds
    * @param draws numbers below a bound
+   * @param listener is called at the end of each window
    */
   RouteShare(LongSupplier clock, IntUnaryOperator draws, Listener listener) {
     this.clock = clock;
@@ -76,21 +80,21 @@ final class RouteShare {
     window = drawWindow();
   }
 
-  /** Hears of each move. Called by one thread at a time, which it does not block. */
+  /** A receiver of shares. Called on the threads of reads, possibly by several at a time. */
   interface Listener {
     /**
-     * The share has moved.
+     * Called at the end of a window.
      *
-     * @param eighths that go directly
-     * @param probes so far
+     * @param eighths that go directly in the next one
+     * @param probes in the window
      */
-    void onMove(int eighths, long probes);
+    void onWindow(int eighths, long probes);
   }
 
   /** The route of one read, from its begin to its end. */
   static final class Turn {
     private static final Turn DIRECT = new Turn(true, false, 0);
-    static final Turn CALL = new Turn(false, false, 0);
+    private static final Turn CALL = new Turn(false, false, 0);
 
     private final boolean direct;
     private final boolean probe;
@@ -117,27 +121,49 @@ final class RouteShare {
     }
   }
 
-  /** The newest durations of a route. */
+  /** The newest durations of a route, in order of time and of length. */
   private static final class Durations {
     private final long[] newest = new long[DURATIONS];
-    private int count; // of all
-    private long medianNs;
+    private final long[] sorted = new long[DURATIONS];
+    private int known;
+    private int next; // place of the oldest, once all are known
+    private long newestNs;
+    private long medianNs; // 0: unknown
 
-    void add(long ns) {
-      newest[count++ % DURATIONS] = ns;
-      medianNs = median(LongStream.empty());
-      if (count == 2 * DURATIONS) {
-        count = DURATIONS;
+    void add(long ns, long nowNs) {
+      int at = known;
+      if (known == DURATIONS) { // in the place of the oldest
+        at = 0;
+        while (sorted[at] != newest[next]) {
+          at++;
+        }
+        while (at < known - 1) {
+          sorted[at] = sorted[++at];
+        }
+      } else {
+        known++;
       }
+      while (at > 0 && sorted[at - 1] > ns) {
+        sorted[at] = sorted[--at];
+      }
+      sorted[at] = ns;
+      newest[next] = ns;
+      next = (next + 1) % DURATIONS;
+      newestNs = nowNs;
+      medianNs = sorted[known / 2];
     }
 
-    int known() {
-      return Math.min(count, DURATIONS);
+    void forgetBefore(long ns) {
+      if (known > 0 && newestNs - ns < 0) {
+        known = 0;
+        next = 0;
+        medianNs = 0;
+      }
     }
 
     /** The median of them and of others. */
     long median(LongStream others) {
-      final long[] all = LongStream.concat(Arrays.stream(newest, 0, known()), others).toArray();
+      final long[] all = LongStream.concat(Arrays.stream(sorted, 0, known), others).toArray();
       Arrays.sort(all);
       return all[all.length / 2];
     }
@@ -175,7 +201,7 @@ final class RouteShare {
   }
 
   private synchronized Turn probe(long leftNs) {
-    if (!probeDue || leftNs < PROBE_MEDIANS * Math.max(direct.medianNs, calls.medianNs)) {
+    if (!probeDue || leftNs < PROBE_MEDIANS * of(share == 0).medianNs) {
       return null;
     }
     probeDue = false;
@@ -183,33 +209,57 @@ final class RouteShare {
     return begin(new Turn(share == 0, true, clock.getAsLong()));
   }
 
-  /** Takes the duration of a read, whatever its end was. */
-  void end(Turn turn) {
+  /**
+   * Takes the end of a read.
+   *
+   * @param isAnswered whether it has an answer: a failure counts if it took longer than the median,
+   *     so that a route on which reads fail at once is not the faster one
+   */
+  void end(Turn turn, boolean isAnswered) {
     if (turn.isTimed()) {
-      end(turn, clock.getAsLong());
+      final long ended = end(turn, isAnswered, clock.getAsLong());
+      if (ended >= 0) {
+        listener.onWindow(share, ended);
+      }
     }
   }
 
-  private synchronized void end(Turn turn, long nowNs) {
+  /** Returns the probes of a window that has ended, or -1. */
+  private synchronized long end(Turn turn, boolean isAnswered, long nowNs) {
     final long tookNs = nowNs - turn.beganNs;
     timed.remove(turn);
-    of(turn.direct).add(tookNs);
+    if (isAnswered || tookNs > of(turn.direct).medianNs) {
+      of(turn.direct).add(tookNs, nowNs);
+    }
+    direct.forgetBefore(nowNs - FORGOTTEN_NS);
+    calls.forgetBefore(nowNs - FORGOTTEN_NS);
     final int ops = turn.probe ? 1 : interval;
     creditNs += turn.probe ? -tookNs : tookNs * ops / PROBE_SHARE;
     operations += ops;
+    long ended = -1;
     if (operations >= window) {
       move(nowNs);
       operations = 0;
       window = drawWindow();
+      ended = probes;
+      probes = 0;
     }
     final long medianNs = of(share * 2 >= ALL).medianNs;
     interval = (int) Math.max(1, Math.min(MOST_INTERVAL, SLOW_NS / Math.max(1, medianNs)));
     allowProbe();
+    return ended;
   }
 
-  /** Forgets a read that took neither route as chosen. */
-  synchronized void cancel(Turn turn) {
+  /** Forgets a read that could not take the route that was chosen. */
+  void cancel(Turn turn) {
+    if (turn.isTimed()) {
+      remove(turn);
+    }
+  }
+
+  private synchronized void remove(Turn turn) {
     timed.remove(turn);
+    interval = MOST_INTERVAL; // it may be so for long, without a grant
   }
 
   private Durations of(boolean isDirect) {
@@ -217,14 +267,8 @@ final class RouteShare {
   }
 
   private void move(long nowNs) {
-    if (direct.known() < FEWEST || calls.known() < FEWEST) {
-      return;
-    }
-    final double ratio = (double) medianNs(true, nowNs) / Math.max(1, medianNs(false, nowNs));
-    final int next = next(ratio);
-    if (next != share) {
-      share = next;
-      listener.onMove(next, probes);
+    if (direct.known >= FEWEST && calls.known >= FEWEST) {
+      share = next((double) medianNs(true, nowNs) / Math.max(1, medianNs(false, nowNs)));
     }
   }
 
@@ -257,7 +301,7 @@ final class RouteShare {
     final Durations usual = of(share == ALL);
     final Durations other = of(share == 0);
     // An unknown route is assumed to be dear, so that a client of few reads does not try it.
-    final long priceNs = other.count > 0 ? other.medianNs : 8 * usual.medianNs;
+    final long priceNs = other.known > 0 ? other.medianNs : 8 * usual.medianNs;
     creditNs = Math.min(creditNs, 2 * priceNs);
     probeDue = creditNs >= priceNs && timed.stream().noneMatch(turn -> turn.probe);
   }
@@ -265,10 +309,5 @@ final class RouteShare {
   /** Eighths that go directly. */
   int eighths() {
     return share;
-  }
-
-  /** Probes of the other route so far. */
-  synchronized long probes() {
-    return probes;
   }
 }

@@ -1,34 +1,26 @@
 package dev.ringfetch.index.client;
 
+import java.util.EnumMap;
+import java.util.Map;
 import java.util.concurrent.ThreadLocalRandom;
 
-/**
- * The shares of an index's reads that go directly, one for each kind: of one entry, of up to 10, of
- * up to 100, of more. Safe for use by many threads.
- */
+/** The shares of an index's reads that go directly, by kind. Safe for use by many threads. */
 final class RouteShares {
-  /** The most entries of each kind but the last. */
-  private static final int[] MOST = {1, 10, 100};
-
-  private final RouteShare[] shares = new RouteShare[MOST.length + 1];
+  private final Map<ReadKind, RouteShare> shares = new EnumMap<>(ReadKind.class);
 
   RouteShares(String index, ClientMetrics metrics) {
-    for (int i = 0; i < shares.length; i++) {
-      final int most = i < MOST.length ? MOST[i] : Integer.MAX_VALUE;
-      shares[i] =
+    for (final ReadKind kind : ReadKind.values()) {
+      shares.put(
+          kind,
           new RouteShare(
               System::nanoTime,
               bound -> ThreadLocalRandom.current().nextInt(bound),
-              (eighths, probes) -> metrics.onShare(index, most, eighths, probes));
+              (eighths, probes) ->
+                  metrics.onShare(index, kind, (double) eighths / RouteShare.ALL, probes)));
     }
   }
 
-  /** The share of reads of so many entries. */
-  RouteShare of(int entries) {
-    int kind = 0;
-    while (kind < MOST.length && entries > MOST[kind]) {
-      kind++;
-    }
-    return shares[kind];
+  RouteShare of(ReadKind kind) {
+    return shares.get(kind);
   }
 }

@@ -5,6 +5,7 @@ import static org.junit.jupiter.api.Assertions.assertNull;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import dev.ringfetch.index.v1.DirectAccessGrpc;
+import io.micrometer.core.instrument.Tags;
 import io.micrometer.core.instrument.simple.SimpleMeterRegistry;
 import java.nio.file.Path;
 import java.util.EnumMap;
@@ -26,7 +27,7 @@ final class AdaptiveAccessTest {
   private final Map<Access, Integer> routes = new EnumMap<>(Access.class);
   private final SimpleMeterRegistry registry = new SimpleMeterRegistry();
   private final MicrometerMetrics meters = new MicrometerMetrics(registry);
-  private int moves;
+  private int windows;
 
   private IndexClient client(TestServer server) {
     final ClientMetrics metrics =
@@ -43,10 +44,10 @@ final class AdaptiveAccessTest {
           }
 
           @Override
-          public void onShare(String index, int most, int eighths, long probes) {
+          public void onShare(String index, ReadKind kind, double share, long probes) {
             assertEquals("numbers", index);
-            moves++;
-            meters.onShare(index, most, eighths, probes);
+            windows++;
+            meters.onShare(index, kind, share, probes);
           }
         };
     return server.builder().metrics(metrics).build();
@@ -77,11 +78,15 @@ final class AdaptiveAccessTest {
         assertTrue(System.nanoTime() - limitNs < 0, "calls are tried: " + routes);
       }
       assertTrue(routes.get(Access.DIRECT) > done / 2, routes::toString);
+      assertTrue(windows > 0);
       final List<Long> keys = IntStream.range(0, 20).mapToObj(i -> (long) i).toList();
       for (int i = 0; i < 200; i++) {
         assertEquals(20, index.getAll(keys).size());
         assertEquals(ENTRIES, index.scan().toList().size());
         assertEquals(keys, index.keys(Range.all()).limit(20).toList());
+      }
+      for (long i = 0; i < 200; i++) {
+        assertEquals(i, index.update(-1L, before -> before.orElse(-1L) + 1));
       }
     }
   }
@@ -103,31 +108,24 @@ final class AdaptiveAccessTest {
         assertEquals(Optional.of(2L), index.get(1L));
       }
       assertEquals(Map.of(Access.RPC, 500), routes);
-      assertEquals(0, moves);
+      assertEquals(0, windows);
     }
   }
 
   @Test
   void sharesAreMeters() {
     assertNull(registry.find(MicrometerMetrics.SHARE).gauge());
-    meters.onShare("numbers", 10, 6, 3);
-    meters.onShare("numbers", Integer.MAX_VALUE, 0, 9);
-    assertEquals(0.75, share("10"));
-    assertEquals(0, share("more"));
+    meters.onShare("numbers", ReadKind.GET, 0.75, 3);
+    meters.onShare("numbers", ReadKind.PAGE_OF_10, 0, 9);
+    meters.onShare("numbers", ReadKind.PAGE_OF_10, 0.125, 1);
+    assertEquals(0.75, registry.get(MicrometerMetrics.SHARE).tags(tags("get")).gauge().value());
     assertEquals(
-        9,
-        registry
-            .get(MicrometerMetrics.PROBES)
-            .tags("index", "numbers", "entries", "more")
-            .functionCounter()
-            .count());
+        0.125, registry.get(MicrometerMetrics.SHARE).tags(tags("page_of_10")).gauge().value());
+    assertEquals(
+        10, registry.get(MicrometerMetrics.PROBES).tags(tags("page_of_10")).counter().count());
   }
 
-  private double share(String entries) {
-    return registry
-        .get(MicrometerMetrics.SHARE)
-        .tags("index", "numbers", "entries", entries)
-        .gauge()
-        .value();
+  private static Tags tags(String kind) {
+    return Tags.of("index", "numbers", "kind", kind);
   }
 }

@@ -189,7 +189,7 @@ final class RouteShareSimulation {
         if (turn.isProbe()) {
           probeNs += nowNs - beganNs;
         }
-        share.end(turn);
+        share.end(turn, true);
       }
       begin();
     }
