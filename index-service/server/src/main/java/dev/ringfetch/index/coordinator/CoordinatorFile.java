@@ -196,8 +196,9 @@ public final class CoordinatorFile {
     return false;
   }
 
-  /** Removes the file, durably. */
+  /** Removes the file, durably; first what a process has left that ended while it replaced it. */
   void remove() throws IOException {
+    disk.delete(NAME + Disk.UNFINISHED);
     disk.delete(NAME);
     disk.syncDirectory();
   }
