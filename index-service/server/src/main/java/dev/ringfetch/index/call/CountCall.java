@@ -2,15 +2,15 @@ package dev.ringfetch.index.call;
 
 import dev.ringfetch.index.v1.CountResponse;
 
-/** The call that counts the entries of a range. */
-final class CountCall extends RangeCall<CountResponse> {
+/** The call that counts the entries of a range, or in a box. */
+final class CountCall extends SteppedCall<CountResponse> {
   /** Entries of a step. */
   private static final int STEP = 1000;
 
   private long count;
 
-  CountCall(RangeCalls.Range range, CallSignals<CountResponse> signals, RangeCalls calls) {
-    super(range, signals, calls);
+  CountCall(EntryReading reading, CallSignals<CountResponse> signals, RangeCalls calls) {
+    super(reading, signals, calls);
   }
 
   @Override

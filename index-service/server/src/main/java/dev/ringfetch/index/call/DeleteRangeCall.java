@@ -20,7 +20,7 @@ import java.util.concurrent.atomic.AtomicReference;
  * <p>Where the request has a number, the owner counts what is removed under it, and takes down the
  * end: a request that comes again goes on, or is answered with that.
  */
-final class DeleteRangeCall extends RangeCall<DeleteRangeResponse> {
+final class DeleteRangeCall extends SteppedCall<DeleteRangeResponse> {
   /** The most entries that one call removes. */
   static final int MAX_ENTRIES = 10_000;
 
@@ -58,7 +58,7 @@ final class DeleteRangeCall extends RangeCall<DeleteRangeResponse> {
    * @param client null if the request has no number
    */
   DeleteRangeCall(
-      RangeCalls.Range range,
+      RangeReading range,
       NumberedClient client,
       DeleteRangeRequest request,
       CallSignals<DeleteRangeResponse> signals,

@@ -43,7 +43,7 @@ final class HashScanCall extends ScanCall {
       RangeCalls calls,
       boolean all)
       throws StatusException {
-    super(new RangeCalls.Range(index, null), request, signals, calls, all);
+    super(new RangeReading(index, null), request, signals, calls, all);
     this.request = request;
     if (!request.getPageToken().isEmpty()) {
       seek(request.getPageToken());

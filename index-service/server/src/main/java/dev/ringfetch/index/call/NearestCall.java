@@ -11,7 +11,7 @@ import java.util.Comparator;
 import java.util.PriorityQueue;
 
 /** The call of the nearest entries: keeps the best ones until no node can have a better one. */
-final class NearestCall extends SpatialCall<NearestResponse> {
+final class NearestCall extends SteppedCall<NearestResponse> {
   private static final Comparator<Candidate> FARTHEST_FIRST =
       Comparator.comparingDouble(Candidate::square).reversed();
 
@@ -29,7 +29,7 @@ final class NearestCall extends SpatialCall<NearestResponse> {
       int limit,
       CallSignals<NearestResponse> signals,
       RangeCalls calls) {
-    super(index, query, signals, calls);
+    super(new BoxReading(index, query), signals, calls);
     this.query = query;
     this.limit = limit;
   }

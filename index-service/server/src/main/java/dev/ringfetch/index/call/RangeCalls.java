@@ -76,9 +76,9 @@ public final class RangeCalls {
       }
       signals.responses().onCompleted();
     } else if (request.getSnapshot()) {
-      new SnapshotScanCall(new Range(index, cursor), request, signals, this, all).start();
+      new SnapshotScanCall(new RangeReading(index, cursor), request, signals, this, all).start();
     } else {
-      new ScanCall(new Range(index, cursor), request, signals, this, all).start();
+      new ScanCall(new RangeReading(index, cursor), request, signals, this, all).start();
     }
   }
 
@@ -120,7 +120,7 @@ public final class RangeCalls {
     if (index == null) {
       WriteCall.answer(signals.responses(), DeleteRangeResponse.getDefaultInstance());
     } else {
-      new DeleteRangeCall(new Range(index, cursor), client, request, signals, this).start();
+      new DeleteRangeCall(new RangeReading(index, cursor), client, request, signals, this).start();
     }
   }
 
@@ -132,24 +132,28 @@ public final class RangeCalls {
     if (index == null) {
       WriteCall.answer(signals.responses(), CountResponse.getDefaultInstance());
     } else {
-      new CountCall(new Range(index, cursor), signals, this).start();
+      new CountCall(new RangeReading(index, cursor), signals, this).start();
     }
   }
 
   private static void checkOrdered(ServedIndex index) throws StatusException {
-    if (index != null && index.kind() != IndexKind.ORDERED) {
+    checkKind(index, IndexKind.ORDERED, "keys of this index have no order");
+  }
+
+  /** Checks the kind of an index, if there is one. */
+  static void checkKind(@Nullable ServedIndex index, IndexKind kind, String otherwise)
+      throws StatusException {
+    if (index != null && index.kind() != kind) {
       throw Status.FAILED_PRECONDITION
           .withDescription(
-              "keys of this index have no order: index="
+              otherwise
+                  + ": index="
                   + index.name()
                   + " kind="
                   + index.kind()
                   + "; create one of kind "
-                  + IndexKind.ORDERED)
+                  + kind)
           .asException();
     }
   }
-
-  /** Keys of an index that are still to be read. */
-  record Range(ServedIndex index, ScanCursor cursor) {}
 }

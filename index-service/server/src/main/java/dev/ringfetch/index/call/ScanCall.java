@@ -1,11 +1,13 @@
 package dev.ringfetch.index.call;
 
 import com.google.protobuf.ByteString;
+import dev.ringfetch.index.layout.ScanCursor;
 import dev.ringfetch.index.v1.ScanRequest;
 import dev.ringfetch.index.v1.ScanResponse;
 
 /** The call of a scan: answers with pages until the range ends, or with the first page alone. */
-class ScanCall extends RangeCall<ScanResponse> {
+class ScanCall extends SteppedCall<ScanResponse> {
+  private final ScanCursor cursor;
   final Page page;
   private final boolean all;
 
@@ -15,12 +17,13 @@ class ScanCall extends RangeCall<ScanResponse> {
    * @param all whether all pages are answers, as fast as the client takes them
    */
   ScanCall(
-      RangeCalls.Range range,
+      RangeReading range,
       ScanRequest request,
       CallSignals<ScanResponse> signals,
       RangeCalls calls,
       boolean all) {
     super(range, signals, calls);
+    this.cursor = range.cursor();
     this.page = new Page(request);
     this.all = all;
   }

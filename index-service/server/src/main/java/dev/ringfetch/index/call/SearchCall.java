@@ -7,7 +7,7 @@ import dev.ringfetch.index.v1.ScanResponse;
 import dev.ringfetch.index.v1.SearchRequest;
 
 /** The call of a search: answers with pages, as fast as the client takes them. */
-final class SearchCall extends SpatialCall<ScanResponse> {
+final class SearchCall extends SteppedCall<ScanResponse> {
   private final Page page;
 
   SearchCall(
@@ -16,7 +16,7 @@ final class SearchCall extends SpatialCall<ScanResponse> {
       SearchRequest request,
       CallSignals<ScanResponse> signals,
       RangeCalls calls) {
-    super(index, query, signals, calls);
+    super(new BoxReading(index, query), signals, calls);
     page = new Page(request.getKeysOnly(), 0, request.getLimit());
   }
 

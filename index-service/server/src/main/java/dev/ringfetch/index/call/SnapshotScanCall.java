@@ -1,6 +1,7 @@
 package dev.ringfetch.index.call;
 
 import com.google.protobuf.ByteString;
+import dev.ringfetch.index.layout.ScanCursor;
 import dev.ringfetch.index.partition.OwnerTask;
 import dev.ringfetch.index.store.Snapshot;
 import dev.ringfetch.index.v1.Entry;
@@ -16,13 +17,14 @@ import org.jspecify.annotations.Nullable;
  * The call of a scan of a snapshot: the owner begins the snapshot, and each step puts together what
  * is in index memory, as far as it is old enough, and what the owner has kept of the same keys.
  */
-final class SnapshotScanCall extends RangeCall<ScanResponse> {
+final class SnapshotScanCall extends SteppedCall<ScanResponse> {
   /** Bytes of replaced entries that one snapshot keeps. */
   static final int KEPT_BYTES = 16 << 20;
 
   /** Entries that one step looks at. */
   private static final int STEP = Page.ENTRIES_DEFAULT;
 
+  private final ScanCursor cursor;
   private final Page page;
   private final boolean all;
   private final boolean keysOnly;
@@ -57,12 +59,13 @@ final class SnapshotScanCall extends RangeCall<ScanResponse> {
    * @param all whether all pages are answers, as fast as the client takes them
    */
   SnapshotScanCall(
-      RangeCalls.Range range,
+      RangeReading range,
       ScanRequest request,
       CallSignals<ScanResponse> signals,
       RangeCalls calls,
       boolean all) {
     super(range, signals, calls);
+    this.cursor = range.cursor();
     this.page = new Page(request);
     this.all = all;
     keysOnly = request.getKeysOnly();

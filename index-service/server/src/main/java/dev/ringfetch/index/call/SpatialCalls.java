@@ -9,7 +9,6 @@ import dev.ringfetch.index.v1.NearestRequest;
 import dev.ringfetch.index.v1.NearestResponse;
 import dev.ringfetch.index.v1.ScanResponse;
 import dev.ringfetch.index.v1.SearchRequest;
-import io.grpc.Status;
 import io.grpc.StatusException;
 import org.jspecify.annotations.Nullable;
 
@@ -105,21 +104,11 @@ public final class SpatialCalls {
     if (index == null) {
       WriteCall.answer(signals.responses(), CountResponse.getDefaultInstance());
     } else {
-      new BoxCountCall(index, query, signals, calls).start();
+      new CountCall(new BoxReading(index, query), signals, calls).start();
     }
   }
 
   private static void checkSpatial(@Nullable ServedIndex index) throws StatusException {
-    if (index != null && index.kind() != IndexKind.SPATIAL) {
-      throw Status.FAILED_PRECONDITION
-          .withDescription(
-              "entries of this index have no boxes: index="
-                  + index.name()
-                  + " kind="
-                  + index.kind()
-                  + "; create one of kind "
-                  + IndexKind.SPATIAL)
-          .asException();
-    }
+    RangeCalls.checkKind(index, IndexKind.SPATIAL, "entries of this index have no boxes");
   }
 }

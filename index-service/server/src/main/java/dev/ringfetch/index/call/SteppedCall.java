@@ -1,10 +1,8 @@
 package dev.ringfetch.index.call;
 
-import com.google.protobuf.ByteString;
 import dev.ringfetch.index.host.ServedIndex;
 import dev.ringfetch.index.layout.EntrySink;
 import dev.ringfetch.index.layout.ReadResult;
-import dev.ringfetch.index.partition.Partition;
 import dev.ringfetch.index.partition.Write;
 import io.grpc.Status;
 import io.grpc.stub.ServerCallStreamObserver;
@@ -43,6 +41,7 @@ abstract class SteppedCall<T> implements EntrySink {
     END
   }
 
+  private final EntryReading reading;
   final ServedIndex index;
   final ServerCallStreamObserver<T> responses;
   private final CallSignals<T> signals;
@@ -67,8 +66,9 @@ abstract class SteppedCall<T> implements EntrySink {
   private int passed; // in this step
 
   /** Creates a call, which {@link #start} begins. */
-  SteppedCall(ServedIndex index, CallSignals<T> signals, RangeCalls calls) {
-    this.index = index;
+  SteppedCall(EntryReading reading, CallSignals<T> signals, RangeCalls calls) {
+    this.reading = reading;
+    this.index = reading.index();
     this.signals = signals;
     this.responses = signals.responses();
     this.calls = calls;
@@ -102,19 +102,6 @@ abstract class SteppedCall<T> implements EntrySink {
    * @param isEnd whether no entry is left
    */
   abstract Next stepped(boolean isEnd);
-
-  /** Reads on: FOUND if the call has enough for the moment, ABSENT if no entry is left. */
-  abstract ReadResult read(ServedIndex.LocalReader reader);
-
-  /**
-   * The key that the owner reads at the place where the reader could not decide.
-   *
-   * @param count how often the owner was asked without an entry in between, from 1
-   */
-  abstract ByteString doubtfulKey(int count);
-
-  /** The partition of that place. */
-  abstract Partition doubtful();
 
   /** Called once, at the end: the call was answered, or cancelled. */
   void ended() {}
@@ -204,7 +191,7 @@ abstract class SteppedCall<T> implements EntrySink {
 
   private ReadResult read() {
     try {
-      return read(index.reader());
+      return reading.read(index.reader(), this);
     } catch (InternalError e) { // late, see MemoryRegion.verify(): the owner finds it, too
       return ReadResult.LOST;
     }
@@ -219,7 +206,8 @@ abstract class SteppedCall<T> implements EntrySink {
     }
     asking = true;
     answer = null;
-    final int refused = doubtful().submit(new Write(this::answered).read(doubtfulKey(asked)));
+    final int refused =
+        reading.doubtful().submit(new Write(this::answered).read(reading.doubtfulKey(asked)));
     if (refused != 0) {
       asking = false;
       return fail(calls.outcomes().status(index, refused));

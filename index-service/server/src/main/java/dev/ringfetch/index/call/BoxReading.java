@@ -2,43 +2,36 @@ package dev.ringfetch.index.call;
 
 import com.google.protobuf.ByteString;
 import dev.ringfetch.index.host.ServedIndex;
+import dev.ringfetch.index.layout.EntrySink;
 import dev.ringfetch.index.layout.ReadResult;
 import dev.ringfetch.index.layout.SpatialQuery;
 import dev.ringfetch.index.layout.SpatialSearch;
 import dev.ringfetch.index.partition.Partition;
 
-/**
- * A call that searches a spatial index by boxes, in steps.
- *
- * @param <T> type of the response.
- */
-abstract class SpatialCall<T> extends SteppedCall<T> {
+/** The entries of a spatial index, by their boxes, that are still to be read. */
+record BoxReading(ServedIndex index, SpatialSearch search) implements EntryReading {
   /** How often the owner is asked before it compares its whole tree with what it has stored. */
   private static final int CHECKED = 50;
 
   /** A key that the owner reads in between; it need not be there. */
   private static final ByteString ANY = ByteString.copyFromUtf8("any");
 
-  private final SpatialSearch search;
-
-  /** Creates a call, which {@link #start} begins. */
-  SpatialCall(ServedIndex index, SpatialQuery query, CallSignals<T> signals, RangeCalls calls) {
-    super(index, signals, calls);
-    search = new SpatialSearch(query);
+  BoxReading(ServedIndex index, SpatialQuery query) {
+    this(index, new SpatialSearch(query));
   }
 
   @Override
-  final ReadResult read(ServedIndex.LocalReader reader) {
-    return reader.search(search, this);
+  public ReadResult read(ServedIndex.LocalReader reader, EntrySink sink) {
+    return reader.search(search, sink);
   }
 
   @Override
-  final ByteString doubtfulKey(int count) {
+  public ByteString doubtfulKey(int count) {
     return count == CHECKED ? ByteString.EMPTY : ANY;
   }
 
   @Override
-  final Partition doubtful() {
+  public Partition doubtful() {
     return index.partition(search.partition());
   }
 }
