@@ -5,7 +5,6 @@ import dev.ringfetch.index.layout.BlockDescriptor;
 import dev.ringfetch.index.layout.GroupDescriptor;
 import dev.ringfetch.index.layout.KeyOrder;
 import dev.ringfetch.index.layout.NodeDescriptor;
-import java.util.Arrays;
 import java.util.zip.CRC32C;
 
 /**
@@ -14,67 +13,39 @@ import java.util.zip.CRC32C;
  * heap. Used by the partition's owner alone.
  */
 final class NodeStore {
-  /** Number of free nodes that are kept for the next splits. */
-  private static final int SPARE = 2;
-
-  private static final int UNITS = NodeDescriptor.LENGTH / StoreMemory.UNIT_LENGTH;
-
   private final StoreMemory memory;
   private final long incarnation;
   private final CRC32C crc = new CRC32C();
   private final byte[] scratch = new byte[NodeDescriptor.COPY_LENGTH];
-  private long[] free = new long[16];
-  private int freeCount;
-  private int reserved;
+  private final NodeMemory nodeMemory;
   private long sequence;
 
   NodeStore(StoreMemory memory, long incarnation) {
     this.memory = memory;
     this.incarnation = incarnation;
+    nodeMemory = new NodeMemory(memory, NodeDescriptor.LENGTH);
   }
 
   /** Sets the number of reserved nodes; false if there is not enough memory. */
   boolean reserve(int nodes) {
-    while (freeCount < nodes) {
-      final long address = memory.allocate(UNITS);
-      if (address == StoreMemory.NONE) {
-        trim();
-        return false;
-      }
-      keep(address);
-    }
-    reserved = nodes;
-    trim();
-    return true;
+    return nodeMemory.reserve(nodes);
   }
 
   /** Frees the free nodes that are neither reserved nor spare. */
   void trim() {
-    while (freeCount > reserved + SPARE) {
-      memory.free(free[--freeCount], UNITS);
-    }
-  }
-
-  private void keep(long address) {
-    if (freeCount == free.length) {
-      free = Arrays.copyOf(free, 2 * freeCount);
-    }
-    free[freeCount++] = address;
+    nodeMemory.trim();
   }
 
   /** Creates a node without an image; its memory must be reserved. */
   TreeNode create(int level) {
-    if (freeCount == 0) {
-      throw new IllegalStateException("more nodes than reserved: reserved=" + reserved);
-    }
-    return new TreeNode(free[--freeCount], level);
+    return new TreeNode(nodeMemory.take(), level);
   }
 
   /** Frees the memory of a node that was removed from the tree. */
   void remove(TreeNode node) {
     NodeDescriptor.putHeader(scratch, NodeDescriptor.DEAD, 0);
     store(node, scratch);
-    keep(node.address);
+    nodeMemory.keep(node.address);
   }
 
   /** Frees the memory of a node and of its descendants for good. */
@@ -82,14 +53,12 @@ final class NodeStore {
     for (int i = 0; i < node.childCount; i++) {
       close(node.children[i]);
     }
-    memory.free(node.address, UNITS);
+    nodeMemory.free(node.address);
   }
 
   /** Frees the memory of free nodes for good. */
   void close() {
-    while (freeCount > 0) {
-      memory.free(free[--freeCount], UNITS);
-    }
+    nodeMemory.close();
   }
 
   /**

@@ -4,7 +4,6 @@ import dev.ringfetch.fabric.MemoryRegion;
 import dev.ringfetch.index.layout.BlockDescriptor;
 import dev.ringfetch.index.layout.SpatialNodeDescriptor;
 import java.util.zip.CRC32C;
-import org.agrona.collections.LongArrayList;
 import org.agrona.collections.LongArrayQueue;
 
 /**
@@ -16,52 +15,28 @@ final class SpatialNodes {
   /** Removed nodes whose images stay: late readers find that they have nothing. */
   static final int KEPT_DEAD = 64;
 
-  /** Number of free nodes that are kept for the next splits. */
-  private static final int SPARE = 2;
-
-  private static final int UNITS = SpatialNodeDescriptor.LENGTH / StoreMemory.UNIT_LENGTH;
-
   private final StoreMemory memory;
   private final long incarnation;
   private final CRC32C crc = new CRC32C();
   private final byte[] scratch = new byte[SpatialNodeDescriptor.COPY_LENGTH];
-  private final LongArrayList free = new LongArrayList();
+  private final NodeMemory nodeMemory;
   private final LongArrayQueue dead = new LongArrayQueue(StoreMemory.NONE);
-  private int reserved;
   private long sequence;
 
   SpatialNodes(StoreMemory memory, long incarnation) {
     this.memory = memory;
     this.incarnation = incarnation;
+    nodeMemory = new NodeMemory(memory, SpatialNodeDescriptor.LENGTH);
   }
 
   /** Sets the number of reserved nodes; false if there is not enough memory. */
   boolean reserve(int nodes) {
-    while (free.size() < nodes) {
-      final long address = memory.allocate(UNITS);
-      if (address == StoreMemory.NONE) {
-        trim();
-        return false;
-      }
-      free.addLong(address);
-    }
-    reserved = nodes;
-    trim();
-    return true;
-  }
-
-  private void trim() {
-    while (free.size() > reserved + SPARE) {
-      memory.free(free.popLong(), UNITS);
-    }
+    return nodeMemory.reserve(nodes);
   }
 
   /** Creates a node without an image; its memory must be reserved. */
   SpatialNode create(int level) {
-    if (free.isEmpty()) {
-      throw new IllegalStateException("more nodes than reserved: reserved=" + reserved);
-    }
-    return new SpatialNode(free.popLong(), nextSequence(), level);
+    return new SpatialNode(nodeMemory.take(), nextSequence(), level);
   }
 
   /** Removes the memory of an empty node that the tree has no more. */
@@ -69,8 +44,8 @@ final class SpatialNodes {
     store(node, scratch, SpatialNodeDescriptor.DEAD, 0);
     dead.addLong(node.address);
     if (dead.size() > KEPT_DEAD) {
-      free.addLong(dead.pollLong());
-      trim();
+      nodeMemory.keep(dead.pollLong());
+      nodeMemory.trim();
     }
   }
 
@@ -79,15 +54,14 @@ final class SpatialNodes {
     for (int i = 0; node.level > 0 && i < node.count; i++) {
       close(node.children[i]);
     }
-    memory.free(node.address, UNITS);
+    nodeMemory.free(node.address);
   }
 
   /** Frees the memory of free and removed nodes for good. */
   void close() {
-    free.forEachOrderedLong(address -> memory.free(address, UNITS));
-    free.clear();
+    nodeMemory.close();
     while (!dead.isEmpty()) {
-      memory.free(dead.pollLong(), UNITS);
+      nodeMemory.free(dead.pollLong());
     }
   }
 
