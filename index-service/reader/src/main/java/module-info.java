@@ -9,6 +9,7 @@ module dev.ringfetch.index.reader {
   requires com.google.common;
   requires dev.ringfetch.rpc;
   requires io.grpc.util;
+  requires org.agrona;
 
   exports dev.ringfetch.index.direct;
   exports dev.ringfetch.index.files to

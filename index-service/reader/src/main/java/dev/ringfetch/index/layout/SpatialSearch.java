@@ -2,6 +2,7 @@ package dev.ringfetch.index.layout;
 
 import java.util.ArrayDeque;
 import java.util.Queue;
+import org.agrona.collections.LongHashSet;
 
 /**
  * The state of a search in a spatial index between its steps, which may be those of different
@@ -23,7 +24,9 @@ public final class SpatialSearch {
   final SpatialQuery query;
   final Frontier frontier = new Frontier();
   final Queue<Move> moves = new ArrayDeque<>();
-  final HashSet64 given = new HashSet64();
+
+  /** Hashes of the ids of entries that were given. */
+  private final LongHashSet given = new LongHashSet();
 
   /** Entries of a leaf whose blocks are valid; those from {@link #next} on are to be given. */
   final EntryChunk chunk = new EntryChunk();
