@@ -128,19 +128,18 @@ final class Connection implements AutoCloseable {
                         + " list' shows what there is, create makes one"));
   }
 
-  /** Whether keys of an index are hashed; throws if the index does not exist. */
-  boolean isHash(String index) {
-    return require(index).getKind() == IndexKind.HASH;
-  }
-
   /** The ordered view of an index; throws if the index does not exist or has no order. */
   OrderedIndex<ByteString, ByteString> requireOrdered(String index, String need) {
-    final IndexDescription found = require(index);
+    return requireOrdered(require(index), need);
+  }
+
+  /** The ordered view of an index that was found; throws if it has no order. */
+  OrderedIndex<ByteString, ByteString> requireOrdered(IndexDescription found, String need) {
     if (found.getKind() != IndexKind.ORDERED) {
       throw new CommandFailure(
           ExitCode.FAILED,
           "index '"
-              + index
+              + found.getName()
               + "' is a "
               + IndexTable.kind(found)
               + " index and has no order, which "
@@ -149,7 +148,7 @@ final class Connection implements AutoCloseable {
               + IndexProgram.NAME
               + " create NAME' makes an ordered one");
     }
-    return ordered(index);
+    return ordered(found.getName());
   }
 
   /** The view of an index with boxes; throws if it is another one, or does not exist. */

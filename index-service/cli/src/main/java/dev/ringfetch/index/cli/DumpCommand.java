@@ -8,6 +8,8 @@ import dev.ringfetch.index.client.Range;
 import dev.ringfetch.index.client.Scan;
 import dev.ringfetch.index.client.ScanIterator;
 import dev.ringfetch.index.service.OfflineIndexes;
+import dev.ringfetch.index.v1.IndexDescription;
+import dev.ringfetch.index.v1.IndexKind;
 import java.io.IOException;
 import java.io.OutputStream;
 import java.nio.file.Files;
@@ -131,12 +133,13 @@ final class DumpCommand extends ClientCommand {
   @Override
   int run(Connection connection, Output out) throws IOException {
     final String name = index.name(session());
-    if (!range.isGiven() && !snapshot && connection.isHash(name)) {
+    final IndexDescription found = connection.require(name);
+    if (!range.isGiven() && !snapshot && found.getKind() == IndexKind.HASH) {
       final HashIndex<ByteString, ByteString> view = connection.hash(name);
       return dump(writer -> write(view.scan(), view::count, writer), out);
     }
     final OrderedIndex<ByteString, ByteString> view =
-        connection.requireOrdered(name, "a range or a snapshot");
+        connection.requireOrdered(found, "a range or a snapshot");
     final Scan<IndexEntry<ByteString, ByteString>> scan = view.scan(dumped);
     final Scan<IndexEntry<ByteString, ByteString>> entries =
         snapshot ? scan.snapshot(SNAPSHOT_LIFETIME) : scan;

@@ -7,6 +7,8 @@ import dev.ringfetch.index.client.OrderedIndex;
 import dev.ringfetch.index.client.Range;
 import dev.ringfetch.index.client.Scan;
 import dev.ringfetch.index.client.ScanIterator;
+import dev.ringfetch.index.v1.IndexDescription;
+import dev.ringfetch.index.v1.IndexKind;
 import java.util.function.Consumer;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
@@ -59,13 +61,14 @@ final class ScanCommand extends ClientCommand {
   @Override
   int run(Connection connection, Output out) {
     final String name = index.name(session());
+    final IndexDescription found = connection.require(name);
     final long count;
-    if (!range.isGiven() && !reverse && !snapshot && connection.isHash(name)) {
+    if (!range.isGiven() && !reverse && !snapshot && found.getKind() == IndexKind.HASH) {
       final HashIndex<ByteString, ByteString> view = connection.hash(name);
       count = keysOnly ? printKeys(view.keys(), out) : printEntries(view.scan(), out);
     } else {
       final OrderedIndex<ByteString, ByteString> view =
-          DirectAccess.of(direct).view(connection.requireOrdered(name, "a range or a snapshot"));
+          DirectAccess.of(direct).view(connection.requireOrdered(found, "a range or a snapshot"));
       count = keysOnly ? printKeys(view.keys(scanned), out) : printEntries(view.scan(scanned), out);
     }
     if (count == 0 && !isJson()) {

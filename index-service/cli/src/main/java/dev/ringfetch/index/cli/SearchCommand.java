@@ -10,6 +10,7 @@ import dev.ringfetch.index.client.Point;
 import dev.ringfetch.index.client.ScanIterator;
 import dev.ringfetch.index.client.SpatialIndex;
 import java.util.List;
+import java.util.Objects;
 import java.util.stream.Stream;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
@@ -75,10 +76,7 @@ final class SearchCommand extends ClientCommand {
   @Override
   void check() {
     index.name(session());
-    if (Stream.of(box == null, within == null, at == null, near == null)
-            .filter(isMissing -> !isMissing)
-            .count()
-        != 1) {
+    if (Stream.of(box, within, at, near).filter(Objects::nonNull).count() != 1) {
       throw CommandFailure.misuse("one of --box, --within, --at and --near is needed");
     }
     if (near == null && (distance != null || earth)) {
