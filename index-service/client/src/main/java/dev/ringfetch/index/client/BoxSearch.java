@@ -4,13 +4,10 @@ import dev.ringfetch.index.v1.Entry;
 import dev.ringfetch.index.v1.IndexGrpc;
 import dev.ringfetch.index.v1.ScanResponse;
 import dev.ringfetch.index.v1.SearchRequest;
-import java.util.ArrayList;
 import java.util.List;
 import java.util.Spliterator;
-import java.util.Spliterators;
 import java.util.function.Consumer;
 import java.util.stream.Stream;
-import java.util.stream.StreamSupport;
 
 /**
  * A search of a {@link SpatialIndex}, which begins with {@link #iterator}, {@link #stream} or
@@ -63,19 +60,12 @@ public final class BoxSearch<K, V> implements Iterable<IndexEntry<K, Located<V>>
 
   /** Begins the search as a stream, whose close ends it. It is sequential. */
   public Stream<IndexEntry<K, Located<V>>> stream() {
-    final ScanIterator<IndexEntry<K, Located<V>>> iterator = iterator();
-    return StreamSupport.stream(
-            Spliterators.spliteratorUnknownSize(iterator, Spliterator.NONNULL), false)
-        .onClose(iterator::close);
+    return iterator().stream(Spliterator.NONNULL);
   }
 
   /** Reads all. */
   public List<IndexEntry<K, Located<V>>> toList() {
-    final List<IndexEntry<K, Located<V>>> all = new ArrayList<>();
-    try (ScanIterator<IndexEntry<K, Located<V>>> iterator = iterator()) {
-      iterator.forEachRemaining(all::add);
-    }
-    return all;
+    return iterator().toList();
   }
 
   /**

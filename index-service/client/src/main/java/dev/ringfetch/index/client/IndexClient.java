@@ -46,9 +46,10 @@ public final class IndexClient implements AutoCloseable {
   private final DirectAccess direct;
   private final ManagedChannel owned; // null where the channel is the caller's
   private final long timeoutNs;
-  private final Map<String, KnownIndex> hashes = new ConcurrentHashMap<>();
-  private final Map<String, KnownIndex> ordered = new ConcurrentHashMap<>();
-  private final Map<String, KnownIndex> spatial = new ConcurrentHashMap<>();
+  private final Map<Named, KnownIndex> known = new ConcurrentHashMap<>();
+
+  /** The name of an index, with the kind that its views need. */
+  private record Named(String name, IndexKind kind) {}
 
   IndexClient(
       IndexCalls calls,
@@ -84,10 +85,9 @@ public final class IndexClient implements AutoCloseable {
    * @param name of the index, at most 255 bytes of UTF-8.
    */
   public <K, V> HashIndex<K, V> hash(String name, Codec<K> keys, Codec<V> values) {
-    final KnownIndex known =
-        hashes.computeIfAbsent(checkName(name), index -> new KnownIndex(index, IndexKind.HASH));
+    final KnownIndex index = known(name, IndexKind.HASH);
     final View<K, V> view =
-        new View<>(calls, writes, known, new IndexRequests<>(name, keys, values), timeoutNs);
+        new View<>(calls, writes, index, new IndexRequests<>(name, keys, values), timeoutNs);
     return new HashIndex<>(view, Access.RPC, direct);
   }
 
@@ -97,10 +97,9 @@ public final class IndexClient implements AutoCloseable {
    * @param name of the index, at most 255 bytes of UTF-8.
    */
   public <K, V> OrderedIndex<K, V> ordered(String name, OrderedCodec<K> keys, Codec<V> values) {
-    final KnownIndex known =
-        ordered.computeIfAbsent(checkName(name), index -> new KnownIndex(index, IndexKind.ORDERED));
+    final KnownIndex index = known(name, IndexKind.ORDERED);
     return new OrderedIndex<>(
-        new View<>(calls, writes, known, new IndexRequests<>(name, keys, values), timeoutNs),
+        new View<>(calls, writes, index, new IndexRequests<>(name, keys, values), timeoutNs),
         keys,
         Access.RPC,
         direct);
@@ -112,10 +111,9 @@ public final class IndexClient implements AutoCloseable {
    * @param name of the index, at most 255 bytes of UTF-8.
    */
   public <K, V> SpatialIndex<K, V> spatial(String name, Codec<K> ids, Codec<V> values) {
-    final KnownIndex known =
-        spatial.computeIfAbsent(checkName(name), index -> new KnownIndex(index, IndexKind.SPATIAL));
+    final KnownIndex index = known(name, IndexKind.SPATIAL);
     final var requests = new IndexRequests<>(name, ids, new LocatedCodec<>(values));
-    return new SpatialIndex<>(new View<>(calls, writes, known, requests, timeoutNs), direct);
+    return new SpatialIndex<>(new View<>(calls, writes, index, requests, timeoutNs), direct);
   }
 
   /**
@@ -125,6 +123,11 @@ public final class IndexClient implements AutoCloseable {
    */
   public IndexLock lock(String name) {
     return IndexLock.of(hash(IndexLock.INDEX, Codec.string(), Codec.string()), name);
+  }
+
+  private KnownIndex known(String name, IndexKind kind) {
+    return known.computeIfAbsent(
+        new Named(checkName(name), kind), index -> new KnownIndex(index.name(), index.kind()));
   }
 
   private static String checkName(String name) {
@@ -200,16 +203,13 @@ public final class IndexClient implements AutoCloseable {
             Call.writing(
                 IndexAdminGrpc.getDropIndexMethod(),
                 DropIndexRequest.newBuilder().setIndex(name).build()));
-    dropped(hashes.get(name));
-    dropped(ordered.get(name));
-    dropped(spatial.get(name));
-    return response.getExisted();
-  }
-
-  private static void dropped(KnownIndex known) {
-    if (known != null) {
-      known.answered(0);
+    for (final IndexKind kind : IndexKind.values()) {
+      final KnownIndex index = known.get(new Named(name, kind));
+      if (index != null) {
+        index.answered(0);
+      }
     }
+    return response.getExisted();
   }
 
   private <Q, R> R run(Subject subject, Call<Q, R> call) {

@@ -6,14 +6,11 @@ import dev.ringfetch.index.v1.KeyRange;
 import dev.ringfetch.index.v1.ScanRequest;
 import dev.ringfetch.index.v1.ScanResponse;
 import java.time.Duration;
-import java.util.ArrayList;
 import java.util.List;
 import java.util.Spliterator;
-import java.util.Spliterators;
 import java.util.function.BiFunction;
 import java.util.function.Consumer;
 import java.util.stream.Stream;
-import java.util.stream.StreamSupport;
 
 /**
  * A read of a range of an {@link OrderedIndex}, or of a {@link HashIndex#scan HashIndex}, which
@@ -142,19 +139,12 @@ public final class Scan<T> implements Iterable<T> {
 
   /** Begins the scan as a stream, whose close ends it. It is sequential. */
   public Stream<T> stream() {
-    final ScanIterator<T> iterator = iterator();
-    final int order = Spliterator.ORDERED | Spliterator.NONNULL;
-    return StreamSupport.stream(Spliterators.spliteratorUnknownSize(iterator, order), false)
-        .onClose(iterator::close);
+    return iterator().stream(Spliterator.ORDERED | Spliterator.NONNULL);
   }
 
   /** Reads all. */
   public List<T> toList() {
-    final List<T> all = new ArrayList<>();
-    try (ScanIterator<T> iterator = iterator()) {
-      iterator.forEachRemaining(all::add);
-    }
-    return all;
+    return iterator().toList();
   }
 
   /**

@@ -1,10 +1,16 @@
 package dev.ringfetch.index.client;
 
 import dev.ringfetch.index.v1.Entry;
+import java.util.ArrayList;
 import java.util.Collections;
 import java.util.Iterator;
+import java.util.List;
 import java.util.NoSuchElementException;
+import java.util.Spliterator;
+import java.util.Spliterators;
 import java.util.function.Function;
+import java.util.stream.Stream;
+import java.util.stream.StreamSupport;
 
 /**
  * An iterator over a range that fetches the next page when it needs one. Its methods throw {@link
@@ -53,6 +59,25 @@ public final class ScanIterator<T> implements Iterator<T>, AutoCloseable {
       throw new NoSuchElementException();
     }
     return decoder.apply(page.next());
+  }
+
+  /** Reads all that is left. */
+  List<T> toList() {
+    final List<T> all = new ArrayList<>();
+    try (this) {
+      forEachRemaining(all::add);
+    }
+    return all;
+  }
+
+  /**
+   * All that is left as a sequential stream, whose close ends the scan.
+   *
+   * @param characteristics as of {@link Spliterator}
+   */
+  Stream<T> stream(int characteristics) {
+    return StreamSupport.stream(Spliterators.spliteratorUnknownSize(this, characteristics), false)
+        .onClose(this::close);
   }
 
   /** Ends the scan: it has nothing more. Idempotent. */
