@@ -6,9 +6,6 @@ import static org.junit.jupiter.api.Assertions.assertInstanceOf;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
-import dev.ringfetch.index.v1.DirectAccessGrpc;
-import dev.ringfetch.index.v1.GrantRequest;
-import dev.ringfetch.index.v1.GrantResponse;
 import dev.ringfetch.index.v1.IndexGrpc;
 import io.grpc.CallOptions;
 import io.grpc.Channel;
@@ -17,7 +14,6 @@ import io.grpc.ClientInterceptor;
 import io.grpc.ForwardingClientCall.SimpleForwardingClientCall;
 import io.grpc.ManagedChannel;
 import io.grpc.MethodDescriptor;
-import io.grpc.stub.StreamObserver;
 import java.io.IOException;
 import java.nio.file.Path;
 import java.time.Duration;
@@ -173,13 +169,8 @@ final class DirectFuturesTest {
 
   @Test
   void withoutAGrantCallsAnswer() throws Exception {
-    final DirectAccessGrpc.DirectAccessImplBase silent =
-        new DirectAccessGrpc.DirectAccessImplBase() {
-          @Override
-          public void grant(GrantRequest request, StreamObserver<GrantResponse> responses) {}
-        };
     try (TestServer server =
-            TestServer.startWith(directory, new TreeIndex(), new TreeAdmin(), silent);
+            TestServer.startWith(directory, new TreeIndex(), new TreeAdmin(), new SilentGrants());
         IndexClient client = counting(server.builder()).build()) {
       final HashIndex<String, Long> index = direct(client);
       index.put("a", 1L);

@@ -3,8 +3,6 @@ package dev.ringfetch.index.client;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 
 import dev.ringfetch.index.v1.DirectAccessGrpc;
-import dev.ringfetch.index.v1.GrantRequest;
-import dev.ringfetch.index.v1.GrantResponse;
 import io.grpc.CallOptions;
 import io.grpc.Channel;
 import io.grpc.ClientCall;
@@ -12,7 +10,6 @@ import io.grpc.ClientInterceptor;
 import io.grpc.ManagedChannel;
 import io.grpc.MethodDescriptor;
 import io.grpc.netty.NettyChannelBuilder;
-import io.grpc.stub.StreamObserver;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.List;
@@ -38,13 +35,8 @@ final class FirstDirectReadTest {
 
   @Test
   void aGrantThatDoesNotComeCostsTheReadNothing() throws Exception {
-    final DirectAccessGrpc.DirectAccessImplBase silent =
-        new DirectAccessGrpc.DirectAccessImplBase() {
-          @Override
-          public void grant(GrantRequest request, StreamObserver<GrantResponse> responses) {}
-        };
     try (TestServer server =
-            TestServer.startWith(directory, new TreeIndex(), new TreeAdmin(), silent);
+            TestServer.startWith(directory, new TreeIndex(), new TreeAdmin(), new SilentGrants());
         IndexClient client = server.connect()) {
       final HashIndex<String, Long> index = index(client);
       assertEquals(Optional.of(1L), index.get("a"));

@@ -37,7 +37,7 @@ final class RouteShareSimulation {
   private long done;
 
   /**
-   * What a read takes.
+   * The costs of a read.
    *
    * @param reads one after another, of a direct one
    * @param coreNs of a call

@@ -102,7 +102,7 @@ final class RouteShareTest {
     assertTrue(probing <= nowNs / 50, "probing=" + probing + " of=" + nowNs);
   }
 
-  /** What a probe would lose may be all the time that is left. */
+  /** A probe of a slow route might take all the time that is left. */
   @Test
   void aReadWithLittleTimeIsNoProbe() {
     read(500, 10_000, 100_000);

@@ -5,16 +5,13 @@ import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertNull;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import dev.ringfetch.index.ReportedErrors;
 import dev.ringfetch.index.call.Outcomes;
 import dev.ringfetch.index.disk.SimulatedDisk;
 import java.io.IOException;
 import java.util.ArrayList;
 import java.util.List;
-import java.util.logging.Handler;
-import java.util.logging.LogRecord;
-import java.util.logging.Logger;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.function.Executable;
 
 /** When a quota refuses, when it stops to, and the snapshots that it asks for. */
 final class DiskQuotaTest {
@@ -103,34 +100,6 @@ final class DiskQuotaTest {
     assertFalse(none.isNear());
   }
 
-  /** What the quota logs meanwhile. */
-  private static List<Throwable> reported(Executable meanwhile) throws Throwable {
-    final List<Throwable> reported = new ArrayList<>();
-    final Handler handler =
-        new Handler() {
-          @Override
-          public void publish(LogRecord record) {
-            reported.add(record.getThrown());
-          }
-
-          @Override
-          public void flush() {}
-
-          @Override
-          public void close() {}
-        };
-    final Logger logger = Logger.getLogger(DiskQuota.class.getName());
-    logger.addHandler(handler);
-    logger.setUseParentHandlers(false);
-    try {
-      meanwhile.execute();
-    } finally {
-      logger.removeHandler(handler);
-      logger.setUseParentHandlers(true);
-    }
-    return reported;
-  }
-
   @Test
   void aLookThatFailsChangesNothingAndIsReportedOnce() throws Throwable {
     look(8_000);
@@ -138,7 +107,8 @@ final class DiskQuotaTest {
     unmeasured = first;
     assertEquals(
         List.of(first),
-        reported(
+        ReportedErrors.of(
+            DiskQuota.class,
             () -> {
               look(0);
               quota.look(nowNs + 1, 0); // not due
@@ -149,7 +119,7 @@ final class DiskQuotaTest {
     look(0);
     assertFalse(quota.isExceeded());
     unmeasured = new IOException("again");
-    assertEquals(List.of(unmeasured), reported(() -> look(0)));
+    assertEquals(List.of(unmeasured), ReportedErrors.of(DiskQuota.class, () -> look(0)));
   }
 
   /** Works on snapshots once in each of some seconds, until nothing is due then. */
@@ -168,7 +138,7 @@ final class DiskQuotaTest {
     work(life, 1);
   }
 
-  /** What was deleted is in the older of two snapshots. */
+  /** The older of two snapshots still has the entries that were deleted. */
   @Test
   void nearItsQuotaADirectoryGetsTwoSnapshotsAfterEachChange() throws IOException {
     final SnapshotLife life = new SnapshotLife(disk, 1);
@@ -239,7 +209,8 @@ final class DiskQuotaTest {
     life.ask();
     life.snapshots.work(0);
     life.life.unmeasured = new IOException("listing");
-    assertEquals(List.of(life.life.unmeasured), reported(() -> work(life, 1)));
+    assertEquals(
+        List.of(life.life.unmeasured), ReportedErrors.of(DiskQuota.class, () -> work(life, 1)));
     assertEquals(1, life.taken.size());
     assertEquals(List.of(), life.failures);
   }

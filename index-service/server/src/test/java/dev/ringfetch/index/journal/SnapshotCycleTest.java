@@ -6,15 +6,12 @@ import static org.junit.jupiter.api.Assertions.assertNotNull;
 import static org.junit.jupiter.api.Assertions.assertNull;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import dev.ringfetch.index.ReportedErrors;
 import dev.ringfetch.index.disk.CrashingDisk;
 import dev.ringfetch.index.disk.SimulatedDisk;
 import java.io.IOException;
-import java.util.ArrayList;
 import java.util.List;
 import java.util.Random;
-import java.util.logging.Handler;
-import java.util.logging.LogRecord;
-import java.util.logging.Logger;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
@@ -290,7 +287,7 @@ class SnapshotCycleTest {
   }
 
   @Test
-  void theExceptionOfOneThatAskedIsReported() throws IOException {
+  void theExceptionOfOneThatAskedIsReported() throws Throwable {
     final SnapshotLife life = new SnapshotLife(disk, 1);
     life.put("a", 100);
     final RuntimeException thrown = new IllegalStateException("its client is gone");
@@ -304,30 +301,8 @@ class SnapshotCycleTest {
           @Override
           public void onFailure(IOException failure) {}
         });
-    final List<Throwable> reported = new ArrayList<>();
-    final Handler handler =
-        new Handler() {
-          @Override
-          public void publish(LogRecord record) {
-            reported.add(record.getThrown());
-          }
-
-          @Override
-          public void flush() {}
-
-          @Override
-          public void close() {}
-        };
-    final Logger logger = Logger.getLogger(SnapshotCycle.class.getName());
-    logger.addHandler(handler);
-    logger.setUseParentHandlers(false);
-    try {
-      life.snapshot(); // the other one that asks is told
-    } finally {
-      logger.removeHandler(handler);
-      logger.setUseParentHandlers(true);
-    }
-    assertEquals(List.of(thrown), reported);
+    // The other one that asks is told.
+    assertEquals(List.of(thrown), ReportedErrors.of(SnapshotCycle.class, life::snapshot));
   }
 
   @Test

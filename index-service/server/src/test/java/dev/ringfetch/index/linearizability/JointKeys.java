@@ -36,7 +36,7 @@ final class JointKeys {
   }
 
   /**
-   * What is asked.
+   * The request of a call.
    *
    * @param value number of the value to be written
    * @param expected version of the key; 0: it is absent
@@ -46,7 +46,7 @@ final class JointKeys {
       Kind kind, int key, long value, long expected, long expectedOfNext, boolean removesNext) {}
 
   /**
-   * What came back.
+   * The answer to a call.
    *
    * @param yes put: created; delete: existed; transaction: succeeded
    * @param version of what was written; 0 if it was nothing

@@ -39,7 +39,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 
-/** What the service answers to scans of hash indexes, over a channel. */
+/** The answers of the service to scans of hash indexes, over a channel. */
 @Timeout(120)
 final class HashScanTest {
   private static final long SEED = Long.getLong("ringfetch.seed", 74);

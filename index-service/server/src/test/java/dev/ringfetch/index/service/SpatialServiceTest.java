@@ -6,6 +6,7 @@ import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import com.google.protobuf.ByteString;
+import dev.ringfetch.index.LocalServer;
 import dev.ringfetch.index.layout.BoxDescriptor;
 import dev.ringfetch.index.v1.BatchPutRequest;
 import dev.ringfetch.index.v1.Box;
@@ -30,10 +31,6 @@ import dev.ringfetch.index.v1.SearchRequest;
 import dev.ringfetch.index.v1.SnapshotRequest;
 import dev.ringfetch.index.v1.TransactRequest;
 import dev.ringfetch.index.v1.UpdateRequest;
-import io.grpc.ManagedChannel;
-import io.grpc.ManagedChannelBuilder;
-import io.grpc.Server;
-import io.grpc.ServerBuilder;
 import io.grpc.Status;
 import io.grpc.StatusRuntimeException;
 import java.io.IOException;
@@ -52,7 +49,7 @@ import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** What the service answers for spatial indexes, over a channel, and after a start. */
+/** The answers of the service for spatial indexes, over a channel, and after a start. */
 @Timeout(60)
 class SpatialServiceTest {
   private static final long SEED = Long.getLong("ringfetch.seed", 40);
@@ -62,8 +59,7 @@ class SpatialServiceTest {
   @TempDir Path data;
 
   private Indexes indexes;
-  private Server server;
-  private ManagedChannel channel;
+  private LocalServer server;
   private IndexGrpc.IndexBlockingStub index;
   private IndexAdminGrpc.IndexAdminBlockingStub admin;
 
@@ -76,26 +72,16 @@ class SpatialServiceTest {
                     .budget(64L << 20)
                     .dataDirectory(data)
                     .durability(Durability.DISK)));
-    server =
-        ServerBuilder.forPort(0)
-            .addService(new IndexService(indexes))
-            .addService(new IndexAdminService(indexes))
-            .build()
-            .start();
-    channel =
-        ManagedChannelBuilder.forAddress("localhost", server.getPort()).usePlaintext().build();
-    index = IndexGrpc.newBlockingStub(channel);
-    admin = IndexAdminGrpc.newBlockingStub(channel);
+    server = LocalServer.start(indexes);
+    index = IndexGrpc.newBlockingStub(server.channel());
+    admin = IndexAdminGrpc.newBlockingStub(server.channel());
     admin.createIndex(
         CreateIndexRequest.newBuilder().setIndex(NAME).setKind(IndexKind.SPATIAL).build());
   }
 
   @AfterEach
-  void stop() throws InterruptedException {
-    channel.shutdownNow();
-    server.shutdown();
-    server.awaitTermination();
-    indexes.close();
+  void stop() {
+    server.close();
   }
 
   private static ByteString id(int number) {
