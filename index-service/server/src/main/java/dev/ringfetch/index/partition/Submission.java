@@ -50,11 +50,11 @@ public abstract class Submission {
   /** Outcome: no room is left in the log. Nothing was done; try again later. */
   public static final int LOG_FULL = -10;
 
-  /** Outcome: the value of a spatial index begins with no legal box. Nothing was done. */
-  public static final int NOT_A_BOX = -12;
-
   /** Outcome: a data directory exceeds its quota, and takes no entry. Nothing was done. */
   public static final int OVER_QUOTA = -11;
+
+  /** Outcome: the value of a spatial index begins with no legal box. Nothing was done. */
+  public static final int NOT_A_BOX = -12;
 
   /**
    * Outcome: the write has a number whose outcome is kept no more, as it is complete, or its client
