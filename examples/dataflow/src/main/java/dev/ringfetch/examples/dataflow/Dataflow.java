@@ -48,7 +48,7 @@ public final class Dataflow implements Callable<Integer> {
   private static final double NS_PER_MS = 1e6;
   private static final double PERCENT = 100;
 
-  /** What Arrow's memory needs of the JVM. */
+  /** The flags of a JVM in which Arrow has memory. */
   private static final List<String> ARROW_FLAGS =
       List.of(
           "--add-opens=java.base/java.nio=ALL-UNNAMED", "-Darrow.allocation.manager.type=Unsafe");

@@ -1,7 +1,7 @@
 package dev.ringfetch.examples.dataflow;
 
 /**
- * What a sink asks its source for.
+ * The request of a sink to its source.
  *
  * @param table name of the data set.
  * @param batchBytes about how long a batch is.

@@ -7,8 +7,8 @@ import java.util.List;
 import java.util.zip.CRC32C;
 
 /**
- * What a sink computes of the rows it gets: how many there are, the sum of all numbers, and if
- * asked for the sum of the checksums of all texts. Sums wrap around.
+ * The totals of the rows that a sink gets: their number, the sum of all numbers, and if asked for
+ * the sum of the checksums of all texts. Sums wrap around.
  */
 final class Totals {
   private final boolean withTexts;
