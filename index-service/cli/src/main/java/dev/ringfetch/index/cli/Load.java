@@ -3,15 +3,15 @@ package dev.ringfetch.index.cli;
 import com.google.protobuf.ByteString;
 import dev.ringfetch.index.cli.EntryReader.Line;
 import dev.ringfetch.index.client.AsyncIndex;
-import dev.ringfetch.index.client.FullException;
 import dev.ringfetch.index.client.IndexException;
+import dev.ringfetch.index.client.OverloadedException;
+import io.grpc.Status;
 import java.io.IOException;
 import java.io.InterruptedIOException;
 import java.time.Duration;
 import java.util.HashMap;
 import java.util.LinkedHashMap;
 import java.util.Map;
-import java.util.Set;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionException;
 
@@ -20,8 +20,7 @@ import java.util.concurrent.CompletionException;
  * being written. Lines with the same key are written in their order. Bad lines are reported and
  * skipped. If the input pauses, as a pipe may, the lines so far are written at once.
  *
- * <p>If the server refuses some entries of a batch, their lines are found by reading entries back,
- * or by writing them one by one. Used by one thread.
+ * <p>Used by one thread.
  */
 final class Load {
   private static final int BATCH_ENTRIES = 500;
@@ -230,14 +229,14 @@ final class Load {
     }
     final Batch batch = sent;
     sent = null;
-    final Map<ByteString, IndexException> refusals = refusals(batch);
+    final Map<ByteString, Status> refusals = refusals(batch);
     loaded += batch.read - refusals.size();
-    IndexException full = null;
+    Status full = null;
     for (final Line line : batch.lines.values()) {
-      final IndexException refused = refusals.get(line.key());
+      final Status refused = refusals.get(line.key());
       if (refused != null) {
-        full = refused instanceof FullException ? refused : full;
-        report(line, reason(refused));
+        full = refused.getCode() == Status.Code.RESOURCE_EXHAUSTED ? refused : full;
+        report(line, refused.getDescription());
       }
     }
     if (full != null) {
@@ -247,49 +246,31 @@ final class Load {
               + ": gave up at line "
               + batch.lastLine()
               + ": the server is at a limit: "
-              + reason(full),
-          full);
+              + full.getDescription());
     }
   }
 
-  private static String reason(IndexException refused) {
-    return refused.description().replaceFirst("; this is the first of .*", "");
-  }
-
-  /** Waits for the answers of a batch; returns the failures of the keys that were not written. */
-  private Map<ByteString, IndexException> refusals(Batch batch) {
-    final Map<ByteString, IndexException> refusals = new HashMap<>();
+  /** Waits for the answers of a batch; returns the statuses of the keys that were not written. */
+  private Map<ByteString, Status> refusals(Batch batch) {
+    final Map<ByteString, Status> refusals = new HashMap<>();
     final IndexException some = refusal(batch, batch.together);
-    if (some instanceof FullException) { // memory is full: a second write would fail, too
-      final Map<ByteString, ByteString> entries = batch.entries();
-      final Map<ByteString, ByteString> written = readBack(batch, entries.keySet());
-      entries.forEach(
-          (key, value) -> {
-            if (!value.equals(written.get(key))) {
-              refusals.put(key, some);
-            }
-          });
-    } else if (some != null) { // older entries may have equal values, but not deadlines
-      for (final ByteString key : batch.entries().keySet()) {
-        batch.alone.put(key, put(batch.lines.get(key)));
-      }
+    if (some != null && some.refusals().isEmpty()) { // the call was refused as a whole
+      batch.entries().keySet().forEach(key -> refusals.put(key, status(some)));
+    } else if (some != null) {
+      refusals.putAll(some.refusals());
     }
     batch.alone.forEach(
         (key, outcome) -> {
           final IndexException refused = refusal(batch, outcome);
           if (refused != null) {
-            refusals.put(key, refused);
+            refusals.put(key, status(refused));
           }
         });
     return refusals;
   }
 
-  private Map<ByteString, ByteString> readBack(Batch batch, Set<ByteString> keys) {
-    try {
-      return index.getAll(keys).join();
-    } catch (CompletionException e) {
-      throw e.getCause() instanceof IndexException failure ? lost(batch, failure) : e;
-    }
+  private static Status status(IndexException refused) {
+    return refused.code().toStatus().withDescription(refused.description());
   }
 
   /**
@@ -305,7 +286,10 @@ final class Load {
       if (!(e.getCause() instanceof IndexException refused)) {
         throw e;
       }
-      if (refused.isOutcomeUnknown() || !isOfEntries(refused)) {
+      if (refused.isOutcomeUnknown()
+          || refused instanceof OverloadedException
+          || !isOfEntries(refused.code())
+          || !refused.refusals().values().stream().allMatch(s -> isOfEntries(s.getCode()))) {
         throw lost(batch, refused);
       }
       return refused;
@@ -313,12 +297,8 @@ final class Load {
   }
 
   /** Whether the failure concerns the entries, not the server. */
-  private static boolean isOfEntries(IndexException refused) {
-    return switch (refused.code()) {
-      case RESOURCE_EXHAUSTED -> refused instanceof FullException;
-      case INVALID_ARGUMENT -> true;
-      default -> false;
-    };
+  private static boolean isOfEntries(Status.Code code) {
+    return code == Status.Code.RESOURCE_EXHAUSTED || code == Status.Code.INVALID_ARGUMENT;
   }
 
   /** The failure of a load whose server is lost: names the line at which to load again. */

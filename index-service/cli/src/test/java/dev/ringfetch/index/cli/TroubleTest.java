@@ -18,7 +18,9 @@ import java.net.InetAddress;
 import java.net.ServerSocket;
 import java.net.Socket;
 import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
@@ -163,6 +165,14 @@ final class TroubleTest {
       assertTrue(load.out().startsWith("loaded " + count + " entries"), load + " " + count);
       server.run("put", "-i", "full", "more", "x".repeat(900_000)).fails(1, "at a limit");
       server.run("get", "-i", "full", "more").fails(ExitCode.NOT_FOUND, "more");
+      // Equal values are there already: only those with a time to live were written now.
+      final Outcome again = server.pipe(csv.toString(), "load", "-i", "full", "--ttl=1h", "-");
+      assertEquals(ExitCode.FAILED, again.code());
+      final Path dump = directory.resolve("full.csv");
+      server.run("dump", "-i", "full", dump.toString()).done();
+      final List<String> lines = Files.readAllLines(dump);
+      final long written = lines.stream().skip(1).filter(line -> !line.endsWith(",")).count();
+      assertTrue(again.out().startsWith("loaded " + written + " entr"), again + " " + written);
     }
   }
 

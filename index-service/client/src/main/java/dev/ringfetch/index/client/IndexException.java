@@ -1,6 +1,8 @@
 package dev.ringfetch.index.client;
 
+import com.google.protobuf.ByteString;
 import io.grpc.Status;
+import java.util.Map;
 
 /**
  * The failure of an operation on an index. Its text names operation, index, key, status, and the
@@ -20,6 +22,7 @@ public class IndexException extends RuntimeException {
   private final boolean outcomeUnknown;
   private final boolean lost;
   private final boolean messageTooLong;
+  private transient Map<ByteString, Status> refusals = Map.of(); // null after deserialization
 
   IndexException(Subject subject, Status status, boolean outcomeUnknown) {
     super(text(subject, status, outcomeUnknown), status.getCause());
@@ -92,5 +95,19 @@ public class IndexException extends RuntimeException {
    */
   public boolean isOutcomeUnknown() {
     return outcomeUnknown;
+  }
+
+  /** Sets the entries of a {@code putAll} that the server refused. */
+  IndexException withRefusals(Map<ByteString, Status> refused) {
+    refusals = Map.copyOf(refused);
+    return this;
+  }
+
+  /**
+   * The encoded keys of the entries that the server refused one by one, with their statuses: those
+   * of a {@code putAll} that wrote all others. Empty for any other failure.
+   */
+  public Map<ByteString, Status> refusals() {
+    return refusals == null ? Map.of() : refusals;
   }
 }

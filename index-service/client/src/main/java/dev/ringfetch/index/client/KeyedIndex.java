@@ -272,8 +272,9 @@ public abstract class KeyedIndex<K, V> {
    * Writes many values, each on its own, in batches.
    *
    * @throws IndexException if entries were not written. If the server refused some, it names their
-   *     number and the first one; all others were written. If a call failed, it names the number of
-   *     entries written before; those of that call may have been written, later ones were not.
+   *     number and the first one, and has all in {@link IndexException#refusals}; the others were
+   *     written. If a call failed, it names the number of entries written before; those of that
+   *     call may have been written, later ones were not.
    */
   public void putAll(Map<? extends K, ? extends V> entries) {
     putAll(entries, TimeToLive.NONE);

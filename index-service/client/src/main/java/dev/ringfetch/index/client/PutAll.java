@@ -9,6 +9,7 @@ import dev.ringfetch.index.v1.PutOutcome;
 import dev.ringfetch.index.v1.RequestNumber;
 import io.grpc.Status;
 import java.util.ArrayList;
+import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 
@@ -29,8 +30,7 @@ final class PutAll<K, V> {
   private int done;
   private int batch; // entries of the present batch
   private int written;
-  private ByteString firstKey; // of an entry that was refused
-  private Status first;
+  private final Map<ByteString, Status> refused = new LinkedHashMap<>();
 
   PutAll(IndexRequests<K, V> requests, Map<? extends K, ? extends V> map, long ttlMs) {
     this.requests = requests;
@@ -44,14 +44,7 @@ final class PutAll<K, V> {
     if (limit == null) {
       entries.add(PutEntry.newBuilder().setKey(key).setValue(value).setTtlMs(ttlMs).build());
     } else {
-      refused(key, limit);
-    }
-  }
-
-  private void refused(ByteString key, Status status) {
-    if (first == null) {
-      firstKey = key;
-      first = status;
+      refused.put(key, limit);
     }
   }
 
@@ -111,7 +104,7 @@ final class PutAll<K, V> {
       if (outcome.getCode() == Status.Code.OK.value()) {
         written++;
       } else {
-        refused(entries.get(done).getKey(), status(outcome));
+        refused.put(entries.get(done).getKey(), status(outcome));
       }
       done++;
     }
@@ -120,19 +113,24 @@ final class PutAll<K, V> {
 
   /** Throws if an entry was refused. */
   void check(OperationRun run) {
-    if (first != null) {
-      run.progress("");
-      final Subject subject = run.subject();
-      throw Failures.of(
-          new Subject(subject.operation(), subject.index(), firstKey),
-          first.withDescription(
-              first.getDescription()
-                  + "; this is the first of failed="
-                  + (all - written)
-                  + " of="
-                  + all
-                  + " entries, the others are written"),
-          true);
+    if (refused.isEmpty()) {
+      return;
     }
+    run.progress("");
+    final Subject subject = run.subject();
+    final Map.Entry<ByteString, Status> first = refused.entrySet().iterator().next();
+    throw Failures.of(
+            new Subject(subject.operation(), subject.index(), first.getKey()),
+            first
+                .getValue()
+                .withDescription(
+                    first.getValue().getDescription()
+                        + "; this is the first of failed="
+                        + (all - written)
+                        + " of="
+                        + all
+                        + " entries, the others are written"),
+            true)
+        .withRefusals(refused);
   }
 }

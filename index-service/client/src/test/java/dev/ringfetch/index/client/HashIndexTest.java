@@ -6,6 +6,7 @@ import static org.junit.jupiter.api.Assertions.assertInstanceOf;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import com.google.protobuf.ByteString;
 import com.google.protobuf.Timestamp;
 import dev.ringfetch.index.v1.Durability;
 import dev.ringfetch.index.v1.IndexDescription;
@@ -432,6 +433,10 @@ final class HashIndexTest {
                 () -> index.async().putAll(entries).join())
             .getCause();
     assertEquals(e.getMessage(), same.getMessage());
+    final Set<ByteString> refused =
+        Set.of(ByteString.EMPTY, ByteString.copyFromUtf8("x".repeat(2000)));
+    assertEquals(refused, e.refusals().keySet());
+    assertEquals(refused, ((IndexException) same).refusals().keySet());
   }
 
   @Test
