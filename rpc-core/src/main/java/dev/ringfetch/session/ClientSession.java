@@ -515,6 +515,11 @@ public final class ClientSession extends Session {
   }
 
   @Override
+  boolean isPolledByCallers() {
+    return true;
+  }
+
+  @Override
   boolean retire() {
     if (!driver.tryAcquireOrBeMissed()) {
       return true; // a caller owns the session, and arms it when it leaves, or calls the poller

@@ -395,9 +395,14 @@ public final class ServerSession extends Session {
   }
 
   @Override
+  boolean isPolledByCallers() {
+    return false;
+  }
+
+  @Override
   boolean retire() {
-    if (!driver.tryAcquire()) {
-      return false; // a handler's thread owns the session, and will not arm it
+    if (!driver.tryAcquireOrBeMissed()) {
+      return true; // a handler's thread owns the session, and calls the poller when it leaves
     }
     boolean armed = true;
     try {

@@ -356,6 +356,9 @@ public abstract class Session {
   @OwnedBy("session")
   abstract boolean mustArmToLeave();
 
+  /** True when other threads than the poller's poll the session while they own it. */
+  abstract boolean isPolledByCallers();
+
   /**
    * Called when the poller wants to stop polling.
    *

@@ -304,7 +304,7 @@ final class SessionDriver implements PolledSession {
   @Override
   public int service(boolean shared) {
     if (!ownership.tryAcquire()) {
-      return NOT_OWNER;
+      return session.isPolledByCallers() ? NOT_OWNER : 0;
     }
     boolean clean = false;
     int done = 1;

@@ -67,6 +67,11 @@ public class CountingSession extends Session {
   }
 
   @Override
+  boolean isPolledByCallers() {
+    return false;
+  }
+
+  @Override
   boolean retire() {
     return true;
   }

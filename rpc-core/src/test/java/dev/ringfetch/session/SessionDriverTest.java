@@ -1,12 +1,15 @@
 package dev.ringfetch.session;
 
 import static dev.ringfetch.session.SessionSteps.bytes;
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import dev.ringfetch.fabric.HeapFabric;
 import dev.ringfetch.ring.ArenaDescriptor;
 import dev.ringfetch.session.SessionSteps.Sizes;
 import dev.ringfetch.session.poller.Poller;
+import dev.ringfetch.session.poller.PollerSteps;
 import java.io.IOException;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
@@ -16,6 +19,7 @@ import org.junit.jupiter.api.Timeout;
 class SessionDriverTest {
   private static final int ROUND = 64; // slots
   private static final int MANY = 1_000;
+  private static final long SPIN_NS = 50_000;
 
   /** The last frame is of no call: nobody would look for it. */
   @Test
@@ -66,6 +70,30 @@ class SessionDriverTest {
     session.driver.lookBeforeLeaving();
     session.driver.leave();
     assertTrue(session.rounds > 1 && session.rounds < MANY / 10, "rounds=" + session.rounds);
+  }
+
+  /** The handler's thread may lack a processor: maybe the one that the poller polls on. */
+  @Test
+  void serversPollerSleepsWhileAHandlersThreadOwnsTheSession() throws IOException {
+    final SessionSteps steps = new SessionSteps(Sizes.ROOMY, SPIN_NS);
+    final Poller poller = steps.serverPoller;
+    steps.send(bytes(60, 0));
+    poller.doWork();
+    poller.doWork();
+    assertEquals(1, steps.requests.size());
+    assertTrue(steps.server.driver.tryAcquire());
+    steps.advance(SPIN_NS - 1);
+    poller.doWork();
+    assertFalse(PollerSteps.isIdle(poller));
+    steps.advance(1);
+    poller.doWork();
+    assertTrue(PollerSteps.isIdle(poller));
+    steps.send(bytes(60, 1)); // rings nobody: the session is not armed
+    assertEquals(0, poller.doWork());
+    steps.server.driver.releaseAndTell();
+    poller.doWork();
+    poller.doWork();
+    assertEquals(2, steps.requests.size());
   }
 
   /** Of other threads that submit as fast as it works. */

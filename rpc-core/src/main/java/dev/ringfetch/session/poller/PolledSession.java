@@ -7,7 +7,7 @@ import dev.ringfetch.counters.Counter;
  * for {@link #earliestDeadlineNs} and {@link #count}, which any thread may call.
  */
 public interface PolledSession {
-  /** {@link #service} found the session owned by another thread. */
+  /** {@link #service} found the session owned by another thread, which polls it. */
   int NOT_OWNER = -1;
 
   /** Starts to handle the events of the poller's doorbell. */
