@@ -36,6 +36,7 @@ import java.nio.file.Path;
 import java.time.Duration;
 import java.util.Comparator;
 import java.util.List;
+import java.util.Locale;
 import java.util.Map;
 import java.util.Objects;
 import java.util.Optional;
@@ -153,21 +154,26 @@ final class Connection implements AutoCloseable {
 
   /** The view of an index with boxes; throws if it is another one, or does not exist. */
   SpatialIndex<ByteString, ByteString> requireSpatial(String index, String need) {
-    final IndexDescription found = require(index);
-    if (found.getKind() != IndexKind.SPATIAL) {
-      throw new CommandFailure(
-          ExitCode.FAILED,
-          "index '"
-              + index
-              + "' is of kind "
-              + IndexTable.kind(found)
-              + " and has no boxes, which "
-              + need
-              + " needs; '"
-              + IndexProgram.NAME
-              + " create NAME --kind spatial' makes one that has");
+    final IndexKind kind = require(index).getKind();
+    if (kind != IndexKind.SPATIAL) {
+      throw noBoxes(index, kind, need);
     }
     return spatial(index);
+  }
+
+  /** The failure of what needs boxes, of an index without. */
+  static CommandFailure noBoxes(String index, IndexKind kind, String need) {
+    return new CommandFailure(
+        ExitCode.FAILED,
+        "index '"
+            + index
+            + "' is of kind "
+            + kind.name().toLowerCase(Locale.ROOT)
+            + " and has no boxes, which "
+            + need
+            + " needs; '"
+            + IndexProgram.NAME
+            + " create NAME --kind spatial' makes one that has");
   }
 
   /** The descriptions of all indexes; the numbers of entries come from the leaders. */
@@ -247,23 +253,48 @@ final class Connection implements AutoCloseable {
         .getCreated();
   }
 
-  /** Creates an ordered index unless there is one of this name; returns whether it is ordered. */
-  boolean orCreate(String index, Stdio stdio) {
+  /** Creates an index of a kind unless there is one of this name; returns the kind that it has. */
+  IndexKind orCreate(String index, IndexKind kind, Stdio stdio) {
     final Optional<IndexDescription> found = describe(index);
-    if (found.isEmpty() && create(index, IndexKind.ORDERED, Durability.DURABILITY_UNSPECIFIED)) {
-      stdio.note("created index '" + index + "', ordered: there was none of this name");
+    if (found.isEmpty() && create(index, kind, Durability.DURABILITY_UNSPECIFIED)) {
+      stdio.note(
+          "created index '"
+              + index
+              + "', "
+              + kind.name().toLowerCase(Locale.ROOT)
+              + ": there was none of this name");
     }
-    return found.isEmpty() || found.get().getKind() == IndexKind.ORDERED;
+    return found.isEmpty() ? kind : found.get().getKind();
   }
 
-  /** The view of an index by its kind. */
-  KeyedIndex<ByteString, ByteString> keyed(String index, boolean ordered) {
-    return ordered ? ordered(index) : hash(index);
+  /**
+   * The kind of an index to write entries to that have boxes, or have none; creates the index if
+   * there is none of this name.
+   *
+   * @throws CommandFailure if the entries of the index have boxes and these have not, or the other
+   *     way round
+   */
+  IndexKind orCreate(String index, boolean boxes, Stdio stdio) {
+    final IndexKind kind = orCreate(index, boxes ? IndexKind.SPATIAL : IndexKind.ORDERED, stdio);
+    if (boxes && kind != IndexKind.SPATIAL) {
+      throw noBoxes(index, kind, "an entry with one");
+    }
+    if (!boxes && kind == IndexKind.SPATIAL) {
+      throw new CommandFailure(
+          ExitCode.FAILED,
+          "index '" + index + "' is spatial: its entries have boxes, which --box names");
+    }
+    return kind;
   }
 
-  /** The asynchronous view of an index by its kind. */
-  AsyncIndex<ByteString, ByteString> async(String index, boolean ordered) {
-    return ordered ? ordered(index).async() : hash(index).async();
+  /** The view of an index by its kind; its values begin with boxes if it is spatial. */
+  KeyedIndex<ByteString, ByteString> keyed(String index, IndexKind kind) {
+    return kind == IndexKind.ORDERED ? ordered(index) : hash(index);
+  }
+
+  /** The asynchronous view of an index by its kind, as above. */
+  AsyncIndex<ByteString, ByteString> async(String index, IndexKind kind) {
+    return kind == IndexKind.ORDERED ? ordered(index).async() : hash(index).async();
   }
 
   HashIndex<ByteString, ByteString> hash(String index) {

@@ -1,25 +1,72 @@
 package dev.ringfetch.index.cli;
 
+import com.google.protobuf.ByteString;
 import dev.ringfetch.index.client.Box;
 import dev.ringfetch.index.client.Point;
+import dev.ringfetch.index.layout.BoxDescriptor;
 import picocli.CommandLine.ITypeConverter;
 import picocli.CommandLine.TypeConversionException;
 
-/** Points and boxes on the command line: numbers with commas between. */
+/**
+ * Points and boxes on the command line, as numbers with commas between, and the values of spatial
+ * indexes, which begin with their boxes.
+ */
 final class Coordinates {
+  /** The box of all places. */
+  static final Box EVERYWHERE = Box.around(new Point(0, 0), BoxDescriptor.LIMIT);
+
   private Coordinates() {}
 
   private static double[] parse(String text) {
     final String[] parts = text.split(",", -1);
     final double[] numbers = new double[parts.length];
-    for (int i = 0; i < parts.length; i++) {
-      try {
-        numbers[i] = Double.parseDouble(parts[i].strip());
-      } catch (NumberFormatException e) {
-        throw new TypeConversionException("'" + Printable.shorten(parts[i]) + "' is not a number");
+    try {
+      for (int i = 0; i < parts.length; i++) {
+        numbers[i] = number(parts[i]);
       }
+    } catch (IllegalArgumentException e) {
+      throw new TypeConversionException(e.getMessage());
     }
     return numbers;
+  }
+
+  /** The number of a text. */
+  static double number(String text) {
+    try {
+      return Double.parseDouble(text.strip());
+    } catch (NumberFormatException e) {
+      throw new IllegalArgumentException("'" + Printable.shorten(text) + "' is not a number", e);
+    }
+  }
+
+  /** The box of a point, or of two opposite corners. */
+  static Box box(double... corners) {
+    final int last = corners.length - 2;
+    return new Box(
+        Math.min(corners[0], corners[last]),
+        Math.min(corners[1], corners[last + 1]),
+        Math.max(corners[0], corners[last]),
+        Math.max(corners[1], corners[last + 1]));
+  }
+
+  /** The bytes of a value of a spatial index. */
+  static ByteString located(Box box, ByteString value) {
+    return BoxDescriptor.bytes(box.minX(), box.minY(), box.maxX(), box.maxY()).concat(value);
+  }
+
+  /** The box that the bytes of a value of a spatial index begin with. */
+  static Box box(ByteString located) {
+    final byte[] bytes = located.substring(0, BoxDescriptor.LENGTH).toByteArray();
+    return new Box(
+        BoxDescriptor.bound(bytes, 0, 0),
+        BoxDescriptor.bound(bytes, 0, 1),
+        BoxDescriptor.bound(bytes, 0, 2),
+        BoxDescriptor.bound(bytes, 0, 3));
+  }
+
+  /** The value behind the box. */
+  static ByteString value(ByteString located) {
+    return located.substring(BoxDescriptor.LENGTH);
   }
 
   /** A point: X,Y. */
@@ -47,13 +94,8 @@ final class Coordinates {
         throw new TypeConversionException(
             "'" + Printable.shorten(text) + "' is neither X,Y nor X1,Y1,X2,Y2");
       }
-      final int last = numbers.length - 2;
       try {
-        return new Box(
-            Math.min(numbers[0], numbers[last]),
-            Math.min(numbers[1], numbers[last + 1]),
-            Math.max(numbers[0], numbers[last]),
-            Math.max(numbers[1], numbers[last + 1]));
+        return box(numbers);
       } catch (IllegalArgumentException e) {
         throw new TypeConversionException(e.getMessage());
       }

@@ -12,6 +12,7 @@ import java.nio.charset.StandardCharsets;
 import java.util.ArrayList;
 import java.util.Iterator;
 import java.util.List;
+import java.util.stream.IntStream;
 import org.apache.commons.csv.CSVException;
 import org.apache.commons.csv.CSVFormat;
 import org.apache.commons.csv.CSVParser;
@@ -42,8 +43,10 @@ final class CsvEntryReader implements EntryReader {
   private final int keyColumn;
   private final int valueColumn;
   private final int width; // columns
+  private final int least; // columns of a record
   private final int base64Column; // NONE if the file is no dump
   private final int deadlineColumn; // the same
+  private final int[] boxColumns; // of a point, or of two corners; empty if there are no boxes
   private CSVRecord pending; // the first record, if it is no header
   private long brokenLine; // its rest is skipped
 
@@ -110,6 +113,10 @@ final class CsvEntryReader implements EntryReader {
             && names.subList(0, BASE64 + 1).equals(DUMPED.subList(0, BASE64 + 1));
     base64Column = dumped ? BASE64 : NONE;
     deadlineColumn = dumped && names.indexOf(DUMPED.get(DEADLINE)) == DEADLINE ? DEADLINE : NONE;
+    final List<String> corners =
+        dumped && fields.box().isEmpty() && names.containsAll(BOX) ? BOX : fields.box();
+    boxColumns = corners.stream().mapToInt(name -> column("--box", name, names, 0)).toArray();
+    least = IntStream.of(boxColumns).reduce(Math.max(keyColumn, valueColumn), Math::max) + 1;
   }
 
   private CSVRecord firstRecord() throws IOException {
@@ -220,7 +227,6 @@ final class CsvEntryReader implements EntryReader {
   }
 
   private Line entry(long line, CSVRecord record) {
-    final int least = Math.max(keyColumn, valueColumn) + 1;
     if (record.size() < least) {
       return Line.bad(
           line, "has " + Printable.count(record.size(), "column", "columns") + " of " + least);
@@ -242,7 +248,7 @@ final class CsvEntryReader implements EntryReader {
       return Line.of(
           line,
           cell("key", record.get(keyColumn), fields.keyType(), base64),
-          cell("value", record.get(valueColumn), fields.valueType(), base64),
+          value(record, base64),
           EntryReader.deadline(optional(record, deadlineColumn)));
     } catch (IllegalArgumentException e) {
       return Line.bad(line, e.getMessage());
@@ -252,6 +258,22 @@ final class CsvEntryReader implements EntryReader {
   /** A cell; empty if there is no such column, or the record is shorter. */
   private static String optional(CSVRecord record, int column) {
     return column != NONE && record.size() > column ? record.get(column) : "";
+  }
+
+  @Override
+  public boolean hasBoxes() {
+    return boxColumns.length > 0;
+  }
+
+  /** The value of a record, behind its box if it has one. */
+  private ByteString value(CSVRecord record, String base64) {
+    final ByteString value = cell("value", record.get(valueColumn), fields.valueType(), base64);
+    if (boxColumns.length == 0) {
+      return value;
+    }
+    final double[] corners =
+        IntStream.of(boxColumns).mapToDouble(i -> Coordinates.number(record.get(i))).toArray();
+    return Coordinates.located(Coordinates.box(corners), value);
   }
 
   private static ByteString cell(String what, String cell, DataType type, String base64) {

@@ -4,7 +4,6 @@ import com.google.protobuf.ByteString;
 import dev.ringfetch.index.client.KeyedIndex;
 import dev.ringfetch.index.client.OrderedIndex;
 import dev.ringfetch.index.client.Range;
-import dev.ringfetch.index.v1.IndexKind;
 import java.util.ArrayList;
 import java.util.List;
 import picocli.CommandLine.Command;
@@ -69,10 +68,9 @@ final class DeleteCommand extends ClientCommand {
   }
 
   private int removeKeys(Connection connection, Output out) {
-    final boolean ordered =
-        connection.require(index.name(session())).getKind() == IndexKind.ORDERED;
+    final String name = index.name(session());
     final KeyedIndex<ByteString, ByteString> view =
-        connection.keyed(index.name(session()), ordered);
+        connection.keyed(name, connection.require(name).getKind());
     if (expected != null) {
       return removeOne(view, out);
     }
@@ -81,9 +79,7 @@ final class DeleteCommand extends ClientCommand {
       if (view.remove(encoded.get(i))) {
         count++;
       } else {
-        stdio()
-            .note(
-                name() + ": no such key in index '" + index.name(session()) + "': " + keys.get(i));
+        stdio().note(name() + ": no such key in index '" + name + "': " + keys.get(i));
       }
     }
     report(count, out);

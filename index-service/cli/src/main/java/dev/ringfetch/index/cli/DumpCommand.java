@@ -1,12 +1,14 @@
 package dev.ringfetch.index.cli;
 
 import com.google.protobuf.ByteString;
+import dev.ringfetch.index.client.Box;
 import dev.ringfetch.index.client.HashIndex;
 import dev.ringfetch.index.client.IndexEntry;
 import dev.ringfetch.index.client.OrderedIndex;
 import dev.ringfetch.index.client.Range;
 import dev.ringfetch.index.client.Scan;
 import dev.ringfetch.index.client.ScanIterator;
+import dev.ringfetch.index.client.SpatialIndex;
 import dev.ringfetch.index.service.OfflineIndexes;
 import dev.ringfetch.index.v1.IndexDescription;
 import dev.ringfetch.index.v1.IndexKind;
@@ -18,6 +20,7 @@ import java.nio.file.StandardCopyOption;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.Optional;
+import java.util.function.Function;
 import java.util.function.LongSupplier;
 import java.util.zip.GZIPOutputStream;
 import picocli.CommandLine.Command;
@@ -29,7 +32,7 @@ import picocli.CommandLine.Parameters;
 @Command(
     name = "dump",
     description = {
-      "Write entries as CSV or JSON lines, which load reads back.",
+      "Write entries as CSV, JSON lines or GeoJSON, which load reads back.",
       "dump DIR [FILE] reads the data directory of a server that has ended."
     })
 final class DumpCommand extends ClientCommand {
@@ -53,13 +56,15 @@ final class DumpCommand extends ClientCommand {
   @Parameters(index = "1", arity = "0..1", hidden = true)
   private String second;
 
+  private IndexKind kind;
+
   /** The data directory to read; null to read from a server. */
   private Path directory;
 
   @Option(
       names = "--format",
       paramLabel = "FORMAT",
-      description = "csv or jsonl. Default: by the name, or csv.")
+      description = "csv, jsonl or geojson. Default: by name, or csv.")
   private FileFormat format;
 
   @Mixin private RangeOptions range;
@@ -105,10 +110,15 @@ final class DumpCommand extends ClientCommand {
     }
     final String name = index.name(session());
     try (OfflineIndexes indexes = OfflineIndexes.open(directory, MEMORY)) {
-      if (indexes.found().stream().noneMatch(found -> found.name().equals(name))) {
-        throw new CommandFailure(
-            ExitCode.NOT_FOUND, "no durable index '" + name + "' in " + directory);
-      }
+      kind =
+          indexes.found().stream()
+              .filter(found -> found.name().equals(name))
+              .findFirst()
+              .orElseThrow(
+                  () ->
+                      new CommandFailure(
+                          ExitCode.NOT_FOUND, "no durable index '" + name + "' in " + directory))
+              .kind();
       return dump(writer -> walk(indexes, name, writer), out);
     }
   }
@@ -134,16 +144,31 @@ final class DumpCommand extends ClientCommand {
   int run(Connection connection, Output out) throws IOException {
     final String name = index.name(session());
     final IndexDescription found = connection.require(name);
-    if (!range.isGiven() && !snapshot && found.getKind() == IndexKind.HASH) {
+    kind = found.getKind();
+    final boolean whole = !range.isGiven() && !snapshot;
+    if (whole && kind == IndexKind.HASH) {
       final HashIndex<ByteString, ByteString> view = connection.hash(name);
-      return dump(writer -> write(view.scan(), view::count, writer), out);
+      return dump(
+          writer -> write(view.scan().iterator(), value -> value, view::count, writer), out);
+    }
+    if (whole && kind == IndexKind.SPATIAL) {
+      final SpatialIndex<ByteString, ByteString> view = connection.spatial(name);
+      return dump(
+          writer ->
+              write(
+                  view.intersecting(Coordinates.EVERYWHERE).iterator(),
+                  located -> Coordinates.located(located.box(), located.value()),
+                  view::count,
+                  writer),
+          out);
     }
     final OrderedIndex<ByteString, ByteString> view =
         connection.requireOrdered(found, "a range or a snapshot");
     final Scan<IndexEntry<ByteString, ByteString>> scan = view.scan(dumped);
     final Scan<IndexEntry<ByteString, ByteString>> entries =
         snapshot ? scan.snapshot(SNAPSHOT_LIFETIME) : scan;
-    return dump(writer -> write(entries, () -> view.count(dumped), writer), out);
+    return dump(
+        writer -> write(entries.iterator(), value -> value, () -> view.count(dumped), writer), out);
   }
 
   /** The source of the entries of a dump. */
@@ -155,7 +180,7 @@ final class DumpCommand extends ClientCommand {
 
   private int dump(Entries entries, Output out) throws IOException {
     if (file.equals("-")) {
-      entries.writeTo(writer(out));
+      writeTo(out, entries);
       return ExitCode.OK;
     }
     final long count = writeFile(entries);
@@ -210,20 +235,30 @@ final class DumpCommand extends ClientCommand {
 
   private long writeTo(OutputStream stream, Entries entries) throws IOException {
     final Output output = new Output(stream);
-    final long count = entries.writeTo(writer(output));
+    final long count = writeTo(output, entries);
     output.flush();
     return count;
   }
 
-  private long write(
-      Scan<IndexEntry<ByteString, ByteString>> entries, LongSupplier total, EntryWriter writer)
+  private long writeTo(Output output, Entries entries) throws IOException {
+    final EntryWriter writer = writer(output);
+    final long count = entries.writeTo(writer);
+    writer.end();
+    return count;
+  }
+
+  private <V> long write(
+      ScanIterator<IndexEntry<ByteString, V>> entries,
+      Function<V, ByteString> bytes,
+      LongSupplier total,
+      EntryWriter writer)
       throws IOException {
     long count = 0;
     try (LoadProgress progress = progress(total);
-        ScanIterator<IndexEntry<ByteString, ByteString>> iterator = entries.iterator()) {
-      while (!stop().isRequested() && iterator.hasNext()) {
-        final IndexEntry<ByteString, ByteString> entry = iterator.next();
-        writer.write(entry.key(), entry.value(), entry.deadline());
+        entries) {
+      while (!stop().isRequested() && entries.hasNext()) {
+        final IndexEntry<ByteString, V> entry = entries.next();
+        writer.write(entry.key(), bytes.apply(entry.value()), entry.deadline());
         count++;
         if (count % PROGRESS_ENTRIES == 0) {
           progress.at(count, "");
@@ -247,16 +282,32 @@ final class DumpCommand extends ClientCommand {
     final FileFormat named = FileFormat.ofName(file);
     final FileFormat byDefault = isJson() && file.equals("-") ? FileFormat.JSONL : FileFormat.CSV;
     final FileFormat used = format != null ? format : named != null ? named : byDefault;
+    final boolean boxes = kind == IndexKind.SPATIAL;
     return switch (used) {
-      case CSV -> new CsvEntryWriter(output, types.keyType(), types.valueType());
-      case JSONL ->
-          (key, value, deadline) ->
-              output
-                  .object()
-                  .data("key", types.keyType(), key)
-                  .data("value", types.valueType(), value)
-                  .time(EntryReader.DEADLINE, deadline)
-                  .end();
+      case CSV -> new CsvEntryWriter(output, types.keyType(), types.valueType(), boxes);
+      case JSONL -> (key, value, deadline) -> writeLine(output, key, value, deadline, boxes);
+      case GEOJSON -> {
+        if (!boxes) {
+          throw Connection.noBoxes(index.name(session()), kind, used.toString());
+        }
+        yield new GeoJsonEntryWriter(output, types);
+      }
     };
+  }
+
+  private void writeLine(
+      Output output, ByteString key, ByteString value, Optional<Instant> deadline, boolean boxes) {
+    final Output.Json line = output.object().data("key", types.keyType(), key);
+    if (boxes) {
+      final Box box = Coordinates.box(value);
+      line.data("value", types.valueType(), Coordinates.value(value))
+          .raw("min_x", Double.toString(box.minX()))
+          .raw("min_y", Double.toString(box.minY()))
+          .raw("max_x", Double.toString(box.maxX()))
+          .raw("max_y", Double.toString(box.maxY()));
+    } else {
+      line.data("value", types.valueType(), value);
+    }
+    line.time(EntryReader.DEADLINE, deadline).end();
   }
 }

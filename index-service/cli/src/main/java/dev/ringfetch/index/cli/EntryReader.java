@@ -6,6 +6,7 @@ import java.time.DateTimeException;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.Base64;
+import java.util.List;
 import java.util.Optional;
 
 /** A reader of the entries of a file, one by one. Used by one thread. */
@@ -19,6 +20,9 @@ interface EntryReader {
   /** The JSON field with the deadline of an entry. */
   String DEADLINE = "deadline";
 
+  /** The columns or fields of boxes that a dump has. */
+  List<String> BOX = List.of("min_x", "min_y", "max_x", "max_y");
+
   /** The most bytes of a line, or of a CSV record: a value of 1 MiB, every byte of it escaped. */
   int LINE_MAX = 8 << 20;
 
@@ -27,13 +31,15 @@ interface EntryReader {
    *
    * @param key name of the field, or number of the column.
    * @param value the same.
+   * @param box the same of a point's coordinates, or of two corners'; empty for those of a dump.
    */
-  record Fields(String key, String value, DataType keyType, DataType valueType) {}
+  record Fields(String key, String value, List<String> box, DataType keyType, DataType valueType) {}
 
   /**
    * A line of a file: an entry, or the reason why it is none.
    *
    * @param number of its first line in the file, from 1 on.
+   * @param value begins with a box if the entry has one.
    * @param deadline when the entry ends; empty for never.
    * @param problem null if there is an entry.
    */
@@ -73,6 +79,9 @@ interface EntryReader {
    * @throws CommandFailure if the rest of the file cannot be read.
    */
   Line next() throws IOException;
+
+  /** Whether the entries have boxes, by the head of the file or its first entry. */
+  boolean hasBoxes() throws IOException;
 
   /** The deadline of an entry; empty if the text is empty. */
   static Optional<Instant> deadline(String text) {

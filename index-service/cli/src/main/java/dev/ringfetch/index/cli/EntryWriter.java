@@ -9,4 +9,7 @@ import java.util.Optional;
 interface EntryWriter {
   /** Writes one entry; its deadline is empty if it has none. */
   void write(ByteString key, ByteString value, Optional<Instant> deadline) throws IOException;
+
+  /** Writes what stands behind the last entry. */
+  default void end() throws IOException {}
 }

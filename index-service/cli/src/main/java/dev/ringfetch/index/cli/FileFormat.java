@@ -7,7 +7,9 @@ enum FileFormat {
   /** Comma-separated values, as RFC 4180 has them. */
   CSV,
   /** One JSON object a line. */
-  JSONL;
+  JSONL,
+  /** Features of RFC 7946: entries with boxes. */
+  GEOJSON;
 
   private static final String GZIP = ".gz";
 
@@ -31,6 +33,9 @@ enum FileFormat {
     final String lower = plain(name);
     if (lower.endsWith(".csv") || isTabbed(name)) {
       return CSV;
+    }
+    if (lower.endsWith(".geojson")) {
+      return GEOJSON;
     }
     return lower.endsWith(".jsonl") || lower.endsWith(".ndjson") || lower.endsWith(".json")
         ? JSONL

@@ -47,7 +47,7 @@ final class GetCommand extends ClientCommand {
   @Override
   int run(Connection connection, Output out) {
     final IndexKind kind = connection.require(index.name(session())).getKind();
-    if (kind == IndexKind.SPATIAL && !raw) {
+    if (kind == IndexKind.SPATIAL) {
       return getBoxes(connection.spatial(index.name(session())), out);
     }
     final boolean ordered = kind == IndexKind.ORDERED;
@@ -79,11 +79,13 @@ final class GetCommand extends ClientCommand {
     int absent = 0;
     for (int i = 0; i < encoded.size() && !stop().isRequested(); i++) {
       final var found = view.getEntry(encoded.get(i));
-      if (found.isPresent()) {
-        table.add(found.get());
-      } else {
+      if (found.isEmpty()) {
         absent++;
         noteAbsent(keys.get(i));
+      } else if (raw) {
+        out.bytes(found.get().value().value());
+      } else {
+        table.add(found.get());
       }
     }
     table.end();

@@ -2,6 +2,7 @@ package dev.ringfetch.index.cli;
 
 import com.google.protobuf.ByteString;
 import dev.ringfetch.index.client.KeyedIndex;
+import dev.ringfetch.index.v1.IndexKind;
 import java.time.Duration;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
@@ -51,7 +52,7 @@ final class IncrementCommand extends ClientCommand {
   int run(Connection connection, Output out) {
     final String name = index.name(session());
     final KeyedIndex<ByteString, ByteString> view =
-        connection.keyed(name, connection.orCreate(name, stdio()));
+        connection.keyed(name, connection.orCreate(name, IndexKind.ORDERED, stdio()));
     final long counter =
         ttl == null ? view.increment(keyBytes, delta) : view.increment(keyBytes, delta, ttl);
     if (isJson()) {

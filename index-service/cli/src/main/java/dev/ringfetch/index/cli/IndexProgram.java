@@ -62,6 +62,7 @@ public final class IndexProgram implements Runnable {
     COMMANDS.put("delete", DeleteCommand::new);
     COMMANDS.put("scan", ScanCommand::new);
     COMMANDS.put("search", SearchCommand::new);
+    COMMANDS.put("nearest", NearestCommand::new);
     COMMANDS.put("watch", WatchCommand::new);
     COMMANDS.put("count", CountCommand::new);
     COMMANDS.put("load", LoadCommand::new);

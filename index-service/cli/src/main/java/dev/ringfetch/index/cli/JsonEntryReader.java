@@ -1,7 +1,5 @@
 package dev.ringfetch.index.cli;
 
-import com.fasterxml.jackson.core.JsonFactory;
-import com.fasterxml.jackson.core.JsonGenerator;
 import com.fasterxml.jackson.core.JsonParser;
 import com.fasterxml.jackson.core.JsonProcessingException;
 import com.fasterxml.jackson.core.JsonToken;
@@ -10,38 +8,42 @@ import java.io.BufferedInputStream;
 import java.io.ByteArrayOutputStream;
 import java.io.IOException;
 import java.io.InputStream;
-import java.io.StringWriter;
 import java.nio.charset.StandardCharsets;
-import java.time.Instant;
-import java.util.Optional;
+import java.util.List;
 
-/**
- * The reader of JSON lines. A string stands for its text, a number or a boolean for its characters
- * in the file, an object or an array for its JSON. A line that is no JSON object is a bad line.
- */
+/** The reader of JSON lines. A line that is no JSON object is a bad line. */
 final class JsonEntryReader implements EntryReader {
-  private static final JsonFactory JSON = new JsonFactory();
-
   private final String file;
   private final InputStream in;
-  private final Fields fields;
-  private final String keyName;
-  private final String valueName;
-  private final boolean dumped; // true if a dump wrote the file: it has a field for the deadline
+  private final JsonFields object;
   private final ByteArrayOutputStream line = new ByteArrayOutputStream();
   private long number;
+  private List<String> box; // the fields of boxes; null until the first entry says
+  private Line first; // read to learn that; null: none
 
   JsonEntryReader(String file, InputStream in, Fields fields) {
     this.file = file;
     this.in = new BufferedInputStream(in, 1 << 16);
-    this.fields = fields;
-    this.keyName = fields.key() == null ? "key" : fields.key();
-    this.valueName = fields.value() == null ? "value" : fields.value();
-    this.dumped = keyName.equals("key") && valueName.equals("value");
+    this.object = new JsonFields(fields);
+    this.box = fields.box().isEmpty() ? null : fields.box();
+  }
+
+  @Override
+  public boolean hasBoxes() throws IOException {
+    if (box == null) {
+      first = next();
+      box = box == null ? List.of() : box;
+    }
+    return !box.isEmpty();
   }
 
   @Override
   public Line next() throws IOException {
+    if (first != null) {
+      final Line read = first;
+      first = null;
+      return read;
+    }
     while (true) {
       final boolean more = readLine();
       final String text = line.toString(StandardCharsets.ISO_8859_1).strip();
@@ -81,7 +83,7 @@ final class JsonEntryReader implements EntryReader {
     if (!ByteString.copyFrom(line.toByteArray()).isValidUtf8()) {
       return Line.bad(number, "no UTF-8");
     }
-    try (JsonParser parser = JSON.createParser(line.toByteArray())) {
+    try (JsonParser parser = JsonFields.JSON.createParser(line.toByteArray())) {
       return parse(parser);
     } catch (JsonProcessingException e) {
       return Line.bad(number, "no JSON: " + Stdio.oneLine(e.getOriginalMessage()));
@@ -94,56 +96,13 @@ final class JsonEntryReader implements EntryReader {
     if (parser.nextToken() != JsonToken.START_OBJECT) {
       throw new IllegalArgumentException("no JSON object");
     }
-    ByteString key = null;
-    ByteString value = null;
-    Optional<Instant> deadline = Optional.empty();
-    while (parser.nextToken() != JsonToken.END_OBJECT) {
-      final String name = parser.currentName();
-      parser.nextToken();
-      if (name.equals(keyName)) {
-        key = data(parser, name, fields.keyType());
-      } else if (name.equals(valueName)) {
-        value = data(parser, name, fields.valueType());
-      } else if (name.equals(keyName + BASE64_SUFFIX)) {
-        key = EntryReader.base64(name, text(parser, name));
-      } else if (name.equals(valueName + BASE64_SUFFIX)) {
-        value = EntryReader.base64(name, text(parser, name));
-      } else if (dumped && name.equals(DEADLINE)) {
-        deadline = EntryReader.deadline(text(parser, name));
-      } else {
-        parser.skipChildren();
-      }
-    }
+    object.read(parser);
     if (parser.nextToken() != null) {
       throw new IllegalArgumentException("more than one JSON object");
     }
-    if (key == null || value == null) {
-      throw new IllegalArgumentException(
-          "no field '"
-              + (key == null ? keyName : valueName)
-              + "'; "
-              + (key == null ? "--key" : "--value")
-              + " names another");
+    if (box == null) {
+      box = object.hasDumpedBox() ? BOX : List.of();
     }
-    return Line.of(number, key, value, deadline);
-  }
-
-  private static ByteString data(JsonParser parser, String name, DataType type) throws IOException {
-    return type.parse(text(parser, name));
-  }
-
-  private static String text(JsonParser parser, String name) throws IOException {
-    final JsonToken token = parser.currentToken();
-    if (token == JsonToken.VALUE_NULL) {
-      throw new IllegalArgumentException("field '" + name + "' is null");
-    }
-    if (!token.isStructStart()) {
-      return parser.getText();
-    }
-    final StringWriter text = new StringWriter();
-    try (JsonGenerator generator = JSON.createGenerator(text)) {
-      generator.copyCurrentStructure(parser);
-    }
-    return text.toString();
+    return object.line(number, box.isEmpty() ? null : object.box(box));
   }
 }

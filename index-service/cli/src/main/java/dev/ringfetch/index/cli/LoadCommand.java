@@ -4,6 +4,7 @@ import dev.ringfetch.index.AtLeast;
 import dev.ringfetch.index.cli.EntryReader.Fields;
 import java.io.IOException;
 import java.time.Duration;
+import java.util.List;
 import java.util.Locale;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
@@ -11,7 +12,7 @@ import picocli.CommandLine.Option;
 import picocli.CommandLine.Parameters;
 
 /** The command that writes the entries of a file. */
-@Command(name = "load", description = "Write the entries of a CSV or JSON lines file.")
+@Command(name = "load", description = "Write the entries of a CSV, JSON lines or GeoJSON file.")
 final class LoadCommand extends ClientCommand {
   @Parameters(index = "0", paramLabel = "FILE", description = "File to read; - is stdin.")
   private String file;
@@ -19,7 +20,7 @@ final class LoadCommand extends ClientCommand {
   @Option(
       names = "--format",
       paramLabel = "FORMAT",
-      description = "csv or jsonl. Default: by the name, or the content.")
+      description = "csv, jsonl, geojson. Default: by name or content.")
   private FileFormat format;
 
   @Option(
@@ -34,6 +35,14 @@ final class LoadCommand extends ClientCommand {
       description = "The same for values. Default: value.")
   private String value;
 
+  @Option(
+      names = "--box",
+      paramLabel = "FIELDS",
+      split = ",",
+      hideParamSyntax = true,
+      description = "The same for boxes: those of X,Y or X1,Y1,X2,Y2.")
+  private List<String> box = List.of();
+
   @Option(names = "--no-header", description = "CSV without names of columns: 1 and 2.")
   private boolean noHeader;
 
@@ -47,7 +56,7 @@ final class LoadCommand extends ClientCommand {
       names = "--max-bad",
       paramLabel = "N",
       converter = AtLeast.Zero.class,
-      description = "Give up after more bad lines. Default: never.")
+      hidden = true) // the help fills its screen
   private Integer maxBad;
 
   @Option(
@@ -68,6 +77,9 @@ final class LoadCommand extends ClientCommand {
   void check() {
     index.name(session());
     delimiter(FileFormat.CSV);
+    if (!List.of(0, 2, 4).contains(box.size())) {
+      throw CommandFailure.misuse("--box names two or four fields, not " + box.size());
+    }
   }
 
   private char delimiter(FileFormat used) {
@@ -92,13 +104,13 @@ final class LoadCommand extends ClientCommand {
 
   @Override
   int run(Connection connection, Output out) throws IOException {
+    final String name = index.name(session());
     try (EntryFile entries = EntryFile.open(file, session())) {
       final EntryReader reader = reader(entries);
       final Load load =
           new Load(
               entries,
-              connection.async(
-                  index.name(session()), connection.orCreate(index.name(session()), stdio())),
+              connection.async(name, connection.orCreate(name, reader.hasBoxes(), stdio())),
               stdio(),
               maxBad == null ? Long.MAX_VALUE : maxBad,
               ttl);
@@ -112,12 +124,16 @@ final class LoadCommand extends ClientCommand {
   }
 
   private EntryReader reader(EntryFile entries) throws IOException {
-    final Fields fields = new Fields(key, value, types.keyType(), types.valueType());
+    final Fields fields = new Fields(key, value, box, types.keyType(), types.valueType());
     final FileFormat used = format == null ? entries.format() : format;
     final char between = delimiter(used);
+    if (used == FileFormat.GEOJSON && !box.isEmpty()) {
+      throw CommandFailure.misuse("--box is for CSV and JSON lines, and this is " + used);
+    }
     return switch (used) {
       case CSV -> new CsvEntryReader(entries.name(), entries.in(), between, !noHeader, fields);
       case JSONL -> new JsonEntryReader(entries.name(), entries.in(), fields);
+      case GEOJSON -> new GeoJsonEntryReader(entries.name(), entries.in(), fields);
     };
   }
 

@@ -137,6 +137,28 @@ final class Output {
       return this;
     }
 
+    /** Adds a value that is written as JSON. */
+    Json raw(String field, String json) {
+      run(
+          () -> {
+            generator.writeFieldName(field);
+            generator.writeRawValue(json);
+          });
+      return this;
+    }
+
+    /** Begins an object in this one; {@link #close} ends it. */
+    Json begin(String field) {
+      run(() -> generator.writeObjectFieldStart(field));
+      return this;
+    }
+
+    /** Ends an object in this one. */
+    Json close() {
+      run(() -> generator.writeEndObject());
+      return this;
+    }
+
     /** Completes the line. */
     void end() {
       run(

@@ -3,7 +3,6 @@ package dev.ringfetch.index.cli;
 import com.google.protobuf.ByteString;
 import dev.ringfetch.index.client.Box;
 import dev.ringfetch.index.client.KeyedIndex;
-import dev.ringfetch.index.client.SpatialIndex;
 import java.io.IOException;
 import java.io.InputStream;
 import java.time.Duration;
@@ -47,7 +46,7 @@ final class PutCommand extends ClientCommand {
       names = "--box",
       paramLabel = "BOX",
       converter = Coordinates.BoxText.class,
-      description = "Its box, in a spatial index: X,Y or X1,Y1,X2,Y2.")
+      description = "For a spatial index: X,Y or X1,Y1,X2,Y2.")
   private Box box;
 
   @Mixin private IndexOption index;
@@ -68,9 +67,6 @@ final class PutCommand extends ClientCommand {
     if (previous && ifAbsent) {
       throw CommandFailure.misuse("--previous goes without --if-absent");
     }
-    if (box != null && (previous || ifAbsent)) {
-      throw CommandFailure.misuse("--box goes without --previous and --if-absent");
-    }
     index.name(session());
     keyBytes = types.key(key);
     valueBytes = value == null ? null : types.value(value);
@@ -86,12 +82,10 @@ final class PutCommand extends ClientCommand {
     if (file != null) {
       valueBytes = readFile();
     }
-    if (box != null) {
-      return written(putAt(connection.spatial(index.name(session()))), out);
-    }
+    valueBytes = box == null ? valueBytes : Coordinates.located(box, valueBytes);
+    final String name = index.name(session());
     final KeyedIndex<ByteString, ByteString> view =
-        connection.keyed(
-            index.name(session()), connection.orCreate(index.name(session()), stdio()));
+        connection.keyed(name, connection.orCreate(name, box != null, stdio()));
     if (previous) {
       return replace(view, out);
     }
@@ -110,12 +104,6 @@ final class PutCommand extends ClientCommand {
       version = ttl == null ? view.put(keyBytes, valueBytes) : view.put(keyBytes, valueBytes, ttl);
     }
     return written(version, out);
-  }
-
-  private long putAt(SpatialIndex<ByteString, ByteString> view) {
-    return ttl == null
-        ? view.put(keyBytes, box, valueBytes)
-        : view.put(keyBytes, box, valueBytes, ttl);
   }
 
   private int written(long version, Output out) {
@@ -140,13 +128,14 @@ final class PutCommand extends ClientCommand {
       stdio().note(name() + ": written; there was no such key: " + Printable.shorten(key));
       return ExitCode.NOT_FOUND;
     }
+    final ByteString shown = box == null ? before.get() : Coordinates.value(before.get());
     if (isJson()) {
       out.object()
           .data("key", types.keyType(), keyBytes)
-          .data("previous", types.valueType(), before.get())
+          .data("previous", types.valueType(), shown)
           .end();
     } else {
-      out.line(types.valueType().show(before.get()));
+      out.line(types.valueType().show(shown));
     }
     return ExitCode.OK;
   }

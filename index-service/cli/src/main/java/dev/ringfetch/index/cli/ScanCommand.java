@@ -15,7 +15,9 @@ import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Option;
 
 /** The command that lists the entries of a range. */
-@Command(name = "scan", description = "List entries, in order if it has one; search: spatial.")
+@Command(
+    name = "scan",
+    description = "List entries, in order if it has one. Of boxes: search, nearest.")
 final class ScanCommand extends ClientCommand {
   /** Number of lines after which the output is flushed to a terminal. */
   private static final int FLUSHED = 100;
@@ -62,13 +64,21 @@ final class ScanCommand extends ClientCommand {
   int run(Connection connection, Output out) {
     final String name = index.name(session());
     final IndexDescription found = connection.require(name);
+    if (found.getKind() == IndexKind.SPATIAL) {
+      throw new CommandFailure(
+          ExitCode.FAILED,
+          "index '"
+              + name
+              + "' is spatial and has no order: search lists its entries by their"
+              + " boxes, dump all of them");
+    }
     final long count;
     if (!range.isGiven() && !reverse && !snapshot && found.getKind() == IndexKind.HASH) {
       final HashIndex<ByteString, ByteString> view = connection.hash(name);
       count = keysOnly ? printKeys(view.keys(), out) : printEntries(view.scan(), out);
     } else {
       final OrderedIndex<ByteString, ByteString> view =
-          DirectAccess.of(direct).view(connection.requireOrdered(found, "a range or a snapshot"));
+          DirectAccess.of(direct).view(connection.requireOrdered(found, need()));
       count = keysOnly ? printKeys(view.keys(scanned), out) : printEntries(view.scan(scanned), out);
     }
     if (count == 0 && !isJson()) {
@@ -78,6 +88,11 @@ final class ScanCommand extends ClientCommand {
       DirectAccess.noteCalls(connection, stdio());
     }
     return ExitCode.OK;
+  }
+
+  /** What needs an order. */
+  private String need() {
+    return range.isGiven() ? "a range" : reverse ? "--reverse" : "--snapshot";
   }
 
   private long printKeys(Scan<ByteString> keys, Output out) {

@@ -2,7 +2,6 @@ package dev.ringfetch.index.cli;
 
 import com.google.protobuf.ByteString;
 import dev.ringfetch.index.client.KeyedIndex;
-import dev.ringfetch.index.v1.IndexKind;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.ArrayList;
@@ -90,7 +89,7 @@ final class TouchCommand extends ClientCommand {
   int run(Connection connection, Output out) {
     final String name = index.name(session());
     final KeyedIndex<ByteString, ByteString> view =
-        connection.keyed(name, connection.require(name).getKind() == IndexKind.ORDERED);
+        connection.keyed(name, connection.require(name).getKind());
     long count = 0;
     for (int i = 0; i < encoded.size() && !stop().isRequested(); i++) {
       if (deadline.touch(view, encoded.get(i)).isPresent()) {

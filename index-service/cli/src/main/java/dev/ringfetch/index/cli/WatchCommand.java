@@ -3,10 +3,10 @@ package dev.ringfetch.index.cli;
 import com.google.protobuf.ByteString;
 import dev.ringfetch.index.client.HistoryGoneException;
 import dev.ringfetch.index.client.IndexChange;
+import dev.ringfetch.index.client.KeyedIndex;
 import dev.ringfetch.index.client.Range;
 import dev.ringfetch.index.client.Watch;
 import dev.ringfetch.index.client.WatchOptions;
-import dev.ringfetch.index.v1.IndexKind;
 import java.time.Duration;
 import java.util.Base64;
 import java.util.Locale;
@@ -111,10 +111,9 @@ final class WatchCommand extends ClientCommand {
     if (range != null) {
       return connection.requireOrdered(indexName(), "a range").watch(range, options);
     }
-    final boolean ordered = connection.require(indexName()).getKind() == IndexKind.ORDERED;
-    return keyBytes == null
-        ? connection.keyed(indexName(), ordered).watch(options)
-        : connection.keyed(indexName(), ordered).watchKey(keyBytes, options);
+    final KeyedIndex<ByteString, ByteString> view =
+        connection.keyed(indexName(), connection.require(indexName()).getKind());
+    return keyBytes == null ? view.watch(options) : view.watchKey(keyBytes, options);
   }
 
   private void print(Watch<ByteString, ByteString> watch, Output out) {

@@ -54,20 +54,41 @@ final class EntriesTest {
     run("search", "-i", "map", "--at=6.5,46.3").prints("lake  6.1,46.2,6.9,46.5  g");
     run("search", "-i", "map", "--within=6,46,8,46.6", "--json")
         .prints("{\"key\":\"lake\",\"box\":\"6.1,46.2,6.9,46.5\",\"value\":\"g\",\"version\":1}");
-    run("search", "-i", "map", "--near=7.45,47.95")
+    run("nearest", "-i", "map", "--at=7.45,47.95")
         .prints("Bern  7.45,46.95         1.000  be", "lake  6.1,46.2,6.9,46.5  1.551  g");
-    run("search", "-i", "map", "--near=7.45,47.95", "--earth", "-n", "1", "--json")
+    run("nearest", "-i", "map", "--at=7.45,47.95", "--earth", "-n", "1", "--json")
         .prints(
             "{\"key\":\"Bern\",\"box\":\"7.45,46.95\",\"value\":\"be\",\"version\":1,"
                 + "\"distance\":111195.08}");
     run("get", "-i", "map", "Bern").prints("Bern  7.45,46.95  be");
-    run("search", "-i", "map", "--near=7,48", "--distance=0.1").prints();
-    run("search", "-i", "map", "--near=7,48", "--distance=-1").fails(1, "distance");
-    run("search", "-i", "map").fails(2, "--near");
+    run("nearest", "-i", "map", "--at=7,48", "--distance=0.1").prints();
+    run("search", "-i", "map").fails(2, "--within");
     run("search", "-i", "map", "--box=7,46,8").fails(2, "X1,Y1,X2,Y2");
-    run("search", "-i", "default", "--at=1,1").fails(1, "spatial");
-    run("put", "-i", "map", "plain", "without a box").fails(1, "box");
-    run("scan", "-i", "map").fails(1, "no order");
+    fill("boxless", "a");
+    run("search", "-i", "boxless", "--at=1,1").fails(1, "kind ordered", "spatial");
+    run("nearest", "-i", "boxless", "--at=1,1").fails(1, "kind ordered", "spatial");
+    run("scan", "-i", "map").fails(1, "search lists");
+    run("dump", "-i", "map", "--prefix=B").fails(1, "no order", "a range");
+    run("create", "hashed", "--kind", "hash").done();
+    run("scan", "-i", "hashed", "--reverse").fails(1, "no order", "--reverse");
+    run("scan", "-i", "hashed", "--snapshot").fails(1, "no order", "--snapshot");
+  }
+
+  @Test
+  void anEntryWithABoxIsPutAndRead() {
+    run("put", "-i", "put-map", "Bern", "be", "--box=7.45,46.95")
+        .says("created index 'put-map', spatial: there was none of this name");
+    run("get", "-i", "put-map", "Bern", "--raw").prints("be");
+    run("put", "-i", "put-map", "Bern", "BE", "--box=7.5,46.9", "--previous").prints("be");
+    run("put", "-i", "put-map", "Bern", "x", "--box=7,46", "--if-absent").fails(1, "there already");
+    run("put", "-i", "put-map", "Thun", "be", "--box=7.6,46.7", "--if-absent").done();
+    run("get", "-i", "put-map", "Bern", "Thun").prints("Bern  7.5,46.9  BE", "Thun  7.6,46.7  be");
+    run("put", "-i", "put-map", "plain", "x").fails(1, "put-map", "spatial", "--box");
+    run("increment", "-i", "put-map", "counter").fails(1, "box");
+    fill("put-plain", "a");
+    run("put", "-i", "put-plain", "b", "x", "--box=1,1").fails(1, "kind ordered", "spatial");
+    run("touch", "-i", "put-map", "Bern", "--ttl=1h").done();
+    run("delete", "-i", "put-map", "Bern").prints("deleted 1 entry");
   }
 
   @Test

@@ -50,12 +50,13 @@ final class HelpTest {
     }
   }
 
-  @Test
-  void theHelpOfSearchFitsAScreen() {
-    final Outcome help = run("search", "--help");
+  @ParameterizedTest
+  @ValueSource(strings = {"search", "nearest"})
+  void theHelpOfHiddenCommandsFitsAScreen(String command) {
+    final Outcome help = run(command, "--help");
     fitsScreen(help);
-    assertTrue(help.out().startsWith("Usage: index search "), help.out());
-    assertTrue(run("--help").done().contains("search"));
+    assertTrue(help.out().startsWith("Usage: index " + command + " "), help.out());
+    assertTrue(run("--help").done().contains(command));
   }
 
   @Test
@@ -117,6 +118,18 @@ final class HelpTest {
         "watch a --index=b|two names",
         "load|FILE",
         "load a --format=xml|'xml'",
+        "load a --box=x|two or four fields, not 1",
+        "search --at=1,1 --box=1,1|one of --box, --within and --at",
+        "search --at=x,1|'x' is not a number",
+        "search --box=1,NaN|not a box",
+        "nearest|--at",
+        "nearest --at=1|is not X,Y",
+        "nearest --at=0,91 --earth|latitude between -90 and 90",
+        "nearest --at=0,-90 --earth|latitude between -90 and 90",
+        "nearest --at=181,0 --earth|longitude from -180 to 180",
+        "nearest --at=0,0 --distance=-1|--distance is not negative",
+        "nearest --at=0,0 --distance=NaN|--distance is not negative",
+        "nearest --at=0,0 -n 1001|--limit is at most 1000",
         "load a --delimiter=ab|one ASCII character",
         "serve --port=x|'x'",
         "serve --port=99999|99999",
