@@ -25,6 +25,7 @@ module dev.ringfetch.rpc {
   exports dev.ringfetch.opentelemetry;
   exports dev.ringfetch.fabric to
       dev.ringfetch.rdma,
+      dev.ringfetch.memory,
       dev.ringfetch.index.reader,
       dev.ringfetch.index;
   exports dev.ringfetch.timer to
