@@ -5,19 +5,24 @@ import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import com.google.protobuf.ByteString;
+import dev.ringfetch.index.direct.DirectLook;
 import dev.ringfetch.index.direct.DirectReader;
 import dev.ringfetch.index.direct.DirectScan;
+import dev.ringfetch.index.direct.DirectSearch;
 import dev.ringfetch.index.direct.DirectValue;
+import dev.ringfetch.index.layout.BoxDescriptor;
 import dev.ringfetch.index.v1.CountRequest;
 import dev.ringfetch.index.v1.CreateIndexRequest;
 import dev.ringfetch.index.v1.GetRequest;
 import dev.ringfetch.index.v1.IndexKind;
 import dev.ringfetch.index.v1.PutRequest;
 import dev.ringfetch.index.v1.ScanRequest;
+import dev.ringfetch.index.v1.SearchRequest;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
+import java.util.function.BiPredicate;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Timeout;
@@ -31,6 +36,9 @@ import org.junit.jupiter.params.provider.EnumSource;
 class DirectExpiryTest {
   private static final String INDEX = "expiring";
   private static final int ROUNDS = 15;
+
+  /** The begin of each value, which a spatial index needs. */
+  private static final ByteString BOX = BoxDescriptor.bytes(1, 1, 2, 2);
 
   /** By when an entry is absent: a tick, and some time for the thread that makes it. */
   private static final long LAG_MS = 20;
@@ -61,7 +69,7 @@ class DirectExpiryTest {
                 PutRequest.newBuilder()
                     .setIndex(INDEX)
                     .setKey(key(number))
-                    .setValue(key(number))
+                    .setValue(BOX.concat(key(number)))
                     .setTtlMs(ttlMs)
                     .build());
   }
@@ -71,6 +79,22 @@ class DirectExpiryTest {
         .index()
         .get(GetRequest.newBuilder().setIndex(INDEX).setKey(key(number)).build())
         .hasEntry();
+  }
+
+  private static boolean isFound(DirectReader reader, int number) {
+    final boolean[] seen = {false};
+    final SearchRequest.Builder request = SearchRequest.newBuilder();
+    request.getContainsBuilder().setX(1).setY(2);
+    final DirectSearch search = new DirectSearch(request.build());
+    final DirectLook look =
+        reader.search(
+            search,
+            entry -> {
+              seen[0] |= entry.key().equals(key(number));
+              return true;
+            });
+    assertEquals(DirectLook.ABSENT, look);
+    return seen[0];
   }
 
   private static boolean isScanned(DirectReader reader, int number) {
@@ -89,9 +113,11 @@ class DirectExpiryTest {
   @ParameterizedTest
   @EnumSource(
       value = IndexKind.class,
-      names = {"HASH", "ORDERED"})
+      names = {"HASH", "ORDERED", "SPATIAL"})
   void entryEndsByAllWaysAtOnce(IndexKind kind) throws Exception {
-    final boolean ordered = kind == IndexKind.ORDERED;
+    final BiPredicate<DirectReader, Integer> manyWay =
+        kind == IndexKind.ORDERED ? DirectExpiryTest::isScanned : DirectExpiryTest::isFound;
+    final boolean hasManyWay = kind != IndexKind.HASH;
     final var created =
         server
             .admin()
@@ -111,14 +137,14 @@ class DirectExpiryTest {
         final long deadline = value.deadline();
         final long left = deadline - System.currentTimeMillis();
         assertTrue(left <= ttlMs, "left=" + left);
-        final int way = round % (ordered ? 3 : 2); // the one that looks first
+        final int way = round % (hasManyWay ? 3 : 2); // the one that looks first
         boolean present;
         do {
           present =
               switch (way) {
                 case 0 -> reader.get(key(round), value);
                 case 1 -> isThereByCall(round);
-                default -> isScanned(reader, round);
+                default -> manyWay.test(reader, round);
               };
         } while (present);
         final long absentMs = System.currentTimeMillis();
@@ -126,7 +152,7 @@ class DirectExpiryTest {
         lags.add(absentMs - deadline);
         assertFalse(reader.get(key(round), value), "absent by way " + way + ", and there again");
         assertFalse(isThereByCall(round), "absent by way " + way + ", and there again");
-        assertFalse(ordered && isScanned(reader, round));
+        assertFalse(hasManyWay && manyWay.test(reader, round));
       }
       assertTrue(reader.get(key(1_000), value));
       assertEquals(0, value.deadline());

@@ -16,6 +16,8 @@ import dev.ringfetch.index.direct.DirectReader;
 import dev.ringfetch.index.service.DirectAccessService.Mode;
 import dev.ringfetch.index.service.IndexService;
 import dev.ringfetch.index.service.Indexes;
+import dev.ringfetch.index.v1.CreateIndexRequest;
+import dev.ringfetch.index.v1.CreateIndexResponse;
 import dev.ringfetch.index.v1.DirectAccessGrpc;
 import dev.ringfetch.index.v1.FabricHint;
 import dev.ringfetch.index.v1.GetRequest;
@@ -133,6 +135,20 @@ class GrantTest {
         final GrantRequest.Builder hash = request.toBuilder().setIndex("hash");
         assertEquals(IndexKind.HASH, stub(channel).grant(hash.build()).getKind());
         assertRefused(channel, hash.addKinds(IndexKind.ORDERED).build(), IndexKind.HASH);
+        final CreateIndexResponse created =
+            server
+                .admin()
+                .createIndex(
+                    CreateIndexRequest.newBuilder()
+                        .setIndex("spatial")
+                        .setKind(IndexKind.SPATIAL)
+                        .build());
+        assertTrue(created.getCreated());
+        final GrantRequest spatial = both.toBuilder().setIndex("spatial").build();
+        assertRefused(channel, spatial, IndexKind.SPATIAL);
+        assertEquals(
+            IndexKind.SPATIAL,
+            stub(channel).grant(spatial.toBuilder().addKinds(IndexKind.SPATIAL).build()).getKind());
       } finally {
         channel.shutdownNow();
       }

@@ -4,6 +4,7 @@ import com.google.protobuf.ByteString;
 import dev.ringfetch.index.client.Access;
 import dev.ringfetch.index.client.KeyedIndex;
 import dev.ringfetch.index.client.OrderedIndex;
+import dev.ringfetch.index.client.SpatialIndex;
 
 /** The choice between reads by calls and reads of the index's memory. */
 enum DirectAccess {
@@ -27,6 +28,11 @@ enum DirectAccess {
 
   /** The same view with this route of reads. */
   OrderedIndex<ByteString, ByteString> view(OrderedIndex<ByteString, ByteString> index) {
+    return index.access(access);
+  }
+
+  /** The view of a spatial index with this route of reads. */
+  SpatialIndex<ByteString, ByteString> view(SpatialIndex<ByteString, ByteString> index) {
     return index.access(access);
   }
 

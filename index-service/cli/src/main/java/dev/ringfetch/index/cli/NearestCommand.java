@@ -43,6 +43,9 @@ final class NearestCommand extends ClientCommand {
       description = "At most so many entries. Default: 10; at most 1000.")
   private Long limit;
 
+  @Option(names = "--direct", description = "Read the memory of the index, not by calls.")
+  private boolean direct;
+
   @Mixin private IndexOption index;
   @Mixin private TypeOptions types;
 
@@ -68,7 +71,7 @@ final class NearestCommand extends ClientCommand {
   @Override
   int run(Connection connection, Output out) {
     final SpatialIndex<ByteString, ByteString> view =
-        connection.requireSpatial(index.name(session()), name());
+        DirectAccess.of(direct).view(connection.requireSpatial(index.name(session()), name()));
     final int most = limit.intValue();
     final List<Neighbor<ByteString, ByteString>> found =
         earth ? view.nearestOnEarth(at, most, distance) : view.nearest(at, most, distance);
@@ -77,6 +80,9 @@ final class NearestCommand extends ClientCommand {
     table.end();
     if (found.isEmpty() && !isJson()) {
       stdio().note("no entry there in index '" + index.name(session()) + "'");
+    }
+    if (direct && !isJson()) {
+      DirectAccess.noteCalls(connection, stdio());
     }
     return ExitCode.OK;
   }

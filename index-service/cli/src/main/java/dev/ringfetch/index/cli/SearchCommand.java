@@ -48,6 +48,9 @@ final class SearchCommand extends ClientCommand {
       description = "At most so many entries.")
   private Long limit;
 
+  @Option(names = "--direct", description = "Read the memory of the index, not by calls.")
+  private boolean direct;
+
   @Mixin private IndexOption index;
   @Mixin private TypeOptions types;
 
@@ -66,12 +69,15 @@ final class SearchCommand extends ClientCommand {
   @Override
   int run(Connection connection, Output out) {
     final SpatialIndex<ByteString, ByteString> view =
-        connection.requireSpatial(index.name(session()), "a search");
+        DirectAccess.of(direct).view(connection.requireSpatial(index.name(session()), "a search"));
     final BoxTable table = new BoxTable(types, isJson() ? -1 : width(), out);
     final long count = search(view, table);
     table.end();
     if (count == 0 && !isJson()) {
       stdio().note("no entry there in index '" + index.name(session()) + "'");
+    }
+    if (direct && !isJson()) {
+      DirectAccess.noteCalls(connection, stdio());
     }
     return ExitCode.OK;
   }

@@ -61,6 +61,8 @@ final class EntriesTest {
             "{\"key\":\"Bern\",\"box\":\"7.45,46.95\",\"value\":\"be\",\"version\":1,"
                 + "\"distance\":111195.08}");
     run("get", "-i", "map", "Bern").prints("Bern  7.45,46.95  be");
+    run("search", "-i", "map", "--box=7,46,8,47", "--direct").prints("Bern  7.45,46.95  be");
+    assertEquals("", run("nearest", "-i", "map", "--at=7,47", "--direct").err()); // it was direct
     run("nearest", "-i", "map", "--at=7,48", "--distance=0.1").prints();
     run("search", "-i", "map").fails(2, "--within");
     run("search", "-i", "map", "--box=7,46,8").fails(2, "X1,Y1,X2,Y2");

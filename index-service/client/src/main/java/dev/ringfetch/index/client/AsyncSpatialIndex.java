@@ -10,8 +10,8 @@ import java.util.function.Consumer;
 public final class AsyncSpatialIndex<K, V> extends AsyncIndex<K, Located<V>> {
   private final View<K, Located<V>> view;
 
-  AsyncSpatialIndex(View<K, Located<V>> view) {
-    super(view, null);
+  AsyncSpatialIndex(View<K, Located<V>> view, DirectRoute direct) {
+    super(view, direct);
     this.view = view;
   }
 

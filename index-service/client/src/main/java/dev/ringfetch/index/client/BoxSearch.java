@@ -17,18 +17,22 @@ import java.util.stream.Stream;
  * meanwhile; an entry that is written or removed meanwhile may come or not; no id comes twice. Each
  * comes with a box, a value and a version that it had at some moment of the search.
  *
- * <p>The server sends pages while the client reads. Close an iterator or a stream that is not read
- * to its end. If the server is lost, a search begins again at the next one until its first page has
- * come; after that it fails.
+ * <p>The server sends pages while the client reads; in a view with another {@link Access} than
+ * calls they come out of the index's memory if the server grants that. Where memory does not
+ * decide, a call goes on. Close an iterator or a stream that is not read to its end. If the server
+ * is lost, a search begins again at the next one until its first page has come; after that it
+ * fails.
  *
  * <p>Immutable. Safe for use by many threads.
  */
 public final class BoxSearch<K, V> implements Iterable<IndexEntry<K, Located<V>>> {
   private final View<K, Located<V>> view;
+  private final DirectRoute direct; // null: all goes by calls
   private final SearchRequest request;
 
-  BoxSearch(View<K, Located<V>> view, SearchRequest request) {
+  BoxSearch(View<K, Located<V>> view, DirectRoute direct, SearchRequest request) {
     this.view = view;
+    this.direct = direct;
     this.request = request;
   }
 
@@ -37,21 +41,25 @@ public final class BoxSearch<K, V> implements Iterable<IndexEntry<K, Located<V>>
     if (most < 1) {
       throw new IllegalArgumentException("limit=" + most + " is not positive");
     }
-    return new BoxSearch<>(view, request.toBuilder().setLimit(most).build());
+    return new BoxSearch<>(view, direct, request.toBuilder().setLimit(most).build());
   }
 
   /** Begins the search; nothing is fetched yet. */
   @Override
   public ScanIterator<IndexEntry<K, Located<V>>> iterator() {
     final Subject subject = view.subject(Operation.SEARCH, null);
-    return new ScanIterator<>(
-        new StreamedPages(
+    return new ScanIterator<>(pages(subject), entry -> view.requests().entry(subject, entry));
+  }
+
+  private Pages pages(Subject subject) {
+    return direct == null
+        ? new StreamedPages(
             view.calls(),
             subject,
             view.timeoutNs(),
             call(),
-            Scan.SNAPSHOT_LIFETIME_DEFAULT.toNanos()),
-        entry -> view.requests().entry(subject, entry));
+            Scan.SNAPSHOT_LIFETIME_DEFAULT.toNanos())
+        : new SearchPages(view.calls(), direct, subject, view.timeoutNs(), request);
   }
 
   private Call<SearchRequest, ScanResponse> call() {

@@ -1,9 +1,6 @@
 package dev.ringfetch.index.client;
 
-import dev.ringfetch.index.direct.DirectEntry;
 import dev.ringfetch.index.direct.DirectScan;
-import dev.ringfetch.index.direct.DirectSink;
-import dev.ringfetch.index.v1.Entry;
 import dev.ringfetch.index.v1.IndexGrpc;
 import dev.ringfetch.index.v1.ScanRequest;
 import dev.ringfetch.index.v1.ScanResponse;
@@ -13,12 +10,9 @@ import io.grpc.StatusRuntimeException;
  * The pages of a scan that is no snapshot, out of the index's memory where that is granted, and by
  * a call each where not.
  */
-final class DirectPages implements Pages, DirectSink {
+final class DirectPages implements Pages {
   /** The most entries of a page out of memory. */
   private static final int ENTRIES = 250;
-
-  /** Bytes of keys and values that end a page out of memory. */
-  private static final int BYTES = 256 << 10;
 
   private final IndexCalls calls;
   private final DirectRoute direct;
@@ -27,8 +21,6 @@ final class DirectPages implements Pages, DirectSink {
   private final DirectScan scan;
   private final boolean keysOnly;
   private final int most;
-  private ScanResponse.Builder page = ScanResponse.newBuilder();
-  private int bytes;
   private boolean closed;
 
   DirectPages(
@@ -56,10 +48,9 @@ final class DirectPages implements Pages, DirectSink {
   }
 
   private ScanResponse next(OperationRun run) {
-    page = ScanResponse.newBuilder();
-    bytes = 0;
+    final MemoryPage page = new MemoryPage(keysOnly, most);
     try {
-      if (readDirectly(run)) {
+      if (readDirectly(run, page)) {
         return page.build();
       }
       final ScanRequest request =
@@ -74,18 +65,18 @@ final class DirectPages implements Pages, DirectSink {
   }
 
   /** Reads a page with a reader of memory. False if it is to be read by a call. */
-  private boolean readDirectly(OperationRun run) {
+  private boolean readDirectly(OperationRun run, MemoryPage page) {
     final DirectReads.Reader reader = direct.borrow(run, ReadKind.page(most));
     if (reader == null) {
       return false;
     }
     try {
       final long callsBefore = reader.scanCalls();
-      reader.scan(scan, this);
+      reader.scan(scan, page);
       run.route(reader.scanCalls() == callsBefore ? Access.DIRECT : Access.RPC);
       return true;
     } catch (StatusRuntimeException e) {
-      final boolean isRead = page.getEntriesCount() > 0; // else a call waits for the server
+      final boolean isRead = !page.isEmpty(); // else a call waits for the server
       if (Failures.isLost(e.getStatus()) && (isRead || run.leftNs() > 0)) {
         return isRead;
       }
@@ -93,21 +84,6 @@ final class DirectPages implements Pages, DirectSink {
     } finally {
       direct.giveBack(reader);
     }
-  }
-
-  @Override
-  public boolean take(DirectEntry found) {
-    final Entry.Builder entry =
-        Entry.newBuilder()
-            .setKey(found.key())
-            .setVersion(found.version())
-            .setDeadlineMs(found.deadline());
-    if (!keysOnly) {
-      entry.setValue(found.value());
-    }
-    page.addEntries(entry);
-    bytes += found.keyLength() + found.valueLength();
-    return page.getEntriesCount() < most && bytes < BYTES;
   }
 
   @Override

@@ -5,8 +5,11 @@ import dev.ringfetch.index.direct.DirectContext;
 import dev.ringfetch.index.direct.DirectLook;
 import dev.ringfetch.index.direct.DirectReader;
 import dev.ringfetch.index.direct.DirectScan;
+import dev.ringfetch.index.direct.DirectSearch;
 import dev.ringfetch.index.direct.DirectSink;
 import dev.ringfetch.index.direct.DirectValue;
+import dev.ringfetch.index.v1.NearestRequest;
+import dev.ringfetch.index.v1.NearestResponse;
 import io.grpc.Channel;
 import java.util.List;
 import java.util.concurrent.atomic.AtomicInteger;
@@ -89,6 +92,16 @@ final class DirectReads implements AutoCloseable {
     /** Reads on; returns whether entries may be left. */
     boolean scan(DirectScan scan, DirectSink sink) {
       return reader.scan(scan, sink);
+    }
+
+    /** Searches on in memory alone. */
+    DirectLook search(DirectSearch search, DirectSink sink) {
+      return reader.search(search, sink);
+    }
+
+    /** The nearest entries; null if a call has to find them. */
+    NearestResponse nearest(NearestRequest request) {
+      return reader.nearest(request);
     }
 
     /** Pages that were read by calls so far. */

@@ -27,6 +27,11 @@ record DirectRoute(DirectReads reads, RouteShares shares) {
     return null;
   }
 
+  /** The route of all later reads of an operation of which one has gone directly. */
+  DirectRoute fixed() {
+    return shares == null ? this : new DirectRoute(reads, null);
+  }
+
   void giveBack(DirectReads.Reader reader) {
     reads.giveBack(reader);
   }

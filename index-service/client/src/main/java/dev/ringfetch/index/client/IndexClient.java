@@ -113,7 +113,8 @@ public final class IndexClient implements AutoCloseable {
   public <K, V> SpatialIndex<K, V> spatial(String name, Codec<K> ids, Codec<V> values) {
     final KnownIndex index = known(name, IndexKind.SPATIAL);
     final var requests = new IndexRequests<>(name, ids, new LocatedCodec<>(values));
-    return new SpatialIndex<>(new View<>(calls, writes, index, requests, timeoutNs), direct);
+    return new SpatialIndex<>(
+        new View<>(calls, writes, index, requests, timeoutNs), Access.RPC, direct);
   }
 
   /**

@@ -3,6 +3,7 @@ package dev.ringfetch.index.client;
 import dev.ringfetch.index.v1.CountResponse;
 import dev.ringfetch.index.v1.NearestRequest;
 import dev.ringfetch.index.v1.NearestResponse;
+import dev.ringfetch.index.v1.SearchRequest;
 import java.time.Duration;
 import java.util.List;
 
@@ -25,18 +26,26 @@ public final class SpatialIndex<K, V> extends KeyedIndex<K, Located<V>> {
    */
   static final double METRES_PER_DEGREE = Math.toRadians(6_371_008.8);
 
-  SpatialIndex(View<K, Located<V>> view, DirectAccess memory) {
-    super(view, Access.RPC, memory);
+  SpatialIndex(View<K, Located<V>> view, Access access, DirectAccess memory) {
+    super(view, access, memory);
+  }
+
+  /**
+   * The same view with this route of searches, of {@code nearest}, and of reads of ids; default
+   * {@link Access#RPC}. Counts, and searches of {@link #async}, go by calls in either case.
+   */
+  public SpatialIndex<K, V> access(Access access) {
+    return new SpatialIndex<>(view(), access, memory());
   }
 
   /** The same view with another deadline of each call. */
   public SpatialIndex<K, V> deadline(Duration deadline) {
-    return new SpatialIndex<>(view().withDeadline(deadline), memory());
+    return new SpatialIndex<>(view().withDeadline(deadline), access(), memory());
   }
 
   /** The same view, with operations that do not wait. */
   public AsyncSpatialIndex<K, V> async() {
-    return new AsyncSpatialIndex<>(view());
+    return new AsyncSpatialIndex<>(view(), unwaiting());
   }
 
   /**
@@ -55,17 +64,21 @@ public final class SpatialIndex<K, V> extends KeyedIndex<K, Located<V>> {
 
   /** The entries whose boxes have a point in common with a box. */
   public BoxSearch<K, V> intersecting(Box box) {
-    return new BoxSearch<>(view(), view().requests().search().setIntersects(box.message()).build());
+    return search(view().requests().search().setIntersects(box.message()));
   }
 
   /** The entries whose boxes are within a box. */
   public BoxSearch<K, V> within(Box box) {
-    return new BoxSearch<>(view(), view().requests().search().setWithin(box.message()).build());
+    return search(view().requests().search().setWithin(box.message()));
   }
 
   /** The entries whose boxes contain a point. */
   public BoxSearch<K, V> containing(Point point) {
-    return new BoxSearch<>(view(), view().requests().search().setContains(point.message()).build());
+    return search(view().requests().search().setContains(point.message()));
+  }
+
+  private BoxSearch<K, V> search(SearchRequest.Builder request) {
+    return new BoxSearch<>(view(), direct(), request.build());
   }
 
   /** Counts the entries whose boxes have a point in common with a box. */
@@ -109,11 +122,31 @@ public final class SpatialIndex<K, V> extends KeyedIndex<K, Located<V>> {
     return run(
         Operation.NEAREST,
         null,
-        run ->
-            neighbors(
-                view(),
-                run.subject(),
-                view().calls().call(run, view().requests().nearest(request))));
+        run -> {
+          final NearestResponse found = nearestDirectly(run, request.build());
+          return neighbors(
+              view(),
+              run.subject(),
+              found != null ? found : view().calls().call(run, view().requests().nearest(request)));
+        });
+  }
+
+  /** Finds the nearest entries with a reader of memory; null if a call has to. */
+  private NearestResponse nearestDirectly(OperationRun run, NearestRequest request) {
+    final DirectReads.Reader reader =
+        direct() == null ? null : direct().borrow(run, ReadKind.nearest(request.getLimit()));
+    if (reader == null) {
+      return null;
+    }
+    try {
+      final NearestResponse found = reader.nearest(request);
+      if (found != null) {
+        run.route(Access.DIRECT);
+      }
+      return found;
+    } finally {
+      direct().giveBack(reader);
+    }
   }
 
   static NearestRequest.Builder inPlane(Point point, int limit) {

@@ -29,23 +29,32 @@ import org.junit.jupiter.api.io.TempDir;
 
 /** A view of a spatial index finds what a look at all entries finds. */
 @Timeout(120)
-final class SpatialIndexTest {
+class SpatialIndexTest {
   private static final long SEED = Long.getLong("ringfetch.seed", 40);
 
   @TempDir Path directory;
   private final Random random = new Random(SEED);
   private final UnreliableWrites writes = new UnreliableWrites();
-  private TestServer server;
   private ManagedChannel channel;
-  private IndexClient client;
-  private SpatialIndex<String, Long> places;
+  TestServer server;
+  IndexClient client;
+  SpatialIndex<String, Long> places;
 
   @BeforeEach
   void start() throws IOException {
     server = TestServer.start(directory);
     channel = server.channel(writes);
-    client = server.connect();
-    places = client.spatial("places", Codec.string(), Codec.int64());
+    client = connect(server);
+    places = view(client.spatial("places", Codec.string(), Codec.int64()));
+  }
+
+  IndexClient connect(TestServer to) {
+    return to.connect();
+  }
+
+  /** The view that is tested. */
+  SpatialIndex<String, Long> view(SpatialIndex<String, Long> plain) {
+    return plain;
   }
 
   @AfterEach
@@ -55,7 +64,7 @@ final class SpatialIndexTest {
     server.close();
   }
 
-  private static Map<String, Long> values(List<IndexEntry<String, Located<Long>>> entries) {
+  static Map<String, Long> values(List<IndexEntry<String, Located<Long>>> entries) {
     final Map<String, Long> values = new HashMap<>();
     for (final IndexEntry<String, Located<Long>> entry : entries) {
       assertEquals(null, values.put(entry.key(), entry.value().value()));
@@ -236,7 +245,7 @@ final class SpatialIndexTest {
     assertEquals(Optional.empty(), places.get("a"));
     client.create("hashed", IndexKind.HASH, Durability.DURABILITY_UNSPECIFIED);
     final SpatialIndex<String, Long> other =
-        client.spatial("hashed", Codec.string(), Codec.int64());
+        view(client.spatial("hashed", Codec.string(), Codec.int64()));
     for (final Runnable call :
         List.<Runnable>of(
             () -> other.put("a", Box.of(1, 1), 1L),

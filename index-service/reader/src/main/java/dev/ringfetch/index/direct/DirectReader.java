@@ -3,16 +3,22 @@ package dev.ringfetch.index.direct;
 import com.google.protobuf.ByteString;
 import dev.ringfetch.index.layout.BlockDescriptor;
 import dev.ringfetch.index.layout.Found;
+import dev.ringfetch.index.layout.NearestEntries;
 import dev.ringfetch.index.layout.ReadResult;
+import dev.ringfetch.index.layout.SpatialConditions;
+import dev.ringfetch.index.layout.SpatialQuery;
 import dev.ringfetch.index.v1.BatchGetRequest;
 import dev.ringfetch.index.v1.BatchGetResponse;
 import dev.ringfetch.index.v1.Entry;
 import dev.ringfetch.index.v1.GetRequest;
 import dev.ringfetch.index.v1.GetResponse;
 import dev.ringfetch.index.v1.IndexGrpc;
+import dev.ringfetch.index.v1.NearestRequest;
+import dev.ringfetch.index.v1.NearestResponse;
 import dev.ringfetch.index.v1.ScanResponse;
 import io.grpc.Channel;
 import io.grpc.Status;
+import io.grpc.StatusException;
 import io.grpc.StatusRuntimeException;
 import java.util.ArrayList;
 import java.util.List;
@@ -35,9 +41,9 @@ import java.util.concurrent.TimeUnit;
  *
  * <p>Over a fabric that maps no memory (verbs), a key takes two round trips of READs once the
  * reader knows where the tables of a hash index are, or remembers the inner nodes of an ordered
- * one; several keys together take no more. A key that seems absent from a hash index takes a call.
- * A scan takes two round trips for each leaf, of up to 48 entries. Over such a fabric, memory ends
- * with the server's process.
+ * one; several keys together take no more. A key that seems absent from a hash or a spatial index
+ * takes a call. A scan takes two round trips for each leaf, of up to 48 entries. Over such a
+ * fabric, memory ends with the server's process.
  *
  * <p>Used by one thread at a time. Reads throw {@link io.grpc.StatusRuntimeException} if a call
  * fails, and take no longer than {@link DirectContext#timeout()}.
@@ -48,6 +54,9 @@ public final class DirectReader implements AutoCloseable {
 
   /** Bytes of keys in one call: a server accepts requests of 4 MiB by default. */
   private static final int CALL_BYTES = 2 << 20;
+
+  /** Bytes of the nearest entries beyond which a call says that they are too long. */
+  private static final int NEAREST_BYTES = 4 << 20;
 
   private enum State {
     OPEN,
@@ -216,36 +225,112 @@ public final class DirectReader implements AutoCloseable {
     while (wants && !scan.isDone()) {
       final long deadlineNs = prepare();
       final GrantedIndex granted = grant.granted();
-      final boolean direct =
-          granted != null && granted.isOrdered() && scan.isLegal() && failures < ATTEMPTS;
+      if (mayRead(scan, granted) && failures < ATTEMPTS) {
+        failures = step(scan, sink, deadlineNs) ? 0 : failures + 1;
+        wants = step.wantsMore();
+        continue;
+      }
+      failures = 0;
+      scanCalls++;
       state = State.SCANNING;
       try {
-        if (!direct) {
-          failures = 0;
-          scanCalls++;
-          final ScanResponse page = stub(deadlineNs).scanPage(scan.request(index));
-          callReads += page.getEntriesCount();
-          wants = step.take(scan, sink, page);
-          continue;
-        }
-        if (!scan.isOf(granted.incarnation())) {
-          grant.end(ReadResult.CLOSED); // this index or the scan's was dropped: a call decides
-          continue;
-        }
-        granted.until(deadlineNs);
-        final ReadResult result = step.read(scan, sink, granted);
-        grant.served(step.given());
-        failures = step.given() > 0 ? 0 : failures;
-        wants = step.wantsMore();
-        if (result != ReadResult.FOUND && result != ReadResult.ABSENT) {
-          failures++;
-          afterFailure(result);
-        }
+        final ScanResponse page = stub(deadlineNs).scanPage(scan.request(index));
+        callReads += page.getEntriesCount();
+        wants = step.take(scan, sink, page);
       } finally {
         state = State.OPEN;
       }
     }
     return !scan.isDone();
+  }
+
+  /**
+   * Continues a search of a spatial index in memory, and makes no call, until it ends or the sink
+   * stops it. An entry whose box belongs to the answer during the whole search comes once, even if
+   * it moves; an entry that is written or removed meanwhile may come or not; no id comes twice.
+   *
+   * @param search the condition, and what was given; another reader may have begun it.
+   * @param sink receives each entry, as that of a {@link #scan}.
+   * @return {@link DirectLook#ABSENT} if no entry is left, {@link DirectLook#FOUND} if the sink has
+   *     stopped the search, {@link DirectLook#UNDECIDED} if the call of {@link
+   *     DirectSearch#request} has to go on.
+   */
+  public DirectLook search(DirectSearch search, DirectSink sink) {
+    boolean wants = true;
+    int failures = 0;
+    while (wants && !search.isDone()) {
+      final long deadlineNs = prepare();
+      if (!mayRead(search, grant.granted()) || failures == ATTEMPTS) {
+        return DirectLook.UNDECIDED;
+      }
+      failures = step(search, sink, deadlineNs) ? 0 : failures + 1;
+      wants = step.wantsMore();
+    }
+    return search.isDone() ? DirectLook.ABSENT : DirectLook.FOUND;
+  }
+
+  /**
+   * The entries of a spatial index that are nearest to a point, out of memory; makes no call.
+   *
+   * @param request its index is ignored.
+   * @return null if a call has to decide, or to report what is not legal.
+   */
+  public NearestResponse nearest(NearestRequest request) {
+    final SpatialQuery query;
+    try {
+      query = SpatialConditions.of(request);
+    } catch (StatusException e) { // the call ends so, too
+      return null;
+    }
+    final NearestEntries nearest = new NearestEntries(query, request.getLimit(), NEAREST_BYTES);
+    final DirectSearch search = new DirectSearch(query);
+    final DirectLook look =
+        search(
+            search,
+            entry -> {
+              nearest.add(
+                  entry.array(),
+                  entry.keyOffset(),
+                  entry.keyLength(),
+                  entry.valueLength(),
+                  entry.version(),
+                  entry.deadline());
+              return true;
+            });
+    return look == DirectLook.ABSENT && !nearest.isTooLong()
+        ? nearest.response(search.incarnation())
+        : null;
+  }
+
+  /** Whether memory may be read on; ends the grant if it is of another index than before. */
+  private boolean mayRead(DirectReading reading, GrantedIndex granted) {
+    if (granted == null || !reading.isLegal() || !reading.fits(granted)) {
+      return false;
+    }
+    final boolean isSame = reading.isOf(granted.incarnation());
+    if (!isSame) {
+      grant.end(ReadResult.CLOSED); // this index or the former one was dropped: a call decides
+    }
+    return isSame;
+  }
+
+  /** Reads on in memory; false if that gave nothing, and has failed. */
+  private boolean step(DirectReading reading, DirectSink sink, long deadlineNs) {
+    final GrantedIndex granted = grant.granted();
+    granted.until(deadlineNs);
+    final ReadResult result;
+    state = State.SCANNING;
+    try {
+      result = step.read(reading, sink, granted);
+    } finally {
+      state = State.OPEN;
+    }
+    grant.served(step.given());
+    if (result == ReadResult.FOUND || result == ReadResult.ABSENT) {
+      return true;
+    }
+    afterFailure(result);
+    return step.given() > 0;
   }
 
   /**

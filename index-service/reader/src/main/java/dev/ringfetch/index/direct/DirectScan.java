@@ -2,7 +2,9 @@ package dev.ringfetch.index.direct;
 
 import com.google.protobuf.ByteString;
 import dev.ringfetch.index.layout.BlockDescriptor;
+import dev.ringfetch.index.layout.EntrySink;
 import dev.ringfetch.index.layout.KeyBounds;
+import dev.ringfetch.index.layout.ReadResult;
 import dev.ringfetch.index.layout.ScanCursor;
 import dev.ringfetch.index.v1.KeyRange;
 import dev.ringfetch.index.v1.ScanRequest;
@@ -13,12 +15,9 @@ import io.grpc.Status;
  * The state of a scan of an ordered index: its range and its position. Any {@link DirectReader} of
  * the same index can continue it, directly or by calls. Used by one thread at a time.
  */
-public final class DirectScan {
+public final class DirectScan extends DirectReading {
   private final ScanRequest request;
   private final ScanCursor cursor; // null if a bound is longer than a key can be
-  private long left; // entries still to deliver, as an unsigned number; -1 for all
-  private long incarnation; // 0: nothing was read yet
-  private boolean done;
 
   /**
    * Begins a scan.
@@ -29,12 +28,12 @@ public final class DirectScan {
    *     the token of a page.
    */
   public DirectScan(ScanRequest request) {
+    super(request.getKeysOnly(), request.getLimit());
     if (request.getSnapshot() || !request.getPageToken().isEmpty()) {
       throw new IllegalArgumentException(
           "snapshot=" + request.getSnapshot() + " token=" + request.getPageToken().size());
     }
     this.request = request;
-    left = request.getLimit() == 0 ? -1 : request.getLimit();
     cursor = isLegal(request.getRange()) ? cursor(request.getRange(), request.getReverse()) : null;
   }
 
@@ -50,9 +49,24 @@ public final class DirectScan {
     return reverse ? ScanCursor.reverse(start, end) : ScanCursor.forward(start, end);
   }
 
-  /** Whether no entry is left. */
+  @Override
   public boolean isDone() {
-    return done || (cursor != null && cursor.isDone());
+    return super.isDone() || (cursor != null && cursor.isDone());
+  }
+
+  @Override
+  ReadResult read(GrantedIndex granted, EntrySink sink) {
+    return granted.scan(cursor, sink);
+  }
+
+  @Override
+  boolean isLegal() { // bounds are no longer than keys can be
+    return cursor != null;
+  }
+
+  @Override
+  boolean fits(GrantedIndex granted) {
+    return granted.isOrdered();
   }
 
   /**
@@ -63,7 +77,7 @@ public final class DirectScan {
    */
   public ScanRequest request(String index) {
     final ScanRequest.Builder rest =
-        request.toBuilder().setIndex(index).setLimit(left == -1 ? 0 : left);
+        request.toBuilder().setIndex(index).setLimit(left() == -1 ? 0 : left());
     if (cursor != null) {
       rest.setRange(rest());
     }
@@ -97,7 +111,6 @@ public final class DirectScan {
   /** Checks a page before its entries count. */
   void begin(ScanResponse page) {
     checkIncarnation(page.getIncarnation());
-    incarnation = page.getIncarnation();
     if (page.getEntriesCount() == 0 && !page.getNextPageToken().isEmpty()) {
       throw notAdvancing();
     }
@@ -113,67 +126,14 @@ public final class DirectScan {
 
   /** Called behind the entries of a page. */
   void end(ScanResponse page) {
-    done |= page.getNextPageToken().isEmpty();
+    if (page.getNextPageToken().isEmpty()) {
+      end();
+    }
   }
 
   private static RuntimeException notAdvancing() {
     return Status.INTERNAL
         .withDescription("the page is none of what is left of the scan")
         .asRuntimeException();
-  }
-
-  /** Checks that a part of the scan has the same incarnation of the index as the parts before. */
-  private void checkIncarnation(long other) {
-    if (!isOf(other)) {
-      throw Status.ABORTED
-          .withDescription("the index was dropped since the scan's begin: begin again")
-          .asRuntimeException();
-    }
-  }
-
-  /** Whether the scan may continue in an index: it has begun there, or not at all. */
-  boolean isOf(long other) {
-    return incarnation == 0 || incarnation == other;
-  }
-
-  /** Notes the incarnation of the index of an entry. */
-  void incarnation(long of) {
-    incarnation = of;
-  }
-
-  /** The incarnation of the index, as in answers; 0 before the first entries were read. */
-  public long incarnation() {
-    return incarnation;
-  }
-
-  /** Whether the bounds are no longer than keys can be; if not, a call reports the error. */
-  boolean isLegal() {
-    return cursor != null;
-  }
-
-  boolean isKeysOnly() {
-    return request.getKeysOnly();
-  }
-
-  ScanCursor cursor() {
-    return cursor;
-  }
-
-  /** Number of entries still to deliver, at most {@code most}. */
-  int room(int most) {
-    return Long.compareUnsigned(left, most) < 0 ? (int) left : most;
-  }
-
-  /** Counts an entry that was given out. */
-  void count() {
-    if (left != -1) {
-      left--;
-      done |= left == 0;
-    }
-  }
-
-  /** Ends the scan: no entry is left. */
-  void end() {
-    done = true;
   }
 }

@@ -18,12 +18,15 @@ import dev.ringfetch.index.layout.Reads;
 import dev.ringfetch.index.layout.RootDescriptor;
 import dev.ringfetch.index.layout.ScanCursor;
 import dev.ringfetch.index.layout.SegmentReads;
+import dev.ringfetch.index.layout.SpatialReader;
+import dev.ringfetch.index.layout.SpatialSearch;
 import dev.ringfetch.index.layout.StoreDescriptor;
 import dev.ringfetch.index.v1.GrantResponse;
 import dev.ringfetch.index.v1.IndexKind;
 import java.io.IOException;
 import java.util.Arrays;
 import java.util.List;
+import java.util.function.Supplier;
 
 /**
  * The memory of an index under a grant, with a reader of it.
@@ -32,7 +35,8 @@ import java.util.List;
  */
 final class GrantedIndex implements AutoCloseable {
   /** The kinds of index that can be read directly. */
-  static final List<IndexKind> KINDS = List.of(IndexKind.HASH, IndexKind.ORDERED);
+  static final List<IndexKind> KINDS =
+      List.of(IndexKind.HASH, IndexKind.ORDERED, IndexKind.SPATIAL);
 
   private static final int MIN_SHIFT = 16;
   private static final int MAX_SHIFT = 30;
@@ -50,6 +54,7 @@ final class GrantedIndex implements AutoCloseable {
   private final PostedReads posted; // null if memory is mapped
   private final MemberGates verified; // checked by each verify; null if checked here
   private final HashReader hash; // null if the index is ordered
+  private final SpatialReader spatial; // the same one if the index is spatial, else null
   private final OrderedReader ordered; // null if it is a hash index
   private int[] numbers = {}; // of the segments in the domain
   private MemoryRegion[] segments = {}; // if they are mapped
@@ -84,10 +89,15 @@ final class GrantedIndex implements AutoCloseable {
                 verified);
     if (grant.getKind() == IndexKind.ORDERED) {
       hash = null;
+      spatial = null;
       ordered = new OrderedReader(reads, orderedLocation(grant), limits.cachedNodes);
     } else {
-      hash = new HashReader(reads, hashLocation(grant));
       ordered = null;
+      spatial =
+          grant.getKind() == IndexKind.SPATIAL
+              ? new SpatialReader(reads, hashLocation(grant))
+              : null;
+      hash = spatial != null ? spatial : new HashReader(reads, hashLocation(grant));
     }
   }
 
@@ -254,6 +264,11 @@ final class GrantedIndex implements AutoCloseable {
     return ordered != null;
   }
 
+  /** Whether the index is spatial. */
+  boolean isSpatial() {
+    return spatial != null;
+  }
+
   /** Sets the deadline of the next read, which leaves time for a call. */
   void until(long deadlineNs) {
     if (posted != null) {
@@ -280,12 +295,21 @@ final class GrantedIndex implements AutoCloseable {
    * the sink checks {@link #isGranted} before it accepts one.
    */
   ReadResult scan(ScanCursor cursor, EntrySink sink) {
+    return read(() -> ordered.scan(cursor, sink));
+  }
+
+  /** Continues a search, as {@link SpatialReader#search} does; otherwise as {@link #scan}. */
+  ReadResult search(SpatialSearch search, EntrySink sink) {
+    return read(() -> spatial.search(search, sink));
+  }
+
+  private ReadResult read(Supplier<ReadResult> entries) {
     begin();
     if (gates != null && !gates.areOpen()) { // first: absent keys cause no look
       return ReadResult.CLOSED;
     }
     try {
-      return granted(ordered.scan(cursor, sink));
+      return granted(entries.get());
     } catch (InternalError e) {
       reads.absorb(e);
       return ReadResult.LOST;

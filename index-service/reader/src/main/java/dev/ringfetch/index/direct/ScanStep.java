@@ -7,8 +7,8 @@ import dev.ringfetch.index.v1.Entry;
 import dev.ringfetch.index.v1.ScanResponse;
 
 /**
- * A step of a scan: passes entries from memory or from a page on to a sink. Its size is limited, so
- * that the reader checks its grant from time to time. Used by one thread at a time.
+ * A step of a scan or a search: passes entries from memory or from a page on to a sink. Its size is
+ * limited, so that the reader checks its grant from time to time. Used by one thread at a time.
  */
 final class ScanStep implements EntrySink {
   /** Limit of the entries of a step in memory, which takes well below a millisecond. */
@@ -22,7 +22,7 @@ final class ScanStep implements EntrySink {
 
   private final DirectEntry entry = new DirectEntry();
   private byte[] copy = new byte[256]; // of an entry of a page
-  private DirectScan scan;
+  private DirectReading reading;
   private DirectSink sink;
   private GrantedIndex granted;
   private int given;
@@ -30,12 +30,12 @@ final class ScanStep implements EntrySink {
   private int passed;
   private boolean wantsMore;
 
-  /** Continues the scan in memory. */
-  ReadResult read(DirectScan of, DirectSink to, GrantedIndex from) {
+  /** Continues in memory. */
+  ReadResult read(DirectReading of, DirectSink to, GrantedIndex from) {
     begin(of, to);
     granted = from;
     try {
-      final ReadResult result = from.scan(of.cursor(), this);
+      final ReadResult result = of.read(from, this);
       if (result == ReadResult.ABSENT) {
         of.end();
       }
@@ -51,7 +51,7 @@ final class ScanStep implements EntrySink {
     try {
       of.begin(page);
       for (int i = 0; wantsMore && i < page.getEntriesCount(); i++) {
-        take(page.getEntries(i));
+        take(of, page.getEntries(i));
       }
       if (wantsMore) {
         of.end(page);
@@ -62,8 +62,8 @@ final class ScanStep implements EntrySink {
     }
   }
 
-  private void begin(DirectScan of, DirectSink to) {
-    scan = of;
+  private void begin(DirectReading of, DirectSink to) {
+    reading = of;
     sink = to;
     given = 0;
     bytes = 0;
@@ -73,12 +73,12 @@ final class ScanStep implements EntrySink {
 
   /** Releases all references. */
   private void release() {
-    scan = null;
+    reading = null;
     sink = null;
     granted = null;
   }
 
-  private void take(Entry found) {
+  private void take(DirectScan scan, Entry found) {
     final ByteString key = found.getKey();
     final ByteString value = found.getValue();
     final int length = key.size() + value.size();
@@ -97,14 +97,14 @@ final class ScanStep implements EntrySink {
   @Override
   public boolean take(
       byte[] array, int keyOffset, int keyLength, int valueLength, long version, long deadline) {
-    scan.incarnation(granted.incarnation());
-    entry.set(array, keyOffset, keyLength, scan.isKeysOnly() ? 0 : valueLength);
+    reading.incarnation(granted.incarnation());
+    entry.set(array, keyOffset, keyLength, reading.isKeysOnly() ? 0 : valueLength);
     entry.stamp(version, deadline);
-    scan.count();
+    reading.count();
     given++;
     bytes += keyLength + valueLength;
     wantsMore = sink.take(entry);
-    return wantsMore && !scan.isDone() && given < ENTRIES && bytes < BYTES;
+    return wantsMore && !reading.isDone() && given < ENTRIES && bytes < BYTES;
   }
 
   @Override
@@ -114,7 +114,7 @@ final class ScanStep implements EntrySink {
 
   @Override
   public int room() {
-    return scan.room(ENTRIES - given);
+    return reading.room(ENTRIES - given);
   }
 
   @Override
@@ -127,7 +127,7 @@ final class ScanStep implements EntrySink {
     return given;
   }
 
-  /** Whether the sink has not stopped the scan. */
+  /** Whether the sink has not stopped it. */
   boolean wantsMore() {
     return wantsMore;
   }

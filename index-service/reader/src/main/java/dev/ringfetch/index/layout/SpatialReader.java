@@ -71,6 +71,7 @@ public final class SpatialReader extends HashReader {
     }
     try {
       pieces.begin();
+      search.begin(location);
       rounds = 0;
       restarts = 0;
       clockOf(search);

@@ -33,6 +33,9 @@ public final class SpatialSearch {
 
   int next;
 
+  /** The index that is searched, as its last reader has it; null before the first step. */
+  private HashLocation location;
+
   /** Number of the partition; -1 before the first. */
   int partition = -1;
 
@@ -74,6 +77,31 @@ public final class SpatialSearch {
   /** The partition that is searched, or the first one; not after the end of the search. */
   public int partition() {
     return Math.max(0, partition);
+  }
+
+  /**
+   * Begins a step. In other memory than before, that of another server or another epoch, the
+   * partition begins again.
+   */
+  void begin(HashLocation at) {
+    if (!at.equals(location)) {
+      restart();
+      location = at;
+    }
+  }
+
+  /**
+   * Whether the entry of an id was given, or is one of a partition that was searched to its end: a
+   * call that goes on leaves it out.
+   */
+  public boolean hasPassed(byte[] id) {
+    if (location == null) {
+      return false;
+    }
+    final long hash = KeyHash.of(id, 0, id.length, location.seed());
+    final int of =
+        KeyHash.partition(id, 0, id.length, hash, location.seed(), location.partitions());
+    return of < partition || (of == partition && given.contains(hash));
   }
 
   /** Priority of a node with this box. */

@@ -4,9 +4,7 @@ import com.google.protobuf.ByteString;
 import dev.ringfetch.index.layout.BlockDescriptor;
 import dev.ringfetch.index.layout.BoxDescriptor;
 import dev.ringfetch.index.layout.KeyBounds;
-import dev.ringfetch.index.v1.Box;
 import dev.ringfetch.index.v1.KeyRange;
-import dev.ringfetch.index.v1.Point;
 import io.grpc.Status;
 import io.grpc.StatusException;
 import java.nio.charset.StandardCharsets;
@@ -94,38 +92,6 @@ public final class RequestLimits {
     if (keys > MAX_BATCH_KEYS) {
       throw invalid("too many keys: count=" + keys + " limit=" + MAX_BATCH_KEYS);
     }
-  }
-
-  /** Checks a box of a request. */
-  static double[] checkBox(String name, Box box) throws StatusException {
-    if (!BoxDescriptor.isLegal(box.getMinX(), box.getMinY(), box.getMaxX(), box.getMaxY())) {
-      throw invalid(
-          "not a box: "
-              + name
-              + "=("
-              + box.getMinX()
-              + ", "
-              + box.getMinY()
-              + ", "
-              + box.getMaxX()
-              + ", "
-              + box.getMaxY()
-              + "); min <= max, and no coordinate beyond "
-              + BoxDescriptor.LIMIT);
-    }
-    return new double[] {box.getMinX(), box.getMinY(), box.getMaxX(), box.getMaxY()};
-  }
-
-  /** Checks a point of a request; returns it as a box. */
-  static double[] checkPoint(String name, Point point) throws StatusException {
-    return checkBox(
-        name,
-        Box.newBuilder()
-            .setMinX(point.getX())
-            .setMinY(point.getY())
-            .setMaxX(point.getX())
-            .setMaxY(point.getY())
-            .build());
   }
 
   /** The status of a write to a spatial index whose value begins with no legal box. */

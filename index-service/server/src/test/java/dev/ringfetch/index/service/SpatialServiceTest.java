@@ -241,6 +241,26 @@ class SpatialServiceTest {
     assertEquals(List.of(Math.hypot(10, 1.5), Math.hypot(11, 1.5), Math.hypot(12, 1.5)), distances);
   }
 
+  /** Long values farther away are met first, as the search begins with the entries of one leaf. */
+  @Test
+  void theAnswerOfTheNearestIsAsLongAsThey() {
+    final NearestRequest.Builder nearest =
+        NearestRequest.newBuilder().setIndex(NAME).setPoint(Point.newBuilder()).setLimit(8);
+    for (int i = 8; i > 0; i--) {
+      final String text = "-".repeat(1_000_000);
+      index.put(put(i, i, i, i, i).setValue(value(new double[] {i, i, i, i}, text)).build());
+    }
+    refused(Status.Code.RESOURCE_EXHAUSTED, () -> index.nearest(nearest.build()));
+    assertEquals(4, index.nearest(nearest.clone().setLimit(4).build()).getNeighborsCount());
+    for (int i = 10; i < 17; i++) {
+      index.put(put(i, 0, 0, 0.01 * i, 0).build());
+    }
+    assertEquals(8, index.nearest(nearest.build()).getNeighborsCount());
+    assertEquals(11, index.nearest(nearest.clone().setLimit(11).build()).getNeighborsCount());
+    refused(
+        Status.Code.RESOURCE_EXHAUSTED, () -> index.nearest(nearest.clone().setLimit(12).build()));
+  }
+
   @ParameterizedTest
   @ValueSource(booleans = {false, true})
   void theNextServerFindsTheSame(boolean fromSnapshot) throws Exception {

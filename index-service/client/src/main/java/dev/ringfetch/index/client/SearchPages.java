@@ -1,0 +1,103 @@
+package dev.ringfetch.index.client;
+
+import dev.ringfetch.index.direct.DirectLook;
+import dev.ringfetch.index.direct.DirectSearch;
+import dev.ringfetch.index.v1.IndexGrpc;
+import dev.ringfetch.index.v1.ScanResponse;
+import dev.ringfetch.index.v1.SearchRequest;
+import io.grpc.Status;
+import io.grpc.StatusRuntimeException;
+
+/**
+ * The pages of a search, out of the index's memory where that is granted. If memory does not
+ * decide, a call finds all entries, of which those that memory has given are left out; from then on
+ * all pages are those of the call.
+ */
+final class SearchPages implements Pages {
+  /** The most entries of a page out of memory: as many as a page by a call has. */
+  private static final int ENTRIES = 1000;
+
+  private final IndexCalls calls;
+  private final Subject subject;
+  private final long timeoutNs;
+  private final SearchRequest request;
+  private final DirectSearch search;
+  private DirectRoute direct;
+  private StreamedPages called; // null: all goes by memory so far
+  private boolean closed;
+
+  SearchPages(
+      IndexCalls calls,
+      DirectRoute direct,
+      Subject subject,
+      long timeoutNs,
+      SearchRequest request) {
+    this.calls = calls;
+    this.direct = direct;
+    this.subject = subject;
+    this.timeoutNs = timeoutNs;
+    this.request = request;
+    search = new DirectSearch(request);
+  }
+
+  @Override
+  public ScanResponse next() {
+    if (closed || search.isDone()) {
+      return null;
+    }
+    if (called != null) {
+      return left(called.next());
+    }
+    final OperationRun run = calls.begin(subject, timeoutNs);
+    final ScanResponse page = readDirectly(run);
+    if (page != null) {
+      run.route(Access.DIRECT);
+      run.end(Status.Code.OK);
+      return page;
+    }
+    called =
+        new StreamedPages(
+            calls,
+            subject,
+            timeoutNs,
+            Call.reading(IndexGrpc.getSearchMethod(), search.request(subject.index())),
+            Scan.SNAPSHOT_LIFETIME_DEFAULT.toNanos());
+    return left(called.next(run));
+  }
+
+  /** Reads a page with a reader of memory; null if a call has to go on. */
+  private ScanResponse readDirectly(OperationRun run) {
+    final DirectReads.Reader reader = direct.borrow(run, ReadKind.search(request.getLimit()));
+    if (reader == null) {
+      return null;
+    }
+    direct = direct.fixed(); // the first page has chosen for all
+    final MemoryPage page = new MemoryPage(request.getKeysOnly(), ENTRIES);
+    try {
+      final DirectLook look = reader.search(search, page);
+      return look == DirectLook.UNDECIDED && page.isEmpty() ? null : page.build();
+    } finally {
+      direct.giveBack(reader);
+    }
+  }
+
+  /** What the search has not given yet. */
+  private ScanResponse left(ScanResponse page) {
+    if (page == null) {
+      return null;
+    }
+    try {
+      return search.answered(page);
+    } catch (StatusRuntimeException e) {
+      throw Failures.of(subject, e.getStatus(), false);
+    }
+  }
+
+  @Override
+  public void close() {
+    closed = true;
+    if (called != null) {
+      called.close();
+    }
+  }
+}

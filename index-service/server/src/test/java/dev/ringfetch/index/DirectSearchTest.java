@@ -1,0 +1,367 @@
+package dev.ringfetch.index;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
+import static org.junit.jupiter.api.Assertions.assertThrows;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import com.google.protobuf.ByteString;
+import dev.ringfetch.index.direct.DirectLook;
+import dev.ringfetch.index.direct.DirectReader;
+import dev.ringfetch.index.direct.DirectSearch;
+import dev.ringfetch.index.direct.DirectSink;
+import dev.ringfetch.index.direct.DirectValue;
+import dev.ringfetch.index.layout.BoxDescriptor;
+import dev.ringfetch.index.v1.BatchPutRequest;
+import dev.ringfetch.index.v1.Box;
+import dev.ringfetch.index.v1.CreateIndexRequest;
+import dev.ringfetch.index.v1.CreateIndexResponse;
+import dev.ringfetch.index.v1.DirectAccessGrpc;
+import dev.ringfetch.index.v1.DropIndexRequest;
+import dev.ringfetch.index.v1.Entry;
+import dev.ringfetch.index.v1.GrantResponse;
+import dev.ringfetch.index.v1.IndexKind;
+import dev.ringfetch.index.v1.NearestRequest;
+import dev.ringfetch.index.v1.NearestResponse;
+import dev.ringfetch.index.v1.Neighbor;
+import dev.ringfetch.index.v1.Point;
+import dev.ringfetch.index.v1.PutEntry;
+import dev.ringfetch.index.v1.ReleaseRequest;
+import dev.ringfetch.index.v1.ScanResponse;
+import dev.ringfetch.index.v1.SearchRequest;
+import io.grpc.CallOptions;
+import io.grpc.Channel;
+import io.grpc.ClientCall;
+import io.grpc.ClientInterceptor;
+import io.grpc.ClientInterceptors;
+import io.grpc.ForwardingClientCall.SimpleForwardingClientCall;
+import io.grpc.ForwardingClientCallListener.SimpleForwardingClientCallListener;
+import io.grpc.ManagedChannel;
+import io.grpc.Metadata;
+import io.grpc.MethodDescriptor;
+import io.grpc.Status;
+import io.grpc.StatusRuntimeException;
+import java.nio.file.Path;
+import java.util.HashMap;
+import java.util.HashSet;
+import java.util.Iterator;
+import java.util.List;
+import java.util.Map;
+import java.util.Random;
+import java.util.Set;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicBoolean;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.api.Timeout.ThreadMode;
+import org.junit.jupiter.api.io.TempDir;
+
+/** Direct searches of a spatial index, of a server in this JVM. */
+@Timeout(value = 60, threadMode = ThreadMode.SEPARATE_THREAD)
+class DirectSearchTest {
+  private static final long SEED = Long.getLong("ringfetch.seed", 76);
+  private static final String INDEX = "places";
+  private static final int ENTRIES = 5_000;
+
+  private final Random random = new Random(SEED);
+  private final Map<ByteString, double[]> model = new HashMap<>();
+
+  @TempDir Path directory;
+
+  private DirectServer server;
+
+  @BeforeEach
+  void start() throws Exception {
+    System.out.println("ringfetch.seed=" + SEED);
+    server = DirectServer.start(directory);
+    create();
+  }
+
+  @AfterEach
+  void stop() {
+    server.close();
+  }
+
+  private void create() {
+    final CreateIndexResponse unused =
+        server
+            .admin()
+            .createIndex(
+                CreateIndexRequest.newBuilder().setIndex(INDEX).setKind(IndexKind.SPATIAL).build());
+  }
+
+  private static ByteString id(int number) {
+    return ByteString.copyFromUtf8("id " + number);
+  }
+
+  private static ByteString value(double[] box) {
+    return BoxDescriptor.bytes(box[0], box[1], box[2], box[3]);
+  }
+
+  private double[] place() {
+    final double x = random.nextDouble() * 100;
+    final double y = random.nextDouble() * 100;
+    return new double[] {x, y, x + random.nextInt(2), y + random.nextInt(2)};
+  }
+
+  /** Writes each of the entries at some place. */
+  private void putAll() {
+    for (int i = 0; i < ENTRIES; i += 1000) {
+      final BatchPutRequest.Builder batch = BatchPutRequest.newBuilder().setIndex(INDEX);
+      for (int j = i; j < i + 1000; j++) {
+        final double[] box = place();
+        model.put(id(j), box);
+        batch.addEntries(PutEntry.newBuilder().setKey(id(j)).setValue(value(box)));
+      }
+      server
+          .index()
+          .batchPut(batch.build())
+          .getOutcomesList()
+          .forEach(outcome -> assertEquals(0, outcome.getCode()));
+    }
+  }
+
+  private static SearchRequest request(double minX, double minY, double maxX, double maxY) {
+    final Box.Builder box =
+        Box.newBuilder().setMinX(minX).setMinY(minY).setMaxX(maxX).setMaxY(maxY);
+    return SearchRequest.newBuilder().setIntersects(box).build();
+  }
+
+  private static final SearchRequest ALL = request(-1, -1, 200, 200);
+
+  private Set<ByteString> expected(SearchRequest request) {
+    final Box box = request.getIntersects();
+    final Set<ByteString> ids = new HashSet<>();
+    model.forEach(
+        (id, b) -> {
+          if (b[0] <= box.getMaxX()
+              && b[2] >= box.getMinX()
+              && b[1] <= box.getMaxY()
+              && b[3] >= box.getMinY()) {
+            ids.add(id);
+          }
+        });
+    return ids;
+  }
+
+  /** Adds what comes to ids, each once. */
+  private DirectSink into(Set<ByteString> ids) {
+    return entry -> {
+      assertTrue(ids.add(entry.key()), () -> "twice: " + entry.key().toStringUtf8());
+      assertEquals(value(model.get(entry.key())), entry.value());
+      return true;
+    };
+  }
+
+  /** Goes on by a call, and takes of its pages what is left. */
+  private void call(DirectSearch search, Set<ByteString> ids) {
+    final Iterator<ScanResponse> pages = server.index().search(search.request(INDEX));
+    while (pages.hasNext() && !search.isDone()) {
+      for (final Entry entry : search.answered(pages.next()).getEntriesList()) {
+        assertTrue(ids.add(entry.getKey()), () -> "twice: " + entry.getKey().toStringUtf8());
+      }
+    }
+  }
+
+  @Test
+  void findsWhatALookAtAllFinds() {
+    try (DirectReader reader = server.openReader(INDEX);
+        DirectReader other = server.openReader(INDEX)) {
+      assertTrue(reader.isDirect(), reader::obstacle);
+      final DirectValue value = new DirectValue();
+      for (int round = 0; round < 4; round++) {
+        putAll();
+        for (int i = 0; i < 20; i++) {
+          final double[] b = place();
+          final SearchRequest request = request(b[0], b[1], b[0] + 10, b[1] + 10);
+          final Set<ByteString> ids = new HashSet<>();
+          assertEquals(DirectLook.ABSENT, reader.search(new DirectSearch(request), into(ids)));
+          assertEquals(expected(request), ids);
+          // In pieces, by two readers in turn.
+          final DirectSearch search = new DirectSearch(request);
+          final Set<ByteString> pieces = new HashSet<>();
+          final DirectSink sink = into(pieces);
+          DirectLook look = DirectLook.FOUND;
+          for (int turn = 0; look == DirectLook.FOUND; turn++) {
+            look =
+                (turn % 2 == 0 ? reader : other)
+                    .search(search, entry -> sink.take(entry) && random.nextInt(10) > 0);
+          }
+          assertEquals(DirectLook.ABSENT, look);
+          assertEquals(ids, pieces);
+          assertNearest(reader, b[0], b[1]);
+        }
+        assertTrue(reader.get(id(7), value));
+        assertEquals(value(model.get(id(7))), value.value());
+        assertFalse(reader.get(id(-1), value));
+      }
+      final Set<ByteString> few = new HashSet<>();
+      final SearchRequest limited = ALL.toBuilder().setLimit(123).build();
+      assertEquals(DirectLook.ABSENT, reader.search(new DirectSearch(limited), into(few)));
+      assertEquals(123, few.size());
+      final SearchRequest keysOnly = ALL.toBuilder().setKeysOnly(true).build();
+      assertEquals(
+          DirectLook.ABSENT,
+          reader.search(new DirectSearch(keysOnly), entry -> entry.valueLength() == 0));
+      assertEquals(0, reader.callReads() + other.callReads());
+    }
+  }
+
+  private void assertNearest(DirectReader reader, double x, double y) {
+    final NearestRequest request =
+        NearestRequest.newBuilder()
+            .setPoint(Point.newBuilder().setX(x).setY(y))
+            .setLimit(9)
+            .setWeightY(0.5)
+            .build();
+    final NearestResponse called =
+        server.index().nearest(request.toBuilder().setIndex(INDEX).build());
+    assertEquals(distances(called), distances(reader.nearest(request)));
+    assertEquals(9, called.getNeighborsCount());
+  }
+
+  private static List<Double> distances(NearestResponse response) {
+    return response.getNeighborsList().stream().map(Neighbor::getDistance).toList();
+  }
+
+  /** Memory reports nothing: the call does. */
+  @Test
+  void whatIsNotLegalIsLeftToCalls() {
+    putAll();
+    try (DirectReader reader = server.openReader(INDEX)) {
+      final DirectSearch inverted = new DirectSearch(request(1, 1, 0, 0));
+      assertEquals(DirectLook.UNDECIDED, reader.search(inverted, entry -> true));
+      final StatusRuntimeException refused =
+          assertThrows(StatusRuntimeException.class, () -> call(inverted, new HashSet<>()));
+      assertEquals(Status.Code.INVALID_ARGUMENT, refused.getStatus().getCode());
+      assertEquals(null, reader.nearest(NearestRequest.getDefaultInstance()));
+      assertTrue(reader.isDirect());
+    }
+    server.createHash("hash");
+    try (DirectReader reader = server.openReader("hash")) {
+      assertTrue(reader.isDirect());
+      assertEquals(DirectLook.UNDECIDED, reader.search(new DirectSearch(ALL), entry -> true));
+    }
+  }
+
+  /** No id comes twice, and none is missing, wherever the grant ends; entries move meanwhile. */
+  @Test
+  void searchGoesOnByACallWhenItsGrantEnds() throws Exception {
+    putAll();
+    final AtomicBoolean ending = new AtomicBoolean();
+    final Thread mover =
+        new Thread(
+            () -> {
+              final Random moves = new Random(SEED);
+              while (!ending.get()) {
+                final BatchPutRequest.Builder batch = BatchPutRequest.newBuilder().setIndex(INDEX);
+                for (int i = 0; i < 10; i++) {
+                  final double x = moves.nextDouble() * 100;
+                  batch.addEntries(
+                      PutEntry.newBuilder()
+                          .setKey(id(moves.nextInt(ENTRIES)))
+                          .setValue(value(new double[] {x, x, x, x})));
+                }
+                final var unused = server.index().batchPut(batch.build());
+              }
+            });
+    final ManagedChannel channel = server.newChannel();
+    mover.start();
+    try {
+      for (int round = 0; round < 12; round++) {
+        final Token token = new Token();
+        try (DirectReader reader =
+            DirectReader.open(
+                ClientInterceptors.intercept(channel, token), INDEX, server.context())) {
+          assertTrue(reader.isDirect(), reader::obstacle);
+          final int at = round == 0 ? 0 : 1 + random.nextInt(ENTRIES - 1);
+          final Set<ByteString> ids = new HashSet<>();
+          final DirectSink sink =
+              entry -> {
+                assertTrue(ids.add(entry.key()));
+                if (ids.size() == at) {
+                  token.release(channel);
+                }
+                return true;
+              };
+          if (at == 0) {
+            token.release(channel);
+          }
+          final DirectSearch search = new DirectSearch(ALL);
+          DirectLook look;
+          do {
+            look = reader.search(search, sink);
+          } while (look == DirectLook.FOUND);
+          final int direct = ids.size();
+          assertEquals(DirectLook.UNDECIDED, look, "at=" + at);
+          assertTrue(direct >= at && direct < at + 100, "at=" + at + " direct=" + direct);
+          call(search, ids);
+          assertEquals(model.keySet(), ids, "seed=" + SEED + " at=" + at);
+        }
+      }
+    } finally {
+      ending.set(true);
+      mover.join();
+      channel.shutdownNow();
+    }
+  }
+
+  @Test
+  void searchOfADroppedIndexIsAborted() {
+    putAll();
+    try (DirectReader reader = server.openReader(INDEX)) {
+      final DirectSearch search = new DirectSearch(ALL);
+      final Set<ByteString> ids = new HashSet<>();
+      final DirectSink sink = into(ids);
+      assertEquals(
+          DirectLook.FOUND, reader.search(search, entry -> sink.take(entry) && ids.size() < 1_500));
+      final var unused =
+          server.admin().dropIndex(DropIndexRequest.newBuilder().setIndex(INDEX).build());
+      create();
+      putAll();
+      // What was read of a leaf before may still come.
+      assertEquals(DirectLook.UNDECIDED, reader.search(search, entry -> ids.add(entry.key())));
+      assertTrue(ids.size() < 1_600, "ids=" + ids.size());
+      final StatusRuntimeException aborted =
+          assertThrows(StatusRuntimeException.class, () -> call(search, ids));
+      assertEquals(Status.Code.ABORTED, aborted.getStatus().getCode());
+    }
+  }
+
+  /** The token of the last grant. */
+  private static final class Token implements ClientInterceptor {
+    private volatile ByteString token;
+
+    @Override
+    public <Q, R> ClientCall<Q, R> interceptCall(
+        MethodDescriptor<Q, R> method, CallOptions options, Channel next) {
+      return new SimpleForwardingClientCall<>(next.newCall(method, options)) {
+        @Override
+        public void start(Listener<R> listener, Metadata headers) {
+          super.start(
+              new SimpleForwardingClientCallListener<>(listener) {
+                @Override
+                public void onMessage(R message) {
+                  if (message instanceof GrantResponse grant) {
+                    token = grant.getToken();
+                  }
+                  super.onMessage(message);
+                }
+              },
+              headers);
+        }
+      };
+    }
+
+    /** Ends the grant. */
+    void release(Channel channel) {
+      assertTrue(
+          DirectAccessGrpc.newBlockingStub(channel)
+              .withDeadlineAfter(30, TimeUnit.SECONDS)
+              .release(ReleaseRequest.newBuilder().setToken(token).build())
+              .getExisted());
+    }
+  }
+}
