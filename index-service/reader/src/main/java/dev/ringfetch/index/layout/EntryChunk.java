@@ -3,7 +3,7 @@ package dev.ringfetch.index.layout;
 import java.util.Arrays;
 
 /**
- * Private copies of some entries of a leaf, between their reads and their delivery. Delivery does
+ * Private copies of some entries of leaves, between their reads and their delivery. Delivery does
  * not touch index memory, so no memory fault can occur between two deliveries. Used by one thread
  * at a time.
  */
@@ -11,11 +11,11 @@ final class EntryChunk {
   /** Bytes of blocks that end a chunk, except for its first entry. */
   static final int MAX_BYTES = 64 << 10;
 
-  private final int[] keyOffsets = new int[NodeDescriptor.LEAF_ENTRIES];
-  private final int[] keyLengths = new int[NodeDescriptor.LEAF_ENTRIES];
-  private final int[] valueLengths = new int[NodeDescriptor.LEAF_ENTRIES];
-  private final long[] versions = new long[NodeDescriptor.LEAF_ENTRIES];
-  private final long[] deadlines = new long[NodeDescriptor.LEAF_ENTRIES];
+  private int[] keyOffsets = new int[NodeDescriptor.LEAF_ENTRIES];
+  private int[] keyLengths = new int[NodeDescriptor.LEAF_ENTRIES];
+  private int[] valueLengths = new int[NodeDescriptor.LEAF_ENTRIES];
+  private long[] versions = new long[NodeDescriptor.LEAF_ENTRIES];
+  private long[] deadlines = new long[NodeDescriptor.LEAF_ENTRIES];
   private byte[] bytes = new byte[4096];
   private int used;
   private int count;
@@ -32,6 +32,13 @@ final class EntryChunk {
     final int length = block.keyLength() + block.valueLength();
     if (bytes.length - used < length) {
       bytes = Arrays.copyOf(bytes, Math.max(used + length, 2 * bytes.length));
+    }
+    if (count == keyOffsets.length) {
+      keyOffsets = Arrays.copyOf(keyOffsets, 2 * count);
+      keyLengths = Arrays.copyOf(keyLengths, 2 * count);
+      valueLengths = Arrays.copyOf(valueLengths, 2 * count);
+      versions = Arrays.copyOf(versions, 2 * count);
+      deadlines = Arrays.copyOf(deadlines, 2 * count);
     }
     System.arraycopy(block.bytes(), block.keyOffset(), bytes, used, length);
     keyOffsets[count] = used;

@@ -10,40 +10,31 @@ final class PieceReads {
   private final Reads reads;
   private final GatedReads gated;
   private final long incarnation;
-  private long clockAddress;
+  private final long clockAddress;
   private long clock;
   private boolean served;
   private int piece;
   private ReadResult failure;
 
   PieceReads(Reads reads, OrderedLocation location) {
-    this(reads, location.epoch(), location.root(), location.incarnation());
-    clockAddress = location.root() + TreeDescriptor.CLOCK_OFFSET;
+    this(
+        reads,
+        location.epoch(),
+        location.root(),
+        location.incarnation(),
+        location.root() + TreeDescriptor.CLOCK_OFFSET);
   }
 
-  /**
-   * Creates the reads of an index without a clock; {@link #clockAt} sets one.
-   *
-   * @param epoch value of the gate that permits reads
-   * @param root address of the index's root
-   */
-  PieceReads(Reads reads, long epoch, long root, long incarnation) {
+  /** Creates the reads of a spatial index, which has a clock for each partition. */
+  PieceReads(Reads reads, HashLocation location) {
+    this(reads, location.epoch(), location.root(), location.incarnation(), 0);
+  }
+
+  private PieceReads(Reads reads, long epoch, long root, long incarnation, long clockAddress) {
     this.reads = reads;
     this.incarnation = incarnation;
+    this.clockAddress = clockAddress;
     gated = new GatedReads(reads, epoch, root, incarnation);
-  }
-
-  /** Sets the clock of the reads that follow, and forgets the time of another one. */
-  void clockAt(long address) {
-    if (clockAddress != address) {
-      clockAddress = address;
-      clock = 0;
-    }
-  }
-
-  /** Forgets the failure of an earlier read, which the caller repeats. */
-  void retry() {
-    failure = null;
   }
 
   /** Forgets the failure of an earlier call, and the time of the clock. */
@@ -57,7 +48,7 @@ final class PieceReads {
     return clock;
   }
 
-  /** Loads the clock; invalidates earlier reads. False if that failed. */
+  /** Loads the clock of an ordered index; invalidates earlier reads. False if that failed. */
   boolean loadClock() {
     if (!read(clockAddress, Long.BYTES)) {
       return false;

@@ -93,7 +93,7 @@ public final class SpatialQuery {
   }
 
   /** Whether an entry with this box belongs to the answer. */
-  boolean accepts(double lowX, double lowY, double highX, double highY) {
+  public boolean accepts(double lowX, double lowY, double highX, double highY) {
     return relation == Relation.WITHIN
         ? lowX >= minX && lowY >= minY && highX <= maxX && highY <= maxY
         : mayHave(lowX, lowY, highX, highY);

@@ -2,6 +2,10 @@ package dev.ringfetch.index.layout;
 
 import dev.ringfetch.fabric.MemoryRegion;
 import java.lang.invoke.VarHandle;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.Iterator;
+import java.util.List;
 import java.util.zip.CRC32C;
 
 /**
@@ -17,12 +21,15 @@ import java.util.zip.CRC32C;
  *       that it lost is to its right: then its right link is followed, else never, as the parent
  *       has the neighbour, too.
  *   <li>A removed node has nothing, but its link counts. A node with another birth, or another
- *       level, is not the expected one: the search begins again at the root.
+ *       level, is not the expected one: the search begins again at the roots.
  *   <li>A block that is not valid, or another one: the entry has changed, so its leaf is read
  *       again.
  *   <li>Whatever has moved to another leaf since the begin is looked for there at the end, in the
  *       order of the moves, until no move is left that matters.
  * </ol>
+ *
+ * <p>If each batch of reads is a round trip, nodes that do not depend on each other are read
+ * together, in several partitions at a time, and so are the blocks of their entries.
  *
  * <p>Memory may contain anything: no content makes a method throw or take long. If memory was
  * unmapped, methods return {@link ReadResult#LOST}; in rare cases the {@link InternalError} reaches
@@ -32,35 +39,55 @@ import java.util.zip.CRC32C;
  * <p>Used by one thread at a time.
  */
 public final class SpatialReader extends HashReader {
-  /** Limit of rounds without progress, which an owner's concurrent stores may cause. */
-  private static final int MAX_ROUNDS = 64;
+  /** Limit of the reads of one node without a result, which an owner's stores may cause. */
+  private static final int MAX_READS = 64;
 
-  /** Limit of new beginnings of a partition in one step. */
+  /** Limit of new beginnings of a group in one step. */
   private static final int MAX_RESTARTS = 4;
 
-  /** Visited nodes between two looks at the moves: far fewer moves happen than a ring has lines. */
-  private static final int VISITS_PER_LOOK = 32;
+  /** Batches of nodes between two looks: far fewer moves happen than a ring has lines. */
+  private static final int BATCHES_PER_LOOK = 32;
+
+  /** Nodes of a batch that is a round trip: measured by SpatialRoundTripsTest. */
+  private static final int TOGETHER = 32;
+
+  /** Same, of the nearest entries: with more, too many are read that a better entry excludes. */
+  private static final int NEAR_TOGETHER = 8;
+
+  /**
+   * Entries that a leaf has, at least in most trees: fewer leaves are read where few are wanted.
+   */
+  private static final int LEAF_ENTRIES = 8;
 
   private final PieceReads pieces;
+  private final MoveReader moves;
   private final BlockCopy block;
   private final CRC32C crc = new CRC32C();
-  private final byte[] node = new byte[SpatialNodeDescriptor.COPY_LENGTH];
-  private final byte[] record = new byte[SpatialDescriptor.COPY_LENGTH];
-  private final int[] planned = new int[SpatialNodeDescriptor.CAPACITY];
-  private int rounds;
+  private final byte[] image = new byte[SpatialNodeDescriptor.COPY_LENGTH];
+  private final List<SearchNode> batch = new ArrayList<>();
+
+  /** Times of the clocks of the group's partitions, at their last loads in this step; or 0. */
+  private final long[] clocks = new long[SpatialSearch.GROUP];
+
+  private int[] planned = new int[TOGETHER];
+
+  /** Deadlines of the entries of the blocks that were read; 0 if they do not matter. */
+  private long[] deadlines = new long[TOGETHER];
+
   private int restarts;
-  private int visits;
+  private int batches; // since the last look at the moves
 
   /** Creates a reader, the only user of the reads. */
   public SpatialReader(Reads reads, HashLocation location) {
     super(reads, location);
-    pieces = new PieceReads(reads, location.epoch(), location.root(), location.incarnation());
+    pieces = new PieceReads(reads, location);
+    moves = new MoveReader(pieces, location);
     block = new BlockCopy(pieces, location.incarnation());
   }
 
   /**
    * Continues a search. The sink gets entries after the verification of their memory, and is asked
-   * at each visited node whether the search {@link EntrySink#passes}.
+   * before each batch of nodes whether the search {@link EntrySink#passes}.
    *
    * @return {@link ReadResult#FOUND} if the sink stopped the search, {@link ReadResult#ABSENT} if
    *     no entry is left; else as for a key, and the search can continue later
@@ -72,9 +99,8 @@ public final class SpatialReader extends HashReader {
     try {
       pieces.begin();
       search.begin(location);
-      rounds = 0;
       restarts = 0;
-      clockOf(search);
+      Arrays.fill(clocks, 0);
       final ReadResult result = advance(search, sink);
       pieces.verify();
       lost = result == ReadResult.LOST;
@@ -93,14 +119,11 @@ public final class SpatialReader extends HashReader {
       final ReadResult result;
       if (search.next < search.chunk.count()) {
         result = give(search, sink);
-      } else if (search.matchesRead < search.matches) {
+      } else if (!search.matches.isEmpty()) {
         result = readBlocks(search, sink);
       } else if (search.isBegun) {
-        result = sink.passes() ? visit(search) : ReadResult.FOUND;
-      } else if (search.partition < 0) {
-        search.nextPartition();
-        result = null;
-      } else if (search.partition == location.partitions()) {
+        result = sink.passes() ? visit(search, sink) : ReadResult.FOUND;
+      } else if (search.first == location.partitions()) {
         return ReadResult.ABSENT;
       } else {
         result = begin(search);
@@ -111,194 +134,248 @@ public final class SpatialReader extends HashReader {
     }
   }
 
-  private void clockOf(SpatialSearch search) {
-    pieces.clockAt(
-        location.root()
-            + RootDescriptor.clock(Math.max(0, search.partition), location.partitions()));
-  }
-
-  /** Begins a partition: the moves are looked at before the root is read. */
+  /** Begins a group of partitions: the moves are looked at before the roots are read. */
   private ReadResult begin(SpatialSearch search) {
-    clockOf(search);
-    if (!pieces.read(head(search), SpatialDescriptor.HEAD_LENGTH)) {
+    if (search.size == 0) {
+      final int most = pieces.arePosted() ? SpatialSearch.GROUP : 1;
+      search.size = Math.min(most, location.partitions() - search.first);
+    }
+    if (!moves.begin(search)) {
       return pieces.failure();
     }
-    final MemoryRegion region = pieces.region();
-    final int offset = pieces.offset();
-    search.movesSeen = region.getLongAcquire(offset + SpatialDescriptor.MOVES_OFFSET);
-    search.root = region.getLong(offset + SpatialDescriptor.ROOT_OFFSET);
-    search.ring = region.getLong(offset + SpatialDescriptor.RING_OFFSET);
+    for (int i = 0; i < search.size; i++) {
+      search.frontier.add(
+          new SearchNode(0, search.roots[i], 0, Long.MAX_VALUE, -1, search.first + i));
+    }
     search.isBegun = true;
-    search.frontier.add(0, search.root, 0, Long.MAX_VALUE, -1);
     return null;
   }
 
-  private long head(SpatialSearch search) {
-    return location.root() + SpatialDescriptor.head(search.partition, location.partitions());
-  }
-
-  /** Visits the next node, or follows the next move, or ends the partition. */
-  private ReadResult visit(SpatialSearch search) {
-    final Frontier frontier = search.frontier;
-    if (++visits % VISITS_PER_LOOK == 0 || (frontier.isEmpty() && search.moves.isEmpty())) {
-      final ReadResult result = lookAtMoves(search);
-      if (result != null || !search.isBegun) {
-        return result;
+  /** Visits the next nodes, or follows the next moves, or ends the group. */
+  private ReadResult visit(SpatialSearch search, EntrySink sink) {
+    if (batches >= BATCHES_PER_LOOK || search.isIdle()) {
+      batches = 0;
+      final MoveReader.Look look = moves.look(search);
+      if (look != MoveReader.Look.DONE) {
+        return look == MoveReader.Look.FAILED ? pieces.failure() : restart(search);
       }
-    }
-    if (frontier.isEmpty()) {
-      final SpatialSearch.Move move = search.moves.poll();
-      if (move == null) {
-        search.nextPartition();
+      if (search.isIdle()) {
+        search.endGroup();
         return null;
       }
-      frontier.add(move.priority(), move.leaf(), (int) move.birth(), move.sequence(), -1);
     }
-    if (search.query.isBeyond(frontier.priority())) {
-      frontier.clear();
-      return null;
+    if (search.frontier.isEmpty()) {
+      search.followMoves();
     }
     if (!search.mayVisit()) {
       return ReadResult.UNDECIDED;
     }
-    final long address = frontier.address();
-    if (!load(address)) {
-      return pieces.failure() == null || pieces.failure() == ReadResult.UNDECIDED
-          ? again(search)
-          : pieces.failure();
+    takeBatch(search, sink);
+    batches++;
+    return batch.isEmpty() ? null : readNodes(search);
+  }
+
+  /** Takes nodes out of the frontier that can be read together. */
+  private void takeBatch(SpatialSearch search, EntrySink sink) {
+    int most = 1;
+    if (pieces.arePosted()) {
+      most = search.query.isNear() ? NEAR_TOGETHER : TOGETHER;
+      most = Math.min(most, 1 + sink.room() / LEAF_ENTRIES);
     }
-    final boolean isRoot = address == search.root;
-    final int level = SpatialNodeDescriptor.level(node);
-    final boolean isDead = level == SpatialNodeDescriptor.DEAD;
-    final int expected = frontier.level();
-    final int birth = (int) SpatialNodeDescriptor.word(node, SpatialNodeDescriptor.BIRTH_OFFSET);
-    if ((!isRoot && birth != frontier.birth())
-        || (expected >= 0 && level != expected && !isDead)
-        || (!isDead && level > SpatialNodeDescriptor.MAX_LEVEL)
-        || SpatialNodeDescriptor.count(node) > SpatialNodeDescriptor.CAPACITY) {
-      return restart(search);
+    batch.clear();
+    while (batch.size() < most && !search.frontier.isEmpty()) {
+      if (search.query.isBeyond(search.frontier.peek().priority())) {
+        search.frontier.clear();
+      } else {
+        batch.add(search.frontier.poll());
+      }
     }
-    take(search, isDead ? -1 : level);
-    if (search.matches == 0) { // else the blocks decide whether this was progress
-      rounds = 0;
+  }
+
+  private ReadResult readNodes(SpatialSearch search) {
+    pieces.beginBatch();
+    for (int i = 0; i < batch.size(); i++) {
+      final long address = batch.get(i).address();
+      if (address <= 0 || (address & (SpatialNodeDescriptor.LENGTH - 1)) != 0) {
+        return restart(search);
+      }
+      planned[i] = pieces.add(address, SpatialNodeDescriptor.LENGTH);
+    }
+    if (!pieces.execute()) {
+      search.frontier.addAll(batch);
+      return pieces.failure();
+    }
+    boolean isTorn = false;
+    for (int i = 0; i < batch.size(); i++) {
+      final SearchNode node = batch.get(i);
+      if (!copy(planned[i], node.address())) {
+        if (node.reads() == MAX_READS) {
+          return restart(search);
+        }
+        search.frontier.add(node.again());
+        isTorn = true;
+      } else if (!isExpected(search, node)) {
+        return restart(search);
+      } else {
+        take(search, node);
+      }
+    }
+    if (isTorn) {
+      Thread.onSpinWait();
     }
     return null;
   }
 
-  /** Takes the first node of the frontier, whose image is loaded; the level is -1 if it is dead. */
-  private void take(SpatialSearch search, int level) {
-    final Frontier frontier = search.frontier;
-    final double priority = frontier.priority();
-    final long number = frontier.number();
-    final int expected = frontier.level();
-    search.leaf = frontier.address();
-    search.leafBirth = frontier.birth();
-    search.leafPriority = priority;
-    search.leafClock = pieces.clock();
-    frontier.remove();
-    final long sequence = SpatialNodeDescriptor.word(node, SpatialNodeDescriptor.SEQUENCE_OFFSET);
-    search.leafSequence = sequence;
-    if (SpatialNodeDescriptor.word(node, SpatialNodeDescriptor.SPLIT_OFFSET) > number) {
-      frontier.add(
-          priority,
-          SpatialNodeDescriptor.word(node, SpatialNodeDescriptor.RIGHT_OFFSET),
-          (int) SpatialNodeDescriptor.word(node, SpatialNodeDescriptor.RIGHT_BIRTH_OFFSET),
-          number,
-          expected);
-    }
-    search.matches = 0;
-    search.matchesRead = 0;
-    for (int i = 0; level >= 0 && i < SpatialNodeDescriptor.count(node); i++) {
-      final float minX = SpatialNodeDescriptor.bound(node, i, 0);
-      final float minY = SpatialNodeDescriptor.bound(node, i, 1);
-      final float maxX = SpatialNodeDescriptor.bound(node, i, 2);
-      final float maxY = SpatialNodeDescriptor.bound(node, i, 3);
-      if (!search.query.mayHave(minX, minY, maxX, maxY)) {
-        continue;
-      }
-      final long target = SpatialNodeDescriptor.target(node, i);
-      final int half = SpatialNodeDescriptor.half(node, i);
-      if (level == 0) {
-        search.slots[search.matches] = target;
-        search.versions[search.matches++] = half;
-      } else {
-        frontier.add(
-            search.priority(level - 1, minX, minY, maxX, maxY), target, half, sequence, level - 1);
-      }
-    }
-  }
-
-  /** Copies the image of a node; false if it is not that of one moment, or reads failed. */
-  private boolean load(long address) {
-    if (address <= 0
-        || (address & (SpatialNodeDescriptor.LENGTH - 1)) != 0
-        || !pieces.read(address, SpatialNodeDescriptor.LENGTH)) {
-      return false;
-    }
-    final MemoryRegion region = pieces.region();
-    final int offset = pieces.offset();
+  /** Copies the image of a node; false if it is not that of one moment. */
+  private boolean copy(int piece, long address) {
+    final MemoryRegion region = pieces.region(piece);
+    final int offset = pieces.offset(piece);
     final long sequence = region.getLongAcquire(offset + SpatialNodeDescriptor.SEQUENCE_OFFSET);
-    region.getBytes(offset, node, BlockDescriptor.COPY_OFFSET, SpatialNodeDescriptor.LENGTH);
+    region.getBytes(offset, image, BlockDescriptor.COPY_OFFSET, SpatialNodeDescriptor.LENGTH);
     VarHandle.acquireFence();
     if ((sequence & 1) != 0
         || region.getLongAcquire(offset + SpatialNodeDescriptor.SEQUENCE_OFFSET) != sequence
-        || SpatialNodeDescriptor.word(node, SpatialNodeDescriptor.SEQUENCE_OFFSET) != sequence) {
+        || word(SpatialNodeDescriptor.SEQUENCE_OFFSET) != sequence) {
       return false;
     }
-    final int stored = BlockDescriptor.getCrc(node);
-    return SpatialNodeDescriptor.crc(crc, node, location.incarnation(), address) == stored;
+    final int stored = BlockDescriptor.getCrc(image);
+    return SpatialNodeDescriptor.crc(crc, image, location.incarnation(), address) == stored;
   }
 
-  /** Reads the blocks of the leaf's entries, as many as fit into a chunk. */
+  private long word(int offset) {
+    return SpatialNodeDescriptor.word(image, offset);
+  }
+
+  /** Whether the image is one of the node that the search is to visit. */
+  private boolean isExpected(SpatialSearch search, SearchNode node) {
+    final boolean isRoot = node.address() == search.roots[node.partition() - search.first];
+    final int level = SpatialNodeDescriptor.level(image);
+    if (!isRoot && (int) word(SpatialNodeDescriptor.BIRTH_OFFSET) != node.birth()) {
+      return false;
+    }
+    if (level == SpatialNodeDescriptor.DEAD) {
+      return true;
+    }
+    return (node.level() < 0 || level == node.level())
+        && level <= SpatialNodeDescriptor.MAX_LEVEL
+        && SpatialNodeDescriptor.count(image) <= SpatialNodeDescriptor.CAPACITY;
+  }
+
+  /** Takes the content of the image of a node that may belong to the answer. */
+  private void take(SpatialSearch search, SearchNode node) {
+    if (word(SpatialNodeDescriptor.SPLIT_OFFSET) > node.number()) {
+      search.frontier.add(
+          new SearchNode(
+              node.priority(),
+              word(SpatialNodeDescriptor.RIGHT_OFFSET),
+              (int) word(SpatialNodeDescriptor.RIGHT_BIRTH_OFFSET),
+              node.number(),
+              node.level(),
+              node.partition()));
+    }
+    final int level = SpatialNodeDescriptor.level(image);
+    if (level == SpatialNodeDescriptor.DEAD) {
+      return;
+    }
+    final long sequence = word(SpatialNodeDescriptor.SEQUENCE_OFFSET);
+    final SearchLeaf leaf =
+        level == 0 ? new SearchLeaf(node, sequence, clocks[node.partition() - search.first]) : null;
+    for (int i = 0; i < SpatialNodeDescriptor.count(image); i++) {
+      final float minX = SpatialNodeDescriptor.bound(image, i, 0);
+      final float minY = SpatialNodeDescriptor.bound(image, i, 1);
+      final float maxX = SpatialNodeDescriptor.bound(image, i, 2);
+      final float maxY = SpatialNodeDescriptor.bound(image, i, 3);
+      if (!search.query.mayHave(minX, minY, maxX, maxY)) {
+        continue;
+      }
+      final long target = SpatialNodeDescriptor.target(image, i);
+      final int half = SpatialNodeDescriptor.half(image, i);
+      if (leaf != null) {
+        search.matches.add(new SearchLeaf.Match(leaf, target, half));
+      } else {
+        final double priority = search.priority(level - 1, minX, minY, maxX, maxY);
+        search.frontier.add(
+            new SearchNode(priority, target, half, sequence, level - 1, node.partition()));
+      }
+    }
+  }
+
+  /** Reads the blocks of entries of leaves, as many as fit into a chunk. */
   private ReadResult readBlocks(SpatialSearch search, EntrySink sink) {
+    search.next = Integer.MAX_VALUE; // nothing of the chunk counts until all of it is verified
     search.chunk.clear();
-    search.next = 0;
-    final int count = plan(search);
-    if (count == 0) {
-      return readLeafAgain(search);
-    }
+    final int count = plan(search, sink.room());
     if (!pieces.execute()) {
-      return pieces.failure() == ReadResult.UNDECIDED ? readLeafAgain(search) : pieces.failure();
+      return pieces.failure();
     }
+    boolean areTimed = false;
+    boolean isExhausted = false;
+    final Iterator<SearchLeaf.Match> matches = search.matches.iterator();
     for (int i = 0; i < count; i++) {
-      final int match = search.matchesRead + i;
-      if (!block.take(search.slots[match], search.versions[match], planned[i])
+      final SearchLeaf.Match match = matches.next();
+      deadlines[i] = 0;
+      if (planned[i] < 0
+          || !block.take(match.slot(), match.version(), planned[i])
           || block.valueLength() < BoxDescriptor.LENGTH) {
-        return readLeafAgain(search);
-      }
-      if (isAccepted(search.query)) {
+        isExhausted |= !readAgain(search, match.leaf());
+      } else if (isAccepted(search.query)
+          && (block.deadline() == 0 || block.deadline() > match.leaf().clock)) {
         search.chunk.add(block);
+        deadlines[i] = block.deadline();
+        areTimed |= deadlines[i] != 0;
       }
     }
-    pieces.verify(); // before anything of the chunk counts
+    final ReadResult failure = areTimed ? loadClocks(search) : null;
+    if (failure != null) {
+      return failure;
+    }
+    final boolean areCurrent = !areTimed || areCurrent(search, count);
+    pieces.verify();
     if (!sink.admits()) {
       return ReadResult.CLOSED;
     }
-    search.clock = search.leafClock;
-    if (search.chunk.latestDeadline() > search.leafClock && !compareWithClock(search)) {
-      return pieces.failure() == null || pieces.failure() == ReadResult.UNDECIDED
-          ? readLeafAgain(search)
-          : pieces.failure();
+    for (int i = 0; i < count; i++) {
+      final SearchLeaf.Match match = search.matches.poll();
+      isExhausted |= !areCurrent && !readAgain(search, match.leaf());
     }
-    search.matchesRead += count;
-    rounds = 0;
+    if (isExhausted) {
+      return restart(search);
+    }
+    search.next = areCurrent ? 0 : search.next;
     return null;
   }
 
   /** Plans to read blocks; returns their number. */
-  private int plan(SpatialSearch search) {
+  private int plan(SpatialSearch search, int room) {
     pieces.beginBatch();
     int bytes = 0;
     int count = 0;
-    for (int i = search.matchesRead; i < search.matches; i++) {
-      final int length = SizeClasses.length(GroupDescriptor.sizeClass(search.slots[i]));
+    for (final SearchLeaf.Match match : search.matches) {
+      final int length = SizeClasses.length(GroupDescriptor.sizeClass(match.slot()));
       bytes += length;
-      if (length == 0 || (count > 0 && bytes > EntryChunk.MAX_BYTES)) {
+      if (count > 0 && (bytes > EntryChunk.MAX_BYTES || count >= room)) {
         break;
       }
-      planned[count++] = pieces.add(GroupDescriptor.address(search.slots[i]), length);
+      if (count == planned.length) {
+        planned = Arrays.copyOf(planned, 2 * count);
+        deadlines = Arrays.copyOf(deadlines, 2 * count);
+      }
+      planned[count++] =
+          length == 0 ? -1 : pieces.add(GroupDescriptor.address(match.slot()), length);
     }
     return count;
+  }
+
+  /** Has a leaf read again; false if that was done too often. */
+  private static boolean readAgain(SpatialSearch search, SearchLeaf leaf) {
+    if (leaf.node.reads() == MAX_READS) {
+      return false;
+    }
+    if (!leaf.isStale) {
+      leaf.isStale = true;
+      search.frontier.add(leaf.again());
+    }
+    return true;
   }
 
   private boolean isAccepted(SpatialQuery query) {
@@ -311,33 +388,39 @@ public final class SpatialReader extends HashReader {
         BoxDescriptor.bound(bytes, box, 3));
   }
 
-  /**
-   * Loads the clock that decides which entries of the chunk have ended; false if one has ended
-   * since the leaf was read, so that another entry of its id may have replaced it before.
-   */
-  private boolean compareWithClock(SpatialSearch search) {
-    if (!pieces.loadClock()) {
-      return false;
+  /** Loads the clocks of the group; null if that succeeded. */
+  private ReadResult loadClocks(SpatialSearch search) {
+    pieces.beginBatch();
+    for (int i = 0; i < search.size; i++) {
+      final int clock = RootDescriptor.clock(search.first + i, location.partitions());
+      planned[i] = pieces.add(location.root() + clock, Long.BYTES);
     }
-    search.clock = pieces.clock();
-    for (int i = 0; i < search.chunk.count(); i++) {
-      final long deadline = search.chunk.deadline(i);
-      if (deadline > search.leafClock && deadline <= search.clock) {
-        return false;
+    if (!pieces.execute()) {
+      return pieces.failure();
+    }
+    for (int i = 0; i < search.size; i++) {
+      final long word = pieces.region(planned[i]).getLongAcquire(pieces.offset(planned[i]));
+      clocks[i] = ClockDescriptor.time(word, location.incarnation());
+      if (clocks[i] < 0) { // the memory belongs to another index now
+        clocks[i] = 0;
+        return ReadResult.UNDECIDED;
       }
     }
-    return true;
+    return null;
   }
 
-  private ReadResult readLeafAgain(SpatialSearch search) {
-    search.chunk.clear();
-    search.next = 0;
-    search.matches = 0;
-    search.matchesRead = 0;
-    // What a later split takes out of the leaf is found by the image that was read.
-    search.frontier.add(
-        search.leafPriority, search.leaf, search.leafBirth, search.leafSequence, -1);
-    return again(search);
+  /**
+   * Whether none of the first matches has ended since its leaf was read: then another entry of its
+   * id may have replaced it before.
+   */
+  private boolean areCurrent(SpatialSearch search, int count) {
+    boolean areCurrent = true;
+    final Iterator<SearchLeaf.Match> matches = search.matches.iterator();
+    for (int i = 0; i < count; i++) {
+      final long clock = clocks[matches.next().leaf().node.partition() - search.first];
+      areCurrent &= deadlines[i] == 0 || deadlines[i] > clock;
+    }
+    return areCurrent;
   }
 
   /** Gives the entries of the chunk. */
@@ -346,85 +429,19 @@ public final class SpatialReader extends HashReader {
     final byte[] bytes = chunk.bytes();
     while (search.next < chunk.count()) {
       final int i = search.next++;
-      final long deadline = chunk.deadline(i);
-      if (deadline != 0 && deadline <= search.clock) {
-        if (!sink.passes()) {
-          return ReadResult.FOUND;
-        }
-        continue;
-      }
       final int key = chunk.keyOffset(i);
       final int keyLength = chunk.keyLength(i);
       if (search.give(KeyHash.of(bytes, key, keyLength, location.seed()))
-          && !sink.take(bytes, key, keyLength, chunk.valueLength(i), chunk.version(i), deadline)) {
+          && !sink.take(
+              bytes, key, keyLength, chunk.valueLength(i), chunk.version(i), chunk.deadline(i))) {
         return ReadResult.FOUND;
       }
     }
     return null;
   }
 
-  /** Takes the records of moves since the last look that matter. */
-  private ReadResult lookAtMoves(SpatialSearch search) {
-    if (!pieces.read(head(search), Long.BYTES)) {
-      return pieces.failure();
-    }
-    final long moves = pieces.region().getLongAcquire(pieces.offset());
-    if (moves - search.movesSeen < 0 || moves - search.movesSeen > SpatialDescriptor.LINES) {
-      return restart(search);
-    }
-    while (search.movesSeen < moves) {
-      final long number = search.movesSeen + 1;
-      final long address = search.ring + SpatialDescriptor.record(number);
-      if (!pieces.read(address, SpatialDescriptor.RECORD_LENGTH)) {
-        return pieces.failure();
-      }
-      pieces
-          .region()
-          .getBytes(
-              pieces.offset(),
-              record,
-              BlockDescriptor.COPY_OFFSET,
-              SpatialDescriptor.RECORD_LENGTH);
-      final int stored = BlockDescriptor.getCrc(record);
-      if (SpatialDescriptor.crc(crc, record, location.incarnation(), address) != stored
-          || SpatialDescriptor.word(record, SpatialDescriptor.NUMBER_OFFSET) != number
-          || !follow(search)) {
-        return restart(search);
-      }
-      search.movesSeen = number;
-    }
-    return null;
-  }
-
-  /** Notes the move of the record if it matters; false if too many wait. */
-  private boolean follow(SpatialSearch search) {
-    final float minX = SpatialDescriptor.bound(record, 0);
-    final float minY = SpatialDescriptor.bound(record, 1);
-    final float maxX = SpatialDescriptor.bound(record, 2);
-    final float maxY = SpatialDescriptor.bound(record, 3);
-    return !search.query.mayHave(minX, minY, maxX, maxY)
-        || search.add(
-            new SpatialSearch.Move(
-                SpatialDescriptor.word(record, SpatialDescriptor.LEAF_OFFSET),
-                SpatialDescriptor.word(record, SpatialDescriptor.BIRTH_OFFSET),
-                SpatialDescriptor.word(record, SpatialDescriptor.SEQUENCE_OFFSET),
-                search.priority(0, minX, minY, maxX, maxY)));
-  }
-
-  /** Tries again after inconsistent memory: null if there is a round left. */
-  private ReadResult again(SpatialSearch search) {
-    if (++rounds <= MAX_ROUNDS) {
-      pieces.retry();
-      Thread.onSpinWait();
-      return null;
-    }
-    rounds = 0;
-    return restart(search);
-  }
-
   private ReadResult restart(SpatialSearch search) {
     search.restart();
-    pieces.retry();
     return ++restarts <= MAX_RESTARTS ? null : ReadResult.UNDECIDED;
   }
 }

@@ -1,6 +1,9 @@
 package dev.ringfetch.index.layout;
 
 import java.util.ArrayDeque;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.PriorityQueue;
 import java.util.Queue;
 import org.agrona.collections.LongHashSet;
 
@@ -9,26 +12,31 @@ import org.agrona.collections.LongHashSet;
  * readers: the nodes that are still to be visited, the moves that are still to be followed, and the
  * entries that were given. Used by one thread at a time.
  *
- * <p>The partitions are searched one after the other; an id belongs to one of them.
+ * <p>Partitions are searched in groups, one after the other; an id belongs to one partition.
  */
 public final class SpatialSearch {
-  /** Limit of the moves that wait; with more the search of the partition begins again. */
+  /** The most partitions of a group. */
+  static final int GROUP = 16;
+
+  /** Limit of the moves that wait; with more the search of the group begins again. */
   private static final int MAX_MOVES = 1 << 16;
 
-  /** Limit of the visits of one partition: more nodes than memory has; damage makes cycles. */
+  /** Limit of the visits of one group: more nodes than memory has; damage makes cycles. */
   private static final int MAX_VISITS = 1 << 24;
 
-  /** A record of a move into a leaf whose box may belong to the answer. */
-  record Move(long leaf, long birth, long sequence, double priority) {}
-
   final SpatialQuery query;
-  final Frontier frontier = new Frontier();
-  final Queue<Move> moves = new ArrayDeque<>();
+  final PriorityQueue<SearchNode> frontier = new PriorityQueue<>();
+
+  /** Entries of leaves whose blocks are to be read. */
+  final ArrayDeque<SearchLeaf.Match> matches = new ArrayDeque<>();
+
+  /** Moves of each partition of the group into leaves whose boxes may belong to the answer. */
+  private final List<Queue<SearchNode>> moves = new ArrayList<>(GROUP);
 
   /** Hashes of the ids of entries that were given. */
   private final LongHashSet given = new LongHashSet();
 
-  /** Entries of a leaf whose blocks are valid; those from {@link #next} on are to be given. */
+  /** Entries whose blocks are valid; those from {@link #next} on are to be given. */
   final EntryChunk chunk = new EntryChunk();
 
   int next;
@@ -36,52 +44,42 @@ public final class SpatialSearch {
   /** The index that is searched, as its last reader has it; null before the first step. */
   private HashLocation location;
 
-  /** Number of the partition; -1 before the first. */
-  int partition = -1;
+  /** The first partition of the group. */
+  int first;
 
-  /** Whether the partition's root was found. */
+  /** Number of its partitions; 0 before the group has begun. */
+  int size;
+
+  /** Whether the roots of the group were found. */
   boolean isBegun;
 
-  long root;
-  long ring;
+  // Of each partition of the group.
+  final long[] roots = new long[GROUP];
+  final long[] rings = new long[GROUP];
 
-  /** Number of the last move that was looked at. */
-  long movesSeen;
+  /** Numbers of the last moves that were looked at. */
+  final long[] movesSeen = new long[GROUP];
 
-  // The entries of the last leaf whose blocks are to be read.
-  final long[] slots = new long[SpatialNodeDescriptor.CAPACITY];
-  final int[] versions = new int[SpatialNodeDescriptor.CAPACITY];
-  int matches;
-  int matchesRead;
-
-  // That leaf, and where it was in the frontier.
-  long leaf;
-  int leafBirth;
-  long leafSequence;
-  double leafPriority;
-
-  /** Time of the clock before the leaf was read; 0 if it was not loaded. */
-  long leafClock;
-
-  /** Time of the clock that decides which entries of the chunk have ended. */
-  long clock;
-
+  private int movesWaiting;
   private int visits;
   private long repeats;
 
   /** Creates a search that gives all entries that the query accepts. */
   public SpatialSearch(SpatialQuery query) {
     this.query = query;
+    for (int i = 0; i < GROUP; i++) {
+      moves.add(new ArrayDeque<>());
+    }
   }
 
-  /** The partition that is searched, or the first one; not after the end of the search. */
+  /** A partition that is searched, or the first one; not after the end of the search. */
   public int partition() {
-    return Math.max(0, partition);
+    return first;
   }
 
   /**
-   * Begins a step. In other memory than before, that of another server or another epoch, the
-   * partition begins again.
+   * Begins a step. In other memory than before, that of another server or another epoch, the group
+   * begins again.
    */
   void begin(HashLocation at) {
     if (!at.equals(location)) {
@@ -99,9 +97,9 @@ public final class SpatialSearch {
       return false;
     }
     final long hash = KeyHash.of(id, 0, id.length, location.seed());
-    final int of =
+    final int partition =
         KeyHash.partition(id, 0, id.length, hash, location.seed(), location.partitions());
-    return of < partition || (of == partition && given.contains(hash));
+    return partition < first || (partition < first + size && given.contains(hash));
   }
 
   /** Priority of a node with this box. */
@@ -109,21 +107,22 @@ public final class SpatialSearch {
     return query.isNear() ? query.square(minX, minY, maxX, maxY) : level;
   }
 
-  /** Begins the next partition. */
-  void nextPartition() {
-    partition++;
+  /** Ends the group: no entry of it is left. */
+  void endGroup() {
+    first += size;
+    size = 0;
     given.clear();
     visits = 0;
     restart();
   }
 
-  /** Begins the partition again; entries that were given do not come again. */
+  /** Begins the group again; entries that were given do not come again. */
   void restart() {
     isBegun = false;
     frontier.clear();
-    moves.clear();
-    matches = 0;
-    matchesRead = 0;
+    moves.forEach(Queue::clear);
+    movesWaiting = 0;
+    matches.clear();
   }
 
   /** Counts a visit of a node; false if there are too many. */
@@ -131,10 +130,29 @@ public final class SpatialSearch {
     return ++visits <= MAX_VISITS;
   }
 
+  /** Whether no node and no move is left. */
+  boolean isIdle() {
+    return frontier.isEmpty() && movesWaiting == 0;
+  }
+
   /** Notes a move to be followed; false if too many wait. */
-  boolean add(Move move) {
-    moves.add(move);
-    return moves.size() <= MAX_MOVES;
+  boolean add(SearchNode move) {
+    moves.get(move.partition() - first).add(move);
+    return ++movesWaiting <= MAX_MOVES;
+  }
+
+  /**
+   * Has the next move of each partition followed. The moves of one partition are followed one after
+   * the other: an entry may be in the leaf of the first one until it is in that of the second.
+   */
+  void followMoves() {
+    for (final Queue<SearchNode> ofPartition : moves) {
+      final SearchNode move = ofPartition.poll();
+      if (move != null) {
+        frontier.add(move);
+        movesWaiting--;
+      }
+    }
   }
 
   /** Notes that an entry is given; false if its id was given before. */
