@@ -1,16 +1,19 @@
 package dev.ringfetch.index.cli;
 
 import com.google.protobuf.ByteString;
+import dev.ringfetch.index.client.Box;
 import dev.ringfetch.index.client.HistoryGoneException;
 import dev.ringfetch.index.client.IndexChange;
 import dev.ringfetch.index.client.KeyedIndex;
 import dev.ringfetch.index.client.Range;
 import dev.ringfetch.index.client.Watch;
 import dev.ringfetch.index.client.WatchOptions;
+import dev.ringfetch.index.v1.IndexKind;
 import java.time.Duration;
 import java.util.Base64;
 import java.util.Locale;
 import java.util.Optional;
+import java.util.function.Function;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Option;
@@ -32,9 +35,16 @@ final class WatchCommand extends ClientCommand {
   private String key;
 
   @Option(
+      names = "--box",
+      paramLabel = "BOX",
+      converter = Coordinates.BoxText.class,
+      description = "What enters, moves in or leaves X1,Y1,X2,Y2.")
+  private Box box;
+
+  @Option(
       names = "--from",
       paramLabel = "TOKEN",
-      description = "Changes after this token, which the end of a watch prints.")
+      description = "Changes after the token that a watch's end prints.")
   private String from;
 
   @Option(names = "--keys-only", description = "Without values.")
@@ -44,6 +54,7 @@ final class WatchCommand extends ClientCommand {
   private WatchOptions options = WatchOptions.fromNow();
   private ByteString keyBytes;
   private Range<ByteString> range;
+  private boolean located; // values begin with boxes
 
   WatchCommand(Session session) {
     super(session);
@@ -58,6 +69,9 @@ final class WatchCommand extends ClientCommand {
     indexName();
     if (key != null && prefix != null) {
       throw CommandFailure.misuse("--key goes without --prefix");
+    }
+    if (box != null && (key != null || prefix != null)) {
+      throw CommandFailure.misuse("--box goes without --key and --prefix");
     }
     if (key != null) {
       keyBytes = types.key(key);
@@ -96,8 +110,16 @@ final class WatchCommand extends ClientCommand {
 
   @Override
   int run(Connection connection, Output out) {
-    try (Watch<ByteString, ByteString> watch = open(connection)) {
-      print(watch, out);
+    try {
+      if (box != null) {
+        located = true;
+        print(
+            connection.requireSpatial(indexName(), "--box").watch(box, options),
+            value -> Coordinates.located(value.box(), value.value()),
+            out);
+      } else {
+        print(open(connection), value -> value, out);
+      }
       return ExitCode.OK;
     } catch (HistoryGoneException e) {
       throw new CommandFailure(
@@ -111,18 +133,19 @@ final class WatchCommand extends ClientCommand {
     if (range != null) {
       return connection.requireOrdered(indexName(), "a range").watch(range, options);
     }
-    final KeyedIndex<ByteString, ByteString> view =
-        connection.keyed(indexName(), connection.require(indexName()).getKind());
+    final IndexKind kind = connection.require(indexName()).getKind();
+    located = kind == IndexKind.SPATIAL;
+    final KeyedIndex<ByteString, ByteString> view = connection.keyed(indexName(), kind);
     return keyBytes == null ? view.watch(options) : view.watchKey(keyBytes, options);
   }
 
-  private void print(Watch<ByteString, ByteString> watch, Output out) {
+  private <V> void print(Watch<ByteString, V> watch, Function<V, ByteString> bytes, Output out) {
     boolean gone = false;
-    try {
+    try (watch) {
       while (!stop().isRequested()) {
-        Optional<IndexChange<ByteString, ByteString>> change = watch.next(WAIT);
+        Optional<IndexChange<ByteString, V>> change = watch.next(WAIT);
         while (change.isPresent()) {
-          print(change.get(), watch, out);
+          print(change.get(), change.get().value().map(bytes), watch.token(), out);
           change = stop().isRequested() ? Optional.empty() : watch.next(Duration.ZERO);
         }
         out.flush(); // before it waits
@@ -138,25 +161,38 @@ final class WatchCommand extends ClientCommand {
   }
 
   private void print(
-      IndexChange<ByteString, ByteString> change, Watch<ByteString, ByteString> watch, Output out) {
-    final String kind = change.kind().name().toLowerCase(Locale.ROOT);
+      IndexChange<ByteString, ?> change,
+      Optional<ByteString> written,
+      ByteString token,
+      Output out) {
+    final String kind = name(change.kind());
+    final Optional<String> crossing = change.crossing().map(WatchCommand::name);
+    final Optional<String> place =
+        written.filter(bytes -> located).map(bytes -> Coordinates.text(Coordinates.box(bytes)));
+    final Optional<ByteString> value =
+        written.map(bytes -> located ? Coordinates.value(bytes) : bytes);
     if (isJson()) {
-      final Output.Json line =
-          out.object().text("kind", kind).data("key", types.keyType(), change.key());
-      change.value().ifPresent(value -> line.data("value", types.valueType(), value));
+      final Output.Json line = out.object().text("kind", kind);
+      crossing.ifPresent(text -> line.text("crossing", text));
+      line.data("key", types.keyType(), change.key());
+      place.ifPresent(text -> line.text("box", text));
+      value.ifPresent(bytes -> line.data("value", types.valueType(), bytes));
       line.number("version", change.version())
           .flag("created", change.created())
-          .text("token", text(watch.token()))
+          .text("token", text(token))
           .end();
     } else {
-      final String shown = Printable.escape(types.keyType().show(change.key()));
-      final String value =
-          change
-              .value()
-              .map(bytes -> "  " + Printable.escape(types.valueType().show(bytes)))
-              .orElse("");
-      final String line = String.format(Locale.ROOT, "%-6s  ", kind) + shown + value;
-      out.line(width() == 0 ? line : Printable.cut(line, width()));
+      final StringBuilder line =
+          new StringBuilder(String.format(Locale.ROOT, "%-6s  ", crossing.orElse(kind)))
+              .append(Printable.escape(types.keyType().show(change.key())));
+      place.ifPresent(text -> line.append("  ").append(text));
+      value.ifPresent(
+          bytes -> line.append("  ").append(Printable.escape(types.valueType().show(bytes))));
+      out.line(width() == 0 ? line.toString() : Printable.cut(line.toString(), width()));
     }
+  }
+
+  private static String name(Enum<?> kind) {
+    return kind.name().toLowerCase(Locale.ROOT);
   }
 }

@@ -115,6 +115,8 @@ final class HelpTest {
         "watch --key=a --prefix=b|--key goes without --prefix",
         "watch --prefix=1 --key-type=long|--prefix needs keys of type string or hex, not long",
         "watch --from=*|'*' is no token",
+        "watch --box=1,1 --key=a|--box goes without",
+        "watch --box=1|neither X,Y nor",
         "watch a --index=b|two names",
         "load|FILE",
         "load a --format=xml|'xml'",

@@ -110,6 +110,47 @@ final class WatchCommandTest {
     assertEquals(null, json.end());
   }
 
+  private static void putAt(String key, String box) {
+    server.run("put", "-i", "map", key, "v", "--box=" + box).done();
+  }
+
+  @Test
+  void whatCrossesABoxIsPrinted() throws Exception {
+    putAt("begin", "1,1");
+    final Running all = new Running("watch", "map");
+    while (all.lines().isEmpty()) {
+      putAt("begin", "1,1");
+      TimeUnit.MILLISECONDS.sleep(20);
+    }
+    assertEquals("put     begin  1.0,1.0  v", all.lines().get(0));
+    final String token = all.end();
+    putAt("a", "1,1");
+    putAt("a", "2,2,9,9");
+    putAt("a", "8,8");
+    putAt("a", "2,1");
+    server.run("delete", "-i", "map", "a").done();
+    putAt("b", "7,7");
+    final Running watch = new Running("watch", "map", "--box=0,0,2,2", "--from=" + token);
+    assertEquals(
+        List.of(
+            "enter   a  1.0,1.0  v",
+            "move    a  2.0,2.0,9.0,9.0  v",
+            "leave   a  8.0,8.0  v",
+            "enter   a  2.0,1.0  v",
+            "leave   a"),
+        watch.lines(5));
+    watch.end();
+    final Running json = new Running("watch", "map", "--json", "--box=8,8", "--from=" + token);
+    final String line = json.lines(1).get(0);
+    assertTrue(
+        line.matches(
+            "\\{\"kind\":\"put\",\"crossing\":\"enter\",\"key\":\"a\",\"box\":"
+                + "\"2.0,2.0,9.0,9.0\",\"value\":\"v\",\"version\":\\d+,\"created\":false,.*"),
+        line);
+    json.end();
+    server.run("watch", "default", "--box=1,1").fails(1, "kind hash", "--box needs");
+  }
+
   @Test
   void failuresHaveTheirExitCodes() throws Exception {
     server.run("watch", "none").fails(ExitCode.NOT_FOUND, "no index is called 'none'");

@@ -151,6 +151,12 @@ final class IndexRequests<K, V> {
         (request, number) -> request.toBuilder().setNumber(number).build());
   }
 
+  WatchRequest watch(Box box, WatchOptions options) {
+    return watch(KeyRange.getDefaultInstance(), options).toBuilder()
+        .setIntersects(box.message())
+        .build();
+  }
+
   WatchRequest watch(KeyRange range, WatchOptions options) {
     return WatchRequest.newBuilder()
         .setIndex(name)
@@ -177,7 +183,17 @@ final class IndexRequests<K, V> {
             ? Optional.of(value(subject, event.getValue()))
             : Optional.empty(),
         event.getVersion(),
-        event.getCreated());
+        event.getCreated(),
+        crossing(event));
+  }
+
+  private static Optional<IndexChange.Crossing> crossing(WatchEvent event) {
+    return switch (event.getCrossing()) {
+      case ENTER -> Optional.of(IndexChange.Crossing.ENTER);
+      case MOVE -> Optional.of(IndexChange.Crossing.MOVE);
+      case LEAVE -> Optional.of(IndexChange.Crossing.LEAVE);
+      case CROSSING_UNSPECIFIED, UNRECOGNIZED -> Optional.empty();
+    };
   }
 
   /** An entry whose key is known. */

@@ -118,6 +118,23 @@ public final class SpatialIndex<K, V> extends KeyedIndex<K, Located<V>> {
     return nearest(onEarth(point, limit).setGreatestDistance(greatestMetres));
   }
 
+  /**
+   * As {@link #watch(WatchOptions)}, with the changes of entries whose boxes have a point in common
+   * with a box before the change, after it, or both. Each says whether its entry has entered the
+   * box, moved in it or left it. A search after the begin of the watch finds what is in the box
+   * already.
+   */
+  public Watch<K, Located<V>> watch(Box box, WatchOptions options) {
+    return Watch.open(view(), view().requests().watch(box, options), options);
+  }
+
+  /** As {@link #watch(Box, WatchOptions)}; changes go to a listener. Does not wait. */
+  public WatchSubscription<K, Located<V>> watch(
+      Box box, WatchOptions options, WatchListener<K, Located<V>> listener) {
+    return WatchSubscription.start(
+        view(), view().requests().watch(box, options), options, listener);
+  }
+
   private List<Neighbor<K, V>> nearest(NearestRequest.Builder request) {
     return run(
         Operation.NEAREST,

@@ -23,8 +23,13 @@ import dev.ringfetch.index.v1.Trailers;
 import io.grpc.Status;
 import io.grpc.StatusRuntimeException;
 import java.time.Duration;
+import java.util.ArrayDeque;
 import java.util.ArrayList;
+import java.util.Deque;
+import java.util.HashMap;
 import java.util.List;
+import java.util.Map;
+import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
 import java.util.function.Predicate;
@@ -280,6 +285,89 @@ final class ClusterTest {
         put(ages, 300, 400);
         take(watch, 250, 400);
       }
+    }
+  }
+
+  @Test
+  void aWatchOfABoxGoesOnAtTheNextLeaderWithoutALoss() throws Exception {
+    start(3);
+    try (IndexClient client = connect()) {
+      final SpatialIndex<String, Long> places =
+          client.spatial("places", Codec.string(), Codec.int64());
+      places.put("k", Box.of(9, 9), -1L);
+      await(ClusterMember.isWhole(3), members.get(0));
+      final Box box = new Box(0, 0, 2, 2);
+      try (Watch<String, Located<Long>> watch = places.watch(box, WatchOptions.fromNow())) {
+        final Crossings crossings = new Crossings(places, watch, box);
+        crossings.write(0, 100);
+        crossings.take(30);
+        final ClusterMember first = leader("places");
+        members.remove(first);
+        first.close();
+        crossings.write(100, 200);
+        crossings.takeAll();
+        add(truth.connect(), ReplicationPath.AUTO); // which joins, with a snapshot
+        await(ClusterMember.isWhole(3), leader("places"));
+        crossings.write(200, 300);
+        crossings.take(30);
+        final ClusterMember second = leader("places");
+        members.remove(second);
+        second.close();
+        crossings.write(300, 400);
+        crossings.takeAll();
+      }
+    }
+  }
+
+  /** Entries that walk around, what that means for a box, and what a watch tells of it. */
+  private static final class Crossings {
+    private final SpatialIndex<String, Long> places;
+    private final Watch<String, Located<Long>> watch;
+    private final Box box;
+    private final Map<String, Box> boxes = new HashMap<>();
+    private final Map<String, Deque<IndexChange.Crossing>> expected = new HashMap<>();
+
+    Crossings(SpatialIndex<String, Long> places, Watch<String, Located<Long>> watch, Box box) {
+      this.places = places;
+      this.watch = watch;
+      this.box = box;
+    }
+
+    void write(long from, long to) {
+      for (long i = from; i < to; i++) {
+        final String id = "k" + i % 7;
+        final Box before = boxes.get(id);
+        final Box after = i % 13 == 12 ? null : Box.of((double) (i % 5), (double) (i % 3));
+        if (after == null) {
+          places.remove(id);
+          boxes.remove(id);
+        } else {
+          places.put(id, after, i);
+          boxes.put(id, after);
+        }
+        final boolean wasIn = before != null && box.intersects(before);
+        final boolean isIn = after != null && box.intersects(after);
+        if (wasIn || isIn) {
+          expected
+              .computeIfAbsent(id, unused -> new ArrayDeque<>())
+              .add(
+                  wasIn && isIn
+                      ? IndexChange.Crossing.MOVE
+                      : isIn ? IndexChange.Crossing.ENTER : IndexChange.Crossing.LEAVE);
+        }
+      }
+    }
+
+    void take(int count) {
+      for (int i = 0; i < count; i++) {
+        final var change = watch.next(Duration.ofSeconds(20)).orElseThrow();
+        assertEquals(expected.get(change.key()).remove(), change.crossing().orElseThrow());
+      }
+    }
+
+    void takeAll() {
+      take(expected.values().stream().mapToInt(Deque::size).sum());
+      assertEquals(Optional.empty(), watch.next(Duration.ofMillis(50)));
     }
   }
 

@@ -120,7 +120,8 @@ class WatchTest {
         tree.remove("b");
         tree.put("c", 3L);
         assertEquals(
-            new IndexChange<>(IndexChange.Kind.PUT, "a", Optional.of(1L), version, true),
+            new IndexChange<>(
+                IndexChange.Kind.PUT, "a", Optional.of(1L), version, true, Optional.empty()),
             take(all));
         assertEquals("b", take(all).key());
         final IndexChange<String, Long> removal = take(all);

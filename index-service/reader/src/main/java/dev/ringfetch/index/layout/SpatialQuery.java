@@ -1,5 +1,7 @@
 package dev.ringfetch.index.layout;
 
+import com.google.protobuf.ByteString;
+
 /**
  * The condition of a search in a spatial index, by the boxes of entries and of nodes. That of the
  * nearest entries has a bound that shrinks while better ones are found.
@@ -97,6 +99,16 @@ public final class SpatialQuery {
     return relation == Relation.WITHIN
         ? lowX >= minX && lowY >= minY && highX <= maxX && highY <= maxY
         : mayHave(lowX, lowY, highX, highY);
+  }
+
+  /** Whether an entry whose value begins with this box belongs to the answer. */
+  public boolean accepts(ByteString value) {
+    final byte[] box = value.substring(0, BoxDescriptor.LENGTH).toByteArray();
+    return accepts(
+        BoxDescriptor.bound(box, 0, 0),
+        BoxDescriptor.bound(box, 0, 1),
+        BoxDescriptor.bound(box, 0, 2),
+        BoxDescriptor.bound(box, 0, 3));
   }
 
   private boolean intersects(double lowX, double lowY, double highX, double highY) {

@@ -69,7 +69,7 @@ public final class SpatialCalls {
     }
   }
 
-  private static void checkSpatial(@Nullable ServedIndex index) throws StatusException {
+  static void checkSpatial(@Nullable ServedIndex index) throws StatusException {
     RangeCalls.checkKind(index, IndexKind.SPATIAL, "entries of this index have no boxes");
   }
 }

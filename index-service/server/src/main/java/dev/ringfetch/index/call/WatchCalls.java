@@ -4,6 +4,8 @@ import com.google.errorprone.annotations.concurrent.GuardedBy;
 import com.google.protobuf.ByteString;
 import dev.ringfetch.index.host.ServedIndex;
 import dev.ringfetch.index.journal.JournalReader;
+import dev.ringfetch.index.layout.SpatialConditions;
+import dev.ringfetch.index.layout.SpatialQuery;
 import dev.ringfetch.index.v1.Durability;
 import dev.ringfetch.index.v1.IndexKind;
 import dev.ringfetch.index.v1.KeyRange;
@@ -195,6 +197,7 @@ public final class WatchCalls {
       throws StatusException {
     final KeyRange range = request.getRange();
     RequestLimits.checkRange(range);
+    final SpatialQuery box = box(index, request);
     final boolean isKey = range.getEnd().equals(range.getStart().concat(ZERO));
     int partition = -1;
     if (isKey && !range.getStart().isEmpty()) {
@@ -216,10 +219,22 @@ public final class WatchCalls {
           .asException();
     }
     return new WatchCall.Subject(
-        new EventBatch(Ranges.start(range), Ranges.end(range), request.getKeysOnly()),
+        new EventBatch(Ranges.start(range), Ranges.end(range), box, request.getKeysOnly()),
         partition,
         token(index, request.getToken()),
         TimeUnit.MILLISECONDS.toNanos(progress - TICK_MILLIS)); // a tick comes in time
+  }
+
+  private static @Nullable SpatialQuery box(ServedIndex index, WatchRequest request)
+      throws StatusException {
+    if (!request.hasIntersects()) {
+      return null;
+    }
+    if (!Ranges.isAll(request.getRange())) {
+      throw RequestLimits.invalid("both a range and a box are set");
+    }
+    SpatialCalls.checkSpatial(index);
+    return SpatialConditions.intersecting(request.getIntersects());
   }
 
   private static WatchToken token(ServedIndex index, ByteString bytes) throws StatusException {

@@ -9,6 +9,7 @@ import static dev.ringfetch.index.journal.RecordDescriptor.putShort;
 
 import com.google.protobuf.ByteString;
 import com.google.protobuf.UnsafeByteOperations;
+import dev.ringfetch.index.layout.BoxDescriptor;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
@@ -136,8 +137,7 @@ public final class JournalRecord {
     }
     view(array, position, stored);
     salt = placeSalt;
-    final int deadlineLength = hasDeadline() ? Long.BYTES : 0;
-    return keyLength() + deadlineLength <= length - RecordDescriptor.KEY_OFFSET
+    return keyLength() + formerLength() + deadlineLength() <= length - RecordDescriptor.KEY_OFFSET
         && RecordDescriptor.isPossible(type(), flags(), keyLength())
         && (getInt(array, position + RecordDescriptor.CRC_OFFSET) ^ salt)
             == RecordDescriptor.crc(crc, array, position, stored);
@@ -201,6 +201,19 @@ public final class JournalRecord {
 
   private boolean hasDeadline() {
     return (flags() & RecordDescriptor.DEADLINE) != 0;
+  }
+
+  private int deadlineLength() {
+    return hasDeadline() ? Long.BYTES : 0;
+  }
+
+  /** A copy of the former box; empty if the record has none. */
+  public ByteString former() {
+    return ByteString.copyFrom(bytes, start + valueEnd(), formerLength());
+  }
+
+  private int formerLength() {
+    return (flags() & RecordDescriptor.FORMER) != 0 ? BoxDescriptor.LENGTH : 0;
   }
 
   private int keyLength() {
@@ -316,7 +329,7 @@ public final class JournalRecord {
   }
 
   private int valueEnd() {
-    return hasDeadline() ? length - Long.BYTES : length;
+    return length - deadlineLength() - formerLength();
   }
 
   @Override

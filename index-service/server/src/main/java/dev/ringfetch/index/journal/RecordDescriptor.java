@@ -1,6 +1,7 @@
 package dev.ringfetch.index.journal;
 
 import com.google.protobuf.ByteString;
+import dev.ringfetch.index.layout.BoxDescriptor;
 import java.lang.invoke.MethodHandles;
 import java.lang.invoke.VarHandle;
 import java.nio.ByteOrder;
@@ -41,6 +42,8 @@ import java.util.zip.CRC32C;
  *  +---------------------------------------------------------------+
  *  |                             Value                            ...
  *  +---------------------------------------------------------------+
+ *  |                     The former box, 256 bits                 ...
+ *  +---------------------------------------------------------------+
  *  |                    The deadline, 64 bits                     ...
  *  +---------------------------------------------------------------+
  * </pre>
@@ -52,8 +55,9 @@ import java.util.zip.CRC32C;
  *   <li><b>Length</b>: of the record in bytes, without the zeros behind it that fill it up to a
  *       multiple of {@value #ALIGNMENT}.
  *   <li><b>Type</b>: see the constants.
- *   <li><b>Flags</b>: {@link #POSITIVE}, {@link #DEADLINE}, {@link #EXPIRED}. Others are 0.
- *   <li><b>Key length</b>: in bytes. The value has the rest of the record, up to the deadline.
+ *   <li><b>Flags</b>: {@link #POSITIVE}, {@link #DEADLINE}, {@link #EXPIRED}, {@link #FORMER}.
+ *       Others are 0.
+ *   <li><b>Key length</b>: in bytes. The value has the rest of the record, up to the former box.
  *   <li><b>Partition, Index</b>: the partition that the record belongs to, and the number of its
  *       index, which no other index of the directory has or had.
  *   <li><b>Epoch</b>: of the server that wrote the record.
@@ -62,6 +66,8 @@ import java.util.zip.CRC32C;
  *   <li><b>Client, Request</b>: number of a client and of its request, from which the record comes;
  *       0 if the client has none. The lower 48 bits are the request's number; the upper ones are
  *       its distance from the client's first incomplete request at that time.
+ *   <li><b>Former box</b>: only with {@link #FORMER}: that of the entry that the change of a
+ *       spatial index replaced or removed, see {@link BoxDescriptor}.
  *   <li><b>Deadline</b>: only with {@link #DEADLINE}: the last 8 bytes. Milliseconds since 1970, of
  *       the partition's clock; from then on the entry is absent.
  * </ul>
@@ -204,11 +210,14 @@ public final class RecordDescriptor {
   /** Flag: the entry was removed because it had expired. */
   public static final int EXPIRED = 4;
 
+  /** Flag: the value is followed by the former box. */
+  public static final int FORMER = 8;
+
   /** The longest key: that of entries; names of indexes are shorter. */
   public static final int KEY_LIMIT = 1024;
 
   /** All flags. */
-  private static final int FLAGS = POSITIVE | DEADLINE | EXPIRED;
+  private static final int FLAGS = POSITIVE | DEADLINE | EXPIRED | FORMER;
 
   /**
    * The last type of formats 2 and 3 about a whole server, of whose records a salvage takes some.
@@ -223,7 +232,8 @@ public final class RecordDescriptor {
           | range(PARTITION, SNAPSHOT_END);
 
   /** The longest record. */
-  public static final int LENGTH_LIMIT = KEY_OFFSET + KEY_LIMIT + (1 << 20) + Long.BYTES;
+  public static final int LENGTH_LIMIT =
+      KEY_OFFSET + KEY_LIMIT + (1 << 20) + BoxDescriptor.LENGTH + Long.BYTES;
 
   private static final VarHandle LONG =
       MethodHandles.byteArrayViewVarHandle(long[].class, ByteOrder.LITTLE_ENDIAN);

@@ -54,9 +54,10 @@ public final class WriteRecord {
     type = write.removesEntry() ? RecordDescriptor.DELETE : RecordDescriptor.PUT;
     flags =
         (write.creates() || write.existed() ? RecordDescriptor.POSITIVE : 0)
-            | (write.isExpired() ? RecordDescriptor.EXPIRED : 0);
+            | (write.isExpired() ? RecordDescriptor.EXPIRED : 0)
+            | (write.former().isEmpty() ? 0 : RecordDescriptor.FORMER);
     key = write.key();
-    value = write.value();
+    value = write.value().concat(write.former());
     deadline = write.deadline();
   }
 

@@ -53,6 +53,17 @@ final class KeyState {
     return newest == null ? store.deadline() : newest.deadline();
   }
 
+  /**
+   * The place of the last entry of the key, even if its deadline has passed; empty if it has none,
+   * or the store has no places.
+   */
+  ByteString place() {
+    if (newest == null) {
+      return store.placeOf(key);
+    }
+    return newest.writesEntry() ? store.place(newest.value()) : ByteString.EMPTY;
+  }
+
   /** The entry of the key; null if it has none. */
   @Nullable Entry entry() {
     if (version == 0) {
@@ -76,7 +87,7 @@ final class KeyState {
     if (refused == 0) {
       refused = store.reserve(key.size(), valueLength, write.deadline() != 0);
     } else {
-      write.exceeds(store.excess());
+      write.detail(store.excess());
     }
     return refused < 0 ? Refusals.ofStore(refused) : 0;
   }

@@ -40,7 +40,7 @@ final class NumberedWrites {
     final OutcomeKind kind = outcomes.kind(place);
     final long detail = outcomes.detail(place);
     if (write.kind().isOfRange() && kind == OutcomeKind.DELETED) {
-      write.removed(detail); // the removal continues
+      write.detail(detail); // the removal continues
       return NEW;
     }
     if (!fits(write, kind)) {
@@ -67,7 +67,7 @@ final class NumberedWrites {
   void appended(Write write) {
     final OutcomeKind kind = write.outcomeKind();
     if (kind == OutcomeKind.DELETED) {
-      write.removed(write.removed() + 1);
+      write.detail(write.removed() + 1);
     }
     outcomes.keep(
         write.client(), write.number(), kind, write.isPositive(), write.version(), write.detail());

@@ -25,7 +25,7 @@ public final class Transaction extends Write {
 
   /**
    * Limit of the bytes of all keys and values. A record has room for 1 MiB; each change takes up to
-   * 79 bytes of it besides key and value, and the kept answers 16 KiB.
+   * 111 bytes of it besides key and value, and the kept answers 16 KiB.
    */
   public static final int MAX_BYTES = 960 << 10;
 

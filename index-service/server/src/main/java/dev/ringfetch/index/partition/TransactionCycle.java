@@ -49,7 +49,7 @@ final class TransactionCycle {
       final int refused = validate(transaction, operation);
       if (refused != 0) {
         present.release(transaction);
-        transaction.exceeds(operation.excess());
+        transaction.detail(operation.excess());
         return refused;
       }
       if (operation.isUnchanged()) { // an increment of what is no counter
@@ -102,6 +102,7 @@ final class TransactionCycle {
       }
     }
     if (operation.writesEntry() || exists) {
+      operation.former = present.place();
       transaction.add(operation);
     }
     transaction.answer(answer);

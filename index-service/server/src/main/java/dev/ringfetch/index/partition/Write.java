@@ -65,6 +65,7 @@ public sealed class Write extends Submission permits Transaction {
   boolean overwritten;
   @Nullable Write nextPart; // of the same record
   Write whole = this; // the write that has the record
+  ByteString former = ByteString.EMPTY;
 
   /** Creates a write whose answers go to this listener. */
   public Write(Listener listener) {
@@ -199,6 +200,7 @@ public sealed class Write extends Submission permits Transaction {
     deadline = 0;
     expired = false;
     answer = ByteString.EMPTY;
+    former = ByteString.EMPTY;
     return this;
   }
 
@@ -344,6 +346,11 @@ public sealed class Write extends Submission permits Transaction {
     answer = KeptAnswer.of(kept, key.size() + value.size());
   }
 
+  /** The place of the entry that the record replaces or removes; empty if it has none. */
+  public ByteString former() {
+    return former;
+  }
+
   /** The first of the writes that the record has: this one, unless it is a transaction. */
   public @Nullable Write firstPart() {
     return this;
@@ -442,11 +449,6 @@ public sealed class Write extends Submission permits Transaction {
     detail = found;
   }
 
-  /** Notes how many entries were removed under the number of a range, which has not ended. */
-  void removed(long count) {
-    detail = count;
-  }
-
   /** Adopts a kept outcome. */
   void kept(OutcomeKind kept, boolean isPositive, long keptDetail, ByteString keptAnswer) {
     if (answersPrevious) {
@@ -470,8 +472,8 @@ public sealed class Write extends Submission permits Transaction {
     valueGone = again == null;
   }
 
-  void exceeds(long excess) {
-    detail = excess;
+  void detail(long number) {
+    detail = number;
   }
 
   void logged(long lsn) {

@@ -318,6 +318,7 @@ final class WriteCycle {
   /** Appends a removal; returns false if the log refuses it. */
   boolean appendRemoval(Write removal) {
     removal.found(true);
+    removal.former = store.placeOf(removal.key()); // no record of the key is uncommitted
     if (logOwn(removal) < 0) {
       return false;
     }

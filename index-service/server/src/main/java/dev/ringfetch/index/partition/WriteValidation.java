@@ -97,8 +97,9 @@ final class WriteValidation {
     }
   }
 
-  private static Verdict changes(Write write, boolean found) {
+  private Verdict changes(Write write, boolean found) {
     write.found(found);
+    write.former = present.place();
     return Verdict.CHANGES;
   }
 

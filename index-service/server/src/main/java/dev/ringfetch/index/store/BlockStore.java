@@ -176,6 +176,14 @@ final class BlockStore {
     }
   }
 
+  /** The bytes of the box at the begin of the value of the block that was loaded last. */
+  ByteString exactBox() {
+    return ByteString.copyFrom(
+        copy,
+        BlockDescriptor.keyOffset(lengths) + BlockDescriptor.keyLength(lengths),
+        BoxDescriptor.LENGTH);
+  }
+
   /** Value of the block that was loaded last. */
   ByteString value() {
     return ByteString.copyFrom(

@@ -47,6 +47,19 @@ public interface EntryStore {
     return true;
   }
 
+  /**
+   * The place of a value, which records keep of a replaced or removed entry: its box in a spatial
+   * index; empty in others.
+   */
+  default ByteString place(ByteString value) {
+    return ByteString.EMPTY;
+  }
+
+  /** The place of the entry of a key; empty if there is none. */
+  default ByteString placeOf(ByteString key) {
+    return ByteString.EMPTY;
+  }
+
   /** The number of keys or bytes by which the last {@link #admit} was refused. */
   default long excess() {
     return 0;

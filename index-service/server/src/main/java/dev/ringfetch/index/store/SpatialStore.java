@@ -48,6 +48,16 @@ final class SpatialStore extends PartitionStore {
   }
 
   @Override
+  public ByteString place(ByteString value) {
+    return value.substring(0, BoxDescriptor.LENGTH);
+  }
+
+  @Override
+  public ByteString placeOf(ByteString key) {
+    return version(key) == 0 ? ByteString.EMPTY : blocks().exactBox();
+  }
+
+  @Override
   public int reserve(int keyLength, int valueLength, boolean hasDeadline) {
     final int refused = super.reserve(keyLength, valueLength, hasDeadline);
     if (refused == 0 && isComplete) {

@@ -3,6 +3,7 @@ package dev.ringfetch.index.watch;
 import com.google.protobuf.ByteString;
 import dev.ringfetch.index.journal.JournalRecord;
 import dev.ringfetch.index.journal.RecordDescriptor;
+import dev.ringfetch.index.layout.SpatialQuery;
 import dev.ringfetch.index.partition.Write;
 import dev.ringfetch.index.v1.WatchEvent;
 import java.util.List;
@@ -18,6 +19,8 @@ import org.jspecify.annotations.Nullable;
  * @param value empty unless an entry was written
  * @param version LSN of the change in its partition
  * @param created whether the key was absent before, and an entry was written
+ * @param former box of the entry that was replaced or removed; empty if there was none, or it is
+ *     not known
  * @param next of the same record; null if there is none
  */
 record Change(
@@ -26,6 +29,7 @@ record Change(
     ByteString value,
     long version,
     boolean created,
+    ByteString former,
     @Nullable Change next) {
   /** Approximate bytes of memory of a change besides key and value. */
   private static final int OVERHEAD = 128;
@@ -43,7 +47,13 @@ record Change(
     return switch (part.kind()) {
       case PUT, COMPARE_AND_SET, INCREMENT, TOUCH ->
           new Change(
-              WatchEvent.Kind.PUT, part.key(), part.value(), part.version(), part.creates(), next);
+              WatchEvent.Kind.PUT,
+              part.key(),
+              part.value(),
+              part.version(),
+              part.creates(),
+              part.former(),
+              next);
       case DELETE, RANGE_DELETE ->
           new Change(
               part.isExpired() ? WatchEvent.Kind.EXPIRE : WatchEvent.Kind.DELETE,
@@ -51,6 +61,7 @@ record Change(
               ByteString.EMPTY,
               part.version(),
               false,
+              part.former(),
               next);
       default -> next;
     };
@@ -79,6 +90,7 @@ record Change(
               part.value(),
               part.lsn(),
               (flags & RecordDescriptor.POSITIVE) != 0,
+              part.former(),
               next);
       case RecordDescriptor.DELETE ->
           new Change(
@@ -89,16 +101,30 @@ record Change(
               ByteString.EMPTY,
               part.lsn(),
               false,
+              part.former(),
               next);
       default -> next;
     };
+  }
+
+  /**
+   * What the change means for a box of a spatial index; unspecified if it means nothing. A record
+   * that replaces or removes an entry and does not say from where counts as one from the box.
+   */
+  WatchEvent.Crossing crossing(SpatialQuery box) {
+    final boolean wasIn = former.isEmpty() ? !created : box.accepts(former);
+    final boolean isIn = !value.isEmpty() && box.accepts(value);
+    if (isIn) {
+      return wasIn ? WatchEvent.Crossing.MOVE : WatchEvent.Crossing.ENTER;
+    }
+    return wasIn ? WatchEvent.Crossing.LEAVE : WatchEvent.Crossing.CROSSING_UNSPECIFIED;
   }
 
   /** Approximate bytes of memory, with all changes of the record. */
   int bytes() {
     int bytes = 0;
     for (Change change = this; change != null; change = change.next) {
-      bytes += OVERHEAD + change.key.size() + change.value.size();
+      bytes += OVERHEAD + change.key.size() + change.value.size() + change.former.size();
     }
     return bytes;
   }

@@ -2,11 +2,13 @@ package dev.ringfetch.index.watch;
 
 import com.google.protobuf.ByteString;
 import dev.ringfetch.index.layout.KeyBounds;
+import dev.ringfetch.index.layout.SpatialQuery;
 import dev.ringfetch.index.v1.WatchEvent;
 import dev.ringfetch.index.v1.WatchResponse;
+import org.jspecify.annotations.Nullable;
 
 /**
- * The changes of one response: those of a range, up to a limit.
+ * The changes of one response: those of a range or of a box, up to a limit.
  *
  * <p>Used by one thread at a time.
  */
@@ -19,6 +21,7 @@ public final class EventBatch {
 
   private final ByteString start;
   private final ByteString end;
+  private final @Nullable SpatialQuery box; // null: all entries of the range
   private final boolean keysOnly;
   private WatchResponse.Builder response = WatchResponse.newBuilder();
   private int bytes;
@@ -28,23 +31,34 @@ public final class EventBatch {
    *
    * @param start the first key of the range
    * @param end the first key beyond the range; empty if there is none
+   * @param box of a spatial index, in which an entry was or is; null for any place
    * @param keysOnly whether values are omitted
    */
-  public EventBatch(ByteString start, ByteString end, boolean keysOnly) {
+  public EventBatch(
+      ByteString start, ByteString end, @Nullable SpatialQuery box, boolean keysOnly) {
     this.start = start;
     this.end = end;
+    this.box = box;
     this.keysOnly = keysOnly;
   }
 
-  /** Adds a change if its key is in the range. */
+  /** Adds a change if its key is in the range, and its entry was or is in the box. */
   boolean add(Change change) {
     final ByteString key = change.key();
     if (KeyBounds.compare(key, start) < 0 || (!end.isEmpty() && KeyBounds.compare(key, end) >= 0)) {
       return false;
     }
+    WatchEvent.Crossing crossing = WatchEvent.Crossing.CROSSING_UNSPECIFIED;
+    if (box != null) {
+      crossing = change.crossing(box);
+      if (crossing == WatchEvent.Crossing.CROSSING_UNSPECIFIED) {
+        return false;
+      }
+    }
     final WatchEvent.Builder event =
         WatchEvent.newBuilder()
             .setKind(change.kind())
+            .setCrossing(crossing)
             .setKey(key)
             .setVersion(change.version())
             .setCreated(change.created());

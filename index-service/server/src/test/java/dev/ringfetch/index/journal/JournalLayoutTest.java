@@ -6,6 +6,7 @@ import static org.junit.jupiter.api.Assertions.assertNull;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import com.google.protobuf.ByteString;
+import dev.ringfetch.index.layout.BoxDescriptor;
 import dev.ringfetch.index.v1.Durability;
 import dev.ringfetch.index.v1.IndexKind;
 import java.io.IOException;
@@ -95,6 +96,31 @@ class JournalLayoutTest {
       assertEquals(0, bytes[i], "what fills it up: " + i);
     }
     assertEquals(0x55, bytes[8 + RecordDescriptor.aligned(length)]);
+  }
+
+  @ParameterizedTest
+  @ValueSource(longs = {0, 0x192_3456_789AL})
+  void aRecordMayHaveAFormerBox(long deadline) {
+    final byte[] bytes = new byte[200];
+    final ByteString value = ByteString.copyFromUtf8("value");
+    final ByteString box = BoxDescriptor.bytes(1, 2, 3, 4);
+    final int flags = RecordDescriptor.POSITIVE | RecordDescriptor.FORMER;
+    new JournalRecord()
+        .begin(bytes, 0, RecordDescriptor.PUT, ByteString.EMPTY, value.concat(box))
+        .flags(flags)
+        .deadline(deadline)
+        .end();
+    final JournalRecord read = new JournalRecord();
+    assertTrue(read.wrap(bytes, 0, bytes.length));
+    assertEquals(value, read.value());
+    assertEquals(value, read.valueView());
+    assertEquals(box, read.former());
+    assertEquals(deadline, read.deadline());
+    new JournalRecord()
+        .begin(bytes, 0, RecordDescriptor.PUT, ByteString.EMPTY, value)
+        .flags(flags)
+        .end();
+    assertFalse(read.wrap(bytes, 0, bytes.length), "it has no room for the box");
   }
 
   /** A view of a record with this LSN and value. */

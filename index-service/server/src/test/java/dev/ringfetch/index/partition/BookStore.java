@@ -1,6 +1,7 @@
 package dev.ringfetch.index.partition;
 
 import com.google.protobuf.ByteString;
+import dev.ringfetch.index.layout.BoxDescriptor;
 import dev.ringfetch.index.store.EntryStore;
 import dev.ringfetch.index.store.PartitionStore;
 import dev.ringfetch.index.v1.Entry;
@@ -24,6 +25,7 @@ public final class BookStore implements EntryStore {
   private long newest;
   private int growthDue;
   private int growthSteps;
+  private int placeLength; // bytes at the begin of values
 
   /**
    * Creates the store.
@@ -32,6 +34,22 @@ public final class BookStore implements EntryStore {
    */
   public BookStore(long budget) {
     this.budget = budget;
+  }
+
+  /** Takes the boxes that values begin with as the places of entries. */
+  public void boxes() {
+    placeLength = BoxDescriptor.LENGTH;
+  }
+
+  @Override
+  public ByteString place(ByteString value) {
+    return value.substring(0, placeLength);
+  }
+
+  @Override
+  public ByteString placeOf(ByteString key) {
+    final Entry entry = placeLength == 0 ? null : entry(key);
+    return entry == null ? ByteString.EMPTY : place(entry.getValue());
   }
 
   /** Runs this within each call. */

@@ -8,12 +8,16 @@ import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import com.google.protobuf.ByteString;
+import dev.ringfetch.index.layout.BoxDescriptor;
 import dev.ringfetch.index.layout.Found;
 import dev.ringfetch.index.layout.ReadResult;
 import dev.ringfetch.index.store.EntryStore;
 import dev.ringfetch.index.store.StoredIndex;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Set;
+import java.util.stream.Collectors;
+import java.util.stream.Stream;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -106,6 +110,42 @@ class ExpiryTest {
     assertEquals(ReadResult.ABSENT, read());
     assertFalse(done(write().touch(KEY, 0, 0)).applied(), "what has ended does not come back");
     assertEquals(0, store.count());
+  }
+
+  @Test
+  void recordsOfASpatialIndexHaveTheBoxThatTheyReplace() {
+    index = ProcessIndexes.spatial();
+    store = index.partition(0);
+    partition = open(store, late);
+    final ByteString here = BoxDescriptor.bytes(1, 1, 1, 1);
+    final ByteString there = BoxDescriptor.bytes(2, 2, 2, 2);
+    final Write first = submit(write().put(KEY, here.concat(VALUE)));
+    final Write second = submit(write().put(KEY, there));
+    final Write third = submit(write().delete(KEY));
+    final Write fourth = submit(write().put(KEY, here));
+    late.commitAll();
+    assertEquals(
+        List.of(ByteString.EMPTY, here, there, ByteString.EMPTY),
+        Stream.of(first, second, third, fourth).map(Write::former).toList());
+    for (int i = 0; i < 40; i++) {
+      submit(write().put(ByteString.copyFromUtf8("ends " + i), here).ttl(25));
+    }
+    late.commitAll();
+    time.passSlowly(30); // appends the removals of some: no more may wait for their commit
+    final List<Write> removals = late.records().stream().filter(Write::isExpired).toList();
+    assertTrue(removals.size() > 10 && removals.size() < 40, () -> "removed=" + removals.size());
+    final Set<ByteString> removed = removals.stream().map(Write::key).collect(Collectors.toSet());
+    for (int i = 0; i < 40; i++) {
+      final ByteString key = ByteString.copyFromUtf8("ends " + i);
+      if (!removed.contains(key)) {
+        final Write moved = submit(write().put(key, there));
+        assertTrue(moved.creates(), "it has ended");
+        assertEquals(here, moved.former(), "and is there");
+      }
+    }
+    final Write anew = submit(write().put(removals.get(0).key(), there));
+    assertEquals(ByteString.EMPTY, anew.former());
+    assertEquals(Set.of(here), removals.stream().map(Write::former).collect(Collectors.toSet()));
   }
 
   @ParameterizedTest

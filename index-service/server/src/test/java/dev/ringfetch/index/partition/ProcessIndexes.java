@@ -3,6 +3,7 @@ package dev.ringfetch.index.partition;
 import dev.ringfetch.fabric.DirectRegion;
 import dev.ringfetch.index.store.HashIndex;
 import dev.ringfetch.index.store.OrderedIndex;
+import dev.ringfetch.index.store.SpatialIndex;
 import dev.ringfetch.index.store.StoreMemory;
 import dev.ringfetch.index.store.StoredIndex;
 import java.io.IOException;
@@ -15,6 +16,17 @@ final class ProcessIndexes {
   private ProcessIndexes() {}
 
   static StoredIndex create(boolean ordered) {
+    final StoreMemory memory = memory();
+    return ordered ? new OrderedIndex(memory) : new HashIndex(memory, 1, 5);
+  }
+
+  static StoredIndex spatial() {
+    final SpatialIndex index = new SpatialIndex(memory(), 1, 5);
+    index.complete();
+    return index;
+  }
+
+  private static StoreMemory memory() {
     final DirectRegion gate = new DirectRegion(64);
     gate.putLong(0, INCARNATION);
     try {
@@ -28,7 +40,7 @@ final class ProcessIndexes {
                   .incarnation(INCARNATION)
                   .seed(1));
       memory.serve();
-      return ordered ? new OrderedIndex(memory) : new HashIndex(memory, 1, 5);
+      return memory;
     } catch (IOException e) {
       throw new UncheckedIOException(e);
     }

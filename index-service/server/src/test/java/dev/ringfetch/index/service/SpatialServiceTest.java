@@ -26,16 +26,21 @@ import dev.ringfetch.index.v1.Neighbor;
 import dev.ringfetch.index.v1.OpenClientRequest;
 import dev.ringfetch.index.v1.Point;
 import dev.ringfetch.index.v1.PutRequest;
+import dev.ringfetch.index.v1.RemoveEntry;
 import dev.ringfetch.index.v1.RequestNumber;
 import dev.ringfetch.index.v1.SearchRequest;
 import dev.ringfetch.index.v1.SnapshotRequest;
+import dev.ringfetch.index.v1.TransactOperation;
 import dev.ringfetch.index.v1.TransactRequest;
 import dev.ringfetch.index.v1.UpdateRequest;
+import dev.ringfetch.index.v1.WatchEvent;
+import dev.ringfetch.index.v1.WatchRequest;
 import io.grpc.Status;
 import io.grpc.StatusRuntimeException;
 import java.io.IOException;
 import java.nio.file.Path;
 import java.util.ArrayList;
+import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Random;
@@ -290,6 +295,162 @@ class SpatialServiceTest {
     }
     assertEquals(300, search(intersects(1000, 1000, 1000, 1000)).size());
     assertEquals(Map.of(), search(intersects(0, 0, 101, 101)));
+  }
+
+  /** What a change means for a box, and what it wrote. */
+  private record Crossed(WatchEvent.Crossing crossing, WatchEvent.Kind kind, String value) {}
+
+  /** The changes in a box, by id, of a watch that takes so many of them. */
+  private static Map<ByteString, List<Crossed>> crossed(WatchStream watch, int count) {
+    final Map<ByteString, List<Crossed>> crossed = new HashMap<>();
+    for (final WatchEvent event : watch.events(count)) {
+      crossed
+          .computeIfAbsent(event.getKey(), unused -> new ArrayList<>())
+          .add(new Crossed(event.getCrossing(), event.getKind(), text(event.getValue())));
+    }
+    return crossed;
+  }
+
+  private static String text(ByteString value) {
+    return value.isEmpty() ? "" : value.substring(BoxDescriptor.LENGTH).toStringUtf8();
+  }
+
+  private WatchStream watch(ByteString token, double... box) {
+    return new WatchStream(
+        server.channel(),
+        WatchRequest.newBuilder().setIndex(NAME).setToken(token).setIntersects(box(box)).build());
+  }
+
+  /** A write of each kind at random; returns whether it changed anything. */
+  private boolean writeRandomly(Random random, ByteString id, ByteString value) {
+    final TransactRequest.Builder transaction = TransactRequest.newBuilder().setIndex(NAME);
+    final TransactOperation.Builder operation = transaction.addThenBuilder().setKey(id);
+    return switch (random.nextInt(6)) {
+      case 0 ->
+          index.delete(DeleteRequest.newBuilder().setIndex(NAME).setKey(id).build()).getExisted();
+      case 1 ->
+          index
+              .compareAndSet(
+                  CompareAndSetRequest.newBuilder()
+                      .setIndex(NAME)
+                      .setKey(id)
+                      .setValue(value)
+                      .build())
+              .getApplied();
+      case 2 -> {
+        operation.getPutBuilder().setValue(value);
+        yield index.transact(transaction.build()).getVersion() != 0;
+      }
+      case 3 -> {
+        operation.setDelete(RemoveEntry.getDefaultInstance());
+        yield index.transact(transaction.build()).getVersion() != 0;
+      }
+      default ->
+          index
+                  .put(PutRequest.newBuilder().setIndex(NAME).setKey(id).setValue(value).build())
+                  .getVersion()
+              != 0;
+    };
+  }
+
+  @Test
+  void aWatchOfABoxTellsTheSameLiveAndOutOfTheJournal() throws Exception {
+    System.out.println("SpatialServiceTest seed=" + SEED);
+    final Random random = new Random(SEED);
+    final double[] watched = {3, 3, 6, 6};
+    WatchStream watch = watch(ByteString.EMPTY, watched);
+    final ByteString begin = watch.next().getToken();
+    final Map<ByteString, double[]> boxes = new HashMap<>();
+    final Map<ByteString, List<Crossed>> expected = new HashMap<>();
+    int count = 0;
+    for (int i = 0; i < 800; i++) {
+      final ByteString id = id(random.nextInt(12));
+      final double x = random.nextInt(9);
+      final double y = random.nextInt(9);
+      final double[] box = {x, y, x + random.nextInt(2), y + random.nextInt(2)};
+      if (!writeRandomly(random, id, value(box, "v" + i))) {
+        continue;
+      }
+      final double[] before = boxes.get(id);
+      final boolean isThere =
+          index.get(GetRequest.newBuilder().setIndex(NAME).setKey(id).build()).hasEntry();
+      final boolean wasIn = before != null && intersect(before, watched);
+      if (isThere) {
+        boxes.put(id, box);
+      } else {
+        boxes.remove(id);
+      }
+      final boolean isIn = isThere && intersect(box, watched);
+      if (wasIn || isIn) {
+        expected
+            .computeIfAbsent(id, unused -> new ArrayList<>())
+            .add(
+                new Crossed(
+                    wasIn && isIn
+                        ? WatchEvent.Crossing.MOVE
+                        : isIn ? WatchEvent.Crossing.ENTER : WatchEvent.Crossing.LEAVE,
+                    isThere ? WatchEvent.Kind.PUT : WatchEvent.Kind.DELETE,
+                    isThere ? "v" + i : ""));
+        count++;
+      }
+    }
+    assertTrue(count > 150, "count=" + count);
+    assertEquals(expected, crossed(watch, count));
+    watch.cancel();
+    stop();
+    start();
+    watch = watch(begin, watched);
+    assertEquals(expected, crossed(watch, count), "out of the journal");
+    watch.cancel();
+  }
+
+  private static boolean intersect(double[] one, double[] other) {
+    return one[0] <= other[2] && one[2] >= other[0] && one[1] <= other[3] && one[3] >= other[1];
+  }
+
+  @Test
+  void anEntryLeavesAWatchedBoxAtItsDeadline() throws Exception {
+    WatchStream watch = watch(ByteString.EMPTY, 0, 0, 1, 1);
+    final ByteString begin = watch.next().getToken();
+    index.put(put(1, 0, 0, 0, 0).setTtlMs(200).build());
+    index.put(put(2, 5, 5, 5, 5).setTtlMs(200).build());
+    index.put(put(3, 1, 1, 2, 2).build());
+    final List<WatchEvent.Crossing> crossings =
+        List.of(WatchEvent.Crossing.ENTER, WatchEvent.Crossing.ENTER, WatchEvent.Crossing.LEAVE);
+    final List<WatchEvent> live = watch.events(3);
+    assertEquals(crossings, live.stream().map(WatchEvent::getCrossing).sorted().toList());
+    final WatchEvent last = live.get(2);
+    assertEquals(WatchEvent.Kind.EXPIRE, last.getKind());
+    assertEquals(id(1), last.getKey());
+    watch.cancel();
+    stop();
+    start();
+    watch = watch(begin, 0, 0, 1, 1);
+    final List<WatchEvent> again = watch.events(3);
+    assertEquals(crossings, again.stream().map(WatchEvent::getCrossing).sorted().toList());
+    assertTrue(again.contains(last), again::toString);
+    watch.cancel();
+  }
+
+  @Test
+  void aWatchOfABoxNeedsASpatialIndexAndNoRange() {
+    index.put(put(1, 0, 0, 0, 0).setIndex("ordered").build());
+    final WatchRequest request =
+        WatchRequest.newBuilder().setIndex("ordered").setIntersects(box(0, 0, 1, 1)).build();
+    assertEquals(
+        Status.Code.FAILED_PRECONDITION,
+        new WatchStream(server.channel(), request).end().getCode());
+    assertEquals(
+        Status.Code.INVALID_ARGUMENT,
+        new WatchStream(
+                server.channel(),
+                request.toBuilder()
+                    .setIndex(NAME)
+                    .setRange(KeyRange.newBuilder().setStart(id(1)))
+                    .build())
+            .end()
+            .getCode());
+    assertEquals(Status.Code.INVALID_ARGUMENT, watch(ByteString.EMPTY, 1, 0, 0, 1).end().getCode());
   }
 
   @Test

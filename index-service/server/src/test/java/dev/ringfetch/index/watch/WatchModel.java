@@ -12,6 +12,7 @@ import dev.ringfetch.index.journal.JournalContext;
 import dev.ringfetch.index.journal.JournalReader;
 import dev.ringfetch.index.journal.PartitionLog;
 import dev.ringfetch.index.journal.RecordDescriptor;
+import dev.ringfetch.index.layout.BoxDescriptor;
 import dev.ringfetch.index.log.GroupRecords;
 import dev.ringfetch.index.partition.BookStore;
 import dev.ringfetch.index.partition.CommitLog;
@@ -21,6 +22,7 @@ import dev.ringfetch.index.partition.OwnerTask;
 import dev.ringfetch.index.partition.Partition;
 import dev.ringfetch.index.partition.Write;
 import dev.ringfetch.index.v1.Durability;
+import dev.ringfetch.index.v1.WatchEvent;
 import java.io.IOException;
 import java.util.ArrayList;
 import java.util.List;
@@ -47,6 +49,7 @@ final class WatchModel implements WatchedIndex {
   final Random random;
   final Durability durability;
   final RingBudget budget;
+  private final boolean boxes; // as in a spatial index
 
   /** Changes that are committed, as far as known: by partition and LSN. */
   final List<TreeMap<Long, Change>> committed = new ArrayList<>();
@@ -71,7 +74,13 @@ final class WatchModel implements WatchedIndex {
   private Runnable afterSync = () -> {};
 
   WatchModel(Random random, Durability durability, long ringBytes) throws IOException {
+    this(random, durability, ringBytes, false);
+  }
+
+  WatchModel(Random random, Durability durability, long ringBytes, boolean boxes)
+      throws IOException {
     this.random = random;
+    this.boxes = boxes;
     this.durability = durability;
     budget = new RingBudget(ringBytes);
     for (int i = 0; i < PARTITIONS; i++) {
@@ -88,6 +97,9 @@ final class WatchModel implements WatchedIndex {
     final List<Map<Long, Change>> recovered = new ArrayList<>();
     for (int i = 0; i < PARTITIONS; i++) {
       stores[i] = new BookStore(1L << 40);
+      if (boxes) {
+        stores[i].boxes();
+      }
       recovered.add(new TreeMap<>());
     }
     if (durability != Durability.MEMORY) {
@@ -187,7 +199,8 @@ final class WatchModel implements WatchedIndex {
     final ByteString key = ByteString.copyFromUtf8(KEYS.get(random.nextInt(KEYS.size())) + number);
     final byte[] bytes = new byte[1 + random.nextInt(valueLimit)];
     bytes[0] = (byte) random.nextInt();
-    final ByteString value = ByteString.copyFrom(bytes);
+    final ByteString value =
+        boxes ? randomBox().concat(ByteString.copyFrom(bytes)) : ByteString.copyFrom(bytes);
     final Write write =
         new Write(
             answer -> {
@@ -209,6 +222,36 @@ final class WatchModel implements WatchedIndex {
       ofGroup.append(commit, 0, commit.length, false);
     }
     assertTrue(errors.isEmpty(), errors::toString);
+  }
+
+  /** A box of a grid, so that many touch. */
+  private ByteString randomBox() {
+    final double x = random.nextInt(8);
+    final double y = random.nextInt(8);
+    return BoxDescriptor.bytes(x, y, x + random.nextInt(3), y + random.nextInt(3));
+  }
+
+  /**
+   * What a change means for a square from 0 to {@code edge}, by the change of its key before: null
+   * for nothing.
+   */
+  WatchEvent.Crossing crossing(int partition, Change change, double edge) {
+    final Change before =
+        committed.get(partition).headMap(change.version(), false).descendingMap().values().stream()
+            .filter(earlier -> earlier.key().equals(change.key()))
+            .findFirst()
+            .orElse(null);
+    final boolean wasIn = before != null && isIn(before.value(), edge);
+    if (isIn(change.value(), edge)) {
+      return wasIn ? WatchEvent.Crossing.MOVE : WatchEvent.Crossing.ENTER;
+    }
+    return wasIn ? WatchEvent.Crossing.LEAVE : null;
+  }
+
+  private static boolean isIn(ByteString value, double edge) {
+    return !value.isEmpty()
+        && BoxDescriptor.bound(value.toByteArray(), 0, 0) <= edge
+        && BoxDescriptor.bound(value.toByteArray(), 0, 1) <= edge;
   }
 
   /** Lets the journal do what is due, a little later. */

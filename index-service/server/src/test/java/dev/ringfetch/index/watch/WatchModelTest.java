@@ -4,10 +4,13 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import com.google.protobuf.ByteString;
 import dev.ringfetch.index.v1.Durability;
+import dev.ringfetch.index.v1.WatchEvent;
 import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.util.ArrayList;
+import java.util.EnumMap;
 import java.util.List;
+import java.util.Map;
 import java.util.Random;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
@@ -126,6 +129,46 @@ class WatchModelTest {
     }
     System.out.printf("seed=%d events=%d gone=%d slow=%d%n", SEED, events, gone, slow);
     assertTrue(events > 100L * RUNS, "events=" + events);
+    assertTrue(gone == 0 && slow > 0, "gone=" + gone + " slow=" + slow);
+  }
+
+  @Test
+  void watchesOfBoxesTellWhatEntersMovesAndLeaves() throws IOException {
+    final Map<WatchEvent.Crossing, Integer> crossings = new EnumMap<>(WatchEvent.Crossing.class);
+    for (int run = 0; run < RUNS; run++) {
+      final Random random = new Random(SEED + run);
+      final WatchModel model =
+          new WatchModel(
+              random,
+              random.nextBoolean() ? Durability.DISK : Durability.INTERVAL,
+              3L * (random.nextBoolean() ? 1_000 : random.nextInt(60_000)),
+              true);
+      final List<Watcher> watchers = new ArrayList<>();
+      for (final double edge : new double[] {3, 0, 5, 7}) {
+        watchers.add(new Watcher(model, ByteString.EMPTY, edge));
+      }
+      final int lives = 1 + random.nextInt(4);
+      for (int life = 0; life < lives; life++) {
+        for (int i = 0; i < 800; i++) {
+          step(model, watchers, 500);
+        }
+        if (random.nextInt(3) == 0) {
+          model.end();
+        } else {
+          model.restart();
+        }
+        for (final Watcher watcher : watchers) {
+          watcher.reconnect();
+        }
+      }
+      finish(model, watchers);
+      watchers.forEach(watcher -> watcher.count(crossings));
+    }
+    System.out.printf("seed=%d crossings=%s slow=%d%n", SEED, crossings, slow);
+    for (final WatchEvent.Crossing crossing :
+        List.of(WatchEvent.Crossing.ENTER, WatchEvent.Crossing.MOVE, WatchEvent.Crossing.LEAVE)) {
+      assertTrue(crossings.getOrDefault(crossing, 0) > 20 * RUNS, crossings::toString);
+    }
     assertTrue(gone == 0 && slow > 0, "gone=" + gone + " slow=" + slow);
   }
 

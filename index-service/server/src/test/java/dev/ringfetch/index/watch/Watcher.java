@@ -4,11 +4,13 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import com.google.protobuf.ByteString;
+import dev.ringfetch.index.layout.SpatialQuery;
 import dev.ringfetch.index.v1.WatchEvent;
 import dev.ringfetch.index.v1.WatchResponse;
 import java.io.IOException;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Map;
 import java.util.TreeMap;
 
 /**
@@ -24,6 +26,7 @@ final class Watcher {
 
   private final WatchModel model;
   private final ByteString prefix;
+  private final double edge; // of the square that is watched; negative: all places
   private final List<Event> events = new ArrayList<>();
   private final List<Mark> marks = new ArrayList<>();
   private long[] begin;
@@ -33,8 +36,13 @@ final class Watcher {
   private int slowCount;
 
   Watcher(WatchModel model, ByteString prefix) {
+    this(model, prefix, -1);
+  }
+
+  Watcher(WatchModel model, ByteString prefix, double edge) {
     this.model = model;
     this.prefix = prefix;
+    this.edge = edge;
     beginNow();
   }
 
@@ -48,6 +56,11 @@ final class Watcher {
 
   int events() {
     return events.size();
+  }
+
+  /** Adds the numbers of changes that came, by what they mean for the box. */
+  void count(Map<WatchEvent.Crossing, Integer> crossings) {
+    events.forEach(event -> crossings.merge(event.event.getCrossing(), 1, Integer::sum));
   }
 
   private void beginNow() {
@@ -81,6 +94,7 @@ final class Watcher {
         new EventBatch(
             prefix,
             prefix.isEmpty() ? ByteString.EMPTY : prefix.concat(ByteString.copyFromUtf8("~")),
+            edge < 0 ? null : SpatialQuery.intersecting(new double[] {0, 0, edge, edge}),
             false);
     assertEquals(token, cursor.token());
     marks.add(new Mark(token, seen));
@@ -144,6 +158,9 @@ final class Watcher {
     assertEquals(told.key(), event.getKey());
     assertEquals(told.value(), event.getValue());
     assertEquals(told.created(), event.getCreated());
+    if (edge >= 0) {
+      assertEquals(model.crossing(partition, told, edge), event.getCrossing());
+    }
     events.add(new Event(partition, event));
   }
 
@@ -162,6 +179,7 @@ final class Watcher {
       final List<Long> expected =
           all.tailMap(begin[i], false).values().stream()
               .filter(change -> change.key().startsWith(prefix))
+              .filter(change -> edge < 0 || model.crossing(partition, change, edge) != null)
               .map(Change::version)
               .toList();
       assertEquals(expected, seen, "partition=" + i + " begin=" + begin[i]);
