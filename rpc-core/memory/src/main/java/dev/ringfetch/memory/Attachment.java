@@ -26,7 +26,13 @@ import org.jspecify.annotations.Nullable;
  */
 final class Attachment implements AutoCloseable {
   private static final long FIRST_DELAY_NS = TimeUnit.MILLISECONDS.toNanos(10);
+
+  /** The longest delay after a refusal. */
   private static final long LAST_DELAY_NS = TimeUnit.SECONDS.toNanos(10);
+
+  /** The longest delay while there is no owner: another one may begin at any time. */
+  private static final long LAST_ABSENT_DELAY_NS = TimeUnit.SECONDS.toNanos(1);
+
   private static final int TOKEN_LENGTH = 16;
   private static final SecureRandom RANDOM = new SecureRandom();
 
@@ -50,6 +56,9 @@ final class Attachment implements AutoCloseable {
   private String obstacle = "not asked for yet";
 
   @GuardedBy("this")
+  private boolean isRefused; // by the owner's last answer
+
+  @GuardedBy("this")
   private boolean closed;
 
   Attachment(Channel channel, OpenFabrics fabrics, long timeoutNs) {
@@ -65,14 +74,14 @@ final class Attachment implements AutoCloseable {
   }
 
   private synchronized @Nullable AttachedDomain advance() {
-    if (closed || fabrics.fabrics().isEmpty()) {
+    if (!isPossible()) {
       return null;
     }
     if (domain != null) {
       if (domain.isOpen()) {
         return domain;
       }
-      leave("the owner has ended the attachment");
+      leave("the owner has ended the attachment", false);
     }
     if (attempt == null) {
       if (System.nanoTime() - nextNs >= 0) {
@@ -99,7 +108,7 @@ final class Attachment implements AutoCloseable {
               timeoutNs);
       delayNs = FIRST_DELAY_NS;
     } catch (IOException | RuntimeException e) { // RuntimeException: a bad descriptor
-      leave(String.valueOf(e.getMessage()));
+      leave(String.valueOf(e.getMessage()), true);
     }
   }
 
@@ -114,7 +123,7 @@ final class Attachment implements AutoCloseable {
 
   /** Ends the attempt and its domain; the next one waits. */
   @GuardedBy("this")
-  private void leave(String reason) {
+  private void leave(String reason, boolean refused) {
     final Attempt left = attempt;
     attempt = null;
     if (left != null) {
@@ -125,28 +134,38 @@ final class Attachment implements AutoCloseable {
       domain = null;
     }
     obstacle = reason;
+    isRefused = refused;
     nextNs = System.nanoTime() + delayNs;
-    delayNs = Math.min(2 * delayNs, LAST_DELAY_NS);
+    delayNs = Math.min(2 * delayNs, refused ? LAST_DELAY_NS : LAST_ABSENT_DELAY_NS);
     notifyAll();
   }
 
-  /** Waits for the owner's first answer, until a time at most. */
-  void await(long endNs) {
-    domain();
-    synchronized (this) {
-      long leftNs;
-      while (attempt != null
-          && attempt.response == null
-          && (leftNs = endNs - System.nanoTime()) > 0) {
-        try {
-          TimeUnit.NANOSECONDS.timedWait(this, leftNs);
-        } catch (InterruptedException e) {
-          Thread.currentThread().interrupt();
-          return;
-        }
+  /**
+   * Waits until the client is attached, the owner has refused it, or a time has come.
+   *
+   * @return true if it is attached.
+   */
+  synchronized boolean await(long endNs) {
+    while (advance() == null && !(attempt == null && isRefused) && isPossible()) {
+      final long nowNs = System.nanoTime();
+      final long leftNs =
+          Math.min(endNs - nowNs, attempt == null ? nextNs - nowNs : Long.MAX_VALUE);
+      if (endNs - nowNs <= 0) {
+        return false;
+      }
+      try {
+        TimeUnit.NANOSECONDS.timedWait(this, Math.max(leftNs, 1));
+      } catch (InterruptedException e) {
+        Thread.currentThread().interrupt();
+        return false;
       }
     }
-    domain();
+    return domain != null;
+  }
+
+  @GuardedBy("this")
+  private boolean isPossible() {
+    return !closed && !fabrics.fabrics().isEmpty();
   }
 
   /** The reason why reads go by calls; null while attached. */
@@ -160,7 +179,7 @@ final class Attachment implements AutoCloseable {
   @Override
   public void close() {
     synchronized (this) {
-      leave("closed");
+      leave("closed", true);
       closed = true;
     }
     fabrics.fabrics().forEach(Fabric::close);
@@ -213,19 +232,24 @@ final class Attachment implements AutoCloseable {
     @Override
     public void onError(Throwable t) {
       final Status status = Status.fromThrowable(t);
-      ended(status.getCode() + ": " + status.getDescription());
+      ended(status.getCode() + ": " + status.getDescription(), isAnswer(status.getCode()));
     }
 
     @Override
     public void onCompleted() {
-      ended("the owner has ended the attachment");
+      ended("the owner has ended the attachment", true);
     }
 
-    private void ended(String reason) {
+    /** Whether the owner has answered; gRPC's netty says UNKNOWN of a connection's end, too. */
+    private boolean isAnswer(Status.Code code) {
+      return code != Status.Code.UNAVAILABLE && code != Status.Code.UNKNOWN;
+    }
+
+    private void ended(String reason, boolean refused) {
       synchronized (Attachment.this) {
         if (attempt == this) {
           attempt = null;
-          leave(reason);
+          leave(reason, refused);
         }
       }
     }

@@ -62,14 +62,13 @@ public final class Memory implements AutoCloseable {
   }
 
   /**
-   * Waits until the owner has answered whether its memory can be read, so that the first reads do
-   * not go by calls.
+   * Waits until the owner's memory can be read, or the owner has refused that, so that the next
+   * reads do not go by calls.
    *
-   * @return true if it can.
+   * @return true if it can be read.
    */
   public boolean awaitAttached(Duration timeout) {
-    attachment.await(System.nanoTime() + timeout.toNanos());
-    return attachment.domain() != null;
+    return attachment.await(System.nanoTime() + timeout.toNanos());
   }
 
   /** Why reads go by calls; empty if they go by memory. */

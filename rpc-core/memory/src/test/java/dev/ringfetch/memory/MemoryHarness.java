@@ -17,6 +17,7 @@ import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.locks.LockSupport;
 import java.util.function.BooleanSupplier;
 
 /** An owner and its clients over one kind of connection. */
@@ -57,7 +58,7 @@ public abstract class MemoryHarness {
       if (System.nanoTime() - startNs > DEADLINE_NS) {
         throw new AssertionError(what + " took too long");
       }
-      Thread.onSpinWait();
+      LockSupport.parkNanos(50_000);
     }
   }
 

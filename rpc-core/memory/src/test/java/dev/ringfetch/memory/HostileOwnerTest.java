@@ -1,0 +1,199 @@
+package dev.ringfetch.memory;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertThrows;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import com.google.protobuf.ByteString;
+import dev.ringfetch.fabric.Domain;
+import dev.ringfetch.fabric.DomainContext;
+import dev.ringfetch.fabric.DomainSegment;
+import dev.ringfetch.fabric.sim.SimContext;
+import dev.ringfetch.fabric.sim.SimFabric;
+import dev.ringfetch.fabric.sim.SimNetwork;
+import dev.ringfetch.fabric.sim.Timeline;
+import dev.ringfetch.memory.v1.AttachRequest;
+import dev.ringfetch.memory.v1.AttachResponse;
+import dev.ringfetch.memory.v1.GetRequest;
+import dev.ringfetch.memory.v1.GetResponse;
+import dev.ringfetch.memory.v1.GrantRequest;
+import dev.ringfetch.memory.v1.GrantResponse;
+import dev.ringfetch.memory.v1.SharedMemoryGrpc;
+import io.grpc.ManagedChannel;
+import io.grpc.Server;
+import io.grpc.Status;
+import io.grpc.StatusRuntimeException;
+import io.grpc.inprocess.InProcessChannelBuilder;
+import io.grpc.inprocess.InProcessServerBuilder;
+import io.grpc.stub.StreamObserver;
+import java.io.IOException;
+import java.nio.ByteBuffer;
+import java.time.Duration;
+import java.util.List;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+
+/** Owners that answer and write what they should not. */
+@Timeout(60)
+class HostileOwnerTest implements SharedMemoryGrpc.AsyncService {
+  private static final int CAPACITY = 64;
+
+  private final SimNetwork network = new SimNetwork(new Timeline(1), new SimContext());
+  private final SimFabric fabric = network.open();
+  private Domain domain;
+  private DomainSegment segment;
+  private Server server;
+  private ManagedChannel channel;
+  private volatile AttachResponse attached;
+  private volatile GrantResponse granted;
+  private volatile GetResponse value = response(12);
+
+  @BeforeEach
+  void start() throws IOException {
+    domain = fabric.openDomain(new DomainContext());
+    segment = domain.grow(ValueDescriptor.memoryLength(CAPACITY));
+    attached =
+        AttachResponse.newBuilder()
+            .setFabric(fabric.name())
+            .setDomain(ByteString.copyFrom(domain.descriptor()))
+            .build();
+    granted =
+        GrantResponse.newBuilder()
+            .setLayout(MemoryService.LAYOUT)
+            .setCapacity(CAPACITY)
+            .setSegment(ByteString.copyFrom(segment.descriptor()))
+            .build();
+    server =
+        InProcessServerBuilder.forName("hostile")
+            .addService(SharedMemoryGrpc.bindService(this))
+            .build()
+            .start();
+    channel = InProcessChannelBuilder.forName("hostile").build();
+  }
+
+  @AfterEach
+  void end() throws InterruptedException {
+    channel.shutdownNow();
+    server.shutdownNow();
+    server.awaitTermination();
+  }
+
+  private static GetResponse response(long version) {
+    return GetResponse.newBuilder()
+        .setVersion(version)
+        .setValue(ByteString.copyFrom(new byte[] {(byte) version, 0, 0, 0, 0, 0, 0, 0}))
+        .build();
+  }
+
+  @Override
+  public void attach(AttachRequest request, StreamObserver<AttachResponse> responses) {
+    try {
+      domain.admit(fabric.hint(), request.getToken().toByteArray());
+    } catch (IOException e) {
+      throw new AssertionError(e);
+    }
+    responses.onNext(attached);
+    responses.onNext(attached); // a second answer means nothing
+  }
+
+  @Override
+  public void grant(GrantRequest request, StreamObserver<GrantResponse> responses) {
+    responses.onNext(granted);
+    responses.onCompleted();
+  }
+
+  @Override
+  public void get(GetRequest request, StreamObserver<GetResponse> responses) {
+    responses.onNext(value);
+    responses.onCompleted();
+  }
+
+  private Memory connect() {
+    return Memory.connect(channel, new MemoryContext(), List.of(network.open()));
+  }
+
+  private void write(long version) {
+    final ValueWriter writer = new ValueWriter(segment.region(), CAPACITY, version - 1);
+    Words.CODEC.encode(new Words(version, 1), writer.buffer());
+    writer.write();
+    segment.region().fullFence();
+  }
+
+  @Test
+  void memoryThatGoesBackIsNotRead() {
+    write(11);
+    try (Memory memory = connect()) {
+      assertTrue(memory.awaitAttached(Duration.ofSeconds(30)));
+      final RemoteValue<Words> remote = memory.value("ibm", Words.CODEC);
+      assertEquals(new Versioned<>(new Words(11, 1), 11), remote.get());
+      assertEquals(1, remote.directReads());
+      write(6);
+      assertEquals(new Versioned<>(new Words(12, 1), 12), remote.get(), "by a call");
+      value = response(7);
+      final StatusRuntimeException thrown = assertThrows(StatusRuntimeException.class, remote::get);
+      assertEquals(Status.Code.FAILED_PRECONDITION, thrown.getStatus().getCode());
+      assertTrue(thrown.getMessage().contains("version=7 seen=12"), thrown.getMessage());
+      assertEquals(1, remote.directReads());
+    }
+  }
+
+  private void assertByCalls(String obstacle) {
+    try (Memory memory = connect()) {
+      memory.awaitAttached(Duration.ofSeconds(30));
+      final RemoteValue<Words> remote = memory.value("ibm", Words.CODEC);
+      assertEquals(12, remote.get().version());
+      assertEquals(0, remote.directReads());
+      assertTrue(remote.obstacle().orElseThrow().contains(obstacle), remote.obstacle()::toString);
+    }
+  }
+
+  @Test
+  void malformedGrantsLeaveCalls() {
+    write(11);
+    final GrantResponse good = granted;
+    granted = good.toBuilder().setLayout(2).build();
+    assertByCalls("version=2");
+    for (final int capacity : new int[] {0, -1, Integer.MIN_VALUE, (1 << 20) + 1}) {
+      granted = good.toBuilder().setCapacity(capacity).build();
+      assertByCalls("capacity=" + capacity);
+    }
+    granted = good.toBuilder().setCapacity(CAPACITY + 64).build();
+    assertByCalls("another length");
+    granted = good.toBuilder().setSegment(ByteString.copyFromUtf8("nonsense")).build();
+    assertByCalls("");
+    final AttachResponse right = attached;
+    attached = right.toBuilder().setFabric("other").build();
+    assertByCalls("fabric=other");
+    attached = right.toBuilder().setDomain(ByteString.copyFromUtf8("nonsense")).build();
+    assertByCalls("");
+  }
+
+  @Test
+  void bytesThatNoCodecWritesAreDataLoss() {
+    final ValueWriter writer = new ValueWriter(segment.region(), CAPACITY, 20);
+    writer.buffer().put((byte) 1);
+    writer.write();
+    segment.region().fullFence();
+    final Codec<Long> codec =
+        new Codec<>() {
+          @Override
+          public void encode(Long number, ByteBuffer buffer) {
+            buffer.putLong(number);
+          }
+
+          @Override
+          public Long decode(ByteBuffer buffer) {
+            return buffer.getLong();
+          }
+        };
+    try (Memory memory = connect()) {
+      assertTrue(memory.awaitAttached(Duration.ofSeconds(30)));
+      final RemoteValue<Long> remote = memory.value("ibm", codec);
+      final StatusRuntimeException thrown = assertThrows(StatusRuntimeException.class, remote::get);
+      assertEquals(Status.Code.DATA_LOSS, thrown.getStatus().getCode());
+      assertTrue(thrown.getMessage().contains("name=ibm length=1"), thrown.getMessage());
+    }
+  }
+}
