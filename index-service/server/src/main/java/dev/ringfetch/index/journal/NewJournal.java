@@ -18,6 +18,7 @@ final class NewJournal {
     try {
       writer.create();
       final Checkpoint checkpoint = Checkpoint.create(disk, context.origin);
+      checkpoint.write(writer.position(), false); // what a snapshot before all records goes on from
       created = true;
       return new Journal(
           context,

@@ -32,7 +32,7 @@ public record Backup(long snapshot, long bytes) {
    * @param server its name in messages
    * @param target absent, or empty
    * @throws IOException if there is no snapshot, a disk fails, or the server does not answer or
-   *     ends; the target is then no data directory
+   *     ends; the target is then absent or empty, as before
    */
   public static Backup of(IndexAdminBlockingStub admin, String server, Path target)
       throws IOException {
@@ -41,6 +41,7 @@ public record Backup(long snapshot, long bytes) {
 
   /** Copies a directory, as above. */
   static Backup of(Disk data, Path target) throws IOException {
+    final boolean isNew = Files.notExists(target);
     final DirectoryCopy copy = DirectoryCopy.of(data, target);
     for (int attempt = 1; ; attempt++) {
       try {
@@ -50,10 +51,26 @@ public record Backup(long snapshot, long bytes) {
         return new Backup(journal.snapshot(), journal.bytes());
       } catch (NoSuchFileException e) { // the server has taken another snapshot
         if (attempt == ATTEMPTS) {
+          discard(copy.path(), isNew, e);
           throw e;
         }
         clear(copy.path());
+      } catch (IOException | RuntimeException e) {
+        discard(copy.path(), isNew, e);
+        throw e;
       }
+    }
+  }
+
+  /** Leaves the target of a copy that has failed as it was before. */
+  private static void discard(Path copy, boolean isNew, Exception reason) {
+    try {
+      clear(copy);
+      if (isNew) {
+        Files.delete(copy);
+      }
+    } catch (IOException e) {
+      reason.addSuppressed(e);
     }
   }
 

@@ -154,4 +154,39 @@ final class RemoteBackupTest {
               .getCode());
     }
   }
+
+  @Test
+  void aServerOnWhichNothingDurableWasWrittenIsCopiedAfterItsFirstSnapshot() throws IOException {
+    final Path copy = parent.resolve("copy");
+    try (LocalServer server =
+        LocalServer.start(
+            IndexMemory.ofProcess(
+                new IndexMemoryContext()
+                    .budget(LocalServer.MEMORY)
+                    .dataDirectory(parent.resolve("data"))))) {
+      put(server, 0, 1); // in memory
+      final long number = admin(server).snapshot(SnapshotRequest.getDefaultInstance()).getNumber();
+      assertEquals(number, Backup.of(admin(server), "of a test", copy).snapshot());
+    }
+    try (OfflineIndexes found = OfflineIndexes.open(copy, LocalServer.MEMORY)) {
+      assertEquals(List.of(), found.faults());
+      assertTrue(found.isWhole());
+    }
+  }
+
+  @Test
+  void aCopyThatFailsLeavesItsTargetAsItWas() throws IOException {
+    final Path absent = parent.resolve("absent");
+    final Path empty = Files.createDirectory(parent.resolve("empty"));
+    try (LocalServer server = start()) {
+      put(server, 0, 1);
+      for (final Path target : List.of(absent, empty)) {
+        final IOException none =
+            assertThrows(IOException.class, () -> Backup.of(admin(server), "of a test", target));
+        assertTrue(none.getMessage().contains("no whole snapshot"), none::getMessage);
+      }
+    }
+    assertTrue(Files.notExists(absent));
+    assertArrayEquals(new String[0], empty.toFile().list());
+  }
 }
