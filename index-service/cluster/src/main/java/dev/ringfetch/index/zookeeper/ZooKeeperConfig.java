@@ -3,7 +3,10 @@ package dev.ringfetch.index.zookeeper;
 import dev.ringfetch.index.files.ChangingFiles;
 import java.io.IOException;
 import java.io.Reader;
+import java.nio.charset.CharacterCodingException;
+import java.nio.file.AccessDeniedException;
 import java.nio.file.Files;
+import java.nio.file.NoSuchFileException;
 import java.nio.file.Path;
 import java.util.Map;
 import java.util.Properties;
@@ -80,13 +83,7 @@ public final class ZooKeeperConfig {
    *     change it
    */
   public static ZooKeeperConfig read(Path file) throws IOException {
-    ChangingFiles.checkSecret(file);
-    final Properties read = new Properties();
-    try (Reader reader = Files.newBufferedReader(file)) {
-      read.load(reader);
-    } catch (IllegalArgumentException e) { // of an escape
-      throw new IOException("no file of properties: " + file, e);
-    }
+    final Properties read = load(file);
     final Map<String, String> properties = new TreeMap<>();
     for (final String name : read.stringPropertyNames()) {
       if (!NAMES.contains(name) && !name.equals(USER) && !name.equals(PASSWORD)) {
@@ -120,6 +117,26 @@ public final class ZooKeeperConfig {
       properties.putIfAbsent(ZKClientConfig.ZOOKEEPER_CLIENT_CNXN_SOCKET, NETTY_SOCKET);
     }
     return new ZooKeeperConfig(properties);
+  }
+
+  private static Properties load(Path file) throws IOException {
+    if (Files.isDirectory(file)) {
+      throw new IOException("the file of ?config is a directory: " + file);
+    }
+    final Properties read = new Properties();
+    try {
+      ChangingFiles.checkSecret(file);
+      try (Reader reader = Files.newBufferedReader(file)) {
+        read.load(reader);
+      }
+    } catch (NoSuchFileException e) {
+      throw new IOException("there is no file of ?config: " + file, e);
+    } catch (AccessDeniedException e) {
+      throw new IOException("this user cannot read the file of ?config: " + file, e);
+    } catch (CharacterCodingException | IllegalArgumentException e) { // of an escape
+      throw new IOException("no file of properties in UTF-8: " + file, e);
+    }
+    return read;
   }
 
   /** The properties of a client, with those of the JVM as defaults. */

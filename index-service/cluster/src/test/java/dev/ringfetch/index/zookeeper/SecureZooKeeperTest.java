@@ -15,6 +15,7 @@ import java.io.UncheckedIOException;
 import java.net.URI;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.nio.file.StandardCopyOption;
 import java.nio.file.attribute.PosixFilePermissions;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -155,6 +156,39 @@ final class SecureZooKeeperTest {
       node.await("the node", () -> NODE.equals(node.nodes().get(7L)));
       final GroupState won = node.await(Result.DONE, node.create("index", 1));
       node.await(Result.DONE, node.establish(won));
+    } finally {
+      node.coordinator().close();
+      proxy.close();
+    }
+  }
+
+  @Test
+  void aRenewedCertificateCountsFromTheNextConnectionOn() throws Exception {
+    final Path shown = directory.resolve("renewed.pem");
+    Files.copy(directory.resolve("client.pem"), shown);
+    final TcpProxy proxy = new TcpProxy(zooKeeper.port());
+    final Party node =
+        new Party(
+            new ZooKeeperCoordinator(
+                new ZooKeeperAddress(
+                    proxy.address(),
+                    "renewed",
+                    SESSION,
+                    ZooKeeperConfig.read(
+                        file(TLS + CERTIFICATE.replace("client", "renewed") + USER)))),
+            new Random(SEED));
+    try {
+      node.awaitConnected();
+      Files.copy(directory.resolve("other.pem"), shown, StandardCopyOption.REPLACE_EXISTING);
+      proxy.cut();
+      node.await("away", () -> !node.isConnected());
+      proxy.resume();
+      assertThrows(
+          IOException.class,
+          () -> find("renewed", TLS + CERTIFICATE.replace("client", "renewed") + USER, SESSION));
+      assertFalse(node.isConnected(), "the certificate of another authority");
+      SecureZooKeeper.pem(shown, "client", AUTHORITY);
+      node.awaitConnected();
     } finally {
       node.coordinator().close();
       proxy.close();

@@ -153,6 +153,27 @@ final class ZooKeeperConfigTest {
     assertTrue(refused.getMessage().contains("other users can read"), refused::getMessage);
   }
 
+  @Test
+  void aFileThatCannotBeReadIsNamed() throws IOException {
+    final Path absent = directory.resolve("absent");
+    assertUnreadable(absent, "there is no file of ?config: " + absent);
+    assertUnreadable(directory, "the file of ?config is a directory: " + directory);
+    final Path closed = file("zookeeper.client.secure = true\n");
+    Files.setPosixFilePermissions(closed, Set.of());
+    if (!Files.isReadable(closed)) { // root reads all
+      assertUnreadable(closed, "this user cannot read the file of ?config: " + closed);
+    }
+    final Path bytes = Files.write(file(""), new byte[] {(byte) 0xFF});
+    assertUnreadable(bytes, "no file of properties in UTF-8: " + bytes);
+  }
+
+  private static void assertUnreadable(Path file, String reason) {
+    final URI address = URI.create("zk://a:1/c?config=" + file);
+    assertEquals(
+        reason,
+        assertThrows(IOException.class, () -> new ZooKeeperProvider().open(address)).getMessage());
+  }
+
   @ParameterizedTest
   @ValueSource(strings = {"zk://a:1/c?file=x", "zk://a:1/?config=x", "zk:///c?config=x"})
   void aWrongAddressIsRefused(String address) {
