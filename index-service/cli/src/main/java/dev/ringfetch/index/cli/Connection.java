@@ -70,7 +70,8 @@ final class Connection implements AutoCloseable {
     timeout = options.timeout();
     final ChannelCredentials credentials = options.credentials();
     try {
-      final IndexClientBuilder channels = IndexClient.builder().target(server);
+      final IndexClientBuilder channels =
+          IndexClient.builder().target(String.join(",", options.addresses()));
       if (credentials != null) {
         channels.credentials(credentials);
       }

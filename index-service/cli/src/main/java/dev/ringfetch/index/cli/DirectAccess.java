@@ -40,8 +40,8 @@ enum DirectAccess {
   static void noteCalls(Connection connection, Stdio stdio) {
     if (connection.callReads() > 0) {
       stdio.note(
-          "note: read by calls, not directly: the server grants no direct reads of this index"
-              + " here, or could not at once");
+          "note: read by calls, not directly: the server grants no direct reads here, or could"
+              + " not at once, or this kind of index has none of this sort");
     }
   }
 }

@@ -20,6 +20,7 @@ import java.net.Socket;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.time.Duration;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CountDownLatch;
@@ -72,6 +73,17 @@ final class TroubleTest {
   }
 
   @Test
+  void aScanThatCannotBeDirectSaysSo() throws IOException {
+    try (TestServer server = TestServer.start(directory, TestServer.MEMORY)) {
+      server.run("create", "hashed", "--kind", "hash").done();
+      server.run("put", "-i", "hashed", "a", "1").done();
+      final Outcome outcome = server.run("scan", "-i", "hashed", "--direct");
+      assertTrue(outcome.done().contains("1"));
+      outcome.says("read by calls, not directly", "this kind of index has none of this sort");
+    }
+  }
+
+  @Test
   void aCoordinatorThatDoesNotAnswerIsNamed() throws IOException {
     for (final String[] command :
         new String[][] {
@@ -82,6 +94,17 @@ final class TroubleTest {
           .fails(ExitCode.UNREACHABLE, "the coordinator does not say", "zk://localhost:1/x");
     }
     new Invocation("zk://localhost:abc/x").run("get", "k").fails(ExitCode.MISUSE, "localhost:abc");
+  }
+
+  @Test
+  void aCoordinatorThatDoesNotAnswerIsNotWaitedForLongerThanTheTimeout() {
+    final long beginNs = System.nanoTime();
+    new Invocation("zk://localhost:1/x")
+        .run("list", "--timeout=300ms")
+        .fails(ExitCode.UNREACHABLE, "the coordinator does not say", "within 300 ms");
+    final Duration took = Duration.ofNanos(System.nanoTime() - beginNs);
+    assertTrue(
+        took.compareTo(Duration.ofSeconds(9)) < 0, took::toString); // the client's own is 10 s
   }
 
   @Test
