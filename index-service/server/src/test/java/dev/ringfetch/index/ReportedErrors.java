@@ -19,11 +19,23 @@ public final class ReportedErrors {
    */
   public static List<Throwable> of(Class<?> reporting, Executable meanwhile) throws Throwable {
     final List<Throwable> reported = new ArrayList<>();
+    records(reporting, meanwhile).forEach(record -> reported.add(record.getThrown()));
+    return reported;
+  }
+
+  /** Runs something, and returns the lines that a class has logged meanwhile, as above. */
+  public static List<String> lines(Class<?> reporting, Executable meanwhile) throws Throwable {
+    return records(reporting, meanwhile).stream().map(LogRecord::getMessage).toList();
+  }
+
+  private static List<LogRecord> records(Class<?> reporting, Executable meanwhile)
+      throws Throwable {
+    final List<LogRecord> records = new ArrayList<>();
     final Handler handler =
         new Handler() {
           @Override
           public void publish(LogRecord record) {
-            reported.add(record.getThrown());
+            records.add(record);
           }
 
           @Override
@@ -41,6 +53,6 @@ public final class ReportedErrors {
       logger.removeHandler(handler);
       logger.setUseParentHandlers(true);
     }
-    return reported;
+    return records;
   }
 }

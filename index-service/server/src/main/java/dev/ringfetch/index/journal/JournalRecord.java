@@ -126,6 +126,17 @@ public final class JournalRecord {
 
   /** Same, for a record in a batch, whose checksum is {@linkplain RecordDescriptor#salt salted}. */
   boolean wrap(byte[] array, int position, int limit, int placeSalt) {
+    return isWhole(array, position, limit, placeSalt)
+        && RecordDescriptor.isPossible(type(), flags(), keyLength());
+  }
+
+  /** Same, for a record that only a version after this one writes. */
+  public boolean wrapUnknown(byte[] array, int position, int limit) {
+    return isWhole(array, position, limit, 0)
+        && !RecordDescriptor.isPossible(type(), flags(), keyLength());
+  }
+
+  private boolean isWhole(byte[] array, int position, int limit, int placeSalt) {
     if (limit - position < RecordDescriptor.KEY_OFFSET) {
       return false;
     }
@@ -138,7 +149,6 @@ public final class JournalRecord {
     view(array, position, stored);
     salt = placeSalt;
     return keyLength() + formerLength() + deadlineLength() <= length - RecordDescriptor.KEY_OFFSET
-        && RecordDescriptor.isPossible(type(), flags(), keyLength())
         && (getInt(array, position + RecordDescriptor.CRC_OFFSET) ^ salt)
             == RecordDescriptor.crc(crc, array, position, stored);
   }

@@ -308,9 +308,16 @@ final class Follower {
       return true; // it has come before
     }
     final ReplicaContext.Limits limits = core.context().limits();
-    return log.bytes() <= 4L * limits.waiting() + limits.tail() // as a leader keeps no more
-        && log.addAll(
-            core.context().group(), append.getRecords(), count, (int) (log.end() - position));
+    if (log.bytes() > 4L * limits.waiting() + limits.tail()) { // a leader keeps no more
+      return false;
+    }
+    final int skipped = (int) (log.end() - position);
+    if (!log.addAll(core.context().group(), append.getRecords(), count, skipped)) {
+      final byte[] records = append.getRecords().toByteArray();
+      core.context().unknown().look(core.context().group(), records, 0, records.length);
+      return false;
+    }
+    return true;
   }
 
   private boolean restore(ByteString piece) throws GroupStoreException {
@@ -318,6 +325,7 @@ final class Follower {
     int offset = 0;
     while (offset < bytes.length) {
       if (!view.wrap(bytes, offset, bytes.length)) {
+        core.context().unknown().look(core.context().group(), bytes, offset, bytes.length);
         throw new GroupStoreException("a piece of a snapshot is damaged: offset=" + offset);
       }
       core.restore(view);

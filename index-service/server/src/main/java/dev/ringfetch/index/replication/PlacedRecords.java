@@ -193,6 +193,7 @@ final class PlacedRecords {
     from.verify();
     final int used = add(log, length);
     if (used < 0 || (used == 0 && (length == there || length > RecordDescriptor.LENGTH_LIMIT))) {
+      context.unknown().look(context.group(), bytes, 0, length);
       return refuse();
     }
     if (used == 0) {

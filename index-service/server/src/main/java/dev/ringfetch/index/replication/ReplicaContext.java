@@ -24,6 +24,7 @@ import org.jspecify.annotations.Nullable;
  * @param awaitedDisks those that have a record before it is committed
  * @param gate by which clients see which epoch the replica obeys
  * @param heartbeats of the node, on which idle replicas rely
+ * @param unknown is told of bytes from other nodes that are no records to this node
  */
 record ReplicaContext(
     long group,
@@ -38,7 +39,8 @@ record ReplicaContext(
     @Nullable GroupDisk disk,
     AwaitedDisks awaitedDisks,
     GroupGate gate,
-    NodeHeartbeats heartbeats) {
+    NodeHeartbeats heartbeats,
+    UnknownRecords unknown) {
   /** Whether there never is another node. */
   boolean isAlone() {
     return peers == null;
@@ -83,7 +85,8 @@ record ReplicaContext(
         disk,
         disk == null ? AwaitedDisks.NONE : AwaitedDisks.ALL,
         GroupGate.NONE,
-        new NodeHeartbeats(peers, limits, clock));
+        new NodeHeartbeats(peers, limits, clock),
+        new UnknownRecords());
   }
 
   /**

@@ -45,6 +45,7 @@ public final class Replicas implements AutoCloseable {
   private final NodeContext context;
   private final NodeRest rest;
   private final NodeHeartbeats heartbeats;
+  private final UnknownRecords unknown = new UnknownRecords();
   private final ReplicaReports reports;
   private final ReplicaRequests requests;
   private final Map<Long, Replica> replicas = new ConcurrentHashMap<>();
@@ -343,7 +344,8 @@ public final class Replicas implements AutoCloseable {
         IndexDefinition.isOnDisk(state) ? context.disks.apply(state.getGroup()) : null,
         Configurations.awaitedDisks(state),
         context.gates.apply(state.getGroup()),
-        heartbeats);
+        heartbeats,
+        unknown);
   }
 
   /** Whether this node can be a member. */

@@ -74,7 +74,8 @@ final class IntervalLeaderTest extends EmptyStore implements IdlePeers, GroupDis
             this,
             AwaitedDisks.NONE,
             GroupGate.NONE,
-            new NodeHeartbeats(this, limits, () -> nowNs));
+            new NodeHeartbeats(this, limits, () -> nowNs),
+            new UnknownRecords());
     replica = new Replica(context, recovery, new NodeRest(() -> {}));
     replica.onNodes(() -> Map.of(1L, self));
     replica.onCoordinated(() -> true);

@@ -7,6 +7,7 @@ import static org.junit.jupiter.api.Assertions.assertNull;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import com.google.protobuf.ByteString;
+import dev.ringfetch.index.ReportedErrors;
 import dev.ringfetch.index.journal.JournalRecord;
 import dev.ringfetch.index.journal.RecordDescriptor;
 import dev.ringfetch.index.log.RecordLog;
@@ -248,5 +249,22 @@ final class OneSidedPathTest {
     takeAll();
     assertEquals(1, taken.end());
     assertEquals(1, placed.damaged());
+  }
+
+  @Test
+  void aRecordOfALaterVersionClosesTheGateAndIsLoggedOnce() throws Throwable {
+    append(1, 8);
+    append(1, 8, UnknownRecordsTest.LATER, 1);
+    final List<String> lines =
+        ReportedErrors.lines(
+            UnknownRecords.class,
+            () -> {
+              assertTrue(work(0, 0));
+              takeAll();
+            });
+    assertEquals(1, taken.end());
+    assertEquals(1, placed.damaged());
+    assertEquals(1, lines.size(), lines::toString);
+    assertTrue(lines.get(0).endsWith("type=60 group=3"), lines::toString);
   }
 }
