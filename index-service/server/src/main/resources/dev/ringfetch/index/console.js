@@ -162,6 +162,11 @@ function showServer(state, samples) {
     ['up for', time(level(samples, 'process_uptime_seconds'))],
     ['data directory', server.dataDirectory || 'none: entries end with the process'],
   ];
+  const quota = level(samples, 'ringfetch_index_data_quota_bytes');
+  if (quota > 0) {
+    const data = level(samples, 'ringfetch_index_data_used_bytes');
+    pairs.push(['disk quota', {text: `${bytes(data)} of ${bytes(quota)}`, kind: data >= 7 / 8 * quota ? 'bad' : ''}]);
+  }
   if (journal) {
     pairs.push(
       ['journal to read at a start', bytes(journal.unsnapshottedBytes)],
@@ -173,7 +178,7 @@ function showServer(state, samples) {
   }
   list('server', pairs);
   const trouble = [server.writingEnded && `No durable index takes writes until a restart: ${server.writingEnded}`,
-    server.obstacle && `The disk: ${server.obstacle}`,
+    server.obstacle && `The disk, for ${time(number(journal?.obstacleMs) / 1000)}: ${server.obstacle}`,
     journal?.snapshotObstacle && `Snapshots fail: ${journal.snapshotObstacle}`,
     state.cluster?.node && !state.cluster.coordinatorReached && 'The coordinator is not reached.',
   ].filter(Boolean);

@@ -67,6 +67,13 @@ class DiskQuotaProcessTest {
         status.toString());
   }
 
+  private long obstacleMs() {
+    return admin
+        .describeServer(DescribeServerRequest.getDefaultInstance())
+        .getJournal()
+        .getObstacleMs();
+  }
+
   private String obstacle() {
     return admin.describeServer(DescribeServerRequest.getDefaultInstance()).getObstacle();
   }
@@ -111,6 +118,9 @@ class DiskQuotaProcessTest {
     assertTrue(last > 100, "puts=" + last);
     assertRefused(() -> put("large", last));
     assertTrue(obstacle().contains("--disk-quota=268435456"), this::obstacle);
+    final long since = obstacleMs();
+    TimeUnit.MILLISECONDS.sleep(20);
+    assertTrue(obstacleMs() > since, () -> "ms=" + since);
     assertRefused(() -> put("missing", 0));
     assertRefused(
         () ->
@@ -167,6 +177,7 @@ class DiskQuotaProcessTest {
       assertTrue(System.nanoTime() - endNs < 0, this::obstacle);
       TimeUnit.MILLISECONDS.sleep(100);
     }
+    assertEquals(0, obstacleMs());
     put("kept", 0);
   }
 }

@@ -29,7 +29,8 @@ final class DiskNotice implements Consumer<IOException> {
   /** Takes why the quota of the directory refuses puts; null: it does not any more. */
   void quota(@Nullable IOException exceeded) {
     if (exceeded == null) {
-      logger.log(Level.INFO, "the data directory is below its quota again: data=" + data);
+      logger.log(
+          Level.INFO, "the data directory is below its quota again, puts go on: data=" + data);
     } else {
       logger.log(Level.WARNING, exceeded.getMessage() + ": data=" + data);
     }

@@ -21,6 +21,7 @@ import java.lang.System.Logger.Level;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
+import java.util.concurrent.TimeUnit;
 import java.util.function.Function;
 import org.jspecify.annotations.Nullable;
 
@@ -248,6 +249,7 @@ final class IndexJournal implements AutoCloseable {
         .setSnapshotObstacle(noSnapshot == null ? "" : String.valueOf(noSnapshot.getMessage()))
         .setRecoveryNs(recovery.durationNs())
         .setRecoveredRecords(recovery.records())
+        .setObstacleMs(TimeUnit.NANOSECONDS.toMillis(journal.obstacleNs()))
         .build();
   }
 

@@ -53,4 +53,16 @@ class DiskNoticeTest {
             "INFO the disk has room again, after 62 s: data=/data/1"),
         lines);
   }
+
+  @Test
+  void aLineSaysThatTheQuotaIsExceededAndOneThatPutsGoOn() {
+    final DiskNotice notice = new DiskNotice(new Lines(), () -> nowNs, "/data/1");
+    notice.quota(new IOException("the data directory exceeds its quota: bytes=9"));
+    notice.quota(null);
+    assertEquals(
+        List.of(
+            "WARNING the data directory exceeds its quota: bytes=9: data=/data/1",
+            "INFO the data directory is below its quota again, puts go on: data=/data/1"),
+        lines);
+  }
 }
