@@ -1,7 +1,7 @@
 /**
  * The parts that clients and servers of the index share: the direct reading of indexes in {@code
- * dev.ringfetch.index.direct}, based on the layouts of index memory, and TLS credentials in {@code
- * dev.ringfetch.index.tls}.
+ * dev.ringfetch.index.direct}, based on the layouts of index memory, the conditions on entries in
+ * {@code dev.ringfetch.index.filter}, and TLS credentials in {@code dev.ringfetch.index.tls}.
  */
 @SuppressWarnings({"requires-automatic", "requires-transitive-automatic", "module"}) // gRPC
 module dev.ringfetch.index.reader {
@@ -14,6 +14,9 @@ module dev.ringfetch.index.reader {
   exports dev.ringfetch.index.direct;
   exports dev.ringfetch.index.files to
       dev.ringfetch.index;
+  exports dev.ringfetch.index.filter to
+      dev.ringfetch.index,
+      dev.ringfetch.index.client;
   exports dev.ringfetch.index.layout to
       dev.ringfetch.index,
       dev.ringfetch.index.client;

@@ -1,6 +1,7 @@
 package dev.ringfetch.index.call;
 
 import com.google.protobuf.ByteString;
+import dev.ringfetch.index.filter.EntryFilter;
 import dev.ringfetch.index.host.ServedIndex;
 import dev.ringfetch.index.partition.OwnerTask;
 import dev.ringfetch.index.store.EntryWalk;
@@ -24,6 +25,7 @@ final class HashScanCall extends ScanCall {
       1 + 2 * Long.BYTES + Integer.BYTES + EntryWalk.POSITION_LENGTH;
 
   private final ScanRequest request;
+  private final @Nullable EntryFilter filter;
   private int partition;
   private EntryWalk walk = new EntryWalk();
   private @Nullable OwnerTask task; // null: none was submitted
@@ -38,13 +40,15 @@ final class HashScanCall extends ScanCall {
    */
   HashScanCall(
       ServedIndex index,
+      @Nullable EntryFilter filter,
       ScanRequest request,
       CallSignals<ScanResponse> signals,
       RangeCalls calls,
       boolean all)
       throws StatusException {
-    super(new RangeReading(index, null), request, signals, calls, all);
+    super(new RangeReading(index, null, filter), request, signals, calls, all);
     this.request = request;
+    this.filter = filter;
     if (!request.getPageToken().isEmpty()) {
       seek(request.getPageToken());
     }
@@ -103,10 +107,10 @@ final class HashScanCall extends ScanCall {
     if (step.outcome() != OwnerTask.DONE) {
       return fail(calls.outcomes().status(index, step.outcome()));
     }
-    boolean hasRoom = true;
     for (final Entry entry : walk.entries()) {
-      if (entry.getDeadlineMs() == 0 || entry.getDeadlineMs() > step.clock()) {
-        hasRoom = page.add(request.getKeysOnly() ? entry.toBuilder().clearValue().build() : entry);
+      if ((entry.getDeadlineMs() == 0 || entry.getDeadlineMs() > step.clock())
+          && (filter == null || filter.accepts(entry))) {
+        page.add(request.getKeysOnly() ? entry.toBuilder().clearValue().build() : entry);
       }
     }
     walk.clear();
@@ -114,8 +118,7 @@ final class HashScanCall extends ScanCall {
       walk = new EntryWalk();
       partition++;
     }
-    final boolean isEnd = partition == index.partitions();
-    return hasRoom && !isEnd ? Next.STEP : stepped(isEnd);
+    return stepped(partition == index.partitions());
   }
 
   @Override

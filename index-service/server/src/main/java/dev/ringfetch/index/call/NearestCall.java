@@ -16,7 +16,7 @@ final class NearestCall extends SteppedCall<NearestResponse> {
       int limit,
       CallSignals<NearestResponse> signals,
       RangeCalls calls) {
-    super(new BoxReading(index, query), signals, calls);
+    super(new BoxReading(index, query, null), signals, calls);
     this.limit = limit;
     nearest = new NearestEntries(query, limit, ReadCall.MAX_ANSWER_BYTES);
   }

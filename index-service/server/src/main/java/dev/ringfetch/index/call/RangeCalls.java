@@ -1,5 +1,7 @@
 package dev.ringfetch.index.call;
 
+import dev.ringfetch.index.filter.EntryFilter;
+import dev.ringfetch.index.filter.FieldSum;
 import dev.ringfetch.index.host.ServedIndex;
 import dev.ringfetch.index.layout.ScanCursor;
 import dev.ringfetch.index.outcome.NumberedClient;
@@ -59,8 +61,9 @@ public final class RangeCalls {
   public void scan(
       ServedIndex index, ScanRequest request, CallSignals<ScanResponse> signals, boolean all)
       throws StatusException {
+    final EntryFilter filter = RequestLimits.checkFilter(request.hasFilter(), request.getFilter());
     if (index != null && index.kind() == IndexKind.HASH && needsNoOrder(request)) {
-      new HashScanCall(index, request, signals, this, all).start();
+      new HashScanCall(index, filter, request, signals, this, all).start();
       return;
     }
     checkOrdered(index);
@@ -76,9 +79,10 @@ public final class RangeCalls {
       }
       signals.responses().onCompleted();
     } else if (request.getSnapshot()) {
-      new SnapshotScanCall(new RangeReading(index, cursor), request, signals, this, all).start();
+      new SnapshotScanCall(new RangeReading(index, cursor, filter), request, signals, this, all)
+          .start();
     } else {
-      new ScanCall(new RangeReading(index, cursor), request, signals, this, all).start();
+      new ScanCall(new RangeReading(index, cursor, filter), request, signals, this, all).start();
     }
   }
 
@@ -120,7 +124,7 @@ public final class RangeCalls {
     if (index == null) {
       WriteCall.answer(signals.responses(), DeleteRangeResponse.getDefaultInstance());
     } else {
-      new DeleteRangeCall(new RangeReading(index, cursor), client, request, signals, this).start();
+      new DeleteRangeCall(new RangeReading(index, cursor, null), client, request, signals, this).start();
     }
   }
 
@@ -129,10 +133,12 @@ public final class RangeCalls {
       throws StatusException {
     checkOrdered(index);
     final ScanCursor cursor = Ranges.cursor(request.getRange(), false);
+    final EntryFilter filter = RequestLimits.checkFilter(request.hasFilter(), request.getFilter());
+    final FieldSum sum = RequestLimits.checkSummary(request.hasSummary(), request.getSummary());
     if (index == null) {
-      WriteCall.answer(signals.responses(), CountResponse.getDefaultInstance());
+      CountCall.answerNothing(signals, sum);
     } else {
-      new CountCall(new RangeReading(index, cursor), signals, this).start();
+      new CountCall(new RangeReading(index, cursor, filter), sum, signals, this).start();
     }
   }
 

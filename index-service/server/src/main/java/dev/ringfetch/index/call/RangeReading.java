@@ -1,6 +1,7 @@
 package dev.ringfetch.index.call;
 
 import com.google.protobuf.ByteString;
+import dev.ringfetch.index.filter.EntryFilter;
 import dev.ringfetch.index.host.ServedIndex;
 import dev.ringfetch.index.layout.BlockDescriptor;
 import dev.ringfetch.index.layout.EntrySink;
@@ -8,9 +9,11 @@ import dev.ringfetch.index.layout.ReadResult;
 import dev.ringfetch.index.layout.ScanCursor;
 import dev.ringfetch.index.partition.Partition;
 import java.util.Arrays;
+import org.jspecify.annotations.Nullable;
 
 /** The entries of a range of an ordered index that are still to be read. */
-record RangeReading(ServedIndex index, ScanCursor cursor) implements EntryReading {
+record RangeReading(ServedIndex index, ScanCursor cursor, @Nullable EntryFilter filter)
+    implements EntryReading {
   private static final ByteString LAST_KEY = lastKey();
 
   private static ByteString lastKey() {

@@ -1,13 +1,18 @@
 package dev.ringfetch.index.call;
 
 import com.google.protobuf.ByteString;
+import dev.ringfetch.index.filter.EntryFilter;
+import dev.ringfetch.index.filter.FieldSum;
 import dev.ringfetch.index.layout.BlockDescriptor;
 import dev.ringfetch.index.layout.BoxDescriptor;
 import dev.ringfetch.index.layout.KeyBounds;
+import dev.ringfetch.index.v1.Field;
+import dev.ringfetch.index.v1.Filter;
 import dev.ringfetch.index.v1.KeyRange;
 import io.grpc.Status;
 import io.grpc.StatusException;
 import java.nio.charset.StandardCharsets;
+import org.jspecify.annotations.Nullable;
 
 /** Limits of the parts of a request. The checks throw INVALID_ARGUMENT. */
 public final class RequestLimits {
@@ -91,6 +96,24 @@ public final class RequestLimits {
   public static void checkBatch(int keys) throws StatusException {
     if (keys > MAX_BATCH_KEYS) {
       throw invalid("too many keys: count=" + keys + " limit=" + MAX_BATCH_KEYS);
+    }
+  }
+
+  /** Checks the filter of a request that has one; null if it has none. */
+  static @Nullable EntryFilter checkFilter(boolean isSet, Filter filter) throws StatusException {
+    try {
+      return isSet ? new EntryFilter(filter) : null;
+    } catch (IllegalArgumentException e) {
+      throw invalid(e.getMessage());
+    }
+  }
+
+  /** Checks the summary that a request may ask for; null if it does not. */
+  static @Nullable FieldSum checkSummary(boolean isSet, Field field) throws StatusException {
+    try {
+      return isSet ? new FieldSum(field) : null;
+    } catch (IllegalArgumentException e) {
+      throw invalid(e.getMessage());
     }
   }
 

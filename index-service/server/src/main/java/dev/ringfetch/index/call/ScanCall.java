@@ -7,9 +7,13 @@ import dev.ringfetch.index.v1.ScanResponse;
 
 /** The call of a scan: answers with pages until the range ends, or with the first page alone. */
 class ScanCall extends SteppedCall<ScanResponse> {
+  /** Steps after which a page is answered though it has room: few entries are of the filter. */
+  private static final int STEPS = 64;
+
   private final ScanCursor cursor;
   final Page page;
   private final boolean all;
+  private int steps; // of the page
 
   /**
    * Creates the call.
@@ -51,9 +55,10 @@ class ScanCall extends SteppedCall<ScanResponse> {
 
   @Override
   final Next stepped(boolean isEnd) {
-    if (!isEnd && page.isEmpty()) { // entries have passed by that are absent
-      return Next.STEP;
+    if (!isEnd && !page.isFull() && !page.isLast() && ++steps < STEPS) {
+      return Next.STEP; // entries have passed by
     }
+    steps = 0;
     final ByteString token = isEnd ? ByteString.EMPTY : token();
     if (!all) {
       WriteCall.answer(responses, page.finish(index, token));

@@ -1,8 +1,6 @@
 package dev.ringfetch.index.call;
 
 import com.google.protobuf.ByteString;
-import dev.ringfetch.index.host.ServedIndex;
-import dev.ringfetch.index.layout.SpatialQuery;
 import dev.ringfetch.index.v1.ScanResponse;
 import dev.ringfetch.index.v1.SearchRequest;
 
@@ -11,12 +9,11 @@ final class SearchCall extends SteppedCall<ScanResponse> {
   private final Page page;
 
   SearchCall(
-      ServedIndex index,
-      SpatialQuery query,
+      BoxReading reading,
       SearchRequest request,
       CallSignals<ScanResponse> signals,
       RangeCalls calls) {
-    super(new BoxReading(index, query), signals, calls);
+    super(reading, signals, calls);
     page = new Page(request.getKeysOnly(), 0, request.getLimit());
   }
 

@@ -1,6 +1,7 @@
 package dev.ringfetch.index.call;
 
 import com.google.protobuf.ByteString;
+import dev.ringfetch.index.filter.EntryFilter;
 import dev.ringfetch.index.layout.ScanCursor;
 import dev.ringfetch.index.partition.OwnerTask;
 import dev.ringfetch.index.store.Snapshot;
@@ -25,6 +26,7 @@ final class SnapshotScanCall extends SteppedCall<ScanResponse> {
   private static final int STEP = Page.ENTRIES_DEFAULT;
 
   private final ScanCursor cursor;
+  private final @Nullable EntryFilter filter;
   private final Page page;
   private final boolean all;
   private final boolean keysOnly;
@@ -66,6 +68,7 @@ final class SnapshotScanCall extends SteppedCall<ScanResponse> {
       boolean all) {
     super(range, signals, calls);
     this.cursor = range.cursor();
+    this.filter = range.filter();
     this.page = new Page(request);
     this.all = all;
     keysOnly = request.getKeysOnly();
@@ -136,7 +139,9 @@ final class SnapshotScanCall extends SteppedCall<ScanResponse> {
     final boolean reverse = cursor.isReverse();
     final ByteString to = isEnd ? (reverse ? start : end) : cursor.place();
     for (final Entry kept : reverse ? snapshot.kept(to, from) : snapshot.kept(from, to)) {
-      entries.put(kept.getKey(), keysOnly ? kept.toBuilder().clearValue().build() : kept);
+      if (filter == null || filter.accepts(kept)) {
+        entries.put(kept.getKey(), keysOnly ? kept.toBuilder().clearValue().build() : kept);
+      }
     }
     if (snapshot.isExceeded()) {
       return fail(

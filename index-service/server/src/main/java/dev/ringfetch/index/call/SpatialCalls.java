@@ -1,5 +1,7 @@
 package dev.ringfetch.index.call;
 
+import dev.ringfetch.index.filter.EntryFilter;
+import dev.ringfetch.index.filter.FieldSum;
 import dev.ringfetch.index.host.ServedIndex;
 import dev.ringfetch.index.layout.SpatialConditions;
 import dev.ringfetch.index.layout.SpatialQuery;
@@ -32,11 +34,12 @@ public final class SpatialCalls {
       @Nullable ServedIndex index, SearchRequest request, CallSignals<ScanResponse> signals)
       throws StatusException {
     final SpatialQuery query = SpatialConditions.of(request);
+    final EntryFilter filter = RequestLimits.checkFilter(request.hasFilter(), request.getFilter());
     checkSpatial(index);
     if (index == null) {
       signals.responses().onCompleted();
     } else {
-      new SearchCall(index, query, request, signals, calls).start();
+      new SearchCall(new BoxReading(index, query, filter), request, signals, calls).start();
     }
   }
 
@@ -61,11 +64,13 @@ public final class SpatialCalls {
       throw RequestLimits.invalid("both a range and a box are set");
     }
     final SpatialQuery query = SpatialConditions.intersecting(request.getIntersects());
+    final EntryFilter filter = RequestLimits.checkFilter(request.hasFilter(), request.getFilter());
+    final FieldSum sum = RequestLimits.checkSummary(request.hasSummary(), request.getSummary());
     checkSpatial(index);
     if (index == null) {
-      WriteCall.answer(signals.responses(), CountResponse.getDefaultInstance());
+      CountCall.answerNothing(signals, sum);
     } else {
-      new CountCall(new BoxReading(index, query), signals, calls).start();
+      new CountCall(new BoxReading(index, query, filter), sum, signals, calls).start();
     }
   }
 

@@ -1,5 +1,6 @@
 package dev.ringfetch.index.call;
 
+import dev.ringfetch.index.filter.FilteredSink;
 import dev.ringfetch.index.host.ServedIndex;
 import dev.ringfetch.index.layout.EntrySink;
 import dev.ringfetch.index.layout.ReadResult;
@@ -26,7 +27,7 @@ abstract class SteppedCall<T> implements EntrySink {
   /** How often the owner is asked without an entry in between. */
   private static final int MAX_ASKED = 100;
 
-  /** Entries whose deadlines have come that end a step. */
+  /** Entries that a step passes by: their deadlines have come, or they are not of the filter. */
   private static final int PASSED = 1000;
 
   private static final System.Logger LOGGER = System.getLogger(SteppedCall.class.getName());
@@ -42,6 +43,7 @@ abstract class SteppedCall<T> implements EntrySink {
   }
 
   private final EntryReading reading;
+  private final EntrySink sink; // this, behind the filter
   final ServedIndex index;
   final ServerCallStreamObserver<T> responses;
   private final CallSignals<T> signals;
@@ -68,6 +70,7 @@ abstract class SteppedCall<T> implements EntrySink {
   /** Creates a call, which {@link #start} begins. */
   SteppedCall(EntryReading reading, CallSignals<T> signals, RangeCalls calls) {
     this.reading = reading;
+    this.sink = reading.filter() == null ? this : new FilteredSink(reading.filter(), this);
     this.index = reading.index();
     this.signals = signals;
     this.responses = signals.responses();
@@ -191,7 +194,7 @@ abstract class SteppedCall<T> implements EntrySink {
 
   private ReadResult read() {
     try {
-      return reading.read(index.reader(), this);
+      return reading.read(index.reader(), sink);
     } catch (InternalError e) { // late, see MemoryRegion.verify(): the owner finds it, too
       return ReadResult.LOST;
     }

@@ -1,6 +1,7 @@
 package dev.ringfetch.index.partition;
 
 import com.google.protobuf.ByteString;
+import dev.ringfetch.index.filter.EntryFilter;
 import dev.ringfetch.index.layout.KeyBounds;
 import dev.ringfetch.index.outcome.OutcomeKind;
 import dev.ringfetch.index.v1.Comparison;
@@ -109,13 +110,7 @@ public final class Transaction extends Write {
     } else {
       order = KeyBounds.compare(found.getValue(), comparison.getValue());
     }
-    return switch (comparison.getRelation()) {
-      case EQUAL -> order == 0;
-      case NOT_EQUAL -> order != 0;
-      case GREATER -> order > 0;
-      case LESS -> order < 0;
-      case UNRECOGNIZED -> throw new IllegalArgumentException("the relation is missing");
-    };
+    return EntryFilter.holds(comparison.getRelation(), order);
   }
 
   /** Whether nothing was changed because an increment cannot be carried out. */
