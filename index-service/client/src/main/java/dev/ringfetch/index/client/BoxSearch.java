@@ -1,10 +1,13 @@
 package dev.ringfetch.index.client;
 
+import dev.ringfetch.index.v1.CountRequest;
 import dev.ringfetch.index.v1.Entry;
 import dev.ringfetch.index.v1.IndexGrpc;
 import dev.ringfetch.index.v1.ScanResponse;
 import dev.ringfetch.index.v1.SearchRequest;
+import java.util.DoubleSummaryStatistics;
 import java.util.List;
+import java.util.LongSummaryStatistics;
 import java.util.Spliterator;
 import java.util.function.Consumer;
 import java.util.stream.Stream;
@@ -42,6 +45,48 @@ public final class BoxSearch<K, V> implements Iterable<IndexEntry<K, Located<V>>
       throw new IllegalArgumentException("limit=" + most + " is not positive");
     }
     return new BoxSearch<>(view, direct, request.toBuilder().setLimit(most).build());
+  }
+
+  /**
+   * Limits the search to the entries that a filter accepts; the fields of values are those of
+   * {@link Field#located}.
+   */
+  public BoxSearch<K, V> where(Filter filter) {
+    return new BoxSearch<>(view, direct, request.toBuilder().setFilter(filter.message()).build());
+  }
+
+  /**
+   * Counts the entries of a search for what intersects a box, by one call, at some moment of it;
+   * the limit of a search does not count.
+   */
+  public long count() {
+    return counted().entries();
+  }
+
+  /**
+   * Sums up a number of these entries by one call. A sum that leaves 64 bits wraps around, as in
+   * {@link LongSummaryStatistics}.
+   */
+  public LongSummaryStatistics summarizeLongs(Field<Long> field) {
+    return counted().longs(field);
+  }
+
+  /** As {@link #summarizeLongs}, of a floating-point number. */
+  public DoubleSummaryStatistics summarizeDoubles(Field<Double> field) {
+    return counted().doubles(field);
+  }
+
+  private EntryCount counted() {
+    if (!request.hasIntersects()) {
+      throw new IllegalStateException(
+          "not a search for what intersects a box: condition=" + request.getConditionCase());
+    }
+    final CountRequest.Builder count =
+        CountRequest.newBuilder()
+            .setIndex(request.getIndex())
+            .setIntersects(request.getIntersects());
+    return new EntryCount(
+        view, (request.hasFilter() ? count.setFilter(request.getFilter()) : count).build());
   }
 
   /** Begins the search; nothing is fetched yet. */

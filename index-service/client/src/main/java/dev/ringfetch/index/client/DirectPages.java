@@ -57,8 +57,7 @@ final class DirectPages implements Pages {
           scan.request(subject.index()).toBuilder().setPageSize(most).build();
       final ScanResponse answer =
           calls.call(run, Call.reading(IndexGrpc.getScanPageMethod(), request));
-      scan.answered(answer);
-      return answer;
+      return scan.answered(answer);
     } catch (StatusRuntimeException e) {
       throw run.failure(e.getStatus(), false);
     }

@@ -1,12 +1,15 @@
 package dev.ringfetch.index.client;
 
+import dev.ringfetch.index.v1.CountRequest;
 import dev.ringfetch.index.v1.Entry;
 import dev.ringfetch.index.v1.IndexGrpc;
 import dev.ringfetch.index.v1.KeyRange;
 import dev.ringfetch.index.v1.ScanRequest;
 import dev.ringfetch.index.v1.ScanResponse;
 import java.time.Duration;
+import java.util.DoubleSummaryStatistics;
 import java.util.List;
+import java.util.LongSummaryStatistics;
 import java.util.Spliterator;
 import java.util.function.BiFunction;
 import java.util.function.Consumer;
@@ -114,6 +117,43 @@ public final class Scan<T> implements Iterable<T> {
   public Scan<T> snapshot(Duration lifetime) {
     final ScanRequest request = options.request.toBuilder().setSnapshot(true).build();
     return new Scan<>(view, direct, decoder, new Options(request, View.checkDeadline(lifetime)));
+  }
+
+  /**
+   * Limits the scan to the entries that a filter accepts. The server evaluates it, or this client
+   * while it reads memory. A page may have none of them.
+   */
+  public Scan<T> where(Filter filter) {
+    return with(options.request.toBuilder().setFilter(filter.message()));
+  }
+
+  /** Counts the entries by one call, at some moment of it; the limit of a scan does not count. */
+  public long count() {
+    return counted().entries();
+  }
+
+  /**
+   * Sums up a number of the entries by one call. A sum that leaves 64 bits wraps around, as in
+   * {@link LongSummaryStatistics}.
+   */
+  public LongSummaryStatistics summarizeLongs(Field<Long> field) {
+    return counted().longs(field);
+  }
+
+  /** As {@link #summarizeLongs}, of a floating-point number. */
+  public DoubleSummaryStatistics summarizeDoubles(Field<Double> field) {
+    return counted().doubles(field);
+  }
+
+  private EntryCount counted() {
+    final CountRequest.Builder request =
+        CountRequest.newBuilder()
+            .setIndex(options.request.getIndex())
+            .setRange(options.request.getRange());
+    return new EntryCount(
+        view,
+        (options.request.hasFilter() ? request.setFilter(options.request.getFilter()) : request)
+            .build());
   }
 
   private Subject subject() {

@@ -330,7 +330,7 @@ public final class DirectReader implements AutoCloseable {
       return true;
     }
     afterFailure(result);
-    return step.given() > 0;
+    return step.hasAdvanced();
   }
 
   /**

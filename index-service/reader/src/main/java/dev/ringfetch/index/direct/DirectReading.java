@@ -1,5 +1,6 @@
 package dev.ringfetch.index.direct;
 
+import dev.ringfetch.index.filter.EntryFilter;
 import dev.ringfetch.index.layout.EntrySink;
 import dev.ringfetch.index.layout.ReadResult;
 import io.grpc.Status;
@@ -10,6 +11,7 @@ import io.grpc.Status;
  */
 abstract sealed class DirectReading permits DirectScan, DirectSearch {
   private final boolean keysOnly;
+  private final EntryFilter filter; // null: all
   private long left; // entries still to deliver, as an unsigned number; -1 for all
   private long incarnation; // 0: nothing was read yet
   private boolean done;
@@ -18,9 +20,11 @@ abstract sealed class DirectReading permits DirectScan, DirectSearch {
    * Begins.
    *
    * @param limit the most entries, as an unsigned number; 0 for all
+   * @param filter the condition on the entries; null for all
    */
-  DirectReading(boolean keysOnly, long limit) {
+  DirectReading(boolean keysOnly, long limit, EntryFilter filter) {
     this.keysOnly = keysOnly;
+    this.filter = filter;
     left = limit == 0 ? -1 : limit;
   }
 
@@ -67,14 +71,19 @@ abstract sealed class DirectReading permits DirectScan, DirectSearch {
     return keysOnly;
   }
 
+  /** The condition on the entries; null for all. */
+  EntryFilter filter() {
+    return filter;
+  }
+
   /** Number of entries still to deliver, as an unsigned number; -1 for all. */
   long left() {
     return left;
   }
 
-  /** Number of entries still to deliver, at most {@code most}. */
+  /** Number of entries that may be read ahead, at most {@code most}: few may be of the filter. */
   int room(int most) {
-    return Long.compareUnsigned(left, most) < 0 ? (int) left : most;
+    return filter == null && Long.compareUnsigned(left, most) < 0 ? (int) left : most;
   }
 
   /** Counts an entry that was given out. */

@@ -1,11 +1,13 @@
 package dev.ringfetch.index.direct;
 
 import com.google.protobuf.ByteString;
+import dev.ringfetch.index.filter.EntryFilter;
 import dev.ringfetch.index.layout.BlockDescriptor;
 import dev.ringfetch.index.layout.EntrySink;
 import dev.ringfetch.index.layout.KeyBounds;
 import dev.ringfetch.index.layout.ReadResult;
 import dev.ringfetch.index.layout.ScanCursor;
+import dev.ringfetch.index.v1.Entry;
 import dev.ringfetch.index.v1.KeyRange;
 import dev.ringfetch.index.v1.ScanRequest;
 import dev.ringfetch.index.v1.ScanResponse;
@@ -22,13 +24,16 @@ public final class DirectScan extends DirectReading {
   /**
    * Begins a scan.
    *
-   * @param request range, direction, limit, whether keys only, and the size of pages when the scan
-   *     goes by calls. Its index is ignored.
+   * @param request range, direction, limit, filter, whether keys only, and the size of pages when
+   *     the scan goes by calls. Its index is ignored.
    * @throws IllegalArgumentException if it asks for a snapshot, which only calls support, or has
-   *     the token of a page.
+   *     the token of a page, or if the filter is none.
    */
   public DirectScan(ScanRequest request) {
-    super(request.getKeysOnly(), request.getLimit());
+    super(
+        request.getKeysOnly(),
+        request.getLimit(),
+        request.hasFilter() ? new EntryFilter(request.getFilter()) : null);
     if (request.getSnapshot() || !request.getPageToken().isEmpty()) {
       throw new IllegalArgumentException(
           "snapshot=" + request.getSnapshot() + " token=" + request.getPageToken().size());
@@ -71,7 +76,8 @@ public final class DirectScan extends DirectReading {
 
   /**
    * The request for the next page, for a client that makes the call itself and then reports it to
-   * {@link #answered}.
+   * {@link #answered}. It asks for all entries of the range, so that each page leads on; those that
+   * the filter refuses are left out afterwards.
    *
    * @param index name of the index.
    */
@@ -80,6 +86,9 @@ public final class DirectScan extends DirectReading {
         request.toBuilder().setIndex(index).setLimit(left() == -1 ? 0 : left());
     if (cursor != null) {
       rest.setRange(rest());
+    }
+    if (filter() != null) {
+      rest.clearFilter().clearLimit().setKeysOnly(false);
     }
     return rest.build();
   }
@@ -97,15 +106,20 @@ public final class DirectScan extends DirectReading {
   /**
    * Moves the scan behind the entries of a page, the answer to {@link #request}.
    *
+   * @return what is left of the page: the entries that are wanted.
    * @throws io.grpc.StatusRuntimeException ABORTED if the index was dropped since the scan's begin;
    *     INTERNAL if the page does not belong to the rest of the range.
    */
-  public void answered(ScanResponse page) {
+  public ScanResponse answered(ScanResponse page) {
     begin(page);
-    for (int i = 0; i < page.getEntriesCount(); i++) {
-      pass(page.getEntries(i).getKey().toByteArray());
+    final ScanResponse.Builder wanted = page.toBuilder().clearEntries();
+    for (final Entry entry : page.getEntriesList()) {
+      if (!isDone() && pass(entry)) {
+        wanted.addEntries(isKeysOnly() ? entry.toBuilder().clearValue().build() : entry);
+      }
     }
     end(page);
+    return wanted.build();
   }
 
   /** Checks a page before its entries count. */
@@ -116,12 +130,17 @@ public final class DirectScan extends DirectReading {
     }
   }
 
-  /** Moves behind an entry of a page. */
-  void pass(byte[] key) {
+  /** Moves behind an entry of a page; returns whether it is wanted. */
+  boolean pass(Entry entry) {
+    final byte[] key = entry.getKey().toByteArray();
     if (cursor == null || !cursor.passIfAhead(key, 0, key.length)) {
       throw notAdvancing();
     }
+    if (filter() != null && !filter().accepts(entry)) {
+      return false;
+    }
     count();
+    return true;
   }
 
   /** Called behind the entries of a page. */

@@ -1,5 +1,6 @@
 package dev.ringfetch.index.direct;
 
+import dev.ringfetch.index.filter.EntryFilter;
 import dev.ringfetch.index.layout.EntrySink;
 import dev.ringfetch.index.layout.ReadResult;
 import dev.ringfetch.index.layout.SpatialConditions;
@@ -25,17 +26,21 @@ public final class DirectSearch extends DirectReading {
   /**
    * Begins a search.
    *
-   * @param request condition, limit, and whether keys only. Its index is ignored.
+   * @param request condition, limit, filter, and whether keys only. Its index is ignored.
+   * @throws IllegalArgumentException if the filter is none.
    */
   public DirectSearch(SearchRequest request) {
-    super(request.getKeysOnly(), request.getLimit());
+    super(
+        request.getKeysOnly(),
+        request.getLimit(),
+        request.hasFilter() ? new EntryFilter(request.getFilter()) : null);
     this.request = request;
     search = query(request) == null ? null : new SpatialSearch(query(request));
   }
 
   /** Begins a search of all entries that a query accepts. */
   DirectSearch(SpatialQuery query) {
-    super(false, 0);
+    super(false, 0, null);
     request = SearchRequest.getDefaultInstance();
     search = new SpatialSearch(query);
   }

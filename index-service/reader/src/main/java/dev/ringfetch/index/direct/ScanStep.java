@@ -14,7 +14,10 @@ final class ScanStep implements EntrySink {
   /** Limit of the entries of a step in memory, which takes well below a millisecond. */
   static final int ENTRIES = 1000;
 
-  /** Limit of the expired entries of a step; to skip one takes about as long as to deliver one. */
+  /**
+   * Limit of the entries that a step skips, as they have expired or are not of the filter; to skip
+   * one takes about as long as to deliver one.
+   */
   private static final int PASSED = 1000;
 
   /** Bytes of keys and values that end a step in memory. */
@@ -50,7 +53,7 @@ final class ScanStep implements EntrySink {
     begin(of, to);
     try {
       of.begin(page);
-      for (int i = 0; wantsMore && i < page.getEntriesCount(); i++) {
+      for (int i = 0; wantsMore && !of.isDone() && i < page.getEntriesCount(); i++) {
         take(of, page.getEntries(i));
       }
       if (wantsMore) {
@@ -79,13 +82,15 @@ final class ScanStep implements EntrySink {
   }
 
   private void take(DirectScan scan, Entry found) {
+    if (!scan.pass(found)) {
+      return;
+    }
     final ByteString key = found.getKey();
-    final ByteString value = found.getValue();
+    final ByteString value = scan.isKeysOnly() ? ByteString.EMPTY : found.getValue();
     final int length = key.size() + value.size();
     if (copy.length < length) {
       copy = new byte[Math.max(length, 2 * copy.length)];
     }
-    scan.pass(key.toByteArray());
     key.copyTo(copy, 0);
     value.copyTo(copy, key.size());
     entry.set(copy, 0, key.size(), value.size());
@@ -98,6 +103,10 @@ final class ScanStep implements EntrySink {
   public boolean take(
       byte[] array, int keyOffset, int keyLength, int valueLength, long version, long deadline) {
     reading.incarnation(granted.incarnation());
+    if (reading.filter() != null
+        && !reading.filter().accepts(array, keyOffset, keyLength, valueLength, version)) {
+      return passes();
+    }
     entry.set(array, keyOffset, keyLength, reading.isKeysOnly() ? 0 : valueLength);
     entry.stamp(version, deadline);
     reading.count();
@@ -125,6 +134,11 @@ final class ScanStep implements EntrySink {
   /** Number of entries that the step has delivered. */
   int given() {
     return given;
+  }
+
+  /** Whether the step has come to entries. */
+  boolean hasAdvanced() {
+    return given + passed > 0;
   }
 
   /** Whether the sink has not stopped it. */

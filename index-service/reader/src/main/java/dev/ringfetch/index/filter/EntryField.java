@@ -26,8 +26,7 @@ final class EntryField {
    */
   EntryField(Field message) {
     source = message.getSource();
-    encoding =
-        source == Field.Source.VERSION ? Field.Encoding.UNSIGNED : message.getEncoding();
+    encoding = source == Field.Source.VERSION ? Field.Encoding.UNSIGNED : message.getEncoding();
     offset = message.getOffset();
     length = source == Field.Source.VERSION ? Long.BYTES : message.getLength();
     bigEndian = message.getBigEndian() || encoding == Field.Encoding.ORDERED;

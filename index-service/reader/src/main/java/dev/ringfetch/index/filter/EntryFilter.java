@@ -103,8 +103,7 @@ public final class EntryFilter {
                 ? FieldComparison.OperandCase.FLOATING
                 : FieldComparison.OperandCase.INTEGER;
     if (message.getOperandCase() != operand) {
-      throw new IllegalArgumentException(
-          "a comparison of " + field + " needs operand=" + operand);
+      throw new IllegalArgumentException("a comparison of " + field + " needs operand=" + operand);
     }
     return switch (operand) {
       case BYTES -> bytes(field, relation, message.getBytes().toByteArray());
@@ -120,8 +119,7 @@ public final class EntryFilter {
         return false;
       }
       final int end = field.end(begin, key, keyLength, valueLength);
-      return holds(
-          relation, Arrays.compareUnsigned(array, begin, end, operand, 0, operand.length));
+      return holds(relation, Arrays.compareUnsigned(array, begin, end, operand, 0, operand.length));
     };
   }
 

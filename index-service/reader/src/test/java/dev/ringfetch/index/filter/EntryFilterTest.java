@@ -198,7 +198,8 @@ class EntryFilterTest {
     assertTrue(accepts(bytes(rest, Relation.EQUAL, ""), "k", "ab"), "it has none of the bytes");
     assertFalse(accepts(bytes(rest, Relation.NOT_EQUAL, "x"), "k", "a"), "no such field");
     assertTrue(accepts(bytes(rest, Relation.GREATER, "\u007F"), "k", new byte[] {0, 0, -1}));
-    assertTrue(accepts(bytes(field(Source.KEY, 0, 0, Encoding.BYTES), Relation.LESS, "b"), "a", "z"));
+    assertTrue(
+        accepts(bytes(field(Source.KEY, 0, 0, Encoding.BYTES), Relation.LESS, "b"), "a", "z"));
   }
 
   @Test
@@ -274,15 +275,13 @@ class EntryFilterTest {
     refused("beyond", integer(field(Source.VALUE, -1, 8, Encoding.SIGNED), Relation.EQUAL, 1));
     refused("needs operand=INTEGER", floating(signed, Relation.EQUAL, 1));
     refused("needs operand=INTEGER", filter(compare(signed, Relation.EQUAL)));
-    refused(
-        "negative", integer(field(Source.VALUE, 0, 8, Encoding.UNSIGNED), Relation.EQUAL, -1));
+    refused("negative", integer(field(Source.VALUE, 0, 8, Encoding.UNSIGNED), Relation.EQUAL, -1));
     refused(
         "NaN", floating(field(Source.VALUE, 0, 8, Encoding.FLOATING), Relation.EQUAL, Double.NaN));
     refused(
         "version has no offset",
         integer(Field.newBuilder().setSource(Source.VERSION).setOffset(1), Relation.EQUAL, 1));
-    refused(
-        "unknown source", integer(signed.clone().setSourceValue(9), Relation.EQUAL, 1));
+    refused("unknown source", integer(signed.clone().setSourceValue(9), Relation.EQUAL, 1));
     refused("unknown relation", filter(compare(signed, Relation.EQUAL).setRelationValue(9)));
   }
 

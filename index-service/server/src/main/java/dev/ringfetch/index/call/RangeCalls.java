@@ -124,7 +124,8 @@ public final class RangeCalls {
     if (index == null) {
       WriteCall.answer(signals.responses(), DeleteRangeResponse.getDefaultInstance());
     } else {
-      new DeleteRangeCall(new RangeReading(index, cursor, null), client, request, signals, this).start();
+      new DeleteRangeCall(new RangeReading(index, cursor, null), client, request, signals, this)
+          .start();
     }
   }
 

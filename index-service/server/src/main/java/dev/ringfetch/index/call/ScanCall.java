@@ -13,6 +13,7 @@ class ScanCall extends SteppedCall<ScanResponse> {
   private final ScanCursor cursor;
   final Page page;
   private final boolean all;
+  private final boolean isFiltered;
   private int steps; // of the page
 
   /**
@@ -28,6 +29,7 @@ class ScanCall extends SteppedCall<ScanResponse> {
       boolean all) {
     super(range, signals, calls);
     this.cursor = range.cursor();
+    this.isFiltered = range.filter() != null;
     this.page = new Page(request);
     this.all = all;
   }
@@ -53,9 +55,13 @@ class ScanCall extends SteppedCall<ScanResponse> {
     return Ranges.token(cursor.isReverse(), cursor.place(), index.incarnation());
   }
 
+  private boolean wantsMore() {
+    return ++steps < STEPS || (page.isEmpty() && !isFiltered);
+  }
+
   @Override
   final Next stepped(boolean isEnd) {
-    if (!isEnd && !page.isFull() && !page.isLast() && ++steps < STEPS) {
+    if (!isEnd && !page.isFull() && !page.isLast() && wantsMore()) {
       return Next.STEP; // entries have passed by
     }
     steps = 0;

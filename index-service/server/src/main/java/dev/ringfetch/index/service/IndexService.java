@@ -397,9 +397,7 @@ public final class IndexService implements IndexGrpc.AsyncService, BindableServi
       final CallSignals<CountResponse> signals = new CallSignals<>(responses);
       lookup.whenKnown(
           request.getIndex(), responses, index -> spatial.count(index, request, signals));
-    } else if (Ranges.isAll(request.getRange())
-        && !request.hasFilter()
-        && !request.hasSummary()) {
+    } else if (Ranges.isAll(request.getRange()) && !request.hasFilter() && !request.hasSummary()) {
       lookup.read(request.getIndex(), responses, index -> count(index, responses));
     } else {
       final CallSignals<CountResponse> signals = new CallSignals<>(responses);

@@ -77,7 +77,9 @@ class FilterServiceTest {
             PutEntry.newBuilder()
                 .setKey(key(n))
                 .setValue(
-                    kind == IndexKind.SPATIAL ? BoxDescriptor.bytes(n, 0, n, 0).concat(value) : value));
+                    kind == IndexKind.SPATIAL
+                        ? BoxDescriptor.bytes(n, 0, n, 0).concat(value)
+                        : value));
       }
       index.batchPut(batch.build());
     }

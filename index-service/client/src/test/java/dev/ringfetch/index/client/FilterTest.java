@@ -1,0 +1,215 @@
+package dev.ringfetch.index.client;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertThrows;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import com.google.protobuf.ByteString;
+import io.grpc.Grpc;
+import io.grpc.InsecureChannelCredentials;
+import io.grpc.ManagedChannel;
+import java.io.IOException;
+import java.nio.ByteBuffer;
+import java.nio.ByteOrder;
+import java.nio.file.Path;
+import java.util.DoubleSummaryStatistics;
+import java.util.List;
+import java.util.LongSummaryStatistics;
+import java.util.Map;
+import java.util.Random;
+import java.util.TreeMap;
+import java.util.TreeSet;
+import java.util.function.Predicate;
+import java.util.stream.Stream;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.api.io.TempDir;
+
+/** Filters give the same entries by calls, in memory, and where memory is not granted. */
+@Timeout(120)
+class FilterTest {
+  private static final long SEED = Long.getLong("ringfetch.seed", 41);
+  private static final int ENTRIES = 3_000;
+
+  @TempDir Path directory;
+  private final Random random = new Random(SEED);
+  private final Map<String, Quote> quotes = new TreeMap<>();
+  private TestServer server;
+  private IndexClient client;
+  private ManagedChannel plain;
+  private IndexClient stranger; // whom the server grants nothing
+
+  /** A value: two numbers, little-endian. */
+  private record Quote(long size, double price) {
+    static final Codec<Quote> CODEC =
+        new Codec<>() {
+          @Override
+          public ByteString encode(Quote quote) {
+            return ByteString.copyFrom(
+                ByteBuffer.allocate(16)
+                    .order(ByteOrder.LITTLE_ENDIAN)
+                    .putLong(quote.size)
+                    .putDouble(quote.price)
+                    .flip());
+          }
+
+          @Override
+          public Quote decode(ByteString bytes) {
+            final ByteBuffer buffer = bytes.asReadOnlyByteBuffer().order(ByteOrder.LITTLE_ENDIAN);
+            return new Quote(buffer.getLong(), buffer.getDouble());
+          }
+        };
+  }
+
+  @BeforeEach
+  void start() throws IOException {
+    server = TestServer.start(directory);
+    client = server.connect();
+    plain = Grpc.newChannelBuilder(server.target(), InsecureChannelCredentials.create()).build();
+    stranger = server.builder(plain).build();
+    for (int i = 0; i < ENTRIES; i++) {
+      quotes.put(
+          (i % 3 == 0 ? "de:" : "fr:") + random.nextInt(1_000_000),
+          new Quote(random.nextInt(1000) - 500, random.nextInt(100)));
+    }
+  }
+
+  @AfterEach
+  void stop() {
+    client.close();
+    stranger.close();
+    plain.shutdownNow();
+    server.close();
+  }
+
+  private static Filter filter(Field<ByteString> value) {
+    return value
+        .int64(0)
+        .atLeast(400L)
+        .or(value.float64(8).lessThan(10.0).negate().and(value.int64(0).is(7L)))
+        .and(Field.key().bytes(0, 3).is(ByteString.copyFromUtf8("de:")));
+  }
+
+  private final Predicate<Map.Entry<String, Quote>> predicate =
+      entry ->
+          entry.getKey().startsWith("de:")
+              && (entry.getValue().size >= 400
+                  || (entry.getValue().price >= 10 && entry.getValue().size == 7));
+
+  private List<String> expected() {
+    final List<String> keys =
+        quotes.entrySet().stream().filter(predicate).map(Map.Entry::getKey).toList();
+    assertTrue(keys.size() > 20 && keys.size() < ENTRIES / 4, "keys=" + keys.size());
+    return keys;
+  }
+
+  /** The index by calls, in memory, by whichever is faster, and without a grant. */
+  private Stream<OrderedIndex<String, Quote>> views() {
+    final OrderedIndex<String, Quote> index =
+        client.ordered("ordered", Codec.string(), Quote.CODEC);
+    index.putAll(quotes);
+    return Stream.of(
+        index,
+        index.access(Access.DIRECT),
+        index.access(Access.ADAPTIVE),
+        stranger.ordered("ordered", Codec.string(), Quote.CODEC).access(Access.DIRECT));
+  }
+
+  @Test
+  void scansOfAllRoutesGiveTheSame() {
+    final List<String> expected = expected();
+    views()
+        .forEach(
+            index -> {
+              final Scan<IndexEntry<String, Quote>> scan =
+                  index.scan().where(filter(Field.value()));
+              assertEquals(expected, scan.stream().map(IndexEntry::key).toList());
+              scan.forEach(entry -> assertEquals(quotes.get(entry.key()), entry.value()));
+              final Scan<String> keys = index.keys(Range.all()).where(filter(Field.value()));
+              assertEquals(expected, keys.pageSize(5).toList());
+              assertEquals(expected.subList(0, 8), keys.limit(8).toList());
+              assertEquals(
+                  expected.get(expected.size() - 1), keys.reverse().limit(1).toList().get(0));
+              assertEquals(expected, keys.snapshot().toList());
+              final Range<String> some = Range.closedOpen(expected.get(3), expected.get(9));
+              assertEquals(
+                  expected.subList(3, 9), index.keys(some).where(filter(Field.value())).toList());
+            });
+  }
+
+  @Test
+  void hashScansFilter() {
+    final HashIndex<String, Quote> index = client.hash("hash", Codec.string(), Quote.CODEC);
+    index.putAll(quotes);
+    assertEquals(
+        new TreeSet<>(expected()),
+        new TreeSet<>(index.keys().where(filter(Field.value())).toList()));
+  }
+
+  @Test
+  void searchesOfAllRoutesGiveTheSame() {
+    final Box all = new Box(0, 0, ENTRIES, 0);
+    final SpatialIndex<String, Quote> index =
+        client.spatial("spatial", Codec.string(), Quote.CODEC);
+    int x = 0;
+    for (final Map.Entry<String, Quote> entry : quotes.entrySet()) {
+      index.put(entry.getKey(), Box.of(x++, 0), entry.getValue());
+    }
+    final List<String> expected = expected();
+    Stream.of(
+            index,
+            index.access(Access.DIRECT),
+            stranger.spatial("spatial", Codec.string(), Quote.CODEC).access(Access.DIRECT))
+        .forEach(
+            view -> {
+              final BoxSearch<String, Quote> search =
+                  view.intersecting(all).where(filter(Field.located()));
+              assertEquals(
+                  new TreeSet<>(expected),
+                  new TreeSet<>(search.stream().map(IndexEntry::key).toList()));
+              assertEquals(6, search.limit(6).toList().size());
+              assertEquals(expected.size(), search.count());
+              assertEquals(
+                  expected.stream().mapToLong(key -> quotes.get(key).size).sum(),
+                  search.summarizeLongs(Field.located().int64(0)).getSum());
+            });
+    assertThrows(IllegalStateException.class, () -> index.within(all).count());
+  }
+
+  @Test
+  void countsAndSums() {
+    final OrderedIndex<String, Quote> index = views().findFirst().orElseThrow();
+    final Scan<String> scan = index.keys(Range.all()).where(filter(Field.value()));
+    final LongSummaryStatistics longs = scan.summarizeLongs(Field.value().int64(0));
+    final DoubleSummaryStatistics doubles = scan.summarizeDoubles(Field.value().float64(8));
+    final List<Quote> expected = expected().stream().map(quotes::get).toList();
+    assertEquals(expected.size(), scan.count());
+    assertEquals(
+        expected.stream().mapToLong(Quote::size).summaryStatistics().toString(), longs.toString());
+    assertEquals(
+        expected.stream().mapToDouble(Quote::price).summaryStatistics().toString(),
+        doubles.toString());
+    final Scan<String> none = scan.where(Field.version().is(0L));
+    assertEquals(0, none.count());
+    assertEquals(
+        new LongSummaryStatistics().toString(), none.summarizeLongs(Field.version()).toString());
+    assertEquals(quotes.size(), index.keys(Range.all()).count());
+  }
+
+  @Test
+  void whatIsNoFieldIsRefused() {
+    assertThrows(IllegalArgumentException.class, () -> Field.value().int64(-1));
+    assertThrows(IllegalArgumentException.class, () -> Field.value().bytes(0, 0));
+    assertThrows(IllegalArgumentException.class, () -> Field.value().unsigned(0, 9).is(1L));
+    assertThrows(IllegalArgumentException.class, () -> Field.value().float64(0).is(Double.NaN));
+    Filter most = Field.version().is(1L);
+    for (int i = 0; i < 30; i++) { // with the join, 32 nodes
+      most = most.or(Field.version().is(2L));
+    }
+    final Filter full = most;
+    assertThrows(IllegalArgumentException.class, () -> full.or(full));
+    assertThrows(IllegalArgumentException.class, full::negate);
+  }
+}
