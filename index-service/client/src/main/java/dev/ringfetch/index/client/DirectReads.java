@@ -8,6 +8,8 @@ import dev.ringfetch.index.direct.DirectScan;
 import dev.ringfetch.index.direct.DirectSearch;
 import dev.ringfetch.index.direct.DirectSink;
 import dev.ringfetch.index.direct.DirectValue;
+import dev.ringfetch.index.v1.FollowRequest;
+import dev.ringfetch.index.v1.FollowResponse;
 import dev.ringfetch.index.v1.NearestRequest;
 import dev.ringfetch.index.v1.NearestResponse;
 import io.grpc.Channel;
@@ -102,6 +104,11 @@ final class DirectReads implements AutoCloseable {
     /** The nearest entries; null if a call has to find them. */
     NearestResponse nearest(NearestRequest request) {
       return reader.nearest(request);
+    }
+
+    /** A chain of entries; null if a call has to find them. */
+    FollowResponse follow(FollowRequest request) {
+      return reader.follow(request);
     }
 
     /** Pages that were read by calls so far. */

@@ -7,7 +7,10 @@ import dev.ringfetch.index.v1.BatchPutResponse;
 import dev.ringfetch.index.v1.CompareAndSetResponse;
 import dev.ringfetch.index.v1.CountResponse;
 import dev.ringfetch.index.v1.DeleteResponse;
+import dev.ringfetch.index.v1.FollowRequest;
+import dev.ringfetch.index.v1.FollowResponse;
 import dev.ringfetch.index.v1.GetResponse;
+import dev.ringfetch.index.v1.IndexGrpc;
 import dev.ringfetch.index.v1.KeyRange;
 import dev.ringfetch.index.v1.PutResponse;
 import dev.ringfetch.index.v1.TransactResponse;
@@ -160,6 +163,59 @@ public abstract class KeyedIndex<K, V> {
           }
           return steps.found();
         });
+  }
+
+  /**
+   * A chain of entries, of which each has the key of the next one: by one call, or one read of
+   * memory after the other. Each entry is as it was when its turn came; the chain as a whole may
+   * never have been so. It ends before a key that has no entry, and behind an entry without the
+   * field.
+   *
+   * @param next where a value has the next key, as the codec of keys encodes it, such as {@code
+   *     Field.value().bytes(0, 16)}.
+   * @param most the most entries, from 1 to 16.
+   */
+  public List<IndexEntry<K, V>> follow(K first, Field<ByteString> next, int most) {
+    final FollowRequest request =
+        FollowRequest.newBuilder()
+            .setIndex(view.requests().name())
+            .setKey(view.requests().encodeKey(first))
+            .setNext(next.message())
+            .setHops(most)
+            .build();
+    return run(
+        Operation.FOLLOW,
+        request.getKey(),
+        run -> {
+          final FollowResponse found = followDirectly(run, request);
+          final FollowResponse chain =
+              found != null
+                  ? found
+                  : view.call(
+                      run,
+                      Call.reading(IndexGrpc.getFollowMethod(), request),
+                      FollowResponse::getIncarnation);
+          run.endTurn();
+          return chain.getEntriesList().stream()
+              .map(entry -> view.requests().entry(run.subject(), entry))
+              .toList();
+        });
+  }
+
+  private FollowResponse followDirectly(OperationRun run, FollowRequest request) {
+    final DirectReads.Reader reader = direct == null ? null : direct.borrow(run, ReadKind.CHAIN);
+    if (reader == null) {
+      return null;
+    }
+    try {
+      final FollowResponse found = reader.follow(request);
+      if (found != null) {
+        run.route(Access.DIRECT);
+      }
+      return found;
+    } finally {
+      direct.giveBack(reader);
+    }
   }
 
   private void getByCall(OperationRun run, GetAll<K, V> steps) {

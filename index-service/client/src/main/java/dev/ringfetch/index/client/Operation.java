@@ -8,6 +8,8 @@ public enum Operation {
   GET(false),
   /** A read of many entries. */
   GET_ALL(false),
+  /** A read of a chain of entries. */
+  FOLLOW(false),
   /** A write of one entry. */
   PUT(true),
   /** A write of one entry that is absent. */

@@ -13,6 +13,8 @@ public enum ReadKind {
   BATCH_OF_100(100),
   /** Of a longer batch, of up to 1,000 keys. */
   LONGER_BATCH(Integer.MAX_VALUE),
+  /** Of a chain of up to 16 entries. */
+  CHAIN(16),
   /** Of a page of a scan, with up to 10 entries. */
   PAGE_OF_10(10),
   /** Of a page of a scan, with up to 100 entries. */

@@ -1,6 +1,7 @@
 package dev.ringfetch.index.direct;
 
 import com.google.protobuf.ByteString;
+import dev.ringfetch.index.filter.NextKey;
 import dev.ringfetch.index.layout.BlockDescriptor;
 import dev.ringfetch.index.layout.Found;
 import dev.ringfetch.index.layout.NearestEntries;
@@ -10,6 +11,8 @@ import dev.ringfetch.index.layout.SpatialQuery;
 import dev.ringfetch.index.v1.BatchGetRequest;
 import dev.ringfetch.index.v1.BatchGetResponse;
 import dev.ringfetch.index.v1.Entry;
+import dev.ringfetch.index.v1.FollowRequest;
+import dev.ringfetch.index.v1.FollowResponse;
 import dev.ringfetch.index.v1.GetRequest;
 import dev.ringfetch.index.v1.GetResponse;
 import dev.ringfetch.index.v1.IndexGrpc;
@@ -55,8 +58,8 @@ public final class DirectReader implements AutoCloseable {
   /** Bytes of keys in one call: a server accepts requests of 4 MiB by default. */
   private static final int CALL_BYTES = 2 << 20;
 
-  /** Bytes of the nearest entries beyond which a call says that they are too long. */
-  private static final int NEAREST_BYTES = 4 << 20;
+  /** Bytes of the nearest entries, or of a chain, beyond which a call says that it is too long. */
+  private static final int LONGEST_BYTES = 4 << 20;
 
   private enum State {
     OPEN,
@@ -282,7 +285,7 @@ public final class DirectReader implements AutoCloseable {
     } catch (StatusException e) { // the call ends so, too
       return null;
     }
-    final NearestEntries nearest = new NearestEntries(query, request.getLimit(), NEAREST_BYTES);
+    final NearestEntries nearest = new NearestEntries(query, request.getLimit(), LONGEST_BYTES);
     final DirectSearch search = new DirectSearch(query);
     final DirectLook look =
         search(
@@ -300,6 +303,59 @@ public final class DirectReader implements AutoCloseable {
     return look == DirectLook.ABSENT && !nearest.isTooLong()
         ? nearest.response(search.incarnation())
         : null;
+  }
+
+  /**
+   * A chain of entries out of memory, each as it was when its turn came; makes no call.
+   *
+   * @param request its index is ignored.
+   * @return null if a call has to decide, or to report what is not legal.
+   */
+  public FollowResponse follow(FollowRequest request) {
+    final int hops = request.getHops();
+    if (hops < 1 || hops > NextKey.MAX_HOPS) {
+      return null;
+    }
+    final NextKey place;
+    try {
+      place = new NextKey(request.getNext());
+    } catch (IllegalArgumentException e) { // the call ends so, too
+      return null;
+    }
+    final FollowResponse.Builder chain = FollowResponse.newBuilder();
+    final DirectValue value = new DirectValue();
+    ByteString key = request.getKey();
+    long bytes = 0;
+    for (int i = 0; i < hops && (i == 0 || !key.isEmpty()); i++) {
+      final DirectLook look = look(key, value);
+      if (look == DirectLook.UNDECIDED
+          || (i > 0 && value.incarnation() != chain.getIncarnation())) {
+        return null;
+      }
+      chain.setIncarnation(value.incarnation());
+      if (look == DirectLook.ABSENT) {
+        chain.setMissing(key);
+        break;
+      }
+      if (request.getLastOnly()) {
+        chain.clearEntries();
+        bytes = 0;
+      }
+      final Entry entry =
+          Entry.newBuilder()
+              .setKey(key)
+              .setValue(value.value())
+              .setVersion(value.version())
+              .setDeadlineMs(value.deadline())
+              .build();
+      bytes += entry.getSerializedSize();
+      if (bytes > LONGEST_BYTES) {
+        return null;
+      }
+      chain.addEntries(entry);
+      key = place.behind(key, entry.getValue());
+    }
+    return chain.build();
   }
 
   /** Whether memory may be read on; ends the grant if it is of another index than before. */

@@ -1,11 +1,14 @@
 package dev.ringfetch.index.call;
 
 import dev.ringfetch.index.filter.FieldSum;
+import dev.ringfetch.index.host.ServedIndex;
 import dev.ringfetch.index.v1.CountResponse;
+import io.grpc.StatusException;
+import io.grpc.stub.StreamObserver;
 import org.jspecify.annotations.Nullable;
 
 /** The call that counts the entries of a range, or in a box, and may sum up a field of them. */
-final class CountCall extends SteppedCall<CountResponse> {
+public final class CountCall extends SteppedCall<CountResponse> {
   /** Entries of a step. */
   private static final int STEP = 1000;
 
@@ -43,6 +46,24 @@ final class CountCall extends SteppedCall<CountResponse> {
   private static CountResponse.Builder answer(@Nullable FieldSum sum) {
     final CountResponse.Builder answer = CountResponse.newBuilder();
     return sum == null ? answer : answer.setSummary(sum.message());
+  }
+
+  /** Answers with the number of all entries, which the owners count; the index is null if none. */
+  public static void answerAll(@Nullable ServedIndex index, StreamObserver<CountResponse> responses)
+      throws StatusException {
+    if (index == null) {
+      WriteCall.answer(responses, CountResponse.getDefaultInstance());
+      return;
+    }
+    if (index.isRefused()) {
+      throw Outcomes.damaged(index).asException();
+    }
+    WriteCall.answer(
+        responses,
+        CountResponse.newBuilder()
+            .setEntries(index.count())
+            .setIncarnation(index.incarnation())
+            .build());
   }
 
   /** Answers where there is no such index. */

@@ -12,6 +12,7 @@ import dev.ringfetch.index.v1.DescribeClusterResponse;
 import dev.ringfetch.index.v1.DescribeRequest;
 import dev.ringfetch.index.v1.DirectAccessGrpc;
 import dev.ringfetch.index.v1.DropIndexRequest;
+import dev.ringfetch.index.v1.FollowRequest;
 import dev.ringfetch.index.v1.GetRequest;
 import dev.ringfetch.index.v1.GrantRequest;
 import dev.ringfetch.index.v1.IndexAdminGrpc;
@@ -74,6 +75,7 @@ final class CallRules {
     add(IndexGrpc.getBatchGetMethod(), Right.READ, BatchGetRequest::getIndex);
     add(IndexGrpc.getScanMethod(), Right.READ, ScanRequest::getIndex);
     add(IndexGrpc.getScanPageMethod(), Right.READ, ScanRequest::getIndex);
+    add(IndexGrpc.getFollowMethod(), Right.READ, FollowRequest::getIndex);
     add(IndexGrpc.getSearchMethod(), Right.READ, SearchRequest::getIndex);
     add(IndexGrpc.getNearestMethod(), Right.READ, NearestRequest::getIndex);
     add(IndexGrpc.getCountMethod(), Right.READ, CountRequest::getIndex);

@@ -4,6 +4,8 @@ import com.google.protobuf.ByteString;
 import com.google.protobuf.CodedOutputStream;
 import dev.ringfetch.index.call.BatchPutCall;
 import dev.ringfetch.index.call.CallSignals;
+import dev.ringfetch.index.call.CountCall;
+import dev.ringfetch.index.call.FollowCall;
 import dev.ringfetch.index.call.Outcomes;
 import dev.ringfetch.index.call.RangeCalls;
 import dev.ringfetch.index.call.Ranges;
@@ -31,6 +33,8 @@ import dev.ringfetch.index.v1.DeleteResponse;
 import dev.ringfetch.index.v1.DescribeRequest;
 import dev.ringfetch.index.v1.DescribeResponse;
 import dev.ringfetch.index.v1.Entry;
+import dev.ringfetch.index.v1.FollowRequest;
+import dev.ringfetch.index.v1.FollowResponse;
 import dev.ringfetch.index.v1.GetRequest;
 import dev.ringfetch.index.v1.GetResponse;
 import dev.ringfetch.index.v1.IndexGrpc;
@@ -189,6 +193,21 @@ public final class IndexService implements IndexGrpc.AsyncService, BindableServi
         readAll(request, responses);
       } else {
         lookup.read(request.getIndex(), responses, index -> readAll(request, responses));
+      }
+    } catch (StatusException e) {
+      responses.onError(e);
+    }
+  }
+
+  @Override
+  public void follow(FollowRequest request, StreamObserver<FollowResponse> responses) {
+    try {
+      final FollowCall call =
+          new FollowCall(request, () -> lookup.known(request.getIndex()), outcomes, responses);
+      if (needsNoBarrier(indexes.find(request.getIndex()))) {
+        call.start();
+      } else {
+        lookup.read(request.getIndex(), responses, index -> call.start());
       }
     } catch (StatusException e) {
       responses.onError(e);
@@ -398,27 +417,12 @@ public final class IndexService implements IndexGrpc.AsyncService, BindableServi
       lookup.whenKnown(
           request.getIndex(), responses, index -> spatial.count(index, request, signals));
     } else if (Ranges.isAll(request.getRange()) && !request.hasFilter() && !request.hasSummary()) {
-      lookup.read(request.getIndex(), responses, index -> count(index, responses));
+      lookup.read(request.getIndex(), responses, index -> CountCall.answerAll(index, responses));
     } else {
       final CallSignals<CountResponse> signals = new CallSignals<>(responses);
       lookup.whenKnown(
           request.getIndex(), responses, index -> ranges.count(index, request, signals));
     }
-  }
-
-  private static void count(ServedIndex index, StreamObserver<CountResponse> responses)
-      throws StatusException {
-    if (index != null && index.isRefused()) {
-      throw Outcomes.damaged(index).asException();
-    }
-    WriteCall.answer(
-        responses,
-        index == null
-            ? CountResponse.getDefaultInstance()
-            : CountResponse.newBuilder()
-                .setEntries(index.count())
-                .setIncarnation(index.incarnation())
-                .build());
   }
 
   @Override
