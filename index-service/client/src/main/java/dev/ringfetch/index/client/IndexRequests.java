@@ -158,12 +158,15 @@ final class IndexRequests<K, V> {
   }
 
   WatchRequest watch(KeyRange range, WatchOptions options) {
-    return WatchRequest.newBuilder()
-        .setIndex(name)
-        .setRange(range)
-        .setToken(options.token())
-        .setKeysOnly(options.isKeysOnly())
-        .build();
+    final WatchRequest.Builder request =
+        WatchRequest.newBuilder()
+            .setIndex(name)
+            .setRange(range)
+            .setToken(options.token())
+            .setKeysOnly(options.isKeysOnly());
+    return options.filter() == null
+        ? request.build()
+        : request.setFilter(options.filter().message()).build();
   }
 
   /** A change of a watch. */

@@ -14,16 +14,18 @@ public final class WatchOptions {
   private final ByteString token;
   private final boolean keysOnly;
   private final long outageLimitNs;
+  private final Filter filter; // null: all
 
-  private WatchOptions(ByteString token, boolean keysOnly, long outageLimitNs) {
+  private WatchOptions(ByteString token, boolean keysOnly, long outageLimitNs, Filter filter) {
     this.token = token;
     this.keysOnly = keysOnly;
     this.outageLimitNs = outageLimitNs;
+    this.filter = filter;
   }
 
   /** Changes from the begin of the watch on. */
   public static WatchOptions fromNow() {
-    return new WatchOptions(ByteString.EMPTY, false, OUTAGE_LIMIT_DEFAULT.toNanos());
+    return new WatchOptions(ByteString.EMPTY, false, OUTAGE_LIMIT_DEFAULT.toNanos(), null);
   }
 
   /**
@@ -35,12 +37,12 @@ public final class WatchOptions {
     if (token.isEmpty()) {
       throw new IllegalArgumentException("token is empty");
     }
-    return new WatchOptions(token, false, OUTAGE_LIMIT_DEFAULT.toNanos());
+    return new WatchOptions(token, false, OUTAGE_LIMIT_DEFAULT.toNanos(), null);
   }
 
   /** Changes without values. */
   public WatchOptions keysOnly() {
-    return new WatchOptions(token, true, outageLimitNs);
+    return new WatchOptions(token, true, outageLimitNs, filter);
   }
 
   /**
@@ -48,7 +50,19 @@ public final class WatchOptions {
    * #OUTAGE_LIMIT_DEFAULT}.
    */
   public WatchOptions outageLimit(Duration limit) {
-    return new WatchOptions(token, keysOnly, View.checkDeadline(limit));
+    return new WatchOptions(token, keysOnly, View.checkDeadline(limit), filter);
+  }
+
+  /**
+   * The writes of entries that a filter accepts, and all removals: what was removed is not known,
+   * so it may be an entry that never came.
+   */
+  public WatchOptions where(Filter accepted) {
+    return new WatchOptions(token, keysOnly, outageLimitNs, accepted);
+  }
+
+  Filter filter() {
+    return filter;
   }
 
   ByteString token() {

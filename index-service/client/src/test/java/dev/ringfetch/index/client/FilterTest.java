@@ -12,6 +12,7 @@ import java.io.IOException;
 import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
 import java.nio.file.Path;
+import java.time.Duration;
 import java.util.DoubleSummaryStatistics;
 import java.util.List;
 import java.util.LongSummaryStatistics;
@@ -196,6 +197,26 @@ class FilterTest {
     assertEquals(
         new LongSummaryStatistics().toString(), none.summarizeLongs(Field.version()).toString());
     assertEquals(quotes.size(), index.keys(Range.all()).count());
+  }
+
+  /** Removals come, too: what was removed is not known. */
+  @Test
+  void watchesFilterWhatIsWritten() throws Exception {
+    final OrderedIndex<String, Quote> index =
+        client.ordered("watched", Codec.string(), Quote.CODEC);
+    index.put("first", new Quote(0, 0));
+    final Filter great = Field.value().int64(0).atLeast(100L);
+    try (Watch<String, Quote> watch = index.watch(WatchOptions.fromNow().where(great))) {
+      index.put("small", new Quote(99, 0));
+      index.put("great", new Quote(100, 0));
+      index.remove("small");
+      final IndexChange<String, Quote> written = watch.next(Duration.ofSeconds(30)).orElseThrow();
+      assertEquals("great", written.key());
+      assertEquals(IndexChange.Kind.PUT, written.kind());
+      final IndexChange<String, Quote> removed = watch.next(Duration.ofSeconds(30)).orElseThrow();
+      assertEquals("small", removed.key());
+      assertEquals(IndexChange.Kind.DELETE, removed.kind());
+    }
   }
 
   @Test

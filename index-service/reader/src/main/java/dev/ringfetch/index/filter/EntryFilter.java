@@ -1,5 +1,6 @@
 package dev.ringfetch.index.filter;
 
+import com.google.protobuf.ByteString;
 import dev.ringfetch.index.v1.Comparison.Relation;
 import dev.ringfetch.index.v1.Entry;
 import dev.ringfetch.index.v1.Field;
@@ -43,13 +44,17 @@ public final class EntryFilter {
     return root.accepts(array, keyOffset, keyLength, valueLength, version);
   }
 
-  /** Whether an entry fulfils the condition. Copies it. */
+  /** Whether an entry fulfils the condition. */
   public boolean accepts(Entry entry) {
-    final int keyLength = entry.getKey().size();
-    final byte[] bytes = new byte[keyLength + entry.getValue().size()];
-    entry.getKey().copyTo(bytes, 0);
-    entry.getValue().copyTo(bytes, keyLength);
-    return accepts(bytes, 0, keyLength, bytes.length - keyLength, entry.getVersion());
+    return accepts(entry.getKey(), entry.getValue(), entry.getVersion());
+  }
+
+  /** Whether an entry fulfils the condition. Copies it. */
+  public boolean accepts(ByteString key, ByteString value, long version) {
+    final byte[] bytes = new byte[key.size() + value.size()];
+    key.copyTo(bytes, 0);
+    value.copyTo(bytes, key.size());
+    return accepts(bytes, 0, key.size(), value.size(), version);
   }
 
   private Node node(Filter message) {

@@ -219,7 +219,12 @@ public final class WatchCalls {
           .asException();
     }
     return new WatchCall.Subject(
-        new EventBatch(Ranges.start(range), Ranges.end(range), box, request.getKeysOnly()),
+        new EventBatch(
+            Ranges.start(range),
+            Ranges.end(range),
+            box,
+            RequestLimits.checkFilter(request.hasFilter(), request.getFilter()),
+            request.getKeysOnly()),
         partition,
         token(index, request.getToken()),
         TimeUnit.MILLISECONDS.toNanos(progress - TICK_MILLIS)); // a tick comes in time

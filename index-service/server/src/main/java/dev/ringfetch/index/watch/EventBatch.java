@@ -1,6 +1,7 @@
 package dev.ringfetch.index.watch;
 
 import com.google.protobuf.ByteString;
+import dev.ringfetch.index.filter.EntryFilter;
 import dev.ringfetch.index.layout.KeyBounds;
 import dev.ringfetch.index.layout.SpatialQuery;
 import dev.ringfetch.index.v1.WatchEvent;
@@ -22,6 +23,7 @@ public final class EventBatch {
   private final ByteString start;
   private final ByteString end;
   private final @Nullable SpatialQuery box; // null: all entries of the range
+  private final @Nullable EntryFilter filter;
   private final boolean keysOnly;
   private WatchResponse.Builder response = WatchResponse.newBuilder();
   private int bytes;
@@ -32,17 +34,25 @@ public final class EventBatch {
    * @param start the first key of the range
    * @param end the first key beyond the range; empty if there is none
    * @param box of a spatial index, in which an entry was or is; null for any place
+   * @param filter of the entries that were written; null for all
    * @param keysOnly whether values are omitted
    */
   public EventBatch(
-      ByteString start, ByteString end, @Nullable SpatialQuery box, boolean keysOnly) {
+      ByteString start,
+      ByteString end,
+      @Nullable SpatialQuery box,
+      @Nullable EntryFilter filter,
+      boolean keysOnly) {
     this.start = start;
     this.end = end;
     this.box = box;
+    this.filter = filter;
     this.keysOnly = keysOnly;
   }
 
-  /** Adds a change if its key is in the range, and its entry was or is in the box. */
+  /**
+   * Adds a change if its key is in the range, its entry was or is in the box, and of the filter.
+   */
   boolean add(Change change) {
     final ByteString key = change.key();
     if (KeyBounds.compare(key, start) < 0 || (!end.isEmpty() && KeyBounds.compare(key, end) >= 0)) {
@@ -54,6 +64,11 @@ public final class EventBatch {
       if (crossing == WatchEvent.Crossing.CROSSING_UNSPECIFIED) {
         return false;
       }
+    }
+    if (filter != null
+        && change.kind() == WatchEvent.Kind.PUT
+        && !filter.accepts(key, change.value(), change.version())) {
+      return false;
     }
     final WatchEvent.Builder event =
         WatchEvent.newBuilder()

@@ -45,6 +45,7 @@ final class CallRulesTest {
           Map.entry("Index/BatchGet", "read"),
           Map.entry("Index/Scan", "read"),
           Map.entry("Index/ScanPage", "read"),
+          Map.entry("Index/Follow", "read"),
           Map.entry("Index/Search", "read"),
           Map.entry("Index/Nearest", "read"),
           Map.entry("Index/Count", "read"),

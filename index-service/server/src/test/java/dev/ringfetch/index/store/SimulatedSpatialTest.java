@@ -44,6 +44,7 @@ class SimulatedSpatialTest {
   private static final double[] SQUARE = {0, 0, 101, 101};
 
   /** A state of an entry, which ends the one before within the stores from begin to end. */
+  @SuppressWarnings("ArrayRecordComponent") // compared by its elements alone
   private record State(long version, double[] box, long begin, long end) {}
 
   private static final class World {

@@ -95,6 +95,7 @@ final class Watcher {
             prefix,
             prefix.isEmpty() ? ByteString.EMPTY : prefix.concat(ByteString.copyFromUtf8("~")),
             edge < 0 ? null : SpatialQuery.intersecting(new double[] {0, 0, edge, edge}),
+            null,
             false);
     assertEquals(token, cursor.token());
     marks.add(new Mark(token, seen));
