@@ -1,6 +1,7 @@
 package dev.ringfetch.examples.dataflow;
 
 import com.google.errorprone.annotations.FormatMethod;
+import dev.ringfetch.examples.data.City;
 import dev.ringfetch.examples.load.Machine;
 import dev.ringfetch.examples.load.MachineUse;
 import dev.ringfetch.examples.load.ProcessUse;
@@ -127,7 +128,7 @@ public final class Dataflow implements Callable<Integer> {
   private Path cities(Path directory) {
     if (!madeUp) {
       try {
-        return Cities.load(directory);
+        return City.load(directory);
       } catch (IOException e) {
         say("npm cannot supply the cities, so they are made up: %s", e.getMessage());
         return null;

@@ -48,7 +48,23 @@ public final class Svg {
 
   /** Adds a dot. */
   public void dot(double x, double y, String colour) {
-    add("<circle cx=\"%.1f\" cy=\"%.1f\" r=\"3.5\" fill=\"%s\"/>", x, y, colour);
+    dot(x, y, 3.5, colour);
+  }
+
+  /** Adds a dot with this radius. */
+  public void dot(double x, double y, double radius, String colour) {
+    add("<circle cx=\"%.1f\" cy=\"%.1f\" r=\"%.1f\" fill=\"%s\"/>", x, y, radius, colour);
+  }
+
+  /** Adds lines from point to point. */
+  public void polyline(double[] xs, double[] ys, String colour, int width) {
+    final StringBuilder points = new StringBuilder();
+    for (int i = 0; i < xs.length; i++) {
+      points.append(String.format(Locale.ROOT, "%.1f,%.1f ", xs[i], ys[i]));
+    }
+    add(
+        "<polyline points=\"%s\" fill=\"none\" stroke=\"%s\" stroke-width=\"%d\"/>",
+        points.toString().strip(), colour, width);
   }
 
   @FormatMethod

@@ -37,7 +37,7 @@ import picocli.CommandLine.UnmatchedArgumentException;
     name = "index",
     sortOptions = false,
     versionProvider = VersionResource.class,
-    customSynopsis = "${COMMAND-NAME} COMMAND; COMMAND --help says more. Also: demo, bench.",
+    customSynopsis = "${COMMAND-NAME} COMMAND; COMMAND --help says more. Also: demo, map, bench.",
     commandListHeading = "",
     footer = "Exit codes: 0 done, 1 failed, 2 misuse, 3 nothing found, 4 no server.")
 public final class IndexProgram implements Runnable {

@@ -1,0 +1,2 @@
+/** Public data sets that examples work with. */
+package dev.ringfetch.examples.data;
