@@ -1,14 +1,24 @@
 package dev.ringfetch.index.cli;
 
 import com.google.protobuf.ByteString;
+import dev.ringfetch.index.client.Filter;
 import dev.ringfetch.index.client.Range;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
+import picocli.CommandLine.Option;
 
 /** The command that counts entries. */
 @Command(name = "count", description = "Count the entries of an index, or of a range of keys.")
 final class CountCommand extends ClientCommand {
   @Mixin private RangeOptions range;
+
+  @Option(
+      names = "--where",
+      paramLabel = "FILTER",
+      converter = FilterText.Converter.class,
+      description = "Only those of a filter: value.int32(8) >= 5.")
+  private Filter where;
+
   @Mixin private IndexOption index;
   @Mixin private TypeOptions types;
   private Range<ByteString> counted;
@@ -26,7 +36,14 @@ final class CountCommand extends ClientCommand {
   @Override
   int run(Connection connection, Output out) {
     final long count;
-    if (range.isGiven()) {
+    if (where != null) {
+      count =
+          connection
+              .requireOrdered(index.name(session()), "--where")
+              .keys(counted)
+              .where(where)
+              .count();
+    } else if (range.isGiven()) {
       count = connection.requireOrdered(index.name(session()), "a range").count(counted);
     } else {
       connection.require(index.name(session()));

@@ -1,6 +1,7 @@
 package dev.ringfetch.index.cli;
 
 import com.google.protobuf.ByteString;
+import dev.ringfetch.index.client.Filter;
 import dev.ringfetch.index.client.HashIndex;
 import dev.ringfetch.index.client.IndexEntry;
 import dev.ringfetch.index.client.OrderedIndex;
@@ -17,7 +18,7 @@ import picocli.CommandLine.Option;
 /** The command that lists the entries of a range. */
 @Command(
     name = "scan",
-    description = "List entries, in order if it has one. Of boxes: search, nearest.")
+    description = "List entries (--where FILTER: some). Of boxes: search, nearest.")
 final class ScanCommand extends ClientCommand {
   /** Number of lines after which the output is flushed to a terminal. */
   private static final int FLUSHED = 100;
@@ -33,6 +34,14 @@ final class ScanCommand extends ClientCommand {
       converter = PositiveNumber.class,
       description = "At most so many entries.")
   private Long limit;
+
+  @Option(
+      names = "--where",
+      paramLabel = "FILTER",
+      hidden = true, // the help fills its screen, and its first line names it
+      converter = FilterText.Converter.class,
+      description = "Only those of a filter: value.int32(8) >= 5.")
+  private Filter where;
 
   @Option(names = "--keys-only", description = "Without values.")
   private boolean keysOnly;
@@ -138,6 +147,7 @@ final class ScanCommand extends ClientCommand {
   private <T> long each(Scan<T> scan, Output out, Consumer<T> print, Runnable end) {
     Scan<T> settings = reverse ? scan.reverse() : scan;
     settings = limit == null ? settings : settings.limit(limit);
+    settings = where == null ? settings : settings.where(where);
     settings = snapshot ? settings.snapshot(DumpCommand.SNAPSHOT_LIFETIME) : settings;
     long count = 0;
     try (ScanIterator<T> iterator = settings.iterator()) {

@@ -3,6 +3,7 @@ package dev.ringfetch.index.cli;
 import com.google.protobuf.ByteString;
 import dev.ringfetch.index.client.Box;
 import dev.ringfetch.index.client.BoxSearch;
+import dev.ringfetch.index.client.Filter;
 import dev.ringfetch.index.client.IndexEntry;
 import dev.ringfetch.index.client.Located;
 import dev.ringfetch.index.client.Point;
@@ -48,6 +49,13 @@ final class SearchCommand extends ClientCommand {
       description = "At most so many entries.")
   private Long limit;
 
+  @Option(
+      names = "--where",
+      paramLabel = "FILTER",
+      converter = FilterText.Converter.class,
+      description = "Only those of a filter: value.int32(8) >= 5.")
+  private Filter where;
+
   @Option(names = "--direct", description = "Read the memory of the index, not by calls.")
   private boolean direct;
 
@@ -89,6 +97,7 @@ final class SearchCommand extends ClientCommand {
     } else {
       search = within != null ? view.within(within) : view.containing(at);
     }
+    search = where == null ? search : search.where(where);
     search = limit == null ? search : search.limit(limit);
     long count = 0;
     try (ScanIterator<IndexEntry<ByteString, Located<ByteString>>> found = search.iterator()) {

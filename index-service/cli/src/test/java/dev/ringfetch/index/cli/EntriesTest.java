@@ -94,6 +94,32 @@ final class EntriesTest {
   }
 
   @Test
+  void filtersLimitWhatIsListedAndCounted() {
+    run("put", "-i", "filtered", "a", "1").done();
+    run("put", "-i", "filtered", "b", "12").done();
+    run("put", "-i", "filtered", "bb", "123").done();
+    run("put", "-i", "filtered", "c", "'").done();
+    where("key(0,1) = 'b'").prints("b   12", "bb  123");
+    where("key(0,1) = 'b' and not value(1,2) != 0x32").prints("b  12");
+    where("(key < 'b' or key >= 'c') and version > 0").prints("a  1", "c  '");
+    where("value = ''''").prints("c  '");
+    where("value.unsigned(0,2) <= 0x3231 and value.int32be(0) > 1").prints();
+    where("value.unsigned(1,1) = 0x32 or value.float64(0) > -1.5e3").prints("b   12", "bb  123");
+    run("scan", "-i", "filtered", "--where=version >= 1", "--keys-only", "-n1").prints("a");
+    run("scan", "-i", "filtered", "--where=key(0,1)='b'", "--direct").prints("b   12", "bb  123");
+    run("count", "-i", "filtered", "--where=key(0,1) = 'b'").prints("2");
+    run("count", "-i", "filtered", "--where=key > 'b'", "--to=c").prints("1");
+    run("put", "-i", "filtered-map", "x", "12", "--box=1,1").done();
+    run("put", "-i", "filtered-map", "y", "13", "--box=1,1").done();
+    run("search", "-i", "filtered-map", "--at=1,1", "--where=located = '13'")
+        .prints("y  1.0,1.0  13");
+  }
+
+  private Outcome where(String filter) {
+    return run("scan", "-i", "filtered", "--where", filter);
+  }
+
+  @Test
   void aValueIsWrittenReadAndRemoved() {
     run("put", "greeting", "hello, world").prints("written, version 1");
     run("get", "greeting").prints("hello, world");
