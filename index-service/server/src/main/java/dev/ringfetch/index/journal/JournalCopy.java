@@ -6,6 +6,8 @@ import java.io.IOException;
 import java.nio.ByteBuffer;
 import java.nio.file.NoSuchFileException;
 import java.util.List;
+import java.util.concurrent.TimeUnit;
+import org.jspecify.annotations.Nullable;
 
 /**
  * A copy of a journal in use: its newest snapshot, and the synced records after the snapshot's
@@ -22,6 +24,10 @@ import java.util.List;
  */
 public record JournalCopy(long snapshot, long bytes) {
   private static final int STEP_LENGTH = 1 << 20;
+
+  // For a second: a server whose journal has failed writes no checkpoint any more.
+  private static final int CHECKPOINT_TRIES = 101;
+  private static final long CHECKPOINT_PAUSE_MS = 10;
 
   /**
    * Marks the journal of a directory, if there is one, as a copy on which no server has started.
@@ -48,19 +54,12 @@ public record JournalCopy(long snapshot, long bytes) {
    * @throws IOException if there is no snapshot, or a disk fails
    */
   public static JournalCopy of(Disk from, Disk to, long origin) throws IOException {
-    final long durable; // first: the files have everything before it
-    try (Checkpoint checkpoint = Checkpoint.open(from, origin)) {
-      durable = checkpoint.durable();
-    }
     final List<String> names = from.list();
-    SnapshotFile snapshot = null;
-    for (int i = names.size() - 1; i >= 0 && snapshot == null; i--) { // the newest is the last
-      final String name = names.get(i);
-      final long number = SnapshotDescriptor.number(name);
-      final SnapshotFile found = number > 0 ? SnapshotFile.read(from, name, number, origin) : null;
-      if (found != null && found.end() <= durable) {
-        snapshot = found;
-      }
+    SnapshotFile snapshot = newest(from, names, origin, Long.MAX_VALUE);
+    final long durable = // before the segments are listed, which have everything before it
+        durable(from, origin, snapshot == null ? 0 : snapshot.end());
+    if (snapshot != null && snapshot.end() > durable) {
+      snapshot = newest(from, names, origin, durable);
     }
     if (snapshot == null) {
       throw new IOException(
@@ -99,6 +98,40 @@ public record JournalCopy(long snapshot, long bytes) {
     }
     JournalInspection.of(new NamedDisk(to, from), origin, (record, place) -> {});
     return new JournalCopy(snapshot.number(), bytes);
+  }
+
+  /** The newest whole snapshot that the journal up to this position has an end of; or null. */
+  private static @Nullable SnapshotFile newest(
+      Disk from, List<String> names, long origin, long durable) throws IOException {
+    for (int i = names.size() - 1; i >= 0; i--) { // the newest is the last
+      final String name = names.get(i);
+      final long number = SnapshotDescriptor.number(name);
+      final SnapshotFile found = number > 0 ? SnapshotFile.read(from, name, number, origin) : null;
+      if (found != null && found.end() <= durable) {
+        return found;
+      }
+    }
+    return null;
+  }
+
+  /**
+   * The position up to which the journal is synced, by its checkpoint. This is written after the
+   * sync, and may be late: waits until it has the end of the snapshot, if the server goes on.
+   */
+  private static long durable(Disk from, long origin, long end) throws IOException {
+    for (int tries = 1; ; tries++) {
+      try (Checkpoint checkpoint = Checkpoint.open(from, origin)) {
+        if (checkpoint.durable() >= end || tries == CHECKPOINT_TRIES) {
+          return checkpoint.durable();
+        }
+      }
+      try {
+        TimeUnit.MILLISECONDS.sleep(CHECKPOINT_PAUSE_MS);
+      } catch (InterruptedException e) {
+        Thread.currentThread().interrupt();
+        throw new IOException("interrupted", e);
+      }
+    }
   }
 
   /** Whether a copy reads the file of this name. */

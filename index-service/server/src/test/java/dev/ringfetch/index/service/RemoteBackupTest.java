@@ -8,6 +8,8 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import com.google.protobuf.ByteString;
 import dev.ringfetch.index.LocalServer;
+import dev.ringfetch.index.disk.Disk;
+import dev.ringfetch.index.disk.HostDisk;
 import dev.ringfetch.index.v1.Durability;
 import dev.ringfetch.index.v1.IndexAdminGrpc;
 import dev.ringfetch.index.v1.IndexAdminGrpc.IndexAdminBlockingStub;
@@ -20,6 +22,7 @@ import dev.ringfetch.index.v1.SnapshotRequest;
 import io.grpc.Status;
 import io.grpc.StatusRuntimeException;
 import java.io.IOException;
+import java.lang.reflect.Proxy;
 import java.nio.ByteBuffer;
 import java.nio.file.Files;
 import java.nio.file.NoSuchFileException;
@@ -171,6 +174,40 @@ final class RemoteBackupTest {
     try (OfflineIndexes found = OfflineIndexes.open(copy, LocalServer.MEMORY)) {
       assertEquals(List.of(), found.faults());
       assertTrue(found.isWhole());
+    }
+  }
+
+  /** The server writes the checkpoint after the answers that wait for the same sync. */
+  @Test
+  void aCheckpointThatIsLateIsWaitedFor() throws IOException {
+    final Path copy = parent.resolve("copy");
+    final Path late = Files.createDirectory(parent.resolve("late"));
+    final int[] reads = new int[1];
+    try (LocalServer server = start()) {
+      put(server, 0, 1);
+      final Path checkpoint = parent.resolve("data/checkpoint");
+      Files.copy(checkpoint, late.resolve("checkpoint"));
+      put(server, 1, 10);
+      final long number = admin(server).snapshot(SnapshotRequest.getDefaultInstance()).getNumber();
+      final Disk disk = new RemoteDisk(admin(server), "of a test");
+      final Disk lateFirst =
+          (Disk)
+              Proxy.newProxyInstance(
+                  Disk.class.getClassLoader(),
+                  new Class<?>[] {Disk.class},
+                  (proxy, method, arguments) ->
+                      method.getName().equals("open")
+                              && arguments[0].equals("checkpoint")
+                              && ++reads[0] <= 3
+                          ? new HostDisk(late).open("checkpoint")
+                          : method.invoke(disk, arguments));
+      assertEquals(number, Backup.of(lateFirst, copy).snapshot());
+    }
+    assertTrue(reads[0] > 3, () -> "reads=" + reads[0]);
+    try (OfflineIndexes found = OfflineIndexes.open(copy, LocalServer.MEMORY)) {
+      final int[] count = new int[1];
+      found.walk("default", entry -> ++count[0] > 0);
+      assertEquals(10, count[0]);
     }
   }
 
