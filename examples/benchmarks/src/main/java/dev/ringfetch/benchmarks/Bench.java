@@ -34,6 +34,7 @@ import picocli.CommandLine.ParseResult;
       ReplicatedBench.class,
       VerbsBench.class,
       StagesBench.class,
+      MemoryBench.class,
       PartsBench.class
     })
 public final class Bench {

@@ -19,11 +19,11 @@ import io.grpc.StatusRuntimeException;
 import io.grpc.stub.ServerCallStreamObserver;
 import io.grpc.stub.StreamObserver;
 import java.io.IOException;
+import java.net.InetSocketAddress;
 import java.net.SocketAddress;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
-import java.util.Objects;
 import java.util.function.Predicate;
 import org.jspecify.annotations.Nullable;
 
@@ -117,7 +117,9 @@ final class Admissions implements AutoCloseable {
     if (admitted.containsKey(token)) {
       throw new IOException("the token is not new");
     }
-    if (count(caller.connection) >= CONNECTION_LIMIT) {
+    // Other addresses, as of Unix sockets, are those of many connections.
+    if (caller.connection instanceof InetSocketAddress
+        && count(caller.connection) >= CONNECTION_LIMIT) {
       throw new IOException("the connection has all admissions: limit=" + CONNECTION_LIMIT);
     }
     final DomainAdmission admission =
@@ -126,9 +128,9 @@ final class Admissions implements AutoCloseable {
   }
 
   @GuardedBy("this")
-  private long count(@Nullable SocketAddress connection) {
+  private long count(SocketAddress connection) {
     return admitted.values().stream()
-        .filter(client -> Objects.equals(client.caller.connection, connection))
+        .filter(client -> connection.equals(client.caller.connection))
         .count();
   }
 

@@ -45,6 +45,11 @@ final class AttachedDomain implements AutoCloseable {
         : new PostedReads(domain, segment, timeoutNs / 2);
   }
 
+  /** Notes the end of the attachment: nothing is granted any more. */
+  void end() {
+    closed = true;
+  }
+
   @Override
   public void close() {
     closed = true;

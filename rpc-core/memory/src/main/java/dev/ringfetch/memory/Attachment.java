@@ -67,21 +67,40 @@ final class Attachment implements AutoCloseable {
     this.timeoutNs = timeoutNs;
   }
 
-  /** The owner's memory; null while reads go by calls. Never waits for the owner's answer. */
+  /**
+   * The owner's memory; null while reads go by calls. Never waits for the owner's answer; connects
+   * when that has come.
+   */
   @Nullable AttachedDomain domain() {
     final AttachedDomain attached = domain;
-    return attached != null && attached.isOpen() ? attached : advance();
+    if (attached != null) {
+      if (attached.isOpen()) {
+        return attached;
+      }
+      remove(attached);
+    }
+    final Attempt answered = advance();
+    return answered == null ? null : connect(answered);
   }
 
-  private synchronized @Nullable AttachedDomain advance() {
+  private void remove(AttachedDomain ended) {
+    synchronized (this) {
+      if (domain != ended) {
+        return;
+      }
+      domain = null;
+      if (attempt != null) { // its stream has not ended, but the admission has
+        attempt.cancel();
+        leave("the owner has ended the admission", false);
+      }
+    }
+    ended.close();
+  }
+
+  /** Makes the next request if it is due; returns an attempt to connect, or null. */
+  private synchronized @Nullable Attempt advance() {
     if (!isPossible()) {
       return null;
-    }
-    if (domain != null) {
-      if (domain.isOpen()) {
-        return domain;
-      }
-      leave("the owner has ended the attachment", false);
     }
     if (attempt == null) {
       if (System.nanoTime() - nextNs >= 0) {
@@ -89,27 +108,44 @@ final class Attachment implements AutoCloseable {
         attempt.start();
       }
     } else if (attempt.response != null && !attempt.isConnected) {
-      connect(attempt);
+      attempt.isConnected = true;
+      return attempt;
     }
-    return domain;
+    return null;
   }
 
-  @GuardedBy("this")
-  private void connect(Attempt answered) {
-    final AttachResponse response = answered.response;
-    answered.isConnected = true;
+  /** Connects, without the monitor: that may take round trips, and callbacks need it. */
+  private @Nullable AttachedDomain connect(Attempt answered) {
+    AttachedDomain connected = null;
+    String failure = null;
     try {
-      domain =
+      final AttachResponse response = answered.response;
+      connected =
           new AttachedDomain(
               fabric(response.getFabric())
                   .connectDomain(
                       response.getDomain().toByteArray(), answered.token.toByteArray(), timeoutNs),
               answered.token,
               timeoutNs);
-      delayNs = FIRST_DELAY_NS;
     } catch (IOException | RuntimeException e) { // RuntimeException: a bad descriptor
-      leave(String.valueOf(e.getMessage()), true);
+      failure = String.valueOf(e.getMessage());
     }
+    synchronized (this) {
+      if (attempt == answered) {
+        if (failure == null) {
+          domain = connected;
+          delayNs = FIRST_DELAY_NS;
+          notifyAll();
+          return connected;
+        }
+        answered.cancel();
+        leave(failure, true);
+      }
+    }
+    if (connected != null) { // the stream has ended meanwhile
+      connected.close();
+    }
+    return null;
   }
 
   private Fabric fabric(String name) throws IOException {
@@ -121,17 +157,12 @@ final class Attachment implements AutoCloseable {
     throw new IOException("not offered: fabric=" + name);
   }
 
-  /** Ends the attempt and its domain; the next one waits. */
+  /** Notes the end of the attempt; the next one waits. A domain is closed when it is used next. */
   @GuardedBy("this")
   private void leave(String reason, boolean refused) {
-    final Attempt left = attempt;
     attempt = null;
-    if (left != null) {
-      left.cancel();
-    }
     if (domain != null) {
-      domain.close();
-      domain = null;
+      domain.end();
     }
     obstacle = reason;
     isRefused = refused;
@@ -145,22 +176,28 @@ final class Attachment implements AutoCloseable {
    *
    * @return true if it is attached.
    */
-  synchronized boolean await(long endNs) {
-    while (advance() == null && !(attempt == null && isRefused) && isPossible()) {
-      final long nowNs = System.nanoTime();
-      final long leftNs =
-          Math.min(endNs - nowNs, attempt == null ? nextNs - nowNs : Long.MAX_VALUE);
-      if (endNs - nowNs <= 0) {
-        return false;
-      }
-      try {
-        TimeUnit.NANOSECONDS.timedWait(this, Math.max(leftNs, 1));
-      } catch (InterruptedException e) {
-        Thread.currentThread().interrupt();
-        return false;
+  boolean await(long endNs) {
+    while (domain() == null) {
+      synchronized (this) {
+        final long nowNs = System.nanoTime();
+        if (!isPossible() || (attempt == null && isRefused) || endNs - nowNs <= 0) {
+          return false;
+        }
+        final boolean isAnswered = attempt != null && attempt.response != null;
+        if (isAnswered && !attempt.isConnected) {
+          continue;
+        }
+        final long leftNs =
+            Math.min(endNs - nowNs, attempt == null ? nextNs - nowNs : Long.MAX_VALUE);
+        try {
+          TimeUnit.NANOSECONDS.timedWait(this, Math.max(leftNs, 1));
+        } catch (InterruptedException e) {
+          Thread.currentThread().interrupt();
+          return false;
+        }
       }
     }
-    return domain != null;
+    return true;
   }
 
   @GuardedBy("this")
@@ -178,11 +215,19 @@ final class Attachment implements AutoCloseable {
 
   @Override
   public void close() {
+    final AttachedDomain attached;
     synchronized (this) {
-      leave("closed", true);
       closed = true;
+      attached = domain;
+      if (attempt != null) {
+        attempt.cancel();
+      }
+      leave("closed", true);
     }
-    fabrics.fabrics().forEach(Fabric::close);
+    if (attached != null) {
+      attached.close();
+    }
+    fabrics.fabrics().forEach(Fabric::close); // a domain that is being connected, too
   }
 
   /** One stream: its answer is the admission, and its end the end of the attachment. */
@@ -248,7 +293,6 @@ final class Attachment implements AutoCloseable {
     private void ended(String reason, boolean refused) {
       synchronized (Attachment.this) {
         if (attempt == this) {
-          attempt = null;
           leave(reason, refused);
         }
       }

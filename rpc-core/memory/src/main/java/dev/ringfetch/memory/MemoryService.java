@@ -174,10 +174,16 @@ final class MemoryService implements SharedMemoryGrpc.AsyncService, AutoCloseabl
             .withDescription("too many calls wait: name=" + value.name())
             .asRuntimeException();
       }
-      if (call.isCancelled()) { // perhaps before it waited
-        value.forget(this);
-      } else if (read(value).getVersion() > after) { // set before the writer saw this
-        value.wake();
+      try {
+        if (call.isCancelled()) { // perhaps before it waited
+          value.forget(this);
+        } else if (read(value).getVersion() > after) { // set before the writer saw this
+          value.wake();
+        }
+      } catch (StatusRuntimeException e) {
+        if (value.forget(this)) { // else it was answered
+          throw e;
+        }
       }
     }
 

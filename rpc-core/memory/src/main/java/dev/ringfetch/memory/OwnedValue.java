@@ -93,11 +93,12 @@ public final class OwnedValue<T> implements Owned {
     }
   }
 
-  /** Removes a waiter. */
-  void forget(Waiter waiter) {
+  /** Removes a waiter; false if it was woken before. */
+  boolean forget(Waiter waiter) {
     synchronized (waiters) {
-      waiters.remove(waiter);
+      final boolean waited = waiters.remove(waiter);
       awaited = !waiters.isEmpty();
+      return waited;
     }
   }
 

@@ -61,7 +61,8 @@ public final class RemoteLock {
     private StatusRuntimeException failure; // null if none
 
     Hold() {
-      SharedMemoryGrpc.newStub(memory.channel()).lock(this);
+      // Callbacks only set fields and wake the thread that waits: no executor is needed.
+      SharedMemoryGrpc.newStub(memory.channel()).withExecutor(Runnable::run).lock(this);
       call.onNext(LockRequest.newBuilder().setName(name).build());
     }
 

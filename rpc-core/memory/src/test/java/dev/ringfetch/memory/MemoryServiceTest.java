@@ -23,8 +23,10 @@ import dev.ringfetch.memory.v1.LockResponse;
 import dev.ringfetch.memory.v1.Place;
 import dev.ringfetch.memory.v1.PollRequest;
 import dev.ringfetch.memory.v1.SharedMemoryGrpc;
+import io.grpc.Attributes;
 import io.grpc.Context;
 import io.grpc.ForwardingServerCall.SimpleForwardingServerCall;
+import io.grpc.Grpc;
 import io.grpc.ManagedChannel;
 import io.grpc.Metadata;
 import io.grpc.SecurityLevel;
@@ -38,6 +40,7 @@ import io.grpc.inprocess.InProcessChannelBuilder;
 import io.grpc.inprocess.InProcessServerBuilder;
 import io.grpc.stub.StreamObserver;
 import java.io.IOException;
+import java.net.InetSocketAddress;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Iterator;
@@ -75,6 +78,13 @@ class MemoryServiceTest {
           }
           return next.startCall(
               new SimpleForwardingServerCall<>(call) {
+                @Override
+                public Attributes getAttributes() { // as of TCP
+                  return super.getAttributes().toBuilder()
+                      .set(Grpc.TRANSPORT_ATTR_REMOTE_ADDR, new InetSocketAddress(1))
+                      .build();
+                }
+
                 @Override
                 public SecurityLevel getSecurityLevel() {
                   return encrypted ? SecurityLevel.PRIVACY_AND_INTEGRITY : SecurityLevel.NONE;

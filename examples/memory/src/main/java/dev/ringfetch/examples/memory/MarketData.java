@@ -161,8 +161,8 @@ public final class MarketData implements Callable<Integer> {
   /** Kills a reader that holds the lock, and lets another one acquire it. */
   private void killHolder() {
     final long fence = readers.get(KILLED).ask("hold").count("fence");
-    final long startNs = System.nanoTime();
     readers.get(KILLED).kill();
+    final long startNs = System.nanoTime();
     final long next = readers.get(0).ask("acquire").count("fence");
     final long ms = TimeUnit.NANOSECONDS.toMillis(System.nanoTime() - startNs);
     say("reader %d is killed; its lock went to reader 0 after %d ms", KILLED, ms);
@@ -200,7 +200,8 @@ public final class MarketData implements Callable<Integer> {
   private void check(boolean holds, String format, Object... arguments) {
     if (!holds) {
       right = false;
-      say("WRONG: " + format, arguments);
+      out.print("WRONG: ");
+      say(format, arguments);
     }
   }
 
