@@ -1,6 +1,8 @@
 package dev.ringfetch.index.cli;
 
 import com.google.protobuf.ByteString;
+import dev.ringfetch.index.client.Box;
+import dev.ringfetch.index.client.BoxSearch;
 import dev.ringfetch.index.client.Filter;
 import dev.ringfetch.index.client.Range;
 import picocli.CommandLine.Command;
@@ -11,6 +13,13 @@ import picocli.CommandLine.Option;
 @Command(name = "count", description = "Count the entries of an index, or of a range of keys.")
 final class CountCommand extends ClientCommand {
   @Mixin private RangeOptions range;
+
+  @Option(
+      names = "--box",
+      paramLabel = "BOX",
+      converter = Coordinates.BoxText.class,
+      description = "Those that intersect X1,Y1,X2,Y2, in a spatial index.")
+  private Box box;
 
   @Option(
       names = "--where",
@@ -31,12 +40,19 @@ final class CountCommand extends ClientCommand {
   void check() {
     index.name(session());
     counted = range.range(types);
+    if (box != null && range.isGiven()) {
+      throw CommandFailure.misuse("--box goes without a range");
+    }
   }
 
   @Override
   int run(Connection connection, Output out) {
     final long count;
-    if (where != null) {
+    if (box != null) {
+      final BoxSearch<ByteString, ByteString> search =
+          connection.requireSpatial(index.name(session()), "--box").intersecting(box);
+      count = (where == null ? search : search.where(where)).count();
+    } else if (where != null) {
       count =
           connection
               .requireOrdered(index.name(session()), "--where")

@@ -126,6 +126,7 @@ final class HelpTest {
         "watch --prefix=1 --key-type=long|--prefix needs keys of type string or hex, not long",
         "watch --from=*|'*' is no token",
         "watch --box=1,1 --key=a|--box goes without",
+        "count --box=1,1 --from=a|--box goes without a range",
         "watch --box=1|neither X,Y nor",
         "watch a --index=b|two names",
         "load|FILE",
