@@ -12,6 +12,7 @@ import dev.ringfetch.index.IndexServer;
 import dev.ringfetch.index.client.Codec;
 import dev.ringfetch.index.client.IndexClient;
 import dev.ringfetch.index.client.IndexEntry;
+import dev.ringfetch.index.client.IndexException;
 import dev.ringfetch.index.service.IndexMemory;
 import dev.ringfetch.index.service.Indexes;
 import io.grpc.Server;
@@ -43,8 +44,11 @@ import org.springframework.cache.Cache;
 import org.springframework.cache.CacheManager;
 import org.springframework.cache.annotation.CacheEvict;
 import org.springframework.cache.annotation.Cacheable;
+import org.springframework.cache.annotation.CachingConfigurer;
 import org.springframework.cache.annotation.EnableCaching;
 import org.springframework.cache.concurrent.ConcurrentMapCacheManager;
+import org.springframework.cache.interceptor.CacheErrorHandler;
+import org.springframework.cache.interceptor.LoggingCacheErrorHandler;
 import org.springframework.context.ConfigurableApplicationContext;
 import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Configuration;
@@ -135,6 +139,20 @@ final class SpringIndexTest {
 
   private List<String> named(String prefix) {
     return client.indexes().stream().filter(name -> name.startsWith(prefix)).toList();
+  }
+
+  @Test
+  void aMethodWhoseCacheCannotBeReachedFailsOrRunsWithoutIt() {
+    final Prices failing = runCaches().getBean(Prices.class);
+    final Prices forgiving =
+        run(ForgivingApplication.class, "ringfetch.index.cache.enabled=true").getBean(Prices.class);
+    failing.of("pen", 1);
+    forgiving.of("pen", 1);
+    server.shutdownNow();
+    assertThrows(IndexException.class, () -> failing.of("pen", 1));
+    assertEquals(0, forgiving.computations());
+    assertEquals(new Price("pen", 1, 1), forgiving.of("pen", 1));
+    assertEquals(1, forgiving.computations());
   }
 
   @Test
@@ -473,6 +491,21 @@ final class SpringIndexTest {
     @Bean
     Prices prices() {
       return new Prices();
+    }
+  }
+
+  @Configuration(proxyBeanMethods = false)
+  @EnableAutoConfiguration
+  @EnableCaching
+  static class ForgivingApplication implements CachingConfigurer {
+    @Bean
+    Prices prices() {
+      return new Prices();
+    }
+
+    @Override
+    public CacheErrorHandler errorHandler() {
+      return new LoggingCacheErrorHandler();
     }
   }
 
