@@ -7,19 +7,28 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 import com.google.protobuf.ByteString;
 import dev.ringfetch.index.IndexServer;
 import dev.ringfetch.index.direct.DirectContext;
+import dev.ringfetch.index.direct.DirectLook;
 import dev.ringfetch.index.direct.DirectReader;
+import dev.ringfetch.index.direct.DirectSearch;
 import dev.ringfetch.index.direct.DirectValue;
 import dev.ringfetch.index.service.DirectAccessService;
 import dev.ringfetch.index.service.IndexMemory;
 import dev.ringfetch.index.service.IndexMemoryContext;
 import dev.ringfetch.index.service.Indexes;
 import dev.ringfetch.index.v1.BatchPutRequest;
+import dev.ringfetch.index.v1.CreateIndexRequest;
+import dev.ringfetch.index.v1.CreateIndexResponse;
 import dev.ringfetch.index.v1.DeleteRequest;
 import dev.ringfetch.index.v1.DropIndexRequest;
 import dev.ringfetch.index.v1.IndexAdminGrpc;
 import dev.ringfetch.index.v1.IndexGrpc;
+import dev.ringfetch.index.v1.IndexKind;
+import dev.ringfetch.index.v1.NearestRequest;
+import dev.ringfetch.index.v1.NearestResponse;
+import dev.ringfetch.index.v1.Point;
 import dev.ringfetch.index.v1.PutEntry;
 import dev.ringfetch.index.v1.PutRequest;
+import dev.ringfetch.index.v1.SearchRequest;
 import dev.ringfetch.rdma.natives.RdmaAssumptions;
 import dev.ringfetch.rpc.RingServer;
 import dev.ringfetch.rpc.RingServerBuilder;
@@ -30,9 +39,13 @@ import io.grpc.Status;
 import io.grpc.StatusRuntimeException;
 import io.grpc.protobuf.services.HealthStatusManager;
 import java.io.IOException;
+import java.nio.ByteBuffer;
+import java.nio.ByteOrder;
 import java.nio.file.Path;
 import java.util.ArrayList;
+import java.util.HashSet;
 import java.util.List;
+import java.util.Set;
 import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
@@ -97,8 +110,12 @@ final class DirectReadTest {
   }
 
   private DirectReader openReader() {
+    return openReader("");
+  }
+
+  private DirectReader openReader(String name) {
     final DirectReader reader =
-        DirectReader.open(channel, "", new DirectContext().fabrics("verbs"));
+        DirectReader.open(channel, name, new DirectContext().fabrics("verbs"));
     assertTrue(reader.isDirect(), reader::obstacle);
     return reader;
   }
@@ -201,6 +218,66 @@ final class DirectReadTest {
       assertEquals(7, fewest);
       assertEquals(0, reader.callReads());
     }
+  }
+
+  /**
+   * A search of one partition takes a round trip for its head, for each of three levels, for the
+   * blocks, and for the moves; the first one of a reader takes another, for the serving word.
+   */
+  @Test
+  void searchesOfASpatialIndexMakeNoCalls() throws Exception {
+    start("verbs");
+    final CreateIndexResponse created =
+        IndexAdminGrpc.newBlockingStub(channel)
+            .withDeadlineAfter(WAIT_S, TimeUnit.SECONDS)
+            .createIndex(
+                CreateIndexRequest.newBuilder()
+                    .setIndex("places")
+                    .setKind(IndexKind.SPATIAL)
+                    .build());
+    assertTrue(created.getCreated());
+    final int count = 1000;
+    final BatchPutRequest.Builder batch = BatchPutRequest.newBuilder().setIndex("places");
+    for (int i = 0; i < count; i++) { // points on a line
+      final ByteBuffer box = ByteBuffer.allocate(4 * Double.BYTES).order(ByteOrder.LITTLE_ENDIAN);
+      box.putDouble(i).putDouble(0).putDouble(i).putDouble(0).flip();
+      batch.addEntries(PutEntry.newBuilder().setKey(number(i)).setValue(ByteString.copyFrom(box)));
+    }
+    assertEquals(count, index().batchPut(batch.build()).getOutcomesCount());
+    try (DirectReader reader = openReader("places")) {
+      assertEquals(count, search(reader, -1, count).size());
+      final WorkRequestCounts before = WorkRequestCounts.ofDomains();
+      final Set<ByteString> some = search(reader, 100, 109.5);
+      final WorkRequestCounts counts = WorkRequestCounts.ofDomains().minus(before);
+      assertEquals(10, some.size());
+      assertTrue(some.contains(number(100)) && some.contains(number(109)));
+      assertEquals(6, counts.signaled(), counts::toString);
+      assertEquals(
+          new WorkRequestCounts(0, counts.reads(), 0, 0, 0, 0, 0, 6), counts, "nothing but READs");
+      final NearestResponse nearest =
+          reader.nearest(
+              NearestRequest.newBuilder()
+                  .setPoint(Point.newBuilder().setX(500.25).setY(0))
+                  .setLimit(3)
+                  .build());
+      assertEquals(
+          List.of(number(500), number(501), number(499)),
+          nearest.getNeighborsList().stream().map(near -> near.getEntry().getKey()).toList());
+      assertTrue(reader.get(number(7), found));
+      assertEquals(0, reader.callReads());
+      assertTrue(reader.isDirect());
+    }
+  }
+
+  /** The ids of the entries between two places. */
+  private static Set<ByteString> search(DirectReader reader, double from, double to) {
+    final SearchRequest.Builder request = SearchRequest.newBuilder();
+    request.getIntersectsBuilder().setMinX(from).setMaxX(to);
+    final Set<ByteString> ids = new HashSet<>();
+    assertEquals(
+        DirectLook.ABSENT,
+        reader.search(new DirectSearch(request.build()), entry -> ids.add(entry.key())));
+    return ids;
   }
 
   @Test

@@ -9,9 +9,11 @@ import io.micrometer.core.instrument.Tags;
 import io.micrometer.core.instrument.simple.SimpleMeterRegistry;
 import java.nio.file.Path;
 import java.util.EnumMap;
+import java.util.EnumSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
+import java.util.Set;
 import java.util.stream.IntStream;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
@@ -27,6 +29,7 @@ final class AdaptiveAccessTest {
   private final Map<Access, Integer> routes = new EnumMap<>(Access.class);
   private final SimpleMeterRegistry registry = new SimpleMeterRegistry();
   private final MicrometerMetrics meters = new MicrometerMetrics(registry);
+  private final Set<ReadKind> kinds = EnumSet.noneOf(ReadKind.class);
   private int windows;
 
   private IndexClient client(TestServer server) {
@@ -47,6 +50,7 @@ final class AdaptiveAccessTest {
           public void onShare(String index, ReadKind kind, double share, long probes) {
             assertEquals("numbers", index);
             windows++;
+            kinds.add(kind);
             meters.onShare(index, kind, share, probes);
           }
         };
@@ -88,6 +92,32 @@ final class AdaptiveAccessTest {
       for (long i = 0; i < 200; i++) {
         assertEquals(i, index.update(-1L, before -> before.orElse(-1L) + 1));
       }
+    }
+  }
+
+  /** Each kind of search has a share of its own; both routes find the same. */
+  @Test
+  void searchesAreKindsOfReads() throws Exception {
+    try (TestServer server = TestServer.start(directory);
+        IndexClient client = client(server)) {
+      final SpatialIndex<Long, Long> index =
+          client.spatial("numbers", Codec.int64(), Codec.int64()).access(Access.ADAPTIVE);
+      for (long i = 0; i < ENTRIES; i++) {
+        index.put(i, Box.of(i, 0), 2 * i);
+      }
+      final long limitNs = System.nanoTime() + 60_000_000_000L;
+      routes.clear();
+      final Set<ReadKind> searched =
+          EnumSet.of(ReadKind.SEARCH_OF_10, ReadKind.LONGER_SEARCH, ReadKind.NEAREST_OF_100);
+      while (!kinds.containsAll(searched) || routes.size() < 2) {
+        final Box all = new Box(0, 0, ENTRIES, 1);
+        assertEquals(7, index.intersecting(all).limit(7).toList().size());
+        assertEquals(ENTRIES, index.within(all).toList().size());
+        assertEquals(50, index.nearest(new Point(1, 1), 50).size());
+        assertTrue(System.nanoTime() - limitNs < 0, kinds + " " + routes);
+      }
+      assertEquals(searched, kinds);
+      assertTrue(routes.get(Access.DIRECT) > routes.get(Access.RPC), routes::toString);
     }
   }
 

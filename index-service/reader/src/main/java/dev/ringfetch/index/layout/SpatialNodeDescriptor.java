@@ -44,7 +44,8 @@ import java.util.zip.CRC32C;
  *       for a node that was removed, which keeps birth, split and right.
  *   <li><b>Sequence</b>: as in a {@link NodeDescriptor}; unique in a partition, and only grows.
  *   <li><b>Birth</b>: the sequence at which the node was created at this address; differs from that
- *       of all other nodes that had or will have the address.
+ *       of all other nodes that had or will have the address. That of the root, a partition's first
+ *       node, is {@value #ROOT_BIRTH}.
  *   <li><b>Split</b>: the sequence of the image with which the node last lost entries to a new
  *       right neighbour; 0: it never did, nor did the node that it was split from.
  *   <li><b>Right</b>, <b>Birth of Right</b>: that neighbour; 0 if there is none. A new neighbour
@@ -101,6 +102,9 @@ public final class SpatialNodeDescriptor {
 
   /** The most entries of a node. */
   public static final int CAPACITY = (LENGTH - ENTRIES_OFFSET) / ENTRY_LENGTH;
+
+  /** Birth of the root of a partition. */
+  public static final int ROOT_BIRTH = 2;
 
   /** Level of a node that was removed. */
   public static final int DEAD = 0xFF;

@@ -145,7 +145,13 @@ public final class SpatialReader extends HashReader {
     }
     for (int i = 0; i < search.size; i++) {
       search.frontier.add(
-          new SearchNode(0, search.roots[i], 0, Long.MAX_VALUE, -1, search.first + i));
+          new SearchNode(
+              0,
+              search.roots[i],
+              SpatialNodeDescriptor.ROOT_BIRTH,
+              Long.MAX_VALUE,
+              -1,
+              search.first + i));
     }
     search.isBegun = true;
     return null;
@@ -214,7 +220,7 @@ public final class SpatialReader extends HashReader {
         }
         search.frontier.add(node.again());
         isTorn = true;
-      } else if (!isExpected(search, node)) {
+      } else if (!isExpected(node)) {
         return restart(search);
       } else {
         take(search, node);
@@ -247,10 +253,9 @@ public final class SpatialReader extends HashReader {
   }
 
   /** Whether the image is one of the node that the search is to visit. */
-  private boolean isExpected(SpatialSearch search, SearchNode node) {
-    final boolean isRoot = node.address() == search.roots[node.partition() - search.first];
+  private boolean isExpected(SearchNode node) {
     final int level = SpatialNodeDescriptor.level(image);
-    if (!isRoot && (int) word(SpatialNodeDescriptor.BIRTH_OFFSET) != node.birth()) {
+    if ((int) word(SpatialNodeDescriptor.BIRTH_OFFSET) != node.birth()) {
       return false;
     }
     if (level == SpatialNodeDescriptor.DEAD) {

@@ -87,6 +87,11 @@ final class SpatialTree {
     return root.level + 1;
   }
 
+  /** Address of the ring of moves. */
+  long ring() {
+    return ring;
+  }
+
   SpatialNode root() {
     return root;
   }

@@ -52,6 +52,18 @@ final class LoggedMemory implements SegmentReads.Segments {
     return new PostedReads(random, this, SEGMENT_SHIFT, gate.shown());
   }
 
+  /** A copy of what readers see. */
+  List<byte[]> copy() {
+    return regions.stream().map(region -> region.shown().copy()).toList();
+  }
+
+  /** Shows readers a copy again. */
+  void restore(List<byte[]> copy) {
+    for (int i = 0; i < copy.size(); i++) {
+      regions.get(i).shown().putBytes(0, copy.get(i), 0, copy.get(i).length);
+    }
+  }
+
   /** Zeroes all memory but the gate. */
   void clear() {
     for (StoreLog.Region region : List.copyOf(regions)) {

@@ -44,8 +44,19 @@ class SimulatedSpatialTest {
   private static final double[] SQUARE = {0, 0, 101, 101};
 
   /** A state of an entry, which ends the one before within the stores from begin to end. */
-  @SuppressWarnings("ArrayRecordComponent") // compared by its elements alone
-  private record State(long version, double[] box, long begin, long end) {}
+  private static final class State {
+    final long version;
+    final double[] box; // null: absent
+    final long begin;
+    final long end;
+
+    State(long version, double[] box, long begin, long end) {
+      this.version = version;
+      this.box = box;
+      this.begin = begin;
+      this.end = end;
+    }
+  }
 
   private static final class World {
     final Random random;

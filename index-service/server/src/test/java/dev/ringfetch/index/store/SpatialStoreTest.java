@@ -17,9 +17,11 @@ import dev.ringfetch.index.layout.SpatialSearch;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.HashMap;
+import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Random;
+import java.util.Set;
 import java.util.function.Predicate;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -214,6 +216,7 @@ class SpatialStoreTest {
     for (int i = 0; i < PARTITIONS; i++) {
       final SpatialTree tree = ((SpatialStore) index.partition(i)).tree();
       tree.check();
+      assertEquals(SpatialNodeDescriptor.ROOT_BIRTH, tree.root().birth);
       entries += checkNode(tree, tree.root());
     }
     assertEquals(boxes.size(), entries);
@@ -324,6 +327,84 @@ class SpatialStoreTest {
     store(id).expiry().advance(1000);
     assertEquals(Map.of(), search(SpatialQuery.within(box)));
     assertEquals(ReadResult.ABSENT, reader.get(id, new Found()));
+  }
+
+  /** Nothing that was read before the refusal is given by a later step. */
+  @Test
+  void whatIsNotAdmittedIsNotGiven() {
+    index.complete();
+    for (int i = 0; i < 100; i++) {
+      put(id(i), Places.UNIFORM.next(random));
+    }
+    final SpatialSearch search =
+        new SpatialSearch(SpatialQuery.intersecting(new double[] {-1, -1, 2000, 2000}));
+    final Set<ByteString> ids = new HashSet<>();
+    final boolean[] admits = new boolean[1];
+    final EntrySink sink =
+        new EntrySink() {
+          @Override
+          public boolean take(
+              byte[] array, int key, int keyLength, int valueLength, long of, long deadline) {
+            assertTrue(admits[0], "not admitted");
+            return ids.add(ByteString.copyFrom(array, key, keyLength));
+          }
+
+          @Override
+          public boolean admits() {
+            return admits[0];
+          }
+
+          @Override
+          public int room() {
+            return 10;
+          }
+        };
+    for (int i = 0; i < 3; i++) {
+      assertEquals(ReadResult.CLOSED, reader.search(search, sink));
+    }
+    final List<ByteString> ended = List.copyOf(boxes.keySet()).subList(0, 50);
+    ended.forEach(this::delete);
+    admits[0] = true;
+    assertEquals(ReadResult.ABSENT, reader.search(search, sink));
+    assertEquals(boxes.keySet(), ids);
+  }
+
+  /** As after a fail-over: the nodes that the search knows are those of other memory. */
+  @Test
+  void searchGoesOnInOtherMemory() {
+    index.complete();
+    final SpatialIndex other = new SpatialIndex(memory, PARTITIONS, 5);
+    other.complete();
+    for (int i = 0; i < 500; i++) {
+      final double[] box = Places.UNIFORM.next(random);
+      put(id(i), box);
+      final PartitionStore copy = other.partition(other.partitionOf(id(i)));
+      final ByteString value = value(box, version);
+      assertEquals(0, copy.reserve(id(i).size(), value.size()));
+      copy.put(id(i), value, version);
+    }
+    final SpatialReader there = other.newReader();
+    for (int first = 1; first < 500; first += 7) {
+      final SpatialSearch search =
+          new SpatialSearch(SpatialQuery.intersecting(new double[] {-1, -1, 2000, 2000}));
+      final Set<ByteString> ids = new HashSet<>();
+      final int most = first;
+      final ReadResult begun =
+          reader.search(
+              search,
+              (array, key, keyLength, valueLength, of, deadline) ->
+                  ids.add(ByteString.copyFrom(array, key, keyLength)) && ids.size() < most);
+      assertEquals(ReadResult.FOUND, begun);
+      final ReadResult ended =
+          there.search(
+              search,
+              (array, key, keyLength, valueLength, of, deadline) -> {
+                assertTrue(ids.add(ByteString.copyFrom(array, key, keyLength)), "twice");
+                return true;
+              });
+      assertEquals(ReadResult.ABSENT, ended);
+      assertEquals(boxes.keySet(), ids);
+    }
   }
 
   @Test

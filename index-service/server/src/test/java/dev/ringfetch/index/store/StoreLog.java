@@ -126,6 +126,28 @@ final class StoreLog {
     return true;
   }
 
+  /**
+   * Applies stores up to the next one with an order, which is the last of them; false if none is
+   * left.
+   */
+  boolean stepToOrder() {
+    boolean more = step();
+    while (more && (!pending.get(first - 1).release() || pending.get(first - 1).isFence())) {
+      more = step();
+    }
+    return more;
+  }
+
+  /** Notes that stores are to be applied again from the next one on: the caller has undone them. */
+  void rewind(int to) {
+    first = to;
+  }
+
+  /** The number of the next store, for {@link #rewind}, until the owner stores more. */
+  int position() {
+    return first;
+  }
+
   /** Applies all stores. */
   void flush() {
     while (first < pending.size()) {
@@ -245,6 +267,10 @@ final class StoreLog {
     @Override
     public int length() {
       return bytes.capacity();
+    }
+
+    byte[] copy() {
+      return bytes.array().clone();
     }
 
     private static int aligned(int index, int to) {

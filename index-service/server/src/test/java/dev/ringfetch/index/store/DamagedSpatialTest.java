@@ -1,0 +1,269 @@
+package dev.ringfetch.index.store;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import com.google.protobuf.ByteString;
+import dev.ringfetch.fabric.DirectRegion;
+import dev.ringfetch.fabric.MappedRegion;
+import dev.ringfetch.fabric.MemoryRegion;
+import dev.ringfetch.index.layout.BoxDescriptor;
+import dev.ringfetch.index.layout.EntrySink;
+import dev.ringfetch.index.layout.ReadResult;
+import dev.ringfetch.index.layout.SpatialDescriptor;
+import dev.ringfetch.index.layout.SpatialNodeDescriptor;
+import dev.ringfetch.index.layout.SpatialQuery;
+import dev.ringfetch.index.layout.SpatialReader;
+import dev.ringfetch.index.layout.SpatialSearch;
+import dev.ringfetch.index.partition.Handover;
+import dev.ringfetch.index.partition.ImmediateLog;
+import dev.ringfetch.index.partition.Partition;
+import dev.ringfetch.index.partition.Write;
+import java.io.IOException;
+import java.nio.channels.FileChannel;
+import java.nio.channels.FileChannel.MapMode;
+import java.nio.file.Path;
+import java.nio.file.StandardOpenOption;
+import java.util.ArrayDeque;
+import java.util.ArrayList;
+import java.util.EnumMap;
+import java.util.HashMap;
+import java.util.HashSet;
+import java.util.List;
+import java.util.Map;
+import java.util.Random;
+import java.util.Set;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.api.Timeout.ThreadMode;
+import org.junit.jupiter.api.io.TempDir;
+
+/**
+ * A process of the same user changes the memory of a spatial index, or takes it away, beside its
+ * owner and its readers: each search is right, or leaves the answer to a call.
+ */
+@Timeout(value = 120, threadMode = ThreadMode.SEPARATE_THREAD)
+class DamagedSpatialTest {
+  private static final long SEED = Long.getLong("ringfetch.seed", 76);
+  private static final int SEGMENT_LENGTH = 64 << 10;
+  private static final int SEGMENTS = 64;
+  private static final int ENTRIES = 400;
+  private static final int WORLDS = 30;
+  private static final double[] ALL = {-1, -1, 200, 200};
+
+  private final Random random = new Random(SEED);
+  private final List<MemoryRegion> regions = new ArrayList<>();
+  private final Map<ByteString, Long> expected = new HashMap<>();
+  private MemoryRegion gate = Memories.openGate();
+  private StoreMemory memory;
+  private SpatialIndex index;
+  private Partition partition;
+
+  @TempDir Path directory;
+
+  @BeforeEach
+  void open() {
+    System.out.println("ringfetch.seed=" + SEED);
+    open(DirectRegion::new);
+  }
+
+  private void open(StoreMemory.SegmentSource source) {
+    regions.clear();
+    expected.clear();
+    memory =
+        Memories.serving(
+            Memories.context(SEGMENT_LENGTH, (long) SEGMENTS * SEGMENT_LENGTH)
+                .gate(gate, 0)
+                .segmentSource(Memories.noting(regions, source)));
+    index = new SpatialIndex(memory, 1, 5);
+    index.complete();
+    partition =
+        new Partition(index.partition(0), new ImmediateLog(0), 8, error -> {}, Handover.never());
+    for (int i = 0; i < ENTRIES; i++) {
+      put(i);
+    }
+  }
+
+  private static ByteString id(int number) {
+    return ByteString.copyFromUtf8("id " + number);
+  }
+
+  private Write submit(Write write) {
+    assertEquals(0, partition.submit(write));
+    return write;
+  }
+
+  private void put(int number) {
+    final double x = random.nextDouble() * 100;
+    final double y = random.nextDouble() * 100;
+    final Write write =
+        submit(new Write(answered -> {}).put(id(number), BoxDescriptor.bytes(x, y, x, y)));
+    if (write.outcome() == Write.DONE) {
+      expected.put(id(number), write.version());
+    }
+  }
+
+  private SpatialReader reader(boolean posted) {
+    return new SpatialReader(
+        new ScriptedReads(memory.newReads(), new ArrayDeque<>(), !posted), index.location());
+  }
+
+  /** Searches; what comes is right, and all if the reader says so. */
+  private ReadResult search(SpatialReader reader) {
+    final Set<ByteString> ids = new HashSet<>();
+    final EntrySink sink =
+        (array, key, keyLength, valueLength, version, deadline) -> {
+          final ByteString id = ByteString.copyFrom(array, key, keyLength);
+          assertEquals(expected.get(id), version);
+          assertTrue(ids.add(id), "twice");
+          return random.nextInt(50) != 0;
+        };
+    final SpatialSearch search = new SpatialSearch(SpatialQuery.intersecting(ALL));
+    ReadResult result;
+    do {
+      result = reader.search(search, sink);
+    } while (result == ReadResult.FOUND);
+    if (result == ReadResult.ABSENT) {
+      assertEquals(expected.keySet(), ids, "seed=" + SEED);
+    }
+    return result;
+  }
+
+  private void scribble() {
+    final MemoryRegion region = regions.get(random.nextInt(regions.size()));
+    final int at = random.nextInt(SEGMENT_LENGTH) & ~7;
+    final long word = region.getLong(at);
+    region.putLong(
+        at,
+        switch (random.nextInt(5)) {
+          case 0 -> 0;
+          case 1 -> random.nextLong();
+          case 2 -> region.getLong(random.nextInt(SEGMENT_LENGTH) & ~7);
+          case 3 ->
+              ((long) random.nextInt(SEGMENTS * SEGMENT_LENGTH)) & -SpatialNodeDescriptor.LENGTH;
+          default -> word ^ (1L << random.nextInt(64));
+        });
+  }
+
+  @Test
+  void searchesAreRightOrLeaveTheAnswerToACall() {
+    final Map<ReadResult, Integer> counts = new EnumMap<>(ReadResult.class);
+    int damaged = 0;
+    for (int w = 0; w < WORLDS; w++) {
+      open(DirectRegion::new);
+      final SpatialReader mapped = reader(false);
+      final SpatialReader posted = reader(true);
+      for (int i = 0; i < 200 && !index.isRefused(); i++) {
+        scribble();
+        put(random.nextInt(ENTRIES));
+        if (!index.isRefused()) {
+          counts.merge(search(i % 2 == 0 ? mapped : posted), 1, Integer::sum);
+        }
+      }
+      damaged += index.isRefused() ? 1 : 0;
+      if (index.isRefused()) {
+        assertEquals(ReadResult.CLOSED, search(posted));
+      }
+    }
+    System.out.println("damaged=" + damaged + " of " + WORLDS + " " + counts);
+    assertTrue(damaged > WORLDS / 10, "damaged=" + damaged);
+    assertTrue(counts.get(ReadResult.UNDECIDED) > 10, counts::toString);
+    assertTrue(counts.get(ReadResult.ABSENT) > 10, counts::toString);
+  }
+
+  /** The words of the head have no checksum: whatever is in them, a search ends. */
+  @Test
+  void forgedHeadsLeadNowhere() {
+    final long head = index.location().root() + SpatialDescriptor.head(0, 1);
+    final MemoryRegion region = memory.region(head);
+    final int at = memory.offset(head);
+    final List<Long> words = new ArrayList<>(List.of(0L, 1L, -1L, Long.MIN_VALUE, 1L << 49, 1024L));
+    for (long address = 0; address < regions.size() * (long) SEGMENT_LENGTH; address += 1024) {
+      words.add(address);
+    }
+    for (final boolean posted : new boolean[] {false, true}) {
+      for (final int offset :
+          new int[] {
+            SpatialDescriptor.ROOT_OFFSET,
+            SpatialDescriptor.RING_OFFSET,
+            SpatialDescriptor.MOVES_OFFSET
+          }) {
+        final long right = region.getLong(at + offset);
+        for (final long word : words) {
+          region.putLong(at + offset, word);
+          final ReadResult result = search(reader(posted));
+          assertTrue(
+              result == ReadResult.ABSENT || result == ReadResult.UNDECIDED, "result=" + result);
+          assertTrue(
+              offset != SpatialDescriptor.ROOT_OFFSET
+                  || (result == ReadResult.ABSENT) == (word == right));
+        }
+        region.putLong(at + offset, right);
+      }
+      assertEquals(ReadResult.ABSENT, search(reader(posted)));
+    }
+  }
+
+  /** Memory is taken away between two entries: what came before is right. */
+  @Test
+  void searchUnderATruncationEnds() throws IOException {
+    int lost = 0;
+    for (int w = 0; w < WORLDS; w++) {
+      final List<FileChannel> files = new ArrayList<>();
+      final int world = w;
+      gate = map(files, "gate" + w, 4096);
+      gate.putLong(0, Memories.INCARNATION);
+      files.remove(0).close();
+      open(length -> map(files, "world" + world + "segment" + files.size(), length));
+      final int at = random.nextInt(ENTRIES);
+      final Set<ByteString> ids = new HashSet<>();
+      ReadResult result;
+      try {
+        result =
+            index
+                .newReader()
+                .search(
+                    new SpatialSearch(SpatialQuery.intersecting(ALL)),
+                    (array, key, keyLength, valueLength, version, deadline) -> {
+                      final ByteString id = ByteString.copyFrom(array, key, keyLength);
+                      assertEquals(expected.get(id), version);
+                      assertTrue(ids.add(id), "twice");
+                      if (ids.size() == at) {
+                        truncate(files);
+                      }
+                      return true;
+                    });
+      } catch (InternalError e) { // late, as the reader says
+        result = ReadResult.LOST;
+      }
+      assertTrue(result != ReadResult.ABSENT || ids.equals(expected.keySet()));
+      lost += result == ReadResult.ABSENT ? 0 : 1;
+      for (final FileChannel file : files) {
+        file.close();
+      }
+    }
+    assertTrue(lost > WORLDS / 2, "lost=" + lost);
+  }
+
+  private MemoryRegion map(List<FileChannel> files, String name, int length) throws IOException {
+    final FileChannel file =
+        FileChannel.open(
+            directory.resolve(name),
+            StandardOpenOption.CREATE_NEW,
+            StandardOpenOption.READ,
+            StandardOpenOption.WRITE);
+    files.add(file);
+    return new MappedRegion(file.map(MapMode.READ_WRITE, 0, length));
+  }
+
+  private static void truncate(List<FileChannel> files) {
+    try {
+      for (final FileChannel file : files) {
+        file.truncate(0);
+      }
+    } catch (IOException e) {
+      throw new AssertionError(e);
+    }
+  }
+}
