@@ -54,8 +54,8 @@ public final class WatchOptions {
   }
 
   /**
-   * The writes of entries that a filter accepts, and all removals: what was removed is not known,
-   * so it may be an entry that never came.
+   * The writes of entries that a filter accepts, all removals, and all that leaves a watched box:
+   * what was there before is not known, so it may be an entry that never came.
    */
   public WatchOptions where(Filter accepted) {
     return new WatchOptions(token, keysOnly, outageLimitNs, accepted);

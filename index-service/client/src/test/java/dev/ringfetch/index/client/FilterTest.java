@@ -220,6 +220,24 @@ class FilterTest {
   }
 
   @Test
+  void allThatLeavesAWatchedBoxIsTold() throws Exception {
+    final SpatialIndex<String, Quote> index =
+        client.spatial("watched-box", Codec.string(), Quote.CODEC);
+    index.put("a", Box.of(9, 9), new Quote(1, 0));
+    final Filter great = Field.located().int64(0).atLeast(100L);
+    final Box box = new Box(0, 0, 1, 1);
+    try (var watch = index.watch(box, WatchOptions.fromNow().where(great))) {
+      index.put("a", Box.of(1, 1), new Quote(100, 0));
+      index.put("a", Box.of(0, 0), new Quote(99, 0));
+      index.put("a", Box.of(9, 9), new Quote(99, 0));
+      for (final var crossing : List.of(IndexChange.Crossing.ENTER, IndexChange.Crossing.LEAVE)) {
+        final var change = watch.next(Duration.ofSeconds(30)).orElseThrow();
+        assertEquals(crossing, change.crossing().orElseThrow());
+      }
+    }
+  }
+
+  @Test
   void whatIsNoFieldIsRefused() {
     assertThrows(IllegalArgumentException.class, () -> Field.value().int64(-1));
     assertThrows(IllegalArgumentException.class, () -> Field.value().bytes(0, 0));

@@ -67,6 +67,7 @@ public final class EventBatch {
     }
     if (filter != null
         && change.kind() == WatchEvent.Kind.PUT
+        && crossing != WatchEvent.Crossing.LEAVE // what it was is not known
         && !filter.accepts(key, change.value(), change.version())) {
       return false;
     }
