@@ -24,7 +24,7 @@ import java.util.concurrent.CompletionException;
  */
 final class Load {
   private static final int BATCH_ENTRIES = 500;
-  private static final int BATCH_BYTES = 1 << 20;
+  private static final int BATCH_BYTES = 900 << 10; // one call: putAll ends these at 1 MiB
   private static final long REPORTED = 20; // bad lines
 
   private final EntryFile file;

@@ -15,7 +15,12 @@ record EntryCount(View<?, ?> view, CountRequest request) {
   }
 
   private FieldSummary sum(Field<?> field) {
-    return call(request.toBuilder().setSummary(field.message()).build()).getSummary();
+    final CountResponse answer = call(request.toBuilder().setSummary(field.message()).build());
+    if (!answer.hasSummary()) {
+      throw Failures.unexpected(
+          view.subject(Operation.COUNT, null), "the server does not know sums: update it", null);
+    }
+    return answer.getSummary();
   }
 
   long entries() {
@@ -32,12 +37,14 @@ record EntryCount(View<?, ?> view, CountRequest request) {
 
   DoubleSummaryStatistics doubles(Field<Double> field) {
     final FieldSummary sum = sum(field);
-    return sum.getEntries() == 0
-        ? new DoubleSummaryStatistics()
-        : new DoubleSummaryStatistics(
-            sum.getEntries(),
-            sum.getFloatingLeast(),
-            sum.getFloatingGreatest(),
-            sum.getFloatingSum());
+    if (sum.getEntries() == 0) {
+      return new DoubleSummaryStatistics();
+    }
+    final boolean isNumber = !Double.isNaN(sum.getFloatingSum());
+    return new DoubleSummaryStatistics( // which takes all as numbers, or none
+        sum.getEntries(),
+        isNumber ? sum.getFloatingLeast() : Double.NaN,
+        isNumber ? sum.getFloatingGreatest() : Double.NaN,
+        sum.getFloatingSum());
   }
 }

@@ -52,6 +52,9 @@ import java.util.concurrent.TimeUnit;
  * fails, and take no longer than {@link DirectContext#timeout()}.
  */
 public final class DirectReader implements AutoCloseable {
+  /** Steps after which a scan or a search with a filter returns, though it has given nothing. */
+  private static final int FILTERED_STEPS = 64;
+
   /** Limit of undecided reads of a key; then a call decides. */
   static final int ATTEMPTS = 4;
 
@@ -210,6 +213,8 @@ public final class DirectReader implements AutoCloseable {
    * or not; no key comes twice. If memory does not decide, or the grant ends, the scan continues by
    * calls after its last entry, and later directly again.
    *
+   * <p>With a filter it returns after some 64,000 entries at the latest, given or not.
+   *
    * <p>The timeout limits each call, and each 1,000 entries. After an exception the same scan can
    * be continued, unless the status is ABORTED.
    *
@@ -225,12 +230,13 @@ public final class DirectReader implements AutoCloseable {
   public boolean scan(DirectScan scan, DirectSink sink) {
     boolean wants = true;
     int failures = 0;
+    int steps = 0;
     while (wants && !scan.isDone()) {
       final long deadlineNs = prepare();
       final GrantedIndex granted = grant.granted();
       if (mayRead(scan, granted) && failures < ATTEMPTS) {
         failures = step(scan, sink, deadlineNs) ? 0 : failures + 1;
-        wants = step.wantsMore();
+        wants = step.wantsMore() && !(scan.filter() != null && ++steps == FILTERED_STEPS);
         continue;
       }
       failures = 0;
@@ -251,23 +257,25 @@ public final class DirectReader implements AutoCloseable {
    * Continues a search of a spatial index in memory, and makes no call, until it ends or the sink
    * stops it. An entry whose box belongs to the answer during the whole search comes once, even if
    * it moves; an entry that is written or removed meanwhile may come or not; no id comes twice.
+   * With a filter it returns after a bounded number of entries, as {@link #scan} does.
    *
    * @param search the condition, and what was given; another reader may have begun it.
    * @param sink receives each entry, as that of a {@link #scan}.
-   * @return {@link DirectLook#ABSENT} if no entry is left, {@link DirectLook#FOUND} if the sink has
-   *     stopped the search, {@link DirectLook#UNDECIDED} if the call of {@link
+   * @return {@link DirectLook#ABSENT} if no entry is left, {@link DirectLook#FOUND} if it has
+   *     stopped and may continue, {@link DirectLook#UNDECIDED} if the call of {@link
    *     DirectSearch#request} has to go on.
    */
   public DirectLook search(DirectSearch search, DirectSink sink) {
     boolean wants = true;
     int failures = 0;
+    int steps = 0;
     while (wants && !search.isDone()) {
       final long deadlineNs = prepare();
       if (!mayRead(search, grant.granted()) || failures == ATTEMPTS) {
         return DirectLook.UNDECIDED;
       }
       failures = step(search, sink, deadlineNs) ? 0 : failures + 1;
-      wants = step.wantsMore();
+      wants = step.wantsMore() && !(search.filter() != null && ++steps == FILTERED_STEPS);
     }
     return search.isDone() ? DirectLook.ABSENT : DirectLook.FOUND;
   }
@@ -386,7 +394,7 @@ public final class DirectReader implements AutoCloseable {
       return true;
     }
     afterFailure(result);
-    return step.hasAdvanced();
+    return step.given() > 0;
   }
 
   /**

@@ -81,9 +81,9 @@ abstract sealed class DirectReading permits DirectScan, DirectSearch {
     return left;
   }
 
-  /** Number of entries that may be read ahead, at most {@code most}: few may be of the filter. */
+  /** Number of entries still to deliver, at most {@code most}. */
   int room(int most) {
-    return filter == null && Long.compareUnsigned(left, most) < 0 ? (int) left : most;
+    return Long.compareUnsigned(left, most) < 0 ? (int) left : most;
   }
 
   /** Counts an entry that was given out. */

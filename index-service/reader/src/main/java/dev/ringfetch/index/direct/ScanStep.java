@@ -1,6 +1,7 @@
 package dev.ringfetch.index.direct;
 
 import com.google.protobuf.ByteString;
+import dev.ringfetch.index.filter.FilteredSink;
 import dev.ringfetch.index.layout.EntrySink;
 import dev.ringfetch.index.layout.ReadResult;
 import dev.ringfetch.index.v1.Entry;
@@ -38,7 +39,8 @@ final class ScanStep implements EntrySink {
     begin(of, to);
     granted = from;
     try {
-      final ReadResult result = of.read(from, this);
+      final ReadResult result =
+          of.read(from, of.filter() == null ? this : new FilteredSink(of.filter(), this));
       if (result == ReadResult.ABSENT) {
         of.end();
       }
@@ -103,10 +105,6 @@ final class ScanStep implements EntrySink {
   public boolean take(
       byte[] array, int keyOffset, int keyLength, int valueLength, long version, long deadline) {
     reading.incarnation(granted.incarnation());
-    if (reading.filter() != null
-        && !reading.filter().accepts(array, keyOffset, keyLength, valueLength, version)) {
-      return passes();
-    }
     entry.set(array, keyOffset, keyLength, reading.isKeysOnly() ? 0 : valueLength);
     entry.stamp(version, deadline);
     reading.count();
@@ -134,11 +132,6 @@ final class ScanStep implements EntrySink {
   /** Number of entries that the step has delivered. */
   int given() {
     return given;
-  }
-
-  /** Whether the step has come to entries. */
-  boolean hasAdvanced() {
-    return given + passed > 0;
   }
 
   /** Whether the sink has not stopped it. */

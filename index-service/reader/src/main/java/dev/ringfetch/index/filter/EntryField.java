@@ -83,7 +83,7 @@ final class EntryField {
   /** Where a field of bytes that begins at this place ends. */
   int end(int begin, int keyOffset, int keyLength, int valueLength) {
     final int all = keyOffset + keyLength + (source == Field.Source.KEY ? 0 : valueLength);
-    return length == 0 ? all : Math.min(all, begin + length);
+    return length == 0 || length > all - begin ? all : begin + length;
   }
 
   /** The bytes of a number, the sign of which is extended unless it is unsigned. */

@@ -17,12 +17,16 @@ public final class FieldSum {
   /**
    * Creates the summary of no entries.
    *
-   * @throws IllegalArgumentException if the message describes no number
+   * @throws IllegalArgumentException if the message describes no number, or one beyond 63 bits
    */
   public FieldSum(Field message) {
     field = new EntryField(message);
     if (field.encoding() == Field.Encoding.BYTES) {
       throw new IllegalArgumentException("a summary of " + field + ": it is no number");
+    }
+    if (message.getEncoding() == Field.Encoding.UNSIGNED && message.getLength() == Long.BYTES) {
+      throw new IllegalArgumentException(
+          "a summary of " + field + ": it may be beyond 63 bits, give fewer bytes or SIGNED");
     }
   }
 
@@ -40,14 +44,10 @@ public final class FieldSum {
     } else {
       final long number = field.integer(array, begin, version);
       sum += number;
-      least = entries == 0 || isLess(number, least) ? number : least;
-      greatest = entries == 0 || isLess(greatest, number) ? number : greatest;
+      least = entries == 0 ? number : Math.min(least, number);
+      greatest = entries == 0 ? number : Math.max(greatest, number);
     }
     entries++;
-  }
-
-  private boolean isLess(long a, long b) {
-    return field.isUnsigned() ? Long.compareUnsigned(a, b) < 0 : a < b;
   }
 
   /** The message. */

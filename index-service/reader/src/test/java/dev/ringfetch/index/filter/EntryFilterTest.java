@@ -197,6 +197,12 @@ class EntryFilterTest {
     assertTrue(accepts(bytes(rest, Relation.EQUAL, "cd"), "k", "abcd"));
     assertTrue(accepts(bytes(rest, Relation.EQUAL, ""), "k", "ab"), "it has none of the bytes");
     assertFalse(accepts(bytes(rest, Relation.NOT_EQUAL, "x"), "k", "a"), "no such field");
+    final Field.Builder longest = field(Source.VALUE, 2, Integer.MAX_VALUE, Encoding.BYTES);
+    assertTrue(accepts(bytes(longest, Relation.EQUAL, "cd"), "k", "abcd"));
+    assertEquals(
+        ByteString.copyFromUtf8("cd"),
+        new NextKey(longest.build())
+            .behind(ByteString.copyFromUtf8("k"), ByteString.copyFromUtf8("abcd")));
     assertTrue(accepts(bytes(rest, Relation.GREATER, "\u007F"), "k", new byte[] {0, 0, -1}));
     assertTrue(
         accepts(bytes(field(Source.KEY, 0, 0, Encoding.BYTES), Relation.LESS, "b"), "a", "z"));
@@ -303,9 +309,9 @@ class EntryFilterTest {
     assertEquals(2, signed.getSum());
     assertEquals(-5, signed.getLeast());
     assertEquals(4, signed.getGreatest());
-    final FieldSummary unsigned = summary(field(Source.VALUE, 0, 8, Encoding.UNSIGNED), 3, -5, 4);
-    assertEquals(3, unsigned.getLeast());
-    assertEquals(-5, unsigned.getGreatest(), "the bits of the greatest");
+    final FieldSummary unsigned = summary(field(Source.VALUE, 0, 7, Encoding.UNSIGNED), 3, -5, 4);
+    assertEquals(0, unsigned.getLeast(), "an entry of 7 bytes has this field");
+    assertEquals((1L << 56) - 5, unsigned.getGreatest());
     final FieldSummary floating =
         summary(
             field(Source.VALUE, 0, 8, Encoding.FLOATING),
@@ -323,5 +329,7 @@ class EntryFilterTest {
                 () -> summary(field(Source.VALUE, 0, 0, Encoding.BYTES)))
             .getMessage();
     assertTrue(refusal.contains("no number"), refusal);
+    final Field.Builder eight = field(Source.VALUE, 0, 8, Encoding.UNSIGNED);
+    assertThrows(IllegalArgumentException.class, () -> summary(eight));
   }
 }

@@ -62,6 +62,9 @@ public final class FollowCall implements StreamObserver<Entry> {
   /** Reads, and answers; at the latest on another thread, later. */
   public void start() throws StatusException {
     final ServedIndex index = source.find();
+    if (index == null && hops > 0) {
+      throw dropped();
+    }
     if (index == null) {
       response.setMissing(key);
       end();

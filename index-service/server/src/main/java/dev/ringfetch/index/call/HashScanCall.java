@@ -86,6 +86,9 @@ final class HashScanCall extends ScanCall {
     if (task == null) {
       answered = false;
       walk.limit(page.room());
+      if (filter != null) {
+        walk.filter(filter::accepts);
+      }
       task = OwnerTask.walk(walk, unused -> answered());
       final int refused = index.partition(partition).submit(task);
       if (refused != 0) {
@@ -108,8 +111,7 @@ final class HashScanCall extends ScanCall {
       return fail(calls.outcomes().status(index, step.outcome()));
     }
     for (final Entry entry : walk.entries()) {
-      if ((entry.getDeadlineMs() == 0 || entry.getDeadlineMs() > step.clock())
-          && (filter == null || filter.accepts(entry))) {
+      if (entry.getDeadlineMs() == 0 || entry.getDeadlineMs() > step.clock()) {
         page.add(request.getKeysOnly() ? entry.toBuilder().clearValue().build() : entry);
       }
     }

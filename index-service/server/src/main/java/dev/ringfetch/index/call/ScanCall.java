@@ -8,7 +8,7 @@ import dev.ringfetch.index.v1.ScanResponse;
 /** The call of a scan: answers with pages until the range ends, or with the first page alone. */
 class ScanCall extends SteppedCall<ScanResponse> {
   /** Steps after which a page is answered though it has room: few entries are of the filter. */
-  private static final int STEPS = 64;
+  static final int STEPS = 64;
 
   private final ScanCursor cursor;
   final Page page;
@@ -71,7 +71,7 @@ class ScanCall extends SteppedCall<ScanResponse> {
       return Next.END;
     }
     final boolean isLast = isEnd || page.isLast();
-    if (!page.isEmpty()) {
+    if (!page.isEmpty() || !isLast) { // an empty one tells the client that the scan goes on
       responses.onNext(page.finish(index, token));
     }
     if (isLast) {

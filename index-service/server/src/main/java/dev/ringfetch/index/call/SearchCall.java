@@ -7,6 +7,8 @@ import dev.ringfetch.index.v1.SearchRequest;
 /** The call of a search: answers with pages, as fast as the client takes them. */
 final class SearchCall extends SteppedCall<ScanResponse> {
   private final Page page;
+  private final boolean isFiltered;
+  private int steps;
 
   SearchCall(
       BoxReading reading,
@@ -14,6 +16,7 @@ final class SearchCall extends SteppedCall<ScanResponse> {
       CallSignals<ScanResponse> signals,
       RangeCalls calls) {
     super(reading, signals, calls);
+    isFiltered = reading.filter() != null;
     page = new Page(request.getKeysOnly(), 0, request.getLimit());
   }
 
@@ -31,7 +34,8 @@ final class SearchCall extends SteppedCall<ScanResponse> {
   @Override
   Next stepped(boolean isEnd) {
     final boolean isLast = isEnd || page.isLast();
-    if (!page.isEmpty() && (isLast || page.isFull())) {
+    final boolean isDue = isFiltered && ++steps % ScanCall.STEPS == 0;
+    if (isDue || (!page.isEmpty() && (isLast || page.isFull()))) {
       responses.onNext(page.finish(index, ByteString.EMPTY));
     }
     if (isLast) {

@@ -50,6 +50,7 @@ final class SnapshotScanCall extends SteppedCall<ScanResponse> {
   private final NavigableMap<ByteString, Entry> entries =
       new TreeMap<>(ByteString.unsignedLexicographicalComparator());
   private int looked;
+  private int steps; // of the call
   private int bytes;
 
   /** Entries to be answered, in the order of the scan. */
@@ -156,7 +157,8 @@ final class SnapshotScanCall extends SteppedCall<ScanResponse> {
     bytes = 0;
     from = to;
     rangeEnds = isEnd;
-    return pending.isEmpty() && !isEnd ? Next.STEP : answer();
+    final boolean isDue = filter != null && ++steps % ScanCall.STEPS == 0;
+    return pending.isEmpty() && !isEnd && !isDue ? Next.STEP : answer();
   }
 
   /** Answers a page of what is pending. */
@@ -179,7 +181,7 @@ final class SnapshotScanCall extends SteppedCall<ScanResponse> {
       WriteCall.answer(responses, page.finish(index, token));
       return Next.END;
     }
-    if (!page.isEmpty()) {
+    if (!page.isEmpty() || !isLast) { // an empty one tells the client that the scan goes on
       responses.onNext(page.finish(index, token));
     }
     if (isLast) {

@@ -5,6 +5,7 @@ import dev.ringfetch.index.v1.Entry;
 import java.nio.ByteBuffer;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.function.Predicate;
 
 /**
  * A walk over the entries of a partition. The owner advances it in bounded steps, and writes
@@ -37,6 +38,7 @@ public final class EntryWalk {
   private int bytes;
   private boolean done;
   private int limit = Integer.MAX_VALUE;
+  private Predicate<Entry> filter = entry -> true;
 
   /** The begin of the next step in an ordered index. */
   ByteString key = ByteString.EMPTY;
@@ -53,6 +55,11 @@ public final class EntryWalk {
   /** Limits each next step to this number of entries, at least 1. */
   public void limit(int entriesOfStep) {
     limit = entriesOfStep;
+  }
+
+  /** Takes these entries alone; the others count as bytes of a step. */
+  public void filter(Predicate<Entry> accepted) {
+    filter = accepted;
   }
 
   /** Writes the position of a walk over a hash index, in {@link #POSITION_LENGTH} bytes. */
@@ -85,9 +92,11 @@ public final class EntryWalk {
     bytes = 0;
   }
 
-  /** Adds an entry; returns whether the step continues. */
+  /** Adds an entry, if it is of the filter; returns whether the step continues. */
   boolean add(Entry entry) {
-    entries.add(entry);
+    if (filter.test(entry)) {
+      entries.add(entry);
+    }
     bytes += entry.getKey().size() + entry.getValue().size() + OVERHEAD;
     return bytes < STEP_BYTES && entries.size() < limit;
   }

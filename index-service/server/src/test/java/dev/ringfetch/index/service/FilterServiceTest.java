@@ -68,11 +68,18 @@ class FilterServiceTest {
 
   /** Creates an index whose entry number n has the value n, a counter; behind a box if spatial. */
   private void create(IndexKind kind, int entries) {
+    create(kind, entries, 0);
+  }
+
+  /** The same with more bytes in each value. */
+  private void create(IndexKind kind, int entries, int more) {
     admin.createIndex(CreateIndexRequest.newBuilder().setIndex("i").setKind(kind).build());
-    for (int i = 0; i < entries; i += BATCH) {
+    final ByteString rest = ByteString.copyFrom(new byte[more]);
+    final int batchLength = more == 0 ? BATCH : 500;
+    for (int i = 0; i < entries; i += batchLength) {
       final BatchPutRequest.Builder batch = BatchPutRequest.newBuilder().setIndex("i");
-      for (int n = i; n < Math.min(entries, i + BATCH); n++) {
-        final ByteString value = CounterDescriptor.value((long) n);
+      for (int n = i; n < Math.min(entries, i + batchLength); n++) {
+        final ByteString value = CounterDescriptor.value((long) n).concat(rest);
         batch.addEntries(
             PutEntry.newBuilder()
                 .setKey(key(n))
@@ -144,9 +151,10 @@ class FilterServiceTest {
   /** A snapshot has the entries that were replaced since, if the filter accepts these. */
   @Test
   void snapshotsFilterWhatWasReplaced() {
-    create(IndexKind.ORDERED, ENTRIES);
+    create(IndexKind.ORDERED, ENTRIES, 4 << 10); // more than is sent ahead
+    final Filter small = Filter.newBuilder().setNot(atLeast(0, 2_000)).build();
     final Iterator<ScanResponse> pages =
-        index.scan(scan(ENTRIES - 2_000).setSnapshot(true).setPageSize(10).build());
+        index.scan(scan(0).setFilter(small).setSnapshot(true).setPageSize(10).build());
     final List<ByteString> keys = new ArrayList<>();
     pages.next().getEntriesList().forEach(entry -> keys.add(entry.getKey()));
     final BatchPutRequest.Builder batch = BatchPutRequest.newBuilder().setIndex("i");
@@ -158,7 +166,7 @@ class FilterServiceTest {
     }
     index.batchPut(batch.build());
     keys.addAll(keys(pages));
-    assertEquals(keys(ENTRIES - 2_000, ENTRIES), keys);
+    assertEquals(keys(0, 2_000), keys);
   }
 
   /** The call of a page ends though it has found nothing: its client goes on. */
@@ -188,6 +196,37 @@ class FilterServiceTest {
     Collections.sort(keys, ByteString.unsignedLexicographicalComparator());
     assertEquals(keys(ENTRIES - 70, ENTRIES), keys);
     assertEquals(5, keys(index.scan(request.setLimit(5).setKeysOnly(true).build())).size());
+  }
+
+  /** One match at the end: a small limit does not make small steps. */
+  @Test
+  void scansOfHashIndexesTakeFewPages() {
+    create(IndexKind.HASH, 20_000);
+    final ScanRequest.Builder request = scan(19_999).setUnordered(true).setLimit(1);
+    int pages = 0;
+    ScanResponse page;
+    do {
+      page = index.scanPage(request.build());
+      request.setPageToken(page.getNextPageToken());
+      pages++;
+    } while (page.getEntriesCount() == 0 && !page.getNextPageToken().isEmpty());
+    assertEquals(key(19_999), page.getEntries(0).getKey());
+    assertTrue(pages <= 3, "pages=" + pages);
+  }
+
+  /** The client learns that the server is at it. */
+  @Test
+  void streamsSendEmptyPagesWhereTheFilterAcceptsLittle() {
+    final int entries = 70_000;
+    create(IndexKind.ORDERED, entries);
+    for (final boolean snapshot : new boolean[] {false, true}) {
+      final List<ScanResponse> pages = new ArrayList<>();
+      index.scan(scan(entries - 1).setSnapshot(snapshot).build()).forEachRemaining(pages::add);
+      assertEquals(2, pages.size());
+      assertEquals(0, pages.get(0).getEntriesCount());
+      assertFalse(pages.get(0).getNextPageToken().isEmpty());
+      assertEquals(1, pages.get(1).getEntriesCount());
+    }
   }
 
   @Test
