@@ -26,7 +26,14 @@ final class IndexCache extends AbstractValueAdaptingCache {
   private final String name;
   private final HashIndex<String, Object> index;
   private final @Nullable Duration timeToLive; // null: entries stay
-  private final Map<String, CompletableFuture<Object>> loads = new ConcurrentHashMap<>();
+  private final Map<String, Load> loads = new ConcurrentHashMap<>();
+
+  /** A load that is under way, and the thread that began it. */
+  private record Load(Thread thread, CompletableFuture<Object> value) {
+    Load() {
+      this(Thread.currentThread(), new CompletableFuture<>());
+    }
+  }
 
   IndexCache(
       String name,
@@ -78,26 +85,29 @@ final class IndexCache extends AbstractValueAdaptingCache {
   }
 
   private @Nullable Object load(Object key, Callable<?> loader) {
-    final CompletableFuture<Object> mine = new CompletableFuture<>();
-    final CompletableFuture<Object> others = loads.putIfAbsent(text(key), mine);
+    final Load mine = new Load();
+    final Load others = loads.putIfAbsent(text(key), mine);
     if (others != null) {
-      return result(key, loader, others);
+      if (others.thread == mine.thread && !others.value.isDone()) {
+        throw new IllegalStateException("the loader of a key asks for the same key: key=" + key);
+      }
+      return result(key, loader, others.value);
     }
     try {
       final ValueWrapper cached = get(key); // another load may just have ended
       if (cached != null) {
-        mine.complete(cached.get());
+        mine.value.complete(cached.get());
       } else {
         final Object value = loader.call();
         put(key, value);
-        mine.complete(value);
+        mine.value.complete(value);
       }
     } catch (Throwable e) { // the others wait
-      mine.completeExceptionally(e);
+      mine.value.completeExceptionally(e);
     } finally {
       loads.remove(text(key), mine);
     }
-    return result(key, loader, mine);
+    return result(key, loader, mine.value);
   }
 
   private static @Nullable Object result(
@@ -130,12 +140,13 @@ final class IndexCache extends AbstractValueAdaptingCache {
   }
 
   private <T> CompletableFuture<Object> load(Object key, Supplier<CompletableFuture<T>> loader) {
-    final CompletableFuture<Object> mine = new CompletableFuture<>();
-    final CompletableFuture<Object> others = loads.putIfAbsent(text(key), mine);
+    final Load mine = new Load();
+    final Load others = loads.putIfAbsent(text(key), mine);
     if (others != null) {
-      return others;
+      return others.value.copy(); // which its caller may cancel
     }
-    return retrieve(key) // another load may just have ended
+    return CompletableFuture.completedFuture(key)
+        .thenCompose(this::retrieve) // another load may just have ended
         .thenCompose(
             cached ->
                 cached != null
@@ -145,9 +156,9 @@ final class IndexCache extends AbstractValueAdaptingCache {
             (value, failure) -> {
               loads.remove(text(key), mine);
               if (failure == null) {
-                mine.complete(value);
+                mine.value.complete(value);
               } else {
-                mine.completeExceptionally(failure);
+                mine.value.completeExceptionally(failure);
               }
             });
   }

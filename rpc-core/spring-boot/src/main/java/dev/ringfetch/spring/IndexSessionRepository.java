@@ -67,8 +67,7 @@ public final class IndexSessionRepository implements SessionRepository<IndexSess
     } else if (stored == null) {
       sessions.put(session.getId(), session.state(), ttl);
     } else if (!stored.equals(session.getId())) {
-      sessions.put(session.getId(), merged(session, sessions.get(stored)), ttl);
-      sessions.remove(stored);
+      move(session, stored, ttl);
     } else if (session.isChanged()) {
       sessions.update(stored, present -> merged(session, present), ttl);
     } else if (!session.isTouchDue()) {
@@ -77,6 +76,24 @@ public final class IndexSessionRepository implements SessionRepository<IndexSess
       throw gone();
     }
     session.saved();
+  }
+
+  /**
+   * Writes a session under its new id, and removes the old one: both or, where the session was
+   * removed meanwhile, neither. What others have changed meanwhile counts.
+   */
+  private void move(IndexSession session, String stored, Duration ttl) {
+    while (true) {
+      final Optional<IndexEntry<String, MapSession>> present = sessions.getEntry(stored);
+      if (present.isEmpty()) {
+        sessions.remove(session.getId());
+        throw gone();
+      }
+      sessions.put(session.getId(), session.mergeInto(present.get().value()), ttl);
+      if (sessions.removeIf(stored, present.get().version())) {
+        return;
+      }
+    }
   }
 
   private static MapSession merged(IndexSession session, Optional<MapSession> present) {

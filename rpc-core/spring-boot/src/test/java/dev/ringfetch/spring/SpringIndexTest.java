@@ -8,6 +8,7 @@ import static org.junit.jupiter.api.Assertions.assertNull;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import com.google.protobuf.ByteString;
 import dev.ringfetch.index.IndexServer;
 import dev.ringfetch.index.client.Codec;
 import dev.ringfetch.index.client.IndexClient;
@@ -30,6 +31,7 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
+import java.util.concurrent.atomic.AtomicReference;
 import java.util.function.BooleanSupplier;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.AfterEach;
@@ -52,6 +54,7 @@ import org.springframework.cache.interceptor.LoggingCacheErrorHandler;
 import org.springframework.context.ConfigurableApplicationContext;
 import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Configuration;
+import org.springframework.session.MapSession;
 import org.springframework.session.SessionRepository;
 
 /** Caches and sessions of Spring Boot in an index, by properties alone. */
@@ -117,6 +120,69 @@ final class SpringIndexTest {
       assertTrue(System.nanoTime() - startNs < DEADLINE_NS, what);
       Thread.sleep(5);
     }
+  }
+
+  /** Another request ends the session, or changes it, while this one gives it a new id. */
+  @Test
+  void aNewIdRevivesNoSessionAndLosesNoChange() {
+    final AtomicReference<Runnable> meanwhile = new AtomicReference<>(() -> {});
+    final Codec<MapSession> plain = new SerializedCodec<>();
+    final Codec<MapSession> codec =
+        new Codec<>() {
+          @Override
+          public ByteString encode(MapSession session) {
+            meanwhile.getAndSet(() -> {}).run();
+            return plain.encode(session);
+          }
+
+          @Override
+          public MapSession decode(ByteString bytes) {
+            return plain.decode(bytes);
+          }
+        };
+    final IndexSessionRepository store =
+        new IndexSessionRepository(client, "moved", Duration.ofMinutes(1), codec);
+    final String removed = stored(store);
+    final IndexSession revived = Objects.requireNonNull(store.findById(removed));
+    revived.changeSessionId();
+    meanwhile.set(() -> store.deleteById(removed));
+    assertThrows(IllegalStateException.class, () -> store.save(revived));
+    assertNull(store.findById(removed));
+    assertNull(store.findById(revived.getId()));
+
+    final String changed = stored(store);
+    final IndexSession moved = Objects.requireNonNull(store.findById(changed));
+    moved.changeSessionId();
+    meanwhile.set(
+        () -> {
+          final IndexSession other = Objects.requireNonNull(store.findById(changed));
+          other.setAttribute("cart", "full");
+          store.save(other);
+        });
+    store.save(moved);
+    assertNull(store.findById(changed));
+    final IndexSession found = Objects.requireNonNull(store.findById(moved.getId()));
+    assertEquals("full", found.getAttribute("cart"));
+  }
+
+  private static String stored(IndexSessionRepository store) {
+    final IndexSession session = store.createSession();
+    store.save(session);
+    return session.getId();
+  }
+
+  /** It would wait for itself. */
+  @Test
+  void aLoaderThatAsksForItsOwnKeyFails() {
+    final IndexCache cache =
+        new IndexCache(
+            "own", client.hash("own", Codec.string(), new SerializedCodec<>()), null, true);
+    final Cache.ValueRetrievalException e =
+        assertThrows(
+            Cache.ValueRetrievalException.class,
+            () -> cache.get("k", () -> cache.get("k", () -> "value")));
+    assertTrue(e.getCause().getMessage().contains("same key"), e.getCause().getMessage());
+    assertEquals("value", cache.get("k", () -> "value"), "nothing is left of the failed load");
   }
 
   @Test
