@@ -103,7 +103,7 @@ final class AdaptiveAccessTest {
       final SpatialIndex<Long, Long> index =
           client.spatial("numbers", Codec.int64(), Codec.int64()).access(Access.ADAPTIVE);
       for (long i = 0; i < ENTRIES; i++) {
-        index.put(i, Box.of(i, 0), 2 * i);
+        index.put(i, Box.of((double) i, 0), 2 * i);
       }
       final long limitNs = System.nanoTime() + 60_000_000_000L;
       routes.clear();
