@@ -12,11 +12,14 @@ import io.grpc.StatusRuntimeException;
 import java.io.IOException;
 import java.time.Duration;
 import java.util.ArrayList;
+import java.util.Comparator;
 import java.util.List;
 import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicLong;
+import java.util.function.LongSupplier;
+import java.util.function.Supplier;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
@@ -310,6 +313,81 @@ public abstract class MemoryContract {
     assertEquals(2, counter.get());
     orders.close();
     assertStatus(Status.Code.NOT_FOUND, counter::increment);
+  }
+
+  /** An addition, with the times around it. */
+  private record Addition(long startNs, long endNs, long sum) {}
+
+  @Test
+  void countersAreLinearizable() throws Exception {
+    Counter orders = regions.counter("orders");
+    Memory memory = harness.connect();
+    List<LongSupplier> sides = new ArrayList<>();
+    sides.add(orders::increment);
+    sides.add(memory.counter("orders")::increment);
+    sides.add(harness.connect().counter("orders")::increment);
+    List<CompletableFuture<List<Addition>>> threads = new ArrayList<>();
+    for (LongSupplier side : sides) {
+      threads.add(CompletableFuture.supplyAsync(() -> add(side), task -> new Thread(task).start()));
+    }
+    List<Addition> all = new ArrayList<>();
+    for (CompletableFuture<List<Addition>> thread : threads) {
+      all.addAll(thread.get(60, TimeUnit.SECONDS));
+    }
+    all.sort(Comparator.comparingLong(Addition::sum));
+    long latestStartNs = Long.MIN_VALUE;
+    for (int i = 0; i < all.size(); i++) {
+      Addition addition = all.get(i);
+      assertEquals(i + 1, addition.sum(), "each sum once");
+      // None that has come to a larger sum had ended before one with a smaller sum began.
+      assertTrue(addition.endNs() >= latestStartNs, "sum=" + addition.sum());
+      latestStartNs = Math.max(latestStartNs, addition.startNs());
+    }
+  }
+
+  private static List<Addition> add(LongSupplier side) {
+    List<Addition> additions = new ArrayList<>();
+    for (int i = 0; i < 100; i++) {
+      long startNs = System.nanoTime();
+      long sum = side.getAsLong();
+      additions.add(new Addition(startNs, System.nanoTime(), sum));
+    }
+    return additions;
+  }
+
+  @Test
+  void threadsAndClientsExcludeEachOther() throws Exception {
+    OwnerLock lock = regions.lock("printer");
+    RemoteLock remote = harness.connect().lock("printer");
+    RemoteLock other = harness.connect().lock("printer");
+    Duration wait = Duration.ofSeconds(60);
+    List<Supplier<LockHold>> sides =
+        List.of(
+            () -> lock.acquire(wait).orElseThrow(),
+            () -> lock.acquire(wait).orElseThrow(),
+            () -> remote.acquire(wait).orElseThrow(),
+            () -> other.acquire(wait).orElseThrow());
+    long[] state = new long[2]; // count and fence: not atomic, the lock makes them so
+    List<CompletableFuture<Void>> threads = new ArrayList<>();
+    for (Supplier<LockHold> side : sides) {
+      threads.add(
+          CompletableFuture.runAsync(
+              () -> {
+                for (int i = 0; i < 50; i++) {
+                  try (LockHold hold = side.get()) {
+                    assertTrue(hold.fence() > state[1], hold + " after " + state[1]);
+                    state[1] = hold.fence();
+                    state[0]++;
+                    assertTrue(lock.isHeldBy(hold.fence()));
+                  }
+                }
+              },
+              task -> new Thread(task).start()));
+    }
+    for (CompletableFuture<Void> thread : threads) {
+      thread.get(100, TimeUnit.SECONDS);
+    }
+    assertEquals(200, state[0]);
   }
 
   @Test

@@ -116,15 +116,15 @@ public final class MarketData implements Callable<Integer> {
     final CompletableFuture<Answer> published =
         CompletableFuture.supplyAsync(() -> publisher.ask("publish", count, millis));
     TimeUnit.MILLISECONDS.sleep(millis / 5);
-    killHolder();
     readers.get(PAUSED).stop();
     say("reader %d is stopped where it is", PAUSED);
+    TimeUnit.MILLISECONDS.sleep(2L * millis / 5);
+    readers.get(PAUSED).goOn();
+    say("reader %d goes on", PAUSED);
+    killHolder();
     readers.set(KILLED, startReader()); // which removes what the dead one has left
     read(readers.get(KILLED));
     say("another reader takes the place of reader %d", KILLED);
-    TimeUnit.MILLISECONDS.sleep(millis / 5);
-    readers.get(PAUSED).goOn();
-    say("reader %d goes on", PAUSED);
     final Answer all = published.get();
     say(
         "published: %.0f ns for a quote and a trade",
