@@ -1,9 +1,14 @@
 package dev.ringfetch.memory;
 
+import com.google.errorprone.annotations.concurrent.GuardedBy;
 import com.google.protobuf.ByteString;
+import dev.ringfetch.fabric.MemoryRegion;
 import dev.ringfetch.fabric.RemoteDomain;
 import dev.ringfetch.memory.v1.GrantResponse;
 import java.io.IOException;
+import java.util.Map;
+import java.util.WeakHashMap;
+import org.jspecify.annotations.Nullable;
 
 /** An owner's domain to which a client is attached. Safe for use by many threads. */
 final class AttachedDomain implements AutoCloseable {
@@ -11,6 +16,13 @@ final class AttachedDomain implements AutoCloseable {
   private final ByteString token;
   private final long timeoutNs;
   private volatile boolean closed;
+
+  /** Segments of the reads that are in use; those of readers that were dropped go by themselves. */
+  @GuardedBy("this")
+  private final Map<RegionReads, Integer> segments = new WeakHashMap<>();
+
+  @GuardedBy("this")
+  private @Nullable MemoryRegion scratch; // of all posted reads; null before the first
 
   AttachedDomain(RemoteDomain domain, ByteString token, long timeoutNs) {
     this.domain = domain;
@@ -29,20 +41,36 @@ final class AttachedDomain implements AutoCloseable {
   }
 
   /**
-   * Attaches the segment of a name.
+   * Attaches the segment of a name, until {@link #release}.
    *
    * @param length of its memory in bytes.
    * @throws IOException when the segment cannot be reached or has another length.
    */
   synchronized RegionReads reads(GrantResponse grant, int length) throws IOException {
     final int segment = domain.attach(grant.getSegment().toByteArray());
-    if (domain.length(segment) != length) {
-      throw new IOException(
-          "segment has another length: length=" + domain.length(segment) + " expected=" + length);
+    final RegionReads reads;
+    if (domain.capabilities().loadStore()) {
+      reads = new MappedReads(domain.view(segment), this::isOpen);
+    } else {
+      scratch = scratch == null ? domain.scratch(PostedReads.SCRATCH_LENGTH) : scratch;
+      reads = new PostedReads(domain, scratch, segment, timeoutNs / 2);
     }
-    return domain.capabilities().loadStore()
-        ? new MappedReads(domain.view(segment), this::isOpen)
-        : new PostedReads(domain, segment, timeoutNs / 2);
+    segments.put(reads, segment);
+    final long attached = domain.length(segment);
+    if (attached != length) {
+      release(reads);
+      throw new IOException(
+          "segment has another length: length=" + attached + " expected=" + length);
+    }
+    return reads;
+  }
+
+  /** Detaches the segment of reads that are used no more, unless others use it. */
+  synchronized void release(RegionReads reads) {
+    final Integer segment = segments.remove(reads);
+    if (segment != null && !segments.containsValue(segment)) {
+      domain.detach(segment);
+    }
   }
 
   /** Notes the end of the attachment: nothing is granted any more. */

@@ -21,14 +21,22 @@ public final class Broadcast<T> implements Owned {
   private final int ringLength;
   private final OwnerMemory.Region region;
   private final BroadcastWriter writer;
+  private final long number;
+  private volatile boolean closed;
 
   Broadcast(
-      Regions regions, String name, Codec<T> codec, int ringLength, OwnerMemory.Region region) {
+      Regions regions,
+      String name,
+      Codec<T> codec,
+      int ringLength,
+      OwnerMemory.Region region,
+      long number) {
     this.regions = regions;
     this.name = name;
     this.codec = codec;
     this.ringLength = ringLength;
     this.region = region;
+    this.number = number;
     this.writer = new BroadcastWriter(region.memory(), ringLength);
   }
 
@@ -37,8 +45,12 @@ public final class Broadcast<T> implements Owned {
    *
    * @return number of messages so far.
    * @throws IllegalArgumentException if it is longer than {@link #maxMessageLength()}.
+   * @throws IllegalStateException after {@link #close()}.
    */
   public long publish(T message) {
+    if (closed) {
+      throw new IllegalStateException("the broadcast is closed: name=" + name);
+    }
     final ByteBuffer buffer = writer.buffer();
     try {
       codec.encode(message, buffer);
@@ -63,6 +75,11 @@ public final class Broadcast<T> implements Owned {
     return ringLength;
   }
 
+  /** Number of this broadcast, larger than that of an earlier one of the same name. */
+  long number() {
+    return number;
+  }
+
   OwnerMemory.Region region() {
     return region;
   }
@@ -71,6 +88,7 @@ public final class Broadcast<T> implements Owned {
   @Override
   public void close() {
     if (regions.forget(name, this)) {
+      closed = true;
       writer.close();
       region.close();
     }

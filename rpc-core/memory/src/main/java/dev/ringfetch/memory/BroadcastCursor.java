@@ -11,14 +11,16 @@ import java.nio.ByteOrder;
  * <p>Used by one thread at a time.
  */
 final class BroadcastCursor {
+  /** Length of a batch at the most, unless its first record is longer. */
   private static final int BATCH_LENGTH = 64 << 10;
+
   private static final int ATTEMPTS = 64;
   private static final VarHandle LONG =
       MethodHandles.byteArrayViewVarHandle(long[].class, ByteOrder.LITTLE_ENDIAN);
 
   private final int ringLength;
-  private final byte[] batch;
-  private final ByteBuffer buffer;
+  private byte[] batch = {};
+  private ByteBuffer buffer = ByteBuffer.wrap(batch);
   private long position;
   private long sequence;
   private int begin; // of the rest of the batch
@@ -29,9 +31,6 @@ final class BroadcastCursor {
   /** Creates a cursor at the first message of a ring. */
   BroadcastCursor(int ringLength) {
     this.ringLength = ringLength;
-    // A quarter holds the longest record, so that each batch has one.
-    this.batch = new byte[Math.max(Math.min(BATCH_LENGTH, ringLength), ringLength / 4)];
-    this.buffer = ByteBuffer.wrap(batch).order(ByteOrder.LITTLE_ENDIAN);
   }
 
   /** Position of the next message. */
@@ -75,36 +74,54 @@ final class BroadcastCursor {
   private int moveToLatest(RegionReads reads) throws LostMemoryException, MalformedMemoryException {
     for (int i = 0; i < ATTEMPTS; i++) {
       final long latest = reads.load(BroadcastDescriptor.LATEST_OFFSET);
-      if (!isPosition(latest)) {
-        throw new MalformedMemoryException("latest=" + latest);
+      if (!isPosition(latest) || index(latest) > ringLength - BroadcastDescriptor.MESSAGE_OFFSET) {
+        throw malformed(reads, "latest=" + latest);
       }
       final int record = offset(latest);
       final long length = reads.load(record + BroadcastDescriptor.LENGTH_OFFSET);
       final long number = reads.load(record + BroadcastDescriptor.SEQUENCE_OFFSET);
       if (!isOverwritten(reads, latest)) {
         if (length < 0 || length > BroadcastDescriptor.maxMessageLength(ringLength)) {
-          throw new MalformedMemoryException("position=" + latest + " length=" + length);
+          throw malformed(reads, "position=" + latest + " length=" + length);
         }
         move(latest, number);
         return (int) length;
       }
     }
-    throw new MalformedMemoryException("no record is whole: position=" + position);
+    throw malformed(reads, "no record is whole: position=" + position);
+  }
+
+  /** The failure for what was loaded, unless the memory is gone. */
+  private static MalformedMemoryException malformed(RegionReads reads, String message)
+      throws LostMemoryException {
+    reads.verify();
+    return new MalformedMemoryException(message);
   }
 
   private boolean isOverwritten(RegionReads reads, long from) throws LostMemoryException {
     return reads.load(BroadcastDescriptor.INTENT_OFFSET) - from > ringLength;
   }
 
-  /** Returns whether a record may stand at a position. */
-  boolean isPosition(long at) {
-    return at >= 0
-        && at % Long.BYTES == 0
-        && (at & (ringLength - 1)) <= ringLength - BroadcastDescriptor.MESSAGE_OFFSET;
+  /** Returns whether a record, or padding, may begin at a position. */
+  static boolean isPosition(long at) {
+    return at >= 0 && at % Long.BYTES == 0;
+  }
+
+  private int index(long at) {
+    return (int) at & (ringLength - 1);
   }
 
   private int offset(long at) {
-    return BroadcastDescriptor.RING_OFFSET + (int) (at & (ringLength - 1));
+    return BroadcastDescriptor.RING_OFFSET + index(at);
+  }
+
+  /** Returns whether the length at the position is that of padding, which begins no ring. */
+  private boolean isPadding(int length) {
+    return length == BroadcastDescriptor.PADDING && index(position) > 0;
+  }
+
+  private void skipPadding() {
+    position = (position | (ringLength - 1)) + 1;
   }
 
   /**
@@ -126,7 +143,7 @@ final class BroadcastCursor {
       }
       moveToLatest(reads);
       if (sequence < before) {
-        throw new MalformedMemoryException("sequence=" + sequence + " before=" + before);
+        throw malformed(reads, "sequence=" + sequence + " before=" + before);
       }
       lost += sequence - before;
     }
@@ -136,26 +153,37 @@ final class BroadcastCursor {
 
   /** Copies records from the position on; false if they were overwritten. */
   private boolean copy(RegionReads reads) throws LostMemoryException, MalformedMemoryException {
-    final long ready = tail(reads) - position;
-    if (ready <= 0) { // none; the latest message may be newer than the tail that was loaded
-      return true;
+    int limit = BATCH_LENGTH;
+    while (true) { // once more after padding, and once more for a long record
+      final long ready = tail(reads) - position;
+      if (ready <= 0) { // none; the latest message may be newer than the tail that was loaded
+        return true;
+      }
+      if (ready > ringLength) {
+        return false;
+      }
+      final int length = (int) Math.min(Math.min(ready, ringLength - index(position)), limit);
+      if (batch.length < length) {
+        batch = new byte[(length + 7) & -8];
+        buffer = ByteBuffer.wrap(batch).order(ByteOrder.LITTLE_ENDIAN);
+      }
+      reads.copy(offset(position), length, batch);
+      if (isOverwritten(reads, position)) {
+        return false;
+      }
+      final int first = (int) (long) LONG.get(batch, 0);
+      if (isPadding(first)) {
+        skipPadding();
+      } else if (limit == BATCH_LENGTH
+          && first > BATCH_LENGTH - BroadcastDescriptor.MESSAGE_OFFSET
+          && first <= BroadcastDescriptor.maxMessageLength(ringLength)) {
+        limit = BroadcastDescriptor.recordLength(first);
+      } else {
+        begin = 0;
+        end = length;
+        return true;
+      }
     }
-    if (ready > ringLength) {
-      return false;
-    }
-    final int at = (int) (position & (ringLength - 1));
-    final int length = (int) Math.min(Math.min(ready, ringLength - at), batch.length);
-    reads.copy(BroadcastDescriptor.RING_OFFSET + at, length, batch);
-    if (isOverwritten(reads, position)) {
-      return false;
-    }
-    if ((int) (long) LONG.get(batch, 0) == BroadcastDescriptor.PADDING) {
-      position = (position | (ringLength - 1)) + 1;
-      return copy(reads); // ready is at most a ring's length, so that this ends
-    }
-    begin = 0;
-    end = length;
-    return true;
   }
 
   /**
@@ -168,8 +196,8 @@ final class BroadcastCursor {
       return false;
     }
     final int length = (int) (long) LONG.get(batch, begin);
-    if (length == BroadcastDescriptor.PADDING) { // the batch ends with the ring
-      position = (position | (ringLength - 1)) + 1;
+    if (isPadding(length)) { // the batch ends with the ring
+      skipPadding();
       end = begin;
       return false;
     }
@@ -178,7 +206,7 @@ final class BroadcastCursor {
     }
     final int recordLength = BroadcastDescriptor.recordLength(length);
     if (recordLength > end - begin) {
-      if (begin == 0) { // a batch holds the longest
+      if (begin == 0) { // a batch holds its first record
         throw new MalformedMemoryException("position=" + position + " length=" + length);
       }
       end = begin; // the next batch begins with it

@@ -69,7 +69,8 @@ public final class BroadcastReader<T> {
    *
    * @param limit how many at the most.
    * @return how many were handed out.
-   * @throws StatusRuntimeException ABORTED after a restart of the owner, whose messages begin anew.
+   * @throws StatusRuntimeException ABORTED after a restart of the owner, or if it has taken the
+   *     name anew: messages begin anew then.
    */
   public int poll(BroadcastHandler<? super T> handler, int limit) {
     if (!received.isEmpty()) {
@@ -93,7 +94,7 @@ public final class BroadcastReader<T> {
     if (grant.owner() != owner) {
       throw Status.ABORTED
           .withDescription(
-              "the broadcast has another owner: begin again with fromLatest(): name=" + name)
+              "the broadcast is another one: begin again with fromLatest(): name=" + name)
           .asRuntimeException();
     }
     if (cursor == null || capacity != grant.capacity()) {
@@ -107,8 +108,8 @@ public final class BroadcastReader<T> {
       sequence = cursor.sequence();
       return lost;
     } catch (LostMemoryException | InternalError e) {
-      if (e instanceof InternalError fault && granted instanceof MappedReads mapped) {
-        mapped.absorb(fault);
+      if (e instanceof InternalError fault) {
+        granted.absorb(fault);
       }
       grant.lost("memory was lost");
       cursor.move(position, sequence);

@@ -7,6 +7,7 @@ import io.grpc.Status;
 import io.grpc.StatusRuntimeException;
 import io.grpc.stub.ServerCallStreamObserver;
 import io.grpc.stub.StreamObserver;
+import java.util.Set;
 
 /**
  * The call of a client that waits for a lock, and then has it until the call ends: by the client's
@@ -22,6 +23,7 @@ final class ClientHold implements StreamObserver<LockRequest>, OwnerLock.Waiter 
   }
 
   private final Regions regions;
+  private final Set<ClientHold> open;
   private final ServerCallStreamObserver<LockResponse> call;
 
   @GuardedBy("this")
@@ -33,9 +35,16 @@ final class ClientHold implements StreamObserver<LockRequest>, OwnerLock.Waiter 
   @GuardedBy("this")
   private LockHold hold; // while HELD
 
-  ClientHold(Regions regions, ServerCallStreamObserver<LockResponse> call) {
+  /**
+   * Creates the hold of a call that has begun.
+   *
+   * @param open contains it until the call ends.
+   */
+  ClientHold(Regions regions, Set<ClientHold> open, ServerCallStreamObserver<LockResponse> call) {
     this.regions = regions;
+    this.open = open;
     this.call = call;
+    open.add(this);
     call.setOnCancelHandler(this::end);
   }
 
@@ -61,7 +70,8 @@ final class ClientHold implements StreamObserver<LockRequest>, OwnerLock.Waiter 
     }
   }
 
-  private void fail(StatusRuntimeException status) {
+  /** Ends the call, and with it the hold, with a failure. */
+  void fail(StatusRuntimeException status) {
     if (end()) {
       call.onError(status);
     }
@@ -69,20 +79,28 @@ final class ClientHold implements StreamObserver<LockRequest>, OwnerLock.Waiter 
 
   @Override
   public void granted(LockHold granted) {
+    final boolean waited;
     synchronized (this) {
-      if (state == State.WAITING) {
+      waited = state == State.WAITING;
+      if (waited) {
         state = State.HELD;
         hold = granted;
-        call.onNext(LockResponse.newBuilder().setFence(granted.fence()).build());
-        return;
       }
     }
-    granted.close(); // the client went while it was granted the lock
+    if (!waited) {
+      granted.close(); // the client went while it was granted the lock
+      return;
+    }
+    try {
+      call.onNext(LockResponse.newBuilder().setFence(granted.fence()).build());
+    } catch (RuntimeException e) { // the call has ended: the next one is granted the lock
+      end();
+    }
   }
 
   @Override
-  public void refused() {
-    fail(Regions.notFound("closed"));
+  public void refused(StatusRuntimeException reason) {
+    fail(reason);
   }
 
   /** The client releases the lock. */
@@ -111,6 +129,7 @@ final class ClientHold implements StreamObserver<LockRequest>, OwnerLock.Waiter 
       released = hold;
       hold = null;
     }
+    open.remove(this);
     if (released != null) {
       released.close();
     } else if (left != null) {

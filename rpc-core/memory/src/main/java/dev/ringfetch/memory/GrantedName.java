@@ -93,6 +93,9 @@ final class GrantedName {
 
   /** The memory was lost, or cannot be read: reads go by calls for a while. */
   void lost(String reason) {
+    if (reads != null) {
+      domain.release(reads);
+    }
     reads = null;
     refused(reason);
   }
@@ -102,7 +105,7 @@ final class GrantedName {
     return capacity;
   }
 
-  /** Number of the owner of the last grant. */
+  /** Number of the broadcast of the last grant. */
   long owner() {
     return owner;
   }

@@ -42,8 +42,8 @@ final class MappedReads implements RegionReads {
     return true;
   }
 
-  /** Handles the error of a read that met memory which was taken away. */
-  void absorb(InternalError fault) {
+  @Override
+  public void absorb(InternalError fault) {
     MemoryFaults.absorb(memory, fault);
   }
 

@@ -23,6 +23,8 @@ import io.grpc.Status;
 import io.grpc.StatusRuntimeException;
 import io.grpc.stub.ServerCallStreamObserver;
 import io.grpc.stub.StreamObserver;
+import java.util.Set;
+import java.util.concurrent.ConcurrentHashMap;
 import java.util.function.Predicate;
 
 /**
@@ -37,6 +39,8 @@ final class MemoryService implements SharedMemoryGrpc.AsyncService, AutoCloseabl
 
   private final Regions regions;
   private final Admissions admissions;
+  private final Set<ClientHold> holds = ConcurrentHashMap.newKeySet(); // calls for locks
+  private volatile boolean closed;
 
   MemoryService(Regions regions, OwnerMemory memory, Predicate<String> plaintextFabrics) {
     this.regions = regions;
@@ -77,6 +81,7 @@ final class MemoryService implements SharedMemoryGrpc.AsyncService, AutoCloseabl
       final OwnerMemory.Shown shown = admissions.domain(request.getToken());
       final OwnerMemory.Region region;
       final int capacity;
+      long owner = 0;
       switch (request.getKind()) {
         case VALUE -> {
           final OwnedValue<?> value = regions.find(request.getName(), OwnedValue.class);
@@ -87,6 +92,7 @@ final class MemoryService implements SharedMemoryGrpc.AsyncService, AutoCloseabl
           final Broadcast<?> broadcast = regions.find(request.getName(), Broadcast.class);
           region = broadcast.region();
           capacity = broadcast.ringLength();
+          owner = broadcast.number();
         }
         default ->
             throw Status.INVALID_ARGUMENT
@@ -109,7 +115,7 @@ final class MemoryService implements SharedMemoryGrpc.AsyncService, AutoCloseabl
               .setSegment(ByteString.copyFrom(segment.descriptor()))
               .setLayout(LAYOUT)
               .setCapacity(capacity)
-              .setOwner(regions.owner())
+              .setOwner(owner)
               .build());
     } catch (StatusRuntimeException e) {
       responses.onError(e);
@@ -120,7 +126,7 @@ final class MemoryService implements SharedMemoryGrpc.AsyncService, AutoCloseabl
   public void get(GetRequest request, StreamObserver<GetResponse> responses) {
     try {
       final OwnedValue<?> value = regions.find(request.getName(), OwnedValue.class);
-      final GetResponse response = read(value);
+      final GetResponse response = value.read();
       if (!request.hasAfter() || response.getVersion() > request.getAfter()) {
         answer(responses, response);
       } else {
@@ -128,30 +134,6 @@ final class MemoryService implements SharedMemoryGrpc.AsyncService, AutoCloseabl
       }
     } catch (StatusRuntimeException e) {
       responses.onError(e);
-    }
-  }
-
-  private static GetResponse read(OwnedValue<?> value) {
-    final ValueImage image = new ValueImage(value.maxLength());
-    try {
-      if (!read(value.region(), image)) {
-        throw Status.UNAVAILABLE
-            .withDescription("value is set too often to be read: name=" + value.name())
-            .asRuntimeException();
-      }
-    } catch (LostMemoryException e) {
-      throw Regions.notFound(value.name());
-    }
-    return GetResponse.newBuilder()
-        .setVersion(image.version())
-        .setValue(image.version() == 0 ? ByteString.EMPTY : ByteString.copyFrom(image.value()))
-        .build();
-  }
-
-  private static boolean read(OwnerMemory.Region region, ValueImage image)
-      throws LostMemoryException {
-    synchronized (region) {
-      return image.read(region.reads());
     }
   }
 
@@ -169,21 +151,9 @@ final class MemoryService implements SharedMemoryGrpc.AsyncService, AutoCloseabl
 
     void start() {
       call.setOnCancelHandler(() -> value.forget(this));
-      if (!value.await(this)) {
-        throw Status.RESOURCE_EXHAUSTED
-            .withDescription("too many calls wait: name=" + value.name())
-            .asRuntimeException();
-      }
-      try {
-        if (call.isCancelled()) { // perhaps before it waited
-          value.forget(this);
-        } else if (read(value).getVersion() > after) { // set before the writer saw this
-          value.wake();
-        }
-      } catch (StatusRuntimeException e) {
-        if (value.forget(this)) { // else it was answered
-          throw e;
-        }
+      value.await(this);
+      if (call.isCancelled()) { // perhaps before it waited
+        value.forget(this);
       }
     }
 
@@ -193,12 +163,13 @@ final class MemoryService implements SharedMemoryGrpc.AsyncService, AutoCloseabl
     }
 
     @Override
-    public void wake() {
-      try {
-        answer(call, read(value));
-      } catch (StatusRuntimeException e) {
-        call.onError(e);
-      }
+    public void answer(GetResponse response) {
+      MemoryService.answer(call, response);
+    }
+
+    @Override
+    public void refuse(StatusRuntimeException reason) {
+      call.onError(reason);
     }
   }
 
@@ -212,12 +183,12 @@ final class MemoryService implements SharedMemoryGrpc.AsyncService, AutoCloseabl
     }
   }
 
-  private PollResponse poll(PollRequest request, Broadcast<?> broadcast) {
+  private static PollResponse poll(PollRequest request, Broadcast<?> broadcast) {
     final BroadcastCursor cursor = new BroadcastCursor(broadcast.ringLength());
     final PollResponse.Builder response = PollResponse.newBuilder();
     try {
       if (request.hasPlace()) {
-        move(cursor, request.getPlace());
+        move(cursor, request.getPlace(), broadcast);
         fill(broadcast.region(), cursor, response);
         while (cursor.next()) {
           response.addMessages(ByteString.copyFrom(cursor.message()));
@@ -237,19 +208,22 @@ final class MemoryService implements SharedMemoryGrpc.AsyncService, AutoCloseabl
     return response
         .setNext(
             Place.newBuilder()
-                .setOwner(regions.owner())
+                .setOwner(broadcast.number())
                 .setPosition(cursor.position())
                 .setSequence(cursor.sequence()))
         .build();
   }
 
-  private void move(BroadcastCursor cursor, Place place) throws MalformedMemoryException {
-    if (place.getOwner() != regions.owner()) {
+  private static void move(BroadcastCursor cursor, Place place, Broadcast<?> broadcast)
+      throws MalformedMemoryException {
+    if (place.getOwner() != broadcast.number()) {
       throw Status.ABORTED
-          .withDescription("the broadcast has another owner: begin again with fromLatest()")
+          .withDescription(
+              "the broadcast is another one: begin again with fromLatest(): name="
+                  + broadcast.name())
           .asRuntimeException();
     }
-    if (!cursor.isPosition(place.getPosition())) {
+    if (!BroadcastCursor.isPosition(place.getPosition())) {
       throw new MalformedMemoryException("position=" + place.getPosition());
     }
     cursor.move(place.getPosition(), place.getSequence());
@@ -275,7 +249,16 @@ final class MemoryService implements SharedMemoryGrpc.AsyncService, AutoCloseabl
 
   @Override
   public StreamObserver<LockRequest> lock(StreamObserver<LockResponse> responses) {
-    return new ClientHold(regions, (ServerCallStreamObserver<LockResponse>) responses);
+    final ClientHold hold =
+        new ClientHold(regions, holds, (ServerCallStreamObserver<LockResponse>) responses);
+    if (closed) { // closing may have overlooked it
+      hold.fail(ended());
+    }
+    return hold;
+  }
+
+  private static StatusRuntimeException ended() {
+    return Status.UNAVAILABLE.withDescription("the owner has ended").asRuntimeException();
   }
 
   private static <T> void answer(StreamObserver<T> responses, T response) {
@@ -285,6 +268,8 @@ final class MemoryService implements SharedMemoryGrpc.AsyncService, AutoCloseabl
 
   @Override
   public void close() {
+    closed = true;
+    holds.forEach(hold -> hold.fail(ended()));
     admissions.close();
   }
 }

@@ -1,12 +1,20 @@
 package dev.ringfetch.memory;
 
 import com.google.errorprone.annotations.concurrent.GuardedBy;
+import com.google.protobuf.ByteString;
+import dev.ringfetch.memory.v1.GetResponse;
 import dev.ringfetch.rpc.Experimental;
+import io.grpc.Status;
+import io.grpc.StatusRuntimeException;
+import java.lang.System.Logger;
+import java.lang.System.Logger.Level;
 import java.nio.BufferOverflowException;
 import java.nio.ByteBuffer;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.Executor;
+import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.function.Consumer;
 
 /**
  * A value that this process sets, and any number of clients read: each read is of one value as it
@@ -18,6 +26,8 @@ import java.util.concurrent.Executor;
  */
 @Experimental
 public final class OwnedValue<T> implements Owned {
+  private static final Logger LOGGER = System.getLogger(OwnedValue.class.getName());
+
   /** Calls that wait for a value at a time. */
   private static final int WAITER_LIMIT = 1024;
 
@@ -33,14 +43,21 @@ public final class OwnedValue<T> implements Owned {
   private final List<Waiter> waiters = new ArrayList<>();
 
   private volatile boolean awaited;
+  private volatile boolean closed; // set with the waiters' monitor held
+
+  /** Whether a wake-up is due that has not begun: there is one at a time. */
+  private final AtomicBoolean isWakeDue = new AtomicBoolean();
 
   /** A call that waits for a version after another one. */
   interface Waiter {
     /** The version after which it is answered. */
     long after();
 
-    /** A version after that has come, or the name was taken back. */
-    void wake();
+    /** A version after that has come. Called once at most, as {@link #refuse}. */
+    void answer(GetResponse value);
+
+    /** The value cannot be read, or the name was taken back. */
+    void refuse(StatusRuntimeException reason);
   }
 
   OwnedValue(
@@ -64,8 +81,12 @@ public final class OwnedValue<T> implements Owned {
    *
    * @return its version.
    * @throws IllegalArgumentException if it is longer than the value's limit.
+   * @throws IllegalStateException after {@link #close()}.
    */
   public long set(T value) {
+    if (closed) {
+      throw new IllegalStateException("the value is closed: name=" + name);
+    }
     final ByteBuffer buffer = writer.buffer();
     try {
       codec.encode(value, buffer);
@@ -75,43 +96,85 @@ public final class OwnedValue<T> implements Owned {
     }
     writer.write();
     region.memory().fullFence(); // a call that waits sees this version, or is seen here
-    if (awaited) {
+    if (awaited && isWakeDue.compareAndSet(false, true)) {
       answers.execute(this::wake);
     }
     return writer.version();
   }
 
-  /** Adds a waiter; false if there are too many. The caller looks at the version once more. */
-  boolean await(Waiter waiter) {
-    synchronized (waiters) {
-      if (waiters.size() >= WAITER_LIMIT) {
-        return false;
+  /**
+   * Reads the value.
+   *
+   * @throws StatusRuntimeException NOT_FOUND after {@link #close()}, UNAVAILABLE if it is set too
+   *     often for a copy.
+   */
+  GetResponse read() {
+    final ValueImage image = new ValueImage(maxLength);
+    try {
+      synchronized (region) {
+        if (!image.read(region.reads())) {
+          throw Status.UNAVAILABLE
+              .withDescription("value is set too often to be read: name=" + name)
+              .asRuntimeException();
+        }
       }
-      waiters.add(waiter);
-      awaited = true;
-      return true;
+    } catch (LostMemoryException e) {
+      throw Regions.notFound(name);
+    }
+    return GetResponse.newBuilder()
+        .setVersion(image.version())
+        .setValue(image.version() == 0 ? ByteString.EMPTY : ByteString.copyFrom(image.value()))
+        .build();
+  }
+
+  /** The present version; {@link ValueDescriptor#CLOSED} after {@link #close()}. */
+  private long version() {
+    try {
+      synchronized (region) {
+        return region.reads().load(ValueDescriptor.VERSION_OFFSET);
+      }
+    } catch (LostMemoryException e) {
+      return ValueDescriptor.CLOSED;
     }
   }
 
-  /** Removes a waiter; false if it was woken before. */
-  boolean forget(Waiter waiter) {
+  /**
+   * Adds a waiter.
+   *
+   * @throws StatusRuntimeException NOT_FOUND after {@link #close()}, RESOURCE_EXHAUSTED if there
+   *     are too many.
+   */
+  void await(Waiter waiter) {
     synchronized (waiters) {
-      final boolean waited = waiters.remove(waiter);
+      if (closed) {
+        throw Regions.notFound(name);
+      }
+      if (waiters.size() >= WAITER_LIMIT) {
+        throw Status.RESOURCE_EXHAUSTED
+            .withDescription("too many calls wait: name=" + name + " limit=" + WAITER_LIMIT)
+            .asRuntimeException();
+      }
+      waiters.add(waiter);
+      awaited = true;
+    }
+    region.memory().fullFence(); // the writer sees that it is awaited, or its version is seen here
+    if (version() > waiter.after()) {
+      wake();
+    }
+  }
+
+  /** Removes a waiter, if it still waits. */
+  void forget(Waiter waiter) {
+    synchronized (waiters) {
+      waiters.remove(waiter);
       awaited = !waiters.isEmpty();
-      return waited;
     }
   }
 
   /** Answers the calls that wait for a version before the present one. */
-  void wake() {
-    final long version;
-    try {
-      synchronized (region) {
-        version = region.reads().load(ValueDescriptor.VERSION_OFFSET);
-      }
-    } catch (LostMemoryException e) {
-      return; // closing has woken all
-    }
+  private void wake() {
+    isWakeDue.set(false); // a value that is set from here on makes another one due
+    final long version = version();
     final List<Waiter> ready = new ArrayList<>();
     synchronized (waiters) {
       for (final Waiter waiter : waiters) {
@@ -122,11 +185,26 @@ public final class OwnedValue<T> implements Owned {
       waiters.removeAll(ready);
       awaited = !waiters.isEmpty();
     }
-    ready.forEach(Waiter::wake);
+    if (ready.isEmpty()) {
+      return;
+    }
+    try {
+      final GetResponse value = read();
+      tell(ready, waiter -> waiter.answer(value));
+    } catch (StatusRuntimeException e) {
+      tell(ready, waiter -> waiter.refuse(e));
+    }
   }
 
-  String name() {
-    return name;
+  /** Tells each of the waiters, whatever becomes of the others. */
+  private void tell(List<Waiter> told, Consumer<Waiter> what) {
+    for (final Waiter waiter : told) {
+      try {
+        what.accept(waiter);
+      } catch (RuntimeException e) { // its call has ended meanwhile
+        LOGGER.log(Level.DEBUG, "call was not answered: name=" + name, e);
+      }
+    }
   }
 
   int maxLength() {
@@ -143,13 +221,14 @@ public final class OwnedValue<T> implements Owned {
     if (regions.forget(name, this)) {
       final List<Waiter> all;
       synchronized (waiters) {
+        closed = true;
         all = List.copyOf(waiters);
         waiters.clear();
         awaited = false;
       }
       writer.close();
       region.close();
-      all.forEach(Waiter::wake);
+      tell(all, waiter -> waiter.refuse(Regions.notFound(name)));
     }
   }
 }

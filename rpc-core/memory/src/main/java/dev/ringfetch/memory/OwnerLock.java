@@ -3,6 +3,7 @@ package dev.ringfetch.memory;
 import com.google.errorprone.annotations.concurrent.GuardedBy;
 import dev.ringfetch.rpc.Experimental;
 import io.grpc.Status;
+import io.grpc.StatusRuntimeException;
 import java.time.Duration;
 import java.util.ArrayDeque;
 import java.util.Deque;
@@ -60,7 +61,7 @@ public final class OwnerLock implements Owned {
     void granted(LockHold hold);
 
     /** The name was taken back. */
-    void refused();
+    void refused(StatusRuntimeException reason);
   }
 
   OwnerLock(Regions regions, String name, int budget, long fence) {
@@ -211,7 +212,7 @@ public final class OwnerLock implements Owned {
       threads.clear();
       clients.clear();
     }
-    refused.forEach(Waiter::refused);
+    refused.forEach(waiter -> waiter.refused(Regions.notFound(name)));
   }
 
   @Override
@@ -286,7 +287,7 @@ public final class OwnerLock implements Owned {
     }
 
     @Override
-    public void refused() {
+    public void refused(StatusRuntimeException reason) {
       isRefused = true;
       LockSupport.unpark(thread);
     }

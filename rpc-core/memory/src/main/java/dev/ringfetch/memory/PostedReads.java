@@ -4,14 +4,15 @@ import dev.ringfetch.fabric.CompletionQueue;
 import dev.ringfetch.fabric.MemoryRegion;
 import dev.ringfetch.fabric.QueuePair;
 import dev.ringfetch.fabric.RemoteDomain;
-import java.io.IOException;
 
 /**
  * Reads of memory that cannot be mapped: each call is a READ, and takes a round trip. A READ that
  * takes longer than the limit ends the connection, so that a late one overwrites no later result.
  */
 final class PostedReads implements RegionReads {
-  private static final int SCRATCH_LENGTH = 16 << 10;
+  /** Length of the scratch: what one READ reads at the most. */
+  static final int SCRATCH_LENGTH = 16 << 10;
+
   private static final int SPINS = 1000;
 
   private final RemoteDomain domain;
@@ -27,13 +28,14 @@ final class PostedReads implements RegionReads {
    * Creates reads.
    *
    * @param domain whose requests and completions belong to the holder of its monitor.
+   * @param scratch of the domain, which belongs to the holder of its monitor, too.
    * @param limitNs how long a READ may take, in nanoseconds.
    */
-  PostedReads(RemoteDomain domain, int segment, long limitNs) throws IOException {
+  PostedReads(RemoteDomain domain, MemoryRegion scratch, int segment, long limitNs) {
     this.domain = domain;
     this.segment = segment;
     this.limitNs = limitNs;
-    this.scratch = domain.scratch(SCRATCH_LENGTH);
+    this.scratch = scratch;
   }
 
   @Override

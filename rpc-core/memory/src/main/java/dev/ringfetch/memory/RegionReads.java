@@ -21,6 +21,11 @@ interface RegionReads {
   /** True if a copy loads from the lowest word up. */
   boolean isAscending();
 
+  /** Handles the error of a read that met memory which was taken away; throws any other. */
+  default void absorb(InternalError fault) {
+    throw fault;
+  }
+
   /** Returns normally if all that was loaded before this call was granted. */
   void verify() throws LostMemoryException;
 }

@@ -13,6 +13,9 @@ import java.util.concurrent.Executor;
 import java.util.concurrent.LinkedBlockingQueue;
 import java.util.concurrent.ThreadPoolExecutor;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicLong;
+import java.util.function.Supplier;
+import org.jspecify.annotations.Nullable;
 
 /**
  * The names under which this process shares values, broadcasts, counters and locks, served by one
@@ -38,10 +41,14 @@ public final class Regions implements AutoCloseable {
   /** The longest name, in characters. */
   public static final int MAX_NAME_LENGTH = 255;
 
+  private static final int NUMBER_SHIFT = 20;
+
+  /** The last number that {@link #nextNumber} has given. */
+  private static final AtomicLong LAST_NUMBER = new AtomicLong();
+
   private final Map<String, Owned> names = new ConcurrentHashMap<>();
   private final OwnerMemory memory;
   private final int lockBudget;
-  private final long owner = firstNumber();
   private final MemoryService service;
   private final ThreadPoolExecutor answers =
       new ThreadPoolExecutor(
@@ -90,11 +97,14 @@ public final class Regions implements AutoCloseable {
   }
 
   /**
-   * The first of numbers that grow, beyond those of an earlier process unless that has used more
-   * than a million a millisecond, or the clock was set back.
+   * The first of a million numbers that grow from name to name. They are beyond those of an earlier
+   * process unless that has made more than a name, or used more than a million, a millisecond, or
+   * the clock was set back.
    */
-  private static long firstNumber() {
-    return System.currentTimeMillis() << 20;
+  private static long nextNumber() {
+    return LAST_NUMBER.accumulateAndGet(
+        System.currentTimeMillis() << NUMBER_SHIFT,
+        (last, now) -> Math.max(last + (1L << NUMBER_SHIFT), now));
   }
 
   /**
@@ -110,7 +120,8 @@ public final class Regions implements AutoCloseable {
     }
     checkNew(name);
     final OwnerMemory.Region region = memory.grow(name, ValueDescriptor.memoryLength(maxLength));
-    return add(name, new OwnedValue<>(this, name, codec, maxLength, region, firstNumber()), region);
+    return add(
+        name, region, () -> new OwnedValue<>(this, name, codec, maxLength, region, nextNumber()));
   }
 
   /**
@@ -128,7 +139,8 @@ public final class Regions implements AutoCloseable {
     checkNew(name);
     final OwnerMemory.Region region =
         memory.grow(name, BroadcastDescriptor.memoryLength(ringLength));
-    return add(name, new Broadcast<>(this, name, codec, ringLength, region), region);
+    return add(
+        name, region, () -> new Broadcast<>(this, name, codec, ringLength, region, nextNumber()));
   }
 
   /**
@@ -138,7 +150,7 @@ public final class Regions implements AutoCloseable {
    */
   public Counter counter(String name) {
     checkNew(name);
-    return add(name, new Counter(this, name), null);
+    return add(name, null, () -> new Counter(this, name));
   }
 
   /**
@@ -148,7 +160,7 @@ public final class Regions implements AutoCloseable {
    */
   public OwnerLock lock(String name) {
     checkNew(name);
-    return add(name, new OwnerLock(this, name, lockBudget, firstNumber()), null);
+    return add(name, null, () -> new OwnerLock(this, name, lockBudget, nextNumber()));
   }
 
   private void checkNew(String name) {
@@ -156,11 +168,15 @@ public final class Regions implements AutoCloseable {
       throw new IllegalArgumentException(
           "name has not 1 to " + MAX_NAME_LENGTH + " characters: length=" + name.length());
     }
-    if (closed) {
-      throw new IllegalStateException("the regions are closed: name=" + name);
-    }
+    checkOpen(name);
     if (names.containsKey(name)) {
       throw new IllegalArgumentException("name is taken: name=" + name);
+    }
+  }
+
+  private void checkOpen(String name) {
+    if (closed) {
+      throw new IllegalStateException("the regions are closed: name=" + name);
     }
   }
 
@@ -168,14 +184,29 @@ public final class Regions implements AutoCloseable {
     return !name.isEmpty() && name.length() <= MAX_NAME_LENGTH;
   }
 
-  private <T extends Owned> T add(String name, T owned, OwnerMemory.Region region) {
-    if (names.putIfAbsent(name, owned) != null) {
-      if (region != null) {
-        region.close();
+  /** Makes what has a name; closes its memory if that fails. */
+  private <T extends Owned> T add(
+      String name, OwnerMemory.@Nullable Region region, Supplier<T> constructor) {
+    T owned = null;
+    boolean isAdded = false;
+    try {
+      owned = constructor.get();
+      if (names.putIfAbsent(name, owned) != null) {
+        throw new IllegalArgumentException("name is taken: name=" + name);
       }
-      throw new IllegalArgumentException("name is taken: name=" + name);
+      checkOpen(name); // else closing may have overlooked it
+      isAdded = true;
+      return owned;
+    } finally {
+      if (!isAdded) {
+        if (owned != null) {
+          names.remove(name, owned);
+        }
+        if (region != null) {
+          region.close();
+        }
+      }
     }
-    return owned;
   }
 
   /**
@@ -209,11 +240,6 @@ public final class Regions implements AutoCloseable {
   /** Takes a name back; false if that was done before. */
   boolean forget(String name, Owned owned) {
     return names.remove(name, owned);
-  }
-
-  /** The number of these regions, larger than those of earlier ones. */
-  long owner() {
-    return owner;
   }
 
   /** The thread that answers calls which have waited. */

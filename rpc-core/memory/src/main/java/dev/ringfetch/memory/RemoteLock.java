@@ -67,25 +67,27 @@ public final class RemoteLock {
     }
 
     /** Waits for the lock, and gives up at that time. */
-    synchronized boolean await(long endNs) {
-      long leftNs;
-      while (state == State.WAITING && (leftNs = endNs - System.nanoTime()) > 0) {
-        try {
-          TimeUnit.NANOSECONDS.timedWait(this, leftNs);
-        } catch (InterruptedException e) {
-          Thread.currentThread().interrupt();
-          break;
+    boolean await(long endNs) {
+      synchronized (this) {
+        long leftNs;
+        while (state == State.WAITING && (leftNs = endNs - System.nanoTime()) > 0) {
+          try {
+            TimeUnit.NANOSECONDS.timedWait(this, leftNs);
+          } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
+            break;
+          }
         }
-      }
-      if (failure != null) {
-        throw failure;
-      }
-      if (state != State.HELD) {
+        if (failure != null) {
+          throw failure;
+        }
+        if (state == State.HELD) {
+          return true;
+        }
         state = State.ENDED;
-        call.cancel("not granted in time", null);
-        return false;
       }
-      return true;
+      call.cancel("not granted in time", null); // may take locks of gRPC
+      return false;
     }
 
     @Override

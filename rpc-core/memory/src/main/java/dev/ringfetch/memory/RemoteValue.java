@@ -63,15 +63,15 @@ public final class RemoteValue<T> {
     }
     try {
       if (image.read(granted)) {
-        if (image.version() >= seen) {
+        if (image.version() == 0 || image.version() >= seen) { // 0: of an owner that has set none
           return true;
         }
         grant.lost("memory is older than what was read before: version=" + image.version());
       }
       return false; // the writer was too fast for a copy
     } catch (LostMemoryException | InternalError e) {
-      if (e instanceof InternalError fault && granted instanceof MappedReads mapped) {
-        mapped.absorb(fault);
+      if (e instanceof InternalError fault) {
+        granted.absorb(fault);
       }
       grant.lost("memory was lost");
       return false;
@@ -155,8 +155,12 @@ public final class RemoteValue<T> {
         }
         Thread.onSpinWait();
       } while (System.nanoTime() - startNs < memory.spinNs());
+      granted.verify();
       return false;
     } catch (LostMemoryException | InternalError e) {
+      if (e instanceof InternalError fault) {
+        granted.absorb(fault);
+      }
       return true; // the read finds out
     }
   }

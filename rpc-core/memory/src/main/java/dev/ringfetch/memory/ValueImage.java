@@ -53,8 +53,8 @@ final class ValueImage {
   }
 
   private boolean readInOrder(RegionReads reads) throws LostMemoryException {
-    version = reads.load(ValueDescriptor.VERSION_OFFSET);
-    if (isUnset()) {
+    version = open(reads.load(ValueDescriptor.VERSION_OFFSET));
+    if (version == 0) {
       return true;
     }
     final int slot = ValueDescriptor.slotOffset(version, capacity);
@@ -64,15 +64,16 @@ final class ValueImage {
       return false;
     }
     reads.copy(slot + ValueDescriptor.VALUE_OFFSET, length, bytes);
-    return reads.load(ValueDescriptor.VERSION_OFFSET) - version
+    return open(reads.load(ValueDescriptor.VERSION_OFFSET)) - version
         < ValueDescriptor.OVERWRITING_DISTANCE;
   }
 
-  private boolean isUnset() throws LostMemoryException {
+  /** Checks that the name was not taken back: that hides how far the writer had come. */
+  private static long open(long version) throws LostMemoryException {
     if (version == ValueDescriptor.CLOSED) {
       throw new LostMemoryException();
     }
-    return version == 0;
+    return version;
   }
 
   private boolean readInAnyOrder(RegionReads reads) throws LostMemoryException {
@@ -86,7 +87,7 @@ final class ValueImage {
       reads.copy(ValueDescriptor.slotOffset(version, capacity), bytes.length, bytes);
       slot = 0;
     }
-    if (isUnset()) {
+    if (open(version) == 0) {
       return true;
     }
     begin = slot + ValueDescriptor.VALUE_OFFSET;

@@ -7,6 +7,7 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import dev.ringfetch.fabric.DirectRegion;
 import dev.ringfetch.hunt.Rounds;
+import java.util.Arrays;
 import java.util.SplittableRandom;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
@@ -194,6 +195,60 @@ class HostileMemoryTest {
     for (int i = 0; i < count; i++) {
       writer.buffer().putLong(i);
       writer.write();
+    }
+  }
+
+  /** Padding in the place of all records, in a ring that grows with each look. */
+  @Test
+  void paddingThatNeverEndsIsRefused() {
+    final RegionReads padding =
+        new RegionReads() {
+          private long tail;
+
+          @Override
+          public long load(int offset) {
+            if (offset == BroadcastDescriptor.TAIL_OFFSET) {
+              assertTrue(tail < 100 * RING, "the ring's end is looked for again and again");
+              return tail += RING;
+            }
+            return offset == BroadcastDescriptor.INTENT_OFFSET ? tail : 0;
+          }
+
+          @Override
+          public void copy(int offset, int length, byte[] target) {
+            Arrays.fill(target, 0, length, (byte) BroadcastDescriptor.PADDING);
+          }
+
+          @Override
+          public boolean isAscending() {
+            return true;
+          }
+
+          @Override
+          public void verify() {}
+        };
+    final BroadcastCursor cursor = new BroadcastCursor(RING);
+    cursor.move(8, 0);
+    assertThrows(
+        MalformedMemoryException.class,
+        () -> {
+          cursor.fill(padding);
+          cursor.next();
+        });
+  }
+
+  /** What was loaded from memory that is gone means nothing. */
+  @Test
+  void memoryThatIsGoneIsNotMalformed() {
+    final DirectRegion memory = new DirectRegion(BroadcastDescriptor.memoryLength(RING));
+    publish(new BroadcastWriter(memory, RING), 400);
+    memory.putLong(BroadcastDescriptor.LATEST_OFFSET, -8);
+    for (final boolean isGone : new boolean[] {false, true}) {
+      final RegionReads reads = new MappedReads(memory, () -> !isGone);
+      final Class<? extends Exception> expected =
+          isGone ? LostMemoryException.class : MalformedMemoryException.class;
+      assertThrows(expected, () -> new BroadcastCursor(RING).moveToEnd(reads));
+      assertThrows(expected, () -> new BroadcastCursor(RING).fill(reads));
     }
   }
 

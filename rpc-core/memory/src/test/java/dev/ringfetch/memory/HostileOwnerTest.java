@@ -139,6 +139,21 @@ class HostileOwnerTest implements SharedMemoryGrpc.AsyncService {
     }
   }
 
+  /** After a restart: it is not asked for another grant for each read. */
+  @Test
+  void ownerThatHasSetNoValueIsRead() {
+    write(11);
+    try (Memory memory = connect()) {
+      assertTrue(memory.awaitAttached(Duration.ofSeconds(30)));
+      final RemoteValue<Words> remote = memory.value("ibm", Words.CODEC);
+      assertEquals(11, remote.get().version());
+      segment.region().putLongRelease(ValueDescriptor.VERSION_OFFSET, 0);
+      segment.region().fullFence();
+      assertEquals(new Versioned<>(null, 0), remote.get());
+      assertEquals(2, remote.directReads(), remote.obstacle()::toString);
+    }
+  }
+
   private void assertByCalls(String obstacle) {
     try (Memory memory = connect()) {
       memory.awaitAttached(Duration.ofSeconds(30));

@@ -133,12 +133,36 @@ public abstract class MemoryContract {
     long version = remote.get().version();
     owned.close();
     owned.close();
+    assertThrows(IllegalStateException.class, () -> owned.set(Words.of(2, WORDS)));
     assertStatus(Status.Code.NOT_FOUND, remote::get);
     OwnedValue<Words> next = value("ibm");
     next.set(Words.of(2, WORDS));
     Versioned<Words> now = remote.get();
     assertEquals(Words.of(2, WORDS), now.value());
     assertTrue(now.version() > version, now + " after " + version);
+  }
+
+  @Test
+  void closedBroadcastsCanBeTakenAnew() throws IOException {
+    Broadcast<Words> trades = regions.broadcast("trades", Words.CODEC, RING);
+    RemoteBroadcast<Words> remote = harness.connect().broadcast("trades", Words.CODEC);
+    BroadcastReader<Words> reader = remote.fromLatest();
+    List<Words> received = new ArrayList<>();
+    trades.publish(Words.of(1, WORDS));
+    pollUntil(reader, received, 1);
+    trades.close();
+    trades.close();
+    assertThrows(IllegalStateException.class, () -> trades.publish(Words.of(2, WORDS)));
+    assertStatus(Status.Code.NOT_FOUND, () -> reader.poll(received::add));
+    Broadcast<Words> next = regions.broadcast("trades", Words.CODEC, RING);
+    next.publish(Words.of(3, WORDS));
+    assertStatus(Status.Code.ABORTED, () -> reader.poll(received::add));
+    BroadcastReader<Words> another = remote.fromLatest();
+    next.publish(Words.of(4, WORDS));
+    List<Words> last = new ArrayList<>();
+    pollUntil(another, last, 1);
+    assertEquals(List.of(Words.of(4, WORDS)), last);
+    assertEquals(1, received.size());
   }
 
   @Test
@@ -259,16 +283,37 @@ public abstract class MemoryContract {
       assertThrows(
           IllegalArgumentException.class, () -> regions.broadcast("ring", Words.CODEC, length));
     }
-    Broadcast<Words> trades = regions.broadcast("trades", Words.CODEC, RING);
+    longestMessage(RING);
+    longestMessage(1 << 20); // longer than a batch
+  }
+
+  private void longestMessage(int ring) throws IOException {
+    String name = "trades " + ring;
+    Broadcast<Words> trades = regions.broadcast(name, Words.CODEC, ring);
     int count = trades.maxMessageLength() / 8;
-    assertEquals((RING / 4 - 16) / 8, count);
+    assertEquals((ring / 4 - 16) / 8, count);
     assertThrows(IllegalArgumentException.class, () -> trades.publish(new Words(1, count + 1)));
+    BroadcastReader<Words> reader = harness.connect().broadcast(name, Words.CODEC).fromLatest();
+    for (long i = 1; i < 20; i += 2) {
+      List<Words> published = List.of(new Words(i, 1), new Words(i + 1, count));
+      published.forEach(trades::publish);
+      List<Words> received = new ArrayList<>();
+      pollUntil(reader, received, 2);
+      assertEquals(published, received);
+    }
+  }
+
+  /** 73 records of 56 bytes leave 8 of 4096: less than a record's header. */
+  @Test
+  void readerAtTheRingsEndGoesOn() throws IOException {
+    Broadcast<Words> trades = regions.broadcast("trades", Words.CODEC, RING);
     BroadcastReader<Words> reader = harness.connect().broadcast("trades", Words.CODEC).fromLatest();
-    for (long i = 1; i < 20; i++) {
-      trades.publish(new Words(i, count));
+    for (long i = 1; i < 200; i++) {
+      trades.publish(new Words(i, 5));
       List<Words> received = new ArrayList<>();
       pollUntil(reader, received, 1);
-      assertEquals(List.of(new Words(i, count)), received);
+      assertEquals(List.of(new Words(i, 5)), received);
+      assertEquals(0, reader.poll(received::add));
     }
   }
 

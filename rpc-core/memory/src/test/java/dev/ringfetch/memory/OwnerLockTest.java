@@ -53,7 +53,7 @@ class OwnerLockTest {
     }
 
     @Override
-    public void refused() {
+    public void refused(StatusRuntimeException reason) {
       isRefused = true;
     }
   }
@@ -151,6 +151,22 @@ class OwnerLockTest {
       last = hold.fence();
     }
     assertTrue(waiter.hold.fence() > last, "handed over");
+  }
+
+  /** Also within a millisecond: what the lock guards has seen those of the former lock. */
+  @Test
+  void fencesGrowWhenTheNameIsTakenAnew() {
+    long last = 0;
+    for (int i = 0; i < 100; i++) {
+      try (OwnerLock own = regions.lock("anew")) {
+        for (int j = 0; j < 3; j++) {
+          try (LockHold hold = own.acquire(WAIT).orElseThrow()) {
+            assertTrue(hold.fence() > last, hold + " after " + last);
+            last = hold.fence();
+          }
+        }
+      }
+    }
   }
 
   @Test
@@ -265,7 +281,7 @@ class OwnerLockTest {
             }
 
             @Override
-            public void refused() {}
+            public void refused(StatusRuntimeException reason) {}
           });
       lock.enter(dead.get(i), true);
     }

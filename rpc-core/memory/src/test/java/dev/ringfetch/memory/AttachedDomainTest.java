@@ -1,0 +1,102 @@
+package dev.ringfetch.memory;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertThrows;
+
+import com.google.protobuf.ByteString;
+import dev.ringfetch.fabric.Domain;
+import dev.ringfetch.fabric.DomainContext;
+import dev.ringfetch.fabric.DomainSegment;
+import dev.ringfetch.fabric.RemoteDomain;
+import dev.ringfetch.fabric.sim.SimContext;
+import dev.ringfetch.fabric.sim.SimFabric;
+import dev.ringfetch.fabric.sim.SimNetwork;
+import dev.ringfetch.fabric.sim.Timeline;
+import dev.ringfetch.memory.v1.GrantResponse;
+import java.io.IOException;
+import java.lang.reflect.InvocationTargetException;
+import java.lang.reflect.Proxy;
+import java.util.ArrayList;
+import java.util.Collections;
+import java.util.List;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+
+/** What grants that come again and again cost a client. */
+@Timeout(60)
+class AttachedDomainTest {
+  private static final int LENGTH = ValueDescriptor.memoryLength(64);
+
+  private final List<String> calls = new ArrayList<>(); // of the domain's methods, by name
+  private DomainSegment segment;
+
+  private AttachedDomain attach(boolean loadStore) throws IOException {
+    final SimNetwork network =
+        new SimNetwork(new Timeline(1), new SimContext().loadStore(loadStore));
+    final SimFabric owner = network.open();
+    final SimFabric client = network.open();
+    final Domain domain = owner.openDomain(new DomainContext());
+    segment = domain.grow(LENGTH);
+    final byte[] token = new byte[16];
+    domain.admit(client.hint(), token);
+    final RemoteDomain remote = client.connectDomain(domain.descriptor(), token, 0);
+    final RemoteDomain counted =
+        (RemoteDomain)
+            Proxy.newProxyInstance(
+                getClass().getClassLoader(),
+                new Class<?>[] {RemoteDomain.class},
+                (proxy, method, arguments) -> {
+                  calls.add(method.getName());
+                  try {
+                    return method.invoke(remote, arguments);
+                  } catch (InvocationTargetException e) {
+                    throw e.getCause();
+                  }
+                });
+    return new AttachedDomain(counted, ByteString.copyFrom(token), 1_000_000_000);
+  }
+
+  private GrantResponse grant() {
+    return GrantResponse.newBuilder().setSegment(ByteString.copyFrom(segment.descriptor())).build();
+  }
+
+  private int count(String method) {
+    return Collections.frequency(calls, method);
+  }
+
+  @Test
+  void postedReadsShareTheirScratch() throws Exception {
+    final AttachedDomain domain = attach(false);
+    segment.region().putLong(8, 7);
+    for (int i = 0; i < 10; i++) {
+      final RegionReads reads = domain.reads(grant(), LENGTH);
+      assertEquals(7, reads.load(8));
+      domain.release(reads);
+    }
+    assertEquals(1, count("scratch"));
+    assertEquals(10, count("detach"));
+  }
+
+  @Test
+  void segmentIsDetachedByItsLastReader() throws Exception {
+    for (final boolean loadStore : new boolean[] {true, false}) {
+      calls.clear();
+      final AttachedDomain domain = attach(loadStore);
+      final RegionReads first = domain.reads(grant(), LENGTH);
+      final RegionReads second = domain.reads(grant(), LENGTH);
+      domain.release(first);
+      domain.release(first);
+      assertEquals(0, count("detach"));
+      assertEquals(0, second.load(0), "still attached");
+      domain.release(second);
+      assertEquals(1, count("detach"));
+    }
+  }
+
+  @Test
+  void segmentOfAnotherLengthIsRefused() throws IOException {
+    final AttachedDomain domain = attach(true);
+    assertThrows(IOException.class, () -> domain.reads(grant(), LENGTH + 64));
+    assertEquals(1, count("detach"));
+  }
+}
