@@ -48,7 +48,7 @@ final class Admissions implements AutoCloseable {
   @GuardedBy("this")
   private boolean closed;
 
-  /** The connection of a call, and whether it is encrypted. */
+  /** The connection of a call, if it has an address of its own, and whether it is encrypted. */
   private record Caller(@Nullable SocketAddress connection, boolean isEncrypted) {}
 
   private record Admitted(
@@ -117,14 +117,18 @@ final class Admissions implements AutoCloseable {
     if (admitted.containsKey(token)) {
       throw new IOException("the token is not new");
     }
-    // Other addresses, as of Unix sockets, are those of many connections.
-    if (caller.connection instanceof InetSocketAddress
-        && count(caller.connection) >= CONNECTION_LIMIT) {
+    if (caller.connection != null && count(caller.connection) >= CONNECTION_LIMIT) {
       throw new IOException("the connection has all admissions: limit=" + CONNECTION_LIMIT);
     }
     final DomainAdmission admission =
         shown.domain().admit(hint.getHint().toByteArray(), token.toByteArray());
     admitted.put(token, new Admitted(caller, shown, admission, stream));
+  }
+
+  /** The connection of the present call; null if it is not known. */
+  static @Nullable SocketAddress connection() {
+    final Caller caller = CALLER.get();
+    return caller == null ? null : caller.connection;
   }
 
   @GuardedBy("this")
@@ -181,9 +185,11 @@ final class Admissions implements AutoCloseable {
     @Override
     public <Q, R> ServerCall.Listener<Q> interceptCall(
         ServerCall<Q, R> call, Metadata headers, ServerCallHandler<Q, R> next) {
+      final SocketAddress address = call.getAttributes().get(Grpc.TRANSPORT_ATTR_REMOTE_ADDR);
       final Caller caller =
           new Caller(
-              call.getAttributes().get(Grpc.TRANSPORT_ATTR_REMOTE_ADDR),
+              // Other addresses, as of Unix sockets, are those of many connections.
+              address instanceof InetSocketAddress ? address : null,
               call.getSecurityLevel() != SecurityLevel.NONE
                   || call.getAttributes().get(Grpc.TRANSPORT_ATTR_SSL_SESSION) != null);
       return Contexts.interceptCall(

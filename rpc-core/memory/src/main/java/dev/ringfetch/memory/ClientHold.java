@@ -7,7 +7,9 @@ import io.grpc.Status;
 import io.grpc.StatusRuntimeException;
 import io.grpc.stub.ServerCallStreamObserver;
 import io.grpc.stub.StreamObserver;
+import java.net.SocketAddress;
 import java.util.Set;
+import org.jspecify.annotations.Nullable;
 
 /**
  * The call of a client that waits for a lock, and then has it until the call ends: by the client's
@@ -25,6 +27,7 @@ final class ClientHold implements StreamObserver<LockRequest>, OwnerLock.Waiter 
   private final Regions regions;
   private final Set<ClientHold> open;
   private final ServerCallStreamObserver<LockResponse> call;
+  private final @Nullable SocketAddress connection = Admissions.connection();
 
   @GuardedBy("this")
   private State state = State.NEW;
@@ -75,6 +78,11 @@ final class ClientHold implements StreamObserver<LockRequest>, OwnerLock.Waiter 
     if (end()) {
       call.onError(status);
     }
+  }
+
+  @Override
+  public @Nullable SocketAddress connection() {
+    return connection;
   }
 
   @Override

@@ -23,9 +23,11 @@ import io.grpc.Status;
 import io.grpc.StatusRuntimeException;
 import io.grpc.stub.ServerCallStreamObserver;
 import io.grpc.stub.StreamObserver;
+import java.net.SocketAddress;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.function.Predicate;
+import org.jspecify.annotations.Nullable;
 
 /**
  * The service of an owner's names: admits clients to memory and grants them names, and serves those
@@ -142,6 +144,7 @@ final class MemoryService implements SharedMemoryGrpc.AsyncService, AutoCloseabl
     private final OwnedValue<?> value;
     private final long after;
     private final ServerCallStreamObserver<GetResponse> call;
+    private final @Nullable SocketAddress connection = Admissions.connection();
 
     WaitingGet(OwnedValue<?> value, long after, StreamObserver<GetResponse> responses) {
       this.value = value;
@@ -155,6 +158,11 @@ final class MemoryService implements SharedMemoryGrpc.AsyncService, AutoCloseabl
       if (call.isCancelled()) { // perhaps before it waited
         value.forget(this);
       }
+    }
+
+    @Override
+    public @Nullable SocketAddress connection() {
+      return connection;
     }
 
     @Override

@@ -28,9 +28,6 @@ import java.util.function.Consumer;
 public final class OwnedValue<T> implements Owned {
   private static final Logger LOGGER = System.getLogger(OwnedValue.class.getName());
 
-  /** Calls that wait for a value at a time. */
-  private static final int WAITER_LIMIT = 1024;
-
   private final Regions regions;
   private final String name;
   private final Codec<T> codec;
@@ -49,7 +46,7 @@ public final class OwnedValue<T> implements Owned {
   private final AtomicBoolean isWakeDue = new AtomicBoolean();
 
   /** A call that waits for a version after another one. */
-  interface Waiter {
+  interface Waiter extends Waiting {
     /** The version after which it is answered. */
     long after();
 
@@ -149,11 +146,7 @@ public final class OwnedValue<T> implements Owned {
       if (closed) {
         throw Regions.notFound(name);
       }
-      if (waiters.size() >= WAITER_LIMIT) {
-        throw Status.RESOURCE_EXHAUSTED
-            .withDescription("too many calls wait: name=" + name + " limit=" + WAITER_LIMIT)
-            .asRuntimeException();
-      }
+      Waiting.checkRoom(name, waiters, waiter);
       waiters.add(waiter);
       awaited = true;
     }

@@ -2,7 +2,6 @@ package dev.ringfetch.memory;
 
 import com.google.errorprone.annotations.concurrent.GuardedBy;
 import dev.ringfetch.rpc.Experimental;
-import io.grpc.Status;
 import io.grpc.StatusRuntimeException;
 import java.time.Duration;
 import java.util.ArrayDeque;
@@ -23,9 +22,6 @@ import java.util.concurrent.locks.LockSupport;
  */
 @Experimental
 public final class OwnerLock implements Owned {
-  /** Waiters of a cohort at a time. */
-  static final int WAITER_LIMIT = 1024;
-
   private static final int HELD = 1;
   private static final int AWAITED = 2;
   private static final int FLAGS = HELD | AWAITED;
@@ -56,7 +52,7 @@ public final class OwnerLock implements Owned {
   private volatile boolean closed; // set with the monitor held
 
   /** A thread or a client that waits for the lock. */
-  interface Waiter {
+  interface Waiter extends Waiting {
     /** The lock is the waiter's from now on. Not called after {@link #forget} returned true. */
     void granted(LockHold hold);
 
@@ -76,7 +72,7 @@ public final class OwnerLock implements Owned {
    *
    * @return empty if others held it all the time, or the thread was interrupted, which it still is.
    * @throws io.grpc.StatusRuntimeException NOT_FOUND after {@link #close}, RESOURCE_EXHAUSTED if
-   *     {@value #WAITER_LIMIT} threads wait already.
+   *     1024 threads wait already.
    */
   public Optional<LockHold> acquire(Duration timeout) {
     final Hold hold = closed ? null : take();
@@ -127,11 +123,7 @@ public final class OwnerLock implements Owned {
       hold = takeOrMark();
       if (hold == null) {
         final Deque<Waiter> cohort = isClient ? clients : threads;
-        if (cohort.size() >= WAITER_LIMIT) {
-          throw Status.RESOURCE_EXHAUSTED
-              .withDescription("too many wait: name=" + name + " limit=" + WAITER_LIMIT)
-              .asRuntimeException();
-        }
+        Waiting.checkRoom(name, cohort, waiter);
         cohort.add(waiter);
       }
     }

@@ -39,6 +39,7 @@ import io.grpc.Status;
 import io.grpc.StatusRuntimeException;
 import io.grpc.inprocess.InProcessChannelBuilder;
 import io.grpc.inprocess.InProcessServerBuilder;
+import io.grpc.stub.MetadataUtils;
 import io.grpc.stub.StreamObserver;
 import java.io.IOException;
 import java.net.InetSocketAddress;
@@ -57,6 +58,9 @@ import org.junit.jupiter.api.Timeout;
 /** What the service refuses, and how the grants of clients end. */
 @Timeout(60)
 class MemoryServiceTest {
+  private static final Metadata.Key<String> PORT =
+      Metadata.Key.of("port", Metadata.ASCII_STRING_MARSHALLER);
+
   private final SimNetwork network =
       new SimNetwork(new Timeline(Long.getLong("ringfetch.seed", 1)), new SimContext());
   private final SimFabric fabric = network.open();
@@ -77,12 +81,14 @@ class MemoryServiceTest {
             call.close(Status.PERMISSION_DENIED, new Metadata());
             return new ServerCall.Listener<>() {};
           }
+          final String shown = headers.get(PORT);
+          final int port = shown == null ? 1 : Integer.parseInt(shown);
           return next.startCall(
               new SimpleForwardingServerCall<>(call) {
                 @Override
                 public Attributes getAttributes() { // as of TCP
                   return super.getAttributes().toBuilder()
-                      .set(Grpc.TRANSPORT_ATTR_REMOTE_ADDR, new InetSocketAddress(1))
+                      .set(Grpc.TRANSPORT_ATTR_REMOTE_ADDR, new InetSocketAddress(port))
                       .build();
                 }
 
@@ -305,12 +311,36 @@ class MemoryServiceTest {
   @Test
   void waitingGetsHaveALimit() throws InterruptedException {
     regions.value("ibm", Words.CODEC, 64);
-    final GetRequest request = GetRequest.newBuilder().setName("ibm").setAfter(0).build();
     final BlockingQueue<Status> ends = new LinkedBlockingQueue<>();
-    for (int i = 0; i < 1025; i++) {
+    await(1, Waiting.CONNECTION_LIMIT + 1, ends);
+    assertFull("limit of a connection=128", ends);
+    for (int port = 2; port <= Waiting.LIMIT / Waiting.CONNECTION_LIMIT; port++) {
+      await(port, Waiting.CONNECTION_LIMIT, ends);
+    }
+    await(100, 1, ends);
+    assertFull("limit=1024", ends);
+    regions.close();
+    for (int i = 0; i < Waiting.LIMIT; i++) {
+      assertEquals(Status.Code.NOT_FOUND, ends.poll(30, TimeUnit.SECONDS).getCode());
+    }
+  }
+
+  private static void assertFull(String limit, BlockingQueue<Status> ends)
+      throws InterruptedException {
+    final Status end = ends.poll(30, TimeUnit.SECONDS);
+    assertEquals(Status.Code.RESOURCE_EXHAUSTED, end.getCode());
+    assertTrue(end.getDescription().contains("name=ibm " + limit), end.toString());
+  }
+
+  /** Makes calls that wait, as if by the connection of a port. */
+  private void await(int port, int count, BlockingQueue<Status> ends) {
+    final Metadata headers = new Metadata();
+    headers.put(PORT, String.valueOf(port));
+    for (int i = 0; i < count; i++) {
       SharedMemoryGrpc.newStub(channel)
+          .withInterceptors(MetadataUtils.newAttachHeadersInterceptor(headers))
           .get(
-              request,
+              GetRequest.newBuilder().setName("ibm").setAfter(0).build(),
               new StreamObserver<>() {
                 @Override
                 public void onNext(GetResponse response) {}
@@ -325,11 +355,6 @@ class MemoryServiceTest {
                   ends.add(Status.OK);
                 }
               });
-    }
-    assertEquals(Status.Code.RESOURCE_EXHAUSTED, ends.poll(30, TimeUnit.SECONDS).getCode());
-    regions.close();
-    for (int i = 0; i < 1024; i++) {
-      assertEquals(Status.Code.NOT_FOUND, ends.poll(30, TimeUnit.SECONDS).getCode());
     }
   }
 

@@ -241,7 +241,7 @@ class OwnerLockTest {
   @Test
   void waitersHaveALimit() {
     LockHold hold = lock.acquire(WAIT).orElseThrow();
-    for (int i = 0; i < OwnerLock.WAITER_LIMIT; i++) {
+    for (int i = 0; i < Waiting.LIMIT; i++) {
       lock.enter(new Noted(), true);
     }
     StatusRuntimeException thrown =
@@ -272,7 +272,7 @@ class OwnerLockTest {
   void waitersThatHaveGoneAreSkipped() {
     LockHold hold = lock.acquire(WAIT).orElseThrow();
     List<OwnerLock.Waiter> dead = new ArrayList<>();
-    for (int i = 0; i < OwnerLock.WAITER_LIMIT - 1; i++) {
+    for (int i = 0; i < Waiting.LIMIT - 1; i++) {
       dead.add(
           new OwnerLock.Waiter() {
             @Override
