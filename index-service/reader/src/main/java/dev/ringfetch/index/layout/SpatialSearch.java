@@ -30,8 +30,11 @@ public final class SpatialSearch {
   /** Entries of leaves whose blocks are to be read. */
   final ArrayDeque<SearchLeaf.Match> matches = new ArrayDeque<>();
 
-  /** Moves of each partition of the group into leaves whose boxes may belong to the answer. */
-  private final List<Queue<SearchNode>> moves = new ArrayList<>(GROUP);
+  /**
+   * Moves of each partition of the group into leaves whose boxes may belong to the answer; none
+   * before the first move.
+   */
+  private final List<Queue<SearchNode>> moves = new ArrayList<>();
 
   /** Hashes of the ids of entries that were given. */
   private final LongHashSet given = new LongHashSet();
@@ -67,9 +70,6 @@ public final class SpatialSearch {
   /** Creates a search that gives all entries that the query accepts. */
   public SpatialSearch(SpatialQuery query) {
     this.query = query;
-    for (int i = 0; i < GROUP; i++) {
-      moves.add(new ArrayDeque<>());
-    }
   }
 
   /** A partition that is searched, or the first one; not after the end of the search. */
@@ -137,6 +137,9 @@ public final class SpatialSearch {
 
   /** Notes a move to be followed; false if too many wait. */
   boolean add(SearchNode move) {
+    while (moves.size() < GROUP) {
+      moves.add(new ArrayDeque<>());
+    }
     moves.get(move.partition() - first).add(move);
     return ++movesWaiting <= MAX_MOVES;
   }

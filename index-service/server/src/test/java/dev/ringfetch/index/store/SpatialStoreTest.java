@@ -6,6 +6,7 @@ import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import com.google.protobuf.ByteString;
+import dev.ringfetch.fabric.DirectRegion;
 import dev.ringfetch.index.layout.BoxDescriptor;
 import dev.ringfetch.index.layout.EntrySink;
 import dev.ringfetch.index.layout.Found;
@@ -369,19 +370,29 @@ class SpatialStoreTest {
     assertEquals(boxes.keySet(), ids);
   }
 
-  /** As after a fail-over: the nodes that the search knows are those of other memory. */
+  /** As after a fail-over: the nodes that the search knows are others in the next memory. */
   @Test
   void searchGoesOnInOtherMemory() {
     index.complete();
-    final SpatialIndex other = new SpatialIndex(memory, PARTITIONS, 5);
+    final DirectRegion gate = new DirectRegion(64);
+    gate.putLong(0, Memories.INCARNATION + 1);
+    final SpatialIndex other =
+        new SpatialIndex(
+            Memories.serving(
+                Memories.context(1 << 20, 64 << 20)
+                    .incarnation(Memories.INCARNATION + 1)
+                    .gate(gate, 0)),
+            PARTITIONS,
+            5);
     other.complete();
     for (int i = 0; i < 500; i++) {
-      final double[] box = Places.UNIFORM.next(random);
-      put(id(i), box);
+      put(id(i), Places.UNIFORM.next(random));
+    }
+    for (int i = 499; i >= 0; i--) { // in another order
       final PartitionStore copy = other.partition(other.partitionOf(id(i)));
-      final ByteString value = value(box, version);
+      final ByteString value = value(boxes.get(id(i)), versions.get(id(i)));
       assertEquals(0, copy.reserve(id(i).size(), value.size()));
-      copy.put(id(i), value, version);
+      copy.put(id(i), value, versions.get(id(i)));
     }
     final SpatialReader there = other.newReader();
     for (int first = 1; first < 500; first += 7) {
