@@ -7,6 +7,7 @@ import com.google.protobuf.ByteString;
 import dev.ringfetch.fabric.Domain;
 import dev.ringfetch.fabric.DomainContext;
 import dev.ringfetch.fabric.DomainSegment;
+import dev.ringfetch.fabric.Fabric;
 import dev.ringfetch.fabric.RemoteDomain;
 import dev.ringfetch.fabric.sim.SimContext;
 import dev.ringfetch.fabric.sim.SimFabric;
@@ -39,21 +40,28 @@ class AttachedDomainTest {
     segment = domain.grow(LENGTH);
     final byte[] token = new byte[16];
     domain.admit(client.hint(), token);
-    final RemoteDomain remote = client.connectDomain(domain.descriptor(), token, 0);
-    final RemoteDomain counted =
-        (RemoteDomain)
-            Proxy.newProxyInstance(
-                getClass().getClassLoader(),
-                new Class<?>[] {RemoteDomain.class},
-                (proxy, method, arguments) -> {
-                  calls.add(method.getName());
-                  try {
-                    return method.invoke(remote, arguments);
-                  } catch (InvocationTargetException e) {
-                    throw e.getCause();
-                  }
-                });
-    return new AttachedDomain(counted, ByteString.copyFrom(token), 1_000_000_000);
+    final RemoteDomain remote =
+        counted(Fabric.class, client, calls).connectDomain(domain.descriptor(), token, 0);
+    return new AttachedDomain(remote, ByteString.copyFrom(token), 1_000_000_000);
+  }
+
+  /** Notes the names of the methods that are called, of domains that the object connects, too. */
+  static <T> T counted(Class<T> type, T target, List<String> calls) {
+    return type.cast(
+        Proxy.newProxyInstance(
+            type.getClassLoader(),
+            new Class<?>[] {type},
+            (proxy, method, arguments) -> {
+              calls.add(method.getName());
+              try {
+                final Object result = method.invoke(target, arguments);
+                return result instanceof RemoteDomain remote
+                    ? counted(RemoteDomain.class, remote, calls)
+                    : result;
+              } catch (InvocationTargetException e) {
+                throw e.getCause();
+              }
+            }));
   }
 
   private GrantResponse grant() {

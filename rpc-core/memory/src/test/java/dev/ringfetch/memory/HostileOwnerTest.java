@@ -8,6 +8,7 @@ import com.google.protobuf.ByteString;
 import dev.ringfetch.fabric.Domain;
 import dev.ringfetch.fabric.DomainContext;
 import dev.ringfetch.fabric.DomainSegment;
+import dev.ringfetch.fabric.Fabric;
 import dev.ringfetch.fabric.sim.SimContext;
 import dev.ringfetch.fabric.sim.SimFabric;
 import dev.ringfetch.fabric.sim.SimNetwork;
@@ -29,6 +30,8 @@ import io.grpc.stub.StreamObserver;
 import java.io.IOException;
 import java.nio.ByteBuffer;
 import java.time.Duration;
+import java.util.ArrayList;
+import java.util.Collections;
 import java.util.List;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
@@ -151,6 +154,23 @@ class HostileOwnerTest implements SharedMemoryGrpc.AsyncService {
       segment.region().fullFence();
       assertEquals(new Versioned<>(null, 0), remote.get());
       assertEquals(2, remote.directReads(), remote.obstacle()::toString);
+    }
+  }
+
+  /** Each loss asks for another grant, which costs no mapping more. */
+  @Test
+  void memoryThatWasLostIsDetached() {
+    final List<String> calls = new ArrayList<>();
+    final Fabric counted = AttachedDomainTest.counted(Fabric.class, network.open(), calls);
+    write(11);
+    try (Memory memory = Memory.connect(channel, new MemoryContext(), List.of(counted))) {
+      assertTrue(memory.awaitAttached(Duration.ofSeconds(30)));
+      final RemoteValue<Words> remote = memory.value("ibm", Words.CODEC);
+      assertEquals(11, remote.get().version());
+      assertEquals(0, Collections.frequency(calls, "detach"));
+      write(6);
+      assertEquals(12, remote.get().version(), "by a call");
+      assertEquals(1, Collections.frequency(calls, "detach"));
     }
   }
 
