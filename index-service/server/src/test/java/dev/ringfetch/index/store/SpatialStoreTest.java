@@ -66,6 +66,14 @@ class SpatialStoreTest {
         return box(random.nextDouble() * 1000, 7, 0);
       }
     },
+    /** Small boxes on a diagonal: those of nodes there overlap. */
+    DIAGONAL {
+      @Override
+      double[] next(Random random) {
+        final double x = random.nextDouble() * 1000;
+        return box(x, x, random.nextDouble());
+      }
+    },
     /** Boxes of all sizes, the largest over everything. */
     NESTED {
       @Override
