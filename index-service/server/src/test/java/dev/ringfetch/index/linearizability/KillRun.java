@@ -41,7 +41,7 @@ import java.util.stream.Stream;
 
 /**
  * A server process that is killed again and again under a mixed load, and started again on its
- * data: indexes of both kinds and of each durability, snapshots meanwhile, writes that are repeated
+ * data: indexes of each kind and of each durability, snapshots meanwhile, writes that are repeated
  * across the restarts. What clients saw is checked by {@link KillChecks}; besides, after each start
  * all that does not change any more is compared with what was there before.
  */
@@ -74,6 +74,7 @@ final class KillRun implements AutoCloseable {
   private final List<Thread> threads = new ArrayList<>();
   private final ExecutorService checks = Executors.newSingleThreadExecutor();
   private final List<Future<?>> checked = new ArrayList<>();
+  private KillPlaces places;
   private ServerProcess server;
   private int port;
   private RingChannel ring;
@@ -102,6 +103,7 @@ final class KillRun implements AutoCloseable {
     ring = SurvivorMain.ring(port, shm);
     grpc = ManagedChannelBuilder.forAddress("localhost", port).usePlaintext().build();
     createBallast();
+    createPlaces();
     prepare();
     gate.open();
     startThreads();
@@ -134,6 +136,7 @@ final class KillRun implements AutoCloseable {
       check.get();
     }
     compare();
+    places.check(stub(), new Random(gate.life()));
     for (final KilledIndex index : indexes) {
       KillCounter.checkAccounts(
           read(
@@ -279,6 +282,7 @@ final class KillRun implements AutoCloseable {
     for (final KillBallast part : ballast) {
       part.check(stub());
     }
+    places.check(stub(), new Random(gate.life()));
   }
 
   private void readBase(KilledIndex index) {
@@ -430,6 +434,22 @@ final class KillRun implements AutoCloseable {
     }
   }
 
+  /** Of a spatial index, which loses nothing that was answered. */
+  private void createPlaces() {
+    final KilledIndex index = new KilledIndex("places", IndexKind.SPATIAL, Durability.DISK);
+    final var created =
+        admin()
+            .createIndex(
+                CreateIndexRequest.newBuilder()
+                    .setIndex(index.name())
+                    .setKind(index.kind())
+                    .setDurability(index.durability())
+                    .build());
+    index.live(0, created.getIncarnation(), 0);
+    final Random own = new Random(random.nextLong());
+    places = new KillPlaces(index, new NumberedCalls(gate, counts, routes(), own), own, counts);
+  }
+
   private void startThreads() {
     for (int id = 1; id <= CLIENTS; id++) {
       final KillClient client =
@@ -439,6 +459,7 @@ final class KillRun implements AutoCloseable {
     for (final KillBallast part : ballast) {
       start(part.index().name(), () -> part.run(() -> ended));
     }
+    start("places", () -> places.run(() -> ended));
     final Random own = new Random(random.nextLong());
     start("snapshots", () -> takeSnapshots(own));
   }
