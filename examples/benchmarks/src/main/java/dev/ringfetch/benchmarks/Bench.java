@@ -30,6 +30,7 @@ import picocli.CommandLine.ParseResult;
       BusyBench.class,
       BulkBench.class,
       IndexBench.class,
+      SpatialBench.class,
       JournalBench.class,
       ReplicatedBench.class,
       VerbsBench.class,

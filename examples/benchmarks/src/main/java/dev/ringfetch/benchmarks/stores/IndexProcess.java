@@ -34,6 +34,9 @@ public final class IndexProcess implements Callable<Integer> {
   @Option(names = "--memory-fabric", description = "Over which clients read it themselves.")
   private String memoryFabric = "shm";
 
+  @Option(names = "--partitions", description = "Of an index that is created.")
+  private int partitions = 16;
+
   @Mixin private Rings rings;
 
   /** Runs the process. */
@@ -46,7 +49,7 @@ public final class IndexProcess implements Callable<Integer> {
     final FabricContext context = new FabricContext();
     rings.apply(context);
     final IndexMemoryContext memoryContext =
-        new IndexMemoryContext().fabrics(memoryFabric).budget(memory);
+        new IndexMemoryContext().fabrics(memoryFabric).budget(memory).partitions(partitions);
     rings.apply(memoryContext::shmDirectory);
     try (Indexes indexes = new Indexes(IndexMemory.shared(memoryContext))) {
       final RingServerBuilder builder = RingServerBuilder.forPort(0);

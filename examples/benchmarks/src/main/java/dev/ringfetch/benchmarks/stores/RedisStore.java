@@ -12,13 +12,14 @@ import redis.clients.jedis.exceptions.JedisConnectionException;
 import redis.clients.jedis.exceptions.JedisException;
 
 /** A Redis server at a Unix socket, by Jedis: a connection for each thread. */
-final class RedisStore implements Store {
+public final class RedisStore implements Store {
   private static final int BATCH = 256;
   private static final String USED = "used_memory:";
 
   private final Path socket;
 
-  RedisStore(Path socket) {
+  /** Creates it; each session connects. */
+  public RedisStore(Path socket) {
     this.socket = socket;
   }
 
@@ -66,7 +67,7 @@ final class RedisStore implements Store {
   }
 
   /** Connects to a server. */
-  static Jedis connect(Path socket) {
+  public static Jedis connect(Path socket) {
     final JedisSocketFactory sockets =
         new JedisSocketFactory() {
           @Override

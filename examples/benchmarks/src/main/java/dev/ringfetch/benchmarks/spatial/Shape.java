@@ -1,0 +1,9 @@
+package dev.ringfetch.benchmarks.spatial;
+
+/** What entries are. */
+public enum Shape {
+  /** Points. */
+  points,
+  /** Boxes whose edges are at most as long as the distance of neighbours in a grid. */
+  boxes
+}
