@@ -31,6 +31,7 @@ import picocli.CommandLine.ParseResult;
       BulkBench.class,
       IndexBench.class,
       SpatialBench.class,
+      AdaptiveBench.class,
       JournalBench.class,
       ReplicatedBench.class,
       VerbsBench.class,

@@ -1,0 +1,2 @@
+/** Reads of an index by calls, directly and by turns: the client's process. */
+package dev.ringfetch.benchmarks.adaptive;
