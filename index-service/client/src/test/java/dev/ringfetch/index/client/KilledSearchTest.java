@@ -24,6 +24,8 @@ final class KilledSearchTest {
   private static final int ENTRIES = 6_000;
   private static final int KILLS = Integer.getInteger("ringfetch.kills", 2);
 
+  private volatile boolean isDirect; // the last read of a key
+
   @TempDir Path directory;
   @TempDir Path data;
 
@@ -42,6 +44,9 @@ final class KilledSearchTest {
             .target("localhost:" + server.port())
             .shmDirectory(directory)
             .deadline(Duration.ofSeconds(30))
+            .metrics(
+                (operation, index, route, code, durationNs) ->
+                    isDirect = operation == Operation.GET ? route == Access.DIRECT : isDirect)
             .build()) {
       final SpatialIndex<String, Long> places =
           client.spatial("places", Codec.string(), Codec.int64()).access(Access.DIRECT);
@@ -51,6 +56,7 @@ final class KilledSearchTest {
       }
       places.putAll(all);
       for (int kill = 0; kill < KILLS; kill++) {
+        awaitGrant(places);
         final Set<String> ids = new HashSet<>();
         final int before = 1 + random.nextInt(ENTRIES / 2);
         final int behind = before + 1 + random.nextInt(ENTRIES / 2 - 1);
@@ -68,6 +74,17 @@ final class KilledSearchTest {
       }
     } finally {
       server.close();
+    }
+  }
+
+  /** A search that goes by a call ends with the server, once a page has come. */
+  private void awaitGrant(SpatialIndex<String, Long> places) throws InterruptedException {
+    final long startNs = System.nanoTime();
+    isDirect = false;
+    while (!isDirect) {
+      assertTrue(System.nanoTime() - startNs < Duration.ofSeconds(60).toNanos(), "no grant");
+      Thread.sleep(10);
+      places.get("p0");
     }
   }
 }
