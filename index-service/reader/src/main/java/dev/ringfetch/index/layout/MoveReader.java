@@ -34,7 +34,8 @@ final class MoveReader {
 
   /**
    * Finds roots, rings, and the numbers of the moves that come before the search; false if reads
-   * have failed.
+   * have failed. A move that is under way has its record, while the entry is still to be stored in
+   * the new leaf, and taken out of the old one: it counts as one of the search.
    */
   boolean begin(SpatialSearch search) {
     if (!readHeads(search)) {
@@ -43,7 +44,8 @@ final class MoveReader {
     for (int i = 0; i < search.size; i++) {
       final MemoryRegion region = pieces.region(planned[i]);
       final int offset = pieces.offset(planned[i]);
-      search.movesSeen[i] = region.getLongAcquire(offset + SpatialDescriptor.MOVES_OFFSET);
+      search.movesSeen[i] =
+          SpatialDescriptor.made(region.getLongAcquire(offset + SpatialDescriptor.MOVES_OFFSET));
       search.roots[i] = region.getLong(offset + SpatialDescriptor.ROOT_OFFSET);
       search.rings[i] = region.getLong(offset + SpatialDescriptor.RING_OFFSET);
     }
@@ -65,7 +67,9 @@ final class MoveReader {
       return Look.FAILED;
     }
     for (int i = 0; i < search.size; i++) {
-      moves[i] = pieces.region(planned[i]).getLongAcquire(pieces.offset(planned[i]));
+      moves[i] =
+          SpatialDescriptor.recorded(
+              pieces.region(planned[i]).getLongAcquire(pieces.offset(planned[i])));
       final long made = moves[i] - search.movesSeen[i];
       if (made < 0 || made > SpatialDescriptor.LINES) {
         return Look.BEGIN_AGAIN;

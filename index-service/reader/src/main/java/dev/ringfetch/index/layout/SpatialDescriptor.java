@@ -52,8 +52,9 @@ import java.util.zip.CRC32C;
  * </pre>
  *
  * <ul>
- *   <li><b>Moves</b>: the number of the last record; the owner stores it behind the record, and
- *       before it moves the entry.
+ *   <li><b>Moves</b>: the number of the last record, shifted left by one bit; the owner stores it
+ *       behind the record, and before it moves the entry. The lowest bit is set until it has: a
+ *       search that begins meanwhile follows this move, too.
  *   <li><b>Root</b>: the partition's highest node, which never moves.
  *   <li><b>Number</b>: from 1; the record of move <i>n</i> is in line <i>n</i> mod {@value #LINES}.
  *   <li><b>Leaf</b>: the leaf into which an entry moves, by its address and birth, as it is before:
@@ -65,7 +66,10 @@ public final class SpatialDescriptor {
   /** Length of a head in bytes. */
   public static final int HEAD_LENGTH = 64;
 
-  /** Offset in a head of the number of moves, 64 bits. */
+  /**
+   * Offset in a head of the number of moves, 64 bits: shifted left by one bit, which is set while
+   * the last move is under way.
+   */
   public static final int MOVES_OFFSET = 0;
 
   /** Offset in a head of the address of the root, 64 bits. */
@@ -150,5 +154,20 @@ public final class SpatialDescriptor {
 
   private static int at(int bound) {
     return BlockDescriptor.COPY_OFFSET + BOX_OFFSET + bound * Float.BYTES;
+  }
+
+  /** The word of a number of moves. */
+  public static long moves(long recorded, boolean isUnderWay) {
+    return (recorded << 1) | (isUnderWay ? 1 : 0);
+  }
+
+  /** Number of the moves that have their records, in the word of moves. */
+  static long recorded(long moves) {
+    return moves >> 1;
+  }
+
+  /** Number of the moves that have ended, in the word of moves. */
+  static long made(long moves) {
+    return (moves >> 1) - (moves & 1);
   }
 }

@@ -129,6 +129,7 @@ final class SpatialTree {
       recordMove(target, box);
       addTo(target, box, slot, version);
       removeFrom(leaf, oldSlot);
+      storeMoves(false);
     }
   }
 
@@ -435,9 +436,16 @@ final class SpatialTree {
             BlockDescriptor.COPY_OFFSET,
             SpatialDescriptor.RECORD_LENGTH);
     moves = number;
+    storeMoves(true);
+  }
+
+  /** Tells readers how many moves there are, and whether the last one is under way. */
+  private void storeMoves(boolean isUnderWay) {
     memory
         .region(head)
-        .putLongRelease(memory.offset(head) + SpatialDescriptor.MOVES_OFFSET, number);
+        .putLongRelease(
+            memory.offset(head) + SpatialDescriptor.MOVES_OFFSET,
+            SpatialDescriptor.moves(moves, isUnderWay));
   }
 
   /**

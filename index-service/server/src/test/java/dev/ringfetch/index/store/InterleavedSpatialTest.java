@@ -322,6 +322,43 @@ class InterleavedSpatialTest {
     }
   }
 
+  /** A move that has its record and nothing else when a search begins. */
+  @Test
+  void moveThatIsUnderWayAtTheBeginIsFollowed() {
+    int searches = 0;
+    for (final double x : new double[] {2.5, ENTRIES / 2.0 + 0.5, ENTRIES - 2.5}) {
+      for (final int moved : new int[] {2, ENTRIES / 2, ENTRIES - 2}) {
+        open();
+        put(moved, x);
+        final List<byte[]> before = logged.copy();
+        final int from = log.position();
+        int orders = 0; // up to that of the number of moves
+        while (moves() == 0 && log.stepToOrder()) {
+          orders++;
+        }
+        if (moves() == 0) {
+          continue; // it stays in its leaf
+        }
+        boolean isInterrupted = true;
+        for (int reads = 1; isInterrupted; reads++) {
+          logged.restore(before);
+          log.rewind(from);
+          for (int i = 0; i < orders; i++) {
+            log.stepToOrder();
+          }
+          script.clear();
+          interrupt(reads, Integer.MAX_VALUE);
+          final Map<ByteString, Long> found = search(scripted);
+          isInterrupted = script.isEmpty();
+          final String where = "missing: e" + moved + " x=" + x + " reads=" + reads;
+          assertTrue(found != null && found.containsKey(id(moved)), where);
+          searches++;
+        }
+      }
+    }
+    assertTrue(searches > 10, "searches=" + searches);
+  }
+
   /**
    * A move that has its record and nothing else when a long search looks at the moves: the search
    * follows it at the end, not before it has been where the entry still is.
