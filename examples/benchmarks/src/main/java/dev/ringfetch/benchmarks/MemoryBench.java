@@ -49,7 +49,7 @@ final class MemoryBench implements Callable<Integer> {
           .withMillis(300)
           .withWarmUp("Milliseconds of each before the first round. Default: %s.", 1500);
 
-  /** What is measured, and what it is compared with. */
+  /** The pairs of a measured object and its peer. */
   private enum What {
     counter("counter", false, true, null),
     value("value", false, true, counter),

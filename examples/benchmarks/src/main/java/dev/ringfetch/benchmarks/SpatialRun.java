@@ -34,7 +34,7 @@ final class SpatialRun implements AutoCloseable {
   private static final List<Integer> FINDS = List.of(10, 100, 1_000, SpatialClient.NEAREST);
 
   /**
-   * What the runs have in common.
+   * The parameters that the runs share.
    *
    * @param partitions of an index.
    * @param checks answers that are compared in each row.

@@ -30,7 +30,7 @@ public enum ReadRow {
     return text;
   }
 
-  /** What is read. */
+  /** The kind of the index that is read. */
   IndexKind kind() {
     return kind;
   }

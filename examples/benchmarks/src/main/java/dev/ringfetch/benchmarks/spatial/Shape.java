@@ -1,6 +1,6 @@
 package dev.ringfetch.benchmarks.spatial;
 
-/** What entries are. */
+/** The shapes of entries. */
 public enum Shape {
   /** Points. */
   points,

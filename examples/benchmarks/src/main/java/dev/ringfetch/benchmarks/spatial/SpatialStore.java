@@ -37,7 +37,7 @@ interface SpatialStore extends AutoCloseable {
     return 0;
   }
 
-  /** What makes figures worthless, for example that calls did not go over the ring; or empty. */
+  /** The reason why figures are worthless, such as calls that left the ring; or empty. */
   default String obstacle() {
     return "";
   }

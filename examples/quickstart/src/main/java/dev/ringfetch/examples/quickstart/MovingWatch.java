@@ -56,7 +56,7 @@ final class MovingWatch {
     this.random = random;
   }
 
-  /** What was told, by its kind. */
+  /** Number of the changes told, by their kinds. */
   Map<IndexChange.Crossing, Integer> told() {
     return told;
   }

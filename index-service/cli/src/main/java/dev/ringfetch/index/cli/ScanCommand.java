@@ -99,7 +99,7 @@ final class ScanCommand extends ClientCommand {
     return ExitCode.OK;
   }
 
-  /** What needs an order. */
+  /** The option that needs an order. */
   private String need() {
     return range.isGiven() ? "a range" : reverse ? "--reverse" : "--snapshot";
   }

@@ -31,7 +31,7 @@ public record IndexChange<K, V>(
     EXPIRE
   }
 
-  /** What a change means for a watched box. */
+  /** The meanings of a change for a watched box. */
   public enum Crossing {
     /** The entry is in the box, and was not before. */
     ENTER,
