@@ -187,7 +187,8 @@ public abstract class KeyedIndex<K, V> {
         Operation.FOLLOW,
         request.getKey(),
         run -> {
-          final FollowResponse found = followDirectly(run, request);
+          final FollowResponse found =
+              directly(run, ReadKind.CHAIN, reader -> reader.follow(request));
           final FollowResponse chain =
               found != null
                   ? found
@@ -202,13 +203,14 @@ public abstract class KeyedIndex<K, V> {
         });
   }
 
-  private FollowResponse followDirectly(OperationRun run, FollowRequest request) {
-    final DirectReads.Reader reader = direct == null ? null : direct.borrow(run, ReadKind.CHAIN);
+  /** Reads with a reader of memory; null if a call has to read. */
+  <T> T directly(OperationRun run, ReadKind kind, Function<DirectReads.Reader, T> read) {
+    final DirectReads.Reader reader = direct == null ? null : direct.borrow(run, kind);
     if (reader == null) {
       return null;
     }
     try {
-      final FollowResponse found = reader.follow(request);
+      final T found = read.apply(reader);
       if (found != null) {
         run.route(Access.DIRECT);
       }

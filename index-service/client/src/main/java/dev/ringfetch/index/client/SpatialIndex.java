@@ -140,30 +140,16 @@ public final class SpatialIndex<K, V> extends KeyedIndex<K, Located<V>> {
         Operation.NEAREST,
         null,
         run -> {
-          final NearestResponse found = nearestDirectly(run, request.build());
+          final NearestResponse found =
+              directly(
+                  run,
+                  ReadKind.nearest(request.getLimit()),
+                  reader -> reader.nearest(request.build()));
           return neighbors(
               view(),
               run.subject(),
               found != null ? found : view().calls().call(run, view().requests().nearest(request)));
         });
-  }
-
-  /** Finds the nearest entries with a reader of memory; null if a call has to. */
-  private NearestResponse nearestDirectly(OperationRun run, NearestRequest request) {
-    final DirectReads.Reader reader =
-        direct() == null ? null : direct().borrow(run, ReadKind.nearest(request.getLimit()));
-    if (reader == null) {
-      return null;
-    }
-    try {
-      final NearestResponse found = reader.nearest(request);
-      if (found != null) {
-        run.route(Access.DIRECT);
-      }
-      return found;
-    } finally {
-      direct().giveBack(reader);
-    }
   }
 
   static NearestRequest.Builder inPlane(Point point, int limit) {

@@ -1,7 +1,7 @@
 package dev.ringfetch.index.direct;
 
 import com.google.protobuf.ByteString;
-import dev.ringfetch.index.filter.NextKey;
+import dev.ringfetch.index.filter.EntryChain;
 import dev.ringfetch.index.layout.BlockDescriptor;
 import dev.ringfetch.index.layout.Found;
 import dev.ringfetch.index.layout.NearestEntries;
@@ -320,50 +320,31 @@ public final class DirectReader implements AutoCloseable {
    * @return null if a call has to decide, or to report what is not legal.
    */
   public FollowResponse follow(FollowRequest request) {
-    final int hops = request.getHops();
-    if (hops < 1 || hops > NextKey.MAX_HOPS) {
-      return null;
-    }
-    final NextKey place;
+    final EntryChain chain;
     try {
-      place = new NextKey(request.getNext());
+      chain = new EntryChain(request, LONGEST_BYTES);
     } catch (IllegalArgumentException e) { // the call ends so, too
       return null;
     }
-    final FollowResponse.Builder chain = FollowResponse.newBuilder();
     final DirectValue value = new DirectValue();
-    ByteString key = request.getKey();
-    long bytes = 0;
-    for (int i = 0; i < hops && (i == 0 || !key.isEmpty()); i++) {
-      final DirectLook look = look(key, value);
-      if (look == DirectLook.UNDECIDED
-          || (i > 0 && value.incarnation() != chain.getIncarnation())) {
+    boolean goesOn = true;
+    while (goesOn) {
+      final DirectLook look = look(chain.key(), value);
+      if (look == DirectLook.UNDECIDED || !chain.isOf(value.incarnation())) {
         return null;
       }
-      chain.setIncarnation(value.incarnation());
-      if (look == DirectLook.ABSENT) {
-        chain.setMissing(key);
-        break;
-      }
-      if (request.getLastOnly()) {
-        chain.clearEntries();
-        bytes = 0;
-      }
-      final Entry entry =
-          Entry.newBuilder()
-              .setKey(key)
-              .setValue(value.value())
-              .setVersion(value.version())
-              .setDeadlineMs(value.deadline())
-              .build();
-      bytes += entry.getSerializedSize();
-      if (bytes > LONGEST_BYTES) {
-        return null;
-      }
-      chain.addEntries(entry);
-      key = place.behind(key, entry.getValue());
+      goesOn = chain.take(look == DirectLook.ABSENT ? null : entry(chain.key(), value));
     }
-    return chain.build();
+    return chain.isTooLong() ? null : chain.response();
+  }
+
+  private static Entry entry(ByteString key, DirectValue value) {
+    return Entry.newBuilder()
+        .setKey(key)
+        .setValue(value.value())
+        .setVersion(value.version())
+        .setDeadlineMs(value.deadline())
+        .build();
   }
 
   /** Whether memory may be read on; ends the grant if it is of another index than before. */

@@ -15,6 +15,7 @@ import dev.ringfetch.index.v1.FieldComparison;
 import dev.ringfetch.index.v1.FieldSummary;
 import dev.ringfetch.index.v1.Filter;
 import dev.ringfetch.index.v1.FilterList;
+import dev.ringfetch.index.v1.FollowRequest;
 import java.math.BigInteger;
 import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
@@ -199,10 +200,15 @@ class EntryFilterTest {
     assertFalse(accepts(bytes(rest, Relation.NOT_EQUAL, "x"), "k", "a"), "no such field");
     final Field.Builder longest = field(Source.VALUE, 2, Integer.MAX_VALUE, Encoding.BYTES);
     assertTrue(accepts(bytes(longest, Relation.EQUAL, "cd"), "k", "abcd"));
-    assertEquals(
-        ByteString.copyFromUtf8("cd"),
-        new NextKey(longest.build())
-            .behind(ByteString.copyFromUtf8("k"), ByteString.copyFromUtf8("abcd")));
+    final EntryChain chain =
+        new EntryChain(FollowRequest.newBuilder().setNext(longest).setHops(2).build(), 1 << 20);
+    assertTrue(
+        chain.take(
+            Entry.newBuilder()
+                .setKey(ByteString.copyFromUtf8("k"))
+                .setValue(ByteString.copyFromUtf8("abcd"))
+                .build()));
+    assertEquals(ByteString.copyFromUtf8("cd"), chain.key());
     assertTrue(accepts(bytes(rest, Relation.GREATER, "\u007F"), "k", new byte[] {0, 0, -1}));
     assertTrue(
         accepts(bytes(field(Source.KEY, 0, 0, Encoding.BYTES), Relation.LESS, "b"), "a", "z"));

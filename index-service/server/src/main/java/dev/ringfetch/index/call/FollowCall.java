@@ -1,7 +1,6 @@
 package dev.ringfetch.index.call;
 
-import com.google.protobuf.ByteString;
-import dev.ringfetch.index.filter.NextKey;
+import dev.ringfetch.index.filter.EntryChain;
 import dev.ringfetch.index.host.ServedIndex;
 import dev.ringfetch.index.layout.ReadResult;
 import dev.ringfetch.index.v1.Entry;
@@ -17,15 +16,10 @@ import java.util.List;
  * while its reader can decide, else where the owner of a key answers. Used by one thread at a time.
  */
 public final class FollowCall implements StreamObserver<Entry> {
-  private final FollowRequest request;
-  private final NextKey place;
+  private final EntryChain chain;
   private final ReadCall.Source source;
   private final Outcomes outcomes;
   private final StreamObserver<FollowResponse> responses;
-  private final FollowResponse.Builder response = FollowResponse.newBuilder();
-  private ByteString key;
-  private int hops;
-  private long bytes;
 
   /**
    * Creates the call.
@@ -39,21 +33,12 @@ public final class FollowCall implements StreamObserver<Entry> {
       Outcomes outcomes,
       StreamObserver<FollowResponse> responses)
       throws StatusException {
-    this.request = request;
     this.source = source;
     this.outcomes = outcomes;
     this.responses = responses;
-    key = request.getKey();
-    RequestLimits.checkKey(key);
-    if (request.getHops() < 1 || request.getHops() > NextKey.MAX_HOPS) {
-      throw RequestLimits.invalid(
-          "hops="
-              + Integer.toUnsignedString(request.getHops())
-              + " is not from 1 to "
-              + NextKey.MAX_HOPS);
-    }
+    RequestLimits.checkKey(request.getKey());
     try {
-      place = new NextKey(request.getNext());
+      chain = new EntryChain(request, ReadCall.MAX_ANSWER_BYTES);
     } catch (IllegalArgumentException e) {
       throw RequestLimits.invalid(e.getMessage());
     }
@@ -62,26 +47,22 @@ public final class FollowCall implements StreamObserver<Entry> {
   /** Reads, and answers; at the latest on another thread, later. */
   public void start() throws StatusException {
     final ServedIndex index = source.find();
-    if (index == null && hops > 0) {
+    if (!chain.isOf(index == null ? 0 : index.incarnation())) {
       throw dropped();
     }
     if (index == null) {
-      response.setMissing(key);
+      chain.take(null);
       end();
       return;
     }
-    if (response.getIncarnation() != 0 && response.getIncarnation() != index.incarnation()) {
-      throw dropped();
-    }
-    response.setIncarnation(index.incarnation());
     final ServedIndex.LocalReader reader = index.reader();
     while (true) {
-      final ReadResult result = reader.read(key);
+      final ReadResult result = reader.read(chain.key());
       if (result != ReadResult.FOUND && result != ReadResult.ABSENT) {
         ask();
         return;
       }
-      if (!take(result == ReadResult.FOUND ? reader.entry(key) : null)) {
+      if (!chain.take(result == ReadResult.FOUND ? reader.entry(chain.key()) : null)) {
         end();
         return;
       }
@@ -90,11 +71,11 @@ public final class FollowCall implements StreamObserver<Entry> {
 
   /** Lets the owner read the key. */
   private void ask() throws StatusException {
-    new ReadCall<>(List.of(key), source, outcomes, this, this::read).start();
+    new ReadCall<>(List.of(chain.key()), source, outcomes, this, this::read).start();
   }
 
   private Entry read(ReadCall<Entry> call) throws StatusException {
-    if (call.index() == null || call.index().incarnation() != response.getIncarnation()) {
+    if (call.index() == null || !chain.isOf(call.index().incarnation())) {
       throw dropped();
     }
     return call.entry(0) == null ? Entry.getDefaultInstance() : call.entry(0);
@@ -108,7 +89,7 @@ public final class FollowCall implements StreamObserver<Entry> {
 
   @Override
   public void onNext(Entry found) {
-    if (!take(found.getVersion() == 0 ? null : found)) {
+    if (!chain.take(found.getVersion() == 0 ? null : found)) {
       end();
       return;
     }
@@ -127,27 +108,11 @@ public final class FollowCall implements StreamObserver<Entry> {
   @Override
   public void onCompleted() {} // the entry was all
 
-  /** Takes the entry of the key, null if it has none; returns whether the chain goes on. */
-  private boolean take(Entry entry) {
-    if (entry == null) {
-      response.setMissing(key);
-      return false;
-    }
-    if (request.getLastOnly()) {
-      response.clearEntries();
-      bytes = 0;
-    }
-    response.addEntries(entry);
-    bytes += entry.getSerializedSize();
-    key = place.behind(key, entry.getValue());
-    return ++hops < request.getHops() && !key.isEmpty() && bytes <= ReadCall.MAX_ANSWER_BYTES;
-  }
-
   private void end() {
-    if (bytes > ReadCall.MAX_ANSWER_BYTES) {
-      responses.onError(ReadCall.answerTooLong(hops - 1, hops));
+    if (chain.isTooLong()) {
+      responses.onError(ReadCall.answerTooLong(chain.hops() - 1, chain.hops()));
     } else {
-      WriteCall.answer(responses, response.build());
+      WriteCall.answer(responses, chain.response());
     }
   }
 }
