@@ -42,6 +42,14 @@ final class RecoverySimulationTest {
     run(20261211, Durability.MEMORY);
   }
 
+  /** A member lives without its session when the leader comes back, which waits for nobody then. */
+  @Test
+  void aMemberWithoutItsSessionCountsAsEnded() {
+    final Coverage coverage = new Coverage();
+    run(1795985061200375851L, coverage, Durability.INTERVAL);
+    assertTrue(coverage.of("starts from a disk") > 0, coverage.toString());
+  }
+
   private static void run(long first, Durability level) {
     final long seed = Long.getLong("ringfetch.seed", first);
     final Coverage coverage = new Coverage();
