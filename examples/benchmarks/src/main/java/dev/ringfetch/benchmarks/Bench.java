@@ -37,6 +37,7 @@ import picocli.CommandLine.ParseResult;
       VerbsBench.class,
       StagesBench.class,
       MemoryBench.class,
+      LockBench.class,
       PartsBench.class
     })
 public final class Bench {

@@ -3,10 +3,7 @@ package dev.ringfetch.benchmarks;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
-import java.io.ByteArrayOutputStream;
 import java.io.IOException;
-import java.io.PrintStream;
-import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.List;
@@ -28,18 +25,8 @@ final class IndexBenchTest {
   };
 
   private static String run(String... more) {
-    final PrintStream before = System.out;
-    final ByteArrayOutputStream out = new ByteArrayOutputStream();
-    final int code;
-    try {
-      System.setOut(new PrintStream(out, true, StandardCharsets.UTF_8));
-      code = Bench.execute(Stream.concat(Stream.of(SHORT), Stream.of(more)).toArray(String[]::new));
-    } finally {
-      System.setOut(before);
-    }
-    final String printed = out.toString(StandardCharsets.UTF_8);
-    assertEquals(CommandLine.ExitCode.OK, code, printed);
-    return printed;
+    return PrintedBench.run(
+        Stream.concat(Stream.of(SHORT), Stream.of(more)).toArray(String[]::new));
   }
 
   /** Rivals have processes of their own, each of which takes a second to start. */

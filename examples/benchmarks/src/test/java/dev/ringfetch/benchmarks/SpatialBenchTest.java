@@ -6,16 +6,12 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 import dev.ringfetch.benchmarks.spatial.Shape;
 import dev.ringfetch.benchmarks.spatial.SpatialSide;
 import dev.ringfetch.benchmarks.stores.NativeServer;
-import java.io.ByteArrayOutputStream;
-import java.io.PrintStream;
-import java.nio.charset.StandardCharsets;
 import java.util.ArrayList;
 import java.util.List;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.parallel.ResourceLock;
 import org.junit.jupiter.api.parallel.Resources;
-import picocli.CommandLine;
 
 final class SpatialBenchTest {
   /** Rivals have processes of their own, each of which takes a second to start. */
@@ -24,7 +20,8 @@ final class SpatialBenchTest {
   @ResourceLock(Resources.SYSTEM_OUT)
   void eachRowOfEachSideIsPrintedForScripts() {
     final String printed =
-        run("spatial", "--rounds=1", "--millis=20", "--warm-up=20", "--entries=3000", "--checks=5");
+        PrintedBench.run(
+            "spatial", "--rounds=1", "--millis=20", "--warm-up=20", "--entries=3000", "--checks=5");
     final boolean hasRedis = NativeServer.find("redis-server").isPresent();
     assertEquals(!hasRedis, printed.contains("left out: redis-server is not installed"));
     for (final Shape shape : Shape.values()) {
@@ -52,20 +49,5 @@ final class SpatialBenchTest {
       rows.add("search-100-moves");
     }
     return rows;
-  }
-
-  private static String run(String... arguments) {
-    final PrintStream before = System.out;
-    final ByteArrayOutputStream out = new ByteArrayOutputStream();
-    final int code;
-    try {
-      System.setOut(new PrintStream(out, true, StandardCharsets.UTF_8));
-      code = Bench.execute(arguments);
-    } finally {
-      System.setOut(before);
-    }
-    final String printed = out.toString(StandardCharsets.UTF_8);
-    assertEquals(CommandLine.ExitCode.OK, code, printed);
-    return printed;
   }
 }

@@ -1,5 +1,6 @@
 package dev.ringfetch.benchmarks.stores;
 
+import dev.ringfetch.benchmarks.locks.LockKind;
 import dev.ringfetch.examples.load.AllocatedBytes;
 import dev.ringfetch.examples.process.Answer;
 import dev.ringfetch.examples.process.CommandLoop;
@@ -10,6 +11,8 @@ import dev.ringfetch.index.service.DirectAccessService;
 import dev.ringfetch.index.service.IndexMemory;
 import dev.ringfetch.index.service.IndexMemoryContext;
 import dev.ringfetch.index.service.Indexes;
+import dev.ringfetch.memory.OwnerLock;
+import dev.ringfetch.memory.Regions;
 import dev.ringfetch.rpc.RingServerBuilder;
 import io.grpc.Server;
 import io.grpc.protobuf.services.HealthStatusManager;
@@ -22,7 +25,7 @@ import picocli.CommandLine.Option;
 
 /**
  * A server process of indexes as {@link IndexServer} serves them, with handlers on the threads of
- * the transport, and of {@link Echo} beside them over the same rings.
+ * the transport; of {@link Echo} beside them over the same rings, and of one lock in memory.
  */
 @Command(name = "index-process")
 public final class IndexProcess implements Callable<Integer> {
@@ -58,6 +61,8 @@ public final class IndexProcess implements Callable<Integer> {
       IndexServer.addServices(builder, indexes, new HealthStatusManager());
       DirectAccessService.addTo(builder, indexes, DirectAccessService.Mode.UNLESS_INTERCEPTED);
       builder.addService(Echo.service());
+      final Regions regions = Regions.on(builder);
+      final OwnerLock unused = regions.lock(LockKind.NAME);
       final Server server = builder.build().start();
       new CommandLoop()
           .on("port", arguments -> new Answer().with("port", server.getPort()))
@@ -68,6 +73,7 @@ public final class IndexProcess implements Callable<Integer> {
                   GrowthSteps.run(
                       context, Long.parseLong(arguments.get(0)), Long.parseLong(arguments.get(1))))
           .run();
+      regions.close();
       if (!server.shutdown().awaitTermination(END_SECONDS, TimeUnit.SECONDS)) {
         server.shutdownNow();
       }

@@ -29,6 +29,18 @@ public final class LockStore implements AutoCloseable {
     jedis.del(KEY);
   }
 
+  /** Asks for the lock until it is free, does some work while it is held, and releases it. */
+  public void hold(Runnable work) {
+    while (jedis.set(KEY, String.valueOf(++fence), IF_FREE) == null) {
+      // An answer takes as long as other clients would pause.
+    }
+    try {
+      work.run();
+    } finally {
+      jedis.del(KEY);
+    }
+  }
+
   @Override
   public void close() {
     jedis.close();

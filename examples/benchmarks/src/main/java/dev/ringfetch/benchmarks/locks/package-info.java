@@ -1,0 +1,2 @@
+/** The processes of {@code bench locks}, which take one lock from each other. */
+package dev.ringfetch.benchmarks.locks;
