@@ -8,6 +8,7 @@ import dev.ringfetch.memory.v1.GrantResponse;
 import java.io.IOException;
 import java.util.Map;
 import java.util.WeakHashMap;
+import java.util.concurrent.atomic.AtomicLong;
 import org.jspecify.annotations.Nullable;
 
 /** An owner's domain to which a client is attached. Safe for use by many threads. */
@@ -15,6 +16,7 @@ final class AttachedDomain implements AutoCloseable {
   private final RemoteDomain domain;
   private final ByteString token;
   private final long timeoutNs;
+  private final AtomicLong workRequests = new AtomicLong();
   private volatile boolean closed;
 
   /** Segments of the reads that are in use; those of readers that were dropped go by themselves. */
@@ -53,7 +55,7 @@ final class AttachedDomain implements AutoCloseable {
       reads = new MappedReads(domain.view(segment), this::isOpen);
     } else {
       scratch = scratch == null ? domain.scratch(PostedReads.SCRATCH_LENGTH) : scratch;
-      reads = new PostedReads(domain, scratch, segment, timeoutNs / 2);
+      reads = new PostedReads(domain, scratch, workRequests, segment, timeoutNs / 2);
     }
     segments.put(reads, segment);
     final long attached = domain.length(segment);

@@ -104,14 +104,28 @@ final class Attachment implements AutoCloseable {
     }
     if (attempt == null) {
       if (System.nanoTime() - nextNs >= 0) {
-        attempt = new Attempt();
-        attempt.start();
+        begin();
       }
     } else if (attempt.response != null && !attempt.isConnected) {
       attempt.isConnected = true;
       return attempt;
     }
     return null;
+  }
+
+  /** Begins an attempt; one that cannot begin ends as one that fails. */
+  @GuardedBy("this")
+  private void begin() {
+    final Attempt begun = new Attempt();
+    attempt = begun;
+    try {
+      begun.start();
+    } catch (RuntimeException e) { // of the channel, its interceptors, or a fabric
+      begun.cancel();
+      if (attempt == begun) { // the cancel may have ended it
+        leave("cannot attach: " + e, false);
+      }
+    }
   }
 
   /** Connects, without the monitor: that may take round trips, and callbacks need it. */
@@ -233,7 +247,7 @@ final class Attachment implements AutoCloseable {
   /** One stream: its answer is the admission, and its end the end of the attachment. */
   private final class Attempt implements ClientResponseObserver<AttachRequest, AttachResponse> {
     private final ByteString token;
-    private ClientCallStreamObserver<AttachRequest> call;
+    private @Nullable ClientCallStreamObserver<AttachRequest> call; // null before it begins
     private @Nullable AttachResponse response; // set with the attachment's monitor held
     private boolean isConnected;
 
@@ -256,7 +270,9 @@ final class Attachment implements AutoCloseable {
     }
 
     void cancel() {
-      call.cancel("left", null);
+      if (call != null) {
+        call.cancel("left", null);
+      }
     }
 
     @Override

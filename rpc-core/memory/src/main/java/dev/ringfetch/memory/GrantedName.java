@@ -37,23 +37,32 @@ final class GrantedName {
 
   /** Reads of the name's memory; null while they go by calls. */
   @Nullable RegionReads reads() {
-    if (reads != null && domain.isOpen()) {
+    return isGranted() ? reads : reads(memory.endNs());
+  }
+
+  /** As {@link #reads()}, with a request that ends at a time if one is due. */
+  @Nullable RegionReads reads(long endNs) {
+    if (isGranted()) {
       return reads;
     }
     reads = null;
     final AttachedDomain attached = memory.attachment().domain();
     if (attached != null && (attached != domain || System.nanoTime() - nextNs >= 0)) {
       domain = attached;
-      request(attached);
+      request(attached, endNs);
     }
     return reads;
   }
 
-  private void request(AttachedDomain attached) {
+  private boolean isGranted() {
+    return reads != null && domain.isOpen();
+  }
+
+  private void request(AttachedDomain attached, long endNs) {
     try {
       final GrantResponse grant =
           memory
-              .stub()
+              .stub(endNs)
               .grant(
                   GrantRequest.newBuilder()
                       .setName(name)
@@ -65,6 +74,10 @@ final class GrantedName {
       owner = grant.getOwner();
       delayNs = FIRST_DELAY_NS;
     } catch (StatusRuntimeException e) {
+      if (System.nanoTime() - endNs >= 0) { // the caller's time was short: the next one asks again
+        obstacle = "the grant has taken too long";
+        return;
+      }
       refused(e.getStatus().getCode() + ": " + e.getStatus().getDescription());
     } catch (IOException | RuntimeException e) { // RuntimeException: a bad descriptor
       refused(String.valueOf(e.getMessage()));
@@ -112,7 +125,7 @@ final class GrantedName {
 
   /** The reason why reads go by calls; null if they go by memory. */
   @Nullable String obstacle() {
-    if (reads != null && domain.isOpen()) {
+    if (isGranted()) {
       return null;
     }
     final String attachment = memory.attachment().obstacle();

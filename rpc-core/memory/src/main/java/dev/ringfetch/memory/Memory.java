@@ -108,10 +108,20 @@ public final class Memory implements AutoCloseable {
     return spinNs;
   }
 
+  /** When an operation that begins now has to end, by {@link System#nanoTime}. */
+  long endNs() {
+    return System.nanoTime() + timeoutNs;
+  }
+
+  /** A stub whose calls end at a time. */
+  SharedMemoryBlockingStub stub(long endNs) {
+    return SharedMemoryGrpc.newBlockingStub(channel)
+        .withDeadline(Deadline.after(Math.max(0, endNs - System.nanoTime()), TimeUnit.NANOSECONDS));
+  }
+
   /** A stub whose calls have the timeout. */
   SharedMemoryBlockingStub stub() {
-    return SharedMemoryGrpc.newBlockingStub(channel)
-        .withDeadline(Deadline.after(timeoutNs, TimeUnit.NANOSECONDS));
+    return stub(endNs());
   }
 
   /** Ends the attachment: later reads go by calls. */

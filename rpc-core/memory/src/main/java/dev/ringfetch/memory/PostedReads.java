@@ -4,6 +4,7 @@ import dev.ringfetch.fabric.CompletionQueue;
 import dev.ringfetch.fabric.MemoryRegion;
 import dev.ringfetch.fabric.QueuePair;
 import dev.ringfetch.fabric.RemoteDomain;
+import java.util.concurrent.atomic.AtomicLong;
 
 /**
  * Reads of memory that cannot be mapped: each call is a READ, and takes a round trip. A READ that
@@ -19,6 +20,7 @@ final class PostedReads implements RegionReads {
   private final int segment;
   private final long limitNs;
   private final MemoryRegion scratch;
+  private final AtomicLong ids;
   private final CompletionQueue.Handler handler = this::onCompletion;
   private long posted; // id of the last READ
   private long completed;
@@ -29,13 +31,16 @@ final class PostedReads implements RegionReads {
    *
    * @param domain whose requests and completions belong to the holder of its monitor.
    * @param scratch of the domain, which belongs to the holder of its monitor, too.
+   * @param ids of all work requests of the domain: each READ takes the next.
    * @param limitNs how long a READ may take, in nanoseconds.
    */
-  PostedReads(RemoteDomain domain, MemoryRegion scratch, int segment, long limitNs) {
+  PostedReads(
+      RemoteDomain domain, MemoryRegion scratch, AtomicLong ids, int segment, long limitNs) {
     this.domain = domain;
     this.segment = segment;
     this.limitNs = limitNs;
     this.scratch = scratch;
+    this.ids = ids;
   }
 
   @Override
@@ -61,7 +66,7 @@ final class PostedReads implements RegionReads {
 
   @SuppressWarnings("ThreadPriorityCheck") // a long round trip yields the processor
   private void read(int offset, int length) throws LostMemoryException {
-    posted++;
+    posted = ids.incrementAndGet();
     if (domain.read(segment, offset, scratch, 0, length, posted) != QueuePair.POSTED) {
       throw new LostMemoryException();
     }

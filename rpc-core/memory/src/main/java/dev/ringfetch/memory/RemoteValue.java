@@ -4,7 +4,6 @@ import com.google.protobuf.ByteString;
 import dev.ringfetch.memory.v1.GetRequest;
 import dev.ringfetch.memory.v1.GetResponse;
 import dev.ringfetch.memory.v1.Kind;
-import dev.ringfetch.memory.v1.SharedMemoryGrpc;
 import dev.ringfetch.rpc.Experimental;
 import io.grpc.Status;
 import io.grpc.StatusRuntimeException;
@@ -12,7 +11,6 @@ import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
 import java.time.Duration;
 import java.util.Optional;
-import java.util.concurrent.TimeUnit;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -48,11 +46,16 @@ public final class RemoteValue<T> {
    */
   public Versioned<T> get() {
     final RegionReads granted = grant.reads();
-    if (granted != null && readMemory(granted)) {
-      reads++;
-      return result(image.version(), image.version() == 0 ? null : image.value());
-    }
-    return received(memory.stub().get(request().build()));
+    return granted != null && readMemory(granted) ? copied() : called(memory.endNs());
+  }
+
+  private Versioned<T> copied() {
+    reads++;
+    return result(image.version(), image.version() == 0 ? null : image.value());
+  }
+
+  private Versioned<T> called(long endNs) {
+    return received(memory.stub(endNs).get(request().build()));
   }
 
   /** Reads memory; false if a call has to do it. */
@@ -118,25 +121,22 @@ public final class RemoteValue<T> {
 
   /**
    * Waits for a value after a version: looks at memory for the {@linkplain MemoryContext#spinTime
-   * spin time}, then makes a call, which the owner answers when it sets one.
+   * spin time}, then makes a call, which the owner answers when it sets one. The first wait after
+   * an attachment also connects to the owner's memory, which over a network takes some round trips.
    *
    * @return empty if none came in time.
    */
   public Optional<Versioned<T>> awaitAfter(long version, Duration timeout) {
     final long endNs = System.nanoTime() + timeout.toNanos();
-    final RegionReads granted = grant.reads();
-    if (granted != null && granted.isAscending() && isLater(granted, version)) {
-      final Versioned<T> now = get();
-      if (now.version() > version) {
-        return Optional.of(now);
-      }
-    }
     try {
-      return Optional.of(
-          received(
-              SharedMemoryGrpc.newBlockingStub(memory.channel())
-                  .withDeadlineAfter(Math.max(0, endNs - System.nanoTime()), TimeUnit.NANOSECONDS)
-                  .get(request().setAfter(version).build())));
+      final RegionReads granted = grant.reads(endNs);
+      if (granted != null && granted.isAscending() && isLater(granted, version, endNs)) {
+        final Versioned<T> now = readMemory(granted) ? copied() : called(endNs);
+        if (now.version() > version) {
+          return Optional.of(now);
+        }
+      }
+      return Optional.of(received(memory.stub(endNs).get(request().setAfter(version).build())));
     } catch (StatusRuntimeException e) {
       if (e.getStatus().getCode() == Status.Code.DEADLINE_EXCEEDED) {
         return Optional.empty();
@@ -146,15 +146,16 @@ public final class RemoteValue<T> {
   }
 
   /** Spins; true if memory shows a later version. */
-  private boolean isLater(RegionReads granted, long version) {
+  private boolean isLater(RegionReads granted, long version, long endNs) {
     final long startNs = System.nanoTime();
+    final long spinNs = Math.min(memory.spinNs(), endNs - startNs);
     try {
       do {
         if (granted.load(ValueDescriptor.VERSION_OFFSET) > version) {
           return true;
         }
         Thread.onSpinWait();
-      } while (System.nanoTime() - startNs < memory.spinNs());
+      } while (System.nanoTime() - startNs < spinNs);
       granted.verify();
       return false;
     } catch (LostMemoryException | InternalError e) {

@@ -20,6 +20,7 @@ import java.lang.reflect.Proxy;
 import java.util.ArrayList;
 import java.util.Collections;
 import java.util.List;
+import java.util.function.BiConsumer;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
@@ -29,6 +30,7 @@ class AttachedDomainTest {
   private static final int LENGTH = ValueDescriptor.memoryLength(64);
 
   private final List<String> calls = new ArrayList<>(); // of the domain's methods, by name
+  private final List<Object> workRequests = new ArrayList<>(); // of its READs
   private DomainSegment segment;
 
   private AttachedDomain attach(boolean loadStore) throws IOException {
@@ -40,23 +42,37 @@ class AttachedDomainTest {
     segment = domain.grow(LENGTH);
     final byte[] token = new byte[16];
     domain.admit(client.hint(), token);
-    final RemoteDomain remote =
+    final RemoteDomain connected =
         counted(Fabric.class, client, calls).connectDomain(domain.descriptor(), token, 0);
+    final RemoteDomain remote =
+        seen(
+            RemoteDomain.class,
+            connected,
+            (method, arguments) -> {
+              if (method.equals("read")) {
+                workRequests.add(arguments[arguments.length - 1]);
+              }
+            });
     return new AttachedDomain(remote, ByteString.copyFrom(token), 1_000_000_000);
   }
 
   /** Notes the names of the methods that are called, of domains that the object connects, too. */
   static <T> T counted(Class<T> type, T target, List<String> calls) {
+    return seen(type, target, (method, arguments) -> calls.add(method));
+  }
+
+  /** Shows the names of the methods that are called, with their arguments. */
+  private static <T> T seen(Class<T> type, T target, BiConsumer<String, Object[]> observer) {
     return type.cast(
         Proxy.newProxyInstance(
             type.getClassLoader(),
             new Class<?>[] {type},
             (proxy, method, arguments) -> {
-              calls.add(method.getName());
+              observer.accept(method.getName(), arguments);
               try {
                 final Object result = method.invoke(target, arguments);
                 return result instanceof RemoteDomain remote
-                    ? counted(RemoteDomain.class, remote, calls)
+                    ? seen(RemoteDomain.class, remote, observer)
                     : result;
               } catch (InvocationTargetException e) {
                 throw e.getCause();
@@ -83,6 +99,19 @@ class AttachedDomainTest {
     }
     assertEquals(1, count("scratch"));
     assertEquals(10, count("detach"));
+  }
+
+  /** A late completion is so never taken for one of another reader. */
+  @Test
+  void readersHaveNoWorkRequestInCommon() throws Exception {
+    final AttachedDomain domain = attach(false);
+    final RegionReads first = domain.reads(grant(), LENGTH);
+    final RegionReads second = domain.reads(grant(), LENGTH);
+    for (int i = 0; i < 3; i++) {
+      first.load(0);
+      second.load(0);
+    }
+    assertEquals(List.of(1L, 2L, 3L, 4L, 5L, 6L), workRequests);
   }
 
   @Test

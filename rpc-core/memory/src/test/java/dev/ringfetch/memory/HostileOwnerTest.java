@@ -20,7 +20,13 @@ import dev.ringfetch.memory.v1.GetResponse;
 import dev.ringfetch.memory.v1.GrantRequest;
 import dev.ringfetch.memory.v1.GrantResponse;
 import dev.ringfetch.memory.v1.SharedMemoryGrpc;
+import io.grpc.CallOptions;
+import io.grpc.Channel;
+import io.grpc.ClientCall;
+import io.grpc.ClientInterceptor;
+import io.grpc.ClientInterceptors;
 import io.grpc.ManagedChannel;
+import io.grpc.MethodDescriptor;
 import io.grpc.Server;
 import io.grpc.Status;
 import io.grpc.StatusRuntimeException;
@@ -33,6 +39,9 @@ import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Collections;
 import java.util.List;
+import java.util.Optional;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicInteger;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
@@ -52,6 +61,7 @@ class HostileOwnerTest implements SharedMemoryGrpc.AsyncService {
   private volatile AttachResponse attached;
   private volatile GrantResponse granted;
   private volatile GetResponse value = response(12);
+  private volatile boolean answersGrants = true;
 
   @BeforeEach
   void start() throws IOException {
@@ -103,8 +113,10 @@ class HostileOwnerTest implements SharedMemoryGrpc.AsyncService {
 
   @Override
   public void grant(GrantRequest request, StreamObserver<GrantResponse> responses) {
-    responses.onNext(granted);
-    responses.onCompleted();
+    if (answersGrants) {
+      responses.onNext(granted);
+      responses.onCompleted();
+    }
   }
 
   @Override
@@ -171,6 +183,57 @@ class HostileOwnerTest implements SharedMemoryGrpc.AsyncService {
       write(6);
       assertEquals(12, remote.get().version(), "by a call");
       assertEquals(1, Collections.frequency(calls, "detach"));
+    }
+  }
+
+  /** A channel that cannot begin a call leaves no attempt behind that would never end. */
+  @Test
+  void attachmentThatCannotBeginIsTriedAgain() {
+    write(11);
+    final AtomicInteger failures = new AtomicInteger(3);
+    final ClientInterceptor failing =
+        new ClientInterceptor() {
+          @Override
+          public <Q, R> ClientCall<Q, R> interceptCall(
+              MethodDescriptor<Q, R> method, CallOptions options, Channel next) {
+            if (failures.getAndDecrement() > 0) {
+              throw new IllegalStateException("no call now");
+            }
+            return next.newCall(method, options);
+          }
+        };
+    try (Memory memory =
+        Memory.connect(
+            ClientInterceptors.intercept(channel, failing),
+            new MemoryContext(),
+            List.of(network.open()))) {
+      assertEquals(
+          "cannot attach: java.lang.IllegalStateException: no call now",
+          memory.obstacle().orElseThrow());
+      assertTrue(memory.awaitAttached(Duration.ofSeconds(30)));
+      assertEquals(11, memory.value("ibm", Words.CODEC).get().version());
+    }
+  }
+
+  /** Neither the grant nor the spin time makes a wait longer than it was asked to be. */
+  @Test
+  void shortWaitsAreShort() {
+    write(11);
+    answersGrants = false;
+    final MemoryContext context = new MemoryContext().spinTime(Duration.ofSeconds(50));
+    try (Memory memory = Memory.connect(channel, context, List.of(network.open()))) {
+      assertTrue(memory.awaitAttached(Duration.ofSeconds(30)));
+      final RemoteValue<Words> remote = memory.value("ibm", Words.CODEC);
+      final Duration shortly = Duration.ofMillis(20);
+      final long startNs = System.nanoTime();
+      assertEquals(Optional.empty(), remote.awaitAfter(11, shortly));
+      assertEquals("the grant has taken too long", remote.obstacle().orElseThrow());
+      answersGrants = true;
+      assertEquals(11, remote.get().version());
+      assertEquals(1, remote.directReads(), "the next read asks at once");
+      value = response(11); // the owner answers at once, as if it were a later one
+      remote.awaitAfter(11, shortly);
+      assertTrue(System.nanoTime() - startNs < TimeUnit.SECONDS.toNanos(9));
     }
   }
 
