@@ -30,6 +30,28 @@ public final class MemoryFaults {
   }
 
   /**
+   * The fault behind damage that was noticed: the bytes of a page that is gone may be read, and
+   * found to be wrong, before the fault is thrown. Collects the remaining errors, too.
+   *
+   * @return the {@code InternalError} with the damage as suppressed, or the damage if it is one, or
+   *     if there was no fault.
+   */
+  public static Throwable cause(Runnable verify, Throwable damage) {
+    Throwable cause = damage;
+    if (!(damage instanceof InternalError)) {
+      try {
+        verify.run();
+        return damage;
+      } catch (InternalError fault) {
+        fault.addSuppressed(damage);
+        cause = fault;
+      }
+    }
+    absorb(verify, cause);
+    return cause;
+  }
+
+  /**
    * Loads from every page, and throws an {@code InternalError} if one is gone. The caller handles
    * it, because a handler in this method could be bypassed on account of the loop.
    *

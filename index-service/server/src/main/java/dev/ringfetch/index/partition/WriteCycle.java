@@ -121,10 +121,8 @@ final class WriteCycle {
     applied.onCycleEnd();
   }
 
-  private void lose(Throwable damage) {
-    if (damage instanceof InternalError) {
-      MemoryFaults.absorb(store::verify, damage);
-    }
+  private void lose(Throwable noticed) {
+    final Throwable damage = MemoryFaults.cause(store::verify, noticed);
     answers.replace(Write.DAMAGED);
     if (state != State.CLOSED) {
       become(State.DAMAGED);

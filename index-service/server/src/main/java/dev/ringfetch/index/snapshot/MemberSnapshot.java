@@ -1,5 +1,6 @@
 package dev.ringfetch.index.snapshot;
 
+import dev.ringfetch.fabric.MemoryFaults;
 import dev.ringfetch.index.outcome.KeptOutcome;
 import dev.ringfetch.index.outcome.NumberedClient;
 import dev.ringfetch.index.outcome.OutcomeWalk;
@@ -69,6 +70,7 @@ public final class MemberSnapshot extends PiecewiseSnapshot {
     try {
       store.step(walk);
     } catch (StoreDamagedException e) {
+      MemoryFaults.absorb(store::verify, e); // it may be of a page that is gone
       return IndexWalk.Step.ENDED;
     }
     for (final Entry entry : walk.entries()) {

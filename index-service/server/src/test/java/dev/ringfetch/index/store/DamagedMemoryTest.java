@@ -55,6 +55,7 @@ class DamagedMemoryTest {
   private final List<FileChannel> files = new ArrayList<>();
   private final List<Throwable> errors = new ArrayList<>();
   private StoreMemory memory;
+  private int faults; // of the thread, not thrown yet
 
   @TempDir Path directory;
 
@@ -295,6 +296,57 @@ class DamagedMemoryTest {
     second.act(key(1));
     assertTrue(second.damaged && third.damaged);
     closeFiles();
+  }
+
+  /** Memory that can be gone: loads return zeros, and {@link #verify} of any of it throws later. */
+  private final class LateRegion extends DirectRegion {
+    private boolean isGone;
+
+    LateRegion(int length) {
+      super(length);
+    }
+
+    @Override
+    public long getLong(int index) {
+      faults += isGone ? 1 : 0;
+      return isGone ? 0 : super.getLong(index);
+    }
+
+    @Override
+    public void verify() {
+      if (faults > 0) {
+        faults--;
+        throw new InternalError("a fault occurred in a recent unsafe memory access operation");
+      }
+    }
+  }
+
+  /** The bytes of a page that is gone are found to be wrong before the JVM reports the page. */
+  @Test
+  void faultIsOfTheIndexWhoseDamageWasNoticedBeforeIt() {
+    open(LateRegion::new);
+    final Written second = new Written();
+    second.act(key(1));
+    while (memory.segments() < 2) {
+      new HashIndex(memory, 1);
+    }
+    final Written first = new Written();
+    int keys = 0;
+    while (memory.segments() < 4) {
+      first.act(key(keys++));
+    }
+    ((LateRegion) regions.get(2)).isGone = true;
+    for (int i = 0; i < keys && !first.damaged; i++) {
+      first.act(key(i));
+    }
+    assertTrue(first.damaged);
+    final Throwable damage = errors.get(0);
+    assertTrue(damage instanceof InternalError, () -> damage.toString());
+    assertTrue(damage.getSuppressed()[0] instanceof StoreDamagedException, () -> damage.toString());
+    for (int i = 0; i < KEYS; i++) {
+      second.act(key(i));
+    }
+    assertFalse(second.damaged, "its memory is in other segments");
   }
 
   /** An index is not created in memory that was taken away, but in other memory after that. */
