@@ -1,6 +1,7 @@
 package dev.ringfetch.index.client;
 
 import com.google.protobuf.ByteString;
+import dev.ringfetch.index.layout.AppendDescriptor;
 import dev.ringfetch.index.layout.CounterDescriptor;
 import java.nio.ByteBuffer;
 import java.time.DateTimeException;
@@ -22,6 +23,10 @@ final class BasicCodecs {
           CounterDescriptor.LENGTH,
           CounterDescriptor::value, // so that the server can add to it
           CounterDescriptor::number);
+
+  /** Offsets of records, which are not negative. */
+  static final OrderedCodec<Long> OFFSET =
+      new Translation<>("offset", Long.BYTES, AppendDescriptor::key, AppendDescriptor::offset);
 
   static final OrderedCodec<UUID> UUID_BYTES =
       new Translation<>(

@@ -140,12 +140,16 @@ public final class IndexClient implements AutoCloseable {
 
   /** Names of the server's indexes, in their order. */
   public List<String> indexes() {
+    return listed().stream().map(IndexDescription::getName).toList();
+  }
+
+  List<IndexDescription> listed() {
     final ListIndexesResponse response =
         run(
             new Subject(Operation.LIST, "", null),
             Call.reading(
                 IndexAdminGrpc.getListIndexesMethod(), ListIndexesRequest.getDefaultInstance()));
-    return response.getIndexesList().stream().map(IndexDescription::getName).toList();
+    return response.getIndexesList();
   }
 
   /**
@@ -159,18 +163,28 @@ public final class IndexClient implements AutoCloseable {
    *     if the server does not have this durability.
    */
   public boolean create(String name, IndexKind kind, Durability durability) {
+    return create(
+        CreateIndexRequest.newBuilder()
+            .setIndex(checkName(name))
+            .setKind(kind)
+            .setDurability(durability)
+            .build());
+  }
+
+  boolean create(CreateIndexRequest wanted) {
     return run(
-            new Subject(Operation.CREATE, checkName(name), null),
+            new Subject(Operation.CREATE, wanted.getIndex(), null),
             new Call<>(
                 IndexAdminGrpc.getCreateIndexMethod(),
-                CreateIndexRequest.newBuilder()
-                    .setIndex(name)
-                    .setKind(kind)
-                    .setDurability(durability)
-                    .build(),
+                wanted,
                 true, // the second one finds it
                 null))
         .getCreated();
+  }
+
+  /** The topics of the server: logs of records, which programs append and read. */
+  public Topics topics() {
+    return new Topics(this);
   }
 
   /** Kind, durability, entries and memory of an index; empty if there is none. */

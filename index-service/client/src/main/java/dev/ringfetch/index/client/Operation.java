@@ -16,6 +16,8 @@ public enum Operation {
   PUT_IF_ABSENT(true),
   /** A write of many entries. */
   PUT_ALL(true),
+  /** A write of records to a partition of a topic. */
+  APPEND(true),
   /** A removal of one entry. */
   REMOVE(true),
   /** A write of one entry with a known version. */

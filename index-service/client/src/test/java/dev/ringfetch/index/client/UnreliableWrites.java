@@ -1,5 +1,6 @@
 package dev.ringfetch.index.client;
 
+import dev.ringfetch.index.v1.AppendRequest;
 import dev.ringfetch.index.v1.BatchPutRequest;
 import dev.ringfetch.index.v1.CompareAndSetRequest;
 import dev.ringfetch.index.v1.DeleteRangeRequest;
@@ -61,6 +62,9 @@ final class UnreliableWrites implements ClientInterceptor {
       return comparison.getNumber();
     } else if (request instanceof BatchPutRequest batch) {
       return batch.getNumber();
+    }
+    if (request instanceof AppendRequest append) {
+      return append.getNumber();
     }
     if (request instanceof UpdateRequest update) {
       return update.getNumber();

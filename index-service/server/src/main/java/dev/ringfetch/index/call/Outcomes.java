@@ -91,6 +91,9 @@ public final class Outcomes {
           overloaded("too many writes wait: limit=" + ServedIndex.QUEUE_CAPACITY + " a partition");
       case Write.MEMORY_FULL -> memoryFull();
       case Write.NOT_A_BOX -> RequestLimits.notABox(index.name());
+      case Write.NOT_AN_APPEND ->
+          Status.FAILED_PRECONDITION.withDescription(
+              "the index takes no entries but those that are appended: index=" + index.name());
       case Write.VERSIONS_EXHAUSTED ->
           Status.RESOURCE_EXHAUSTED.withDescription(
               "no version is left: index=" + index.name() + "; create another index");

@@ -3,6 +3,7 @@ package dev.ringfetch.index.call;
 import com.google.protobuf.ByteString;
 import dev.ringfetch.index.filter.EntryFilter;
 import dev.ringfetch.index.filter.FieldSum;
+import dev.ringfetch.index.layout.AppendDescriptor;
 import dev.ringfetch.index.layout.BlockDescriptor;
 import dev.ringfetch.index.layout.BoxDescriptor;
 import dev.ringfetch.index.layout.KeyBounds;
@@ -12,6 +13,7 @@ import dev.ringfetch.index.v1.KeyRange;
 import io.grpc.Status;
 import io.grpc.StatusException;
 import java.nio.charset.StandardCharsets;
+import java.util.List;
 import org.jspecify.annotations.Nullable;
 
 /** Limits of the parts of a request. The checks throw INVALID_ARGUMENT. */
@@ -96,6 +98,21 @@ public final class RequestLimits {
   public static void checkBatch(int keys) throws StatusException {
     if (keys > MAX_BATCH_KEYS) {
       throw invalid("too many keys: count=" + keys + " limit=" + MAX_BATCH_KEYS);
+    }
+  }
+
+  /** Checks the records of an append. */
+  public static void checkRecords(List<ByteString> records) throws StatusException {
+    if (records.isEmpty()) {
+      throw invalid("there are no records to append");
+    }
+    if (records.size() > MAX_BATCH_KEYS) {
+      throw invalid("too many records: count=" + records.size() + " limit=" + MAX_BATCH_KEYS);
+    }
+    for (final ByteString record : records) {
+      if (record.size() > AppendDescriptor.MAX_RECORD_LENGTH) {
+        throw tooLong("record", record.size(), AppendDescriptor.MAX_RECORD_LENGTH);
+      }
     }
   }
 

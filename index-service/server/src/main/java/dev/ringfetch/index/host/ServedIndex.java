@@ -18,6 +18,7 @@ import dev.ringfetch.index.store.HashIndex;
 import dev.ringfetch.index.store.OrderedIndex;
 import dev.ringfetch.index.store.SpatialIndex;
 import dev.ringfetch.index.store.StoredIndex;
+import dev.ringfetch.index.v1.Appends;
 import dev.ringfetch.index.v1.Durability;
 import dev.ringfetch.index.v1.Entry;
 import dev.ringfetch.index.v1.IndexKind;
@@ -25,6 +26,7 @@ import java.util.concurrent.ThreadLocalRandom;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.function.IntConsumer;
 import java.util.function.IntFunction;
+import org.jspecify.annotations.Nullable;
 
 /**
  * An index that a server serves: its store, the writers of its partitions, and readers for the
@@ -78,7 +80,8 @@ public final class ServedIndex {
           new Partition(
               index.partition(i),
               this.logs[i],
-              new Partition.Context(QUEUE_CAPACITY, writers, writers.outcomes().apply(i)));
+              new Partition.Context(
+                  QUEUE_CAPACITY, writers, writers.outcomes().apply(i), appends()));
     }
     readers = ThreadLocal.withInitial(() -> new LocalReader(index.newReader()));
   }
@@ -113,6 +116,11 @@ public final class ServedIndex {
 
   public Durability durability() {
     return entry.definition().durability();
+  }
+
+  /** What it keeps if it is an index for appends; else null. */
+  public @Nullable Appends appends() {
+    return entry.definition().appends();
   }
 
   public IndexKind kind() {

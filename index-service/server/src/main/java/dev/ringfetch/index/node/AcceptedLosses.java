@@ -4,6 +4,7 @@ import dev.ringfetch.index.coordinator.Coordinator;
 import dev.ringfetch.index.coordinator.Recoveries;
 import dev.ringfetch.index.journal.IndexDefinition;
 import dev.ringfetch.index.replication.Replicas;
+import dev.ringfetch.index.v1.CreateIndexRequest;
 import dev.ringfetch.index.v1.DescribeClusterResponse;
 import dev.ringfetch.index.v1.GroupState;
 import dev.ringfetch.index.v1.LostCopy;
@@ -147,12 +148,16 @@ public final class AcceptedLosses {
     if (chosen.isEmpty()) {
       throw IndexCreations.noAnswer(seen.getIndex());
     }
-    return groups
-        .first(
-            new NewGroups.Wanted(
-                seen.getIndex(), definition.kind(), definition.durability(), seen.getReplicas()),
-            chosen)
-        .toBuilder()
+    final CreateIndexRequest.Builder wanted =
+        CreateIndexRequest.newBuilder()
+            .setIndex(seen.getIndex())
+            .setKind(definition.kind())
+            .setDurability(definition.durability())
+            .setReplicas(seen.getReplicas());
+    if (definition.appends() != null) {
+      wanted.setAppends(definition.appends());
+    }
+    return groups.first(wanted.build(), chosen).toBuilder()
         .setRecovery(Recoveries.next(seen))
         .build();
   }

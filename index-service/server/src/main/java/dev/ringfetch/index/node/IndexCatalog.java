@@ -1,9 +1,8 @@
 package dev.ringfetch.index.node;
 
+import dev.ringfetch.index.v1.CreateIndexRequest;
 import dev.ringfetch.index.v1.DescribeClusterResponse;
-import dev.ringfetch.index.v1.Durability;
 import dev.ringfetch.index.v1.IndexDescription;
-import dev.ringfetch.index.v1.IndexKind;
 import dev.ringfetch.index.v1.RecoverIndexRequest;
 import dev.ringfetch.index.v1.RecoverIndexResponse;
 import io.grpc.StatusException;
@@ -38,12 +37,10 @@ public interface IndexCatalog extends CatchUp {
    * Begins to create an index, unless there is one. Calls that come for one name meanwhile share
    * the creation.
    *
-   * @param kind HASH or ORDERED; if unspecified, a new one is ORDERED
-   * @param durability of its writes; if unspecified, a new one has the server's default
-   * @param replicas nodes of the cluster that a new one is to have; 0: the server's default
+   * @param wanted within its limits
    * @param created is told, on any thread, once
    */
-  void create(String name, IndexKind kind, Durability durability, int replicas, Created created);
+  void create(CreateIndexRequest wanted, Created created);
 
   /** Drops an index, if there is one; as {@link #create}. */
   void drop(String name, Created dropped);

@@ -7,6 +7,8 @@ import dev.ringfetch.index.journal.IndexDefinition;
 import dev.ringfetch.index.replication.Replica;
 import dev.ringfetch.index.replication.ReplicaState;
 import dev.ringfetch.index.replication.Replicas;
+import dev.ringfetch.index.v1.Appends;
+import dev.ringfetch.index.v1.CreateIndexRequest;
 import dev.ringfetch.index.v1.Durability;
 import dev.ringfetch.index.v1.GroupState;
 import dev.ringfetch.index.v1.IndexKind;
@@ -72,7 +74,11 @@ public final class IndexCreations {
    * @param seen whether the node knew of the group
    */
   private record Request(
-      NewGroups.Wanted wanted, boolean done, boolean seen, IndexCatalog.Created told, long endNs) {
+      CreateIndexRequest wanted,
+      boolean done,
+      boolean seen,
+      IndexCatalog.Created told,
+      long endNs) {
     Request answered(boolean isCreated, long waitsUntilNs) {
       return new Request(wanted, isCreated, false, told, waitsUntilNs);
     }
@@ -104,12 +110,15 @@ public final class IndexCreations {
   }
 
   /** As {@link IndexCatalog#create}. */
-  public void create(
-      String index, IndexKind kind, Durability durability, int count, IndexCatalog.Created told) {
-    final String name = index.isEmpty() ? ServedIndex.DEFAULT_NAME : index;
+  public void create(CreateIndexRequest wanted, IndexCatalog.Created told) {
+    final String index = wanted.getIndex();
+    final int count = wanted.getReplicas();
     execute(
         new Request(
-            new NewGroups.Wanted(name, kind, durability, count == 0 ? replicaCount : count),
+            wanted.toBuilder()
+                .setIndex(index.isEmpty() ? ServedIndex.DEFAULT_NAME : index)
+                .setReplicas(count == 0 ? replicaCount : count)
+                .build(),
             false,
             false,
             told,
@@ -122,16 +131,16 @@ public final class IndexCreations {
           try {
             begin(request);
           } catch (RuntimeException e) {
-            request.told.onEnd(0, false, noAnswer(request.wanted.name()));
+            request.told.onEnd(0, false, noAnswer(request.wanted.getIndex()));
             throw e;
           }
         });
   }
 
   private void begin(Request request) {
-    final NewGroups.Wanted wanted = request.wanted;
+    final CreateIndexRequest wanted = request.wanted;
     final IndexCatalog.Created told = request.told;
-    final String index = wanted.name();
+    final String index = wanted.getIndex();
     final GroupState known = replicas.state(index);
     final List<Request> others = known != null ? waiting : asked.get(index);
     if (waiting.size() >= MAX_WAITING || (others != null && others.size() >= MAX_WAITING)) {
@@ -155,7 +164,7 @@ public final class IndexCreations {
               .asException());
       return;
     }
-    final Durability durability = groups.durability(wanted.durability());
+    final Durability durability = groups.durability(wanted.getDurability());
     final List<Node> able = groups.able(durability);
     if (able.isEmpty() && !replicas.living().isEmpty()) {
       told.onEnd(
@@ -166,14 +175,13 @@ public final class IndexCreations {
               .asException());
       return;
     }
-    final List<Node> chosen = Placement.choose(able, index, wanted.replicas());
+    final List<Node> chosen = Placement.choose(able, index, wanted.getReplicas());
     if (chosen.isEmpty()) {
       told.onEnd(0, false, noAnswer(index));
       return;
     }
     final GroupState first =
-        groups.first(
-            new NewGroups.Wanted(index, wanted.kind(), durability, wanted.replicas()), chosen);
+        groups.first(wanted.toBuilder().setDurability(durability).build(), chosen);
     asked.put(index, new ArrayList<>(List.of(request)));
     try {
       coordinator.create(first, (result, state) -> onAnswer(index, result, state));
@@ -243,17 +251,20 @@ public final class IndexCreations {
 
   private static void tellCreated(Request request, GroupState state) {
     final IndexDefinition definition = IndexDefinition.of(state);
-    final NewGroups.Wanted wanted = request.wanted;
+    final CreateIndexRequest wanted = request.wanted;
     String difference = null;
-    if (wanted.kind() != IndexKind.INDEX_KIND_UNSPECIFIED && wanted.kind() != definition.kind()) {
-      difference = "is of another kind: index=" + wanted.name() + " kind=" + definition.kind();
-    } else if (wanted.durability() != Durability.DURABILITY_UNSPECIFIED
-        && wanted.durability() != definition.durability()) {
+    if (wanted.getKind() != IndexKind.INDEX_KIND_UNSPECIFIED
+        && wanted.getKind() != definition.kind()) {
+      difference = "is of another kind: index=" + wanted.getIndex() + " kind=" + definition.kind();
+    } else if (wanted.getDurability() != Durability.DURABILITY_UNSPECIFIED
+        && wanted.getDurability() != definition.durability()) {
       difference =
           "has another durability: index="
-              + wanted.name()
+              + wanted.getIndex()
               + " durability="
               + definition.durability();
+    } else if (wanted.hasAppends() && !wanted.getAppends().equals(definition.appends())) {
+      difference = appendsOf(wanted.getIndex(), definition.appends());
     }
     if (difference != null) {
       request.told.onEnd(
@@ -261,6 +272,17 @@ public final class IndexCreations {
     } else {
       request.told.onEnd(definition.incarnation(), request.done, null);
     }
+  }
+
+  private static String appendsOf(String index, @Nullable Appends appends) {
+    return appends == null
+        ? "was not created for appends: index=" + index
+        : "has other limits of what it keeps: index="
+            + index
+            + " retention_ms="
+            + appends.getRetentionMs()
+            + " retention_bytes="
+            + appends.getRetentionBytes();
   }
 
   /** Ends the creations whose groups serve now, or that took too long; of the node's thread. */
@@ -280,7 +302,7 @@ public final class IndexCreations {
     final ListIterator<Request> each = waiting.listIterator();
     while (each.hasNext()) {
       final Request request = each.next();
-      final String name = request.wanted.name();
+      final String name = request.wanted.getIndex();
       if (!states.containsKey(name)) {
         states.put(name, replicas.state(name));
       }
@@ -290,7 +312,7 @@ public final class IndexCreations {
         tellCreated(request, group);
       } else if (nowNs - request.endNs >= 0) {
         each.remove();
-        request.told.onEnd(0, false, noAnswer(request.wanted.name()));
+        request.told.onEnd(0, false, noAnswer(request.wanted.getIndex()));
       } else if (group == null && request.seen) { // dropped before it served
         each.remove();
         again.add(request.seen(false));
@@ -314,7 +336,7 @@ public final class IndexCreations {
   public void close() {
     asked.values().forEach(waiting::addAll);
     asked.clear();
-    waiting.forEach(request -> request.told.onEnd(0, false, noAnswer(request.wanted.name())));
+    waiting.forEach(request -> request.told.onEnd(0, false, noAnswer(request.wanted.getIndex())));
     waiting.clear();
     dropped.forEach(each -> each.told.run()); // the coordinator has done it
     dropped.clear();

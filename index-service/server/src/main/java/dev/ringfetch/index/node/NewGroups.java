@@ -4,6 +4,7 @@ import dev.ringfetch.index.journal.IndexDefinition;
 import dev.ringfetch.index.replication.Replicas;
 import dev.ringfetch.index.store.StoreMemory;
 import dev.ringfetch.index.v1.Configuration;
+import dev.ringfetch.index.v1.CreateIndexRequest;
 import dev.ringfetch.index.v1.Durability;
 import dev.ringfetch.index.v1.GroupState;
 import dev.ringfetch.index.v1.IndexKind;
@@ -21,9 +22,6 @@ public final class NewGroups {
   private final Durability durability;
   private final int partitions;
   private final SecureRandom random = new SecureRandom();
-
-  /** An index that is to be there. */
-  record Wanted(String name, IndexKind kind, Durability durability, int replicas) {}
 
   /**
    * Creates it.
@@ -50,15 +48,17 @@ public final class NewGroups {
   }
 
   /** The state with which the group of an index begins on these nodes, the leader first. */
-  GroupState first(Wanted wanted, List<Node> chosen) {
-    final boolean isHashed = wanted.kind() == IndexKind.HASH || wanted.kind() == IndexKind.SPATIAL;
+  GroupState first(CreateIndexRequest wanted, List<Node> chosen) {
+    final IndexKind kind = wanted.getKind();
+    final boolean isHashed = kind == IndexKind.HASH || kind == IndexKind.SPATIAL;
     final IndexDefinition definition =
         new IndexDefinition(
-            isHashed ? wanted.kind() : IndexKind.ORDERED,
-            wanted.durability(),
+            isHashed ? kind : IndexKind.ORDERED,
+            wanted.getDurability(),
             isHashed ? partitions : 1,
             random.nextLong(),
-            incarnation());
+            incarnation(),
+            wanted.hasAppends() ? wanted.getAppends() : null);
     final Configuration.Builder configuration =
         Configuration.newBuilder().setLeader(chosen.get(0).getId()).setNonce(nonce());
     for (final Node node : chosen) {
@@ -66,9 +66,9 @@ public final class NewGroups {
           Member.newBuilder().setNode(node.getId()).setIncarnation(node.getIncarnation()));
     }
     return GroupState.newBuilder()
-        .setIndex(wanted.name())
+        .setIndex(wanted.getIndex())
         .setDefinition(definition.encoded())
-        .setReplicas(wanted.replicas())
+        .setReplicas(wanted.getReplicas())
         .setWon(configuration)
         .build();
   }

@@ -5,6 +5,7 @@ import dev.ringfetch.index.host.ServedIndex;
 import dev.ringfetch.index.journal.IndexDefinition;
 import dev.ringfetch.index.replication.Replica;
 import dev.ringfetch.index.replication.Replicas;
+import dev.ringfetch.index.v1.CreateIndexRequest;
 import dev.ringfetch.index.v1.Durability;
 import dev.ringfetch.index.v1.GroupState;
 import dev.ringfetch.index.v1.IndexKind;
@@ -114,10 +115,7 @@ public final class OnlyNode {
       return;
     }
     creations.create(
-        ServedIndex.DEFAULT_NAME,
-        IndexKind.HASH,
-        Durability.DURABILITY_UNSPECIFIED,
-        0,
+        CreateIndexRequest.newBuilder().setKind(IndexKind.HASH).build(),
         (incarnation, created, failure) -> {
           if (failure != null && failure.getStatus().getCode() != Status.Code.ALREADY_EXISTS) {
             LOGGER.log(Level.WARNING, "no index " + ServedIndex.DEFAULT_NAME, failure);

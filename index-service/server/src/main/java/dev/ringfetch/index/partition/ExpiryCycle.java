@@ -2,6 +2,7 @@ package dev.ringfetch.index.partition;
 
 import com.google.protobuf.ByteString;
 import dev.ringfetch.index.layout.ClockDescriptor;
+import dev.ringfetch.index.store.EntryStore;
 import dev.ringfetch.index.store.Expiry;
 import java.util.concurrent.TimeUnit;
 import org.jspecify.annotations.Nullable;
@@ -23,7 +24,7 @@ import org.jspecify.annotations.Nullable;
  *
  * <p>Used by the owner alone.
  */
-final class ExpiryCycle {
+class ExpiryCycle {
   /** Minimum of the time between two ticks for expiring entries. */
   static final long TICK_MS = 10;
 
@@ -73,6 +74,15 @@ final class ExpiryCycle {
     tickedNs = runningNs - TICK_NS;
   }
 
+  /** The cycle of a store; null if that has no deadlines. */
+  static @Nullable ExpiryCycle of(EntryStore store, Partition.Context context) {
+    final TimeSource time = context.owner().time();
+    if (context.appends() != null) {
+      return new AppendCycle(store, time, context.appends());
+    }
+    return store.expiry() == null ? null : new ExpiryCycle(store.expiry(), time);
+  }
+
   private static long nanos(long millis) {
     return TimeUnit.MILLISECONDS.toNanos(millis);
   }
@@ -92,6 +102,19 @@ final class ExpiryCycle {
    */
   private void use() {
     aheadNs = Math.max(aheadNs, nanos(now) - runningNs);
+  }
+
+  /** Reads the clocks; returns the partition's time, in milliseconds since 1970. */
+  final long time() {
+    look();
+    return now;
+  }
+
+  /** Same, for a record: later ones never use an earlier time. */
+  final long usedTime() {
+    look();
+    use();
+    return now;
   }
 
   /** Whether an entry with this deadline, 0 for none, is absent for later writes. */
@@ -124,8 +147,7 @@ final class ExpiryCycle {
    * passed, and gets the next possible one.
    */
   void stamp(Write write, WriteCycle cycle) {
-    look();
-    use();
+    usedTime();
     write.deadline(write.endMs() == 0 ? now + write.ttlMs() : Math.max(write.endMs(), now + 1));
     if (now - clock > WRITE_TICK_MS) {
       append(new Write(NOBODY).tick(), cycle);

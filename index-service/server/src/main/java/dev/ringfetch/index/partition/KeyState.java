@@ -15,15 +15,26 @@ final class KeyState {
   private final EntryStore store;
   private final UncommittedRecords records;
   private final @Nullable ExpiryCycle expiry; // null if the store has no deadlines
+  private final boolean appendsAlone;
   private ByteString key;
   private @Nullable Write newest;
   private @Nullable Write seen;
   private long version;
 
-  KeyState(EntryStore store, UncommittedRecords records, @Nullable ExpiryCycle expiry) {
+  /**
+   * Creates it.
+   *
+   * @param appendsAlone whether no other write may write an entry
+   */
+  KeyState(
+      EntryStore store,
+      UncommittedRecords records,
+      @Nullable ExpiryCycle expiry,
+      boolean appendsAlone) {
     this.store = store;
     this.records = records;
     this.expiry = expiry;
+    this.appendsAlone = appendsAlone;
   }
 
   /** Looks at a key. */
@@ -80,6 +91,13 @@ final class KeyState {
   int reserve(Write write) {
     if (!store.accepts(write.value())) {
       return Write.NOT_A_BOX;
+    }
+    final AppendWrite append = write instanceof AppendWrite appended ? appended : null;
+    if (appendsAlone != (append != null)) {
+      return Write.NOT_AN_APPEND;
+    }
+    if (append != null && append.refusedBefore() != Write.DONE) {
+      return append.refusedBefore();
     }
     final int valueLength = write.value().size();
     // A key with a record was admitted before that record.

@@ -3,11 +3,13 @@ package dev.ringfetch.index.partition;
 import dev.ringfetch.index.outcome.OutcomeBudget;
 import dev.ringfetch.index.outcome.OutcomeTable;
 import dev.ringfetch.index.store.EntryStore;
+import dev.ringfetch.index.v1.Appends;
 import java.lang.invoke.VarHandle;
 import java.util.concurrent.RejectedExecutionException;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicReference;
 import org.agrona.ErrorHandler;
+import org.jspecify.annotations.Nullable;
 
 /**
  * The writer of one partition of an index: carries out submitted writes, one after the other,
@@ -60,8 +62,10 @@ public final class Partition {
    *     above which the owner takes no more.
    * @param owner the common context of all partitions.
    * @param outcomes of the numbered writes that the log already has.
+   * @param appends what the index keeps if it is one for appends; else null.
    */
-  public record Context(int capacity, OwnerContext owner, OutcomeTable outcomes) {
+  public record Context(
+      int capacity, OwnerContext owner, OutcomeTable outcomes, @Nullable Appends appends) {
     /**
      * Creates the context.
      *
@@ -86,7 +90,10 @@ public final class Partition {
         store,
         log,
         new Context(
-            capacity, context, new OutcomeTable(new OutcomeBudget(OutcomeBudget.SLOTS_DEFAULT))));
+            capacity,
+            context,
+            new OutcomeTable(new OutcomeBudget(OutcomeBudget.SLOTS_DEFAULT)),
+            null));
   }
 
   /**

@@ -6,9 +6,9 @@ import java.util.List;
 import java.util.concurrent.atomic.AtomicInteger;
 
 /**
- * A batch of puts to one or several partitions that are submitted together. Each is a write of its
- * own with its own outcome; the batch is not atomic. The puts of one partition enter its queue
- * together or not at all, and are carried out in the order of their addition.
+ * A batch of puts or of appends to one or several partitions that are submitted together. Each is a
+ * write of its own with its own outcome; the batch is not atomic. The puts of one partition enter
+ * its queue together or not at all, and are carried out in the order of their addition.
  *
  * <p>One thread adds and submits. From the answer on the batch belongs to the listener, which may
  * clear and fill it again. A reused batch allocates nothing until it exceeds its former number of
@@ -70,6 +70,20 @@ public final class PutBatch {
     final Write write = writes.get(size).put(key, value).ttl(ttlMs);
     size++;
     chainOf(partition).add(write);
+  }
+
+  /**
+   * Adds an append, which is refused if the write before it in this batch is.
+   *
+   * @throws IllegalStateException if the batch is submitted and not answered.
+   */
+  public Write append(Partition partition, ByteString record) {
+    checkAnswered();
+    final AppendWrite write =
+        new AppendWrite(appended -> answered(), record, size == 0 ? null : writes.get(size - 1));
+    writes.add(size++, write);
+    chainOf(partition).add(write);
+    return write;
   }
 
   /**

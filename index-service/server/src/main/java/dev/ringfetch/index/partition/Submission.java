@@ -56,6 +56,9 @@ public abstract class Submission {
   /** Outcome: the value of a spatial index begins with no legal box. Nothing was done. */
   public static final int NOT_A_BOX = -12;
 
+  /** Outcome: the index takes no entries but those that are appended. Nothing was done. */
+  public static final int NOT_AN_APPEND = -13;
+
   /**
    * Outcome: the write has a number whose outcome is kept no more, as it is complete, or its client
    * is closed. It may have been carried out before, and was not now.

@@ -17,7 +17,7 @@ import org.jspecify.annotations.Nullable;
  *
  * <p>Keys and values must not change, and must not keep more memory alive than their own bytes.
  */
-public sealed class Write extends Submission permits Transaction {
+public sealed class Write extends Submission permits AppendWrite, Transaction {
   /** A receiver of the answer of a write. */
   @FunctionalInterface
   public interface Listener {
@@ -426,9 +426,10 @@ public sealed class Write extends Submission permits Transaction {
     this.entry = entry;
   }
 
-  /** Sets the value that a touch writes again. */
-  void value(ByteString kept) {
-    value = kept;
+  /** Sets the entry that the owner has found for the write. */
+  void writes(ByteString ofKey, ByteString ofValue) {
+    key = ofKey;
+    value = ofValue;
   }
 
   /** Adds to the counter that was found, null for none; false if that is not possible. */

@@ -65,10 +65,9 @@ final class WriteCycle {
     capacity = context.capacity();
     errors = context.owner().errors();
     numbered = new NumberedWrites(context.outcomes());
-    expiry =
-        store.expiry() == null ? null : new ExpiryCycle(store.expiry(), context.owner().time());
+    expiry = ExpiryCycle.of(store, context);
     applied = new AppliedRecords(store, expiry);
-    present = new KeyState(store, records, expiry);
+    present = new KeyState(store, records, expiry, context.appends() != null);
     validation = new WriteValidation(store, present);
     transactions = new TransactionCycle(present, expiry);
     committed = log.committed();
@@ -265,7 +264,7 @@ final class WriteCycle {
   }
 
   private void validateEntry(Write write) {
-    if (write.ttlMs() != 0 || write.endMs() != 0) {
+    if (write.ttlMs() != 0 || write.endMs() != 0 || write instanceof AppendWrite) {
       Objects.requireNonNull(expiry, "the store keeps no deadlines").stamp(write, this);
       if (state != State.OPEN) { // the log has failed
         answers.add(write, Write.UNAVAILABLE);

@@ -48,7 +48,7 @@ final class WriteValidation {
           yield unchanged(write, version);
         }
         if (write.kind() == WriteKind.TOUCH) {
-          write.value(present.entry().getValue());
+          write.writes(write.key(), present.entry().getValue());
         }
         yield changes(write, true);
       }

@@ -1,5 +1,6 @@
 package dev.ringfetch.index.rights;
 
+import dev.ringfetch.index.v1.AppendRequest;
 import dev.ringfetch.index.v1.BatchGetRequest;
 import dev.ringfetch.index.v1.BatchPutRequest;
 import dev.ringfetch.index.v1.CloseClientRequest;
@@ -87,6 +88,7 @@ final class CallRules {
     add(IndexGrpc.getUpdateMethod(), Right.WRITE, UpdateRequest::getIndex);
     add(IndexGrpc.getTransactMethod(), Right.WRITE, TransactRequest::getIndex);
     add(IndexGrpc.getBatchPutMethod(), Right.WRITE, BatchPutRequest::getIndex);
+    add(IndexGrpc.getAppendMethod(), Right.WRITE, AppendRequest::getIndex);
     add(IndexGrpc.getDeleteRangeMethod(), Right.WRITE, DeleteRangeRequest::getIndex);
     add(IndexGrpc.getOpenClientMethod(), Right.WRITE, OpenClientRequest::getIndex);
     add(IndexGrpc.getCloseClientMethod(), Right.WRITE, CloseClientRequest::getIndex);

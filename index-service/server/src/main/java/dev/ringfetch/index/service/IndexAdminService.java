@@ -17,6 +17,7 @@ import dev.ringfetch.index.v1.DropIndexRequest;
 import dev.ringfetch.index.v1.DropIndexResponse;
 import dev.ringfetch.index.v1.Durability;
 import dev.ringfetch.index.v1.IndexAdminGrpc;
+import dev.ringfetch.index.v1.IndexKind;
 import dev.ringfetch.index.v1.ListFilesRequest;
 import dev.ringfetch.index.v1.ListFilesResponse;
 import dev.ringfetch.index.v1.ListIndexesRequest;
@@ -72,14 +73,12 @@ public final class IndexAdminService implements BindableService, IndexAdminGrpc.
       checkKind(request);
       checkDurability(request);
       checkReplicas(request.getReplicas());
+      checkAppends(request);
       indexes.checkStarted();
       indexes
           .catalog()
           .create(
-              request.getIndex(),
-              request.getKind(),
-              request.getDurability(),
-              request.getReplicas(),
+              request,
               answer(
                   responses,
                   (incarnation, created) ->
@@ -100,6 +99,28 @@ public final class IndexAdminService implements BindableService, IndexAdminGrpc.
                   + Integer.toUnsignedString(replicas)
                   + " limit="
                   + IndexCatalog.REPLICAS_MAX)
+          .asException();
+    }
+  }
+
+  private static void checkAppends(CreateIndexRequest request) throws StatusException {
+    if (!request.hasAppends()) {
+      return;
+    }
+    RequestLimits.checkTtl(request.getAppends().getRetentionMs());
+    final long bytes = request.getAppends().getRetentionBytes();
+    if (request.getKind() == IndexKind.HASH || request.getKind() == IndexKind.SPATIAL) {
+      throw Status.INVALID_ARGUMENT
+          .withDescription("an index for appends is ORDERED: kind=" + request.getKind())
+          .asException();
+    }
+    if (bytes < 0) { // unsigned
+      throw Status.INVALID_ARGUMENT
+          .withDescription(
+              "too many: retention_bytes="
+                  + Long.toUnsignedString(bytes)
+                  + " limit="
+                  + Long.MAX_VALUE)
           .asException();
     }
   }

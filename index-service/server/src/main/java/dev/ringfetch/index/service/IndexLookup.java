@@ -4,8 +4,7 @@ import dev.ringfetch.index.call.Outcomes;
 import dev.ringfetch.index.call.RequestLimits;
 import dev.ringfetch.index.host.ServedIndex;
 import dev.ringfetch.index.node.CatchUp;
-import dev.ringfetch.index.v1.Durability;
-import dev.ringfetch.index.v1.IndexKind;
+import dev.ringfetch.index.v1.CreateIndexRequest;
 import io.grpc.Status;
 import io.grpc.StatusException;
 import io.grpc.stub.StreamObserver;
@@ -68,10 +67,7 @@ final class IndexLookup {
     indexes
         .catalog()
         .create(
-            name,
-            IndexKind.INDEX_KIND_UNSPECIFIED,
-            Durability.DURABILITY_UNSPECIFIED,
-            0,
+            CreateIndexRequest.newBuilder().setIndex(name).build(),
             (incarnation, created, failure) -> {
               if (failure != null) {
                 responses.onError(failure);

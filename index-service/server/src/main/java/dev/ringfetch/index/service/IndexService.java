@@ -2,7 +2,6 @@ package dev.ringfetch.index.service;
 
 import com.google.protobuf.ByteString;
 import com.google.protobuf.CodedOutputStream;
-import dev.ringfetch.index.call.BatchPutCall;
 import dev.ringfetch.index.call.CallSignals;
 import dev.ringfetch.index.call.CountCall;
 import dev.ringfetch.index.call.FollowCall;
@@ -16,6 +15,8 @@ import dev.ringfetch.index.call.WriteCall;
 import dev.ringfetch.index.host.ServedIndex;
 import dev.ringfetch.index.outcome.NumberedClient;
 import dev.ringfetch.index.partition.Write;
+import dev.ringfetch.index.v1.AppendRequest;
+import dev.ringfetch.index.v1.AppendResponse;
 import dev.ringfetch.index.v1.BatchGetRequest;
 import dev.ringfetch.index.v1.BatchGetResponse;
 import dev.ringfetch.index.v1.BatchPutRequest;
@@ -112,6 +113,7 @@ public final class IndexService implements IndexGrpc.AsyncService, BindableServi
   private final RequestNumbers numbers;
   private final IndexLookup lookup;
   private final ConditionalWrites conditional;
+  private final BatchWrites batches;
 
   /** Serves these indexes, which others may use at the same time. */
   public IndexService(Indexes indexes) {
@@ -122,6 +124,7 @@ public final class IndexService implements IndexGrpc.AsyncService, BindableServi
     this.numbers = new RequestNumbers(indexes);
     this.lookup = new IndexLookup(indexes);
     this.conditional = new ConditionalWrites(indexes, numbers, lookup);
+    this.batches = new BatchWrites(indexes, numbers, lookup);
   }
 
   @Override
@@ -340,31 +343,12 @@ public final class IndexService implements IndexGrpc.AsyncService, BindableServi
 
   @Override
   public void batchPut(BatchPutRequest request, StreamObserver<BatchPutResponse> responses) {
-    try {
-      RequestLimits.checkBatch(request.getEntriesCount());
-      final ServedIndex found = indexes.find(request.getIndex());
-      if (found != null) {
-        batchPut(found, request, responses);
-      } else {
-        lookup.whenKnown(
-            request.getIndex(), responses, known -> batchPut(known, request, responses));
-      }
-    } catch (StatusException e) {
-      responses.onError(e);
-    }
+    batches.batchPut(request, responses);
   }
 
-  private void batchPut(
-      ServedIndex found, BatchPutRequest request, StreamObserver<BatchPutResponse> responses)
-      throws StatusException {
-    final NumberedClient client =
-        client(found, request.hasNumber(), request.getNumber(), request.getEntriesCount());
-    if (found == null) {
-      lookup.whenCreated(
-          request.getIndex(), responses, index -> batchPut(index, request, responses));
-      return;
-    }
-    new BatchPutCall(request, client, found, outcomes, responses).submit();
+  @Override
+  public void append(AppendRequest request, StreamObserver<AppendResponse> responses) {
+    batches.append(request, responses);
   }
 
   @Override

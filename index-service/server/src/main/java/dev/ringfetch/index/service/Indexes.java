@@ -303,16 +303,22 @@ public final class Indexes implements AutoCloseable {
 
   /** Describes an index. */
   IndexDescription describe(ServedIndex index) {
-    return IndexDescription.newBuilder()
-        .setName(index.name())
-        .setKind(index.kind())
-        .setIncarnation(index.incarnation())
-        .setPartitions(index.partitions())
-        .setEntries(index.count())
-        .setMemoryUsed(memory.store().usedBytes())
-        .setMemoryLimit(memory.store().budget())
-        .setDurability(index.durability())
-        .build();
+    return description(index.name(), index.entry().definition()).setEntries(index.count()).build();
+  }
+
+  private IndexDescription.Builder description(String name, IndexDefinition definition) {
+    final IndexDescription.Builder description =
+        IndexDescription.newBuilder()
+            .setName(name)
+            .setKind(definition.kind())
+            .setIncarnation(definition.incarnation())
+            .setPartitions(definition.partitions())
+            .setMemoryUsed(memory.store().usedBytes())
+            .setMemoryLimit(memory.store().budget())
+            .setDurability(definition.durability());
+    return definition.appends() == null
+        ? description
+        : description.setAppends(definition.appends());
   }
 
   /**
@@ -324,16 +330,7 @@ public final class Indexes implements AutoCloseable {
     if (definition == null) {
       return IndexDescription.newBuilder().setName(name).setLedElsewhere(true).build();
     }
-    return IndexDescription.newBuilder()
-        .setName(name)
-        .setKind(definition.kind())
-        .setIncarnation(definition.incarnation())
-        .setPartitions(definition.partitions())
-        .setMemoryUsed(memory.store().usedBytes())
-        .setMemoryLimit(memory.store().budget())
-        .setDurability(definition.durability())
-        .setLedElsewhere(true)
-        .build();
+    return description(name, definition).setLedElsewhere(true).build();
   }
 
   /**

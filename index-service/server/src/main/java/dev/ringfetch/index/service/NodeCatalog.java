@@ -9,11 +9,11 @@ import dev.ringfetch.index.node.IndexCreations;
 import dev.ringfetch.index.node.LostGroups;
 import dev.ringfetch.index.peers.NodeCertificate;
 import dev.ringfetch.index.replication.Replicas;
+import dev.ringfetch.index.v1.CreateIndexRequest;
 import dev.ringfetch.index.v1.DescribeClusterResponse;
 import dev.ringfetch.index.v1.Durability;
 import dev.ringfetch.index.v1.GroupState;
 import dev.ringfetch.index.v1.IndexDescription;
-import dev.ringfetch.index.v1.IndexKind;
 import dev.ringfetch.index.v1.RecoverIndexRequest;
 import io.grpc.Status;
 import io.grpc.StatusException;
@@ -94,8 +94,9 @@ final class NodeCatalog implements IndexCatalog {
   }
 
   @Override
-  public void create(
-      String index, IndexKind kind, Durability durability, int count, Created created) {
+  public void create(CreateIndexRequest wanted, Created created) {
+    final String index = wanted.getIndex();
+    final Durability durability = wanted.getDurability();
     final IndexMemory memory = indexes.memory();
     final boolean isKept =
         (durability == Durability.DURABILITY_UNSPECIFIED ? memory.durability() : durability)
@@ -104,7 +105,7 @@ final class NodeCatalog implements IndexCatalog {
       created.onEnd(0, false, memory.statuses().overQuota("index=" + index).asException());
       return;
     }
-    requests.creations.create(index, kind, durability, count, created);
+    requests.creations.create(wanted, created);
   }
 
   @Override

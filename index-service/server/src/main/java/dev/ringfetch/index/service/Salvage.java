@@ -13,6 +13,7 @@ import dev.ringfetch.index.node.IndexCatalog;
 import dev.ringfetch.index.partition.Write;
 import dev.ringfetch.index.replay.MemoryTooSmallException;
 import dev.ringfetch.index.replay.RecoveredIndex;
+import dev.ringfetch.index.v1.CreateIndexRequest;
 import dev.ringfetch.index.v1.Durability;
 import dev.ringfetch.index.v1.IndexKind;
 import java.io.IOException;
@@ -189,7 +190,18 @@ public final class Salvage {
     if (name.equals(Indexes.DEFAULT_NAME)) { // the one that is there from the start
       await(name, ended -> indexes.catalog().drop(name, ended));
     }
-    await(name, ended -> indexes.catalog().create(name, kind, durability, 0, ended));
+    await(
+        name,
+        ended ->
+            indexes
+                .catalog()
+                .create(
+                    CreateIndexRequest.newBuilder()
+                        .setIndex(name)
+                        .setKind(kind)
+                        .setDurability(durability)
+                        .build(),
+                    ended));
     write(indexes.find(name), content, nowMs);
     report.add(
         "index="

@@ -34,6 +34,7 @@ final class BlockAllocator {
   private final int[] free = new int[SizeClasses.COUNT + 1];
   private final int[] reserved = new int[SizeClasses.COUNT + 1];
   private final long[] lengths = new long[SizeClasses.COUNT + 1];
+  private long used;
 
   BlockAllocator(StoreMemory memory) {
     this.memory = memory;
@@ -62,6 +63,7 @@ final class BlockAllocator {
     final Slab slab = lists[sizeClass];
     final long address = slab.take();
     free[sizeClass]--;
+    used += SizeClasses.length(sizeClass);
     if (slab.free == 0) {
       unlist(slab);
     }
@@ -73,6 +75,7 @@ final class BlockAllocator {
     final Slab slab = memory.slab(address);
     slab.give(address);
     free[slab.sizeClass]++;
+    used -= SizeClasses.length(slab.sizeClass);
     if (!slab.listed) {
       list(slab);
     }
@@ -97,6 +100,11 @@ final class BlockAllocator {
       slabs.set(last.place, last);
     }
     memory.free(slab);
+  }
+
+  /** Bytes of the blocks that are allocated. */
+  long used() {
+    return used;
   }
 
   /** Frees the memory of all blocks for good. */

@@ -122,6 +122,20 @@ public interface EntryStore {
   long count();
 
   /**
+   * The entry with the greatest key; null if there is none.
+   *
+   * @throws UnsupportedOperationException if the store has no order of keys
+   */
+  default @Nullable Entry last() {
+    throw new UnsupportedOperationException("no order");
+  }
+
+  /** Bytes of index memory that the blocks of the entries take. */
+  default long bytes() {
+    return 0;
+  }
+
+  /**
    * Throws {@link InternalError} if memory that the calling thread has accessed was unmapped. The
    * owner calls it before it trusts its loads and stores.
    */

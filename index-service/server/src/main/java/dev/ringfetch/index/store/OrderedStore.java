@@ -426,16 +426,9 @@ public final class OrderedStore implements EntryStore {
   private boolean stepLeaf(EntryWalk walk) {
     final boolean unused = find(walk.key);
     for (int i = place; i < NodeDescriptor.count(image); i++) {
-      final long version = loadEntry(i);
-      final ByteString key = ByteString.copyFrom(blocks.key());
-      walk.key = key.concat(BEHIND);
-      if (!walk.add(
-          Entry.newBuilder()
-              .setKey(key)
-              .setValue(blocks.value())
-              .setVersion(version)
-              .setDeadlineMs(blocks.deadline())
-              .build())) {
+      final Entry entry = entry(i);
+      walk.key = entry.getKey().concat(BEHIND);
+      if (!walk.add(entry)) {
         return false;
       }
     }
@@ -445,6 +438,29 @@ public final class OrderedStore implements EntryStore {
     }
     walk.key = ByteString.copyFrom(leaf.right.low.key);
     return true;
+  }
+
+  private Entry entry(int number) {
+    place = number;
+    loadEntry(place);
+    return entryAtPlace(ByteString.copyFrom(blocks.key()));
+  }
+
+  @Override
+  public Entry last() {
+    loadLeaf(tree.last());
+    int number = NodeDescriptor.count(image);
+    searched = null;
+    while (number == 0 && leaf.left != null) {
+      loadLeaf(leaf.left);
+      number = NodeDescriptor.count(image);
+    }
+    return number == 0 ? null : entry(number - 1);
+  }
+
+  @Override
+  public long bytes() {
+    return allocator.used();
   }
 
   /** Number of entries. Safe for use by many threads. */

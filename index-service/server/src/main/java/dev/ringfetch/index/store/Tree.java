@@ -66,6 +66,15 @@ final class Tree {
     return node;
   }
 
+  /** The last leaf. */
+  TreeNode last() {
+    TreeNode node = root;
+    while (node.level > 0) {
+      node = node.children[node.childCount - 1];
+    }
+    return node;
+  }
+
   private void setRoot(TreeNode node) {
     root = node;
     root.parent = null;

@@ -14,6 +14,7 @@ import dev.ringfetch.index.coordinator.CoordinatorWithoutAdoptions;
 import dev.ringfetch.index.coordinator.LocalCoordinator;
 import dev.ringfetch.index.journal.IndexDefinition;
 import dev.ringfetch.index.v1.Configuration;
+import dev.ringfetch.index.v1.CreateIndexRequest;
 import dev.ringfetch.index.v1.Durability;
 import dev.ringfetch.index.v1.GroupDescription;
 import dev.ringfetch.index.v1.GroupState;
@@ -152,10 +153,7 @@ final class ClusterNodeTest {
     final CompletableFuture<StatusException> ended = new CompletableFuture<>();
     node.catalog()
         .create(
-            name,
-            IndexKind.INDEX_KIND_UNSPECIFIED,
-            Durability.DURABILITY_UNSPECIFIED,
-            replicas,
+            CreateIndexRequest.newBuilder().setIndex(name).setReplicas(replicas).build(),
             (incarnation, done, failure) -> ended.complete(failure));
     return ended.get(20, TimeUnit.SECONDS);
   }

@@ -2,6 +2,7 @@ package dev.ringfetch.index.service;
 
 import dev.ringfetch.index.host.ServedIndex;
 import dev.ringfetch.index.node.IndexCatalog;
+import dev.ringfetch.index.v1.CreateIndexRequest;
 import dev.ringfetch.index.v1.Durability;
 import dev.ringfetch.index.v1.IndexKind;
 import io.grpc.StatusException;
@@ -16,14 +17,23 @@ final class IndexRequests {
   /** Creates an index, or finds the one that there is. */
   static ServedIndex create(Indexes indexes, String name, IndexKind kind, Durability durability)
       throws StatusException {
-    await(ended -> indexes.catalog().create(name, kind, durability, 0, ended));
+    await(ended -> indexes.catalog().create(request(name, kind, durability), ended));
     return indexes.find(name);
   }
 
   /** As {@link #create}; returns whether there was none. */
   static boolean isCreated(Indexes indexes, String name, IndexKind kind, Durability durability)
       throws StatusException {
-    return await(ended -> indexes.catalog().create(name, kind, durability, 0, ended));
+    return await(ended -> indexes.catalog().create(request(name, kind, durability), ended));
+  }
+
+  /** The request that creates an index. */
+  static CreateIndexRequest request(String name, IndexKind kind, Durability durability) {
+    return CreateIndexRequest.newBuilder()
+        .setIndex(name)
+        .setKind(kind)
+        .setDurability(durability)
+        .build();
   }
 
   /** Drops an index; returns whether there was one. */

@@ -24,6 +24,7 @@ import dev.ringfetch.index.v1.CompareAndSetRequest;
 import dev.ringfetch.index.v1.CompareAndSetResponse;
 import dev.ringfetch.index.v1.CountRequest;
 import dev.ringfetch.index.v1.CountResponse;
+import dev.ringfetch.index.v1.CreateIndexRequest;
 import dev.ringfetch.index.v1.DeleteRangeRequest;
 import dev.ringfetch.index.v1.DeleteRangeResponse;
 import dev.ringfetch.index.v1.DeleteRequest;
@@ -143,9 +144,8 @@ final class LedIndexTest {
     }
 
     @Override
-    public void create(
-        String name, IndexKind kind, Durability durability, int replicas, Created told) {
-      created.add(name);
+    public void create(CreateIndexRequest wanted, Created told) {
+      created.add(wanted.getIndex());
       creation.add(told);
     }
 

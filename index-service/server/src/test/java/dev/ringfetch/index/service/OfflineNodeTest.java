@@ -95,7 +95,9 @@ final class OfflineNodeTest {
     void create(String name, IndexKind kind, Durability level) throws Exception {
       final CompletableFuture<StatusException> ended = new CompletableFuture<>();
       node.catalog()
-          .create(name, kind, level, 0, (incarnation, done, failure) -> ended.complete(failure));
+          .create(
+              IndexRequests.request(name, kind, level),
+              (incarnation, done, failure) -> ended.complete(failure));
       assertNull(ended.get(20, TimeUnit.SECONDS));
       model.put(name, new TreeMap<>(ByteString.unsignedLexicographicalComparator()));
     }

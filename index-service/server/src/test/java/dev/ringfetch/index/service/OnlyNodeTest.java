@@ -119,7 +119,10 @@ final class OnlyNodeTest {
                                   if (creates) {
                                     indexes
                                         .catalog()
-                                        .create("turns", IndexKind.HASH, Durability.DISK, 0, told);
+                                        .create(
+                                            IndexRequests.request(
+                                                "turns", IndexKind.HASH, Durability.DISK),
+                                            told);
                                   } else {
                                     indexes.catalog().drop("turns", told);
                                   }

@@ -1,0 +1,164 @@
+package dev.ringfetch.index.client;
+
+import dev.ringfetch.index.v1.CreateIndexRequest;
+import dev.ringfetch.index.v1.IndexDescription;
+import io.grpc.Status;
+import java.time.Duration;
+import java.util.List;
+import java.util.Objects;
+import java.util.Optional;
+import java.util.SortedMap;
+import java.util.TreeMap;
+import java.util.stream.Collectors;
+
+/**
+ * The topics of an index server or a cluster. A topic has partitions, and each partition is an
+ * ordered index for appends whose name is {@code topic.TOPIC.PARTITION}: so users' rights, levels
+ * of durability, direct reads and fail-over are those of indexes.
+ *
+ * <pre>{@code
+ * client.topics().create("orders", TopicOptions.partitions(4).retention(Duration.ofDays(7)));
+ * TopicLog log = client.topics().log("orders", 0);
+ * List<Long> offsets = log.append(List.of(ByteString.copyFromUtf8("an order"))).join();
+ * List<TopicRecord> records = log.read(log.first(), 100, 1 << 20);
+ * }</pre>
+ *
+ * <p>A topic exists if its partition 0 does, which is created last and dropped first. It has the
+ * partitions from 0 on without a gap. Safe for use by many threads.
+ */
+public final class Topics {
+  private final IndexClient client;
+
+  Topics(IndexClient client) {
+    this.client = client;
+  }
+
+  /**
+   * Creates a topic, if there is none.
+   *
+   * @return whether it was created.
+   * @throws IndexException with ALREADY_EXISTS if the topic has other options: another number of
+   *     partitions, durability or retention.
+   */
+  public boolean create(String topic, TopicOptions options) {
+    final String first = new TopicPartition(topic, 0).index();
+    final SortedMap<Integer, IndexDescription> known = partitions(topic);
+    if (known.containsKey(0) && count(known) != options.partitions()) {
+      throw new IndexException(
+          new Subject(Operation.CREATE, first, null),
+          Status.ALREADY_EXISTS.withDescription(
+              "the topic has another number of partitions: topic="
+                  + topic
+                  + " partitions="
+                  + count(known)),
+          false);
+    }
+    if (!known.containsKey(0)) { // what an end of an earlier removal, or creation, has left
+      known.values().forEach(left -> client.drop(left.getName()));
+    }
+    boolean created = false;
+    for (int i = options.partitions() - 1; i >= 0; i--) {
+      created = client.create(request(new TopicPartition(topic, i), options));
+    }
+    return created;
+  }
+
+  private static CreateIndexRequest request(TopicPartition partition, TopicOptions options) {
+    final CreateIndexRequest.Builder request =
+        CreateIndexRequest.newBuilder()
+            .setIndex(partition.index())
+            .setDurability(options.durability())
+            .setReplicas(options.replicas());
+    request
+        .getAppendsBuilder()
+        .setRetentionMs(options.retention().toMillis())
+        .setRetentionBytes(options.retentionBytes());
+    return request.build();
+  }
+
+  /** The indexes that may be partitions of a topic, by their numbers. */
+  private SortedMap<Integer, IndexDescription> partitions(String topic) {
+    final SortedMap<Integer, IndexDescription> partitions = new TreeMap<>();
+    for (final IndexDescription index : client.listed()) {
+      final TopicPartition partition = TopicPartition.of(index.getName());
+      if (partition != null && index.hasAppends() && partition.topic().equals(topic)) {
+        partitions.put(partition.partition(), index);
+      }
+    }
+    return partitions;
+  }
+
+  /** The number of partitions from 0 on, without a gap. */
+  private static int count(SortedMap<Integer, IndexDescription> partitions) {
+    int count = 0;
+    while (partitions.containsKey(count)) {
+      count++;
+    }
+    return count;
+  }
+
+  /** Names of the topics, in their order. */
+  public List<String> list() {
+    return client.listed().stream()
+        .filter(IndexDescription::hasAppends)
+        .map(index -> TopicPartition.of(index.getName()))
+        .filter(Objects::nonNull)
+        .filter(partition -> partition.partition() == 0)
+        .map(TopicPartition::topic)
+        .sorted()
+        .collect(Collectors.toList());
+  }
+
+  /** The properties of a topic; empty if there is none. */
+  public Optional<TopicDescription> describe(String topic) {
+    final String first = new TopicPartition(topic, 0).index(); // checks the name
+    final SortedMap<Integer, IndexDescription> known = partitions(topic);
+    final int count = count(known);
+    if (count == 0) {
+      return Optional.empty();
+    }
+    long records = 0;
+    for (int i = 0; i < count; i++) { // each is counted by its leader
+      records +=
+          client
+              .describe(new TopicPartition(topic, i).index())
+              .map(IndexDescription::getEntries)
+              .orElse(0L);
+    }
+    final IndexDescription index = known.get(0);
+    return Optional.of(
+        new TopicDescription(
+            TopicPartition.of(first).topic(),
+            count,
+            index.getDurability(),
+            Duration.ofMillis(index.getAppends().getRetentionMs()),
+            index.getAppends().getRetentionBytes(),
+            records));
+  }
+
+  /**
+   * Deletes a topic with all its records.
+   *
+   * @return whether there was one.
+   */
+  public boolean delete(String topic) {
+    final boolean existed = client.drop(new TopicPartition(topic, 0).index());
+    partitions(topic).values().forEach(left -> client.drop(left.getName()));
+    return existed;
+  }
+
+  /** A partition of a topic, which need not exist yet. */
+  public TopicLog log(String topic, int partition) {
+    return log(new TopicPartition(topic, partition));
+  }
+
+  /** As {@link #log(String, int)}. */
+  public TopicLog log(TopicPartition partition) {
+    return new TopicLog(client.ordered(partition.index(), BasicCodecs.OFFSET, Codec.byteString()));
+  }
+
+  /** The offsets that groups of readers have committed. */
+  public TopicCommits commits() {
+    return new TopicCommits(client.hash(TopicCommits.INDEX, Codec.string(), Codec.byteString()));
+  }
+}

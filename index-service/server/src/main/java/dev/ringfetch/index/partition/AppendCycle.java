@@ -1,0 +1,145 @@
+package dev.ringfetch.index.partition;
+
+import com.google.protobuf.ByteString;
+import dev.ringfetch.index.layout.AppendDescriptor;
+import dev.ringfetch.index.layout.BlockDescriptor;
+import dev.ringfetch.index.layout.SizeClasses;
+import dev.ringfetch.index.store.EntryStore;
+import dev.ringfetch.index.store.EntryWalk;
+import dev.ringfetch.index.v1.Appends;
+import dev.ringfetch.index.v1.Entry;
+import java.util.Objects;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * The part of a partition's duty cycle for an index for appends: assigns each record its offset and
+ * its time, and removes the oldest records beyond the limits of age and size. The removals are
+ * records like those of entries that end at their deadlines, so members, a restart and watches need
+ * nothing of their own.
+ *
+ * <p>Removals by size go by rounds. A round begins when the records exceed the limit, and ends when
+ * its removals are applied, as only then the store knows how much memory that has given back. The
+ * newest record is never removed: it tells readers where the partition ends, and the next owner the
+ * time behind which its own must not go back.
+ *
+ * <p>Used by the owner alone.
+ */
+final class AppendCycle extends ExpiryCycle {
+  private static final Write.Listener NOBODY = write -> {};
+
+  private final EntryStore store;
+  private final Appends limits;
+  private final EntryWalk walk = new EntryWalk(); // stands behind the following record
+  private @Nullable Entry oldest; // of the records that are not being removed; null: unknown
+  private @Nullable Entry following; // behind the oldest one; null: unknown
+  private ByteString removed = ByteString.EMPTY; // key of the last removal
+  private long excess; // bytes that the present round still has to remove
+  private long lastMs = -1; // time of the newest record; negative until it is known
+  private boolean due;
+  private boolean isRefused; // the last removal, by the log, which has no room now
+  private boolean isSet; // true while a wake-up is set
+
+  AppendCycle(EntryStore store, TimeSource time, Appends limits) {
+    super(Objects.requireNonNull(store.expiry(), "the store keeps no deadlines"), time);
+    this.store = store;
+    this.limits = limits;
+    walk.limit(1);
+  }
+
+  /** Assigns an append what the owner decides; other writes are refused later. */
+  @Override
+  void stamp(Write write, WriteCycle cycle) {
+    if (!(write instanceof AppendWrite append)) {
+      return;
+    }
+    if (lastMs < 0) {
+      final Entry last = store.last();
+      lastMs = last == null ? 0 : AppendDescriptor.time(last.getValue());
+    }
+    lastMs = Math.max(lastMs, usedTime());
+    append.assign(cycle.appended() + 1, lastMs);
+  }
+
+  /** Removes the oldest records beyond the limits, few in each cycle. */
+  @Override
+  void work(WriteCycle cycle) {
+    due = false;
+    isRefused = false;
+    if (limits.getRetentionMs() == 0 && limits.getRetentionBytes() == 0) {
+      return;
+    }
+    if (removed.isEmpty() || !cycle.isChanging(removed)) {
+      excess = limits.getRetentionBytes() == 0 ? 0 : store.bytes() - limits.getRetentionBytes();
+    }
+    int left = LIMIT;
+    while (left > 0 && hasTwo() && isDue(oldest) && cycle.mayRemove()) {
+      if (!remove(oldest, cycle)) {
+        isRefused = true;
+        return;
+      }
+      left--;
+      oldest = following;
+      following = null;
+    }
+    due = left == 0;
+  }
+
+  /** Looks up the two oldest records; false if there are fewer. */
+  private boolean hasTwo() {
+    oldest = oldest == null ? next() : oldest;
+    following = oldest == null || following != null ? following : next();
+    return following != null;
+  }
+
+  private @Nullable Entry next() {
+    store.step(walk);
+    final Entry next = walk.entries().isEmpty() ? null : walk.entries().get(0);
+    walk.clear();
+    return next;
+  }
+
+  private boolean isDue(Entry record) {
+    return excess > 0 || leftMs(record) <= 0;
+  }
+
+  /** How long a record is still to be kept. */
+  private long leftMs(Entry record) {
+    return limits.getRetentionMs() == 0
+        ? Long.MAX_VALUE
+        : AppendDescriptor.time(record.getValue()) + limits.getRetentionMs() - time();
+  }
+
+  /** Removes a record, unless a client does or has; returns false if the log refuses it. */
+  private boolean remove(Entry record, WriteCycle cycle) {
+    final ByteString key = record.getKey();
+    if (!cycle.isChanging(key) && store.version(key) != 0) {
+      if (!cycle.appendRemoval(new Write(NOBODY).expire(key))) {
+        return false;
+      }
+      final long length = BlockDescriptor.length(key.size(), record.getValue().size(), false);
+      excess -= SizeClasses.length(SizeClasses.of((int) length));
+      removed = key;
+    }
+    return true;
+  }
+
+  @Override
+  boolean isDue() {
+    return due;
+  }
+
+  @Override
+  void wokenUp() {
+    isSet = false;
+  }
+
+  @Override
+  long wakeUpMs() {
+    if (isSet || (!isRefused && (limits.getRetentionMs() == 0 || store.count() < 2))) {
+      return -1;
+    }
+    isSet = true;
+    final long delay = isRefused ? TICK_MS : oldest == null ? WAKE_UP_MAX_MS : leftMs(oldest);
+    return Math.min(Math.max(delay, TICK_MS), WAKE_UP_MAX_MS);
+  }
+}
