@@ -34,6 +34,7 @@ final class AppendCycle extends ExpiryCycle {
   private @Nullable Entry following; // behind the oldest one; null: unknown
   private ByteString removed = ByteString.EMPTY; // key of the last removal
   private long excess; // bytes that the present round still has to remove
+  private long seenBytes; // of the store, when the last work began
   private long lastMs = -1; // time of the newest record; negative until it is known
   private boolean due;
   private boolean isRefused; // the last removal, by the log, which has no room now
@@ -65,11 +66,12 @@ final class AppendCycle extends ExpiryCycle {
   void work(WriteCycle cycle) {
     due = false;
     isRefused = false;
+    seenBytes = store.bytes();
     if (limits.getRetentionMs() == 0 && limits.getRetentionBytes() == 0) {
       return;
     }
     if (removed.isEmpty() || !cycle.isChanging(removed)) {
-      excess = limits.getRetentionBytes() == 0 ? 0 : store.bytes() - limits.getRetentionBytes();
+      excess = limits.getRetentionBytes() == 0 ? 0 : seenBytes - limits.getRetentionBytes();
     }
     int left = LIMIT;
     while (left > 0 && hasTwo() && isDue(oldest) && cycle.mayRemove()) {
@@ -123,9 +125,12 @@ final class AppendCycle extends ExpiryCycle {
     return true;
   }
 
+  /** Also if records were applied since the last work, and are too many. */
   @Override
   boolean isDue() {
-    return due;
+    final long bytes = store.bytes();
+    final long limit = limits.getRetentionBytes();
+    return due || (limit != 0 && bytes > limit && bytes != seenBytes);
   }
 
   @Override
@@ -135,11 +140,10 @@ final class AppendCycle extends ExpiryCycle {
 
   @Override
   long wakeUpMs() {
-    if (isSet || (!isRefused && (limits.getRetentionMs() == 0 || store.count() < 2))) {
+    if (isSet || (!isRefused && (limits.getRetentionMs() == 0 || !hasTwo()))) {
       return -1;
     }
     isSet = true;
-    final long delay = isRefused ? TICK_MS : oldest == null ? WAKE_UP_MAX_MS : leftMs(oldest);
-    return Math.min(Math.max(delay, TICK_MS), WAKE_UP_MAX_MS);
+    return Math.min(Math.max(isRefused ? 0 : leftMs(oldest), TICK_MS), WAKE_UP_MAX_MS);
   }
 }

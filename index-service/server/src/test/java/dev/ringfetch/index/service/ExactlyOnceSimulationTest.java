@@ -23,6 +23,8 @@ class ExactlyOnceSimulationTest {
     int ranges = 0;
     int counted = 0;
     int transacted = 0;
+    int appended = 0;
+    int outgrown = 0;
     int lost = 0;
     int failures = 0;
     int snapshots = 0;
@@ -41,6 +43,8 @@ class ExactlyOnceSimulationTest {
       ranges += world.ranges;
       counted += world.counted;
       transacted += world.transacted;
+      appended += world.appended;
+      outgrown += world.outgrown;
       lost += world.lost;
       failures += world.failures;
       snapshots += world.snapshots.taken;
@@ -48,7 +52,7 @@ class ExactlyOnceSimulationTest {
       removed += world.removed;
     }
     System.out.printf(
-        "seed=%d worlds=%d repeated=%d late=%d ended=%d ranges=%d counted=%d transacted=%d lost=%d failures=%d"
+        "seed=%d worlds=%d repeated=%d late=%d ended=%d ranges=%d counted=%d transacted=%d appended=%d outgrown=%d lost=%d failures=%d"
             + " snapshots=%d fromSnapshots=%d removed=%d%n",
         seed,
         WORLDS,
@@ -58,6 +62,8 @@ class ExactlyOnceSimulationTest {
         ranges,
         counted,
         transacted,
+        appended,
+        outgrown,
         lost,
         failures,
         snapshots,
@@ -65,7 +71,7 @@ class ExactlyOnceSimulationTest {
         removed);
     if (WORLDS >= 16) {
       assertTrue(repeated > 0 && late > 0 && ended > 0 && ranges > 0 && counted > 0 && lost > 0);
-      assertTrue(transacted > 0);
+      assertTrue(transacted > 0 && appended > 0 && outgrown > 0);
       assertTrue(snapshots > 0 && fromSnapshots > 0 && removed > 0);
     }
   }

@@ -7,12 +7,15 @@ import dev.ringfetch.index.host.ServedIndex;
 import dev.ringfetch.index.journal.IndexDefinition;
 import dev.ringfetch.index.journal.JournalDamagedException;
 import dev.ringfetch.index.journal.JournalRecord;
+import dev.ringfetch.index.layout.AppendDescriptor;
 import dev.ringfetch.index.outcome.NumberedClient;
 import dev.ringfetch.index.outcome.OutcomeKind;
+import dev.ringfetch.index.partition.PutBatch;
 import dev.ringfetch.index.partition.Transaction;
 import dev.ringfetch.index.partition.Write;
 import dev.ringfetch.index.partition.WriteKind;
 import dev.ringfetch.index.replay.RecoveredIndex;
+import dev.ringfetch.index.v1.Appends;
 import dev.ringfetch.index.v1.Durability;
 import dev.ringfetch.index.v1.IndexKind;
 import dev.ringfetch.index.v1.TransactRequest;
@@ -31,23 +34,32 @@ import java.util.Set;
  * directory, one after the other, on a simulated disk, with snapshots; on one thread, drawn from a
  * seed.
  *
- * <p>Three indexes: an ordered one with durability DISK, hash indexes with LEADER_DISK and
- * INTERVAL. What was carried out is what their records say: no write may have two, none may have
- * one that was said never to be carried out, and each that was answered must have what the answer
- * says, after each crash; but a crash may take what INTERVAL has answered. Each server must find
- * the entries that the records up to its last one make.
+ * <p>Four indexes: an ordered one with durability DISK, hash indexes with LEADER_DISK and INTERVAL,
+ * and one for appends, which keeps a limited number of bytes. What was carried out is what their
+ * records say: no write may have two, none may have one that was said never to be carried out, and
+ * each that was answered must have what the answer says, after each crash; but a crash may take
+ * what INTERVAL has answered. Each server must find the entries that the records up to its last one
+ * make.
  */
 final class ExactlyOnceWorld {
-  private static final int CLIENTS = 6;
+  private static final int CLIENTS = 8;
   private static final int KEYS = 3;
-  private static final List<String> NAMES = List.of("ordered", "hash", "interval");
+  private static final List<String> NAMES = List.of("ordered", "hash", "interval", "log");
   private static final List<IndexDefinition> DEFINITIONS =
       List.of(
           new IndexDefinition(IndexKind.ORDERED, Durability.DISK, 1, 0, 1),
           new IndexDefinition(IndexKind.HASH, Durability.LEADER_DISK, 1, 3, 2),
-          new IndexDefinition(IndexKind.HASH, Durability.INTERVAL, 1, 4, 3));
+          new IndexDefinition(IndexKind.HASH, Durability.INTERVAL, 1, 4, 3),
+          new IndexDefinition(
+              IndexKind.ORDERED,
+              Durability.DISK,
+              1,
+              0,
+              4,
+              Appends.newBuilder().setRetentionBytes(300_000).build()));
   private static final int ORDERED = 0;
   private static final int INTERVAL = 2;
+  private static final int LOG = 3;
   private static final int RANGE_LIMIT = 2;
   private static final int LONGEST = 60_000;
   private static final Duration TERM = Duration.ofMillis(500);
@@ -75,7 +87,7 @@ final class ExactlyOnceWorld {
       index = of.index;
       this.number = number;
       kind =
-          switch (random.nextInt(13)) {
+          switch (index == LOG ? 0 : random.nextInt(13)) {
             case 0, 1 -> WriteKind.PUT;
             case 2, 3 -> WriteKind.DELETE;
             case 4 -> index == ORDERED ? WriteKind.RANGE_END : WriteKind.PUT;
@@ -126,7 +138,7 @@ final class ExactlyOnceWorld {
   private final Map<String, Long> newest = new HashMap<>();
 
   private final List<IndexHistory> histories =
-      List.of(new IndexHistory(), new IndexHistory(), new IndexHistory());
+      List.of(new IndexHistory(), new IndexHistory(), new IndexHistory(), new IndexHistory());
 
   /** Of each index, the largest version that was answered: no other record gets it. */
   private final long[] answeredVersions = new long[NAMES.size()];
@@ -153,6 +165,15 @@ final class ExactlyOnceWorld {
 
   /** Transactions that were answered by a server, and again by a later one. */
   int transacted;
+
+  /** Appends that were answered by a server, and again by a later one. */
+  int appended;
+
+  /** Records that were removed as there were too many. */
+  int outgrown;
+
+  /** Time of the newest record of the log, over all servers. */
+  private long lastMs;
 
   /** Answers of INTERVAL that a crash has taken. */
   int lost;
@@ -310,11 +331,27 @@ final class ExactlyOnceWorld {
           "carried out again: " + id + " " + write.kind() + " before=" + list);
     }
     check(lsn > answeredVersions[index], "lsn=" + lsn + " answered=" + answeredVersions[index]);
+    if (index == LOG) {
+      checkLog(write, lsn);
+    }
     histories.get(index).append(write, lsn);
     for (Write part = write.firstPart(); part != null; part = part.nextPart()) {
       if (!part.isUnchanged()) {
         newest.put(index + part.key().toStringUtf8(), part.removesEntry() ? 0 : lsn);
       }
+    }
+  }
+
+  /** Offsets are versions, and times do not go back; nothing but the oldest records goes. */
+  private void checkLog(Write write, long lsn) {
+    if (write.isExpired()) {
+      outgrown++;
+      check(write.key().equals(histories.get(LOG).firstKey()), "not the oldest: lsn=" + lsn);
+    } else if (write.kind() == WriteKind.PUT) {
+      check(write.key().equals(AppendDescriptor.key(lsn)), "key=" + write.key() + " lsn=" + lsn);
+      final long timeMs = AppendDescriptor.time(write.value());
+      check(timeMs >= lastMs, "time=" + timeMs + " before=" + lastMs);
+      lastMs = timeMs;
     }
   }
 
@@ -370,6 +407,12 @@ final class ExactlyOnceWorld {
     for (int i = 0; i < count && served != null; i++) {
       final byte[] value = new byte[random.nextInt(LONGEST)];
       random.nextBytes(value);
+      if (index == LOG) {
+        final PutBatch batch = new PutBatch(ended -> noteVersion(index, ended.write(0)));
+        batch.append(served.partition(0), ByteString.copyFrom(value));
+        batch.submit();
+        continue;
+      }
       final Write put =
           new Write(
               write -> {
@@ -386,6 +429,7 @@ final class ExactlyOnceWorld {
     }
   }
 
+  /** Notes the version of an answered write; 0 if it was not carried out. */
   private void noteVersion(int index, Write answered) {
     answeredVersions[index] = Math.max(answeredVersions[index], answered.version());
   }
@@ -483,6 +527,12 @@ final class ExactlyOnceWorld {
     }
     switch (op.kind) {
       case PUT -> {
+        if (op.index == LOG) {
+          final PutBatch batch = new PutBatch(ended -> told(op, ended.write(0)));
+          batch.append(index.partition(0), value(op)).numbered(client, op.number);
+          batch.submit();
+          return;
+        }
         final Write write = new Write(answered -> told(op, answered));
         final boolean isGetAndSet = op.number % 2 == 0;
         submit(
@@ -603,6 +653,7 @@ final class ExactlyOnceWorld {
           ranges += isRange && write.removed() > 0 ? 1 : 0;
         } else {
           repeated++;
+          appended += op.index == LOG && op.answeredIn != life ? 1 : 0;
           transacted += op.kind == WriteKind.TRANSACTION && op.answeredIn != life ? 1 : 0;
           counted += op.kind == WriteKind.INCREMENT && op.answeredIn != life ? 1 : 0;
           check(op.answer.equals(answer), op + " first=" + op.answer + " then=" + answer);
@@ -619,7 +670,7 @@ final class ExactlyOnceWorld {
       case Write.OUTCOME_GONE -> toldGone(op);
       case Write.LOG_FULL ->
           check(server.journal().obstacle() != null, op + " refused without a reason");
-      case Write.UNAVAILABLE, Write.UNKNOWN -> {}
+      case Write.UNAVAILABLE, Write.UNKNOWN, Write.QUEUE_FULL -> {}
       default -> throw new AssertionError(op + " outcome=" + write.outcome());
     }
   }

@@ -57,6 +57,27 @@ final class IndexHistory {
     return numbered.getOrDefault(id, List.of());
   }
 
+  /** The smallest key that has a value; null if there is none. */
+  @Nullable ByteString firstKey() {
+    return values().keySet().stream()
+        .min(ByteString.unsignedLexicographicalComparator())
+        .orElse(null);
+  }
+
+  private Map<ByteString, ByteString> values() {
+    final Map<ByteString, ByteString> values = new HashMap<>();
+    for (final Done done : all) {
+      for (final KeyChange change : done.changes) {
+        if (change.value == null) {
+          values.remove(change.key);
+        } else {
+          values.put(change.key, change.value);
+        }
+      }
+    }
+    return values;
+  }
+
   /** LSN of the last record. */
   long last() {
     return all.isEmpty() ? 0 : all.get(all.size() - 1).lsn;
@@ -134,17 +155,10 @@ final class IndexHistory {
   }
 
   private void compare(EntryStore store) {
-    final Map<ByteString, ByteString> values = new HashMap<>();
+    final Map<ByteString, ByteString> values = values();
     final Map<ByteString, Long> versions = new HashMap<>();
     for (final Done done : all) {
-      for (final KeyChange change : done.changes) {
-        versions.put(change.key, done.lsn);
-        if (change.value == null) {
-          values.remove(change.key);
-        } else {
-          values.put(change.key, change.value);
-        }
-      }
+      done.changes.forEach(change -> versions.put(change.key, done.lsn));
     }
     check(values.size() == store.count(), "count=" + store.count() + " " + values.size());
     values.forEach(
