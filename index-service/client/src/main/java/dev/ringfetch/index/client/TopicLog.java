@@ -148,6 +148,11 @@ public final class TopicLog {
     return last.isEmpty() ? EMPTY : last.getAsLong() + 1;
   }
 
+  /** Counts the records from an offset on: what a reader who stands there has still to read. */
+  public long count(long from) {
+    return index.count(Range.atLeast(checkOffset(from)));
+  }
+
   private static OptionalLong first(Scan<Long> keys) {
     final List<Long> first = keys.limit(1).toList();
     return first.isEmpty() ? OptionalLong.empty() : OptionalLong.of(first.get(0));

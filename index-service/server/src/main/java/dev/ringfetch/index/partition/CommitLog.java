@@ -34,7 +34,8 @@ public interface CommitLog {
   /**
    * Appends the record of a write. Before the return, the log reads everything that it needs: kind,
    * key, value, and the result (created, existed, applied). Key and value never change, so the log
-   * may keep references to them.
+   * may keep references to them. The key of an {@link AppendWrite} is the LSN that it must get: one
+   * more than the LSN before.
    *
    * @return the record's LSN, or {@link #FAILED}, {@link #EXHAUSTED}, {@link #FULL}, {@link
    *     #OVER_QUOTA} or {@link #LATER}, in which cases nothing was appended.

@@ -223,7 +223,7 @@ final class AppendTest {
 
   @Test
   void behindARefusedRecordAllAreRefused() {
-    final ByteString large = ByteString.copyFrom(new byte[1 << 20 - 1]);
+    final ByteString large = ByteString.copyFrom(new byte[1 << 19]);
     final AppendRequest fill =
         AppendRequest.newBuilder().setIndex(LOG).addRecords(large).addRecords(large).build();
     AppendResponse response;
