@@ -7,6 +7,7 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import com.google.protobuf.ByteString;
 import dev.ringfetch.index.layout.BoxDescriptor;
+import dev.ringfetch.index.v1.Appends;
 import dev.ringfetch.index.v1.Durability;
 import dev.ringfetch.index.v1.IndexKind;
 import java.io.IOException;
@@ -222,6 +223,20 @@ class JournalLayoutTest {
         "010300010000000001000000000000000200000000000000",
         HexFormat.of().formatHex(definition.encoded().toByteArray()));
     assertEquals(definition, IndexDefinition.decoded(definition.encoded()));
+  }
+
+  @Test
+  void aDefinitionForAppendsHasTheirLimits() {
+    final Appends limits = Appends.newBuilder().setRetentionMs(5).setRetentionBytes(6).build();
+    final IndexDefinition definition =
+        new IndexDefinition(IndexKind.ORDERED, Durability.DISK, 1, 1, 2, limits);
+    final ByteString encoded = definition.encoded();
+    assertEquals(
+        "020301000000000001000000000000000200000000000000" + "05000000000000000600000000000000",
+        HexFormat.of().formatHex(encoded.toByteArray()));
+    assertEquals(definition, IndexDefinition.decoded(encoded));
+    assertEquals(limits, definition.withIncarnation(7).appends());
+    assertNull(IndexDefinition.decoded(encoded.substring(0, 32)));
   }
 
   /** A record of no key and no value, behind its checksum. */
