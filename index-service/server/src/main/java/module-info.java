@@ -1,7 +1,8 @@
 /**
  * The server of the index service: a program, and in {@code dev.ringfetch.index.service} the
  * services for a server of an application's own, or a node of a cluster, whose coordinator is
- * behind {@code dev.ringfetch.index.coordinator}. Clients use the protocol.
+ * behind {@code dev.ringfetch.index.coordinator}; and kernels in {@code
+ * dev.ringfetch.index.kernel}. Clients use the protocol.
  */
 @SuppressWarnings({"requires-automatic", "requires-transitive-automatic", "module"}) // gRPC
 module dev.ringfetch.index {
@@ -22,8 +23,10 @@ module dev.ringfetch.index {
   requires org.agrona;
 
   uses dev.ringfetch.index.coordinator.CoordinatorProvider;
+  uses dev.ringfetch.index.kernel.Kernel;
 
   exports dev.ringfetch.index.coordinator;
+  exports dev.ringfetch.index.kernel;
   exports dev.ringfetch.index.rights;
   exports dev.ringfetch.index.service;
 

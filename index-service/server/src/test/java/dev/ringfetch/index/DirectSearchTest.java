@@ -14,11 +14,15 @@ import dev.ringfetch.index.direct.DirectValue;
 import dev.ringfetch.index.layout.BoxDescriptor;
 import dev.ringfetch.index.v1.BatchPutRequest;
 import dev.ringfetch.index.v1.Box;
+import dev.ringfetch.index.v1.Comparison;
 import dev.ringfetch.index.v1.CreateIndexRequest;
 import dev.ringfetch.index.v1.CreateIndexResponse;
 import dev.ringfetch.index.v1.DirectAccessGrpc;
 import dev.ringfetch.index.v1.DropIndexRequest;
 import dev.ringfetch.index.v1.Entry;
+import dev.ringfetch.index.v1.Field;
+import dev.ringfetch.index.v1.FieldComparison;
+import dev.ringfetch.index.v1.Filter;
 import dev.ringfetch.index.v1.GrantResponse;
 import dev.ringfetch.index.v1.IndexKind;
 import dev.ringfetch.index.v1.NearestRequest;
@@ -220,6 +224,21 @@ class DirectSearchTest {
         server.index().nearest(request.toBuilder().setIndex(INDEX).build());
     assertEquals(distances(called), distances(reader.nearest(request)));
     assertEquals(9, called.getNeighborsCount());
+    // The nearest one is refused, whatever it is.
+    final NearestRequest others =
+        request.toBuilder()
+            .setFilter(
+                Filter.newBuilder()
+                    .setComparison(
+                        FieldComparison.newBuilder()
+                            .setField(Field.newBuilder().setSource(Field.Source.KEY))
+                            .setRelation(Comparison.Relation.NOT_EQUAL)
+                            .setBytes(called.getNeighbors(0).getEntry().getKey())))
+            .build();
+    final NearestResponse left = server.index().nearest(others.toBuilder().setIndex(INDEX).build());
+    assertEquals(distances(called).subList(1, 9), distances(left).subList(0, 8));
+    assertEquals(9, left.getNeighborsCount());
+    assertEquals(distances(left), distances(reader.nearest(others)));
   }
 
   private static List<Double> distances(NearestResponse response) {
@@ -237,6 +256,14 @@ class DirectSearchTest {
           assertThrows(StatusRuntimeException.class, () -> call(inverted, new HashSet<>()));
       assertEquals(Status.Code.INVALID_ARGUMENT, refused.getStatus().getCode());
       assertEquals(null, reader.nearest(NearestRequest.getDefaultInstance()));
+      assertEquals(
+          null,
+          reader.nearest(
+              NearestRequest.newBuilder()
+                  .setPoint(Point.getDefaultInstance())
+                  .setLimit(1)
+                  .setFilter(Filter.getDefaultInstance())
+                  .build()));
       assertTrue(reader.isDirect());
     }
     server.createHash("hash");

@@ -66,6 +66,11 @@ class TopicsTest {
   }
 
   @Test
+  void kernel() throws Exception {
+    assertEquals(List.of("longest: Schifffahrt"), run(KernelExample::main));
+  }
+
+  @Test
   void metrics() throws Exception {
     assertEquals(List.of("calls by ring: 10.0"), run(MetricsExample::main));
   }

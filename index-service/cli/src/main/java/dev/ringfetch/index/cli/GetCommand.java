@@ -25,6 +25,12 @@ final class GetCommand extends ClientCommand {
   @Option(names = "--raw", description = "Print the bytes of one value, and nothing else.")
   private boolean raw;
 
+  @Option(
+      names = "--kernel",
+      paramLabel = "NAME",
+      description = "Run a kernel of the server; KEY is its argument.")
+  private String kernel;
+
   @Mixin private IndexOption index;
   @Mixin private TypeOptions types;
   private final List<ByteString> encoded = new ArrayList<>();
@@ -39,6 +45,9 @@ final class GetCommand extends ClientCommand {
     for (final String key : keys) {
       encoded.add(types.key(key));
     }
+    if (kernel != null && direct) {
+      throw CommandFailure.misuse("--kernel runs at the server: it goes without --direct");
+    }
     if (raw && (keys.size() > 1 || isJson())) {
       throw CommandFailure.misuse("--raw is for one key, and goes without --json");
     }
@@ -48,11 +57,15 @@ final class GetCommand extends ClientCommand {
   int run(Connection connection, Output out) {
     final IndexKind kind = connection.require(index.name(session())).getKind();
     if (kind == IndexKind.SPATIAL) {
-      return getBoxes(connection.spatial(index.name(session())), out);
+      final SpatialIndex<ByteString, ByteString> view = connection.spatial(index.name(session()));
+      return kernel == null ? getBoxes(view, out) : runKernel(view, out);
     }
     final boolean ordered = kind == IndexKind.ORDERED;
     final KeyedIndex<ByteString, ByteString> view =
         DirectAccess.of(direct).view(connection, index.name(session()), ordered);
+    if (kernel != null) {
+      return runKernel(view, out);
+    }
     final TextTable table = new TextTable("ll");
     int absent = 0;
     for (int i = 0; i < encoded.size() && !stop().isRequested(); i++) {
@@ -72,6 +85,20 @@ final class GetCommand extends ClientCommand {
       DirectAccess.noteCalls(connection, stdio());
     }
     return absent == 0 ? ExitCode.OK : ExitCode.NOT_FOUND;
+  }
+
+  private int runKernel(KeyedIndex<ByteString, ?> view, Output out) {
+    for (final ByteString argument : encoded) {
+      final ByteString answer = view.runKernel(kernel, argument);
+      if (raw) {
+        out.bytes(answer);
+      } else if (isJson()) {
+        out.object().data("answer", types.valueType(), answer).end();
+      } else {
+        out.line(types.valueType().show(answer));
+      }
+    }
+    return ExitCode.OK;
   }
 
   private int getBoxes(SpatialIndex<ByteString, ByteString> view, Output out) {

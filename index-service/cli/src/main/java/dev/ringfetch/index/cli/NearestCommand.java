@@ -1,6 +1,7 @@
 package dev.ringfetch.index.cli;
 
 import com.google.protobuf.ByteString;
+import dev.ringfetch.index.client.Filter;
 import dev.ringfetch.index.client.Neighbor;
 import dev.ringfetch.index.client.Point;
 import dev.ringfetch.index.client.SpatialIndex;
@@ -43,6 +44,13 @@ final class NearestCommand extends ClientCommand {
       description = "At most so many entries. Default: 10; at most 1000.")
   private Long limit;
 
+  @Option(
+      names = "--where",
+      paramLabel = "FILTER",
+      converter = FilterText.Converter.class,
+      description = "Only those of a filter: located.int32(8) >= 5.")
+  private Filter where;
+
   @Option(names = "--direct", description = "Read the memory of the index, not by calls.")
   private boolean direct;
 
@@ -74,7 +82,11 @@ final class NearestCommand extends ClientCommand {
         DirectAccess.of(direct).view(connection.requireSpatial(index.name(session()), name()));
     final int most = limit.intValue();
     final List<Neighbor<ByteString, ByteString>> found =
-        earth ? view.nearestOnEarth(at, most, distance) : view.nearest(at, most, distance);
+        where == null
+            ? earth ? view.nearestOnEarth(at, most, distance) : view.nearest(at, most, distance)
+            : earth
+                ? view.nearestOnEarth(at, most, distance, where)
+                : view.nearest(at, most, distance, where);
     final BoxTable table = new BoxTable(types, isJson() ? -1 : width(), out);
     found.forEach(table::add);
     table.end();

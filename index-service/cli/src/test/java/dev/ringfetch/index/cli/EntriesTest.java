@@ -70,6 +70,13 @@ final class EntriesTest {
     run("search", "-i", "map", "--box=7,46,8,47", "--direct").prints("Bern  7.45,46.95  be");
     assertEquals("", run("nearest", "-i", "map", "--at=7,47", "--direct").err()); // it was direct
     run("nearest", "-i", "map", "--at=7,48", "--distance=0.1").prints();
+    run("nearest", "-i", "map", "--at=7.45,47.95", "--where", "located = 'g'")
+        .prints("lake  6.1,46.2,6.9,46.5  1.551  g");
+    run("get", "-i", "map", "--kernel", "chain", "x").prints("x");
+    run("get", "-i", "map", "--kernel", "chain", "x", "y", "--json")
+        .prints("{\"answer\":\"x\"}", "{\"answer\":\"y\"}");
+    run("get", "-i", "map", "--kernel", "none", "x").fails(1, "no such kernel", "chain");
+    run("get", "-i", "map", "--kernel", "chain", "x", "--direct").fails(2, "without --direct");
     run("search", "-i", "map").fails(2, "--within");
     run("search", "-i", "map", "--box=7,46,8").fails(2, "X1,Y1,X2,Y2");
     fill("boxless", "a");

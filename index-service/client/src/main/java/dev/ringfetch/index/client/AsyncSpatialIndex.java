@@ -60,10 +60,28 @@ public final class AsyncSpatialIndex<K, V> extends AsyncIndex<K, Located<V>> {
     return nearest(SpatialIndex.inPlane(point, limit).setGreatestDistance(greatestDistance));
   }
 
-  /** As {@link SpatialIndex#nearestOnEarth}. */
+  /** As {@link SpatialIndex#nearest(Point, int, double, Filter)}. */
+  public CompletableFuture<List<Neighbor<K, V>>> nearest(
+      Point point, int limit, double greatestDistance, Filter where) {
+    return nearest(
+        SpatialIndex.inPlane(point, limit)
+            .setGreatestDistance(greatestDistance)
+            .setFilter(where.message()));
+  }
+
+  /** As {@link SpatialIndex#nearestOnEarth(Point, int, double)}. */
   public CompletableFuture<List<Neighbor<K, V>>> nearestOnEarth(
       Point point, int limit, double greatestMetres) {
     return nearest(SpatialIndex.onEarth(point, limit).setGreatestDistance(greatestMetres));
+  }
+
+  /** As {@link SpatialIndex#nearestOnEarth(Point, int, double, Filter)}. */
+  public CompletableFuture<List<Neighbor<K, V>>> nearestOnEarth(
+      Point point, int limit, double greatestMetres, Filter where) {
+    return nearest(
+        SpatialIndex.onEarth(point, limit)
+            .setGreatestDistance(greatestMetres)
+            .setFilter(where.message()));
   }
 
   private CompletableFuture<List<Neighbor<K, V>>> nearest(NearestRequest.Builder request) {

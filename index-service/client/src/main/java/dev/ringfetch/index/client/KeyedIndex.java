@@ -13,6 +13,8 @@ import dev.ringfetch.index.v1.GetResponse;
 import dev.ringfetch.index.v1.IndexGrpc;
 import dev.ringfetch.index.v1.KeyRange;
 import dev.ringfetch.index.v1.PutResponse;
+import dev.ringfetch.index.v1.RunKernelRequest;
+import dev.ringfetch.index.v1.RunKernelResponse;
 import dev.ringfetch.index.v1.TransactResponse;
 import dev.ringfetch.index.v1.UpdateRequest;
 import dev.ringfetch.index.v1.UpdateResponse;
@@ -201,6 +203,32 @@ public abstract class KeyedIndex<K, V> {
               .map(entry -> view.requests().entry(run.subject(), entry))
               .toList();
         });
+  }
+
+  /**
+   * Runs a kernel: a class of the server's own, which reads this index beside the data. Goes by a
+   * call in every view, and is repeated as other reads are.
+   *
+   * @param argument what the kernel takes; at most 1 MiB.
+   * @return what the kernel answers. It ends NOT_FOUND where the server has none of that name, and
+   *     RESOURCE_EXHAUSTED beyond a second or a million entries.
+   */
+  public ByteString runKernel(String kernel, ByteString argument) {
+    final RunKernelRequest request =
+        RunKernelRequest.newBuilder()
+            .setIndex(view.requests().name())
+            .setKernel(kernel)
+            .setArgument(argument)
+            .build();
+    return run(
+        Operation.RUN_KERNEL,
+        null,
+        run ->
+            view.call(
+                    run,
+                    Call.reading(IndexGrpc.getRunKernelMethod(), request),
+                    RunKernelResponse::getIncarnation)
+                .getAnswer());
   }
 
   /** Reads with a reader of memory; null if a call has to read. */

@@ -10,6 +10,8 @@ public enum Operation {
   GET_ALL(false),
   /** A read of a chain of entries. */
   FOLLOW(false),
+  /** A run of a kernel of the server's. */
+  RUN_KERNEL(false),
   /** A write of one entry. */
   PUT(true),
   /** A write of one entry that is absent. */

@@ -106,6 +106,13 @@ public final class SpatialIndex<K, V> extends KeyedIndex<K, Located<V>> {
     return nearest(inPlane(point, limit).setGreatestDistance(greatestDistance));
   }
 
+  /** As {@link #nearest(Point, int, double)}, of the entries that a filter accepts. */
+  public List<Neighbor<K, V>> nearest(
+      Point point, int limit, double greatestDistance, Filter where) {
+    return nearest(
+        inPlane(point, limit).setGreatestDistance(greatestDistance).setFilter(where.message()));
+  }
+
   /**
    * The entries nearest to a point, in metres, where x is degrees of longitude and y of latitude.
    *
@@ -116,6 +123,13 @@ public final class SpatialIndex<K, V> extends KeyedIndex<K, Located<V>> {
    */
   public List<Neighbor<K, V>> nearestOnEarth(Point point, int limit, double greatestMetres) {
     return nearest(onEarth(point, limit).setGreatestDistance(greatestMetres));
+  }
+
+  /** As {@link #nearestOnEarth(Point, int, double)}, of the entries that a filter accepts. */
+  public List<Neighbor<K, V>> nearestOnEarth(
+      Point point, int limit, double greatestMetres, Filter where) {
+    return nearest(
+        onEarth(point, limit).setGreatestDistance(greatestMetres).setFilter(where.message()));
   }
 
   /**

@@ -57,6 +57,8 @@ final class DirectSpatialIndexTest extends SpatialIndexTest {
     assertEquals(Map.of("p7", 7L), values(places.containing(new Point(7, 0)).toList()));
     assertEquals(List.of(), places.intersecting(Box.of(-1, -1)).toList());
     assertEquals(1_000, places.nearest(new Point(0, 0), 1_000).size());
+    final Filter last = Field.located().counter(0).is(2_999L);
+    assertEquals(1, places.nearest(new Point(0, 0), 9, 1e9, last).size());
     assertEquals(7L, places.get("p7").orElseThrow().value());
     assertEquals(Optional.empty(), places.get("q"));
     assertEquals(2, places.getAll(List.of("p1", "p2", "q")).size());

@@ -135,4 +135,18 @@ class FollowTest {
     assertEquals(code, e.code(), e.getMessage());
     assertEquals(Operation.FOLLOW, e.operation());
   }
+
+  /** A kernel of the tests' class path goes along the whole chain. */
+  @Test
+  void kernelsGoByOneCall() {
+    final HashIndex<String, String> index = client.hash("k", Codec.string(), Codec.string());
+    IntStream.range(0, 20).forEach(i -> index.put(key(i), key(i + 1)));
+    final ByteString first = ByteString.copyFromUtf8(key(0));
+    assertEquals(key(20), index.runKernel("chain", first).toStringUtf8());
+    assertEquals(key(20), index.access(Access.DIRECT).runKernel("chain", first).toStringUtf8());
+    final IndexException unknown =
+        assertThrows(IndexException.class, () -> index.runKernel("none", first));
+    assertEquals(Status.Code.NOT_FOUND, unknown.code());
+    assertTrue(unknown.getMessage().contains("kernel=none"), unknown::getMessage);
+  }
 }

@@ -135,10 +135,25 @@ class SpatialIndexTest {
             .sorted(Comparator.naturalOrder())
             .limit(7)
             .toList();
-    assertEquals(distances, places.nearest(point, 7).stream().map(Neighbor::distance).toList());
+    assertEquals(distances, distances(places.nearest(point, 7)));
     assertEquals(
         distances.stream().filter(distance -> distance <= 2).toList(),
-        places.async().nearest(point, 7, 2).get().stream().map(Neighbor::distance).toList());
+        distances(places.async().nearest(point, 7, 2).get()));
+    final Filter late = Field.located().counter(0).atLeast(1_000L);
+    final List<Double> lateOnes =
+        model.values().stream()
+            .filter(located -> located.value() >= 1_000)
+            .map(located -> distance(located.box(), point))
+            .filter(distance -> distance <= 9)
+            .sorted()
+            .limit(7)
+            .toList();
+    assertEquals(lateOnes, distances(places.nearest(point, 7, 9, late)));
+    assertEquals(lateOnes, distances(places.async().nearest(point, 7, 9, late).get()));
+  }
+
+  private static List<Double> distances(List<Neighbor<String, Long>> neighbors) {
+    return neighbors.stream().map(Neighbor::distance).toList();
   }
 
   private static double distance(Box box, Point point) {
@@ -208,6 +223,10 @@ class SpatialIndexTest {
     assertEquals(95_500, near.get(1).distance(), 1000); // along a great circle
     assertEquals(129_000, near.get(2).distance(), 1500);
     assertEquals(1, places.nearestOnEarth(new Point(7.4474, 46.948), 3, 90_000).size());
+    final List<Neighbor<String, Long>> others =
+        places.nearestOnEarth(
+            new Point(7.4474, 46.948), 1, 130_000, Field.located().counter(0).isNot(1L));
+    assertEquals(List.of("Zurich"), others.stream().map(other -> other.entry().key()).toList());
     assertThrows(
         IllegalArgumentException.class, () -> places.nearestOnEarth(new Point(0, 90), 1, 1));
   }

@@ -2,6 +2,7 @@ package dev.ringfetch.index.direct;
 
 import com.google.protobuf.ByteString;
 import dev.ringfetch.index.filter.EntryChain;
+import dev.ringfetch.index.filter.EntryFilter;
 import dev.ringfetch.index.layout.BlockDescriptor;
 import dev.ringfetch.index.layout.Found;
 import dev.ringfetch.index.layout.NearestEntries;
@@ -281,20 +282,23 @@ public final class DirectReader implements AutoCloseable {
   }
 
   /**
-   * The entries of a spatial index that are nearest to a point, out of memory; makes no call.
+   * The entries of a spatial index that are nearest to a point, out of memory; makes no call. With
+   * a filter it looks at a bounded number of entries, as {@link #search} does.
    *
    * @param request its index is ignored.
    * @return null if a call has to decide, or to report what is not legal.
    */
   public NearestResponse nearest(NearestRequest request) {
     final SpatialQuery query;
+    final EntryFilter filter;
     try {
       query = SpatialConditions.of(request);
-    } catch (StatusException e) { // the call ends so, too
+      filter = request.hasFilter() ? new EntryFilter(request.getFilter()) : null;
+    } catch (StatusException | IllegalArgumentException e) { // the call ends so, too
       return null;
     }
     final NearestEntries nearest = new NearestEntries(query, request.getLimit(), LONGEST_BYTES);
-    final DirectSearch search = new DirectSearch(query);
+    final DirectSearch search = new DirectSearch(query, filter);
     final DirectLook look =
         search(
             search,

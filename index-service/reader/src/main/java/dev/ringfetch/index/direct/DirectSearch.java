@@ -38,9 +38,9 @@ public final class DirectSearch extends DirectReading {
     search = query(request) == null ? null : new SpatialSearch(query(request));
   }
 
-  /** Begins a search of all entries that a query accepts. */
-  DirectSearch(SpatialQuery query) {
-    super(false, 0, null);
+  /** Begins a search of all entries that a query and a filter, null if there is none, accept. */
+  DirectSearch(SpatialQuery query, EntryFilter filter) {
+    super(false, 0, filter);
     request = SearchRequest.getDefaultInstance();
     search = new SpatialSearch(query);
   }

@@ -1,6 +1,5 @@
 package dev.ringfetch.index.call;
 
-import dev.ringfetch.index.host.ServedIndex;
 import dev.ringfetch.index.layout.NearestEntries;
 import dev.ringfetch.index.layout.SpatialQuery;
 import dev.ringfetch.index.v1.NearestResponse;
@@ -11,12 +10,12 @@ final class NearestCall extends SteppedCall<NearestResponse> {
   private final NearestEntries nearest;
 
   NearestCall(
-      ServedIndex index,
+      BoxReading reading,
       SpatialQuery query,
       int limit,
       CallSignals<NearestResponse> signals,
       RangeCalls calls) {
-    super(new BoxReading(index, query, null), signals, calls);
+    super(reading, signals, calls);
     this.limit = limit;
     nearest = new NearestEntries(query, limit, ReadCall.MAX_ANSWER_BYTES);
   }

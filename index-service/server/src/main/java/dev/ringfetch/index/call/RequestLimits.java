@@ -70,6 +70,13 @@ public final class RequestLimits {
     }
   }
 
+  /** Checks the argument of a kernel. */
+  static void checkArgument(ByteString argument) throws StatusException {
+    if (argument.size() > MAX_VALUE_BYTES) {
+      throw tooLong("argument", argument.size(), MAX_VALUE_BYTES);
+    }
+  }
+
   /** Checks a time to live, which is an unsigned number. */
   public static void checkTtl(long millis) throws StatusException {
     if (Long.compareUnsigned(millis, MAX_TTL_MS) > 0) {

@@ -48,11 +48,13 @@ public final class SpatialCalls {
       @Nullable ServedIndex index, NearestRequest request, CallSignals<NearestResponse> signals)
       throws StatusException {
     final SpatialQuery query = SpatialConditions.of(request);
+    final EntryFilter filter = RequestLimits.checkFilter(request.hasFilter(), request.getFilter());
     checkSpatial(index);
     if (index == null) {
       WriteCall.answer(signals.responses(), NearestResponse.getDefaultInstance());
     } else {
-      new NearestCall(index, query, request.getLimit(), signals, calls).start();
+      final BoxReading reading = new BoxReading(index, query, filter);
+      new NearestCall(reading, query, request.getLimit(), signals, calls).start();
     }
   }
 

@@ -11,7 +11,8 @@ import java.util.concurrent.Executor;
  */
 public final class IndexThreads implements AutoCloseable {
   /**
-   * Threads for calls for ranges: they take processor time alone, and leave half of it to others.
+   * Threads for calls for ranges, and for kernels: they take processor time alone, and leave half
+   * of it to others.
    */
   private static final int SCANNERS =
       Math.max(1, Math.min(4, Runtime.getRuntime().availableProcessors() / 2));
@@ -19,6 +20,7 @@ public final class IndexThreads implements AutoCloseable {
   private final BackgroundThreads growth = new BackgroundThreads("index-memory-growth");
   private final BackgroundThreads writer = new BackgroundThreads("index-writer");
   private final BackgroundThreads scanners = new BackgroundThreads("index-scanner", SCANNERS);
+  private final BackgroundThreads kernels = new BackgroundThreads("index-kernel", SCANNERS);
   private final BackgroundThreads watcher = new BackgroundThreads("index-watcher");
   private final BackgroundThreads historian = new BackgroundThreads("index-history");
   private final Handover handover = new Handover(writer, Handover.CYCLES_DEFAULT);
@@ -38,6 +40,11 @@ public final class IndexThreads implements AutoCloseable {
     return scanners;
   }
 
+  /** Where kernels run that read many entries. */
+  public Executor kernels() {
+    return kernels;
+  }
+
   /** Where watches go on: one thread, which never waits. */
   public Executor watcher() {
     return watcher;
@@ -53,6 +60,7 @@ public final class IndexThreads implements AutoCloseable {
   public void close() {
     growth.close();
     scanners.close(); // before what it may hand over to
+    kernels.close();
     watcher.close();
     historian.close();
     writer.close();

@@ -23,6 +23,7 @@ import dev.ringfetch.index.v1.NearestRequest;
 import dev.ringfetch.index.v1.OpenClientRequest;
 import dev.ringfetch.index.v1.PutRequest;
 import dev.ringfetch.index.v1.RecoverIndexRequest;
+import dev.ringfetch.index.v1.RunKernelRequest;
 import dev.ringfetch.index.v1.ScanRequest;
 import dev.ringfetch.index.v1.SearchRequest;
 import dev.ringfetch.index.v1.TransactRequest;
@@ -77,6 +78,7 @@ final class CallRules {
     add(IndexGrpc.getScanMethod(), Right.READ, ScanRequest::getIndex);
     add(IndexGrpc.getScanPageMethod(), Right.READ, ScanRequest::getIndex);
     add(IndexGrpc.getFollowMethod(), Right.READ, FollowRequest::getIndex);
+    add(IndexGrpc.getRunKernelMethod(), Right.READ, RunKernelRequest::getIndex);
     add(IndexGrpc.getSearchMethod(), Right.READ, SearchRequest::getIndex);
     add(IndexGrpc.getNearestMethod(), Right.READ, NearestRequest::getIndex);
     add(IndexGrpc.getCountMethod(), Right.READ, CountRequest::getIndex);

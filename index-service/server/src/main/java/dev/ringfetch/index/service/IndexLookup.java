@@ -1,5 +1,6 @@
 package dev.ringfetch.index.service;
 
+import dev.ringfetch.index.call.CallSignals;
 import dev.ringfetch.index.call.Outcomes;
 import dev.ringfetch.index.call.RequestLimits;
 import dev.ringfetch.index.host.ServedIndex;
@@ -60,6 +61,18 @@ final class IndexLookup {
    */
   void whenKnown(String name, StreamObserver<?> responses, CatchUp.Use<ServedIndex> call) {
     CatchUp.whenKnown(indexes.catalog(), () -> known(name), call, responses::onError);
+  }
+
+  /** Begins a call that has to know when its client cancels it, see {@link #whenKnown}. */
+  <Q, R> void begin(String name, Q request, StreamObserver<R> responses, Begin<Q, R> call) {
+    final CallSignals<R> signals = new CallSignals<>(responses); // at once, as gRPC wants it
+    whenKnown(name, responses, found -> call.on(found, request, signals));
+  }
+
+  /** The begin of a call on an index, null if there is none. */
+  @FunctionalInterface
+  interface Begin<Q, R> {
+    void on(@Nullable ServedIndex index, Q request, CallSignals<R> signals) throws StatusException;
   }
 
   /** Creates the index of a write, as an ORDERED one, and goes on when it takes calls. */

@@ -5,6 +5,7 @@ import com.google.protobuf.CodedOutputStream;
 import dev.ringfetch.index.call.CallSignals;
 import dev.ringfetch.index.call.CountCall;
 import dev.ringfetch.index.call.FollowCall;
+import dev.ringfetch.index.call.KernelCalls;
 import dev.ringfetch.index.call.Outcomes;
 import dev.ringfetch.index.call.RangeCalls;
 import dev.ringfetch.index.call.Ranges;
@@ -13,6 +14,7 @@ import dev.ringfetch.index.call.RequestLimits;
 import dev.ringfetch.index.call.SpatialCalls;
 import dev.ringfetch.index.call.WriteCall;
 import dev.ringfetch.index.host.ServedIndex;
+import dev.ringfetch.index.kernel.Kernel;
 import dev.ringfetch.index.outcome.NumberedClient;
 import dev.ringfetch.index.partition.Write;
 import dev.ringfetch.index.v1.AppendRequest;
@@ -46,6 +48,8 @@ import dev.ringfetch.index.v1.OpenClientResponse;
 import dev.ringfetch.index.v1.PutRequest;
 import dev.ringfetch.index.v1.PutResponse;
 import dev.ringfetch.index.v1.RequestNumber;
+import dev.ringfetch.index.v1.RunKernelRequest;
+import dev.ringfetch.index.v1.RunKernelResponse;
 import dev.ringfetch.index.v1.ScanRequest;
 import dev.ringfetch.index.v1.ScanResponse;
 import dev.ringfetch.index.v1.SearchRequest;
@@ -110,6 +114,7 @@ public final class IndexService implements IndexGrpc.AsyncService, BindableServi
   private final Outcomes outcomes;
   private final RangeCalls ranges;
   private final SpatialCalls spatial;
+  private final KernelCalls kernels;
   private final RequestNumbers numbers;
   private final IndexLookup lookup;
   private final ConditionalWrites conditional;
@@ -121,6 +126,7 @@ public final class IndexService implements IndexGrpc.AsyncService, BindableServi
     this.outcomes = indexes.memory().statuses();
     this.ranges = new RangeCalls(outcomes, indexes.memory().threads().scanners());
     this.spatial = new SpatialCalls(ranges);
+    this.kernels = new KernelCalls(Kernel.load(), outcomes, indexes.memory().threads().kernels());
     this.numbers = new RequestNumbers(indexes);
     this.lookup = new IndexLookup(indexes);
     this.conditional = new ConditionalWrites(indexes, numbers, lookup);
@@ -362,58 +368,56 @@ public final class IndexService implements IndexGrpc.AsyncService, BindableServi
   }
 
   private void scan(ScanRequest request, StreamObserver<ScanResponse> responses, boolean all) {
-    final CallSignals<ScanResponse> signals = new CallSignals<>(responses);
-    lookup.whenKnown(
-        request.getIndex(), responses, index -> ranges.scan(index, request, signals, all));
+    lookup.begin(
+        request.getIndex(),
+        request,
+        responses,
+        (index, asked, signals) -> ranges.scan(index, asked, signals, all));
   }
 
   @Override
   public void search(SearchRequest request, StreamObserver<ScanResponse> responses) {
-    final CallSignals<ScanResponse> signals = new CallSignals<>(responses);
-    lookup.whenKnown(
-        request.getIndex(), responses, index -> spatial.search(index, request, signals));
+    lookup.begin(request.getIndex(), request, responses, spatial::search);
   }
 
   @Override
   public void nearest(NearestRequest request, StreamObserver<NearestResponse> responses) {
-    final CallSignals<NearestResponse> signals = new CallSignals<>(responses);
-    lookup.whenKnown(
-        request.getIndex(), responses, index -> spatial.nearest(index, request, signals));
+    lookup.begin(request.getIndex(), request, responses, spatial::nearest);
+  }
+
+  @Override
+  public void runKernel(RunKernelRequest request, StreamObserver<RunKernelResponse> responses) {
+    final CallSignals<RunKernelResponse> signals = new CallSignals<>(responses);
+    lookup.read(request.getIndex(), responses, index -> kernels.run(index, request, signals));
   }
 
   @Override
   public void deleteRange(
       DeleteRangeRequest request, StreamObserver<DeleteRangeResponse> responses) {
-    final CallSignals<DeleteRangeResponse> signals = new CallSignals<>(responses);
-    lookup.whenKnown(
+    lookup.begin(
         request.getIndex(),
+        request,
         responses,
-        index -> {
+        (index, asked, signals) -> {
           final NumberedClient client = client(index, request.hasNumber(), request.getNumber(), 1);
-          ranges.deleteRange(index, client, request, signals);
+          ranges.deleteRange(index, client, asked, signals);
         });
   }
 
   @Override
   public void count(CountRequest request, StreamObserver<CountResponse> responses) {
     if (request.hasIntersects()) {
-      final CallSignals<CountResponse> signals = new CallSignals<>(responses);
-      lookup.whenKnown(
-          request.getIndex(), responses, index -> spatial.count(index, request, signals));
+      lookup.begin(request.getIndex(), request, responses, spatial::count);
     } else if (Ranges.isAll(request.getRange()) && !request.hasFilter() && !request.hasSummary()) {
       lookup.read(request.getIndex(), responses, index -> CountCall.answerAll(index, responses));
     } else {
-      final CallSignals<CountResponse> signals = new CallSignals<>(responses);
-      lookup.whenKnown(
-          request.getIndex(), responses, index -> ranges.count(index, request, signals));
+      lookup.begin(request.getIndex(), request, responses, ranges::count);
     }
   }
 
   @Override
   public void watch(WatchRequest request, StreamObserver<WatchResponse> responses) {
-    final CallSignals<WatchResponse> signals = new CallSignals<>(responses);
-    lookup.whenKnown(
-        request.getIndex(), responses, index -> indexes.watches().watch(index, request, signals));
+    lookup.begin(request.getIndex(), request, responses, indexes.watches()::watch);
   }
 
   @Override

@@ -42,10 +42,12 @@ final class CallRulesTest {
   private static final Map<String, String> EXPECTED =
       Map.ofEntries(
           Map.entry("Index/Get", "read"),
+          Map.entry("Index/Append", "write"),
           Map.entry("Index/BatchGet", "read"),
           Map.entry("Index/Scan", "read"),
           Map.entry("Index/ScanPage", "read"),
           Map.entry("Index/Follow", "read"),
+          Map.entry("Index/RunKernel", "read"),
           Map.entry("Index/Search", "read"),
           Map.entry("Index/Nearest", "read"),
           Map.entry("Index/Count", "read"),

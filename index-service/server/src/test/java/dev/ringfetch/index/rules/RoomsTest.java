@@ -46,6 +46,7 @@ final class RoomsTest {
                   "grant",
                   "host",
                   "journal",
+                  "kernel",
                   "log",
                   "node",
                   "outcome",
@@ -60,7 +61,10 @@ final class RoomsTest {
           Map.entry(
               "node", Set.of("call", "coordinator", "host", "journal", "replication", "store")),
           Map.entry(
-              "call", Set.of("data", "host", "journal", "outcome", "partition", "store", "watch")),
+              "call",
+              Set.of(
+                  "data", "host", "journal", "kernel", "outcome", "partition", "store", "watch")),
+          Map.entry("kernel", Set.of()),
           Map.entry(
               "snapshot",
               Set.of("host", "journal", "log", "outcome", "partition", "replay", "store")),

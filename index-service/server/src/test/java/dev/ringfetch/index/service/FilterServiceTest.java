@@ -23,6 +23,8 @@ import dev.ringfetch.index.v1.IndexAdminGrpc;
 import dev.ringfetch.index.v1.IndexGrpc;
 import dev.ringfetch.index.v1.IndexKind;
 import dev.ringfetch.index.v1.KeyRange;
+import dev.ringfetch.index.v1.NearestRequest;
+import dev.ringfetch.index.v1.Point;
 import dev.ringfetch.index.v1.PutEntry;
 import dev.ringfetch.index.v1.ScanRequest;
 import dev.ringfetch.index.v1.ScanResponse;
@@ -102,6 +104,21 @@ class FilterServiceTest {
         .setLength(Long.BYTES)
         .setEncoding(Field.Encoding.ORDERED)
         .build();
+  }
+
+  @Test
+  void theNearestOfAFilterMayBeFar() {
+    create(IndexKind.SPATIAL, ENTRIES);
+    final NearestRequest.Builder nearest =
+        NearestRequest.newBuilder().setIndex("i").setPoint(Point.getDefaultInstance()).setLimit(2);
+    final NearestRequest far = nearest.setFilter(atLeast(BOX, ENTRIES - 5)).build();
+    assertEquals(
+        keys(ENTRIES - 5, ENTRIES - 3),
+        index.nearest(far).getNeighborsList().stream()
+            .map(neighbor -> neighbor.getEntry().getKey())
+            .toList());
+    final NearestRequest none = nearest.setFilter(Filter.getDefaultInstance()).build();
+    refused(Status.Code.INVALID_ARGUMENT, "missing", () -> index.nearest(none));
   }
 
   private static Filter atLeast(int offset, long number) {
