@@ -11,6 +11,7 @@ import dev.ringfetch.index.client.IndexClientBuilder;
 import dev.ringfetch.index.client.KeyedIndex;
 import dev.ringfetch.index.client.OrderedIndex;
 import dev.ringfetch.index.client.SpatialIndex;
+import dev.ringfetch.index.client.Topics;
 import dev.ringfetch.index.service.Backup;
 import dev.ringfetch.index.v1.CreateIndexRequest;
 import dev.ringfetch.index.v1.DescribeRequest;
@@ -308,6 +309,11 @@ final class Connection implements AutoCloseable {
 
   SpatialIndex<ByteString, ByteString> spatial(String index) {
     return client.spatial(index, Codec.byteString(), Codec.byteString()).deadline(timeout);
+  }
+
+  /** The topics of the server. */
+  Topics topics() {
+    return client.topics();
   }
 
   /** Drops an index; false if there was none. */

@@ -37,7 +37,8 @@ import picocli.CommandLine.UnmatchedArgumentException;
     name = "index",
     sortOptions = false,
     versionProvider = VersionResource.class,
-    customSynopsis = "${COMMAND-NAME} COMMAND; COMMAND --help says more. Also: demo, map, bench.",
+    customSynopsis =
+        "${COMMAND-NAME} COMMAND; COMMAND --help says more. Also: topic, demo, map, bench.",
     commandListHeading = "",
     footer = "Exit codes: 0 done, 1 failed, 2 misuse, 3 nothing found, 4 no server.")
 public final class IndexProgram implements Runnable {
@@ -69,6 +70,7 @@ public final class IndexProgram implements Runnable {
     COMMANDS.put("dump", DumpCommand::new);
     COMMANDS.put("stat", StatCommand::new);
     COMMANDS.put("cluster", ClusterCommand::new);
+    COMMANDS.put("topic", TopicCommand::new);
     COMMANDS.put("snapshot", SnapshotCommand::new);
     COMMANDS.put("backup", BackupCommand::new);
     COMMANDS.put("verify", VerifyCommand::new);
@@ -172,6 +174,9 @@ public final class IndexProgram implements Runnable {
     program.addSubcommand(name, line);
     if (command instanceof ClusterCommand cluster) {
       addCommand(line, "recover", new RecoverCommand(cluster.session()), session);
+    }
+    if (command instanceof TopicCommand topic) {
+      topic.commands().forEach((each, part) -> addCommand(line, each, part, session));
     }
   }
 

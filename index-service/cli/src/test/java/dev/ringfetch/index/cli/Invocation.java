@@ -74,9 +74,10 @@ final class Invocation {
             environment);
     final List<String> all = new ArrayList<>();
     if (args.length > 0) {
-      all.add(args[0]);
+      final int words = args[0].equals("topic") && args.length > 1 ? 2 : 1; // of the command
+      all.addAll(List.of(args).subList(0, words));
       all.addAll(more); // before the operands, and before --
-      all.addAll(List.of(args).subList(1, args.length));
+      all.addAll(List.of(args).subList(words, args.length));
     }
     final int code = IndexProgram.run(stdio, stop, all.toArray(String[]::new));
     return new Outcome(
