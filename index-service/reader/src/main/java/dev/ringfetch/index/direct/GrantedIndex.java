@@ -95,7 +95,7 @@ final class GrantedIndex implements AutoCloseable {
       ordered = null;
       spatial =
           grant.getKind() == IndexKind.SPATIAL
-              ? new SpatialReader(reads, hashLocation(grant))
+              ? new SpatialReader(reads, hashLocation(grant), limits.cachedNodes)
               : null;
       hash = spatial != null ? spatial : new HashReader(reads, hashLocation(grant));
     }
@@ -119,7 +119,7 @@ final class GrantedIndex implements AutoCloseable {
    *
    * @param connectNs how long it may take to connect, in nanoseconds.
    * @param roundTripNs how long one round trip of a read may take, in nanoseconds.
-   * @param cachedNodes inner nodes of an ordered index that are remembered at most.
+   * @param cachedNodes inner nodes of an ordered or spatial index that are remembered at most.
    */
   record Limits(long connectNs, long roundTripNs, int cachedNodes) {}
 

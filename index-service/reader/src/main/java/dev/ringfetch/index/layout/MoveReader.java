@@ -141,7 +141,7 @@ final class MoveReader {
     return !search.query.mayHave(minX, minY, maxX, maxY)
         || search.add(
             new SearchNode(
-                search.priority(0, minX, minY, maxX, maxY),
+                search.priority(minX, minY, maxX, maxY),
                 SpatialDescriptor.word(record, SpatialDescriptor.LEAF_OFFSET),
                 (int) SpatialDescriptor.word(record, SpatialDescriptor.BIRTH_OFFSET),
                 SpatialDescriptor.word(record, SpatialDescriptor.SEQUENCE_OFFSET),

@@ -7,12 +7,19 @@ import dev.ringfetch.fabric.MemoryRegion;
  * by one thread at a time.
  */
 final class PieceReads {
+  private static final int LINE = 64;
+
   private final Reads reads;
   private final GatedReads gated;
   private final long incarnation;
   private final long clockAddress;
   private long clock;
   private boolean served;
+
+  /** What {@link #touch} has loaded, so that the loads are not left out. */
+  @SuppressWarnings("unused")
+  private long touched;
+
   private int piece;
   private ReadResult failure;
 
@@ -93,6 +100,29 @@ final class PieceReads {
     }
     failure = GatedReads.result(status);
     return false;
+  }
+
+  /**
+   * Loads a word of each line of some pieces of mapped memory, so that the processor fetches them
+   * together and not one after the other.
+   *
+   * @param numbers of the pieces; negative ones are none
+   * @param bytes of a piece from its begin
+   */
+  void touch(int[] numbers, int count, int bytes) {
+    long sum = 0;
+    for (int i = 0; i < count && !arePosted(); i++) {
+      final int number = numbers[i];
+      if (number >= 0) {
+        final MemoryRegion region = reads.region(number);
+        final int begin = reads.offset(number) & -Long.BYTES;
+        final int end = Math.min(begin + bytes, region.length());
+        for (int at = begin; at < end; at += LINE) {
+          sum += region.getLong(at);
+        }
+      }
+    }
+    touched = sum;
   }
 
   /** Whether each batch is a round trip over a network, so that pieces are better read together. */

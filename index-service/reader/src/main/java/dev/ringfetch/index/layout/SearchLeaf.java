@@ -37,11 +37,4 @@ final class SearchLeaf {
         node.partition(),
         node.reads() + 1);
   }
-
-  /**
-   * An entry of a leaf whose block is still to be read.
-   *
-   * @param version the lower half of the block's version
-   */
-  record Match(SearchLeaf leaf, long slot, int version) {}
 }

@@ -3,7 +3,7 @@ package dev.ringfetch.index.layout;
 /**
  * A node of a spatial index that a search has still to visit.
  *
- * @param priority the node with the least one is visited first
+ * @param priority the node with the least one is visited first, where they differ
  * @param address of the node
  * @param birth the lower half of its birth
  * @param number the sequence of the image in which the reader saw it: later splits count

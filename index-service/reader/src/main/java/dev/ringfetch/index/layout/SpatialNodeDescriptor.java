@@ -159,6 +159,11 @@ public final class SpatialNodeDescriptor {
     return (float) FLOAT.get(copy, at(entry) + number * Float.BYTES);
   }
 
+  /** The lower bounds of an entry's box, x in the lower half, if 0; the upper ones if 1. */
+  static long bounds(byte[] copy, int entry, int number) {
+    return (long) LONG.get(copy, at(entry) + number * Long.BYTES);
+  }
+
   /** The slot of a leaf's entry, or the address of a child. */
   public static long target(byte[] copy, int entry) {
     return (long) LONG.get(copy, at(entry) + TARGET_OFFSET);

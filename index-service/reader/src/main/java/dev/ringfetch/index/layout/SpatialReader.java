@@ -4,7 +4,6 @@ import dev.ringfetch.fabric.MemoryRegion;
 import java.lang.invoke.VarHandle;
 import java.util.ArrayList;
 import java.util.Arrays;
-import java.util.Iterator;
 import java.util.List;
 import java.util.zip.CRC32C;
 
@@ -25,7 +24,10 @@ import java.util.zip.CRC32C;
  *   <li>A block that is not valid, or another one: the entry has changed, so its leaf is read
  *       again.
  *   <li>Whatever has moved to another leaf since the begin is looked for there at the end, in the
- *       order of the moves, until no move is left that matters.
+ *       order of the moves, until no move is left that matters; after some rounds the search
+ *       returns undecided.
+ *   <li>An inner node of mapped memory that the reader remembers counts if its sequence is still
+ *       that of the image: the load of the sequence takes the place of its read.
  * </ol>
  *
  * <p>If each batch of reads is a round trip, nodes that do not depend on each other are read
@@ -45,14 +47,29 @@ public final class SpatialReader extends HashReader {
   /** Limit of new beginnings of a group in one step. */
   private static final int MAX_RESTARTS = 4;
 
+  /** Limit of the rounds of moves in one step: others may move on and on. */
+  private static final int MAX_ROUNDS = 8;
+
   /** Batches of nodes between two looks: far fewer moves happen than a ring has lines. */
   private static final int BATCHES_PER_LOOK = 32;
+
+  /** Same, where a look is no round trip. */
+  private static final int MAPPED_BATCHES_PER_LOOK = 8;
 
   /** Nodes of a batch that is a round trip: measured by SpatialRoundTripsTest. */
   private static final int TOGETHER = 32;
 
   /** Same, of the nearest entries: with more, too many are read that a better entry excludes. */
   private static final int NEAR_TOGETHER = 8;
+
+  /** Same, where nodes are mapped: their lines come together, and no round trip is saved. */
+  private static final int NEAR_MAPPED_TOGETHER = 4;
+
+  /** Bytes of mapped blocks that are copied together: half of a processor's nearest cache. */
+  private static final int MAPPED_BYTES = 16 << 10;
+
+  /** Bytes of a mapped block that are loaded ahead: those of most entries. */
+  private static final int TOUCHED_BYTES = 128;
 
   /**
    * Entries that a leaf has, at least in most trees: fewer leaves are read where few are wanted.
@@ -63,7 +80,8 @@ public final class SpatialReader extends HashReader {
   private final MoveReader moves;
   private final BlockCopy block;
   private final CRC32C crc = new CRC32C();
-  private final byte[] image = new byte[SpatialNodeDescriptor.COPY_LENGTH];
+  private final NodeCache cache;
+  private final byte[] copy = new byte[SpatialNodeDescriptor.COPY_LENGTH];
   private final List<SearchNode> batch = new ArrayList<>();
 
   /** Times of the clocks of the group's partitions, at their last loads in this step; or 0. */
@@ -74,12 +92,20 @@ public final class SpatialReader extends HashReader {
   /** Deadlines of the entries of the blocks that were read; 0 if they do not matter. */
   private long[] deadlines = new long[TOGETHER];
 
+  private byte[] image = copy; // of the node that is visited
   private int restarts;
+  private int rounds; // of moves that were found when all else was visited
   private int batches; // since the last look at the moves
 
-  /** Creates a reader, the only user of the reads. */
-  public SpatialReader(Reads reads, HashLocation location) {
+  /**
+   * Creates a reader, the only user of the reads.
+   *
+   * @param cachedNodes limit of cached inner nodes of mapped memory, 1 KiB each: 0 or a power of
+   *     two
+   */
+  public SpatialReader(Reads reads, HashLocation location, int cachedNodes) {
     super(reads, location);
+    cache = new NodeCache(reads.ordered() ? cachedNodes : 0);
     pieces = new PieceReads(reads, location);
     moves = new MoveReader(pieces, location);
     block = new BlockCopy(pieces, location.incarnation());
@@ -100,6 +126,7 @@ public final class SpatialReader extends HashReader {
       pieces.begin();
       search.begin(location);
       restarts = 0;
+      rounds = 0;
       Arrays.fill(clocks, 0);
       final ReadResult result = advance(search, sink);
       pieces.verify();
@@ -119,7 +146,7 @@ public final class SpatialReader extends HashReader {
       final ReadResult result;
       if (search.next < search.chunk.count()) {
         result = give(search, sink);
-      } else if (!search.matches.isEmpty()) {
+      } else if (search.matches.size() > 0) {
         result = readBlocks(search, sink);
       } else if (search.isBegun) {
         result = sink.passes() ? visit(search, sink) : ReadResult.FOUND;
@@ -137,8 +164,7 @@ public final class SpatialReader extends HashReader {
   /** Begins a group of partitions: the moves are looked at before the roots are read. */
   private ReadResult begin(SpatialSearch search) {
     if (search.size == 0) {
-      final int most = pieces.arePosted() ? SpatialSearch.GROUP : 1;
-      search.size = Math.min(most, location.partitions() - search.first);
+      search.size = Math.min(SpatialSearch.GROUP, location.partitions() - search.first);
     }
     if (!moves.begin(search)) {
       return pieces.failure();
@@ -159,8 +185,10 @@ public final class SpatialReader extends HashReader {
 
   /** Visits the next nodes, or follows the next moves, or ends the group. */
   private ReadResult visit(SpatialSearch search, EntrySink sink) {
-    if (batches >= BATCHES_PER_LOOK || search.isIdle()) {
+    if (batches >= (pieces.arePosted() ? BATCHES_PER_LOOK : MAPPED_BATCHES_PER_LOOK)
+        || search.isIdle()) {
       batches = 0;
+      final boolean isRound = search.isIdle();
       final MoveReader.Look look = moves.look(search);
       if (look != MoveReader.Look.DONE) {
         return look == MoveReader.Look.FAILED ? pieces.failure() : restart(search);
@@ -168,6 +196,9 @@ public final class SpatialReader extends HashReader {
       if (search.isIdle()) {
         search.endGroup();
         return null;
+      }
+      if (isRound && ++rounds > MAX_ROUNDS) {
+        return ReadResult.UNDECIDED;
       }
     }
     if (search.frontier.isEmpty()) {
@@ -183,11 +214,9 @@ public final class SpatialReader extends HashReader {
 
   /** Takes nodes out of the frontier that can be read together. */
   private void takeBatch(SpatialSearch search, EntrySink sink) {
-    int most = 1;
-    if (pieces.arePosted()) {
-      most = search.query.isNear() ? NEAR_TOGETHER : TOGETHER;
-      most = Math.min(most, 1 + sink.room() / LEAF_ENTRIES);
-    }
+    final int near = pieces.arePosted() ? NEAR_TOGETHER : NEAR_MAPPED_TOGETHER;
+    final int most =
+        Math.min(search.query.isNear() ? near : TOGETHER, 1 + sink.room() / LEAF_ENTRIES);
     batch.clear();
     while (batch.size() < most && !search.frontier.isEmpty()) {
       if (search.query.isBeyond(search.frontier.peek().priority())) {
@@ -211,10 +240,11 @@ public final class SpatialReader extends HashReader {
       search.frontier.addAll(batch);
       return pieces.failure();
     }
+    pieces.touch(planned, batch.size(), 1);
     boolean isTorn = false;
     for (int i = 0; i < batch.size(); i++) {
       final SearchNode node = batch.get(i);
-      if (!copy(planned[i], node.address())) {
+      if (!load(planned[i], node)) {
         if (node.reads() == MAX_READS) {
           return restart(search);
         }
@@ -230,6 +260,28 @@ public final class SpatialReader extends HashReader {
       Thread.onSpinWait();
     }
     return null;
+  }
+
+  /** Takes the image of a node, of the cache if it is still that; false if it has no image now. */
+  private boolean load(int piece, SearchNode node) {
+    final long key = node.address() | node.partition(); // sequences are those of a partition
+    image = cache.get(key);
+    if (image != null
+        && pieces
+                .region(piece)
+                .getLongAcquire(pieces.offset(piece) + SpatialNodeDescriptor.SEQUENCE_OFFSET)
+            == word(SpatialNodeDescriptor.SEQUENCE_OFFSET)) {
+      return true;
+    }
+    image = copy;
+    if (!copy(piece, node.address())) {
+      return false;
+    }
+    if (SpatialNodeDescriptor.level(copy) > 0 && !cache.isEmpty()) {
+      System.arraycopy(copy, 0, cache.array(key), 0, copy.length);
+      cache.remember(key);
+    }
+    return true;
   }
 
   /** Copies the image of a node; false if it is not that of one moment. */
@@ -283,22 +335,23 @@ public final class SpatialReader extends HashReader {
       return;
     }
     final long sequence = word(SpatialNodeDescriptor.SEQUENCE_OFFSET);
-    final SearchLeaf leaf =
-        level == 0 ? new SearchLeaf(node, sequence, clocks[node.partition() - search.first]) : null;
-    for (int i = 0; i < SpatialNodeDescriptor.count(image); i++) {
-      final float minX = SpatialNodeDescriptor.bound(image, i, 0);
-      final float minY = SpatialNodeDescriptor.bound(image, i, 1);
-      final float maxX = SpatialNodeDescriptor.bound(image, i, 2);
-      final float maxY = SpatialNodeDescriptor.bound(image, i, 3);
-      if (!search.query.mayHave(minX, minY, maxX, maxY)) {
-        continue;
-      }
+    SearchLeaf leaf = null;
+    for (long left = search.query.mayHave(image); left != 0; left &= left - 1) {
+      final int i = Long.numberOfTrailingZeros(left);
       final long target = SpatialNodeDescriptor.target(image, i);
       final int half = SpatialNodeDescriptor.half(image, i);
-      if (leaf != null) {
-        search.matches.add(new SearchLeaf.Match(leaf, target, half));
+      if (level == 0) {
+        if (leaf == null) {
+          leaf = new SearchLeaf(node, sequence, clocks[node.partition() - search.first]);
+        }
+        search.matches.add(leaf, target, half);
       } else {
-        final double priority = search.priority(level - 1, minX, minY, maxX, maxY);
+        final double priority =
+            search.priority(
+                SpatialNodeDescriptor.bound(image, i, 0),
+                SpatialNodeDescriptor.bound(image, i, 1),
+                SpatialNodeDescriptor.bound(image, i, 2),
+                SpatialNodeDescriptor.bound(image, i, 3));
         search.frontier.add(
             new SearchNode(priority, target, half, sequence, level - 1, node.partition()));
       }
@@ -313,18 +366,18 @@ public final class SpatialReader extends HashReader {
     if (!pieces.execute()) {
       return pieces.failure();
     }
+    pieces.touch(planned, count, TOUCHED_BYTES);
     boolean areTimed = false;
     boolean isExhausted = false;
-    final Iterator<SearchLeaf.Match> matches = search.matches.iterator();
+    final LeafMatches matches = search.matches;
     for (int i = 0; i < count; i++) {
-      final SearchLeaf.Match match = matches.next();
       deadlines[i] = 0;
       if (planned[i] < 0
-          || !block.take(match.slot(), match.version(), planned[i])
+          || !block.take(matches.slot(i), matches.version(i), planned[i])
           || block.valueLength() < BoxDescriptor.LENGTH) {
-        isExhausted |= !readAgain(search, match.leaf());
+        isExhausted |= !readAgain(search, matches.leaf(i));
       } else if (isAccepted(search.query)
-          && (block.deadline() == 0 || block.deadline() > match.leaf().clock)) {
+          && (block.deadline() == 0 || block.deadline() > matches.leaf(i).clock)) {
         search.chunk.add(block);
         deadlines[i] = block.deadline();
         areTimed |= deadlines[i] != 0;
@@ -339,10 +392,10 @@ public final class SpatialReader extends HashReader {
     if (!sink.admits()) {
       return ReadResult.CLOSED;
     }
-    for (int i = 0; i < count; i++) {
-      final SearchLeaf.Match match = search.matches.poll();
-      isExhausted |= !areCurrent && !readAgain(search, match.leaf());
+    for (int i = 0; i < count && !areCurrent; i++) {
+      isExhausted |= !readAgain(search, matches.leaf(i));
     }
+    matches.remove(count);
     if (isExhausted) {
       return restart(search);
     }
@@ -352,21 +405,22 @@ public final class SpatialReader extends HashReader {
 
   /** Plans to read blocks; returns their number. */
   private int plan(SpatialSearch search, int room) {
+    final int most = pieces.arePosted() ? EntryChunk.MAX_BYTES : MAPPED_BYTES;
     pieces.beginBatch();
     int bytes = 0;
     int count = 0;
-    for (final SearchLeaf.Match match : search.matches) {
-      final int length = SizeClasses.length(GroupDescriptor.sizeClass(match.slot()));
+    for (; count < search.matches.size(); count++) {
+      final long slot = search.matches.slot(count);
+      final int length = SizeClasses.length(GroupDescriptor.sizeClass(slot));
       bytes += length;
-      if (count > 0 && (bytes > EntryChunk.MAX_BYTES || count >= room)) {
+      if (count > 0 && (bytes > most || count >= room)) {
         break;
       }
       if (count == planned.length) {
         planned = Arrays.copyOf(planned, 2 * count);
         deadlines = Arrays.copyOf(deadlines, 2 * count);
       }
-      planned[count++] =
-          length == 0 ? -1 : pieces.add(GroupDescriptor.address(match.slot()), length);
+      planned[count] = length == 0 ? -1 : pieces.add(GroupDescriptor.address(slot), length);
     }
     return count;
   }
@@ -420,9 +474,8 @@ public final class SpatialReader extends HashReader {
    */
   private boolean areCurrent(SpatialSearch search, int count) {
     boolean areCurrent = true;
-    final Iterator<SearchLeaf.Match> matches = search.matches.iterator();
     for (int i = 0; i < count; i++) {
-      final long clock = clocks[matches.next().leaf().node.partition() - search.first];
+      final long clock = clocks[search.matches.leaf(i).node.partition() - search.first];
       areCurrent &= deadlines[i] == 0 || deadlines[i] > clock;
     }
     return areCurrent;
@@ -431,6 +484,7 @@ public final class SpatialReader extends HashReader {
   /** Gives the entries of the chunk. */
   private ReadResult give(SpatialSearch search, EntrySink sink) {
     final EntryChunk chunk = search.chunk;
+    search.expect(chunk.count() + search.matches.size());
     final byte[] bytes = chunk.bytes();
     while (search.next < chunk.count()) {
       final int i = search.next++;

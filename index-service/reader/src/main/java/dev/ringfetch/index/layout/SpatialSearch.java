@@ -2,6 +2,7 @@ package dev.ringfetch.index.layout;
 
 import java.util.ArrayDeque;
 import java.util.ArrayList;
+import java.util.Collections;
 import java.util.List;
 import java.util.PriorityQueue;
 import java.util.Queue;
@@ -15,6 +16,9 @@ import org.agrona.collections.LongHashSet;
  * <p>Partitions are searched in groups, one after the other; an id belongs to one partition.
  */
 public final class SpatialSearch {
+  /** Entries for which the hashes have room at first. */
+  private static final int GIVEN = 100;
+
   /** The most partitions of a group. */
   static final int GROUP = 16;
 
@@ -25,10 +29,12 @@ public final class SpatialSearch {
   private static final int MAX_VISITS = 1 << 24;
 
   final SpatialQuery query;
-  final PriorityQueue<SearchNode> frontier = new PriorityQueue<>();
+
+  /** Nodes still to be visited: the nearest first, or else the last found first. */
+  final Queue<SearchNode> frontier;
 
   /** Entries of leaves whose blocks are to be read. */
-  final ArrayDeque<SearchLeaf.Match> matches = new ArrayDeque<>();
+  final LeafMatches matches = new LeafMatches();
 
   /**
    * Moves of each partition of the group into leaves whose boxes may belong to the answer; none
@@ -37,7 +43,7 @@ public final class SpatialSearch {
   private final List<Queue<SearchNode>> moves = new ArrayList<>();
 
   /** Hashes of the ids of entries that were given. */
-  private final LongHashSet given = new LongHashSet();
+  private LongHashSet given = new LongHashSet(GIVEN);
 
   /** Entries whose blocks are valid; those from {@link #next} on are to be given. */
   final EntryChunk chunk = new EntryChunk();
@@ -70,6 +76,7 @@ public final class SpatialSearch {
   /** Creates a search that gives all entries that the query accepts. */
   public SpatialSearch(SpatialQuery query) {
     this.query = query;
+    frontier = query.isNear() ? new PriorityQueue<>() : Collections.asLifoQueue(new ArrayDeque<>());
   }
 
   /** A partition that is searched, or the first one; not after the end of the search. */
@@ -103,8 +110,8 @@ public final class SpatialSearch {
   }
 
   /** Priority of a node with this box. */
-  double priority(int level, double minX, double minY, double maxX, double maxY) {
-    return query.isNear() ? query.square(minX, minY, maxX, maxY) : level;
+  double priority(double minX, double minY, double maxX, double maxY) {
+    return query.isNear() ? query.square(minX, minY, maxX, maxY) : 0;
   }
 
   /** Ends the group: no entry of it is left. */
@@ -155,6 +162,13 @@ public final class SpatialSearch {
         frontier.add(move);
         movesWaiting--;
       }
+    }
+  }
+
+  /** Makes room for the hashes of entries. */
+  void expect(int entries) {
+    if (given.isEmpty() && entries > GIVEN) {
+      given = new LongHashSet(entries);
     }
   }
 

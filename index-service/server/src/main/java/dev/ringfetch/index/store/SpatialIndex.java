@@ -11,6 +11,9 @@ import dev.ringfetch.index.layout.SpatialReader;
  * <p>Safe for use by many threads, except {@link #drop}.
  */
 public final class SpatialIndex extends HashIndex {
+  /** Of each reader here: those of about half a million entries. */
+  private static final int CACHED_NODES = 1024;
+
   /**
    * Creates an empty index that is open to readers.
    *
@@ -43,6 +46,6 @@ public final class SpatialIndex extends HashIndex {
 
   @Override
   public SpatialReader newReader() {
-    return new SpatialReader(memory.newReads(), location());
+    return new SpatialReader(memory.newReads(), location(), CACHED_NODES);
   }
 }

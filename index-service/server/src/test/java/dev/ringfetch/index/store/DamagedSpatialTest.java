@@ -106,7 +106,7 @@ class DamagedSpatialTest {
 
   private SpatialReader reader(boolean posted) {
     return new SpatialReader(
-        new ScriptedReads(memory.newReads(), new ArrayDeque<>(), !posted), index.location());
+        new ScriptedReads(memory.newReads(), new ArrayDeque<>(), !posted), index.location(), 16);
   }
 
   /** Searches; what comes is right, and all if the reader says so. */

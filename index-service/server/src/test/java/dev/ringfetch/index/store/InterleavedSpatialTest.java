@@ -6,6 +6,7 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 import com.google.protobuf.ByteString;
 import dev.ringfetch.fabric.MemoryRegion;
 import dev.ringfetch.index.layout.BoxDescriptor;
+import dev.ringfetch.index.layout.EntrySink;
 import dev.ringfetch.index.layout.Found;
 import dev.ringfetch.index.layout.HashLocation;
 import dev.ringfetch.index.layout.ReadResult;
@@ -23,6 +24,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Random;
 import java.util.Set;
+import java.util.function.IntConsumer;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
@@ -40,6 +42,10 @@ class InterleavedSpatialTest {
   /** Reads between two parts of the changes, and one more. */
   private static final int GAPS = Integer.getInteger("ringfetch.hunt", 0) == 0 ? 2 : 4;
 
+  /** Looks at pieces of mapped memory between two moments of the first part. */
+  private static final int PIECES = Integer.getInteger("ringfetch.hunt", 0) == 0 ? 17 : 7;
+
+  private static final int CACHED_NODES = 16;
   private static final int LAST_LEAF = ENTRIES - 1;
   private static final double[] ALL = {-10, -10, 1900, 1000};
 
@@ -68,8 +74,10 @@ class InterleavedSpatialTest {
     index.complete();
     location = index.location();
     versions.clear();
-    reader = new SpatialReader(logged.liveReads(), index.location());
-    scripted = new SpatialReader(new ScriptedReads(logged.liveReads(), script), index.location());
+    reader = new SpatialReader(logged.liveReads(), index.location(), CACHED_NODES);
+    scripted =
+        new SpatialReader(
+            new ScriptedReads(logged.liveReads(), script), index.location(), CACHED_NODES);
     version = 0;
     for (int i = 0; i < entries; i++) {
       put(i, i);
@@ -96,10 +104,14 @@ class InterleavedSpatialTest {
 
   /** The versions that a search finds; null if it could not decide. */
   private static Map<ByteString, Long> search(SpatialReader with) {
+    return search(with, ALL);
+  }
+
+  private static Map<ByteString, Long> search(SpatialReader with, double[] box) {
     final Map<ByteString, Long> found = new HashMap<>();
     final ReadResult result =
         with.search(
-            new SpatialSearch(SpatialQuery.intersecting(ALL)),
+            new SpatialSearch(SpatialQuery.intersecting(box)),
             (array, key, keyLength, valueLength, of, deadline) -> {
               assertEquals(null, found.put(ByteString.copyFrom(array, key, keyLength), of));
               return true;
@@ -233,7 +245,8 @@ class InterleavedSpatialTest {
 
   /**
    * Each search into which the owner comes with three changes in three parts, which end at any of
-   * its stores with an order: the first at any read of the search, the others soon afterwards.
+   * its stores with an order: the first at any read of the search, or at some look at mapped
+   * memory, the others soon afterwards.
    */
   @ParameterizedTest
   @CsvSource({"false", "true"})
@@ -241,7 +254,7 @@ class InterleavedSpatialTest {
     for (final Changes changes : Changes.values()) {
       open();
       final Reads scriptedReads = new ScriptedReads(logged.liveReads(), script, !posted);
-      final SpatialReader with = new SpatialReader(scriptedReads, location);
+      final SpatialReader with = new SpatialReader(scriptedReads, location, CACHED_NODES);
       fillLeaf();
       log.flush();
       final Set<Integer> staying = new HashSet<>(versions.keySet());
@@ -256,7 +269,7 @@ class InterleavedSpatialTest {
       int searches = 0;
       int decided = 0;
       boolean isInterrupted = true;
-      for (int reads = 1; isInterrupted; reads++) {
+      for (int reads = 1; isInterrupted; reads += posted ? 1 : PIECES) {
         isInterrupted = false;
         for (int gap = 0; gap < GAPS; gap++) {
           for (int begin = 0; begin <= parts; begin++) {
@@ -265,8 +278,8 @@ class InterleavedSpatialTest {
               log.rewind(from);
               script.clear();
               interrupt(reads, begin);
-              interrupt(gap, end - begin);
-              interrupt(gap, parts - end);
+              interrupt(posted ? gap : gap * PIECES, end - begin);
+              interrupt(posted ? gap : gap * PIECES, parts - end);
               final Map<ByteString, Long> found = search(with);
               isInterrupted |= script.isEmpty();
               searches++;
@@ -293,7 +306,7 @@ class InterleavedSpatialTest {
    */
   @Test
   void recordThatWasReplacedIsNotFollowed() {
-    for (int reads = 3; reads < 9; reads++) {
+    for (int reads = 3; reads < 40; reads += 4) {
       open();
       script.clear();
       for (int i = 0; i < reads; i++) {
@@ -315,7 +328,19 @@ class InterleavedSpatialTest {
           };
       final SpatialReader with =
           new SpatialReader(
-              new ScriptedReads(new RingReads(logged.liveReads(), replace), script), location);
+              new ScriptedReads(
+                  new Before(
+                      store.tree().ring(),
+                      SpatialDescriptor.RING_LENGTH,
+                      time -> {
+                        if (time == 1) {
+                          replace.run();
+                        }
+                      }),
+                  script,
+                  true),
+              location,
+              CACHED_NODES);
       final Map<ByteString, Long> found = search(with);
       assertTrue(found != null && script.isEmpty(), "reads=" + reads);
       assertEquals(ENTRIES, found.size(), "reads=" + reads);
@@ -365,7 +390,7 @@ class InterleavedSpatialTest {
    */
   @Test
   void moveIsFollowedWhenAllElseWasVisited() {
-    final int entries = 1500;
+    final int entries = 9_000; // more leaves than are visited between two looks
     for (final int moved : new int[] {2, entries / 2, entries - 2}) {
       for (final double x : new double[] {2.5, entries / 2.0 + 0.5, entries - 2.5}) {
         open(entries);
@@ -379,44 +404,139 @@ class InterleavedSpatialTest {
         if (moves() == 0) {
           continue; // it stays in its leaf
         }
-        for (int reads = 58; reads < 66; reads++) {
-          for (int gap = 2; gap < 50; gap += 5) {
-            logged.restore(before);
-            log.rewind(from);
-            script.clear();
-            interrupt(reads, orders);
-            interrupt(gap, Integer.MAX_VALUE);
-            final Map<ByteString, Long> found = search(scripted);
-            assertTrue(found != null && script.isEmpty());
-            for (int i = 0; i < entries; i++) {
-              final String where = "missing: e" + i + " x=" + x + " reads=" + reads + "+" + gap;
-              assertTrue(found.containsKey(id(i)), where);
-            }
+        final int parts = orders;
+        for (int gap = 0; gap < 70; gap += 3) {
+          logged.restore(before);
+          log.rewind(from);
+          script.clear();
+          final int rest = gap;
+          final IntConsumer record =
+              time -> {
+                for (int i = 0; time == 2 && i < parts; i++) {
+                  log.stepToOrder();
+                }
+                if (time == 2) {
+                  interrupt(rest, Integer.MAX_VALUE);
+                }
+              };
+          final Reads reads =
+              new ScriptedReads(new Before(head(), SpatialDescriptor.HEAD_LENGTH, record), script);
+          final Map<ByteString, Long> found =
+              search(
+                  new SpatialReader(reads, location, CACHED_NODES),
+                  new double[] {0, 0, entries, 0});
+          assertTrue(found != null);
+          for (int i = 0; i < entries; i++) {
+            final String where = "missing: e" + i + " x=" + x + " gap=" + gap;
+            assertTrue(found.containsKey(id(i)), where);
           }
         }
       }
     }
   }
 
+  /**
+   * An entry that moves twice: the search sees the record of the second move while the entry is
+   * still where the first one has brought it. So it looks there first.
+   */
+  @Test
+  void movesOfAnEntryAreFollowedOneAfterTheOther() {
+    open();
+    put(2, ENTRIES - 3.5);
+    put(2, ENTRIES / 2.0);
+    final List<byte[]> before = logged.copy();
+    final int from = log.position();
+    int orders = 0;
+    while (moves() != SpatialDescriptor.moves(2, true)) {
+      assertTrue(log.stepToOrder());
+      orders++;
+    }
+    boolean isInterrupted = true;
+    for (int reads = 1; isInterrupted; reads++) {
+      isInterrupted = false;
+      for (int gap = 0; gap < 20; gap++) {
+        logged.restore(before);
+        log.rewind(from);
+        script.clear();
+        interrupt(reads, orders);
+        final int later = gap;
+        final IntConsumer rest =
+            time -> {
+              if (time == 1) {
+                interrupt(later, Integer.MAX_VALUE);
+              }
+            };
+        final Reads live = new Before(store.tree().ring(), SpatialDescriptor.RING_LENGTH, rest);
+        final Map<ByteString, Long> found =
+            search(
+                new SpatialReader(new ScriptedReads(live, script, true), location, CACHED_NODES));
+        isInterrupted |= script.isEmpty();
+        final String where = "reads=" + reads + "+" + gap;
+        assertTrue(found != null && found.containsKey(id(2)), where);
+      }
+    }
+  }
+
+  /** A search whose every look meets another move ends all the same, and can go on later. */
+  @Test
+  void movesWithoutEndAreLeftToACall() {
+    open();
+    final int[] looks = {0};
+    final boolean[] isMoving = {true};
+    final IntConsumer move =
+        time -> {
+          looks[0]++;
+          if (isMoving[0]) {
+            put(ENTRIES / 2, time % 2 == 0 ? 2 : ENTRIES - 3.5);
+            log.flush();
+          }
+        };
+    for (final boolean posted : new boolean[] {false, true}) {
+      looks[0] = 0;
+      isMoving[0] = true;
+      final Reads reads =
+          new ScriptedReads(
+              new Before(head(), SpatialDescriptor.HEAD_LENGTH, move), script, !posted);
+      final SpatialReader with = new SpatialReader(reads, location, CACHED_NODES);
+      final Set<ByteString> ids = new HashSet<>();
+      final EntrySink sink =
+          (array, key, keyLength, valueLength, of, deadline) ->
+              ids.add(ByteString.copyFrom(array, key, keyLength));
+      final SpatialSearch search = new SpatialSearch(SpatialQuery.intersecting(ALL));
+      assertEquals(ReadResult.UNDECIDED, with.search(search, sink));
+      assertTrue(looks[0] > 8 && looks[0] < 12, "looks=" + looks[0]);
+      isMoving[0] = false;
+      assertEquals(ReadResult.ABSENT, with.search(search, sink));
+      assertEquals(ENTRIES, ids.size());
+    }
+  }
+
+  private long head() {
+    return location.root() + SpatialDescriptor.head(0, location.partitions());
+  }
+
   /** The number of moves that readers see. */
   private long moves() {
-    final long head = location.root() + SpatialDescriptor.head(0, location.partitions());
     final Reads reads = logged.liveReads();
     reads.begin();
-    reads.add(head, Long.BYTES);
+    reads.add(head(), Long.BYTES);
     assertEquals(Reads.DONE, reads.execute());
     return reads.region(0).getLongAcquire(reads.offset(0));
   }
 
-  /** Reads that do something before the first one of a ring of moves. */
-  private final class RingReads implements Reads {
-    private final Reads reads;
-    private Runnable first;
-    private boolean isRing;
+  /** Reads that do something before each batch in which they read some memory, with its number. */
+  private final class Before implements Reads {
+    private final Reads reads = logged.liveReads();
+    private final long from;
+    private final long length;
+    private final IntConsumer action;
+    private int times;
+    private boolean isThere;
 
-    RingReads(Reads reads, Runnable first) {
-      this.reads = reads;
-      this.first = first;
+    Before(long from, long length, IntConsumer action) {
+      this.from = from;
+      this.length = length;
+      this.action = action;
     }
 
     @Override
@@ -425,19 +545,17 @@ class InterleavedSpatialTest {
     }
 
     @Override
-    public int add(long address, int length) {
-      final long ring = store.tree().ring();
-      isRing |= address >= ring && address < ring + SpatialDescriptor.RING_LENGTH;
-      return reads.add(address, length);
+    public int add(long address, int bytes) {
+      isThere |= address >= from && address < from + length;
+      return reads.add(address, bytes);
     }
 
     @Override
     public int execute() {
-      if (isRing && first != null) {
-        final Runnable now = first;
-        first = null;
-        now.run();
+      if (isThere) {
+        action.accept(++times);
       }
+      isThere = false;
       return reads.execute();
     }
 

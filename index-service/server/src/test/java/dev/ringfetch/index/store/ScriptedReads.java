@@ -6,27 +6,44 @@ import java.util.Queue;
 
 /** Reads that run a step of a script, if one is left, before the loads of each batch. */
 final class ScriptedReads implements Reads {
+  /** Pieces at the begin of a batch: the gate and the open word. */
+  private static final int GATE_PIECES = 2;
+
   private final Reads reads;
   private final Queue<Runnable> script;
   private final boolean ordered;
+  private final boolean stepsAtPieces;
 
   ScriptedReads(Reads reads, Queue<Runnable> script) {
-    this(reads, script, reads.ordered());
+    this(reads, script, reads.ordered(), false);
   }
 
-  /** Creates reads that say themselves whether they keep their order. */
+  /**
+   * Creates reads that say themselves whether they keep their order. If they do, they run a step
+   * before they show a piece, too: what is mapped is loaded then.
+   */
   ScriptedReads(Reads reads, Queue<Runnable> script, boolean ordered) {
+    this(reads, script, ordered, ordered);
+  }
+
+  private ScriptedReads(
+      Reads reads, Queue<Runnable> script, boolean ordered, boolean stepsAtPieces) {
     this.reads = reads;
     this.script = script;
     this.ordered = ordered;
+    this.stepsAtPieces = stepsAtPieces;
   }
 
   @Override
   public int execute() {
+    step();
+    return reads.execute();
+  }
+
+  private void step() {
     if (!script.isEmpty()) {
       script.remove().run();
     }
-    return reads.execute();
   }
 
   @Override
@@ -41,6 +58,9 @@ final class ScriptedReads implements Reads {
 
   @Override
   public MemoryRegion region(int number) {
+    if (stepsAtPieces && number >= GATE_PIECES) {
+      step();
+    }
     return reads.region(number);
   }
 

@@ -30,6 +30,7 @@ import org.junit.jupiter.params.provider.CsvSource;
  * memory goes to another server, or to another index.
  */
 class SimulatedSpatialTest {
+  private static final int CACHED_NODES = 16;
   private static final long SEED = Long.getLong("ringfetch.seed", 1);
   private static final int WORLDS = Integer.getInteger("ringfetch.worlds", 12);
   private static final int READS = 80;
@@ -93,7 +94,7 @@ class SimulatedSpatialTest {
       log.freeze(false);
       for (int i = 0; i < readers.length; i++) {
         final Reads reads = posted ? logged.copyingReads(random) : logged.liveReads();
-        readers[i] = new SpatialReader(reads, index.location());
+        readers[i] = new SpatialReader(reads, index.location(), CACHED_NODES);
       }
     }
 

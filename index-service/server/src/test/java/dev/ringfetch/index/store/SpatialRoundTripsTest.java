@@ -101,7 +101,7 @@ class SpatialRoundTripsTest {
       store.put(id, value, i + 1);
       store.grow();
     }
-    return new SpatialReader(new Counted(memory.newReads()), index.location());
+    return new SpatialReader(new Counted(memory.newReads()), index.location(), 0);
   }
 
   /** Mean of the round trips of searches that find about so many entries. */
