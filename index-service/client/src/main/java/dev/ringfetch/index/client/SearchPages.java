@@ -17,6 +17,9 @@ final class SearchPages implements Pages {
   /** The most entries of a page out of memory: as many as a page by a call has. */
   private static final int ENTRIES = 1000;
 
+  /** Pauses of a search that finds no reader free, of 70 ms together. */
+  private static final int WAITS = 3;
+
   private final IndexCalls calls;
   private final Subject subject;
   private final long timeoutNs;
@@ -67,7 +70,7 @@ final class SearchPages implements Pages {
 
   /** Reads a page with a reader of memory; null if a call has to go on. */
   private ScanResponse readDirectly(OperationRun run) {
-    final DirectReads.Reader reader = direct.borrow(run, ReadKind.search(request.getLimit()));
+    final DirectReads.Reader reader = borrow(run);
     if (reader == null) {
       return null;
     }
@@ -79,6 +82,20 @@ final class SearchPages implements Pages {
     } finally {
       direct.giveBack(reader);
     }
+  }
+
+  /**
+   * Takes a reader. A search that has begun in memory waits for one, since a call finds all entries
+   * again; null if a call has to go on.
+   */
+  private DirectReads.Reader borrow(OperationRun run) {
+    final ReadKind kind = ReadKind.search(request.getLimit());
+    DirectReads.Reader reader = direct.borrow(run, kind);
+    for (int i = 0; i < WAITS && reader == null && search.incarnation() != 0; i++) {
+      calls.pause(run);
+      reader = direct.borrow(run, kind);
+    }
+    return reader;
   }
 
   /** What the search has not given yet. */

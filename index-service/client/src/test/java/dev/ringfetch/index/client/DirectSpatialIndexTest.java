@@ -5,11 +5,13 @@ import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.grpc.Status;
+import java.util.ArrayList;
 import java.util.EnumMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.locks.LockSupport;
 import org.junit.jupiter.api.Test;
 
 /** A view of a spatial index whose reads and searches go directly. */
@@ -75,6 +77,40 @@ final class DirectSpatialIndexTest extends SpatialIndexTest {
     assertEquals(Map.of(), reads(Access.RPC));
     assertEquals(3_000, places.count(all));
     assertEquals(1, reads(Access.RPC).get(Operation.COUNT), "counts go by calls");
+  }
+
+  /** All readers are in use when the search asks for its second page. */
+  @Test
+  void searchThatHasBegunWaitsForAReader() throws Exception {
+    fill(3_000);
+    final Box all = new Box(0, 0, 9_999, 1);
+    assertEquals(3_000, values(places.intersecting(all).toList()).size());
+    final var found = places.intersecting(all).iterator();
+    found.next();
+    final OperationRun run =
+        places.view().calls().begin(places.view().subject(Operation.SEARCH, null), 1_000_000_000L);
+    final DirectRoute route = places.direct();
+    final List<DirectReads.Reader> taken = new ArrayList<>();
+    DirectReads.Reader reader;
+    while ((reader = route.borrow(run, ReadKind.search(0))) != null) {
+      taken.add(reader);
+    }
+    assertEquals(DirectReads.LIMIT, taken.size());
+    final Thread giver =
+        new Thread(
+            () -> {
+              LockSupport.parkNanos(15_000_000);
+              taken.forEach(route::giveBack);
+            });
+    giver.start();
+    int left = 0;
+    while (found.hasNext()) {
+      found.next();
+      left++;
+    }
+    giver.join();
+    assertEquals(2_999, left);
+    assertEquals(Map.of(), reads(Access.RPC));
   }
 
   /** Another index of the name takes the place of the one that the search has begun in. */
