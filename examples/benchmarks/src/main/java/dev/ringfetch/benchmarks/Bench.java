@@ -38,6 +38,7 @@ import picocli.CommandLine.ParseResult;
       StagesBench.class,
       MemoryBench.class,
       LockBench.class,
+      BrokerBench.class,
       PartsBench.class
     })
 public final class Bench {

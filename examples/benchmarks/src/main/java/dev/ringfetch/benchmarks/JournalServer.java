@@ -65,6 +65,16 @@ final class JournalServer implements AutoCloseable {
     return channel;
   }
 
+  /** The target of its clients. */
+  String target() {
+    return target;
+  }
+
+  /** Id of the process. */
+  long pid() {
+    return process.pid();
+  }
+
   /** Kills the server. */
   void kill() {
     endChannel();

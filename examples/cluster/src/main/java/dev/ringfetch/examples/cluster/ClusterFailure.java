@@ -4,7 +4,7 @@ package dev.ringfetch.examples.cluster;
 public final class ClusterFailure extends RuntimeException {
   private static final long serialVersionUID = 1L;
 
-  ClusterFailure(String message) {
+  public ClusterFailure(String message) {
     super(message);
   }
 

@@ -290,7 +290,7 @@ public final class ClusterProcess {
   }
 
   /** Sends SIGKILL and waits for the end. */
-  void kill() {
+  public void kill() {
     handle().ifPresent(process -> kill(process, name));
   }
 

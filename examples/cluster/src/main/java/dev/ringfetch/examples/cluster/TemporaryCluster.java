@@ -19,7 +19,7 @@ public final class TemporaryCluster implements AutoCloseable {
 
   /** The work of a command. */
   @FunctionalInterface
-  interface Work {
+  public interface Work {
     /** Does it; returns whether all was as it has to be. */
     boolean run(LocalCluster cluster) throws IOException, InterruptedException;
   }
@@ -48,7 +48,7 @@ public final class TemporaryCluster implements AutoCloseable {
   }
 
   /** Does the work of a command; where that fails, keeps what the processes have said. */
-  boolean run(Work work) throws IOException, InterruptedException {
+  public boolean run(Work work) throws IOException, InterruptedException {
     boolean isRight = false;
     try {
       isRight = work.run(cluster);

@@ -1,0 +1,62 @@
+package dev.ringfetch.examples.kafka;
+
+import dev.ringfetch.index.client.TopicLog;
+import dev.ringfetch.index.client.TopicWatch;
+
+/** The reading of one partition by a consumer: its log, and its position. Used by one thread. */
+final class PartitionReader implements AutoCloseable {
+  /** The position before it is known. */
+  static final long UNKNOWN = -1;
+
+  private final TopicLog log;
+  private final Runnable onAppend;
+  private TopicWatch notifications; // null: not asked for
+  private long position = UNKNOWN;
+  private boolean paused;
+
+  /**
+   * Creates a reader without a position.
+   *
+   * @param onAppend called after appends, while notifications are on.
+   */
+  PartitionReader(TopicLog log, Runnable onAppend) {
+    this.log = log;
+    this.onAppend = onAppend;
+  }
+
+  TopicLog log() {
+    return log;
+  }
+
+  /** Offset of the next record; {@link #UNKNOWN} before it was found. */
+  long position() {
+    return position;
+  }
+
+  void position(long next) {
+    position = next;
+  }
+
+  boolean isPaused() {
+    return paused;
+  }
+
+  void pause(boolean now) {
+    paused = now;
+  }
+
+  /** Turns notifications of appends on or off. The first one may come at once. */
+  void notifications(boolean on) {
+    if (on && notifications == null) {
+      notifications = log.onAppend(onAppend);
+    } else if (!on && notifications != null) {
+      notifications.close();
+      notifications = null;
+    }
+  }
+
+  @Override
+  public void close() {
+    notifications(false);
+  }
+}

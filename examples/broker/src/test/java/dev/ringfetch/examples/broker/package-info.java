@@ -1,0 +1,2 @@
+/** Tests of the demo of the broker. */
+package dev.ringfetch.examples.broker;

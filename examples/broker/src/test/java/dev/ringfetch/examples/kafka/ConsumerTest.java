@@ -1,0 +1,379 @@
+package dev.ringfetch.examples.kafka;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertNull;
+import static org.junit.jupiter.api.Assertions.assertThrows;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.ConcurrentModificationException;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.OptionalLong;
+import java.util.Set;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.ExecutionException;
+import java.util.concurrent.TimeUnit;
+import java.util.regex.Pattern;
+import org.apache.kafka.clients.consumer.ConsumerConfig;
+import org.apache.kafka.clients.consumer.ConsumerRecord;
+import org.apache.kafka.clients.consumer.NoOffsetForPartitionException;
+import org.apache.kafka.clients.consumer.OffsetAndMetadata;
+import org.apache.kafka.clients.consumer.OffsetAndTimestamp;
+import org.apache.kafka.clients.consumer.SubscriptionPattern;
+import org.apache.kafka.clients.producer.ProducerRecord;
+import org.apache.kafka.common.TopicPartition;
+import org.apache.kafka.common.config.ConfigException;
+import org.apache.kafka.common.errors.InterruptException;
+import org.apache.kafka.common.errors.InvalidGroupIdException;
+import org.apache.kafka.common.errors.RecordDeserializationException;
+import org.apache.kafka.common.errors.UnknownTopicOrPartitionException;
+import org.apache.kafka.common.errors.WakeupException;
+import org.apache.kafka.common.serialization.LongDeserializer;
+import org.apache.kafka.common.serialization.StringDeserializer;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.api.io.TempDir;
+
+/** The contract of Kafka's consumers that are assigned partitions by the application. */
+@Timeout(60)
+final class ConsumerTest {
+  private static final TopicPartition ZERO = new TopicPartition("t", 0);
+  private static final TopicPartition ONE = new TopicPartition("t", 1);
+
+  @TempDir private Path directory;
+  private TestBroker broker;
+
+  @BeforeEach
+  void start() throws Exception {
+    broker = new TestBroker(directory);
+    broker.topic("t", 2);
+  }
+
+  @AfterEach
+  void stop() {
+    broker.close();
+  }
+
+  /** Sends values 0 to count - 1 to a partition; returns their offsets. */
+  private List<Long> send(TopicPartition place, int count) throws Exception {
+    final List<Long> offsets = new ArrayList<>();
+    try (RingProducer<String, String> producer = broker.producer()) {
+      for (int i = 0; i < count; i++) {
+        offsets.add(
+            producer
+                .send(
+                    new ProducerRecord<>(
+                        place.topic(), place.partition(), "k", Integer.toString(i)))
+                .get(20, TimeUnit.SECONDS)
+                .offset());
+      }
+    }
+    return offsets;
+  }
+
+  private RingConsumer<String, String> assigned(Object... settings) {
+    final RingConsumer<String, String> consumer = broker.consumer(settings);
+    consumer.assign(List.of(ZERO, ONE));
+    return consumer;
+  }
+
+  private static List<String> values(List<ConsumerRecord<String, String>> records) {
+    return records.stream().map(ConsumerRecord::value).toList();
+  }
+
+  @Test
+  void readsAllPartitionsInOrder() throws Exception {
+    send(ZERO, 700);
+    send(ONE, 20);
+    try (RingConsumer<String, String> consumer = assigned()) {
+      assertEquals(Set.of(ZERO, ONE), consumer.assignment());
+      final Map<TopicPartition, List<String>> read = new HashMap<>();
+      for (final ConsumerRecord<String, String> each : TestBroker.poll(consumer, 720)) {
+        read.computeIfAbsent(
+                new TopicPartition(each.topic(), each.partition()), place -> new ArrayList<>())
+            .add(each.value());
+      }
+      for (int i = 0; i < 700; i++) {
+        assertEquals(Integer.toString(i), read.get(ZERO).get(i));
+      }
+      assertEquals(20, read.get(ONE).size());
+      assertTrue(consumer.poll(Duration.ZERO).isEmpty());
+      assertEquals(OptionalLong.of(0), consumer.currentLag(ZERO));
+    }
+  }
+
+  @Test
+  void returnsNoMoreThanItMay() throws Exception {
+    send(ZERO, 30);
+    try (RingConsumer<String, String> consumer =
+        assigned(ConsumerConfig.MAX_POLL_RECORDS_CONFIG, 7)) {
+      final List<Integer> counts = new ArrayList<>();
+      for (int all = 0; all < 30; ) {
+        final int count = consumer.poll(Duration.ofSeconds(5)).count();
+        counts.add(count);
+        all += count;
+      }
+      assertEquals(List.of(7, 7, 7, 7, 2), counts);
+    }
+  }
+
+  @Test
+  void waitsForRecordsThatComeLater() throws Exception {
+    try (RingConsumer<String, String> consumer = assigned()) {
+      assertTrue(consumer.poll(Duration.ofMillis(50)).isEmpty());
+      for (int i = 0; i < 3; i++) {
+        final CompletableFuture<List<Long>> sent =
+            CompletableFuture.supplyAsync(
+                () -> {
+                  try {
+                    TimeUnit.MILLISECONDS.sleep(200);
+                    return send(ONE, 1);
+                  } catch (Exception e) {
+                    throw new IllegalStateException(e);
+                  }
+                });
+        assertEquals(1, consumer.poll(Duration.ofSeconds(20)).count());
+        sent.get(20, TimeUnit.SECONDS);
+      }
+    }
+  }
+
+  @Test
+  void seeks() throws Exception {
+    final List<Long> offsets = send(ZERO, 10);
+    try (RingConsumer<String, String> consumer = assigned()) {
+      assertEquals(Map.of(ZERO, offsets.get(0)), consumer.beginningOffsets(List.of(ZERO)));
+      assertEquals(Map.of(ZERO, offsets.get(9) + 1), consumer.endOffsets(List.of(ZERO)));
+      consumer.seek(ZERO, offsets.get(8));
+      assertEquals(List.of("8", "9"), values(TestBroker.poll(consumer, 2)));
+      assertEquals(offsets.get(9) + 1, consumer.position(ZERO));
+      consumer.seekToBeginning(List.of(ZERO));
+      assertEquals(10, TestBroker.poll(consumer, 10).size());
+      consumer.seekToEnd(List.of());
+      assertTrue(consumer.poll(Duration.ofMillis(20)).isEmpty());
+      assertThrows(IllegalStateException.class, () -> consumer.seek(new TopicPartition("t", 7), 1));
+      assertThrows(IllegalArgumentException.class, () -> consumer.seek(ZERO, -1));
+    }
+  }
+
+  @Test
+  void findsOffsetsByTime() throws Exception {
+    send(ZERO, 3);
+    TimeUnit.MILLISECONDS.sleep(20);
+    final long timeMs = System.currentTimeMillis();
+    final List<Long> later = send(ZERO, 3);
+    try (RingConsumer<String, String> consumer = assigned()) {
+      final Map<TopicPartition, OffsetAndTimestamp> found =
+          consumer.offsetsForTimes(Map.of(ZERO, timeMs, ONE, timeMs));
+      assertEquals(later.get(0), found.get(ZERO).offset());
+      assertTrue(found.get(ZERO).timestamp() >= timeMs);
+      assertNull(found.get(ONE));
+    }
+  }
+
+  @Test
+  void pauses() throws Exception {
+    send(ZERO, 2);
+    send(ONE, 3);
+    try (RingConsumer<String, String> consumer = assigned()) {
+      consumer.pause(List.of(ZERO));
+      assertEquals(Set.of(ZERO), consumer.paused());
+      TestBroker.poll(consumer, 3).forEach(each -> assertEquals(1, each.partition()));
+      assertTrue(consumer.poll(Duration.ofMillis(20)).isEmpty());
+      consumer.resume(List.of(ZERO));
+      assertEquals(2, TestBroker.poll(consumer, 2).size());
+    }
+  }
+
+  @Test
+  void beginsAsItsSettingSays() throws Exception {
+    send(ZERO, 2);
+    try (RingConsumer<String, String> latest =
+            assigned(ConsumerConfig.AUTO_OFFSET_RESET_CONFIG, "latest");
+        RingConsumer<String, String> none =
+            assigned(ConsumerConfig.AUTO_OFFSET_RESET_CONFIG, "none")) {
+      assertTrue(latest.poll(Duration.ofMillis(20)).isEmpty());
+      send(ZERO, 1);
+      assertEquals(1, TestBroker.poll(latest, 1).size());
+      assertThrows(NoOffsetForPartitionException.class, () -> none.poll(Duration.ofMillis(20)));
+    }
+    assertThrows(
+        ConfigException.class,
+        () -> broker.consumer(ConsumerConfig.AUTO_OFFSET_RESET_CONFIG, "by_duration:PT1H"));
+  }
+
+  @Test
+  void goesOnAtItsCommits() throws Exception {
+    final List<Long> offsets = send(ZERO, 10);
+    try (RingConsumer<String, String> consumer =
+        assigned(ConsumerConfig.GROUP_ID_CONFIG, "g", ConsumerConfig.MAX_POLL_RECORDS_CONFIG, 4)) {
+      assertNull(consumer.committed(Set.of(ZERO)).get(ZERO));
+      assertEquals(4, TestBroker.poll(consumer, 4).size());
+      consumer.commitSync();
+      assertEquals(offsets.get(3) + 1, consumer.committed(Set.of(ZERO)).get(ZERO).offset());
+      final CountDownLatch called = new CountDownLatch(1);
+      consumer.commitAsync(
+          Map.of(ZERO, new OffsetAndMetadata(offsets.get(6), "note")),
+          (all, failure) -> {
+            assertNull(failure);
+            called.countDown();
+          });
+      final long endNs = System.nanoTime() + TimeUnit.SECONDS.toNanos(20);
+      while (called.getCount() > 0 && System.nanoTime() - endNs < 0) {
+        consumer.poll(Duration.ofMillis(10));
+      }
+      assertEquals("note", consumer.committed(Set.of(ZERO)).get(ZERO).metadata());
+    }
+    try (RingConsumer<String, String> next = assigned(ConsumerConfig.GROUP_ID_CONFIG, "g")) {
+      assertEquals("6", TestBroker.poll(next, 4).get(0).value());
+    }
+  }
+
+  @Test
+  void commitsByItself() throws Exception {
+    send(ZERO, 5);
+    final Object[] settings = {
+      ConsumerConfig.GROUP_ID_CONFIG,
+      "g",
+      ConsumerConfig.ENABLE_AUTO_COMMIT_CONFIG,
+      true,
+      ConsumerConfig.AUTO_COMMIT_INTERVAL_MS_CONFIG,
+      20
+    };
+    try (RingConsumer<String, String> consumer = assigned(settings)) {
+      TestBroker.poll(consumer, 5);
+      final OffsetAndMetadata all = new OffsetAndMetadata(consumer.position(ZERO));
+      final long endNs = System.nanoTime() + TimeUnit.SECONDS.toNanos(20);
+      while (!all.equals(consumer.committed(Set.of(ZERO)).get(ZERO))) {
+        assertTrue(System.nanoTime() - endNs < 0, "nothing was committed for 20 s");
+        consumer.poll(Duration.ofMillis(10));
+      }
+      send(ZERO, 2);
+      TestBroker.poll(consumer, 2);
+    } // its end commits the rest
+    try (RingConsumer<String, String> next = assigned(settings)) {
+      assertTrue(next.poll(Duration.ofMillis(50)).isEmpty());
+    }
+  }
+
+  @Test
+  void stopsBeforeARecordThatIsNotLegible() throws Exception {
+    final List<Long> offsets = send(ZERO, 1);
+    try (RingConsumer<String, Long> consumer =
+        new RingConsumer<>(
+            Map.of(ConsumerConfig.AUTO_OFFSET_RESET_CONFIG, "earliest"),
+            broker.client,
+            new StringDeserializer(),
+            new LongDeserializer())) {
+      consumer.assign(List.of(ZERO));
+      for (int i = 0; i < 2; i++) {
+        final RecordDeserializationException e =
+            assertThrows(
+                RecordDeserializationException.class, () -> consumer.poll(Duration.ofSeconds(5)));
+        assertEquals(offsets.get(0), e.offset());
+        assertEquals(ZERO, e.topicPartition());
+        assertEquals(
+            RecordDeserializationException.DeserializationExceptionOrigin.VALUE, e.origin());
+      }
+      consumer.seek(ZERO, offsets.get(0) + 1);
+      assertTrue(consumer.poll(Duration.ofMillis(20)).isEmpty());
+    }
+  }
+
+  @Test
+  void isWokenUp() throws Exception {
+    try (RingConsumer<String, String> consumer = assigned()) {
+      consumer.wakeup();
+      assertThrows(WakeupException.class, () -> consumer.poll(Duration.ofSeconds(20)));
+      final CompletableFuture<Void> later =
+          CompletableFuture.runAsync(
+              consumer::wakeup, CompletableFuture.delayedExecutor(200, TimeUnit.MILLISECONDS));
+      assertThrows(WakeupException.class, () -> consumer.poll(Duration.ofSeconds(20)));
+      later.get(20, TimeUnit.SECONDS);
+      assertTrue(consumer.poll(Duration.ofMillis(20)).isEmpty());
+    }
+  }
+
+  @Test
+  void isInterrupted() {
+    try (RingConsumer<String, String> consumer = assigned()) {
+      consumer.poll(Duration.ofMillis(20));
+      Thread.currentThread().interrupt();
+      assertThrows(InterruptException.class, () -> consumer.poll(Duration.ofSeconds(20)));
+      assertTrue(Thread.interrupted());
+      assertTrue(consumer.poll(Duration.ofMillis(20)).isEmpty());
+    }
+  }
+
+  @Test
+  void isUsedByOneThread() {
+    try (RingConsumer<String, String> consumer = assigned()) {
+      final CompletableFuture<Void> other =
+          CompletableFuture.runAsync(
+              () -> {
+                while (true) { // until the other thread polls
+                  consumer.paused();
+                  Thread.onSpinWait();
+                }
+              });
+      ExecutionException e = null;
+      while (e == null) {
+        try {
+          consumer.poll(Duration.ofMillis(10));
+          other.get(0, TimeUnit.MILLISECONDS);
+        } catch (ConcurrentModificationException own) {
+          e = null; // it was the other's turn
+        } catch (java.util.concurrent.TimeoutException none) {
+          e = null; // it goes on
+        } catch (ExecutionException failure) {
+          e = failure;
+        } catch (InterruptedException interrupted) {
+          throw new AssertionError(interrupted);
+        }
+      }
+      assertEquals(ConcurrentModificationException.class, e.getCause().getClass());
+    }
+  }
+
+  @Test
+  void refusesWhatItHasNot() {
+    try (RingConsumer<String, String> consumer = broker.consumer()) {
+      assertThrows(IllegalStateException.class, () -> consumer.poll(Duration.ZERO));
+      assertThrows(
+          UnknownTopicOrPartitionException.class,
+          () -> consumer.assign(List.of(new TopicPartition("none", 0))));
+      consumer.unsubscribe();
+      assertThrows(InvalidGroupIdException.class, () -> consumer.subscribe(List.of("t")));
+      assertThrows(InvalidGroupIdException.class, consumer::commitSync);
+      assertThrows(
+          UnsupportedOperationException.class, () -> consumer.subscribe(Pattern.compile("t")));
+      assertThrows(
+          UnsupportedOperationException.class,
+          () -> consumer.subscribe(new SubscriptionPattern("t")));
+      assertThrows(UnsupportedOperationException.class, consumer::enforceRebalance);
+      assertEquals(Set.of("t"), consumer.listTopics().keySet());
+      assertEquals(2, consumer.partitionsFor("t").size());
+    }
+    final RingConsumer<String, String> closed = assigned();
+    closed.close();
+    closed.close();
+    assertThrows(IllegalStateException.class, () -> closed.poll(Duration.ZERO));
+    for (final String name :
+        List.of(
+            ConsumerConfig.GROUP_INSTANCE_ID_CONFIG,
+            ConsumerConfig.INTERCEPTOR_CLASSES_CONFIG,
+            ConsumerConfig.PARTITION_ASSIGNMENT_STRATEGY_CONFIG)) {
+      assertThrows(ConfigException.class, () -> broker.consumer(name, "x"), name);
+    }
+    assertThrows(
+        ConfigException.class,
+        () -> broker.consumer(ConsumerConfig.GROUP_PROTOCOL_CONFIG, "consumer"));
+  }
+}
