@@ -8,7 +8,8 @@ import io.grpc.StatusRuntimeException;
 
 /**
  * The pages of a scan that is no snapshot, out of the index's memory where that is granted, and by
- * a call each where not.
+ * a call each where not. A scan with a filter goes by calls to its end after the first one: servers
+ * filter.
  */
 final class DirectPages implements Pages {
   /** The most entries of a page out of memory. */
@@ -20,6 +21,7 @@ final class DirectPages implements Pages {
   private final long timeoutNs;
   private final DirectScan scan;
   private final boolean keysOnly;
+  private final boolean isFiltered;
   private final int most;
   private boolean closed;
 
@@ -31,6 +33,7 @@ final class DirectPages implements Pages {
     this.timeoutNs = timeoutNs;
     this.scan = new DirectScan(request);
     this.keysOnly = request.getKeysOnly();
+    this.isFiltered = request.hasFilter();
     this.most = least(request.getPageSize(), least(request.getLimit(), ENTRIES));
   }
 
@@ -50,13 +53,14 @@ final class DirectPages implements Pages {
   private ScanResponse next(OperationRun run) {
     final MemoryPage page = new MemoryPage(keysOnly, most);
     try {
-      if (readDirectly(run, page)) {
+      if (!scan.isCalled() && readDirectly(run, page)) {
         return page.build();
       }
-      final ScanRequest request =
-          scan.request(subject.index()).toBuilder().setPageSize(most).build();
+      final ScanRequest request = scan.request(subject.index());
+      final ScanRequest sized =
+          isFiltered ? request : request.toBuilder().setPageSize(most).build();
       final ScanResponse answer =
-          calls.call(run, Call.reading(IndexGrpc.getScanPageMethod(), request));
+          calls.call(run, Call.reading(IndexGrpc.getScanPageMethod(), sized));
       return scan.answered(answer);
     } catch (StatusRuntimeException e) {
       throw run.failure(e.getStatus(), false);
@@ -66,6 +70,9 @@ final class DirectPages implements Pages {
   /** Reads a page with a reader of memory. False if it is to be read by a call. */
   private boolean readDirectly(OperationRun run, MemoryPage page) {
     final DirectReads.Reader reader = direct.borrow(run, ReadKind.page(most));
+    if (isFiltered) {
+      run.cancelTurn(); // how many entries it looks at differs much between the routes
+    }
     if (reader == null) {
       return false;
     }

@@ -82,7 +82,7 @@ public final class OrderedIndex<K, V> extends KeyedIndex<K, V> {
     return list.isEmpty() ? Optional.empty() : Optional.of(list.get(0));
   }
 
-  /** Counts the entries of a range, at some moment of the call. */
+  /** Counts the entries of a range, each as it is when it is read. */
   public long count(Range<K> range) {
     return count(range.encode(keys));
   }

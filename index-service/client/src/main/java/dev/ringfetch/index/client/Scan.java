@@ -127,7 +127,10 @@ public final class Scan<T> implements Iterable<T> {
     return with(options.request.toBuilder().setFilter(filter.message()));
   }
 
-  /** Counts the entries by one call, at some moment of it; the limit of a scan does not count. */
+  /**
+   * Counts the entries by one call, each as it is when it is read; the limit of a scan does not
+   * count.
+   */
   public long count() {
     return counted().entries();
   }

@@ -55,7 +55,8 @@ public final class WatchOptions {
 
   /**
    * The writes of entries that a filter accepts, all removals, and all that leaves a watched box:
-   * what was there before is not known, so it may be an entry that never came.
+   * what was there before is not known, so it may be an entry that never came. An entry that enters
+   * a box unaccepted, and is accepted later, comes with the crossing MOVE.
    */
   public WatchOptions where(Filter accepted) {
     return new WatchOptions(token, keysOnly, outageLimitNs, accepted);

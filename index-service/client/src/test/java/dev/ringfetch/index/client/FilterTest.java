@@ -5,9 +5,14 @@ import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import com.google.protobuf.ByteString;
+import io.grpc.CallOptions;
+import io.grpc.Channel;
+import io.grpc.ClientCall;
+import io.grpc.ClientInterceptor;
 import io.grpc.Grpc;
 import io.grpc.InsecureChannelCredentials;
 import io.grpc.ManagedChannel;
+import io.grpc.MethodDescriptor;
 import java.io.IOException;
 import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
@@ -20,6 +25,7 @@ import java.util.Map;
 import java.util.Random;
 import java.util.TreeMap;
 import java.util.TreeSet;
+import java.util.concurrent.atomic.AtomicInteger;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
@@ -40,6 +46,7 @@ class FilterTest {
   private IndexClient client;
   private ManagedChannel plain;
   private IndexClient stranger; // whom the server grants nothing
+  private final AtomicInteger calls = new AtomicInteger(); // of the stranger
 
   /** A value: two numbers, little-endian. */
   private record Quote(long size, double price) {
@@ -67,13 +74,27 @@ class FilterTest {
   void start() throws IOException {
     server = TestServer.start(directory);
     client = server.connect();
-    plain = Grpc.newChannelBuilder(server.target(), InsecureChannelCredentials.create()).build();
+    plain =
+        Grpc.newChannelBuilder(server.target(), InsecureChannelCredentials.create())
+            .intercept(counter())
+            .build();
     stranger = server.builder(plain).build();
     for (int i = 0; i < ENTRIES; i++) {
       quotes.put(
           (i % 3 == 0 ? "de:" : "fr:") + random.nextInt(1_000_000),
           new Quote(random.nextInt(1000) - 500, random.nextInt(100)));
     }
+  }
+
+  private ClientInterceptor counter() {
+    return new ClientInterceptor() {
+      @Override
+      public <Q, A> ClientCall<Q, A> interceptCall(
+          MethodDescriptor<Q, A> method, CallOptions options, Channel next) {
+        calls.incrementAndGet();
+        return next.newCall(method, options);
+      }
+    };
   }
 
   @AfterEach
@@ -138,6 +159,19 @@ class FilterTest {
               assertEquals(
                   expected.subList(3, 9), index.keys(some).where(filter(Field.value())).toList());
             });
+  }
+
+  /** Where memory is not granted, the server looks for the few entries that are wanted. */
+  @Test
+  void rareEntriesTakeFewCalls() {
+    final OrderedIndex<String, Quote> index = views().skip(3).findFirst().orElseThrow();
+    final String last = ((TreeMap<String, Quote>) quotes).lastKey();
+    final Scan<String> keys =
+        index.keys(Range.all()).where(Field.key().is(ByteString.copyFromUtf8(last)));
+    calls.set(0);
+    assertEquals(List.of(last), keys.limit(1).toList());
+    assertEquals(List.of(last), keys.toList());
+    assertTrue(calls.get() < 10, "calls=" + calls);
   }
 
   @Test

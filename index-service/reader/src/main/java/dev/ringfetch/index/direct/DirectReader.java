@@ -214,7 +214,8 @@ public final class DirectReader implements AutoCloseable {
    * or not; no key comes twice. If memory does not decide, or the grant ends, the scan continues by
    * calls after its last entry, and later directly again.
    *
-   * <p>With a filter it returns after some 64,000 entries at the latest, given or not.
+   * <p>With a filter it returns after some 64,000 entries at the latest, given or not, and after
+   * each call; once it goes by calls, the servers filter, to its end.
    *
    * <p>The timeout limits each call, and each 1,000 entries. After an exception the same scan can
    * be continued, unless the status is ABORTED.
@@ -246,7 +247,7 @@ public final class DirectReader implements AutoCloseable {
       try {
         final ScanResponse page = stub(deadlineNs).scanPage(scan.request(index));
         callReads += page.getEntriesCount();
-        wants = step.take(scan, sink, page);
+        wants = step.take(scan, sink, page) && scan.filter() == null;
       } finally {
         state = State.OPEN;
       }
@@ -331,9 +332,13 @@ public final class DirectReader implements AutoCloseable {
       return null;
     }
     final DirectValue value = new DirectValue();
+    final long deadlineNs = prepare(); // of all hops
     boolean goesOn = true;
     while (goesOn) {
-      final DirectLook look = look(chain.key(), value);
+      final DirectLook look =
+          System.nanoTime() - deadlineNs < 0
+              ? look(chain.key(), value, deadlineNs)
+              : DirectLook.UNDECIDED;
       if (look == DirectLook.UNDECIDED || !chain.isOf(value.incarnation())) {
         return null;
       }

@@ -20,6 +20,8 @@ import io.grpc.Status;
 public final class DirectScan extends DirectReading {
   private final ScanRequest request;
   private final ScanCursor cursor; // null if a bound is longer than a key can be
+  private ByteString token =
+      ByteString.EMPTY; // of the next page, once a filtered scan goes by calls
 
   /**
    * Begins a scan.
@@ -66,7 +68,7 @@ public final class DirectScan extends DirectReading {
 
   @Override
   boolean isLegal() { // bounds are no longer than keys can be
-    return cursor != null;
+    return cursor != null && !isCalled();
   }
 
   @Override
@@ -76,21 +78,20 @@ public final class DirectScan extends DirectReading {
 
   /**
    * The request for the next page, for a client that makes the call itself and then reports it to
-   * {@link #answered}. It asks for all entries of the range, so that each page leads on; those that
-   * the filter refuses are left out afterwards.
+   * {@link #answered}. If the scan has a filter, the server filters, and the page says by a token
+   * how to go on: such a scan goes by calls to its end.
    *
    * @param index name of the index.
    */
   public ScanRequest request(String index) {
     final ScanRequest.Builder rest =
-        request.toBuilder().setIndex(index).setLimit(left() == -1 ? 0 : left());
-    if (cursor != null) {
-      rest.setRange(rest());
-    }
-    if (filter() != null) {
-      rest.clearFilter().clearLimit().setKeysOnly(false);
-    }
-    return rest.build();
+        request.toBuilder().setIndex(index).setLimit(left() == -1 ? 0 : left()).setPageToken(token);
+    return (cursor == null ? rest : rest.setRange(rest())).build();
+  }
+
+  /** Whether all that is left comes by calls. */
+  public boolean isCalled() {
+    return !token.isEmpty();
   }
 
   /** The range from the position on. */
@@ -114,8 +115,9 @@ public final class DirectScan extends DirectReading {
     begin(page);
     final ScanResponse.Builder wanted = page.toBuilder().clearEntries();
     for (final Entry entry : page.getEntriesList()) {
-      if (!isDone() && pass(entry)) {
-        wanted.addEntries(isKeysOnly() ? entry.toBuilder().clearValue().build() : entry);
+      if (!isDone()) {
+        pass(entry);
+        wanted.addEntries(entry);
       }
     }
     end(page);
@@ -125,22 +127,23 @@ public final class DirectScan extends DirectReading {
   /** Checks a page before its entries count. */
   void begin(ScanResponse page) {
     checkIncarnation(page.getIncarnation());
-    if (page.getEntriesCount() == 0 && !page.getNextPageToken().isEmpty()) {
+    final ByteString next = page.getNextPageToken();
+    final boolean mayBeEmpty = filter() != null && !next.equals(token);
+    if (page.getEntriesCount() == 0 && !next.isEmpty() && !mayBeEmpty) {
       throw notAdvancing();
+    }
+    if (filter() != null) {
+      token = next;
     }
   }
 
-  /** Moves behind an entry of a page; returns whether it is wanted. */
-  boolean pass(Entry entry) {
+  /** Moves behind an entry of a page. */
+  void pass(Entry entry) {
     final byte[] key = entry.getKey().toByteArray();
-    if (cursor == null || !cursor.passIfAhead(key, 0, key.length)) {
+    if (cursor == null || (filter() == null && !cursor.passIfAhead(key, 0, key.length))) {
       throw notAdvancing();
     }
-    if (filter() != null && !filter().accepts(entry)) {
-      return false;
-    }
     count();
-    return true;
   }
 
   /** Called behind the entries of a page. */

@@ -1,7 +1,7 @@
 package dev.ringfetch.index.direct;
 
 import com.google.protobuf.ByteString;
-import dev.ringfetch.index.filter.FilteredSink;
+import dev.ringfetch.index.filter.StepSink;
 import dev.ringfetch.index.layout.EntrySink;
 import dev.ringfetch.index.layout.ReadResult;
 import dev.ringfetch.index.v1.Entry;
@@ -40,7 +40,7 @@ final class ScanStep implements EntrySink {
     granted = from;
     try {
       final ReadResult result =
-          of.read(from, of.filter() == null ? this : new FilteredSink(of.filter(), this));
+          of.read(from, of.filter() == null ? this : new StepSink(of.filter(), this));
       if (result == ReadResult.ABSENT) {
         of.end();
       }
@@ -84,9 +84,7 @@ final class ScanStep implements EntrySink {
   }
 
   private void take(DirectScan scan, Entry found) {
-    if (!scan.pass(found)) {
-      return;
-    }
+    scan.pass(found);
     final ByteString key = found.getKey();
     final ByteString value = scan.isKeysOnly() ? ByteString.EMPTY : found.getValue();
     final int length = key.size() + value.size();

@@ -31,7 +31,11 @@ final class EntryField {
     length = source == Field.Source.VERSION ? Long.BYTES : message.getLength();
     bigEndian = message.getBigEndian() || encoding == Field.Encoding.ORDERED;
     if (source == Field.Source.UNRECOGNIZED || encoding == Field.Encoding.UNRECOGNIZED) {
-      throw new IllegalArgumentException("unknown source or encoding of a field");
+      throw new IllegalArgumentException(
+          "unknown field: source="
+              + message.getSourceValue()
+              + " encoding="
+              + message.getEncodingValue());
     }
     if (offset < 0 || length < 0) {
       throw new IllegalArgumentException(
@@ -44,7 +48,13 @@ final class EntryField {
     }
     if (source == Field.Source.VERSION
         && (offset != 0 || message.getLength() != 0 || message.getEncodingValue() != 0)) {
-      throw new IllegalArgumentException("a version has no offset, length or encoding");
+      throw new IllegalArgumentException(
+          "a version has no such property: offset="
+              + offset
+              + " length="
+              + message.getLength()
+              + " encoding="
+              + message.getEncodingValue());
     }
     final boolean isLength =
         switch (encoding) {

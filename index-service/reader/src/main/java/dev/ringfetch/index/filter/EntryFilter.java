@@ -67,13 +67,14 @@ public final class EntryFilter {
       case ANY -> all(nodes(message.getAny().getFiltersList()), false);
       case NOT -> not(node(message.getNot()));
       case NODE_NOT_SET ->
-          throw new IllegalArgumentException("a node of a filter is missing, or not known here");
+          throw new IllegalArgumentException(
+              "a node of a filter is missing, or not known here: node=" + nodes);
     };
   }
 
   private Node[] nodes(List<Filter> filters) {
     if (filters.isEmpty()) {
-      throw new IllegalArgumentException("a list of a filter is empty");
+      throw new IllegalArgumentException("a list of a filter is empty: node=" + nodes);
     }
     return filters.stream().map(this::node).toArray(Node[]::new);
   }
@@ -99,7 +100,11 @@ public final class EntryFilter {
     final EntryField field = new EntryField(message.getField());
     final Relation relation = message.getRelation();
     if (relation == Relation.UNRECOGNIZED) {
-      throw new IllegalArgumentException("unknown relation of a comparison of " + field);
+      throw new IllegalArgumentException(
+          "unknown relation of a comparison of "
+              + field
+              + ": relation="
+              + message.getRelationValue());
     }
     final FieldComparison.OperandCase operand =
         field.encoding() == Field.Encoding.BYTES

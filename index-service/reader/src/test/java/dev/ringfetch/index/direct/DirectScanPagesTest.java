@@ -7,6 +7,9 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import com.google.protobuf.ByteString;
 import dev.ringfetch.index.v1.Entry;
+import dev.ringfetch.index.v1.Field;
+import dev.ringfetch.index.v1.FieldComparison;
+import dev.ringfetch.index.v1.Filter;
 import dev.ringfetch.index.v1.KeyRange;
 import dev.ringfetch.index.v1.ScanRequest;
 import dev.ringfetch.index.v1.ScanResponse;
@@ -69,6 +72,34 @@ final class DirectScanPagesTest {
     assertEquals(bytes("w"), reverse.request("i").getRange().getEnd());
     reverse.answered(page(ByteString.EMPTY, 1));
     assertTrue(reverse.isDone());
+  }
+
+  /** The server filters, and may look at many entries for a page without one. */
+  @Test
+  void scanWithAFilterGoesByTokens() {
+    final DirectScan scan =
+        new DirectScan(
+            ScanRequest.newBuilder()
+                .setLimit(3)
+                .setFilter(
+                    Filter.newBuilder()
+                        .setComparison(
+                            FieldComparison.newBuilder()
+                                .setField(Field.newBuilder().setSource(Field.Source.KEY))
+                                .setBytes(bytes("m"))))
+                .build());
+    assertFalse(scan.isCalled());
+    assertTrue(scan.request("i").hasFilter());
+    scan.answered(page(TOKEN, 1));
+    assertTrue(scan.isCalled());
+    assertEquals(TOKEN, scan.request("i").getPageToken());
+    assertFails(Status.Code.INTERNAL, scan, page(TOKEN, 1));
+    scan.answered(page(bytes("next"), 1, "c", "d"));
+    assertEquals(bytes("next"), scan.request("i").getPageToken());
+    assertEquals(1, scan.request("i").getLimit());
+    assertFails(Status.Code.ABORTED, scan, page(ByteString.EMPTY, 2));
+    scan.answered(page(ByteString.EMPTY, 1));
+    assertTrue(scan.isDone());
   }
 
   /** A server that answers with something else does not lead a scan in a circle. */

@@ -1,6 +1,6 @@
 package dev.ringfetch.index.call;
 
-import dev.ringfetch.index.filter.FilteredSink;
+import dev.ringfetch.index.filter.StepSink;
 import dev.ringfetch.index.host.ServedIndex;
 import dev.ringfetch.index.layout.EntrySink;
 import dev.ringfetch.index.layout.ReadResult;
@@ -43,7 +43,7 @@ abstract class SteppedCall<T> implements EntrySink {
   }
 
   private final EntryReading reading;
-  private final EntrySink sink; // this, behind the filter
+  private final StepSink sink; // in front of this
   final ServedIndex index;
   final ServerCallStreamObserver<T> responses;
   private final CallSignals<T> signals;
@@ -70,7 +70,7 @@ abstract class SteppedCall<T> implements EntrySink {
   /** Creates a call, which {@link #start} begins. */
   SteppedCall(EntryReading reading, CallSignals<T> signals, RangeCalls calls) {
     this.reading = reading;
-    this.sink = reading.filter() == null ? this : new FilteredSink(reading.filter(), this);
+    this.sink = new StepSink(reading.filter(), this);
     this.index = reading.index();
     this.signals = signals;
     this.responses = signals.responses();
@@ -181,6 +181,7 @@ abstract class SteppedCall<T> implements EntrySink {
   /** Reads until the call has enough for the moment. */
   Next step() {
     passed = 0;
+    sink.begin();
     final ReadResult result = read();
     return switch (result) {
       case FOUND, ABSENT -> {
