@@ -32,6 +32,8 @@ import picocli.CommandLine.ParseResult;
       IndexBench.class,
       SpatialBench.class,
       AdaptiveBench.class,
+      FollowBench.class,
+      FilterBench.class,
       JournalBench.class,
       ReplicatedBench.class,
       VerbsBench.class,

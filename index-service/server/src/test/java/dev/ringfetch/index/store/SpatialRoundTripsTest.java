@@ -4,12 +4,10 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import com.google.protobuf.ByteString;
-import dev.ringfetch.fabric.MemoryRegion;
 import dev.ringfetch.index.layout.BoxDescriptor;
 import dev.ringfetch.index.layout.EntrySink;
 import dev.ringfetch.index.layout.NearestEntries;
 import dev.ringfetch.index.layout.ReadResult;
-import dev.ringfetch.index.layout.Reads;
 import dev.ringfetch.index.layout.SpatialQuery;
 import dev.ringfetch.index.layout.SpatialReader;
 import dev.ringfetch.index.layout.SpatialSearch;
@@ -22,70 +20,8 @@ class SpatialRoundTripsTest {
   private static final int ENTRIES = 60_000;
   private static final int SEARCHES = 50;
 
-  /** Published rates of a card (ConnectX-3): a READ of one line, and READs that it serves. */
-  private static final double ROUND_TRIP_US = 1.8;
-
-  private static final double READS_PER_US = 11.26;
-
-  /** Of its port, of 40 Gb/s. */
-  private static final double BYTES_PER_US = 5000;
-
   private final Random random = new Random(SEED);
-  private long batches;
-  private long reads;
-  private long bytes;
-
-  /** Counts batches, which are round trips, and READs. */
-  private final class Counted implements Reads {
-    private final Reads memory;
-
-    Counted(Reads memory) {
-      this.memory = memory;
-    }
-
-    @Override
-    public void begin() {
-      memory.begin();
-    }
-
-    @Override
-    public int add(long address, int length) {
-      reads++;
-      bytes += length;
-      return memory.add(address, length);
-    }
-
-    @Override
-    public int execute() {
-      batches++;
-      return memory.execute();
-    }
-
-    @Override
-    public MemoryRegion region(int number) {
-      return memory.region(number);
-    }
-
-    @Override
-    public int offset(int number) {
-      return memory.offset(number);
-    }
-
-    @Override
-    public int segmentShift() {
-      return memory.segmentShift();
-    }
-
-    @Override
-    public boolean ordered() {
-      return false;
-    }
-
-    @Override
-    public void verify() {
-      memory.verify();
-    }
-  }
+  private CountedReads counted;
 
   private SpatialReader open(int partitions) {
     final StoreMemory memory = Memories.serving(1 << 20, 64 << 20);
@@ -101,16 +37,15 @@ class SpatialRoundTripsTest {
       store.put(id, value, i + 1);
       store.grow();
     }
-    return new SpatialReader(new Counted(memory.newReads()), index.location(), 0);
+    counted = new CountedReads(memory.newReads());
+    return new SpatialReader(counted, index.location(), 0);
   }
 
   /** Mean of the round trips of searches that find about so many entries. */
   private double search(SpatialReader reader, double results, String name) {
     final double side = 1000 * Math.sqrt(results / ENTRIES);
     final long[] found = {0};
-    batches = 0;
-    reads = 0;
-    bytes = 0;
+    counted.reset();
     for (int i = 0; i < SEARCHES; i++) {
       final double x = random.nextDouble() * (1000 - side);
       final double y = random.nextDouble() * (1000 - side);
@@ -124,9 +59,7 @@ class SpatialRoundTripsTest {
   }
 
   private double nearest(SpatialReader reader, int limit) {
-    batches = 0;
-    reads = 0;
-    bytes = 0;
+    counted.reset();
     for (int i = 0; i < SEARCHES; i++) {
       final SpatialQuery query =
           SpatialQuery.near(
@@ -148,13 +81,10 @@ class SpatialRoundTripsTest {
   }
 
   private double report(String name) {
-    final double trips = (double) batches / SEARCHES;
-    final double each = (double) reads / SEARCHES;
-    final double us =
-        trips * ROUND_TRIP_US
-            + Math.max(each / READS_PER_US, (double) bytes / SEARCHES / BYTES_PER_US);
-    System.out.printf("RESULT %s: %.1f round trips, %.0f READs, %.0f us%n", name, trips, each, us);
-    return trips;
+    System.out.printf(
+        "RESULT %s: %.1f round trips, %.0f READs, %.0f us%n",
+        name, counted.batches() / SEARCHES, counted.reads() / SEARCHES, counted.us() / SEARCHES);
+    return counted.batches() / SEARCHES;
   }
 
   @Test
