@@ -4,11 +4,13 @@ import com.google.protobuf.ByteString;
 import dev.ringfetch.index.store.EntryStore;
 import dev.ringfetch.index.v1.Entry;
 import java.util.Map;
+import java.util.NavigableMap;
 import java.util.TreeMap;
+import org.jspecify.annotations.Nullable;
 
 /** Entries on the heap, in the order of their keys; there is room for all. */
 class HeapEntries implements EntryStore {
-  private final Map<ByteString, Entry> entries =
+  private final NavigableMap<ByteString, Entry> entries =
       new TreeMap<>(ByteString.unsignedLexicographicalComparator());
 
   /** The entries by their keys. */
@@ -25,6 +27,11 @@ class HeapEntries implements EntryStore {
   @Override
   public final Entry entry(ByteString key) {
     return entries.get(key);
+  }
+
+  @Override
+  public final @Nullable Entry last() {
+    return entries.isEmpty() ? null : entries.lastEntry().getValue();
   }
 
   @Override

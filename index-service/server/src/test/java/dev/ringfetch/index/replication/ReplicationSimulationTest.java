@@ -83,6 +83,31 @@ final class ReplicationSimulationTest {
     }
   }
 
+  @Test
+  void recordsAreAppendedOnceAndInOrder() {
+    final long seed = Long.getLong("ringfetch.seed", 1000);
+    final Coverage coverage = new Coverage();
+    for (int i = 0; i < WORLDS; i++) {
+      try {
+        final Random random = new Random(seed + i);
+        final ReplicationWorld world =
+            new ReplicationWorld(
+                random.nextLong(), 3, 2 + random.nextInt(2), coverage, random.nextInt(3) == 0);
+        world.startAppends(1 + random.nextInt(3));
+        world.startClients(1, 5_000_000);
+        new ReplicationFaults(world, coverage).run(LIFE_MS / 2);
+        world.settle();
+      } catch (Throwable t) {
+        throw new AssertionError("-Dringfetch.seed=" + (seed + i) + " -Dringfetch.worlds=1", t);
+      }
+    }
+    System.out.printf("appends: seed=%d worlds=%d %s%n", seed, WORLDS, coverage);
+    if (WORLDS >= 25) {
+      checkMet(
+          new String[] {"acknowledged records", "appends that end early", "fail-overs"}, coverage);
+    }
+  }
+
   /** What many worlds meet. */
   static Stream<String> states() {
     return Stream.concat(Stream.of(MET), Stream.of(MET_IN_MANY));

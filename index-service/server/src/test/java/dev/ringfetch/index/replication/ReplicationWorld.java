@@ -28,6 +28,7 @@ import java.util.Set;
 import java.util.TreeMap;
 import java.util.TreeSet;
 import java.util.concurrent.ConcurrentHashMap;
+import org.jspecify.annotations.Nullable;
 
 /**
  * A cluster on one thread, drawn from a seed: nodes with the production code, their connections,
@@ -70,6 +71,7 @@ final class ReplicationWorld {
   private boolean copiesAreServed;
   private boolean hasLost;
   private int clients;
+  private @Nullable SimulatedAppends appends; // null: the index takes none
 
   ReplicationWorld(long seed, int nodeCount, int replicas, Coverage coverage) {
     this(seed, nodeCount, replicas, coverage, false);
@@ -141,6 +143,16 @@ final class ReplicationWorld {
             SimulatedDefinition.of(
                 new IndexDefinition(IndexKind.HASH, level, SimulatedStore.PARTITIONS, 1, 1)))
         .build();
+  }
+
+  /** Has a partition take appends of so many programs; before anything else happens. */
+  void startAppends(int programs) {
+    appends = new SimulatedAppends(this, coverage);
+    appends.start(programs);
+  }
+
+  @Nullable SimulatedAppends appends() {
+    return appends;
   }
 
   SimulatedTime time() {
@@ -749,6 +761,9 @@ final class ReplicationWorld {
   /** Heals everything, and checks what must hold. */
   void settle() {
     stopClients();
+    if (appends != null) {
+      appends.stop();
+    }
     network.heal();
     coordinator.loses = false;
     storesFail = false;
@@ -798,6 +813,9 @@ final class ReplicationWorld {
       } else {
         checkEqual(one);
         checkStopRecords(one);
+        if (appends != null) {
+          appends.check(leader(one).store(one));
+        }
       }
     }
     for (final SimulatedNode node : nodes.values()) {

@@ -11,14 +11,17 @@ import dev.ringfetch.index.partition.CommitLog;
 import dev.ringfetch.index.partition.Handover;
 import dev.ringfetch.index.partition.Partition;
 import dev.ringfetch.index.partition.Write;
+import dev.ringfetch.index.store.Expiry;
 import dev.ringfetch.index.v1.Entry;
 import dev.ringfetch.index.v1.GroupState;
 import java.io.ByteArrayOutputStream;
 import java.util.ArrayDeque;
+import java.util.Collection;
 import java.util.Map;
 import java.util.Objects;
 import java.util.TreeMap;
 import java.util.stream.Stream;
+import org.jspecify.annotations.Nullable;
 
 /** Entries on the heap, by partition; real partitions write them while the replica leads. */
 final class SimulatedStore implements GroupStore {
@@ -59,13 +62,25 @@ final class SimulatedStore implements GroupStore {
     @Override
     public void put(ByteString key, ByteString value, long version) {
       world.applied(group, partition, version, key, value);
+      if (takesAppends(partition)) {
+        world.appends().applied(key, value, version, last());
+      }
       last = Math.max(last, version);
       super.put(key, value, version);
     }
+
+    @Override
+    public @Nullable Expiry expiry() {
+      return takesAppends(partition) ? world.appends().expiry() : null;
+    }
   }
 
-  static int partition(ByteString key) {
-    return Math.floorMod(key.hashCode(), PARTITIONS);
+  private boolean takesAppends(int partition) {
+    return world.appends() != null && partition == SimulatedAppends.PARTITION;
+  }
+
+  private int partition(ByteString key) {
+    return Math.floorMod(key.hashCode(), world.appends() == null ? PARTITIONS : 1);
   }
 
   @Override
@@ -136,7 +151,10 @@ final class SimulatedStore implements GroupStore {
     log = groupLog;
     for (int i = 0; i < PARTITIONS; i++) {
       logs[i] = groupLog.partition(i, books[i].last);
-      partitions[i] = new Partition(books[i], logs[i], 64, world::onError, Handover.never());
+      partitions[i] =
+          takesAppends(i)
+              ? world.appends().partition(books[i], logs[i], node.id())
+              : new Partition(books[i], logs[i], 64, world::onError, Handover.never());
     }
   }
 
@@ -191,8 +209,21 @@ final class SimulatedStore implements GroupStore {
     return partitions[partition(key)].submit(write);
   }
 
+  /** The writer of a partition, while the replica leads. */
+  Partition partition(int number) {
+    return partitions[number];
+  }
+
   Entry read(ByteString key) {
-    return books[partition(key)].entry(key);
+    return entry(partition(key), key);
+  }
+
+  Entry entry(int partition, ByteString key) {
+    return books[partition].entry(key);
+  }
+
+  Collection<Entry> entries(int partition) {
+    return books[partition].entries().values();
   }
 
   GroupLog log() {
