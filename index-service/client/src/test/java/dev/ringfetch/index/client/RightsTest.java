@@ -48,6 +48,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CompletionException;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.AfterEach;
@@ -204,6 +205,41 @@ final class RightsTest {
       assertUnknown(() -> index(stranger, "carts.1").get("a"));
       assertUnknown(() -> index(stranger, "carts.1").put("a", 2L));
       assertUnknown(() -> index(stranger, "carts.1").access(Access.DIRECT).get("a"));
+    }
+  }
+
+  @Test
+  void rightsOfTopicsAreThoseOfTheirIndexes() throws Exception {
+    try (TestServer server =
+            serve(
+                "ann " + HASH + " admin:topic.orders.* write:topic.commits",
+                "bob " + HASH + " read:topic.orders.*");
+        IndexClient ann = client(server, "ann");
+        IndexClient bob = client(server, "bob")) {
+      assertTrue(ann.topics().create("orders", TopicOptions.partitions(2)));
+      final List<ByteString> record = List.of(ByteString.copyFromUtf8("record"));
+      final long offset = ann.topics().log("orders", 1).append(record).join().get(0);
+      assertEquals(offset, bob.topics().log("orders", 1).read(0, 1, 1).get(0).offset());
+      assertEquals(List.of("orders"), bob.topics().list());
+      final CompletionException denied =
+          assertThrows(
+              CompletionException.class, () -> bob.topics().log("orders", 1).append(record).join());
+      assertDenied(
+          "user=bob right=write index=topic.orders.1",
+          () -> {
+            throw denied.getCause();
+          });
+      assertDenied(
+          "user=ann right=write index=topic.other.0",
+          () -> ann.topics().create("other", TopicOptions.partitions(1)));
+      assertDenied("right=admin index=topic.orders.0", () -> bob.topics().delete("orders"));
+      final Map<TopicPartition, TopicCommits.Commit> commit =
+          Map.of(new TopicPartition("orders", 1), new TopicCommits.Commit(offset));
+      ann.topics().commits().commit("g", commit);
+      assertDenied(
+          "user=bob right=write index=topic.commits",
+          () -> bob.topics().commits().commit("g", commit));
+      assertTrue(ann.topics().delete("orders"));
     }
   }
 
