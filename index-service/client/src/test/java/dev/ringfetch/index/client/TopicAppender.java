@@ -86,9 +86,13 @@ final class TopicAppender implements AutoCloseable {
   }
 
   @Override
-  public void close() throws InterruptedException {
+  public void close() {
     ending = true;
-    thread.join(TimeUnit.SECONDS.toMillis(90));
+    try {
+      thread.join(TimeUnit.SECONDS.toMillis(90));
+    } catch (InterruptedException e) {
+      Thread.currentThread().interrupt();
+    }
     assertTrue(!thread.isAlive(), "it still waits");
   }
 }
