@@ -153,6 +153,9 @@ final class FilterText {
       return new Operand<>(
           numbers.isEmpty() ? bytes : bytes.bytes(offset, second(numbers)), FilterText::bytes);
     }
+    if (numbers.size() > 1 && !type.startsWith("unsigned")) {
+      throw new IllegalArgumentException("(offset) is all that " + name + " takes");
+    }
     final boolean bigEndian = type.endsWith("be");
     return switch (bigEndian ? type.substring(0, type.length() - 2) : type) {
       case "int32" -> integer(bytes.int32(offset), bigEndian);
@@ -166,8 +169,8 @@ final class FilterText {
   }
 
   private static int second(List<Integer> numbers) {
-    if (numbers.size() < 2) {
-      throw new IllegalArgumentException("a length is missing: (offset,length)");
+    if (numbers.size() != 2) {
+      throw new IllegalArgumentException("a field has two numbers here: (offset,length)");
     }
     return numbers.get(1);
   }
@@ -176,7 +179,12 @@ final class FilterText {
     final List<Integer> numbers = new ArrayList<>();
     if (takes("(")) {
       do {
-        numbers.add((int) (long) integer(take()));
+        final String text = take();
+        final long number = integer(text);
+        if (number < 0 || number > Integer.MAX_VALUE) {
+          throw new IllegalArgumentException("'" + text + "' is no offset or length");
+        }
+        numbers.add((int) number);
       } while (takes(","));
       expect(")");
     }
@@ -193,9 +201,9 @@ final class FilterText {
 
   private static Long integer(String text) {
     try {
-      return Long.decode(text);
+      return text.startsWith("0x") ? Long.parseLong(text.substring(2), 16) : Long.parseLong(text);
     } catch (NumberFormatException e) {
-      throw new IllegalArgumentException("'" + text + "' is not a whole number", e);
+      throw new IllegalArgumentException("'" + text + "' is no whole number of 64 bits", e);
     }
   }
 

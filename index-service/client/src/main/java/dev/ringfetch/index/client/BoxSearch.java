@@ -56,8 +56,8 @@ public final class BoxSearch<K, V> implements Iterable<IndexEntry<K, Located<V>>
   }
 
   /**
-   * Counts the entries of a search for what intersects a box, by one call, each as it is when
-   * it is read; the limit of a search does not count.
+   * Counts the entries of a search for what intersects a box, by one call, each as it is when it is
+   * read; the limit of a search does not count.
    */
   public long count() {
     return counted().entries();

@@ -27,7 +27,9 @@ record EntryCount(View<?, ?> view, CountRequest request) {
     return answer;
   }
 
-  /** With a filter it asks for a sum, too: servers that do not know these count without a filter. */
+  /**
+   * With a filter it asks for a sum, too: servers that do not know these count without a filter.
+   */
   long entries() {
     return (request.hasFilter() ? summed(ANY) : call(request)).getEntries();
   }
