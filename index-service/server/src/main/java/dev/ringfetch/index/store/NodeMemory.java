@@ -7,8 +7,11 @@ import org.agrona.collections.LongArrayList;
  * partition's owner alone.
  */
 final class NodeMemory {
-  /** Number of free nodes that are kept for the next splits. */
-  private static final int SPARE = 2;
+  /**
+   * Number of free nodes that are kept: as many as a change of a tree of five levels reserves,
+   * which else allocates them and gives them back (14 % of the time of an insert).
+   */
+  private static final int SPARE = 8;
 
   private final StoreMemory memory;
   private final int units;
