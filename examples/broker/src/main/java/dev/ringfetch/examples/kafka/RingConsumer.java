@@ -4,15 +4,12 @@ import dev.ringfetch.index.client.IndexClient;
 import dev.ringfetch.index.client.IndexException;
 import dev.ringfetch.index.client.TopicLog;
 import dev.ringfetch.index.client.Topics;
-import java.lang.System.Logger;
-import java.lang.System.Logger.Level;
 import java.time.Duration;
 import java.util.Collection;
 import java.util.ConcurrentModificationException;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
-import java.util.Optional;
 import java.util.OptionalLong;
 import java.util.Set;
 import java.util.TreeSet;
@@ -46,8 +43,6 @@ import org.apache.kafka.common.serialization.Deserializer;
  * the index. Used by one thread at a time, as Kafka's; {@link #wakeup} by any.
  */
 public final class RingConsumer<K, V> extends RestOfConsumer<K, V> {
-  private static final Logger LOGGER = System.getLogger(RingConsumer.class.getName());
-
   /** As long as rings poll before they sleep: a notification takes about as long. */
   private static final long SPIN_NS = 50_000;
 
@@ -62,13 +57,9 @@ public final class RingConsumer<K, V> extends RestOfConsumer<K, V> {
   private final TopicSizes sizes;
   private final Deserializer<K> keyDeserializer;
   private final Deserializer<V> valueDeserializer;
-  private final String group; // null: none
-  private final String clientId;
-  private final GroupMember.Times times;
   private final Duration apiTimeout;
-  private final long autoCommitNs; // 0: off
-  private final GroupCommits commits; // null without a group
   private final AssignedPartitions<K, V> partitions;
+  private final GroupFollower group; // null: none
   private final Signal signal = new Signal();
   private final AtomicReference<Thread> user = new AtomicReference<>();
   private volatile boolean wokenUp;
@@ -77,9 +68,6 @@ public final class RingConsumer<K, V> extends RestOfConsumer<K, V> {
   private int depth; // of operations: listeners run others
   private Mode mode = Mode.NONE;
   private Set<String> subscription = Set.of();
-  private ConsumerRebalanceListener listener = NO_LISTENER;
-  private GroupMember member; // null unless SUBSCRIBED
-  private long committedNs = System.nanoTime();
   private long waitedNs = System.nanoTime();
   private boolean waits; // notifications are on
 
@@ -112,19 +100,7 @@ public final class RingConsumer<K, V> extends RestOfConsumer<K, V> {
         Settings.consumer(given, client != null, keyDeserializer, valueDeserializer);
     this.keyDeserializer = settings.deserializer(keyDeserializer, true);
     this.valueDeserializer = settings.deserializer(valueDeserializer, false);
-    group = settings.getString(ConsumerConfig.GROUP_ID_CONFIG);
-    final String id = settings.getString(ConsumerConfig.CLIENT_ID_CONFIG);
-    clientId = id.isEmpty() ? "consumer" : id;
-    times =
-        new GroupMember.Times(
-            settings.duration(ConsumerConfig.SESSION_TIMEOUT_MS_CONFIG),
-            settings.duration(ConsumerConfig.HEARTBEAT_INTERVAL_MS_CONFIG),
-            settings.duration(ConsumerConfig.MAX_POLL_INTERVAL_MS_CONFIG));
     apiTimeout = settings.duration(ConsumerConfig.DEFAULT_API_TIMEOUT_MS_CONFIG);
-    autoCommitNs =
-        group != null && settings.getBoolean(ConsumerConfig.ENABLE_AUTO_COMMIT_CONFIG)
-            ? settings.duration(ConsumerConfig.AUTO_COMMIT_INTERVAL_MS_CONFIG).toNanos()
-            : 0;
     final AssignedPartitions.Limits limits =
         new AssignedPartitions.Limits(
             settings.getInt(ConsumerConfig.MAX_POLL_RECORDS_CONFIG),
@@ -133,10 +109,14 @@ public final class RingConsumer<K, V> extends RestOfConsumer<K, V> {
     owned = client == null ? settings.client(apiTimeout) : null;
     topics = (client == null ? owned : client).topics();
     sizes = new TopicSizes(topics, settings.nanos(ConsumerConfig.METADATA_MAX_AGE_CONFIG));
-    commits = group == null ? null : new GroupCommits(topics.commits(), group);
     partitions =
         new AssignedPartitions<>(
             topics, limits, this.keyDeserializer, this.valueDeserializer, signal::raise);
+    group =
+        settings.getString(ConsumerConfig.GROUP_ID_CONFIG) == null
+            ? null
+            : new GroupFollower(
+                settings, topics.commits(), partitions, sizes::count, signal::raise);
   }
 
   // --- the thread that uses the consumer ---
@@ -247,19 +227,11 @@ public final class RingConsumer<K, V> extends RestOfConsumer<K, V> {
           switchTo(Mode.SUBSCRIBED);
           final Set<String> next = new TreeSet<>(names);
           if (!next.equals(subscription)) {
-            endMembership(true);
+            group.leave(true);
+            group.subscribe(next);
             subscription = next;
-            member =
-                new GroupMember(
-                    topics.commits().index(),
-                    group,
-                    clientId,
-                    next,
-                    times,
-                    sizes::count,
-                    signal::raise);
           }
-          listener = called;
+          group.listener(called);
         });
   }
 
@@ -274,91 +246,19 @@ public final class RingConsumer<K, V> extends RestOfConsumer<K, V> {
   public void unsubscribe() {
     use(
         () -> {
-          endMembership(true);
+          if (group != null) {
+            group.leave(true);
+          }
           subscription = Set.of();
           partitions.set(Set.of());
           mode = Mode.NONE;
         });
   }
 
-  private void endMembership(boolean leaving) {
-    if (member != null) {
-      revoke();
-      member.close(leaving);
-      member = null;
-    }
-  }
-
-  // --- the group ---
-
-  /** Does what the group asks for. */
-  private void followGroup() {
-    GroupMember.Step step = member == null ? GroupMember.Step.NONE : nextStep();
-    while (step != GroupMember.Step.NONE) {
-      switch (step) {
-        case REVOKE -> {
-          revoke();
-          member.given();
-        }
-        case LOSE -> {
-          final Set<TopicPartition> lost = partitions.all();
-          partitions.set(Set.of());
-          if (!lost.isEmpty()) {
-            listener.onPartitionsLost(lost);
-          }
-        }
-        case ASSIGN -> {
-          partitions.set(member.assigned());
-          listener.onPartitionsAssigned(member.assigned());
-        }
-        case NONE -> throw new AssertionError(step);
-      }
-      step = nextStep();
-    }
-  }
-
-  private GroupMember.Step nextStep() {
-    try {
-      return member.next();
-    } catch (IndexException e) {
-      final RuntimeException failure = Failures.of(e);
-      if (failure instanceof TimeoutException) { // a leader fails over: the next look goes on
-        LOGGER.log(Level.DEBUG, "group " + group, e);
-        return GroupMember.Step.NONE;
-      }
-      throw failure;
-    }
-  }
-
-  /** Commits, tells the listener, and forgets the partitions. */
-  private void revoke() {
-    commitAtEnd();
-    final Set<TopicPartition> revoked = partitions.all();
-    if (!revoked.isEmpty()) {
-      listener.onPartitionsRevoked(revoked);
-    }
-    partitions.set(Set.of());
-  }
-
   private void commitAtEnd() {
-    if (autoCommitNs > 0 && !partitions.all().isEmpty()) {
-      try {
-        commits.commit(generation(), partitions.positions(), apiTimeout);
-      } catch (CommitFailedException | TimeoutException e) { // records come again
-        LOGGER.log(Level.WARNING, "the last offsets of group {0} are not committed: {1}", group, e);
-      }
+    if (group != null) {
+      group.commitAtEnd();
     }
-  }
-
-  /** The generation of a commit. */
-  private long generation() {
-    if (mode != Mode.SUBSCRIBED) {
-      return GroupCommits.UNFENCED;
-    }
-    if (member == null || member.generation() < 0) {
-      throw new CommitFailedException("the consumer has no partitions of the group now");
-    }
-    return member.generation();
   }
 
   // --- records ---
@@ -376,9 +276,13 @@ public final class RingConsumer<K, V> extends RestOfConsumer<K, V> {
     while (true) {
       wakeUpIfAsked();
       final long seen = signal.events();
-      followGroup();
+      if (group != null) {
+        group.follow();
+      }
       final boolean known = findPositions();
-      commitInTime();
+      if (group != null) {
+        group.commitInTime();
+      }
       final ConsumerRecords<K, V> records = partitions.fetch();
       final long nowNs = System.nanoTime();
       if (!records.isEmpty()) {
@@ -420,7 +324,7 @@ public final class RingConsumer<K, V> extends RestOfConsumer<K, V> {
       return true;
     }
     try {
-      partitions.begin(commits == null ? Map.of() : commits.committed(unknown));
+      partitions.begin(group == null ? Map.of() : group.committed(unknown));
       return true;
     } catch (RuntimeException e) {
       final RuntimeException failure = Failures.of(e);
@@ -428,25 +332,6 @@ public final class RingConsumer<K, V> extends RestOfConsumer<K, V> {
         return false;
       }
       throw failure;
-    }
-  }
-
-  private void commitInTime() {
-    if (commits != null) {
-      commits.callBack();
-    }
-    if (autoCommitNs > 0
-        && System.nanoTime() - committedNs > autoCommitNs
-        && (member == null || member.generation() >= 0)) {
-      committedNs = System.nanoTime();
-      commits.commitLater(
-          generation(),
-          partitions.positions(),
-          (offsets, failure) -> {
-            if (failure != null) {
-              LOGGER.log(Level.WARNING, "offsets of group {0}: {1}", group, failure);
-            }
-          });
     }
   }
 
@@ -541,8 +426,7 @@ public final class RingConsumer<K, V> extends RestOfConsumer<K, V> {
         () -> {
           needGroup();
           wakeUpIfAsked();
-          commits.commit(generation(), offsets, timeout);
-          commits.callBack(); // of those before
+          group.commit(offsets, timeout);
         });
   }
 
@@ -557,11 +441,8 @@ public final class RingConsumer<K, V> extends RestOfConsumer<K, V> {
     use(
         () -> {
           needGroup();
-          commits.callBack();
-          commits.commitLater(
-              generation(),
-              Map.copyOf(offsets),
-              callback == null ? (all, failure) -> {} : callback);
+          group.commitLater(
+              Map.copyOf(offsets), callback == null ? (all, failure) -> {} : callback);
         });
   }
 
@@ -574,21 +455,17 @@ public final class RingConsumer<K, V> extends RestOfConsumer<K, V> {
           needGroup();
           final Map<TopicPartition, OffsetAndMetadata> all = new HashMap<>();
           places.forEach(place -> all.put(place, null));
-          all.putAll(commits.committed(places));
+          all.putAll(group.committed(places));
           return all;
         });
   }
 
   @Override
-  @SuppressWarnings("removal") // the class that replaces it is internal
   public ConsumerGroupMetadata groupMetadata() {
     return used(
         () -> {
           needGroup();
-          return member == null
-              ? new ConsumerGroupMetadata(group)
-              : new ConsumerGroupMetadata(
-                  group, (int) member.generation(), member.id(), Optional.empty());
+          return group.metadata();
         });
   }
 
@@ -680,7 +557,9 @@ public final class RingConsumer<K, V> extends RestOfConsumer<K, V> {
             if (mode == Mode.ASSIGNED) {
               commitAtEnd();
             }
-            endMembership(leaving);
+            if (group != null) {
+              group.leave(leaving);
+            }
           } finally {
             mode = Mode.CLOSED;
             end();
@@ -690,8 +569,8 @@ public final class RingConsumer<K, V> extends RestOfConsumer<K, V> {
 
   private void end() {
     partitions.close();
-    if (commits != null) {
-      commits.close();
+    if (group != null) {
+      group.close();
     }
     keyDeserializer.close();
     valueDeserializer.close();
