@@ -1,5 +1,6 @@
 package dev.ringfetch.index.client;
 
+import com.google.protobuf.ByteString;
 import java.time.Duration;
 import java.util.List;
 import java.util.Optional;
@@ -102,5 +103,35 @@ final class Recipes {
   private void lead(LockHold term) {
     write(client.hash("work", Codec.string(), Codec.int64()), term);
     stopped = true;
+  }
+
+  private boolean running = true;
+  private ByteString handled = ByteString.EMPTY;
+
+  /** Appends a record, and reads until it comes; returns it. */
+  String topic() {
+    Topics topics = client.topics();
+    topics.create("orders", TopicOptions.partitions(4).retention(Duration.ofDays(7)));
+
+    TopicLog log = topics.log("orders", 0);
+    List<Long> offsets = log.append(List.of(ByteString.copyFromUtf8("an order"))).join();
+
+    long next = log.first();
+    while (running) {
+      List<TopicRecord> records = log.read(next, 1_000, 1 << 20);
+      for (TopicRecord record : records) {
+        handle(record.value());
+        next = record.offset() + 1;
+      }
+      if (records.isEmpty()) {
+        log.await(next, Duration.ofSeconds(10));
+      }
+    }
+    return handled.toStringUtf8();
+  }
+
+  private void handle(ByteString value) {
+    handled = value;
+    running = false;
   }
 }

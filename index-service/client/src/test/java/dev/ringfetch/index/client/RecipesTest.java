@@ -36,6 +36,7 @@ final class RecipesTest {
       client.hash("accounts", Codec.string(), Codec.int64()).put("{shop}.ada", 150L);
       assertTrue(recipes.pay());
       assertFalse(recipes.pay());
+      assertEquals("an order", recipes.topic());
       assertTrue(recipes.count("ada", 2));
       assertTrue(recipes.count("ada", 2));
       assertFalse(recipes.count("ada", 2));
@@ -78,10 +79,10 @@ final class RecipesTest {
                 Path.of("src/test/java", Recipes.class.getName().replace('.', '/') + ".java"))
             .replaceAll("\\s+", " ");
     final List<MatchResult> blocks = new ArrayList<>();
-    for (final String page : List.of("recipes.md", "transactions.md")) {
+    for (final String page : List.of("recipes.md", "transactions.md", "topics.md")) {
       BLOCK.matcher(Files.readString(Path.of("../../docs", page))).results().forEach(blocks::add);
     }
-    assertEquals(7, blocks.size());
+    assertEquals(8, blocks.size());
     for (final MatchResult block : blocks) {
       final String code = block.group(1).replaceAll("\\s+", " ").strip();
       assertTrue(source.contains(code), code);
