@@ -53,6 +53,7 @@ final class MemoryBench implements Callable<Integer> {
   private enum What {
     counter("counter", false, true, null),
     value("value", false, true, counter),
+    word("word", false, true, counter),
     counterWritten("counter", true, true, null),
     valueWritten("value", true, true, counterWritten),
     aeron("aeron", false, true, null),

@@ -52,6 +52,7 @@ public final class MemoryOwner {
     this.counter = aeron.addCounter(AERON_ID, "bench");
     this.publication = aeron.addExclusivePublication(Aeron.Context.IPC_CHANNEL, AERON_ID);
     value.set(Sample.of(1));
+    final long unused = regions.value("word", Sample.WORD, Long.BYTES).set(1L);
   }
 
   /** Runs the process. The argument is the directory of shared memory and of Aeron's driver. */

@@ -27,6 +27,7 @@ public final class MemoryReader {
   private static final int FRAGMENTS = 1024;
 
   private final RemoteValue<Sample> value;
+  private final RemoteValue<Long> word;
   private final BroadcastReader<Sample> broadcast;
   private final RemoteLock lock;
   private final CountersReader counters;
@@ -37,6 +38,7 @@ public final class MemoryReader {
 
   private MemoryReader(Memory memory, Aeron aeron, LockStore redis) {
     this.value = memory.value("value", Sample.CODEC);
+    this.word = memory.value("word", Sample.WORD);
     this.broadcast = memory.broadcast("broadcast", Sample.CODEC).fromLatest();
     this.lock = memory.lock("lock");
     this.counters = aeron.countersReader();
@@ -79,6 +81,7 @@ public final class MemoryReader {
   private void serve() throws IOException {
     new CommandLoop()
         .on("value", arguments -> measure(arguments, () -> seen += value.get().version()))
+        .on("word", arguments -> measure(arguments, () -> seen += word.get().value()))
         .on(
             "counter",
             arguments -> measure(arguments, () -> seen += counters.getCounterValue(counter)))

@@ -24,6 +24,20 @@ record Sample(long first, long second, long third, long fourth) {
         }
       };
 
+  /** A value of 8 bytes, as a counter has. */
+  static final Codec<Long> WORD =
+      new Codec<>() {
+        @Override
+        public void encode(Long word, ByteBuffer buffer) {
+          buffer.putLong(word);
+        }
+
+        @Override
+        public Long decode(ByteBuffer buffer) {
+          return buffer.getLong();
+        }
+      };
+
   static Sample of(long number) {
     return new Sample(number, number, number, number);
   }
