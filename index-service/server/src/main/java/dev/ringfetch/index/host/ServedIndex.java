@@ -13,6 +13,7 @@ import dev.ringfetch.index.layout.SpatialSearch;
 import dev.ringfetch.index.partition.CommitLog;
 import dev.ringfetch.index.partition.OwnerContext;
 import dev.ringfetch.index.partition.Partition;
+import dev.ringfetch.index.partition.PartitionContext;
 import dev.ringfetch.index.partition.Write;
 import dev.ringfetch.index.store.HashIndex;
 import dev.ringfetch.index.store.OrderedIndex;
@@ -80,7 +81,7 @@ public final class ServedIndex {
           new Partition(
               index.partition(i),
               this.logs[i],
-              new Partition.Context(
+              new PartitionContext(
                   QUEUE_CAPACITY, writers, writers.outcomes().apply(i), appends()));
     }
     readers = ThreadLocal.withInitial(() -> new LocalReader(index.newReader()));

@@ -75,7 +75,7 @@ class ExpiryCycle {
   }
 
   /** The cycle of a store; null if that has no deadlines. */
-  static @Nullable ExpiryCycle of(EntryStore store, Partition.Context context) {
+  static @Nullable ExpiryCycle of(EntryStore store, PartitionContext context) {
     final TimeSource time = context.owner().time();
     if (context.appends() != null) {
       return new AppendCycle(store, time, context.appends());

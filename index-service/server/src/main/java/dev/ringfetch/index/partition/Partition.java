@@ -3,13 +3,11 @@ package dev.ringfetch.index.partition;
 import dev.ringfetch.index.outcome.OutcomeBudget;
 import dev.ringfetch.index.outcome.OutcomeTable;
 import dev.ringfetch.index.store.EntryStore;
-import dev.ringfetch.index.v1.Appends;
 import java.lang.invoke.VarHandle;
 import java.util.concurrent.RejectedExecutionException;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicReference;
 import org.agrona.ErrorHandler;
-import org.jspecify.annotations.Nullable;
 
 /**
  * The writer of one partition of an index: carries out submitted writes, one after the other,
@@ -54,30 +52,6 @@ public final class Partition {
 
   private final Runnable task = this::takeOver;
 
-  /**
-   * The parameters of a partition besides its store and its log.
-   *
-   * @param capacity limit of the elements in the queue, each a write or the puts of a batch; of the
-   *     elements that the owner has taken from it; and of the writes that wait for their commit,
-   *     above which the owner takes no more.
-   * @param owner the common context of all partitions.
-   * @param outcomes of the numbered writes that the log already has.
-   * @param appends what the index keeps if it is one for appends; else null.
-   */
-  public record Context(
-      int capacity, OwnerContext owner, OutcomeTable outcomes, @Nullable Appends appends) {
-    /**
-     * Creates the context.
-     *
-     * @throws IllegalArgumentException if the capacity is less than 1.
-     */
-    public Context {
-      if (capacity < 1) {
-        throw new IllegalArgumentException("capacity=" + capacity);
-      }
-    }
-  }
-
   /** As below, with the clocks of the system. */
   public Partition(
       EntryStore store, CommitLog log, int capacity, ErrorHandler errors, Handover handover) {
@@ -89,7 +63,7 @@ public final class Partition {
     this(
         store,
         log,
-        new Context(
+        new PartitionContext(
             capacity,
             context,
             new OutcomeTable(new OutcomeBudget(OutcomeBudget.SLOTS_DEFAULT)),
@@ -101,7 +75,7 @@ public final class Partition {
    *
    * @param log of this partition alone.
    */
-  public Partition(EntryStore store, CommitLog log, Context context) {
+  public Partition(EntryStore store, CommitLog log, PartitionContext context) {
     this.log = log;
     errors = context.owner().errors();
     handover = context.owner().handover();

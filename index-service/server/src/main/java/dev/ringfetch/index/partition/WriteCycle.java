@@ -58,7 +58,7 @@ final class WriteCycle {
    *
    * @param context has the limit of writes that wait for their commit.
    */
-  WriteCycle(EntryStore store, CommitLog log, WriteQueue queue, Partition.Context context) {
+  WriteCycle(EntryStore store, CommitLog log, WriteQueue queue, PartitionContext context) {
     this.store = store;
     this.log = log;
     this.queue = queue;

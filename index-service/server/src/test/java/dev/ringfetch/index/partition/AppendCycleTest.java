@@ -34,7 +34,7 @@ final class AppendCycleTest {
         new Partition(
             store,
             log,
-            new Partition.Context(
+            new PartitionContext(
                 256,
                 new OwnerContext(errors::add, Handover.never(), time),
                 new OutcomeTable(new OutcomeBudget(OutcomeBudget.SLOTS_DEFAULT)),

@@ -9,6 +9,7 @@ import dev.ringfetch.index.partition.CommitLog;
 import dev.ringfetch.index.partition.Handover;
 import dev.ringfetch.index.partition.OwnerContext;
 import dev.ringfetch.index.partition.Partition;
+import dev.ringfetch.index.partition.PartitionContext;
 import dev.ringfetch.index.partition.PutBatch;
 import dev.ringfetch.index.partition.TimeSource;
 import dev.ringfetch.index.partition.Write;
@@ -98,7 +99,7 @@ final class SimulatedAppends {
     return new Partition(
         store,
         log,
-        new Partition.Context(
+        new PartitionContext(
             64,
             new OwnerContext(world::onError, Handover.never(), time),
             new OutcomeTable(new OutcomeBudget(OutcomeBudget.SLOTS_DEFAULT)),
