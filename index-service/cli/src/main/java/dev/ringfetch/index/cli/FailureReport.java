@@ -133,8 +133,8 @@ record FailureReport(int exitCode, String line) {
                   + reason
                   + ")"
                   + outcome
-                  + ": it speaks TLS perhaps (--tls-ca) and wants a certificate (--tls-cert), or is no"
-                  + " index server: --server HOST:PORT names another");
+                  + ": it has ended just now; or it speaks TLS (--tls-ca) and wants a certificate"
+                  + " (--tls-cert), or is no index server: --server HOST:PORT names another");
         }
         if (status.getCode() != Status.Code.UNAVAILABLE) {
           yield new FailureReport(ExitCode.FAILED, text(status.getCode(), reason) + outcome);

@@ -6,6 +6,7 @@ import com.fasterxml.jackson.core.JsonToken;
 import dev.ringfetch.index.client.Box;
 import java.io.IOException;
 import java.io.InputStream;
+import java.util.Set;
 
 /**
  * The reader of GeoJSON: a collection of features, or features one after the other. An entry has
@@ -18,11 +19,24 @@ final class GeoJsonEntryReader implements EntryReader {
   private final String file;
   private final JsonParser parser;
   private final JsonFields properties;
+
+  /** The geometries that there are. */
+  private static final Set<String> GEOMETRIES =
+      Set.of(
+          "Point",
+          "MultiPoint",
+          "LineString",
+          "MultiLineString",
+          "Polygon",
+          "MultiPolygon",
+          "GeometryCollection");
+
   private boolean inFeatures; // of a collection
   private long count; // of features
   private String type; // of the object that is read
   private String id; // null: none
   private String all; // all properties; null: none
+  private String strange; // what a geometry is that is not known; null: none
   private double minX;
   private double minY;
   private double maxX;
@@ -80,6 +94,7 @@ final class GeoJsonEntryReader implements EntryReader {
     type = null;
     id = null;
     all = null;
+    strange = null;
     minX = Double.POSITIVE_INFINITY;
     minY = Double.POSITIVE_INFINITY;
     maxX = Double.NEGATIVE_INFINITY;
@@ -107,7 +122,11 @@ final class GeoJsonEntryReader implements EntryReader {
     while (depth > 0) {
       final JsonToken token = parser.nextToken();
       depth += token.isStructStart() ? 1 : token.isStructEnd() ? -1 : 0;
-      if (token == JsonToken.FIELD_NAME
+      if (token == JsonToken.FIELD_NAME && parser.currentName().equals("type")) {
+        parser.nextToken();
+        final String geometry = JsonFields.text(parser);
+        strange = GEOMETRIES.contains(geometry) ? strange : geometry;
+      } else if (token == JsonToken.FIELD_NAME
           && !parser.currentName().matches("coordinates|geometries")) {
         parser.nextToken();
         parser.skipChildren();
@@ -133,6 +152,9 @@ final class GeoJsonEntryReader implements EntryReader {
       return bad(
           number,
           "its type is " + (type == null ? "missing" : Printable.shorten(type)) + ", not Feature");
+    }
+    if (strange != null) {
+      return bad(number, "its geometry is of no type of GeoJSON: " + Printable.shorten(strange));
     }
     if (minX > maxX || minY > maxY) {
       return bad(number, "its geometry has no coordinates");

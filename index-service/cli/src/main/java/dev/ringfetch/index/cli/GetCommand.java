@@ -81,7 +81,7 @@ final class GetCommand extends ClientCommand {
       }
     }
     table.print(out, width());
-    if (direct && !isJson()) {
+    if (direct) {
       DirectAccess.noteCalls(connection, stdio());
     }
     return absent == 0 ? ExitCode.OK : ExitCode.NOT_FOUND;

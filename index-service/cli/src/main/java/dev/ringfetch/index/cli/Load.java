@@ -14,6 +14,7 @@ import java.util.LinkedHashMap;
 import java.util.Map;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionException;
+import java.util.function.Supplier;
 
 /**
  * The writer of a file's entries to an index, in batches: it reads the next batch while one is
@@ -28,11 +29,12 @@ final class Load {
   private static final long REPORTED = 20; // bad lines
 
   private final EntryFile file;
-  private final AsyncIndex<ByteString, ByteString> index;
+  private final Supplier<AsyncIndex<ByteString, ByteString>> opening;
   private final Stdio stdio;
   private final long maxBad;
   private final Duration ttl;
   private final long beginNs = System.nanoTime();
+  private AsyncIndex<ByteString, ByteString> index; // null: not opened yet
   private Batch filling = new Batch();
   private Batch sent; // null: none
   private long loaded;
@@ -90,18 +92,20 @@ final class Load {
   /**
    * Creates it.
    *
+   * @param opening opens the index, and creates it if there is none: before the first entry, or at
+   *     the end of a file without one. A file that is wrong from the start so leaves no index.
    * @param maxBad limit of bad lines, after which it gives up.
    * @param ttl time to live of all entries; null to use their own deadlines.
    */
   Load(
       EntryFile file,
-      AsyncIndex<ByteString, ByteString> index,
+      Supplier<AsyncIndex<ByteString, ByteString>> opening,
       Stdio stdio,
       long maxBad,
       Duration ttl) {
     this.ttl = ttl;
     this.file = file;
-    this.index = index;
+    this.opening = opening;
     this.stdio = stdio;
     this.maxBad = maxBad;
   }
@@ -147,6 +151,9 @@ final class Load {
       }
       send();
       await();
+      if (bad == 0) {
+        open();
+      }
       progress.at(file.bytesRead(), Printable.entries(loaded));
     }
     if (bad > REPORTED) {
@@ -203,6 +210,7 @@ final class Load {
   private void send() {
     await();
     if (filling.read > 0) {
+      open();
       sent = filling;
       filling = new Batch();
       for (final Line line : sent.lines.values()) {
@@ -213,6 +221,11 @@ final class Load {
       final Map<ByteString, ByteString> entries = sent.entries();
       sent.together = ttl == null ? index.putAll(entries) : index.putAll(entries, ttl);
     }
+  }
+
+  /** Opens the index, if it is not open yet. */
+  void open() {
+    index = index == null ? opening.get() : index;
   }
 
   /** Writes one entry, with the rest of its time to live if it has a deadline. */

@@ -107,13 +107,17 @@ final class LoadCommand extends ClientCommand {
     final String name = index.name(session());
     try (EntryFile entries = EntryFile.open(file, session())) {
       final EntryReader reader = reader(entries);
+      final boolean boxes = reader.hasBoxes();
       final Load load =
           new Load(
               entries,
-              connection.async(name, connection.orCreate(name, reader.hasBoxes(), stdio())),
+              () -> connection.async(name, connection.orCreate(name, boxes, stdio())),
               stdio(),
               maxBad == null ? Long.MAX_VALUE : maxBad,
               ttl);
+      if (connection.describe(name).isPresent()) {
+        load.open(); // its kind may be the wrong one
+      }
       try {
         load.run(reader, stop(), isJson());
       } finally {

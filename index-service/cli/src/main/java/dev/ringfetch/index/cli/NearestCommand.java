@@ -93,7 +93,7 @@ final class NearestCommand extends ClientCommand {
     if (found.isEmpty() && !isJson()) {
       stdio().note("no entry there in index '" + index.name(session()) + "'");
     }
-    if (direct && !isJson()) {
+    if (direct) {
       DirectAccess.noteCalls(connection, stdio());
     }
     return ExitCode.OK;

@@ -93,7 +93,7 @@ final class ScanCommand extends ClientCommand {
     if (count == 0 && !isJson()) {
       stdio().note("no entry: " + range.text() + " of index '" + name + "'");
     }
-    if (direct && !isJson()) {
+    if (direct) {
       DirectAccess.noteCalls(connection, stdio());
     }
     return ExitCode.OK;

@@ -84,7 +84,7 @@ final class SearchCommand extends ClientCommand {
     if (count == 0 && !isJson()) {
       stdio().note("no entry there in index '" + index.name(session()) + "'");
     }
-    if (direct && !isJson()) {
+    if (direct) {
       DirectAccess.noteCalls(connection, stdio());
     }
     return ExitCode.OK;

@@ -4,11 +4,13 @@ import com.google.protobuf.ByteString;
 import dev.ringfetch.index.client.Box;
 import dev.ringfetch.index.client.HistoryGoneException;
 import dev.ringfetch.index.client.IndexChange;
+import dev.ringfetch.index.client.IndexException;
 import dev.ringfetch.index.client.KeyedIndex;
 import dev.ringfetch.index.client.Range;
 import dev.ringfetch.index.client.Watch;
 import dev.ringfetch.index.client.WatchOptions;
 import dev.ringfetch.index.v1.IndexKind;
+import io.grpc.Status;
 import java.time.Duration;
 import java.util.Base64;
 import java.util.Locale;
@@ -101,7 +103,13 @@ final class WatchCommand extends ClientCommand {
     } catch (IllegalArgumentException e) {
       // As below.
     }
-    throw CommandFailure.misuse("--from: '" + Printable.shorten(text) + "' is no token");
+    throw CommandFailure.misuse(noToken(text));
+  }
+
+  private static String noToken(String text) {
+    return "--from: '"
+        + Printable.shorten(text)
+        + "' is no token that a watch of this index has printed";
   }
 
   private static String text(ByteString token) {
@@ -126,6 +134,11 @@ final class WatchCommand extends ClientCommand {
           ExitCode.FAILED,
           "the changes after the token are kept no more; the oldest: --from "
               + text(e.oldestToken()));
+    } catch (IndexException e) {
+      if (from != null && e.code() == Status.Code.INVALID_ARGUMENT) {
+        throw new CommandFailure(ExitCode.FAILED, noToken(from));
+      }
+      throw e;
     }
   }
 

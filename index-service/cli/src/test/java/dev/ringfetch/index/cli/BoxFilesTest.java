@@ -18,6 +18,7 @@ import java.time.Instant;
 import java.util.HashMap;
 import java.util.Map;
 import java.util.Random;
+import java.util.Set;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
@@ -112,6 +113,37 @@ final class BoxFilesTest {
         index(name + "2").getEntry(bytes("ends")).orElseThrow();
     final Duration left = Duration.between(Instant.now(), ending.deadline().orElseThrow());
     assertTrue(left.toHours() >= 22 && left.toHours() <= 24, "left=" + left);
+  }
+
+  @Test
+  void geometriesOfNoKnownTypeAreBadLines() throws IOException {
+    final String feature =
+        "{\"type\":\"Feature\",\"geometry\":%s,\"properties\":{\"key\":\"%s\",\"value\":\"v\"}}\n";
+    final Path mixed =
+        file(
+            "strange.geojson",
+            String.format(feature, "{\"type\":\"Circle\",\"coordinates\":[1,2]}", "a")
+                + String.format(feature, "{\"type\":\"Point\",\"coordinates\":[1,2]}", "b")
+                + String.format(
+                    feature,
+                    "{\"type\":\"GeometryCollection\",\"geometries\":"
+                        + "[{\"type\":\"Blob\",\"coordinates\":[1,2]}]}",
+                    "c"));
+    final Outcome loaded = run("load", "-i", "strange", mixed.toString());
+    loaded.says(":1: feature 1: its geometry is of no type of GeoJSON: Circle");
+    loaded.says(":3: feature 3: its geometry is of no type of GeoJSON: Blob");
+    assertEquals(Set.of(bytes("b")), entries("strange").keySet());
+  }
+
+  /** A file that is wrong from its first line on leaves no index behind. */
+  @Test
+  void failedLoadsCreateNoIndex() throws IOException {
+    final Path wrong = file("wrong.geojson", "{\"type\":\"Feature\",\"geometry\":null}\n");
+    run("load", "-i", "never", wrong.toString()).fails(1, "no coordinates");
+    run("load", "-i", "never", file("torn.geojson", "{\"type\":").toString()).fails(1, "no JSON");
+    run("describe", "never").fails(3, "no index is called 'never'");
+    run("load", "-i", "empty", file("empty.csv", "key,value\n").toString()).done();
+    run("describe", "empty").done();
   }
 
   @Test

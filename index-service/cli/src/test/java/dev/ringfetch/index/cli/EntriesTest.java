@@ -70,6 +70,7 @@ final class EntriesTest {
     run("search", "-i", "map", "--box=7,46,8,47", "--direct").prints("Bern  7.45,46.95  be");
     assertEquals("", run("nearest", "-i", "map", "--at=7,47", "--direct").err()); // it was direct
     run("nearest", "-i", "map", "--at=7,48", "--distance=0.1").prints();
+    run("watch", "map", "--from=garbage").fails(1, "'garbage' is no token");
     run("nearest", "-i", "map", "--at=7.45,47.95", "--where", "located = 'g'")
         .prints("lake  6.1,46.2,6.9,46.5  1.551  g");
     run("get", "-i", "map", "--kernel", "chain", "x").prints("x");

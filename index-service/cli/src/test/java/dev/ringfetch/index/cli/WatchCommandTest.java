@@ -156,7 +156,7 @@ final class WatchCommandTest {
     server.run("watch", "none").fails(ExitCode.NOT_FOUND, "no index is called 'none'");
     server.run("watch", "default", "--prefix=a").fails(1, "hash index", "needs");
     begin("other");
-    server.run("watch", "other", "--from=AAAA").fails(1, "not a token");
+    server.run("watch", "other", "--from=AAAA").fails(1, "'AAAA' is no token");
     new Invocation("localhost:1")
         .run("watch", "other", "--timeout=2s")
         .fails(ExitCode.UNREACHABLE, "no index server");
