@@ -616,22 +616,25 @@ class InterleavedSpatialTest {
   }
 
   /**
-   * A search whose owner makes many changes after one of its first reads: leaves are split again
-   * and again, die, and other nodes take their memory. What stays is found.
+   * A search whose owner makes many changes after one of its first looks at memory: leaves are
+   * split again and again, die, and other nodes take their memory. What stays is found.
    */
   @Test
   void nodesThatTheReaderKnowsAreFollowedWhereverTheyWent() {
     int decided = 0;
-    for (int seed = 0; seed < 60; seed++) {
+    for (int seed = 0; seed < 120; seed++) {
       final Random random = new Random(seed);
       final int cycles = seed == 0 ? 80 : 0;
-      decided += change(2 + random.nextInt(4), random.nextInt(40), cycles, random) ? 1 : 0;
+      decided += change(5 + random.nextInt(12), random.nextInt(40), cycles, random) ? 1 : 0;
     }
-    assertTrue(decided > 50, "decided=" + decided);
+    assertTrue(decided > 100, "decided=" + decided);
   }
 
   private boolean change(int reads, int deleted, int cycles, Random random) {
     open();
+    final SpatialReader looking =
+        new SpatialReader(
+            new ScriptedReads(logged.liveReads(), script, true), location, CACHED_NODES);
     script.clear();
     for (int i = 0; i < reads; i++) {
       script.add(() -> {});
@@ -662,7 +665,7 @@ class InterleavedSpatialTest {
           }
           log.flush();
         });
-    final Map<ByteString, Long> found = search(scripted);
+    final Map<ByteString, Long> found = search(looking);
     for (int i = deleted; i < ENTRIES && found != null; i++) {
       assertTrue(found.containsKey(id(i)), "missing: e" + i + " reads=" + reads + "/" + deleted);
     }
