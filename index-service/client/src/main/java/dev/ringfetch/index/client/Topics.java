@@ -42,7 +42,7 @@ public final class Topics {
    */
   public boolean create(String topic, TopicOptions options) {
     final String first = new TopicPartition(topic, 0).index();
-    final SortedMap<Integer, IndexDescription> known = partitions(topic);
+    final SortedMap<Integer, IndexDescription> known = indexes(topic);
     if (known.containsKey(0) && count(known) != options.partitions()) {
       throw new IndexException(
           new Subject(Operation.CREATE, first, null),
@@ -77,7 +77,7 @@ public final class Topics {
   }
 
   /** The indexes that may be partitions of a topic, by their numbers. */
-  private SortedMap<Integer, IndexDescription> partitions(String topic) {
+  private SortedMap<Integer, IndexDescription> indexes(String topic) {
     final SortedMap<Integer, IndexDescription> partitions = new TreeMap<>();
     for (final IndexDescription index : client.listed()) {
       final TopicPartition partition = TopicPartition.of(index.getName());
@@ -109,10 +109,16 @@ public final class Topics {
         .collect(Collectors.toList());
   }
 
+  /** The number of partitions of a topic by one call; 0 if there is no such topic. */
+  public int partitions(String topic) {
+    new TopicPartition(topic, 0); // checks the name
+    return count(indexes(topic));
+  }
+
   /** The properties of a topic; empty if there is none. */
   public Optional<TopicDescription> describe(String topic) {
     final String first = new TopicPartition(topic, 0).index(); // checks the name
-    final SortedMap<Integer, IndexDescription> known = partitions(topic);
+    final SortedMap<Integer, IndexDescription> known = indexes(topic);
     final int count = count(known);
     if (count == 0) {
       return Optional.empty();
@@ -143,7 +149,7 @@ public final class Topics {
    */
   public boolean delete(String topic) {
     final boolean existed = client.drop(new TopicPartition(topic, 0).index());
-    partitions(topic).values().forEach(left -> client.drop(left.getName()));
+    indexes(topic).values().forEach(left -> client.drop(left.getName()));
     return existed;
   }
 

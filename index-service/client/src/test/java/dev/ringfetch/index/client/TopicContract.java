@@ -241,6 +241,9 @@ abstract class TopicContract {
         new TopicDescription("b.c", 3, Durability.MEMORY, Duration.ofHours(1), 1 << 20, 7),
         topics.describe("b.c").orElseThrow());
     assertEquals(List.of("b.c", TOPIC), topics.list());
+    assertEquals(3, topics.partitions("b.c"));
+    assertEquals(0, topics.partitions("b"));
+    assertThrows(IllegalArgumentException.class, () -> topics.partitions("b/c"));
     assertFails(
         Status.Code.ALREADY_EXISTS,
         "partitions=3",
@@ -251,6 +254,7 @@ abstract class TopicContract {
         () -> topics.create("b.c", TopicOptions.partitions(3)));
     client.drop("topic.b.c.0"); // as a removal that was interrupted
     assertTrue(topics.describe("b.c").isEmpty());
+    assertEquals(0, topics.partitions("b.c"));
     assertTrue(topics.create("b.c", TopicOptions.partitions(1)));
     assertEquals(0, topics.describe("b.c").orElseThrow().records());
     assertEquals(1, topics.describe("b.c").orElseThrow().partitions());
