@@ -116,7 +116,7 @@ final class Recipes {
     TopicLog log = topics.log("orders", 0);
     List<Long> offsets = log.append(List.of(ByteString.copyFromUtf8("an order"))).join();
 
-    long next = log.first();
+    long next = offsets.get(0);
     while (running) {
       List<TopicRecord> records = log.read(next, 1_000, 1 << 20);
       for (TopicRecord record : records) {
