@@ -132,24 +132,25 @@ public final class DirectScan extends DirectReading {
     if (page.getEntriesCount() == 0 && !next.isEmpty() && !mayBeEmpty) {
       throw notAdvancing();
     }
-    if (filter() != null) {
-      token = next;
-    }
   }
 
   /** Moves behind an entry of a page. */
   void pass(Entry entry) {
     final byte[] key = entry.getKey().toByteArray();
-    if (cursor == null || (filter() == null && !cursor.passIfAhead(key, 0, key.length))) {
+    if (cursor == null || !cursor.passIfAhead(key, 0, key.length)) {
       throw notAdvancing();
     }
     count();
   }
 
-  /** Called behind the entries of a page. */
+  /**
+   * Called behind the last entry of a page: of a page that was left before, the rest comes anew.
+   */
   void end(ScanResponse page) {
     if (page.getNextPageToken().isEmpty()) {
       end();
+    } else if (filter() != null) {
+      token = page.getNextPageToken();
     }
   }
 

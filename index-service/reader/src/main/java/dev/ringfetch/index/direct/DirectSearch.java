@@ -55,7 +55,6 @@ public final class DirectSearch extends DirectReading {
 
   @Override
   ReadResult read(GrantedIndex granted, EntrySink sink) {
-    incarnation(granted.incarnation());
     return granted.search(search, sink);
   }
 

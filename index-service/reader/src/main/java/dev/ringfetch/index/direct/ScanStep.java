@@ -41,6 +41,9 @@ final class ScanStep implements EntrySink {
     try {
       final ReadResult result =
           of.read(from, of.filter() == null ? this : new StepSink(of.filter(), this));
+      if (passed > 0 || (result != ReadResult.CLOSED && result != ReadResult.LOST)) {
+        of.incarnation(from.incarnation()); // also if the filter has refused all so far
+      }
       if (result == ReadResult.ABSENT) {
         of.end();
       }

@@ -113,7 +113,7 @@ public final class SpatialReader extends HashReader {
 
   /**
    * Continues a search. The sink gets entries after the verification of their memory, and is asked
-   * before each batch of nodes whether the search {@link EntrySink#passes}.
+   * before each node whether the search {@link EntrySink#passes}.
    *
    * @return {@link ReadResult#FOUND} if the sink stopped the search, {@link ReadResult#ABSENT} if
    *     no entry is left; else as for a key, and the search can continue later
@@ -166,6 +166,7 @@ public final class SpatialReader extends HashReader {
     if (search.size == 0) {
       search.size = Math.min(SpatialSearch.GROUP, location.partitions() - search.first);
     }
+    Arrays.fill(clocks, 0); // those of the group before
     if (!moves.begin(search)) {
       return pieces.failure();
     }
@@ -221,8 +222,10 @@ public final class SpatialReader extends HashReader {
     while (batch.size() < most && !search.frontier.isEmpty()) {
       if (search.query.isBeyond(search.frontier.peek().priority())) {
         search.frontier.clear();
-      } else {
+      } else if (batch.isEmpty() || (sink.passes() && search.mayVisit())) {
         batch.add(search.frontier.poll());
+      } else {
+        return;
       }
     }
   }

@@ -15,6 +15,8 @@ import dev.ringfetch.index.v1.ScanRequest;
 import dev.ringfetch.index.v1.ScanResponse;
 import io.grpc.Status;
 import io.grpc.StatusRuntimeException;
+import java.util.ArrayList;
+import java.util.List;
 import org.junit.jupiter.api.Test;
 
 /** Scans that go on by pages: what they ask for, and which pages they take. */
@@ -32,6 +34,14 @@ final class DirectScanPagesTest {
       page.addEntries(Entry.newBuilder().setKey(bytes(key)));
     }
     return page.build();
+  }
+
+  private static Filter.Builder some() {
+    return Filter.newBuilder()
+        .setComparison(
+            FieldComparison.newBuilder()
+                .setField(Field.newBuilder().setSource(Field.Source.KEY))
+                .setBytes(bytes("m")));
   }
 
   private static void assertFails(Status.Code code, DirectScan scan, ScanResponse page) {
@@ -78,16 +88,7 @@ final class DirectScanPagesTest {
   @Test
   void scanWithAFilterGoesByTokens() {
     final DirectScan scan =
-        new DirectScan(
-            ScanRequest.newBuilder()
-                .setLimit(3)
-                .setFilter(
-                    Filter.newBuilder()
-                        .setComparison(
-                            FieldComparison.newBuilder()
-                                .setField(Field.newBuilder().setSource(Field.Source.KEY))
-                                .setBytes(bytes("m"))))
-                .build());
+        new DirectScan(ScanRequest.newBuilder().setLimit(3).setFilter(some()).build());
     assertFalse(scan.isCalled());
     assertTrue(scan.request("i").hasFilter());
     scan.answered(page(TOKEN, 1));
@@ -100,6 +101,38 @@ final class DirectScanPagesTest {
     assertFails(Status.Code.ABORTED, scan, page(ByteString.EMPTY, 2));
     scan.answered(page(ByteString.EMPTY, 1));
     assertTrue(scan.isDone());
+  }
+
+  /** What a sink has left of a page comes again, and nothing else. */
+  @Test
+  void pageThatASinkLeavesIsReadOn() {
+    for (final boolean reverse : new boolean[] {false, true}) {
+      for (final ByteString token : List.of(TOKEN, ByteString.EMPTY)) {
+        final DirectScan scan =
+            new DirectScan(ScanRequest.newBuilder().setReverse(reverse).setFilter(some()).build());
+        final ScanResponse page =
+            reverse ? page(token, 1, "d", "c", "b") : page(token, 1, "b", "c", "d");
+        final List<String> taken = new ArrayList<>();
+        final boolean goesOn =
+            new ScanStep()
+                .take(
+                    scan,
+                    entry -> {
+                      taken.add(entry.key().toStringUtf8());
+                      return taken.size() < 2;
+                    },
+                    page);
+        assertFalse(goesOn);
+        assertFalse(scan.isDone());
+        assertEquals(List.of(reverse ? "d" : "b", "c"), taken);
+        final KeyRange rest = scan.request("i").getRange();
+        assertEquals(
+            reverse ? bytes("c") : bytes("c\0"), reverse ? rest.getEnd() : rest.getStart());
+        assertEquals(ByteString.EMPTY, scan.request("i").getPageToken());
+        scan.answered(reverse ? page(token, 1, "b") : page(token, 1, "d"));
+        assertEquals(token.isEmpty(), scan.isDone());
+      }
+    }
   }
 
   /** A server that answers with something else does not lead a scan in a circle. */

@@ -55,7 +55,8 @@ public final class KernelCalls {
           .asException();
     }
     final KernelCall call = new KernelCall(index, kernel, request, signals, outcomes);
-    if (call.isShort()) {
+    final boolean mayRunHere = index == null || !index.needsBarrier(); // else others wait, too
+    if (mayRunHere && call.isShort()) {
       return;
     }
     if (waiting.incrementAndGet() > MAX_WAITING) {

@@ -26,6 +26,7 @@ final class Page implements EntrySink {
 
   private ScanResponse.Builder response = ScanResponse.newBuilder();
   private int bytes;
+  private int passed; // since the page has begun
 
   Page(ScanRequest request) {
     this(request.getKeysOnly(), request.getPageSize(), request.getLimit());
@@ -57,6 +58,11 @@ final class Page implements EntrySink {
   public int room() {
     final int more = maxEntries - response.getEntriesCount();
     return Long.compareUnsigned(left, more) < 0 ? (int) left : more;
+  }
+
+  @Override
+  public boolean passes() {
+    return ++passed < ENTRIES_DEFAULT;
   }
 
   /** Adds an entry as it is; returns whether there is room for another. */
@@ -91,6 +97,7 @@ final class Page implements EntrySink {
     final ScanResponse finished = response.build();
     response = ScanResponse.newBuilder();
     bytes = 0;
+    passed = 0;
     return finished;
   }
 }

@@ -1,6 +1,7 @@
 package dev.ringfetch.index.replay;
 
 import com.google.protobuf.ByteString;
+import dev.ringfetch.fabric.MemoryFaults;
 import dev.ringfetch.index.journal.CatalogEntry;
 import dev.ringfetch.index.journal.IndexDefinition;
 import dev.ringfetch.index.journal.JournalRecord;
@@ -132,10 +133,12 @@ public final class JournalReplay implements RecordSink {
     }
   }
 
-  private static IOException failed(RuntimeException cause) {
-    return cause instanceof StoreFullException
-        ? new MemoryTooSmallException(cause)
-        : new IOException("index memory was changed or taken away by another process", cause);
+  private IOException failed(RuntimeException cause) {
+    if (cause instanceof StoreFullException) {
+      return new MemoryTooSmallException(cause);
+    }
+    MemoryFaults.absorb(memory::verify, cause); // it may be of a page that is gone
+    return new IOException("index memory was changed or taken away by another process", cause);
   }
 
   private void restore(JournalRecord record, Supplier<String> place) throws IOException {

@@ -1,5 +1,6 @@
 package dev.ringfetch.index.replay;
 
+import dev.ringfetch.fabric.MemoryFaults;
 import dev.ringfetch.index.journal.JournalRecord;
 import dev.ringfetch.index.journal.RecordDescriptor;
 import dev.ringfetch.index.store.EntryStore;
@@ -83,7 +84,10 @@ final class ReplayChunk {
       if (failures.isEmpty() || !failures.containsKey(stores[number])) {
         try {
           EntryReplay.apply(stores[number], record);
-        } catch (IOException | StoreFullException | StoreDamagedException e) {
+        } catch (IOException | StoreFullException e) {
+          failures.put(stores[number], e);
+        } catch (StoreDamagedException e) {
+          MemoryFaults.absorb(stores[number]::verify, e); // it may be of a page that is gone
           failures.put(stores[number], e);
         }
       }

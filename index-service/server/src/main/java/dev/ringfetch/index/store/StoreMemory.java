@@ -361,7 +361,7 @@ public final class StoreMemory implements SegmentReads.Segments {
   }
 
   /** Throws {@link InternalError} if the calling thread has accessed unmapped memory. */
-  void verify() {
+  public void verify() {
     segments.get(0).verify();
   }
 
