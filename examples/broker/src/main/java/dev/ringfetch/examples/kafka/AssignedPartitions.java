@@ -40,7 +40,7 @@ final class AssignedPartitions<K, V> implements AutoCloseable {
   private final Map<TopicPartition, PartitionReader> readers = new LinkedHashMap<>();
   private int first; // of the next fetch
 
-  /** The positions of partitions that have no commit, or whose next record was removed. */
+  /** The positions of partitions that have no commit. */
   enum Reset {
     EARLIEST,
     LATEST,
@@ -145,9 +145,10 @@ final class AssignedPartitions<K, V> implements AutoCloseable {
 
   /**
    * Reads what is there, and does not wait for more; by turns, so that no partition starves.
+   * Positions move to behind the records that it returns. A partition that fails beside others that
+   * have records fails in a later fetch, which begins with it.
    *
-   * @throws RecordDeserializationException if the first record cannot be deserialized; the position
-   *     stays before it.
+   * @throws RecordDeserializationException if the first record cannot be deserialized.
    */
   ConsumerRecords<K, V> fetch() {
     final Map<TopicPartition, List<ConsumerRecord<K, V>>> found = new LinkedHashMap<>();
@@ -161,39 +162,33 @@ final class AssignedPartitions<K, V> implements AutoCloseable {
       if (reader.isPaused() || reader.position() == PartitionReader.UNKNOWN) {
         continue;
       }
-      final List<TopicRecord> read = read(place, reader, left);
-      if (read.isEmpty()) {
-        continue;
-      }
-      final List<ConsumerRecord<K, V>> records = new ArrayList<>(read.size());
+      final List<ConsumerRecord<K, V>> records = new ArrayList<>();
+      long position = reader.position();
       try {
-        for (final TopicRecord each : read) {
+        for (final TopicRecord each : read(reader, left)) {
           records.add(record(place, each));
-          reader.position(each.offset() + 1);
+          position = each.offset() + 1;
         }
-      } catch (RecordDeserializationException e) {
+      } catch (RuntimeException e) {
         if (records.isEmpty() && found.isEmpty()) {
           throw e;
-        } // otherwise the next fetch begins with this one
+        } // otherwise what was read comes first
       }
       if (!records.isEmpty()) {
         left -= records.size();
         found.put(place, records);
-        next.put(place, new OffsetAndMetadata(reader.position()));
+        next.put(place, new OffsetAndMetadata(position));
       }
     }
+    next.forEach((place, after) -> readers.get(place).position(after.offset()));
     return found.isEmpty() ? ConsumerRecords.empty() : new ConsumerRecords<>(found, next);
   }
 
-  private List<TopicRecord> read(TopicPartition place, PartitionReader reader, int records) {
+  private List<TopicRecord> read(PartitionReader reader, int records) {
     try {
       return reader.log().read(reader.position(), records, limits.partitionBytes);
-    } catch (OffsetOutOfRangeException e) {
-      if (limits.reset == Reset.NONE) {
-        throw new org.apache.kafka.clients.consumer.OffsetOutOfRangeException(
-            e.getMessage(), Map.of(place, reader.position()));
-      }
-      reset(reader);
+    } catch (OffsetOutOfRangeException e) { // records were removed, or there is only a gap
+      reader.position(e.first());
       return List.of(); // the next fetch reads
     } catch (RuntimeException e) {
       final RuntimeException failure = Failures.of(e);

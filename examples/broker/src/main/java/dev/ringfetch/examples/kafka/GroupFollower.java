@@ -84,9 +84,12 @@ final class GroupFollower implements AutoCloseable {
   /** Ends the membership, if there is one. */
   void leave(boolean leaving) {
     if (member != null) {
-      revoke();
-      member.close(leaving);
-      member = null;
+      try {
+        revoke();
+      } finally { // a listener may throw, and a commit may be interrupted
+        member.close(leaving);
+        member = null;
+      }
     }
   }
 
@@ -96,8 +99,11 @@ final class GroupFollower implements AutoCloseable {
     while (step != GroupMember.Step.NONE) {
       switch (step) {
         case REVOKE -> {
-          revoke();
-          member.given();
+          try {
+            revoke();
+          } finally {
+            member.given();
+          }
         }
         case LOSE -> {
           final Set<TopicPartition> lost = partitions.all();
@@ -131,12 +137,15 @@ final class GroupFollower implements AutoCloseable {
 
   /** Commits, tells the listener, and forgets the partitions. */
   private void revoke() {
-    commitAtEnd();
-    final Set<TopicPartition> revoked = partitions.all();
-    if (!revoked.isEmpty()) {
-      listener.onPartitionsRevoked(revoked);
+    try {
+      commitAtEnd();
+      final Set<TopicPartition> revoked = partitions.all();
+      if (!revoked.isEmpty()) {
+        listener.onPartitionsRevoked(revoked);
+      }
+    } finally {
+      partitions.set(Set.of());
     }
-    partitions.set(Set.of());
   }
 
   /** Commits the positions, if it does so by itself: partitions are given up. */

@@ -103,7 +103,9 @@ final class GroupMember implements AutoCloseable {
   @GuardedBy("this")
   private long seenVersion;
 
-  private WatchSubscription<String, ByteString> watch; // of the heartbeat's thread; null: none
+  // Of the heartbeat's thread.
+  private String left = ""; // id of a member that it has taken out of the group
+  private WatchSubscription<String, ByteString> watch; // null: none
   private volatile boolean watchEnded;
 
   /**
@@ -312,13 +314,14 @@ final class GroupMember implements AutoCloseable {
   /** Renews the lease, and removes members that no longer renew theirs. */
   private void heartbeat() {
     final String self = id;
-    if (self.isEmpty()) {
+    if (self.isEmpty() || self.equals(left)) {
       return;
     }
     try {
       if (System.nanoTime() - polledNs > times.poll().toNanos()) {
         LOGGER.log(Level.WARNING, "the consumer leaves: no poll for {0}", times.poll());
         leave(self);
+        left = self;
         return;
       }
       index.put(leaseKey(self), ByteString.EMPTY, times.session());

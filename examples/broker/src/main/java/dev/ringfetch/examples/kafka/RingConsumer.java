@@ -227,6 +227,7 @@ public final class RingConsumer<K, V> extends RestOfConsumer<K, V> {
           switchTo(Mode.SUBSCRIBED);
           final Set<String> next = new TreeSet<>(names);
           if (!next.equals(subscription)) {
+            subscription = Set.of();
             group.leave(true);
             group.subscribe(next);
             subscription = next;
@@ -246,12 +247,15 @@ public final class RingConsumer<K, V> extends RestOfConsumer<K, V> {
   public void unsubscribe() {
     use(
         () -> {
-          if (group != null) {
-            group.leave(true);
+          try {
+            if (group != null) {
+              group.leave(true);
+            }
+          } finally {
+            subscription = Set.of();
+            partitions.set(Set.of());
+            mode = Mode.NONE;
           }
-          subscription = Set.of();
-          partitions.set(Set.of());
-          mode = Mode.NONE;
         });
   }
 

@@ -7,12 +7,15 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import java.nio.file.Path;
 import java.time.Duration;
+import java.util.ArrayDeque;
 import java.util.ArrayList;
+import java.util.Collections;
 import java.util.ConcurrentModificationException;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.OptionalLong;
+import java.util.Queue;
 import java.util.Set;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CountDownLatch;
@@ -31,8 +34,10 @@ import org.apache.kafka.common.config.ConfigException;
 import org.apache.kafka.common.errors.InterruptException;
 import org.apache.kafka.common.errors.InvalidGroupIdException;
 import org.apache.kafka.common.errors.RecordDeserializationException;
+import org.apache.kafka.common.errors.SerializationException;
 import org.apache.kafka.common.errors.UnknownTopicOrPartitionException;
 import org.apache.kafka.common.errors.WakeupException;
+import org.apache.kafka.common.header.Headers;
 import org.apache.kafka.common.serialization.LongDeserializer;
 import org.apache.kafka.common.serialization.StringDeserializer;
 import org.junit.jupiter.api.AfterEach;
@@ -284,6 +289,67 @@ final class ConsumerTest {
       }
       consumer.seek(ZERO, offsets.get(0) + 1);
       assertTrue(consumer.poll(Duration.ofMillis(20)).isEmpty());
+    }
+  }
+
+  /** A deserializer of strings that fails at "5" as often as there are failures. */
+  private static final class Failing extends StringDeserializer {
+    private final Queue<Throwable> failures = new ArrayDeque<>();
+
+    @Override
+    public String deserialize(String topic, Headers headers, byte[] data) {
+      final String value = super.deserialize(topic, headers, data);
+      if (value.equals("5") && !failures.isEmpty()) {
+        final Throwable next = failures.remove();
+        if (next instanceof Error error) {
+          throw error;
+        }
+        throw new SerializationException(next);
+      }
+      return value;
+    }
+  }
+
+  @Test
+  void losesNothingOfAPartitionBesideOneThatFails() throws Exception {
+    send(ZERO, 5);
+    send(ONE, 6);
+    final Failing failing = new Failing();
+    try (RingConsumer<String, String> consumer =
+        new RingConsumer<>(
+            Map.of(ConsumerConfig.AUTO_OFFSET_RESET_CONFIG, "earliest"),
+            broker.client,
+            new StringDeserializer(),
+            failing)) {
+      consumer.assign(List.of(ZERO, ONE));
+      assertEquals(consumer.position(ZERO), consumer.position(ONE));
+      for (int i = 0; i < 2; i++) { // each partition is the first of a poll
+        failing.failures.add(new OutOfMemoryError("of the test"));
+        assertThrows(OutOfMemoryError.class, () -> consumer.poll(Duration.ZERO));
+      }
+      failing.failures.addAll(Collections.nCopies(3, new Exception("of the test")));
+      assertEquals(10, consumer.poll(Duration.ZERO).count()); // all others
+      send(ZERO, 2);
+      assertEquals(2, consumer.poll(Duration.ZERO).count()); // of the first partition
+      assertThrows(RecordDeserializationException.class, () -> consumer.poll(Duration.ZERO));
+      assertEquals("5", TestBroker.poll(consumer, 1).get(0).value());
+    }
+  }
+
+  @Test
+  void goesOnAtTheFirstRecordWhereThoseBeforeWereRemoved() throws Exception {
+    try (RingConsumer<String, String> latest =
+            assigned(ConsumerConfig.AUTO_OFFSET_RESET_CONFIG, "latest");
+        RingConsumer<String, String> none =
+            assigned(ConsumerConfig.AUTO_OFFSET_RESET_CONFIG, "none")) {
+      latest.seekToEnd(List.of());
+      none.seekToEnd(List.of());
+      send(ZERO, 3);
+      TestBroker.poll(latest, 3);
+      broker.removeRecords("t", 0);
+      send(ZERO, 4); // behind a gap
+      assertEquals(List.of("0", "1", "2", "3"), values(TestBroker.poll(latest, 4)));
+      assertEquals(4, TestBroker.poll(none, 4).size()); // it has missed three
     }
   }
 

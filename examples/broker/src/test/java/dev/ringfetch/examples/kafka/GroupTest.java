@@ -15,13 +15,18 @@ import java.util.Map;
 import java.util.Set;
 import java.util.TreeSet;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicInteger;
 import java.util.function.BooleanSupplier;
+import java.util.logging.Handler;
+import java.util.logging.LogRecord;
+import java.util.logging.Logger;
 import org.apache.kafka.clients.consumer.CommitFailedException;
 import org.apache.kafka.clients.consumer.ConsumerConfig;
 import org.apache.kafka.clients.consumer.ConsumerRebalanceListener;
 import org.apache.kafka.clients.consumer.OffsetAndMetadata;
 import org.apache.kafka.clients.producer.ProducerRecord;
 import org.apache.kafka.common.TopicPartition;
+import org.apache.kafka.common.errors.InterruptException;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
@@ -67,6 +72,32 @@ final class GroupTest {
     public void onPartitionsLost(Collection<TopicPartition> partitions) {
       lines.add("lost " + numbers(partitions));
     }
+  }
+
+  private final Logger heartbeats = Logger.getLogger(GroupMember.class.getName());
+
+  /** Counts the messages with a word. */
+  private static final class Counter extends Handler {
+    private final AtomicInteger count;
+    private final String word;
+
+    Counter(AtomicInteger count, String word) {
+      this.count = count;
+      this.word = word;
+    }
+
+    @Override
+    public void publish(LogRecord message) {
+      if (message.getMessage().contains(word)) {
+        count.incrementAndGet();
+      }
+    }
+
+    @Override
+    public void flush() {}
+
+    @Override
+    public void close() {}
   }
 
   private static Set<Integer> numbers(Collection<TopicPartition> partitions) {
@@ -183,12 +214,16 @@ final class GroupTest {
 
   @Test
   void aMemberThatDoesNotPollLeavesAndItsCommitsAreRefused() throws Exception {
+    final AtomicInteger departures = new AtomicInteger();
+    final Handler counter = new Counter(departures, "leaves");
+    heartbeats.addHandler(counter);
     final Diary diary = new Diary();
     final RingConsumer<String, String> slow =
         member("a", diary, ConsumerConfig.MAX_POLL_INTERVAL_MS_CONFIG, 600);
     pollUntil(() -> of(slow).size() == PARTITIONS, slow);
     final RingConsumer<String, String> other = member("b", new Diary());
     pollUntil(() -> of(other).size() == PARTITIONS, other);
+    TimeUnit.MILLISECONDS.sleep(500); // some heartbeats
     assertThrows(
         CommitFailedException.class,
         () -> slow.commitSync(Map.of(new TopicPartition("t", 0), new OffsetAndMetadata(5))));
@@ -196,7 +231,44 @@ final class GroupTest {
         null, other.committed(Set.of(new TopicPartition("t", 0))).get(new TopicPartition("t", 0)));
     pollUntil(() -> of(slow).size() == 2 && of(other).size() == 2, slow, other);
     assertEquals("lost [0, 1, 2, 3]", diary.lines.get(1));
+    assertEquals(1, departures.get());
+    heartbeats.removeHandler(counter);
     other.commitSync(Map.of(new TopicPartition("t", 3), new OffsetAndMetadata(5)));
+  }
+
+  @Test
+  void leavesAlthoughItsListenerFails() {
+    final ConsumerRebalanceListener failing =
+        new ConsumerRebalanceListener() {
+          @Override
+          public void onPartitionsRevoked(Collection<TopicPartition> partitions) {
+            throw new IllegalStateException("revoked " + numbers(partitions));
+          }
+
+          @Override
+          public void onPartitionsAssigned(Collection<TopicPartition> partitions) {}
+        };
+    final RingConsumer<String, String> closed = member("a", failing);
+    pollUntil(() -> of(closed).size() == PARTITIONS, closed);
+    assertThrows(IllegalStateException.class, closed::close);
+    final RingConsumer<String, String> other = member("b", failing);
+    pollUntil(() -> of(other).size() == PARTITIONS, other);
+    assertThrows(IllegalStateException.class, other::unsubscribe);
+    assertEquals(Set.of(), other.assignment());
+    other.subscribe(List.of("t"));
+    pollUntil(() -> of(other).size() == PARTITIONS, other);
+  }
+
+  @Test
+  void leavesWhileItsThreadIsInterrupted() {
+    final RingConsumer<String, String> closed =
+        member("a", new Diary(), ConsumerConfig.ENABLE_AUTO_COMMIT_CONFIG, true);
+    pollUntil(() -> of(closed).size() == PARTITIONS, closed);
+    Thread.currentThread().interrupt();
+    assertThrows(InterruptException.class, closed::close);
+    assertTrue(Thread.interrupted());
+    final RingConsumer<String, String> other = member("b", new Diary());
+    pollUntil(() -> of(other).size() == PARTITIONS, other); // its lease ends at the latest
   }
 
   @Test

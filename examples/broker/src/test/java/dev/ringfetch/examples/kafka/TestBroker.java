@@ -1,8 +1,13 @@
 package dev.ringfetch.examples.kafka;
 
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
 import dev.ringfetch.index.IndexServer;
+import dev.ringfetch.index.client.Codec;
 import dev.ringfetch.index.client.IndexClient;
+import dev.ringfetch.index.client.Range;
 import dev.ringfetch.index.client.TopicOptions;
+import dev.ringfetch.index.client.TopicPartition;
 import dev.ringfetch.index.service.DirectAccessService;
 import dev.ringfetch.index.service.IndexMemory;
 import dev.ringfetch.index.service.IndexMemoryContext;
@@ -50,6 +55,14 @@ public final class TestBroker implements AutoCloseable {
 
   public void topic(String name, int partitions) {
     client.topics().create(name, TopicOptions.partitions(partitions));
+  }
+
+  /** Removes all records of a partition, as its retention does. */
+  void removeRecords(String topic, int partition) {
+    final var records =
+        client.ordered(
+            new TopicPartition(topic, partition).index(), Codec.byteString(), Codec.byteString());
+    assertTrue(records.deleteRange(Range.all()) > 0);
   }
 
   /** A producer with settings, by turns name and value. */
