@@ -30,7 +30,8 @@ import org.apache.kafka.common.serialization.Deserializer;
  * The partitions of a consumer: their positions, and the records behind these. Used by one thread.
  */
 final class AssignedPartitions<K, V> implements AutoCloseable {
-  private static final Duration READ_LIMIT = Duration.ofSeconds(1); // then poll tries again
+  /** Of a call on behalf of a poll, which tries again in the next round. */
+  static final Duration READ_LIMIT = Duration.ofSeconds(1);
 
   private final Topics topics;
   private final Limits limits;

@@ -1,5 +1,6 @@
 package dev.ringfetch.examples.kafka;
 
+import com.google.errorprone.annotations.concurrent.GuardedBy;
 import dev.ringfetch.index.client.FencedException;
 import dev.ringfetch.index.client.TopicCommits;
 import java.time.Duration;
@@ -16,6 +17,7 @@ import java.util.concurrent.ExecutionException;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 import java.util.concurrent.TimeUnit;
+import java.util.function.Consumer;
 import org.apache.kafka.clients.consumer.CommitFailedException;
 import org.apache.kafka.clients.consumer.OffsetAndMetadata;
 import org.apache.kafka.clients.consumer.OffsetCommitCallback;
@@ -25,15 +27,20 @@ import org.apache.kafka.common.errors.TimeoutException;
 
 /**
  * The commits of a group's offsets by one consumer, in the order of the calls. A commit of a member
- * holds only in its generation. Callbacks run on the consumer's thread, which asks for them.
+ * holds only in its generation. Those that come while one is under way share the next one: of each
+ * partition, it has the last offset. Callbacks run on the consumer's thread, which asks for them.
  */
-final class GroupCommits implements AutoCloseable {
+final class GroupCommits {
   /** The generation of a consumer that is no member: its commits are not fenced. */
   static final long UNFENCED = -1;
 
   private final TopicCommits commits;
   private final String group;
   private final Queue<Runnable> callbacks = new ConcurrentLinkedQueue<>();
+
+  @GuardedBy("this")
+  private Waiting last; // that is not yet under way; null: none
+
   private final ExecutorService executor =
       Executors.newSingleThreadExecutor(
           task -> {
@@ -41,6 +48,18 @@ final class GroupCommits implements AutoCloseable {
             thread.setDaemon(true);
             return thread;
           });
+
+  /** A commit that is not yet under way. */
+  private static final class Waiting {
+    final long generation;
+    final Map<TopicPartition, OffsetAndMetadata> offsets = new HashMap<>();
+    final List<Consumer<Throwable>> called = new ArrayList<>();
+    CompletableFuture<Void> done; // when the callbacks can run
+
+    Waiting(long generation) {
+      this.generation = generation;
+    }
+  }
 
   GroupCommits(TopicCommits commits, String group) {
     this.commits = commits;
@@ -50,7 +69,7 @@ final class GroupCommits implements AutoCloseable {
   /** Commits, and waits for it and for all before it. */
   void commit(long generation, Map<TopicPartition, OffsetAndMetadata> offsets, Duration timeout) {
     try {
-      begin(generation, offsets).get(timeout.toMillis(), TimeUnit.MILLISECONDS);
+      begin(generation, offsets, failure -> {}).get(timeout.toMillis(), TimeUnit.MILLISECONDS);
     } catch (InterruptedException e) {
       throw new InterruptException(e);
     } catch (ExecutionException e) {
@@ -66,20 +85,38 @@ final class GroupCommits implements AutoCloseable {
       Map<TopicPartition, OffsetAndMetadata> offsets,
       OffsetCommitCallback callback) {
     final var unused =
-        begin(generation, offsets)
-            .whenComplete(
-                (nothing, failure) -> {
-                  final Throwable cause =
-                      failure instanceof CompletionException ? failure.getCause() : failure;
-                  callbacks.add(
-                      () ->
-                          callback.onComplete(offsets, cause == null ? null : Failures.of(cause)));
-                });
+        begin(
+            generation,
+            offsets,
+            failure -> callback.onComplete(offsets, failure == null ? null : Failures.of(failure)));
   }
 
-  private CompletableFuture<Void> begin(
-      long generation, Map<TopicPartition, OffsetAndMetadata> offsets) {
-    return CompletableFuture.runAsync(() -> write(generation, offsets), executor);
+  private synchronized CompletableFuture<Void> begin(
+      long generation, Map<TopicPartition, OffsetAndMetadata> offsets, Consumer<Throwable> called) {
+    if (last == null || last.generation != generation) {
+      final Waiting next = new Waiting(generation);
+      next.done =
+          CompletableFuture.runAsync(() -> write(next), executor)
+              .whenComplete((nothing, failure) -> ended(next, failure));
+      last = next;
+    }
+    last.offsets.putAll(offsets);
+    last.called.add(called);
+    return last.done;
+  }
+
+  private void ended(Waiting commit, Throwable failure) {
+    final Throwable cause = failure instanceof CompletionException ? failure.getCause() : failure;
+    commit.called.forEach(each -> callbacks.add(() -> each.accept(cause)));
+  }
+
+  private void write(Waiting commit) {
+    synchronized (this) {
+      if (last == commit) {
+        last = null;
+      }
+    }
+    write(commit.generation, commit.offsets);
   }
 
   private void write(long generation, Map<TopicPartition, OffsetAndMetadata> offsets) {
@@ -118,16 +155,21 @@ final class GroupCommits implements AutoCloseable {
   }
 
   /** The commits of partitions; those without one are missing. */
-  Map<TopicPartition, OffsetAndMetadata> committed(Set<TopicPartition> partitions) {
+  Map<TopicPartition, OffsetAndMetadata> committed(
+      Set<TopicPartition> partitions, Duration timeout) {
+    final Map<String, TopicPartition> keys = new HashMap<>();
+    partitions.forEach(place -> keys.put(TopicCommits.key(group, ofIndex(place)), place));
     final Map<TopicPartition, OffsetAndMetadata> found = new HashMap<>();
     try {
       commits
-          .committed(group, partitions.stream().map(GroupCommits::ofIndex).toList())
+          .index()
+          .deadline(timeout.isZero() ? Duration.ofMillis(1) : timeout)
+          .getAll(keys.keySet())
           .forEach(
-              (place, commit) ->
-                  found.put(
-                      new TopicPartition(place.topic(), place.partition()),
-                      new OffsetAndMetadata(commit.offset(), commit.metadata())));
+              (key, value) -> {
+                final TopicCommits.Commit commit = TopicCommits.Commit.decoded(value);
+                found.put(keys.get(key), new OffsetAndMetadata(commit.offset(), commit.metadata()));
+              });
     } catch (RuntimeException e) {
       throw Failures.of(e);
     }
@@ -138,9 +180,14 @@ final class GroupCommits implements AutoCloseable {
     return new dev.ringfetch.index.client.TopicPartition(place.topic(), place.partition());
   }
 
-  /** Ends it after the commits that were begun. */
-  @Override
-  public void close() {
+  /** Ends it after the commits that were begun, or this time; runs their callbacks. */
+  void close(Duration timeout) {
     executor.shutdown();
+    try {
+      final var unused = executor.awaitTermination(timeout.toMillis(), TimeUnit.MILLISECONDS);
+    } catch (InterruptedException e) {
+      Thread.currentThread().interrupt();
+    }
+    callBack();
   }
 }

@@ -8,7 +8,6 @@ import java.time.Duration;
 import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
-import java.util.function.Function;
 import org.apache.kafka.clients.consumer.CommitFailedException;
 import org.apache.kafka.clients.consumer.ConsumerConfig;
 import org.apache.kafka.clients.consumer.ConsumerGroupMetadata;
@@ -17,12 +16,14 @@ import org.apache.kafka.clients.consumer.OffsetAndMetadata;
 import org.apache.kafka.clients.consumer.OffsetCommitCallback;
 import org.apache.kafka.common.TopicPartition;
 import org.apache.kafka.common.errors.TimeoutException;
+import org.apache.kafka.common.utils.Time;
+import org.apache.kafka.common.utils.Timer;
 
 /**
  * The group's side of a consumer: takes and gives up partitions as the group assigns them, tells
  * the listener, and commits offsets. Used by the consumer's thread.
  */
-final class GroupFollower implements AutoCloseable {
+final class GroupFollower {
   private static final Logger LOGGER = System.getLogger(RingConsumer.class.getName());
 
   private final TopicCommits store;
@@ -33,7 +34,7 @@ final class GroupFollower implements AutoCloseable {
   private final long autoCommitNs; // 0: off
   private final GroupCommits commits;
   private final AssignedPartitions<?, ?> partitions;
-  private final Function<String, Integer> counts;
+  private final TopicSizes sizes;
   private final Runnable onChange;
   private ConsumerRebalanceListener listener = RestOfConsumer.NO_LISTENER;
   private GroupMember member; // null: the application assigns partitions
@@ -42,18 +43,17 @@ final class GroupFollower implements AutoCloseable {
   /**
    * Creates the side of a consumer that is no member yet.
    *
-   * @param counts the partitions of a topic; 0 if there is no such topic.
    * @param onChange called when the state of the group has changed.
    */
   GroupFollower(
       Settings settings,
       TopicCommits store,
       AssignedPartitions<?, ?> partitions,
-      Function<String, Integer> counts,
+      TopicSizes sizes,
       Runnable onChange) {
     this.store = store;
     this.partitions = partitions;
-    this.counts = counts;
+    this.sizes = sizes;
     this.onChange = onChange;
     group = settings.getString(ConsumerConfig.GROUP_ID_CONFIG);
     final String id = settings.getString(ConsumerConfig.CLIENT_ID_CONFIG);
@@ -73,7 +73,7 @@ final class GroupFollower implements AutoCloseable {
 
   /** Becomes a member that subscribes to topics; the next {@link #follow} joins. */
   void subscribe(Set<String> topics) {
-    member = new GroupMember(store.index(), group, clientId, topics, times, counts, onChange);
+    member = new GroupMember(store.index(), group, clientId, topics, times, sizes, onChange);
   }
 
   /** Sets the listener of assignments. */
@@ -82,12 +82,16 @@ final class GroupFollower implements AutoCloseable {
   }
 
   /** Ends the membership, if there is one. */
-  void leave(boolean leaving) {
+  void leave() {
+    leave(true, Time.SYSTEM.timer(apiTimeout));
+  }
+
+  private void leave(boolean leaving, Timer timer) {
     if (member != null) {
       try {
-        revoke();
+        revoke(left(timer));
       } finally { // a listener may throw, and a commit may be interrupted
-        member.close(leaving);
+        member.close(leaving, left(timer));
         member = null;
       }
     }
@@ -100,7 +104,7 @@ final class GroupFollower implements AutoCloseable {
       switch (step) {
         case REVOKE -> {
           try {
-            revoke();
+            revoke(apiTimeout);
           } finally {
             member.given();
           }
@@ -125,7 +129,7 @@ final class GroupFollower implements AutoCloseable {
   private GroupMember.Step nextStep() {
     try {
       return member.next();
-    } catch (IndexException e) {
+    } catch (IndexException | TimeoutException e) {
       final RuntimeException failure = Failures.of(e);
       if (failure instanceof TimeoutException) { // a leader fails over: the next look goes on
         LOGGER.log(Level.DEBUG, "group " + group, e);
@@ -136,9 +140,9 @@ final class GroupFollower implements AutoCloseable {
   }
 
   /** Commits, tells the listener, and forgets the partitions. */
-  private void revoke() {
+  private void revoke(Duration timeout) {
     try {
-      commitAtEnd();
+      commitAtEnd(timeout);
       final Set<TopicPartition> revoked = partitions.all();
       if (!revoked.isEmpty()) {
         listener.onPartitionsRevoked(revoked);
@@ -150,9 +154,13 @@ final class GroupFollower implements AutoCloseable {
 
   /** Commits the positions, if it does so by itself: partitions are given up. */
   void commitAtEnd() {
+    commitAtEnd(apiTimeout);
+  }
+
+  private void commitAtEnd(Duration timeout) {
     if (autoCommitNs > 0 && !partitions.all().isEmpty()) {
       try {
-        commits.commit(generation(), partitions.positions(), apiTimeout);
+        commits.commit(generation(), partitions.positions(), timeout);
       } catch (CommitFailedException | TimeoutException e) { // records come again
         LOGGER.log(Level.WARNING, "the last offsets of group {0} are not committed: {1}", group, e);
       }
@@ -190,8 +198,8 @@ final class GroupFollower implements AutoCloseable {
   }
 
   /** The commits of partitions; those without one are missing. */
-  Map<TopicPartition, OffsetAndMetadata> committed(Set<TopicPartition> places) {
-    return commits.committed(places);
+  Map<TopicPartition, OffsetAndMetadata> committed(Set<TopicPartition> places, Duration timeout) {
+    return commits.committed(places, timeout);
   }
 
   private long generation() {
@@ -212,9 +220,22 @@ final class GroupFollower implements AutoCloseable {
             group, (int) member.generation(), member.id(), Optional.empty());
   }
 
-  /** Ends it after the commits that were begun. */
-  @Override
-  public void close() {
-    commits.close();
+  private static Duration left(Timer timer) {
+    timer.update();
+    return Duration.ofMillis(timer.remainingMs());
+  }
+
+  /** Ends it after a last commit, if it does so by itself, and those that were begun. */
+  void close(boolean leaving, Duration timeout) {
+    final Timer timer = Time.SYSTEM.timer(timeout);
+    try {
+      if (member == null) {
+        commitAtEnd(left(timer));
+      } else {
+        leave(leaving, timer);
+      }
+    } finally {
+      commits.close(left(timer));
+    }
   }
 }

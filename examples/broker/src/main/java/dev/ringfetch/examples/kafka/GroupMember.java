@@ -25,7 +25,6 @@ import java.util.UUID;
 import java.util.concurrent.Executors;
 import java.util.concurrent.ScheduledExecutorService;
 import java.util.concurrent.TimeUnit;
-import java.util.function.Function;
 import java.util.function.UnaryOperator;
 import org.apache.kafka.common.TopicPartition;
 import org.apache.kafka.common.errors.TimeoutException;
@@ -41,11 +40,10 @@ import org.apache.kafka.common.errors.TimeoutException;
  * generation.
  *
  * <p>The methods of the consumer's thread are {@link #next}, {@link #given} and {@link #close}; the
- * heartbeat has a thread of its own.
+ * heartbeat and the look at topics have threads of their own.
  */
-final class GroupMember implements AutoCloseable {
+final class GroupMember {
   private static final Logger LOGGER = System.getLogger(GroupMember.class.getName());
-  private static final Duration CHANGE_LIMIT = Duration.ofSeconds(60);
   private static final Codec<String> TEXT = Codec.string();
 
   /** The next duty of the consumer. */
@@ -84,7 +82,7 @@ final class GroupMember implements AutoCloseable {
   private final String prefix;
   private final Set<String> topics;
   private final Times times;
-  private final Function<String, Integer> counts;
+  private final TopicSizes sizes;
   private final Runnable onChange;
   private final ScheduledExecutorService heartbeats;
 
@@ -103,7 +101,7 @@ final class GroupMember implements AutoCloseable {
   @GuardedBy("this")
   private long seenVersion;
 
-  // Of the heartbeat's thread.
+  // Of the heartbeat.
   private String left = ""; // id of a member that it has taken out of the group
   private WatchSubscription<String, ByteString> watch; // null: none
   private volatile boolean watchEnded;
@@ -112,7 +110,6 @@ final class GroupMember implements AutoCloseable {
    * Creates the membership; the first {@link #next} joins.
    *
    * @param index of commits and groups.
-   * @param counts the partitions of a topic; 0 if there is no such topic.
    * @param onChange called when the state of the group has changed.
    */
   GroupMember(
@@ -121,17 +118,18 @@ final class GroupMember implements AutoCloseable {
       String clientId,
       Set<String> topics,
       Times times,
-      Function<String, Integer> counts,
+      TopicSizes sizes,
       Runnable onChange) {
     this.index = index.deadline(times.session()); // a later heartbeat would be in vain
     this.group = group;
     this.prefix = clientId.replaceAll("[^\\w.-]", "_") + "-";
     this.topics = topics;
     this.times = times;
-    this.counts = counts;
+    this.sizes = sizes;
     this.onChange = onChange;
     heartbeats =
-        Executors.newSingleThreadScheduledExecutor(
+        Executors.newScheduledThreadPool(
+            2, // a list of topics may take longer than a lease
             task -> {
               final Thread thread = new Thread(task, "heartbeat-" + group);
               thread.setDaemon(true);
@@ -181,7 +179,10 @@ final class GroupMember implements AutoCloseable {
       id = prefix + UUID.randomUUID();
     }
     final var unused =
-        change(state -> state.joined(id, topics, counts), Map.of(leaseKey(id), times.session()));
+        change(
+            state -> state.joined(id, topics, sizes::listed),
+            Map.of(leaseKey(id), times.session()),
+            AssignedPartitions.READ_LIMIT);
     membership = Membership.JOINED;
     if (!isBeating) {
       isBeating = true;
@@ -191,8 +192,9 @@ final class GroupMember implements AutoCloseable {
 
   private void beat() {
     final long periodNs = times.heartbeat().toNanos();
-    final var unused =
-        heartbeats.scheduleWithFixedDelay(this::heartbeat, 0, periodNs, TimeUnit.NANOSECONDS);
+    for (final Runnable task : List.<Runnable>of(this::heartbeat, this::followTopics)) {
+      final var unused = heartbeats.scheduleWithFixedDelay(task, 0, periodNs, TimeUnit.NANOSECONDS);
+    }
   }
 
   private Step nextOfJoined() {
@@ -203,7 +205,8 @@ final class GroupMember implements AutoCloseable {
       return Step.NONE;
     }
     if (!state.members().get(id).ready()) {
-      state = change(each -> each.ready(id, counts), Map.of());
+      state =
+          change(each -> each.ready(id, sizes::listed), Map.of(), AssignedPartitions.READ_LIMIT);
     }
     if (state.phase() != GroupState.Phase.STABLE || !state.members().containsKey(id)) {
       return Step.NONE;
@@ -254,17 +257,19 @@ final class GroupMember implements AutoCloseable {
   }
 
   /** Changes the state of the group; others may change it meanwhile. */
-  private GroupState change(UnaryOperator<GroupState> step, Map<String, Duration> leases) {
-    final long endNs = System.nanoTime() + CHANGE_LIMIT.toNanos();
+  private GroupState change(
+      UnaryOperator<GroupState> step, Map<String, Duration> leases, Duration limit) {
+    final HashIndex<String, ByteString> limited = index.deadline(limit);
+    final long endNs = System.nanoTime() + limit.toNanos();
     while (true) {
-      final Optional<IndexEntry<String, ByteString>> entry = index.getEntry(stateKey());
+      final Optional<IndexEntry<String, ByteString>> entry = limited.getEntry(stateKey());
       final GroupState next = step.apply(state(entry));
-      if (attempt(entry, next, leases, Set.of())) {
+      if (attempt(limited, entry, next, leases, Set.of())) {
         return next;
       }
       if (System.nanoTime() - endNs > 0) {
         throw new TimeoutException(
-            "group=" + group + " was changed by others for " + CHANGE_LIMIT.toSeconds() + " s");
+            "group=" + group + " was changed by others for " + limit.toMillis() + " ms");
       }
     }
   }
@@ -276,6 +281,7 @@ final class GroupMember implements AutoCloseable {
    * @param ended leases that nobody may have renewed.
    */
   private boolean attempt(
+      HashIndex<String, ByteString> limited,
       Optional<IndexEntry<String, ByteString>> entry,
       GroupState next,
       Map<String, Duration> leases,
@@ -286,7 +292,7 @@ final class GroupMember implements AutoCloseable {
       return true;
     }
     final TransactionResult<String, ByteString> result =
-        index
+        limited
             .transaction()
             .when(
                 conditions -> {
@@ -320,7 +326,7 @@ final class GroupMember implements AutoCloseable {
     try {
       if (System.nanoTime() - polledNs > times.poll().toNanos()) {
         LOGGER.log(Level.WARNING, "the consumer leaves: no poll for {0}", times.poll());
-        leave(self);
+        leave(self, times.session());
         left = self;
         return;
       }
@@ -340,9 +346,8 @@ final class GroupMember implements AutoCloseable {
       if (!ended.isEmpty()) {
         final Set<String> dead = new TreeSet<>();
         ended.forEach(key -> dead.add(leases.get(key)));
-        final var unused = attempt(entry, state.without(dead, counts), Map.of(), ended);
-      } else if (state.phase() == GroupState.Phase.STABLE && hasOtherTopics(state)) {
-        final var unused = attempt(entry, state.rebalanced(), Map.of(), Set.of());
+        final var unused =
+            attempt(index, entry, state.without(dead, sizes::listed), Map.of(), ended);
       }
     } catch (IndexException e) { // the next one may succeed; the lease ends if none does
       LOGGER.log(Level.DEBUG, "heartbeat of " + self, e);
@@ -351,14 +356,36 @@ final class GroupMember implements AutoCloseable {
     }
   }
 
-  private boolean hasOtherTopics(GroupState state) {
-    return state.topics().stream()
-        .anyMatch(topic -> !counts.apply(topic).equals(state.partitions().get(topic)));
+  /** Lets members give up their partitions if a topic has other ones than at the assignment. */
+  private void followTopics() {
+    final String self = id;
+    try {
+      if (!hasOtherTopics(seen())) {
+        return;
+      }
+      final Optional<IndexEntry<String, ByteString>> entry = index.getEntry(stateKey());
+      final GroupState state = state(entry);
+      if (state.members().containsKey(self) && hasOtherTopics(state)) {
+        final var unused = attempt(index, entry, state.rebalanced(), Map.of(), Set.of());
+      }
+    } catch (RuntimeException e) { // the next look may succeed
+      LOGGER.log(Level.DEBUG, "topics of group " + group, e);
+    }
   }
 
-  private void leave(String self) {
-    final var unused = change(state -> state.without(Set.of(self), counts), Map.of());
-    index.remove(leaseKey(self));
+  /** A list confirms what may be old: members would rebalance for each other's old lists. */
+  private boolean hasOtherTopics(GroupState state) {
+    return state.phase() == GroupState.Phase.STABLE
+        && state.partitions().entrySet().stream()
+            .anyMatch(
+                each ->
+                    sizes.count(each.getKey()) != each.getValue()
+                        && sizes.listed(each.getKey()) != each.getValue());
+  }
+
+  private void leave(String self, Duration limit) {
+    final var unused = change(state -> state.without(Set.of(self), sizes::listed), Map.of(), limit);
+    index.deadline(limit).remove(leaseKey(self));
   }
 
   /** Opens a watch of the state, if there is none: it shows changes before the next heartbeat. */
@@ -388,15 +415,16 @@ final class GroupMember implements AutoCloseable {
             });
   }
 
-  /** Leaves the group, unless the lease shall end by itself. */
-  void close(boolean leaving) {
+  /** Leaves the group, unless the lease shall end by itself; within a time. */
+  void close(boolean leaving, Duration timeout) {
+    final long endNs = System.nanoTime() + TimeUnit.MILLISECONDS.toNanos(timeout.toMillis());
     if (membership == Membership.CLOSED) {
       return;
     }
     membership = Membership.CLOSED;
     heartbeats.shutdown();
     try {
-      if (!heartbeats.awaitTermination(CHANGE_LIMIT.toSeconds(), TimeUnit.SECONDS)) {
+      if (!heartbeats.awaitTermination(timeout.toMillis(), TimeUnit.MILLISECONDS)) {
         heartbeats.shutdownNow();
       }
     } catch (InterruptedException e) {
@@ -409,15 +437,10 @@ final class GroupMember implements AutoCloseable {
     id = "";
     if (leaving && !self.isEmpty()) {
       try {
-        leave(self);
+        leave(self, Duration.ofNanos(Math.max(1_000_000, endNs - System.nanoTime())));
       } catch (IndexException | TimeoutException e) { // then its lease ends by itself
         LOGGER.log(Level.WARNING, "group " + group + " is not left", e);
       }
     }
-  }
-
-  @Override
-  public void close() {
-    close(true);
   }
 }

@@ -129,7 +129,6 @@ final class PartitionBatches {
             appended.whenComplete(
                 (offsets, failure) -> {
                   end(taken, offsets, failure);
-                  send();
                   callBack();
                 });
       }
@@ -158,7 +157,7 @@ final class PartitionBatches {
 
   private synchronized Batch take() {
     final Batch first = waiting.peek();
-    if (underWay != null || first == null) {
+    if (underWay != null || first == null || !ended.isEmpty()) { // slow callbacks slow it down
       return null;
     }
     final boolean isDue =
@@ -182,6 +181,7 @@ final class PartitionBatches {
         return;
       }
       underWay = null;
+      batch.payloads.clear(); // its callbacks may wait for those of others
       if (cause == null) {
         batch.offsets = offsets;
       } else {
@@ -195,7 +195,10 @@ final class PartitionBatches {
     release.accept(batch.bytes); // before callbacks, which may send
   }
 
-  /** Runs the callbacks that are due, unless another thread does. */
+  /**
+   * Sends the next batch and runs the callbacks that are due, unless another thread does. Besides
+   * these, at most one batch has ended.
+   */
   private void callBack() {
     while (true) {
       final Batch batch;
@@ -207,6 +210,7 @@ final class PartitionBatches {
         batch = ended.remove();
       }
       try {
+        send();
         batch.callBack();
       } finally {
         synchronized (this) {

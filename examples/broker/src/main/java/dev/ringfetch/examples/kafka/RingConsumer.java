@@ -115,8 +115,7 @@ public final class RingConsumer<K, V> extends RestOfConsumer<K, V> {
     group =
         settings.getString(ConsumerConfig.GROUP_ID_CONFIG) == null
             ? null
-            : new GroupFollower(
-                settings, topics.commits(), partitions, sizes::count, signal::raise);
+            : new GroupFollower(settings, topics.commits(), partitions, sizes, signal::raise);
   }
 
   // --- the thread that uses the consumer ---
@@ -228,7 +227,7 @@ public final class RingConsumer<K, V> extends RestOfConsumer<K, V> {
           final Set<String> next = new TreeSet<>(names);
           if (!next.equals(subscription)) {
             subscription = Set.of();
-            group.leave(true);
+            group.leave();
             group.subscribe(next);
             subscription = next;
           }
@@ -249,7 +248,7 @@ public final class RingConsumer<K, V> extends RestOfConsumer<K, V> {
         () -> {
           try {
             if (group != null) {
-              group.leave(true);
+              group.leave();
             }
           } finally {
             subscription = Set.of();
@@ -328,7 +327,8 @@ public final class RingConsumer<K, V> extends RestOfConsumer<K, V> {
       return true;
     }
     try {
-      partitions.begin(group == null ? Map.of() : group.committed(unknown));
+      partitions.begin(
+          group == null ? Map.of() : group.committed(unknown, AssignedPartitions.READ_LIMIT));
       return true;
     } catch (RuntimeException e) {
       final RuntimeException failure = Failures.of(e);
@@ -459,7 +459,7 @@ public final class RingConsumer<K, V> extends RestOfConsumer<K, V> {
           needGroup();
           final Map<TopicPartition, OffsetAndMetadata> all = new HashMap<>();
           places.forEach(place -> all.put(place, null));
-          all.putAll(group.committed(places));
+          all.putAll(group.committed(places, timeout));
           return all;
         });
   }
@@ -547,7 +547,10 @@ public final class RingConsumer<K, V> extends RestOfConsumer<K, V> {
 
   // --- the end ---
 
-  /** Commits if it does so by itself, leaves the group, and ends. Idempotent. */
+  /**
+   * Commits if it does so by itself, leaves the group, runs callbacks of commits, and ends; within
+   * the timeout, beside what listeners and callbacks take. Idempotent.
+   */
   @Override
   public void close(CloseOptions options) {
     if (mode == Mode.CLOSED) {
@@ -555,14 +558,12 @@ public final class RingConsumer<K, V> extends RestOfConsumer<K, V> {
     }
     final boolean leaving =
         options.groupMembershipOperation() != CloseOptions.GroupMembershipOperation.REMAIN_IN_GROUP;
+    final Duration timeout = options.timeout().orElse(apiTimeout);
     use(
         () -> {
           try {
-            if (mode == Mode.ASSIGNED) {
-              commitAtEnd();
-            }
             if (group != null) {
-              group.leave(leaving);
+              group.close(leaving, timeout);
             }
           } finally {
             mode = Mode.CLOSED;
@@ -573,9 +574,6 @@ public final class RingConsumer<K, V> extends RestOfConsumer<K, V> {
 
   private void end() {
     partitions.close();
-    if (group != null) {
-      group.close();
-    }
     keyDeserializer.close();
     valueDeserializer.close();
     if (owned != null) {

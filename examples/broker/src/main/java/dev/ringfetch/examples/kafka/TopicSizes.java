@@ -1,6 +1,6 @@
 package dev.ringfetch.examples.kafka;
 
-import dev.ringfetch.index.client.TopicDescription;
+import dev.ringfetch.index.client.DeadlineException;
 import dev.ringfetch.index.client.Topics;
 import dev.ringfetch.index.client.UnavailableException;
 import java.util.ArrayList;
@@ -24,16 +24,22 @@ final class TopicSizes {
     this.maxAgeNs = maxAgeNs;
   }
 
-  /** The number of partitions; 0 if there is no such topic. */
+  /** The number of partitions, which may be old; 0 if there is no such topic. */
   int count(String topic) {
     final Known last = known.get(topic);
     if (last != null && System.nanoTime() - last.atNs < maxAgeNs) {
       return last.partitions;
     }
+    return listed(topic);
+  }
+
+  /** The number of partitions by a new list, or as known where there is no answer. */
+  int listed(String topic) {
+    final Known last = known.get(topic);
     final int partitions;
     try {
-      partitions = topics.describe(topic).map(TopicDescription::partitions).orElse(0);
-    } catch (UnavailableException e) { // a leader fails over, which changes no topic
+      partitions = topics.partitions(topic);
+    } catch (DeadlineException | UnavailableException e) { // a fail-over changes no topic
       if (last == null) {
         throw e;
       }

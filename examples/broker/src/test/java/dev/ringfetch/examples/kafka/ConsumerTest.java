@@ -5,6 +5,7 @@ import static org.junit.jupiter.api.Assertions.assertNull;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import dev.ringfetch.index.client.TopicCommits;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.ArrayDeque;
@@ -22,6 +23,8 @@ import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.TimeUnit;
 import java.util.regex.Pattern;
+import java.util.stream.LongStream;
+import org.apache.kafka.clients.consumer.CloseOptions;
 import org.apache.kafka.clients.consumer.ConsumerConfig;
 import org.apache.kafka.clients.consumer.ConsumerRecord;
 import org.apache.kafka.clients.consumer.NoOffsetForPartitionException;
@@ -351,6 +354,60 @@ final class ConsumerTest {
       assertEquals(List.of("0", "1", "2", "3"), values(TestBroker.poll(latest, 4)));
       assertEquals(4, TestBroker.poll(none, 4).size()); // it has missed three
     }
+  }
+
+  @Test
+  void callsBackBeforeItsEnd() throws Exception {
+    final List<Long> offsets = send(ZERO, 1);
+    final List<Exception> failures = new ArrayList<>();
+    final RingConsumer<String, String> consumer = assigned(ConsumerConfig.GROUP_ID_CONFIG, "g");
+    consumer.commitAsync(
+        Map.of(ZERO, new OffsetAndMetadata(offsets.get(0))),
+        (all, failure) -> failures.add(failure));
+    consumer.close();
+    assertEquals(Collections.singletonList(null), failures);
+  }
+
+  @Test
+  void commitsThatWaitShareOne() {
+    final int count = 200;
+    final List<Long> called = new ArrayList<>();
+    try (RingConsumer<String, String> consumer = assigned(ConsumerConfig.GROUP_ID_CONFIG, "g")) {
+      consumer.commitSync(Map.of(ZERO, new OffsetAndMetadata(1)));
+      final long before = versionOfCommit();
+      for (long i = 1; i <= count; i++) {
+        consumer.commitAsync(
+            Map.of(ZERO, new OffsetAndMetadata(i)),
+            (all, failure) -> called.add(all.get(ZERO).offset()));
+      }
+      consumer.commitSync(Map.of(ONE, new OffsetAndMetadata(1)));
+      assertEquals(count, consumer.committed(Set.of(ZERO)).get(ZERO).offset());
+      final long writes = versionOfCommit() - before;
+      assertTrue(writes < count / 2, () -> "writes=" + writes);
+    }
+    assertEquals(LongStream.rangeClosed(1, count).boxed().toList(), called);
+  }
+
+  private long versionOfCommit() {
+    final String key = TopicCommits.key("g", new dev.ringfetch.index.client.TopicPartition("t", 0));
+    return broker.client.topics().commits().index().getEntry(key).orElseThrow().version();
+  }
+
+  @Test
+  @Timeout(30)
+  void pollsAndEndsInTimeWithoutAServer() {
+    final RingConsumer<String, String> consumer =
+        assigned(
+            ConsumerConfig.GROUP_ID_CONFIG, "g", ConsumerConfig.ENABLE_AUTO_COMMIT_CONFIG, true);
+    final RingConsumer<String, String> member =
+        broker.consumer(ConsumerConfig.GROUP_ID_CONFIG, "h");
+    member.subscribe(List.of("t"));
+    broker.stop();
+    assertTrue(consumer.poll(Duration.ofMillis(100)).isEmpty());
+    assertTrue(member.poll(Duration.ofMillis(100)).isEmpty());
+    consumer.seek(ZERO, 1); // which its end commits
+    consumer.close(CloseOptions.timeout(Duration.ofMillis(100)));
+    member.close(CloseOptions.timeout(Duration.ofMillis(100)));
   }
 
   @Test

@@ -272,6 +272,32 @@ final class GroupTest {
   }
 
   @Test
+  void membersWithOldListsOfTopicsAgreeOnTheNewOne() throws Exception {
+    broker.topic("u", 2);
+    final RingConsumer<String, String> a =
+        member("a", new Diary(), ConsumerConfig.METADATA_MAX_AGE_CONFIG, 100L);
+    final RingConsumer<String, String> b = member("b", new Diary()); // its list is old for minutes
+    a.subscribe(List.of("t", "u"));
+    b.subscribe(List.of("t", "u"));
+    final int before = PARTITIONS + 2;
+    pollUntil(() -> of(a, b) == before, a, b);
+    broker.client.topics().delete("u");
+    broker.topic("u", 4);
+    pollUntil(() -> of(a, b) == before + 2, b, a); // a begins the generation
+    final int generation = a.groupMetadata().generationId();
+    for (int i = 0; i < 100; i++) { // some heartbeats
+      b.poll(Duration.ofMillis(5));
+      a.poll(Duration.ofMillis(5));
+    }
+    assertEquals(generation, a.groupMetadata().generationId());
+    assertEquals(generation, b.groupMetadata().generationId());
+  }
+
+  private static int of(RingConsumer<String, String> a, RingConsumer<String, String> b) {
+    return a.assignment().size() + b.assignment().size();
+  }
+
+  @Test
   void theLastMembersCommitsAreRefusedAfterItHasLeft() {
     final RingConsumer<String, String> a = member("a", new Diary());
     pollUntil(() -> of(a).size() == PARTITIONS, a);

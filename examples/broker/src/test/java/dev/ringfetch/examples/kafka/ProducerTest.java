@@ -7,6 +7,7 @@ import static org.junit.jupiter.api.Assertions.assertNull;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import dev.ringfetch.index.client.IndexClient;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Path;
 import java.time.Duration;
@@ -212,6 +213,58 @@ final class ProducerTest {
           () -> producer.send(new ProducerRecord<>("t", "x".repeat(600))));
       assertTrue(Thread.interrupted());
       assertInstanceOf(TimeoutException.class, failure(kept)); // the delivery timeout
+    }
+  }
+
+  @Test
+  void takesNoMoreThanItsMemoryWhileACallbackIsSlow() throws Exception {
+    final CountDownLatch goesOn = new CountDownLatch(1);
+    try (RingProducer<String, String> producer =
+        broker.producer(
+            ProducerConfig.BATCH_SIZE_CONFIG, 300,
+            ProducerConfig.BUFFER_MEMORY_CONFIG, 1_000L,
+            ProducerConfig.MAX_BLOCK_MS_CONFIG, 500L)) {
+      final List<Future<RecordMetadata>> sent = new ArrayList<>();
+      for (int i = 0; i < 20; i++) {
+        sent.add(
+            producer.send(
+                new ProducerRecord<>("t", 0, "k", "x".repeat(250)),
+                (metadata, failure) -> {
+                  if (failure == null) { // on a thread of the client
+                    awaitQuietly(goesOn);
+                  }
+                }));
+        if (sent.get(i).isDone()) {
+          break; // refused: there is no memory
+        }
+      }
+      final int taken = sent.size() - 1;
+      assertTrue(taken < 10, () -> "taken=" + taken);
+      assertInstanceOf(TimeoutException.class, failure(sent.get(taken)));
+      goesOn.countDown();
+      for (final Future<RecordMetadata> each : sent.subList(0, taken)) {
+        get(each);
+      }
+    } finally {
+      goesOn.countDown();
+    }
+  }
+
+  private static void awaitQuietly(CountDownLatch latch) {
+    try {
+      latch.await(20, TimeUnit.SECONDS);
+    } catch (InterruptedException e) {
+      Thread.currentThread().interrupt();
+    }
+  }
+
+  @Test
+  void knowsTopicsWhileNoServerAnswers() throws Exception {
+    try (IndexClient impatient = broker.client(Duration.ofSeconds(2))) {
+      final TopicSizes sizes = new TopicSizes(impatient.topics(), 0);
+      assertEquals(4, sizes.count("t"));
+      broker.stop();
+      assertEquals(4, sizes.count("t"));
     }
   }
 

@@ -33,6 +33,7 @@ import org.apache.kafka.common.serialization.StringSerializer;
 public final class TestBroker implements AutoCloseable {
   private static final long MEMORY = 256L << 20;
 
+  private final Path directory;
   private final Indexes indexes;
   private final RingServer server;
   public final IndexClient client;
@@ -46,11 +47,17 @@ public final class TestBroker implements AutoCloseable {
     DirectAccessService.addTo(builder, indexes, DirectAccessService.Mode.ALWAYS);
     IndexServer.addServices(builder, indexes, new HealthStatusManager());
     server = builder.build().start();
-    client =
-        IndexClient.builder()
-            .target("localhost:" + server.getPort())
-            .shmDirectory(directory)
-            .build();
+    this.directory = directory;
+    client = client(Duration.ofSeconds(60));
+  }
+
+  /** A client whose calls may take so long. */
+  IndexClient client(Duration deadline) {
+    return IndexClient.builder()
+        .target("localhost:" + server.getPort())
+        .shmDirectory(directory)
+        .deadline(deadline)
+        .build();
   }
 
   public void topic(String name, int partitions) {
