@@ -32,10 +32,10 @@ final class AppendCycle extends ExpiryCycle {
   private final EntryWalk walk = new EntryWalk(); // stands behind the following record
   private @Nullable Entry oldest; // of the records that are not being removed; null: unknown
   private @Nullable Entry following; // behind the oldest one; null: unknown
-  private ByteString removed = ByteString.EMPTY; // key of the last removal
+  private ByteString removed = ByteString.EMPTY; // key of the last removal, perhaps of a client
   private long excess; // bytes that the present round still has to remove
   private long seenBytes; // of the store, when the last work began
-  private long lastMs = -1; // time of the newest record; negative until it is known
+  private boolean hasNewestTime; // true once the time goes on from that of the newest record
   private boolean due;
   private boolean isRefused; // the last removal, by the log, which has no room now
   private boolean isSet; // true while a wake-up is set
@@ -53,17 +53,25 @@ final class AppendCycle extends ExpiryCycle {
     if (!(write instanceof AppendWrite append)) {
       return;
     }
-    if (lastMs < 0) {
+    goOnFromTheNewest();
+    append.assign(cycle.appended() + 1, usedTime());
+  }
+
+  /** Goes on from the time of the newest record: the clock of its leader may have been ahead. */
+  private void goOnFromTheNewest() {
+    if (!hasNewestTime) {
+      hasNewestTime = true;
       final Entry last = store.last();
-      lastMs = last == null ? 0 : AppendDescriptor.time(last.getValue());
+      if (last != null) {
+        goOnFrom(AppendDescriptor.time(last.getValue()));
+      }
     }
-    lastMs = Math.max(lastMs, usedTime());
-    append.assign(cycle.appended() + 1, lastMs);
   }
 
   /** Removes the oldest records beyond the limits, few in each cycle. */
   @Override
   void work(WriteCycle cycle) {
+    goOnFromTheNewest();
     due = false;
     isRefused = false;
     seenBytes = store.bytes();
@@ -114,8 +122,8 @@ final class AppendCycle extends ExpiryCycle {
   /** Removes a record, unless a client does or has; returns false if the log refuses it. */
   private boolean remove(Entry record, WriteCycle cycle) {
     final ByteString key = record.getKey();
-    if (!cycle.isChanging(key) && store.version(key) != 0) {
-      if (!cycle.appendRemoval(new Write(NOBODY).expire(key))) {
+    if (store.version(key) != 0) {
+      if (!cycle.isChanging(key) && !cycle.appendRemoval(new Write(NOBODY).expire(key))) {
         return false;
       }
       final long length = BlockDescriptor.length(key.size(), record.getValue().size(), false);
@@ -134,13 +142,20 @@ final class AppendCycle extends ExpiryCycle {
   }
 
   @Override
+  void onCycleEnd() {
+    if (limits.getRetentionMs() != 0) {
+      hasTwo();
+    }
+  }
+
+  @Override
   void wokenUp() {
     isSet = false;
   }
 
   @Override
   long wakeUpMs() {
-    if (isSet || (!isRefused && (limits.getRetentionMs() == 0 || !hasTwo()))) {
+    if (isSet || (!isRefused && (limits.getRetentionMs() == 0 || following == null))) {
       return -1;
     }
     isSet = true;

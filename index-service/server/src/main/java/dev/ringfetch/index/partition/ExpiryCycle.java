@@ -117,6 +117,12 @@ class ExpiryCycle {
     return now;
   }
 
+  /** Goes on from a time that a record has used: no later time is less. */
+  final void goOnFrom(long usedMs) {
+    look();
+    aheadNs = Math.max(aheadNs, nanos(usedMs) - runningNs);
+  }
+
   /** Whether an entry with this deadline, 0 for none, is absent for later writes. */
   boolean hasEnded(long deadline) {
     return deadline != 0 && deadline <= clock;
@@ -221,6 +227,9 @@ class ExpiryCycle {
   boolean isDue() {
     return due;
   }
+
+  /** Looks up what {@link #wakeUpMs} needs of the store, after records were applied. */
+  void onCycleEnd() {}
 
   /** Notes that the wake-up has happened. */
   void wokenUp() {

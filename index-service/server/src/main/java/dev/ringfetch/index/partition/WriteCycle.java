@@ -114,6 +114,9 @@ final class WriteCycle {
     if (state == State.OPEN) {
       commit();
     }
+    if (state == State.OPEN && expiry != null) {
+      expiry.onCycleEnd();
+    }
     if (isGrowing()) {
       applied.grow();
     }

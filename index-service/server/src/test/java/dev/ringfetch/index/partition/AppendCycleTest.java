@@ -10,6 +10,7 @@ import dev.ringfetch.index.outcome.OutcomeTable;
 import dev.ringfetch.index.store.EntryStore;
 import dev.ringfetch.index.v1.Appends;
 import dev.ringfetch.index.v1.Entry;
+import java.lang.reflect.Proxy;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.stream.LongStream;
@@ -24,7 +25,7 @@ final class AppendCycleTest {
   private final List<Throwable> errors = new ArrayList<>();
   private final ManualTime time = new ManualTime(NOW);
   private final LateLog late = new LateLog(0, 1);
-  private final EntryStore store = ProcessIndexes.create(true).partition(0);
+  private EntryStore store = ProcessIndexes.create(true).partition(0);
   private Partition partition;
 
   private void open(CommitLog log, long ageMs, long bytes) {
@@ -93,8 +94,10 @@ final class AppendCycleTest {
     time.set(-500_000);
     open(new ImmediateLog(log.committed()), 0, 0); // another leader, whose clock is behind
     assertEquals(NOW + 12, timeOf(append(1).get(0)));
+    time.pass(3);
+    assertEquals(NOW + 15, timeOf(append(1).get(0)), "it goes on");
     final Entry last = store.last();
-    assertEquals(NOW + 12, AppendDescriptor.time(last.getValue()));
+    assertEquals(NOW + 15, AppendDescriptor.time(last.getValue()));
     assertEquals(last.getVersion(), AppendDescriptor.offset(last.getKey()));
   }
 
@@ -140,6 +143,50 @@ final class AppendCycleTest {
   }
 
   @Test
+  void recordsOfALeaderWhoseClockWasAheadEndByAge() {
+    final ImmediateLog log = new ImmediateLog(0);
+    open(log, 100, 0);
+    append(3);
+    partition.close(() -> {});
+    time.set(-500_000);
+    open(new ImmediateLog(log.committed()), 100, 0);
+    partition.submit(new Write(write -> {}).read(AppendDescriptor.key(1)));
+    time.passSlowly(90);
+    assertEquals(List.of(1L, 2L, 3L), offsets());
+    time.passSlowly(30);
+    assertEquals(List.of(3L), offsets());
+  }
+
+  @Test
+  void appendsAreAnsweredWhereverMemoryIsFoundDamaged() {
+    for (int steps = 0; steps < 8; steps++) {
+      final int[] left = {steps};
+      final EntryStore whole = ProcessIndexes.create(true).partition(0);
+      store =
+          (EntryStore)
+              Proxy.newProxyInstance(
+                  EntryStore.class.getClassLoader(),
+                  new Class<?>[] {EntryStore.class},
+                  (proxy, method, arguments) -> {
+                    if (method.getName().equals("step") && left[0]-- == 0) {
+                      throw new InternalError("taken away");
+                    }
+                    return method.invoke(whole, arguments);
+                  });
+      open(new ImmediateLog(0), 100, 0);
+      final int[] answers = new int[1];
+      for (int i = 0; i < 2; i++) {
+        final PutBatch batch = new PutBatch(answered -> answers[0]++);
+        batch.append(partition, RECORD);
+        batch.submit();
+      }
+      assertEquals(2, answers[0], "steps=" + steps);
+      assertEquals(left[0] < 0 ? 1 : 0, errors.size(), () -> "errors=" + errors);
+      errors.clear();
+    }
+  }
+
+  @Test
   void theOldestRecordsMakeRoom() {
     final long one = bytesOfOne();
     open(late, 0, 10 * one);
@@ -157,6 +204,26 @@ final class AppendCycleTest {
     assertEquals(10 * one, store.bytes());
     assertEquals(10, offsets().size());
     assertEquals(7, removals());
+  }
+
+  @Test
+  void aRecordThatAClientIsDeletingMakesRoom() {
+    open(late, 0, 10 * bytesOfOne());
+    append(10);
+    late.commitAll();
+    append(1);
+    partition.submit(new Write(write -> {}).delete(AppendDescriptor.key(1)));
+    late.commit(1);
+    for (int i = 0; i < 3; i++) { // each looks at the size again
+      partition.submit(new Write(write -> {}).read(AppendDescriptor.key(5)));
+    }
+    late.commitAll();
+    assertEquals(0, removals());
+    assertEquals(LongStream.rangeClosed(2, 11).boxed().toList(), offsets());
+    append(2);
+    late.commitAll();
+    late.commitAll();
+    assertEquals(2, removals());
   }
 
   @Test
