@@ -34,33 +34,56 @@ public final class Topics {
   }
 
   /**
-   * Creates a topic, if there is none.
+   * Creates a topic, if there is none. It goes on with a creation that has not ended, of any
+   * client, and drops nothing.
    *
    * @return whether it was created.
    * @throws IndexException with ALREADY_EXISTS if the topic has other options: another number of
-   *     partitions, durability or retention.
+   *     partitions, durability or retention; with FAILED_PRECONDITION if a deletion has left
+   *     partitions, which {@link #delete} drops.
    */
   public boolean create(String topic, TopicOptions options) {
     final String first = new TopicPartition(topic, 0).index();
     final SortedMap<Integer, IndexDescription> known = indexes(topic);
     if (known.containsKey(0) && count(known) != options.partitions()) {
-      throw new IndexException(
-          new Subject(Operation.CREATE, first, null),
+      throw refused(
+          first,
           Status.ALREADY_EXISTS.withDescription(
               "the topic has another number of partitions: topic="
                   + topic
                   + " partitions="
-                  + count(known)),
-          false);
+                  + count(known)));
     }
-    if (!known.containsKey(0)) { // what an end of an earlier removal, or creation, has left
-      known.values().forEach(left -> client.drop(left.getName()));
+    // Another client may have ended the creation, and appended, since the first list.
+    if (!known.containsKey(0)
+        && isLeft(known, options.partitions())
+        && !indexes(topic).containsKey(0)) {
+      throw refused(
+          first,
+          Status.FAILED_PRECONDITION.withDescription(
+              "a deletion or another creation has left partitions: delete the topic first: topic="
+                  + topic));
     }
     boolean created = false;
     for (int i = options.partitions() - 1; i >= 0; i--) {
       created = client.create(request(new TopicPartition(topic, i), options));
     }
     return created;
+  }
+
+  private static IndexException refused(String first, Status status) {
+    return new IndexException(new Subject(Operation.CREATE, first, null), status, false);
+  }
+
+  /** Whether partitions are those of a topic with more of them, or have records. */
+  private boolean isLeft(SortedMap<Integer, IndexDescription> known, int wanted) {
+    return !known.tailMap(wanted).isEmpty()
+        || known.values().stream().anyMatch(index -> records(index.getName()) > 0);
+  }
+
+  /** The number of records of a partition, which its leader counts. */
+  private long records(String index) {
+    return client.describe(index).map(IndexDescription::getEntries).orElse(0L);
   }
 
   private static CreateIndexRequest request(TopicPartition partition, TopicOptions options) {
@@ -124,12 +147,8 @@ public final class Topics {
       return Optional.empty();
     }
     long records = 0;
-    for (int i = 0; i < count; i++) { // each is counted by its leader
-      records +=
-          client
-              .describe(new TopicPartition(topic, i).index())
-              .map(IndexDescription::getEntries)
-              .orElse(0L);
+    for (int i = 0; i < count; i++) {
+      records += records(known.get(i).getName());
     }
     final IndexDescription index = known.get(0);
     return Optional.of(
@@ -143,13 +162,20 @@ public final class Topics {
   }
 
   /**
-   * Deletes a topic with all its records.
+   * Deletes a topic with all its records, also one that is being created meanwhile.
    *
-   * @return whether there was one.
+   * @return whether there was one, or a part of one.
    */
   public boolean delete(String topic) {
-    final boolean existed = client.drop(new TopicPartition(topic, 0).index());
-    indexes(topic).values().forEach(left -> client.drop(left.getName()));
+    boolean existed = client.drop(new TopicPartition(topic, 0).index());
+    boolean again = true;
+    while (again) { // until no client has created a partition meanwhile
+      again = false;
+      for (final IndexDescription left : indexes(topic).values()) {
+        again |= client.drop(left.getName());
+      }
+      existed |= again;
+    }
     return existed;
   }
 

@@ -34,7 +34,7 @@ abstract class TopicContract {
   static final String TOPIC = "orders";
 
   @TempDir Path directory;
-  private TestServer server;
+  TestServer server;
   IndexClient client;
   Topics topics;
   TopicLog log;
@@ -255,6 +255,19 @@ abstract class TopicContract {
     client.drop("topic.b.c.0"); // as a removal that was interrupted
     assertTrue(topics.describe("b.c").isEmpty());
     assertEquals(0, topics.partitions("b.c"));
+    assertFails( // which would bring back the records of another partition
+        Status.Code.FAILED_PRECONDITION,
+        "delete the topic first: topic=b.c",
+        () -> topics.create("b.c", options));
+    assertTrue(topics.delete("b.c"));
+    assertTrue(topics.create("b.c", options));
+    client.drop("topic.b.c.0");
+    assertFails(
+        Status.Code.FAILED_PRECONDITION,
+        "delete the topic first: topic=b.c",
+        () -> topics.create("b.c", TopicOptions.partitions(1)));
+    assertTrue(topics.create("b.c", options)); // goes on with the parts without records
+    assertTrue(topics.delete("b.c"));
     assertTrue(topics.create("b.c", TopicOptions.partitions(1)));
     assertEquals(0, topics.describe("b.c").orElseThrow().records());
     assertEquals(1, topics.describe("b.c").orElseThrow().partitions());

@@ -1,17 +1,32 @@
 package dev.ringfetch.index.client;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import com.google.protobuf.ByteString;
 import dev.ringfetch.index.client.TopicCommits.Commit;
+import io.grpc.CallOptions;
+import io.grpc.Channel;
+import io.grpc.ClientCall;
+import io.grpc.ClientInterceptor;
+import io.grpc.ManagedChannel;
+import io.grpc.Metadata;
+import io.grpc.MethodDescriptor;
 import io.grpc.Status;
 import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
+import java.util.concurrent.Semaphore;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.concurrent.atomic.AtomicInteger;
+import java.util.concurrent.locks.LockSupport;
+import java.util.function.Consumer;
+import java.util.function.Function;
 import org.junit.jupiter.api.Test;
 
 /** Topics that are read by calls, and the commits of groups. */
@@ -22,6 +37,150 @@ final class TopicTest extends TopicContract {
   @Override
   Access access() {
     return Access.RPC;
+  }
+
+  /** An interceptor that runs a step before each call, which fails if the step has a status. */
+  private static ClientInterceptor before(Function<String, Status> step) {
+    return new ClientInterceptor() {
+      @Override
+      public <Q, R> ClientCall<Q, R> interceptCall(
+          MethodDescriptor<Q, R> method, CallOptions options, Channel next) {
+        final Status refused = step.apply(method.getBareMethodName());
+        return refused == null ? next.newCall(method, options) : new RefusedCall<>(refused);
+      }
+    };
+  }
+
+  private static final class RefusedCall<Q, R> extends ClientCall<Q, R> {
+    private final Status status;
+
+    RefusedCall(Status status) {
+      this.status = status;
+    }
+
+    @Override
+    public void start(Listener<R> listener, Metadata headers) {
+      listener.onClose(status, new Metadata());
+    }
+
+    @Override
+    public void request(int count) {}
+
+    @Override
+    public void cancel(String message, Throwable cause) {}
+
+    @Override
+    public void halfClose() {}
+
+    @Override
+    public void sendMessage(Q message) {}
+  }
+
+  private void withOther(Function<String, Status> step, Consumer<IndexClient> action) {
+    final ManagedChannel channel = server.channel(before(step));
+    try (IndexClient other = server.builder(channel).build()) {
+      action.accept(other);
+    } finally {
+      channel.shutdownNow();
+    }
+  }
+
+  @Test
+  void aCreatorDropsNothingOfAnother() {
+    final TopicOptions options = TopicOptions.partitions(2);
+    topics.create("new", options);
+    client.drop("topic.new.0"); // as a creation that is about to end
+    final List<String> methods = new ArrayList<>();
+    withOther(
+        method -> {
+          methods.add(method);
+          if (methods.size() == 2) { // behind the list
+            assertTrue(topics.create("new", options));
+            topics.log("new", 1).append(records(0, 3)).join();
+          }
+          return null;
+        },
+        other -> assertFalse(other.topics().create("new", options)));
+    assertEquals("ListIndexes", methods.get(0));
+    assertEquals(3, topics.log("new", 1).count(0));
+    assertEquals(2, topics.partitions("new"));
+  }
+
+  @Test
+  void aDeletionLeavesNoPartOfATopic() {
+    final TopicOptions options = TopicOptions.partitions(2);
+    topics.create("new", options);
+    final AtomicInteger drops = new AtomicInteger();
+    withOther(
+        method -> {
+          if (method.equals("DropIndex") && drops.incrementAndGet() == 2) {
+            assertTrue(topics.create("new", options));
+          }
+          return null;
+        },
+        other -> assertTrue(other.topics().delete("new")));
+    assertTrue(client.indexes().stream().noneMatch(name -> name.startsWith("topic.new.")));
+  }
+
+  @Test
+  void aRefusedWatchBeginsAgainAfterPauses() throws InterruptedException {
+    final AtomicInteger refused = new AtomicInteger();
+    final Semaphore ran = new Semaphore(0);
+    final AtomicBoolean open = new AtomicBoolean();
+    withOther(
+        method -> {
+          if (!method.equals("Watch") || open.get()) {
+            return null;
+          }
+          refused.incrementAndGet();
+          return Status.RESOURCE_EXHAUSTED.withDescription("too many watches");
+        },
+        other -> {
+          final TopicWatch watch = other.topics().log(TOPIC, 0).onAppend(ran::release);
+          try (watch) {
+            LockSupport.parkNanos(TimeUnit.MILLISECONDS.toNanos(500));
+            assertTrue(refused.get() < 20, () -> "refused=" + refused);
+            open.set(true);
+            assertTrue(acquire(ran));
+          }
+        });
+  }
+
+  private static boolean acquire(Semaphore ran) {
+    try {
+      return ran.tryAcquire(30, TimeUnit.SECONDS);
+    } catch (InterruptedException e) {
+      throw new IllegalStateException(e);
+    }
+  }
+
+  @Test
+  void aWatchOutlivesItsTopicAndATaskThatThrows() throws InterruptedException {
+    final Semaphore ran = new Semaphore(0);
+    final AtomicBoolean throwing = new AtomicBoolean();
+    final Runnable task =
+        () -> {
+          final boolean isThrown = throwing.getAndSet(false);
+          ran.release();
+          if (isThrown) {
+            throw new IllegalStateException("the task of the test");
+          }
+        };
+    final TopicWatch watch = log.onAppend(task);
+    try (watch) {
+      assertTrue(acquire(ran));
+      throwing.set(true);
+      log.append(records(0, 1)).join();
+      assertTrue(acquire(ran));
+      topics.delete(TOPIC);
+      topics.create(TOPIC, TopicOptions.partitions(2));
+      final long endNs = System.nanoTime() + TimeUnit.SECONDS.toNanos(30);
+      while (ran.tryAcquire(2, TimeUnit.SECONDS)) {} // until it waits for an append
+      while (!ran.tryAcquire(100, TimeUnit.MILLISECONDS) && System.nanoTime() - endNs < 0) {
+        log.append(records(1, 1)).join();
+      }
+      assertTrue(System.nanoTime() - endNs < 0);
+    }
   }
 
   @Test
