@@ -175,10 +175,10 @@ final class KernelCall implements KernelReader {
     } catch (StatusException e) {
       throw stopped(e.getStatus());
     }
+    count();
     if (index == null) {
       return null;
     }
-    count();
     final ServedIndex.LocalReader reader = index.reader();
     return switch (verified(() -> reader.read(key))) {
       case FOUND -> reader.entry(key);
