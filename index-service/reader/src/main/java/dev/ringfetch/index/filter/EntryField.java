@@ -32,7 +32,7 @@ final class EntryField {
     bigEndian = message.getBigEndian() || encoding == Field.Encoding.ORDERED;
     if (source == Field.Source.UNRECOGNIZED || encoding == Field.Encoding.UNRECOGNIZED) {
       throw new IllegalArgumentException(
-          "unknown field: source="
+          "unknown source or encoding of a field: source="
               + message.getSourceValue()
               + " encoding="
               + message.getEncodingValue());
@@ -49,7 +49,7 @@ final class EntryField {
     if (source == Field.Source.VERSION
         && (offset != 0 || message.getLength() != 0 || message.getEncodingValue() != 0)) {
       throw new IllegalArgumentException(
-          "a version has no such property: offset="
+          "a version has no offset, length or encoding: offset="
               + offset
               + " length="
               + message.getLength()
