@@ -48,7 +48,7 @@ public final class SpatialReader extends HashReader {
   private static final int MAX_RESTARTS = 4;
 
   /** Limit of the rounds of moves in one step: others may move on and on. */
-  private static final int MAX_ROUNDS = 8;
+  private static final int MAX_ROUNDS = 64;
 
   /** Batches of nodes between two looks: far fewer moves happen than a ring has lines. */
   private static final int BATCHES_PER_LOOK = 32;

@@ -47,7 +47,7 @@ class ExpiredReadTest {
     }
 
     Reads reads() {
-      return new ScriptedReads(memory.newReads(), script, ordered());
+      return new ScriptedReads(memory.newReads(), script, ordered(), false);
     }
 
     @BeforeEach

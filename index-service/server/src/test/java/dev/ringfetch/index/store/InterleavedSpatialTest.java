@@ -504,7 +504,7 @@ class InterleavedSpatialTest {
               ids.add(ByteString.copyFrom(array, key, keyLength));
       final SpatialSearch search = new SpatialSearch(SpatialQuery.intersecting(ALL));
       assertEquals(ReadResult.UNDECIDED, with.search(search, sink));
-      assertTrue(looks[0] > 8 && looks[0] < 12, "looks=" + looks[0]);
+      assertTrue(looks[0] > 64 && looks[0] < 70, "looks=" + looks[0]);
       isMoving[0] = false;
       assertEquals(ReadResult.ABSENT, with.search(search, sink));
       assertEquals(ENTRIES, ids.size());

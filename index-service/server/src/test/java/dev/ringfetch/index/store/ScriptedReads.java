@@ -26,8 +26,8 @@ final class ScriptedReads implements Reads {
     this(reads, script, ordered, ordered);
   }
 
-  private ScriptedReads(
-      Reads reads, Queue<Runnable> script, boolean ordered, boolean stepsAtPieces) {
+  /** Creates reads that run a step before they show a piece, too, if that is wanted. */
+  ScriptedReads(Reads reads, Queue<Runnable> script, boolean ordered, boolean stepsAtPieces) {
     this.reads = reads;
     this.script = script;
     this.ordered = ordered;
