@@ -73,11 +73,11 @@ final class EntriesTest {
     run("watch", "map", "--from=garbage").fails(1, "'garbage' is no token");
     run("nearest", "-i", "map", "--at=7.45,47.95", "--where", "located = 'g'")
         .prints("lake  6.1,46.2,6.9,46.5  1.551  g");
-    run("get", "-i", "map", "--kernel", "chain", "x").prints("x");
-    run("get", "-i", "map", "--kernel", "chain", "x", "y", "--json")
+    run("get", "-i", "map", "--kernel", "echo", "x").prints("x");
+    run("get", "-i", "map", "--kernel", "echo", "x", "y", "--json")
         .prints("{\"answer\":\"x\"}", "{\"answer\":\"y\"}");
-    run("get", "-i", "map", "--kernel", "none", "x").fails(1, "no such kernel", "chain");
-    run("get", "-i", "map", "--kernel", "chain", "x", "--direct").fails(2, "without --direct");
+    run("get", "-i", "map", "--kernel", "none", "x").fails(1, "no such kernel", "echo");
+    run("get", "-i", "map", "--kernel", "echo", "x", "--direct").fails(2, "without --direct");
     run("search", "-i", "map").fails(2, "--within");
     run("search", "-i", "map", "--box=7,46,8").fails(2, "X1,Y1,X2,Y2");
     fill("boxless", "a");
