@@ -31,10 +31,10 @@ final class DirectPages implements Pages {
     this.direct = direct;
     this.subject = subject;
     this.timeoutNs = timeoutNs;
-    this.scan = new DirectScan(request);
     this.keysOnly = request.getKeysOnly();
     this.isFiltered = request.hasFilter();
     this.most = least(request.getPageSize(), least(request.getLimit(), ENTRIES));
+    this.scan = new DirectScan(request.toBuilder().setPageSize(most).build());
   }
 
   private static int least(long limit, int most) {
@@ -57,10 +57,8 @@ final class DirectPages implements Pages {
         return page.build();
       }
       final ScanRequest request = scan.request(subject.index());
-      final ScanRequest sized =
-          isFiltered ? request : request.toBuilder().setPageSize(most).build();
       final ScanResponse answer =
-          calls.call(run, Call.reading(IndexGrpc.getScanPageMethod(), sized));
+          calls.call(run, Call.reading(IndexGrpc.getScanPageMethod(), request));
       return scan.answered(answer);
     } catch (StatusRuntimeException e) {
       throw run.failure(e.getStatus(), false);
