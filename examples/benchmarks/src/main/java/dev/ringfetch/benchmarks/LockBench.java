@@ -24,7 +24,6 @@ import java.util.Map;
 import java.util.Optional;
 import java.util.concurrent.Callable;
 import java.util.concurrent.CompletableFuture;
-import java.util.function.Function;
 import picocli.CommandLine;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
@@ -140,8 +139,8 @@ final class LockBench implements Callable<Integer> {
     long broken = 0;
     for (final Map.Entry<LockKind, List<List<Answer>>> each : rounds.entrySet()) {
       final Spread holds = sum(each.getValue(), "perSecond");
-      final Spread passes = spread(each.getValue(), answers -> passes(answers));
-      final Spread p50 = spread(each.getValue(), answers -> mean(answers, "p50"));
+      final Spread passes = Spread.of(each.getValue(), LockBench::passes);
+      final Spread p50 = Spread.of(each.getValue(), all -> total(all, "p50") / all.size());
       broken += (long) each.getValue().stream().mapToDouble(all -> total(all, "broken")).sum();
       out.printf(
           "  %-8s holds/s %-28s of them from another process %3.0f %%  wait p50 us %s%n",
@@ -169,19 +168,11 @@ final class LockBench implements Callable<Integer> {
   }
 
   private static Spread sum(List<List<Answer>> rounds, String figure) {
-    return spread(rounds, answers -> total(answers, figure));
-  }
-
-  private static Spread spread(List<List<Answer>> rounds, Function<List<Answer>, Double> figure) {
-    return Spread.of(rounds, figure::apply);
+    return Spread.of(rounds, answers -> total(answers, figure));
   }
 
   private static double total(List<Answer> answers, String figure) {
     return answers.stream().mapToDouble(answer -> answer.figure(figure)).sum();
-  }
-
-  private static double mean(List<Answer> answers, String figure) {
-    return total(answers, figure) / answers.size();
   }
 
   /** The share of the holds that another process had before. */

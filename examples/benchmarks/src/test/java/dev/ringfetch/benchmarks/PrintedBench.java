@@ -7,7 +7,7 @@ import java.io.PrintStream;
 import java.nio.charset.StandardCharsets;
 import picocli.CommandLine;
 
-/** What a benchmark prints that runs in the test's JVM. Its test locks System.out. */
+/** The output of a benchmark that runs in the test's JVM. The test locks System.out. */
 final class PrintedBench {
   private PrintedBench() {}
 

@@ -84,7 +84,7 @@ public final class LockClient {
     do {
       askedNs = System.nanoTime();
       try {
-        lock.hold(this::work);
+        lock.holding().hold(this::work);
       } catch (IOException e) {
         throw new UncheckedIOException(e);
       } catch (Exception e) {

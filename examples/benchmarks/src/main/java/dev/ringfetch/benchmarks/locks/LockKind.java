@@ -23,7 +23,7 @@ public enum LockKind {
       final RingChannel channel = RingChannelBuilder.forTarget(target).usePlaintext().build();
       final Memory memory = Memory.connect(channel);
       final RemoteLock lock = memory.lock(NAME);
-      return new Opened(
+      return new HeldLock(
           work -> {
             final dev.ringfetch.memory.LockHold hold = lock.acquire(WAIT).orElseThrow();
             try {
@@ -45,7 +45,7 @@ public enum LockKind {
     HeldLock open(String target) {
       final IndexClient client = IndexClient.connect(target);
       final IndexLock lock = client.lock(NAME);
-      return new Opened(
+      return new HeldLock(
           work -> {
             final dev.ringfetch.index.client.LockHold hold = lock.acquire(WAIT).orElseThrow();
             try {
@@ -63,7 +63,7 @@ public enum LockKind {
     @Override
     HeldLock open(String target) {
       final LockStore store = LockStore.redis(Path.of(target));
-      return new Opened(store::hold, store::close);
+      return new HeldLock(store::hold, store::close);
     }
   },
 
@@ -75,7 +75,7 @@ public enum LockKind {
           CuratorFrameworkFactory.newClient(target, new RetryOneTime(RETRY_MILLIS));
       client.start();
       final InterProcessMutex mutex = new InterProcessMutex(client, "/" + NAME);
-      return new Opened(
+      return new HeldLock(
           work -> {
             mutex.acquire();
             try {
@@ -100,20 +100,4 @@ public enum LockKind {
    * @param target address of its server, or path of its socket.
    */
   abstract HeldLock open(String target);
-
-  private interface Holding {
-    void hold(Runnable work) throws Exception;
-  }
-
-  private record Opened(Holding holding, Runnable end) implements HeldLock {
-    @Override
-    public void hold(Runnable work) throws Exception {
-      holding.hold(work);
-    }
-
-    @Override
-    public void close() {
-      end.run();
-    }
-  }
 }

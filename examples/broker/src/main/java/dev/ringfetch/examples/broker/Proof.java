@@ -130,7 +130,7 @@ final class Proof {
     }
   }
 
-  /** What is wrong; empty if all is as it has to be. */
+  /** The mistakes that were found; empty if all is as it has to be. */
   List<String> mistakes() {
     return mistakes;
   }

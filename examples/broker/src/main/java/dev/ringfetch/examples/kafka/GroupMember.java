@@ -58,7 +58,7 @@ final class GroupMember {
     ASSIGN
   }
 
-  /** What this consumer is in the group. */
+  /** The state of this consumer in the group. */
   private enum Membership {
     OUT,
     /** It holds no partition, and waits for the next generation. */
