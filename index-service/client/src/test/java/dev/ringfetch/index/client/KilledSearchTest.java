@@ -30,8 +30,7 @@ final class KilledSearchTest {
   @TempDir Path data;
 
   private ServerProcess start(int port) throws Exception {
-    return ServerProcess.start(
-        directory, port, "--data=" + data, "--durability=disk", "--takeover", "--memory=64m");
+    return ServerProcess.startOnDisk(directory, data, port);
   }
 
   @Test

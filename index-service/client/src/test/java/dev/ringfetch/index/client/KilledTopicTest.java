@@ -27,8 +27,7 @@ final class KilledTopicTest {
   @TempDir Path data;
 
   private ServerProcess start(int port) throws Exception {
-    return ServerProcess.start(
-        directory, port, "--data=" + data, "--durability=disk", "--takeover", "--memory=64m");
+    return ServerProcess.startOnDisk(directory, data, port);
   }
 
   /** Two partitions: one keeps all records, and one the newest of them. */

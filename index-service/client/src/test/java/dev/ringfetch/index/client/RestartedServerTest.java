@@ -44,8 +44,7 @@ final class RestartedServerTest {
   private final ConcurrentLinkedQueue<Throwable> failures = new ConcurrentLinkedQueue<>();
 
   private ServerProcess start(int port) throws Exception {
-    return ServerProcess.start(
-        directory, port, "--data=" + data, "--durability=disk", "--takeover", "--memory=64m");
+    return ServerProcess.startOnDisk(directory, data, port);
   }
 
   @Test

@@ -22,6 +22,12 @@ final class ServerProcess implements AutoCloseable {
     this.port = port;
   }
 
+  /** Starts a server whose indexes are on the disk, also after a kill. */
+  static ServerProcess startOnDisk(Path shmDirectory, Path data, int port) throws IOException {
+    return start(
+        shmDirectory, port, "--data=" + data, "--durability=disk", "--takeover", "--memory=64m");
+  }
+
   /** Starts the program and waits until it serves. */
   static ServerProcess start(Path shmDirectory, int port, String... more) throws IOException {
     final List<String> command = new ArrayList<>();

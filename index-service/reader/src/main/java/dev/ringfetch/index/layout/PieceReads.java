@@ -16,7 +16,7 @@ final class PieceReads {
   private long clock;
   private boolean served;
 
-  /** What {@link #touch} has loaded, so that the loads are not left out. */
+  /** The sum of the loads of {@link #touch}, kept so that they are not left out. */
   @SuppressWarnings("unused")
   private long touched;
 

@@ -103,7 +103,7 @@ final class DirectScanPagesTest {
     assertTrue(scan.isDone());
   }
 
-  /** What a sink has left of a page comes again, and nothing else. */
+  /** The entries that a sink has left of a page come again, and no others. */
   @Test
   void pageThatASinkLeavesIsReadOn() {
     for (final boolean reverse : new boolean[] {false, true}) {

@@ -48,6 +48,9 @@ final class KernelCall implements KernelReader {
   /** Entries that are read ahead: they take a few microseconds. */
   private static final int PAGE = 64;
 
+  /** Length of the longest answer, beside which its message has room for the rest. */
+  private static final int MAX_ANSWER_LENGTH = ReadCall.MAX_ANSWER_BYTES - 64;
+
   /** How often the owner is asked without an entry in between, as by other calls. */
   private static final int MAX_ASKED = 100;
 
@@ -142,7 +145,7 @@ final class KernelCall implements KernelReader {
     if (answer == null) {
       return Status.INTERNAL.withDescription("the kernel has not answered: " + name());
     }
-    return answer.size() <= ReadCall.MAX_ANSWER_BYTES - PAGE
+    return answer.size() <= MAX_ANSWER_LENGTH
         ? null
         : Status.RESOURCE_EXHAUSTED.withDescription(
             "the answer of the kernel is too long: "
@@ -150,7 +153,7 @@ final class KernelCall implements KernelReader {
                 + " size="
                 + answer.size()
                 + " limit="
-                + (ReadCall.MAX_ANSWER_BYTES - PAGE)
+                + MAX_ANSWER_LENGTH
                 + " bytes");
   }
 

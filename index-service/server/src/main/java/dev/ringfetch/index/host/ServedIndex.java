@@ -119,7 +119,7 @@ public final class ServedIndex {
     return entry.definition().durability();
   }
 
-  /** What it keeps if it is an index for appends; else null. */
+  /** The limits of its records if it is an index for appends; else null. */
   public @Nullable Appends appends() {
     return entry.definition().appends();
   }

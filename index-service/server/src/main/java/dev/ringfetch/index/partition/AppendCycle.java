@@ -25,8 +25,6 @@ import org.jspecify.annotations.Nullable;
  * <p>Used by the owner alone.
  */
 final class AppendCycle extends ExpiryCycle {
-  private static final Write.Listener NOBODY = write -> {};
-
   private final EntryStore store;
   private final Appends limits;
   private final EntryWalk walk = new EntryWalk(); // stands behind the following record

@@ -45,7 +45,8 @@ class ExpiryCycle {
 
   private static final long TICK_NS = TimeUnit.MILLISECONDS.toNanos(TICK_MS);
 
-  private static final Write.Listener NOBODY = write -> {};
+  /** The listener of records that no client waits for. */
+  static final Write.Listener NOBODY = write -> {};
 
   private final Expiry expiry;
   private final TimeSource time;

@@ -17,7 +17,7 @@ import java.util.stream.LongStream;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 
-/** What the owner of an index for appends assigns and removes, step by step. */
+/** The offsets, times and removals of the owner of an index for appends, step by step. */
 final class AppendCycleTest {
   private static final long NOW = 1_000_000;
   private static final ByteString RECORD = ByteString.copyFrom(new byte[1_000]);

@@ -145,7 +145,7 @@ final class ReplicationWorld {
         .build();
   }
 
-  /** Has a partition take appends of so many programs; before anything else happens. */
+  /** Makes a partition take appends of so many programs; before anything else happens. */
   void startAppends(int programs) {
     appends = new SimulatedAppends(this, coverage);
     appends.start(programs);

@@ -56,9 +56,7 @@ class FilterServiceTest {
 
   @BeforeEach
   void start() throws IOException {
-    server =
-        LocalServer.start(
-            new Indexes(IndexMemory.ofProcess(new IndexMemoryContext().budget(64L << 20))));
+    server = LocalServer.start(64L << 20);
     index = IndexGrpc.newBlockingStub(server.channel());
     admin = IndexAdminGrpc.newBlockingStub(server.channel());
   }

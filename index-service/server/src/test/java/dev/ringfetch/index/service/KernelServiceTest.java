@@ -46,9 +46,7 @@ class KernelServiceTest {
 
   @BeforeEach
   void start() throws IOException {
-    server =
-        LocalServer.start(
-            new Indexes(IndexMemory.ofProcess(new IndexMemoryContext().budget(64L << 20))));
+    server = LocalServer.start(64L << 20);
     index = IndexGrpc.newBlockingStub(server.channel());
     TestKernels.RUNS.set(0);
   }
