@@ -65,6 +65,14 @@ public final class SpatialReader extends HashReader {
   /** Same, where nodes are mapped: their lines come together, and no round trip is saved. */
   private static final int NEAR_MAPPED_TOGETHER = 4;
 
+  /**
+   * Blocks of candidates for the nearest entries that are read together, if that is a round trip.
+   */
+  private static final int CANDIDATES = 32;
+
+  /** Same, where blocks are mapped. */
+  private static final int MAPPED_CANDIDATES = 16;
+
   /** Bytes of mapped blocks that are copied together: half of a processor's nearest cache. */
   private static final int MAPPED_BYTES = 16 << 10;
 
@@ -146,7 +154,8 @@ public final class SpatialReader extends HashReader {
       final ReadResult result;
       if (search.next < search.chunk.count()) {
         result = give(search, sink);
-      } else if (search.matches.size() > 0) {
+      } else if (search.matches.size() > 0
+          || search.takeCandidates(pieces.arePosted() ? CANDIDATES : MAPPED_CANDIDATES)) {
         result = readBlocks(search, sink);
       } else if (search.isBegun) {
         result = sink.passes() ? visit(search, sink) : ReadResult.FOUND;
@@ -343,20 +352,24 @@ public final class SpatialReader extends HashReader {
       final int i = Long.numberOfTrailingZeros(left);
       final long target = SpatialNodeDescriptor.target(image, i);
       final int half = SpatialNodeDescriptor.half(image, i);
-      if (level == 0) {
-        if (leaf == null) {
-          leaf = new SearchLeaf(node, sequence, clocks[node.partition() - search.first]);
-        }
-        search.matches.add(leaf, target, half);
-      } else {
-        final double priority =
-            search.priority(
-                SpatialNodeDescriptor.bound(image, i, 0),
-                SpatialNodeDescriptor.bound(image, i, 1),
-                SpatialNodeDescriptor.bound(image, i, 2),
-                SpatialNodeDescriptor.bound(image, i, 3));
+      final double priority =
+          search.priority(
+              SpatialNodeDescriptor.bound(image, i, 0),
+              SpatialNodeDescriptor.bound(image, i, 1),
+              SpatialNodeDescriptor.bound(image, i, 2),
+              SpatialNodeDescriptor.bound(image, i, 3));
+      if (level > 0) {
         search.frontier.add(
             new SearchNode(priority, target, half, sequence, level - 1, node.partition()));
+        continue;
+      }
+      if (leaf == null) {
+        leaf = new SearchLeaf(node, sequence, clocks[node.partition() - search.first]);
+      }
+      if (search.query.isNear()) {
+        search.candidates.add(new NearCandidate(priority, leaf, target, half));
+      } else {
+        search.matches.add(leaf, target, half);
       }
     }
   }

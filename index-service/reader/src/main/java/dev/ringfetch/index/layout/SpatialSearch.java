@@ -36,6 +36,9 @@ public final class SpatialSearch {
   /** Entries of leaves whose blocks are to be read. */
   final LeafMatches matches = new LeafMatches();
 
+  /** Entries of leaves that may be among the nearest, the nearest one first. */
+  final Queue<NearCandidate> candidates = new PriorityQueue<>();
+
   /**
    * Moves of each partition of the group into leaves whose boxes may belong to the answer; none
    * before the first move.
@@ -109,9 +112,30 @@ public final class SpatialSearch {
     return partition < first || (partition < first + size && given.contains(hash));
   }
 
-  /** Priority of a node with this box. */
+  /** Priority of a node, or of an entry, with this box. */
   double priority(double minX, double minY, double maxX, double maxY) {
     return query.isNear() ? query.square(minX, minY, maxX, maxY) : 0;
+  }
+
+  /**
+   * Makes the nearest candidates matches, unless a node may have a nearer entry; those that are too
+   * far go. False if there are no matches then.
+   */
+  boolean takeCandidates(int most) {
+    if (!frontier.isEmpty()
+        && !candidates.isEmpty()
+        && candidates.peek().priority() > frontier.peek().priority()) {
+      return false;
+    }
+    while (!candidates.isEmpty() && matches.size() < most) {
+      final NearCandidate nearest = candidates.poll();
+      if (query.isBeyond(nearest.priority())) {
+        candidates.clear();
+      } else {
+        matches.add(nearest.leaf(), nearest.slot(), nearest.version());
+      }
+    }
+    return matches.size() > 0;
   }
 
   /** Ends the group: no entry of it is left. */
@@ -130,6 +154,7 @@ public final class SpatialSearch {
     moves.forEach(Queue::clear);
     movesWaiting = 0;
     matches.clear();
+    candidates.clear();
   }
 
   /** Counts a visit of a node; false if there are too many. */
