@@ -30,7 +30,6 @@ import dev.ringfetch.rpc.RingChannel;
 import io.grpc.Channel;
 import java.nio.file.Path;
 import java.util.ArrayDeque;
-import java.util.Iterator;
 import java.util.concurrent.ExecutionException;
 
 /**
@@ -159,17 +158,17 @@ final class IndexStore implements SpatialStore {
                     .setMaxX(area.maxX())
                     .setMaxY(area.maxY()))
             .build();
-    if (reader == null) {
-      take(stub.search(request), finds);
-      return;
-    }
     final DirectSearch search = new DirectSearch(request);
-    if (reader.search(search, entry -> take(entry, finds)) == DirectLook.UNDECIDED) {
-      undecided++;
-      final Iterator<ScanResponse> pages = stub.search(search.request(index));
-      while (pages.hasNext()) {
-        search.answered(pages.next()).getEntriesList().forEach(entry -> take(entry, finds));
+    if (reader != null) {
+      if (reader.search(search, entry -> take(entry, finds)) != DirectLook.UNDECIDED) {
+        return;
       }
+      undecided++;
+    }
+    final ScanResponse page = stub.searchPage(search.request(index));
+    take(search.answered(page), finds);
+    if (page.getIncomplete()) {
+      stub.search(search.request(index)).forEachRemaining(all -> take(search.answered(all), finds));
     }
   }
 
@@ -178,10 +177,8 @@ final class IndexStore implements SpatialStore {
     return true;
   }
 
-  private static void take(Iterator<ScanResponse> pages, Finds finds) {
-    while (pages.hasNext()) {
-      pages.next().getEntriesList().forEach(entry -> take(entry, finds));
-    }
+  private static void take(ScanResponse page, Finds finds) {
+    page.getEntriesList().forEach(entry -> take(entry, finds));
   }
 
   private static void take(Entry entry, Finds finds) {

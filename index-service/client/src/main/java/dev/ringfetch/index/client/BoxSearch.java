@@ -3,7 +3,6 @@ package dev.ringfetch.index.client;
 import dev.ringfetch.index.v1.CountRequest;
 import dev.ringfetch.index.v1.Entry;
 import dev.ringfetch.index.v1.IndexGrpc;
-import dev.ringfetch.index.v1.ScanResponse;
 import dev.ringfetch.index.v1.SearchRequest;
 import java.util.DoubleSummaryStatistics;
 import java.util.List;
@@ -20,11 +19,11 @@ import java.util.stream.Stream;
  * meanwhile; an entry that is written or removed meanwhile may come or not; no id comes twice. Each
  * comes with a box, a value and a version that it had at some moment of the search.
  *
- * <p>The server sends pages while the client reads; in a view with another {@link Access} than
- * calls they come out of the index's memory if the server grants that. Where memory does not
- * decide, a call goes on. Close an iterator or a stream that is not read to its end. If the server
- * is lost, a search begins again at the next one until its first page has come; after that it
- * fails.
+ * <p>One call brings the first page; if there are more, the server sends them while the client
+ * reads. In a view with another {@link Access} than calls they come out of the index's memory if
+ * the server grants that. Where memory does not decide, calls go on. Close an iterator or a stream
+ * that is not read to its end. If the server is lost, a search begins again at the next one until
+ * its first page has come; after that it fails.
  *
  * <p>Immutable. Safe for use by many threads.
  */
@@ -93,22 +92,9 @@ public final class BoxSearch<K, V> implements Iterable<IndexEntry<K, Located<V>>
   @Override
   public ScanIterator<IndexEntry<K, Located<V>>> iterator() {
     final Subject subject = view.subject(Operation.SEARCH, null);
-    return new ScanIterator<>(pages(subject), entry -> view.requests().entry(subject, entry));
-  }
-
-  private Pages pages(Subject subject) {
-    return direct == null
-        ? new StreamedPages(
-            view.calls(),
-            subject,
-            view.timeoutNs(),
-            call(),
-            Scan.SNAPSHOT_LIFETIME_DEFAULT.toNanos())
-        : new SearchPages(view.calls(), direct, subject, view.timeoutNs(), request);
-  }
-
-  private Call<SearchRequest, ScanResponse> call() {
-    return Call.reading(IndexGrpc.getSearchMethod(), request);
+    return new ScanIterator<>(
+        new SearchPages(view.calls(), direct, subject, view.timeoutNs(), request),
+        entry -> view.requests().entry(subject, entry));
   }
 
   /** Begins the search as a stream, whose close ends it. It is sequential. */
@@ -133,7 +119,7 @@ public final class BoxSearch<K, V> implements Iterable<IndexEntry<K, Located<V>>
         new CallFuture<>(view.calls().begin(subject, view.timeoutNs()), view.known()::failed);
     new ScanDelivery<IndexEntry<K, Located<V>>>(
             consumer, (Entry entry) -> view.requests().entry(subject, entry), future)
-        .stream(view.calls(), call(), view.timeoutNs());
+        .stream(view.calls(), Call.reading(IndexGrpc.getSearchMethod(), request), view.timeoutNs());
     return future;
   }
 }

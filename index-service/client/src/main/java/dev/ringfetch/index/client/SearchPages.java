@@ -5,13 +5,12 @@ import dev.ringfetch.index.direct.DirectSearch;
 import dev.ringfetch.index.v1.IndexGrpc;
 import dev.ringfetch.index.v1.ScanResponse;
 import dev.ringfetch.index.v1.SearchRequest;
-import io.grpc.Status;
 import io.grpc.StatusRuntimeException;
 
 /**
  * The pages of a search, out of the index's memory where that is granted. If memory does not
- * decide, a call finds all entries, of which those that memory has given are left out; from then on
- * all pages are those of the call.
+ * decide, or is not granted, a unary call brings a page, and where that is incomplete a stream
+ * brings all entries: what was given before is left out.
  */
 final class SearchPages implements Pages {
   /** The most entries of a page out of memory: as many as a page by a call has. */
@@ -25,8 +24,8 @@ final class SearchPages implements Pages {
   private final long timeoutNs;
   private final SearchRequest request;
   private final DirectSearch search;
-  private DirectRoute direct;
-  private StreamedPages called; // null: all goes by memory so far
+  private DirectRoute direct; // null: all goes by calls
+  private StreamedPages stream; // null: not needed so far
   private boolean closed;
 
   SearchPages(
@@ -48,24 +47,37 @@ final class SearchPages implements Pages {
     if (closed || search.isDone()) {
       return null;
     }
-    if (called != null) {
-      return left(called.next());
+    if (stream != null) {
+      return left(stream.next());
     }
     final OperationRun run = calls.begin(subject, timeoutNs);
-    final ScanResponse page = readDirectly(run);
+    return run.measure(() -> next(run));
+  }
+
+  private ScanResponse next(OperationRun run) {
+    ScanResponse page = direct == null ? null : readDirectly(run);
     if (page != null) {
       run.route(Access.DIRECT);
-      run.end(Status.Code.OK);
       return page;
     }
-    called =
-        new StreamedPages(
-            calls,
-            subject,
-            timeoutNs,
-            Call.reading(IndexGrpc.getSearchMethod(), search.request(subject.index())),
-            Scan.SNAPSHOT_LIFETIME_DEFAULT.toNanos());
-    return left(called.next(run));
+    page = calls.call(run, Call.reading(IndexGrpc.getSearchPageMethod(), request()));
+    final ScanResponse left = left(page);
+    if (page.getIncomplete()) {
+      stream =
+          new StreamedPages(
+              calls,
+              subject,
+              timeoutNs,
+              Call.reading(IndexGrpc.getSearchMethod(), request()),
+              Scan.SNAPSHOT_LIFETIME_DEFAULT.toNanos());
+    } else {
+      closed = true; // that was all
+    }
+    return left;
+  }
+
+  private SearchRequest request() {
+    return search.request(subject.index());
   }
 
   /** Reads a page with a reader of memory; null if a call has to go on. */
@@ -113,8 +125,8 @@ final class SearchPages implements Pages {
   @Override
   public void close() {
     closed = true;
-    if (called != null) {
-      called.close();
+    if (stream != null) {
+      stream.close();
     }
   }
 }

@@ -44,11 +44,10 @@ final class StreamedPages implements Pages, PageStream.Receiver {
 
   @Override
   public ScanResponse next() {
-    return state == State.ENDED ? null : next(calls.begin(subject, timeoutNs));
-  }
-
-  /** The next page, as the end of a run that has begun. */
-  ScanResponse next(OperationRun run) {
+    if (state == State.ENDED) {
+      return null;
+    }
+    final OperationRun run = calls.begin(subject, timeoutNs);
     final Object event = state == State.NEW ? first(run) : await(run);
     if (event instanceof ScanResponse page) {
       stream.request();

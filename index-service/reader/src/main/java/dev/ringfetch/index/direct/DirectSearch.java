@@ -1,5 +1,6 @@
 package dev.ringfetch.index.direct;
 
+import com.google.protobuf.ByteString;
 import dev.ringfetch.index.filter.EntryFilter;
 import dev.ringfetch.index.layout.EntrySink;
 import dev.ringfetch.index.layout.ReadResult;
@@ -10,18 +11,21 @@ import dev.ringfetch.index.v1.Entry;
 import dev.ringfetch.index.v1.ScanResponse;
 import dev.ringfetch.index.v1.SearchRequest;
 import io.grpc.StatusException;
+import java.util.HashSet;
+import java.util.Set;
 
 /**
  * The state of a search of a spatial index: its condition, and what was given. Any {@link
  * DirectReader} of the same index can continue it in memory. Where memory does not decide, a call
- * finds all entries, and {@link #answered} leaves out those that memory has given: so no id comes
- * twice. From then on the search goes by that call, to its end.
+ * finds all entries, and {@link #answered} leaves out those that were given before: so no id comes
+ * twice. From then on the search goes by calls, to its end.
  *
  * <p>Used by one thread at a time.
  */
 public final class DirectSearch extends DirectReading {
   private final SearchRequest request;
   private final SpatialSearch search; // null if the request is not legal
+  private final Set<ByteString> called = new HashSet<>(); // ids of an incomplete page
 
   /**
    * Begins a search.
@@ -70,7 +74,7 @@ public final class DirectSearch extends DirectReading {
 
   /**
    * The request of the call that goes on, whose pages are to be passed to {@link #answered}. It has
-   * no limit once memory has given entries, as the call gives these again.
+   * no limit once entries were given, as the call gives these again.
    *
    * @param index name of the index.
    */
@@ -90,10 +94,15 @@ public final class DirectSearch extends DirectReading {
     checkIncarnation(page.getIncarnation());
     final ScanResponse.Builder left = page.toBuilder().clearEntries();
     for (final Entry entry : page.getEntriesList()) {
-      final byte[] id = entry.getKey().toByteArray();
-      if (!isDone() && (search == null || !search.hasPassed(id))) {
+      final ByteString id = entry.getKey();
+      if (!isDone()
+          && (search == null || !search.hasPassed(id.toByteArray()))
+          && !called.contains(id)) {
         left.addEntries(entry);
         count();
+        if (page.getIncomplete()) {
+          called.add(id);
+        }
       }
     }
     return left.build();

@@ -4,25 +4,35 @@ import com.google.protobuf.ByteString;
 import dev.ringfetch.index.v1.ScanResponse;
 import dev.ringfetch.index.v1.SearchRequest;
 
-/** The call of a search: answers with pages, as fast as the client takes them. */
+/**
+ * The call of a search: answers with pages until no entry is left, or with the first page alone.
+ */
 final class SearchCall extends SteppedCall<ScanResponse> {
   private final Page page;
   private final boolean isFiltered;
+  private final boolean all;
   private int steps;
 
+  /**
+   * Creates the call.
+   *
+   * @param all whether all pages are answers, as fast as the client takes them
+   */
   SearchCall(
       BoxReading reading,
       SearchRequest request,
       CallSignals<ScanResponse> signals,
-      RangeCalls calls) {
+      RangeCalls calls,
+      boolean all) {
     super(reading, signals, calls);
+    this.all = all;
     isFiltered = reading.filter() != null;
     page = new Page(request.getKeysOnly(), 0, request.getLimit());
   }
 
   @Override
   Next ready() {
-    return responses.isReady() ? Next.STEP : Next.WAIT;
+    return !all || responses.isReady() ? Next.STEP : Next.WAIT;
   }
 
   @Override
@@ -32,9 +42,19 @@ final class SearchCall extends SteppedCall<ScanResponse> {
   }
 
   @Override
+  public int room() {
+    return page.room();
+  }
+
+  @Override
   Next stepped(boolean isEnd) {
     final boolean isLast = isEnd || page.isLast();
     final boolean isDue = isFiltered && ++steps % ScanCall.STEPS == 0;
+    if (!all && (isDue || isLast || page.isFull())) {
+      final ScanResponse.Builder only = page.finish(index, ByteString.EMPTY).toBuilder();
+      WriteCall.answer(responses, only.setIncomplete(!isLast).build());
+      return Next.END;
+    }
     if (isDue || (!page.isEmpty() && (isLast || page.isFull()))) {
       responses.onNext(page.finish(index, ByteString.EMPTY));
     }

@@ -29,17 +29,27 @@ public final class SpatialCalls {
     this.calls = calls;
   }
 
-  /** Searches; the index is null if there is none. */
+  /**
+   * Searches.
+   *
+   * @param index null if there is none
+   * @param all whether all pages are answers, not the first alone
+   */
   public void search(
-      @Nullable ServedIndex index, SearchRequest request, CallSignals<ScanResponse> signals)
+      @Nullable ServedIndex index,
+      SearchRequest request,
+      CallSignals<ScanResponse> signals,
+      boolean all)
       throws StatusException {
     final SpatialQuery query = SpatialConditions.of(request);
     final EntryFilter filter = RequestLimits.checkFilter(request.hasFilter(), request.getFilter());
     checkSpatial(index);
-    if (index == null) {
+    if (index != null) {
+      new SearchCall(new BoxReading(index, query, filter), request, signals, calls, all).start();
+    } else if (all) {
       signals.responses().onCompleted();
     } else {
-      new SearchCall(new BoxReading(index, query, filter), request, signals, calls).start();
+      WriteCall.answer(signals.responses(), ScanResponse.getDefaultInstance());
     }
   }
 

@@ -80,6 +80,7 @@ final class CallRules {
     add(IndexGrpc.getFollowMethod(), Right.READ, FollowRequest::getIndex);
     add(IndexGrpc.getRunKernelMethod(), Right.READ, RunKernelRequest::getIndex);
     add(IndexGrpc.getSearchMethod(), Right.READ, SearchRequest::getIndex);
+    add(IndexGrpc.getSearchPageMethod(), Right.READ, SearchRequest::getIndex);
     add(IndexGrpc.getNearestMethod(), Right.READ, NearestRequest::getIndex);
     add(IndexGrpc.getCountMethod(), Right.READ, CountRequest::getIndex);
     add(IndexGrpc.getDescribeMethod(), Right.READ, DescribeRequest::getIndex);

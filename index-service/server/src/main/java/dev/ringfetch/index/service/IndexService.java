@@ -377,7 +377,20 @@ public final class IndexService implements IndexGrpc.AsyncService, BindableServi
 
   @Override
   public void search(SearchRequest request, StreamObserver<ScanResponse> responses) {
-    lookup.begin(request.getIndex(), request, responses, spatial::search);
+    search(request, responses, true);
+  }
+
+  @Override
+  public void searchPage(SearchRequest request, StreamObserver<ScanResponse> responses) {
+    search(request, responses, false);
+  }
+
+  private void search(SearchRequest request, StreamObserver<ScanResponse> responses, boolean all) {
+    lookup.begin(
+        request.getIndex(),
+        request,
+        responses,
+        (index, asked, signals) -> spatial.search(index, asked, signals, all));
   }
 
   @Override

@@ -49,6 +49,7 @@ final class CallRulesTest {
           Map.entry("Index/Follow", "read"),
           Map.entry("Index/RunKernel", "read"),
           Map.entry("Index/Search", "read"),
+          Map.entry("Index/SearchPage", "read"),
           Map.entry("Index/Nearest", "read"),
           Map.entry("Index/Count", "read"),
           Map.entry("Index/Describe", "read"),
