@@ -67,7 +67,7 @@ final class SpatialBench implements Callable<Integer> {
   private List<SpatialSide> peers = List.of(SpatialSide.values());
 
   @Option(names = "--partitions", description = "Of the index. Default: ${DEFAULT-VALUE}.")
-  private int partitions = 16;
+  private int partitions = 4;
 
   @Option(names = "--checks", description = "Answers that are compared in each row. Default: 50.")
   private int checks = 50;

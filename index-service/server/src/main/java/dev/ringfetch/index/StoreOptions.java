@@ -22,9 +22,8 @@ final class StoreOptions {
   @Option(
       names = "--partitions",
       paramLabel = "N",
-      defaultValue = "" + IndexMemoryContext.PARTITIONS_DEFAULT,
-      description = "Of an index, a power of two. Default: ${DEFAULT-VALUE}.")
-  private int partitions;
+      description = "Of an index, a power of two. Default: 16, spatial 4.")
+  private @Nullable Integer partitions;
 
   @Option(
       names = "--data",
@@ -95,12 +94,14 @@ final class StoreOptions {
   void apply(IndexMemoryContext context) {
     try {
       context
-          .partitions(partitions)
           .dataDirectory(data)
           .takeover(takeover)
           .adoptCopy(adoptCopy)
           .durability(durability)
           .syncInterval(Duration.ofMillis(syncIntervalMillis));
+      if (partitions != null) {
+        context.partitions(partitions);
+      }
       if (memory != null) {
         context.budget(memory);
       }

@@ -12,6 +12,7 @@ import dev.ringfetch.index.v1.Member;
 import dev.ringfetch.index.v1.Node;
 import java.security.SecureRandom;
 import java.util.List;
+import java.util.function.ToIntFunction;
 
 /**
  * The groups of indexes that are created: which nodes can be their members, and the states with
@@ -20,16 +21,16 @@ import java.util.List;
 public final class NewGroups {
   private final Replicas replicas;
   private final Durability durability;
-  private final int partitions;
+  private final ToIntFunction<IndexKind> partitions;
   private final SecureRandom random = new SecureRandom();
 
   /**
    * Creates it.
    *
    * @param durability of indexes that name none
-   * @param partitions of hash and spatial indexes
+   * @param partitions of an index of a kind
    */
-  public NewGroups(Replicas replicas, Durability durability, int partitions) {
+  public NewGroups(Replicas replicas, Durability durability, ToIntFunction<IndexKind> partitions) {
     this.replicas = replicas;
     this.durability = durability;
     this.partitions = partitions;
@@ -49,13 +50,13 @@ public final class NewGroups {
 
   /** The state with which the group of an index begins on these nodes, the leader first. */
   GroupState first(CreateIndexRequest wanted, List<Node> chosen) {
-    final IndexKind kind = wanted.getKind();
-    final boolean isHashed = kind == IndexKind.HASH || kind == IndexKind.SPATIAL;
+    final IndexKind kind =
+        wanted.getKind() == IndexKind.INDEX_KIND_UNSPECIFIED ? IndexKind.ORDERED : wanted.getKind();
     final IndexDefinition definition =
         new IndexDefinition(
-            isHashed ? kind : IndexKind.ORDERED,
+            kind,
             wanted.getDurability(),
-            isHashed ? partitions : 1,
+            partitions.applyAsInt(kind),
             random.nextLong(),
             incarnation(),
             wanted.hasAppends() ? wanted.getAppends() : null);

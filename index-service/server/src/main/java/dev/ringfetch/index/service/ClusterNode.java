@@ -158,7 +158,7 @@ public final class ClusterNode implements AutoCloseable {
     }
     this.replicas = new Replicas(context);
     leadership = new GroupLeadership(self.getId(), this.replicas);
-    final NewGroups groups = new NewGroups(this.replicas, memory.durability(), memory.partitions());
+    final NewGroups groups = new NewGroups(this.replicas, memory.durability(), memory.partitions);
     syncs = new CoordinatorSyncs(coordinator, thread::wake, System::nanoTime, synced);
     creations =
         new IndexCreations(this.replicas, coordinator, syncs, groups, replicas, thread::execute);

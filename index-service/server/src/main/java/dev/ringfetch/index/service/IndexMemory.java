@@ -26,6 +26,7 @@ import dev.ringfetch.index.store.StoreMemory;
 import dev.ringfetch.index.store.StoredIndex;
 import dev.ringfetch.index.v1.DescribeServerResponse;
 import dev.ringfetch.index.v1.Durability;
+import dev.ringfetch.index.v1.IndexKind;
 import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.lang.System.Logger;
@@ -34,6 +35,7 @@ import java.nio.file.Path;
 import java.security.SecureRandom;
 import java.util.List;
 import java.util.concurrent.CancellationException;
+import java.util.function.ToIntFunction;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -63,7 +65,7 @@ public final class IndexMemory implements AutoCloseable {
   private final long process; // drawn at random: a copy's process never has that of the original's
   private final long epoch; // only grows in a data directory
   private final @Nullable DataDirectory data; // null: the gate ends with the process
-  private final int partitions;
+  final ToIntFunction<IndexKind> partitions; // of a new index
   private final Durability durability;
   private final IndexJournal.Options journalOptions;
   private final OutcomeBudget outcomes = new OutcomeBudget(OutcomeBudget.SLOTS_DEFAULT);
@@ -89,7 +91,7 @@ public final class IndexMemory implements AutoCloseable {
             : null;
     this.budget =
         context.budget == 0 ? host.budget(directory) : new HostMemory.Budget(context.budget, "");
-    this.partitions = context.partitions;
+    this.partitions = context.partitions();
     this.time = context.time == null ? new ServerTime() : context.time;
     this.durability = context.durability;
     this.journalOptions =
@@ -387,10 +389,6 @@ public final class IndexMemory implements AutoCloseable {
   /** The number of this process: positive, drawn at random. */
   long process() {
     return process;
-  }
-
-  int partitions() {
-    return partitions;
   }
 
   /** Whether a successor closes this memory, if this process is killed. */

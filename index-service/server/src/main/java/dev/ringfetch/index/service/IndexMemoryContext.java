@@ -10,6 +10,7 @@ import dev.ringfetch.index.host.ServerTime;
 import dev.ringfetch.index.journal.DiskQuota;
 import dev.ringfetch.index.journal.JournalContext;
 import dev.ringfetch.index.v1.Durability;
+import dev.ringfetch.index.v1.IndexKind;
 import java.io.IOException;
 import java.lang.System.Logger;
 import java.lang.System.Logger.Level;
@@ -22,6 +23,7 @@ import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
+import java.util.function.ToIntFunction;
 import org.jspecify.annotations.Nullable;
 
 /** The options of {@link IndexMemory}. Setters return this. Used by one thread. */
@@ -32,8 +34,11 @@ public final class IndexMemoryContext {
   /** The fewest bytes of index memory: room for the default index and a few longest entries. */
   public static final long BUDGET_MIN = HostMemory.BUDGET_MIN;
 
-  /** Partitions of an index unless set. */
+  /** Partitions of a hash index unless set. */
   public static final int PARTITIONS_DEFAULT = 16;
+
+  /** Partitions of a spatial index unless set: each search visits all of them. */
+  public static final int SPATIAL_PARTITIONS_DEFAULT = 4;
 
   /** The most partitions of an index. */
   public static final int PARTITIONS_MAX = 256;
@@ -55,7 +60,7 @@ public final class IndexMemoryContext {
 
   HostMemory host = new HostMemory();
   long budget; // 0: as the host has it
-  int partitions = PARTITIONS_DEFAULT;
+  private int partitions; // 0: as the kind has
   List<String> fabrics = FABRICS_DEFAULT;
   boolean named; // whether the application has named the fabrics
   boolean fallback;
@@ -107,7 +112,10 @@ public final class IndexMemoryContext {
     return this;
   }
 
-  /** Sets the partitions of each index, a power of two up to {@link #PARTITIONS_MAX}. */
+  /**
+   * Sets the partitions of each hash or spatial index, a power of two up to {@link
+   * #PARTITIONS_MAX}.
+   */
   public IndexMemoryContext partitions(int count) {
     if (Integer.bitCount(count) != 1 || count < 1 || count > PARTITIONS_MAX) {
       throw new IllegalArgumentException(
@@ -115,6 +123,13 @@ public final class IndexMemoryContext {
     }
     this.partitions = count;
     return this;
+  }
+
+  /** Partitions of a new index, by its kind. */
+  ToIntFunction<IndexKind> partitions() {
+    final int hash = partitions == 0 ? PARTITIONS_DEFAULT : partitions;
+    final int spatial = partitions == 0 ? SPATIAL_PARTITIONS_DEFAULT : partitions;
+    return kind -> kind == IndexKind.HASH ? hash : kind == IndexKind.SPATIAL ? spatial : 1;
   }
 
   /**

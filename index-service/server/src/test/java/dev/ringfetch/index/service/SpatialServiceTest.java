@@ -14,6 +14,7 @@ import dev.ringfetch.index.v1.CompareAndSetRequest;
 import dev.ringfetch.index.v1.CountRequest;
 import dev.ringfetch.index.v1.CreateIndexRequest;
 import dev.ringfetch.index.v1.DeleteRequest;
+import dev.ringfetch.index.v1.DescribeRequest;
 import dev.ringfetch.index.v1.Durability;
 import dev.ringfetch.index.v1.Entry;
 import dev.ringfetch.index.v1.GetRequest;
@@ -28,6 +29,7 @@ import dev.ringfetch.index.v1.Point;
 import dev.ringfetch.index.v1.PutRequest;
 import dev.ringfetch.index.v1.RemoveEntry;
 import dev.ringfetch.index.v1.RequestNumber;
+import dev.ringfetch.index.v1.ScanResponse;
 import dev.ringfetch.index.v1.SearchRequest;
 import dev.ringfetch.index.v1.SnapshotRequest;
 import dev.ringfetch.index.v1.TransactOperation;
@@ -44,6 +46,7 @@ import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Random;
+import java.util.Set;
 import java.util.TreeMap;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
@@ -206,6 +209,20 @@ class SpatialServiceTest {
   }
 
   @Test
+  void fewerPartitionsThanOfAHashIndexUnlessSet() {
+    final DescribeRequest request = DescribeRequest.newBuilder().setIndex(NAME).build();
+    assertEquals(
+        IndexMemoryContext.SPATIAL_PARTITIONS_DEFAULT,
+        index.describe(request).getIndex().getPartitions());
+  }
+
+  private void checkPage(int entries, boolean isIncomplete, SearchRequest.Builder request) {
+    final ScanResponse page = index.searchPage(request.build());
+    assertEquals(entries, Set.copyOf(page.getEntriesList()).size());
+    assertEquals(isIncomplete, page.getIncomplete());
+  }
+
+  @Test
   void answersComeInPagesUpToTheLimit() {
     final int entries = 5000;
     for (int i = 0; i < entries; i += 1000) {
@@ -221,6 +238,11 @@ class SpatialServiceTest {
     index
         .search(intersects(7, 0, 7, 0).setKeysOnly(true).build())
         .forEachRemaining(page -> assertTrue(page.getEntries(0).getValue().isEmpty()));
+    checkPage(1000, true, intersects(ALL));
+    checkPage(999, false, intersects(ALL).setLimit(999));
+    checkPage(101, false, intersects(100, 0, 200, 0));
+    checkPage(0, false, intersects(-9, 0, -1, 0));
+    checkPage(0, false, intersects(ALL).setIndex("absent"));
     assertEquals(
         101,
         index
