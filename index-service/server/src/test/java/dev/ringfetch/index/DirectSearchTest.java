@@ -71,6 +71,9 @@ class DirectSearchTest {
   /** Entries that a reader copies at a time, at most: 16 KiB of blocks of 48 B and more. */
   private static final int COPIED = 342;
 
+  /** Of which a search takes half at a time. */
+  private static final int PARTITIONS = 32;
+
   private static final int ENTRIES = 5_000;
 
   private final Random random = new Random(SEED);
@@ -83,7 +86,7 @@ class DirectSearchTest {
   @BeforeEach
   void start() throws Exception {
     System.out.println("ringfetch.seed=" + SEED);
-    server = DirectServer.start(directory);
+    server = DirectServer.start(directory, PARTITIONS);
     create();
   }
 

@@ -63,13 +63,18 @@ final class DirectServer implements AutoCloseable {
       DirectAccessService.Mode mode,
       BiConsumer<RingServerBuilder, Indexes> services)
       throws IOException {
+    return startWith(directory, new IndexMemoryContext(), mode, services);
+  }
+
+  private static DirectServer startWith(
+      Path directory,
+      IndexMemoryContext context,
+      DirectAccessService.Mode mode,
+      BiConsumer<RingServerBuilder, Indexes> services)
+      throws IOException {
     final Indexes indexes =
         new Indexes(
-            IndexMemory.shared(
-                new IndexMemoryContext()
-                    .fabrics("shm")
-                    .shmDirectory(directory)
-                    .budget(256L << 20)));
+            IndexMemory.shared(context.fabrics("shm").shmDirectory(directory).budget(256L << 20)));
     final RingServerBuilder builder = RingServerBuilder.forPort(0).shmDirectory(directory);
     DirectAccessService.addTo(builder, indexes, mode);
     services.accept(builder, indexes);
@@ -78,6 +83,15 @@ final class DirectServer implements AutoCloseable {
 
   static DirectServer start(Path directory) throws IOException {
     return start(directory, DirectAccessService.Mode.UNLESS_INTERCEPTED, builder -> {});
+  }
+
+  /** As {@link #start(Path)}, with another number of partitions of each index. */
+  static DirectServer start(Path directory, int partitions) throws IOException {
+    return startWith(
+        directory,
+        new IndexMemoryContext().partitions(partitions),
+        DirectAccessService.Mode.UNLESS_INTERCEPTED,
+        (builder, indexes) -> IndexServer.addServices(builder, indexes, new HealthStatusManager()));
   }
 
   /** A new channel over plain gRPC. */

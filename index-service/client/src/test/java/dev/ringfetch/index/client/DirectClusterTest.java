@@ -11,8 +11,11 @@ import dev.ringfetch.fabric.FabricContext;
 import dev.ringfetch.fabric.FabricProviders;
 import dev.ringfetch.index.coordinator.LocalCoordinator;
 import dev.ringfetch.index.direct.DirectContext;
+import dev.ringfetch.index.direct.DirectLook;
 import dev.ringfetch.index.direct.DirectReader;
 import dev.ringfetch.index.direct.DirectScan;
+import dev.ringfetch.index.direct.DirectSearch;
+import dev.ringfetch.index.direct.DirectSink;
 import dev.ringfetch.index.direct.DirectValue;
 import dev.ringfetch.index.service.IndexMemory;
 import dev.ringfetch.index.service.IndexMemoryContext;
@@ -24,7 +27,10 @@ import dev.ringfetch.index.v1.FabricHint;
 import dev.ringfetch.index.v1.GrantRequest;
 import dev.ringfetch.index.v1.GrantResponse;
 import dev.ringfetch.index.v1.GroupDescription;
+import dev.ringfetch.index.v1.NearestRequest;
+import dev.ringfetch.index.v1.NearestResponse;
 import dev.ringfetch.index.v1.ScanRequest;
+import dev.ringfetch.index.v1.SearchRequest;
 import io.grpc.ManagedChannel;
 import io.grpc.Status;
 import io.grpc.StatusRuntimeException;
@@ -32,8 +38,15 @@ import io.grpc.netty.NettyChannelBuilder;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.HashSet;
 import java.util.List;
+import java.util.Map;
+import java.util.Random;
+import java.util.Set;
+import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicBoolean;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
@@ -42,6 +55,11 @@ import org.junit.jupiter.api.io.TempDir;
 /** Direct reads of a replicated index: three nodes in this process, over real connections. */
 @Timeout(120)
 final class DirectClusterTest {
+  private static final long SEED = Long.getLong("ringfetch.seed", 76);
+
+  private static final SearchRequest EVERYWHERE =
+      SearchRequest.newBuilder().setIntersects(new Box(0, 0, 1, 1).message()).build();
+
   @TempDir Path directory;
 
   private final LocalCoordinator.Truth truth = new LocalCoordinator.Truth();
@@ -239,6 +257,81 @@ final class DirectClusterTest {
     } finally {
       channel.shutdownNow();
     }
+  }
+
+  /**
+   * The leader ends in the middle of a search, whose reader serves others meanwhile: so the search
+   * goes on in the memory of the next leader, whose nodes are others. Entries move all the time.
+   */
+  @Test
+  void searchesGoOnInTheNextLeadersMemory() throws Exception {
+    System.out.println("ringfetch.seed=" + SEED);
+    startOnDisk(3); // each directory in its first incarnation
+    final Random random = new Random(SEED);
+    final Map<String, Located<Long>> all = new HashMap<>();
+    for (long i = 0; i < 4_000; i++) {
+      all.put("k" + i, new Located<>(place(random), i));
+    }
+    final ManagedChannel channel = builder().buildChannel();
+    final AtomicBoolean ending = new AtomicBoolean();
+    try (IndexClient client = builder().build()) {
+      final SpatialIndex<String, Long> places =
+          client.spatial("places", Codec.string(), Codec.int64());
+      places.putAll(all);
+      final CompletableFuture<Long> moves =
+          CompletableFuture.supplyAsync(() -> moveUntil(ending, places));
+      try (DirectReader reader = open(channel, "places")) {
+        await(() -> reads(reader));
+        final DirectSearch search = new DirectSearch(EVERYWHERE);
+        final Set<String> ids = new HashSet<>();
+        final DirectSink sink =
+            entry -> {
+              assertTrue(ids.add(entry.key().toStringUtf8()), "twice");
+              return ids.size() != 1_500;
+            };
+        assertEquals(DirectLook.FOUND, reader.search(search, sink));
+        assertEquals(9, nearest(reader).getNeighborsCount());
+        final ClusterMember first = leader();
+        members.remove(first);
+        first.close();
+        final SpatialIndex<String, Long> direct = places.access(Access.DIRECT);
+        assertEquals(9, direct.nearest(new Point(0.5, 0.5), 9).size());
+        await(() -> reads(reader));
+        DirectLook look;
+        do {
+          look = reader.search(search, sink);
+        } while (look == DirectLook.FOUND);
+        assertEquals(DirectLook.ABSENT, look, reader::obstacle);
+        assertEquals(all.keySet(), ids);
+        assertEquals(9, nearest(reader).getNeighborsCount());
+        ending.set(true);
+        assertTrue(moves.get(30, TimeUnit.SECONDS) > 0);
+      }
+    } finally {
+      ending.set(true);
+      channel.shutdownNow();
+    }
+  }
+
+  /** In memory alone. */
+  private static NearestResponse nearest(DirectReader reader) {
+    return reader.nearest(
+        NearestRequest.newBuilder().setPoint(new Point(0.5, 0.5).message()).setLimit(9).build());
+  }
+
+  private static Box place(Random random) {
+    return Box.of(random.nextDouble(), random.nextDouble());
+  }
+
+  /** Moves one entry after the other; returns how many. */
+  private static long moveUntil(AtomicBoolean ending, SpatialIndex<String, Long> places) {
+    final Random random = new Random(SEED);
+    long moves = 0;
+    for (; !ending.get(); moves++) {
+      final long moved = random.nextInt(4_000);
+      places.put("k" + moved, place(random), moved);
+    }
+    return moves;
   }
 
   /** It cannot look at the gates of the others. */

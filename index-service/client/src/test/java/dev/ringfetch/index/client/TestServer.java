@@ -19,6 +19,7 @@ import java.io.IOException;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.concurrent.TimeUnit;
+import java.util.function.Consumer;
 
 /** A server in this JVM, with rings, and with index memory that may be read directly. */
 final class TestServer implements AutoCloseable {
@@ -41,22 +42,33 @@ final class TestServer implements AutoCloseable {
 
   /** Starts an index server with so many bytes of memory. */
   static TestServer start(Path directory, long memory) throws IOException {
-    return start(directory, memory, InsecureServerCredentials.create(), null);
+    return start(directory, memory, InsecureServerCredentials.create(), null, builder -> {});
   }
 
   /** Starts an index server without entries and with these credentials. */
   static TestServer start(Path directory, ServerCredentials credentials) throws IOException {
-    return start(directory, MEMORY, credentials, null);
+    return start(directory, MEMORY, credentials, null, builder -> {});
+  }
+
+  /** As above, with settings of the builder. */
+  static TestServer start(
+      Path directory, ServerCredentials credentials, Consumer<RingServerBuilder> settings)
+      throws IOException {
+    return start(directory, MEMORY, credentials, null, settings);
   }
 
   /** As above, whose callers have these rights. */
   static TestServer start(Path directory, ServerCredentials credentials, Rights rights)
       throws IOException {
-    return start(directory, MEMORY, credentials, rights);
+    return start(directory, MEMORY, credentials, rights, builder -> {});
   }
 
   private static TestServer start(
-      Path directory, long memory, ServerCredentials credentials, Rights rights)
+      Path directory,
+      long memory,
+      ServerCredentials credentials,
+      Rights rights,
+      Consumer<RingServerBuilder> settings)
       throws IOException {
     final Indexes indexes =
         new Indexes(
@@ -70,6 +82,7 @@ final class TestServer implements AutoCloseable {
     }
     DirectAccessService.addTo(builder, indexes, DirectAccessService.Mode.ALWAYS);
     IndexServer.addServices(builder, indexes, new HealthStatusManager());
+    settings.accept(builder);
     return new TestServer(directory, builder.build().start(), indexes);
   }
 

@@ -6,6 +6,7 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import dev.ringfetch.index.tls.TlsFiles;
 import dev.ringfetch.rpc.Authority;
+import dev.ringfetch.rpc.RingServerBuilder;
 import io.grpc.ChannelCredentials;
 import io.grpc.InsecureChannelCredentials;
 import io.grpc.InsecureServerCredentials;
@@ -19,10 +20,12 @@ import java.net.SocketException;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Path;
 import java.time.Duration;
-import java.util.Map;
+import java.util.EnumSet;
+import java.util.List;
 import java.util.Optional;
 import java.util.Random;
-import java.util.TreeMap;
+import java.util.Set;
+import java.util.function.Consumer;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.function.Executable;
@@ -67,20 +70,41 @@ final class TlsTest {
 
   @Test
   void aClientWithACertificateReadsTheServersMemory() throws Exception {
+    assertEquals(Set.of(Access.DIRECT), routesOfReads(builder -> {}));
+  }
+
+  /** The answers are the same where encrypted calls are kept off shared memory: all are calls. */
+  @Test
+  void memoryIsNotReadWhereEncryptedCallsStayOffIt() throws Exception {
+    assertEquals(Set.of(Access.RPC), routesOfReads(RingServerBuilder::plaintextFabrics));
+  }
+
+  /** Reads a key, searches, and finds the nearest entries; returns by which routes. */
+  private Set<Access> routesOfReads(Consumer<RingServerBuilder> settings) throws Exception {
     final ChannelCredentials known = files(AUTHORITY.issue("client"), AUTHORITY).channel();
-    final Map<Access, Long> routes = new TreeMap<>();
-    try (TestServer server = TestServer.start(directory, server().server());
+    final Set<Access> routes = EnumSet.noneOf(Access.class);
+    try (TestServer server = TestServer.start(directory, server().server(), settings);
         IndexClient client =
             server
                 .builder()
                 .credentials(known)
-                .metrics((operation, index, route, code, ns) -> routes.merge(route, 1L, Long::sum))
+                .metrics(
+                    (operation, index, route, code, ns) -> {
+                      if (!operation.isWriting()) {
+                        routes.add(route);
+                      }
+                    })
                 .build()) {
-      final HashIndex<String, Long> index = index(client);
-      index.put("a", 1L);
-      assertEquals(Optional.of(1L), index.access(Access.DIRECT).get("a"));
-      assertEquals(1L, routes.get(Access.DIRECT));
+      final SpatialIndex<String, Long> places =
+          client.spatial("places", Codec.string(), Codec.int64()).access(Access.DIRECT);
+      places.put("a", Box.of(1, 1), 1L);
+      places.put("b", Box.of(1, 3), 2L);
+      assertEquals(Box.of(1, 3), places.get("b").orElseThrow().box());
+      final var found = places.intersecting(new Box(0, 0, 2, 2)).toList();
+      assertEquals(List.of(1L), found.stream().map(entry -> entry.value().value()).toList());
+      assertEquals(2, places.nearest(new Point(0, 0), 3).size());
     }
+    return routes;
   }
 
   /** Fails unless each operation ends UNAVAILABLE with the reason, once there is time for it. */

@@ -5,7 +5,8 @@ package dev.ringfetch.index.layout;
  *
  * @param epoch value of the gate that permits reads of this index
  * @param root address of the index's root
- * @param incarnation number of this index; no other index of this epoch has or had it
+ * @param incarnation number of this index in this memory; no other index, and no other server's
+ *     memory of this one, has or had it
  * @param seed of the hash function
  * @param partitions number of partitions, a power of two
  */

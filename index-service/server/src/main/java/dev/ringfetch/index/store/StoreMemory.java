@@ -98,7 +98,7 @@ public final class StoreMemory implements SegmentReads.Segments {
       return this;
     }
 
-    /** Sets the seed from which the seeds of indexes are derived. */
+    /** Sets the seed from which the numbers and seeds of indexes are derived: a random number. */
     public Context seed(long seed) {
       this.seed = seed;
       return this;
@@ -272,11 +272,14 @@ public final class StoreMemory implements SegmentReads.Segments {
     return (int) address & (context.segmentLength - 1);
   }
 
-  /** A unique number for a new index, not 0. */
+  /**
+   * A unique number for a new index, not 0: also among all servers, whose seeds differ, while the
+   * first incarnation is 1 in each data directory.
+   */
   synchronized long nextIndex() {
     long next;
     do {
-      next = mix(context.incarnation + mix(++indexes));
+      next = mix(mix(context.seed) + context.incarnation + mix(++indexes));
     } while (next == 0);
     return next;
   }

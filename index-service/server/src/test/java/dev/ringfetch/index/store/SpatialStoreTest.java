@@ -15,18 +15,22 @@ import dev.ringfetch.index.layout.SpatialNodeDescriptor;
 import dev.ringfetch.index.layout.SpatialQuery;
 import dev.ringfetch.index.layout.SpatialReader;
 import dev.ringfetch.index.layout.SpatialSearch;
+import java.util.ArrayDeque;
 import java.util.ArrayList;
 import java.util.Arrays;
+import java.util.Collections;
 import java.util.HashMap;
 import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
+import java.util.Queue;
 import java.util.Random;
 import java.util.Set;
 import java.util.function.Predicate;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
+import org.junit.jupiter.params.provider.ValueSource;
 
 /** A spatial store and its reader find what a look at all entries finds. */
 class SpatialStoreTest {
@@ -378,52 +382,75 @@ class SpatialStoreTest {
     assertEquals(boxes.keySet(), ids);
   }
 
-  /** As after a fail-over: the nodes that the search knows are others in the next memory. */
-  @Test
-  void searchGoesOnInOtherMemory() {
-    index.complete();
-    final DirectRegion gate = new DirectRegion(64);
-    gate.putLong(0, Memories.INCARNATION + 1);
-    final SpatialIndex other =
-        new SpatialIndex(
-            Memories.serving(
-                Memories.context(1 << 20, 64 << 20)
-                    .incarnation(Memories.INCARNATION + 1)
-                    .gate(gate, 0)),
-            PARTITIONS,
-            5);
-    other.complete();
-    for (int i = 0; i < 500; i++) {
-      put(id(i), Places.UNIFORM.next(random));
-    }
-    for (int i = 499; i >= 0; i--) { // in another order
-      final PartitionStore copy = other.partition(other.partitionOf(id(i)));
-      final ByteString value = value(boxes.get(id(i)), versions.get(id(i)));
-      assertEquals(0, copy.reserve(id(i).size(), value.size()));
-      copy.put(id(i), value, versions.get(id(i)));
-    }
-    final SpatialReader there = other.newReader();
-    for (int first = 1; first < 500; first += 7) {
+  /**
+   * As after a fail-over: the nodes that the search knows are others in the next memory, some at
+   * the same addresses and with the same births. The first incarnations of two servers have the
+   * same number, each in its own directory.
+   */
+  @ParameterizedTest
+  @ValueSource(ints = {0, 1})
+  void searchGoesOnInOtherMemory(int later) {
+    final int entries = 500;
+    final SpatialIndex here = row(Memories.INCARNATION, 7, entries, 0);
+    final SpatialIndex there = row(Memories.INCARNATION + later, 8, entries, entries / 2);
+    for (int most = 1; most < entries; most += 7) {
+      final int first = most;
       final SpatialSearch search =
-          new SpatialSearch(SpatialQuery.intersecting(new double[] {-1, -1, 2000, 2000}));
+          new SpatialSearch(SpatialQuery.intersecting(new double[] {-1, -1, entries, 1}));
       final Set<ByteString> ids = new HashSet<>();
-      final int most = first;
-      final ReadResult begun =
-          reader.search(
-              search,
-              (array, key, keyLength, valueLength, of, deadline) ->
-                  ids.add(ByteString.copyFrom(array, key, keyLength)) && ids.size() < most);
-      assertEquals(ReadResult.FOUND, begun);
+      final EntrySink some =
+          new EntrySink() {
+            @Override
+            public boolean take(
+                byte[] array, int key, int keyLength, int valueLength, long of, long deadline) {
+              assertTrue(ids.add(ByteString.copyFrom(array, key, keyLength)), "twice");
+              return ids.size() != first;
+            }
+
+            @Override
+            public int room() {
+              return 1;
+            }
+          };
+      assertEquals(ReadResult.FOUND, here.newReader().search(search, some));
+      final Queue<Runnable> batches = new ArrayDeque<>(Collections.nCopies(40, () -> {}));
+      final SpatialReader next =
+          new SpatialReader(
+              new ScriptedReads(there.memory.newReads(), batches), there.location(), 0);
       final ReadResult ended =
-          there.search(
+          next.search(
               search,
               (array, key, keyLength, valueLength, of, deadline) -> {
                 assertTrue(ids.add(ByteString.copyFrom(array, key, keyLength)), "twice");
                 return true;
               });
       assertEquals(ReadResult.ABSENT, ended);
-      assertEquals(boxes.keySet(), ids);
+      assertEquals(entries, ids.size(), "most=" + most);
+      assertFalse(batches.isEmpty(), "nodes of the former memory were looked for");
     }
+  }
+
+  /** An index of one partition, in a memory of its own: a row of points, from one of them on. */
+  private static SpatialIndex row(long incarnation, long seed, int entries, int from) {
+    final DirectRegion gate = new DirectRegion(64);
+    gate.putLong(0, incarnation);
+    final SpatialIndex row =
+        new SpatialIndex(
+            Memories.serving(
+                Memories.context(1 << 20, 64 << 20)
+                    .incarnation(incarnation)
+                    .seed(seed)
+                    .gate(gate, 0)),
+            1,
+            5);
+    row.complete();
+    for (int i = 0; i < entries; i++) {
+      final int number = (from + i) % entries;
+      final ByteString value = BoxDescriptor.bytes(number, 0, number, 0);
+      assertEquals(0, row.partition(0).reserve(id(number).size(), value.size()));
+      row.partition(0).put(id(number), value, i + 1);
+    }
+    return row;
   }
 
   @Test
