@@ -75,7 +75,7 @@ final class ConfigFileTest {
                 "memory = 65m",
                 "bind = ::1, localhost",
                 "replicas = 5",
-                "partitions = 16",
+                "sync-interval = 10",
                 "fabric = shm, verbs",
                 "# data =")),
         lines::toString);
