@@ -212,12 +212,19 @@ public final class IndexClient implements AutoCloseable {
    * @return whether there was one.
    */
   public boolean drop(String name) {
+    return drop(name, 0);
+  }
+
+  /** As {@link #drop(String)}, unless the index has another incarnation than this; 0: any. */
+  boolean drop(String name, long incarnation) {
     final DropIndexResponse response =
         run(
             new Subject(Operation.DROP, checkName(name), null),
-            Call.writing(
+            new Call<>(
                 IndexAdminGrpc.getDropIndexMethod(),
-                DropIndexRequest.newBuilder().setIndex(name).build()));
+                DropIndexRequest.newBuilder().setIndex(name).setIncarnation(incarnation).build(),
+                incarnation != 0, // a repeat drops no later one
+                null));
     for (final IndexKind kind : IndexKind.values()) {
       final KnownIndex index = known.get(new Named(name, kind));
       if (index != null) {

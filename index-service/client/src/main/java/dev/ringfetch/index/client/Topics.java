@@ -27,6 +27,9 @@ import java.util.stream.Collectors;
  * partitions from 0 on without a gap. Safe for use by many threads.
  */
 public final class Topics {
+  /** Lists of a topic that other clients create and delete, before an operation gives up. */
+  private static final int ROUNDS = 10;
+
   private final IndexClient client;
 
   Topics(IndexClient client) {
@@ -35,44 +38,66 @@ public final class Topics {
 
   /**
    * Creates a topic, if there is none. It goes on with a creation that has not ended, of any
-   * client, and drops nothing.
+   * client, and drops nothing. What a deletion at the same time takes away, it creates again.
    *
    * @return whether it was created.
    * @throws IndexException with ALREADY_EXISTS if the topic has other options: another number of
    *     partitions, durability or retention; with FAILED_PRECONDITION if a deletion has left
-   *     partitions, which {@link #delete} drops.
+   *     partitions, which {@link #delete} drops; with ABORTED if other clients delete the topic
+   *     again and again.
    */
   public boolean create(String topic, TopicOptions options) {
-    final String first = new TopicPartition(topic, 0).index();
-    final SortedMap<Integer, IndexDescription> known = indexes(topic);
+    new TopicPartition(topic, 0); // checks the name
+    SortedMap<Integer, IndexDescription> known = indexes(topic);
     if (known.containsKey(0) && count(known) != options.partitions()) {
-      throw refused(
-          first,
-          Status.ALREADY_EXISTS.withDescription(
-              "the topic has another number of partitions: topic="
-                  + topic
-                  + " partitions="
-                  + count(known)));
+      throw otherNumber(topic, count(known));
     }
     // Another client may have ended the creation, and appended, since the first list.
     if (!known.containsKey(0)
         && isLeft(known, options.partitions())
         && !indexes(topic).containsKey(0)) {
       throw refused(
-          first,
+          Operation.CREATE,
+          topic,
           Status.FAILED_PRECONDITION.withDescription(
               "a deletion or another creation has left partitions: delete the topic first: topic="
                   + topic));
     }
     boolean created = false;
-    for (int i = options.partitions() - 1; i >= 0; i--) {
-      created = client.create(request(new TopicPartition(topic, i), options));
+    for (int round = 0; round < ROUNDS; round++) {
+      for (int i = options.partitions() - 1; i >= 0; i--) {
+        created |= client.create(request(new TopicPartition(topic, i), options)) && i == 0;
+      }
+      known = indexes(topic);
+      if (!known.tailMap(options.partitions()).isEmpty()) {
+        throw otherNumber(topic, count(known));
+      }
+      if (count(known) == options.partitions()) {
+        return created;
+      } // else a deletion has taken partitions meanwhile
     }
-    return created;
+    throw unsettled(Operation.CREATE, topic);
   }
 
-  private static IndexException refused(String first, Status status) {
-    return new IndexException(new Subject(Operation.CREATE, first, null), status, false);
+  private static IndexException otherNumber(String topic, int count) {
+    return refused(
+        Operation.CREATE,
+        topic,
+        Status.ALREADY_EXISTS.withDescription(
+            "the topic has another number of partitions: topic=" + topic + " partitions=" + count));
+  }
+
+  private static IndexException unsettled(Operation operation, String topic) {
+    return refused(
+        operation,
+        topic,
+        Status.ABORTED.withDescription(
+            "other clients create and delete the topic: topic=" + topic + " rounds=" + ROUNDS));
+  }
+
+  private static IndexException refused(Operation operation, String topic, Status status) {
+    return new IndexException(
+        new Subject(operation, new TopicPartition(topic, 0).index(), null), status, false);
   }
 
   /** Whether partitions are those of a topic with more of them, or have records. */
@@ -165,18 +190,29 @@ public final class Topics {
    * Deletes a topic with all its records, also one that is being created meanwhile.
    *
    * @return whether there was one, or a part of one.
+   * @throws IndexException with ABORTED if other clients create the topic again and again.
    */
   public boolean delete(String topic) {
-    boolean existed = client.drop(new TopicPartition(topic, 0).index());
-    boolean again = true;
-    while (again) { // until no client has created a partition meanwhile
-      again = false;
-      for (final IndexDescription left : indexes(topic).values()) {
-        again |= client.drop(left.getName());
+    new TopicPartition(topic, 0); // checks the name
+    for (int round = 0; round < ROUNDS; round++) {
+      final SortedMap<Integer, IndexDescription> left = indexes(topic);
+      if (left.isEmpty()) {
+        return round > 0;
       }
-      existed |= again;
+      left.values().forEach(this::drop); // the first one first: from then on there is no topic
     }
-    return existed;
+    throw unsettled(Operation.DROP, topic);
+  }
+
+  /** Drops an index of a list; one that was created later stays, however late a call is. */
+  private void drop(IndexDescription listed) {
+    try {
+      client.drop(listed.getName(), listed.getIncarnation());
+    } catch (IndexException e) {
+      if (e.code() != Status.Code.FAILED_PRECONDITION) {
+        throw e;
+      } // it is gone, and another one is there: the next list has it
+    }
   }
 
   /** A partition of a topic, which need not exist yet. */

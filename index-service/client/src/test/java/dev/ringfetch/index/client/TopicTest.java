@@ -123,6 +123,61 @@ final class TopicTest extends TopicContract {
   }
 
   @Test
+  void aCreationBesideADeletionIsWhole() {
+    final TopicOptions options = TopicOptions.partitions(3);
+    final AtomicInteger creations = new AtomicInteger();
+    withOther(
+        method -> {
+          if (method.equals("CreateIndex") && creations.incrementAndGet() == 3) {
+            assertTrue(topics.delete("new")); // of the partitions 2 and 1
+          }
+          return null;
+        },
+        other -> assertTrue(other.topics().create("new", options)));
+    assertEquals(3, topics.partitions("new"));
+  }
+
+  @Test
+  void aDeletionDropsNothingThatWasCreatedLater() {
+    final TopicOptions options = TopicOptions.partitions(2);
+    topics.create("new", options);
+    final List<String> methods = new ArrayList<>();
+    final List<Integer> left = new ArrayList<>();
+    withOther(
+        method -> {
+          methods.add(method);
+          if (methods.size() == 2) { // the first drop is on its way
+            topics.delete("new");
+            topics.create("new", options);
+          } else if (method.equals("ListIndexes")) {
+            left.add(topics.partitions("new"));
+          }
+          return null;
+        },
+        other -> assertTrue(other.topics().delete("new")));
+    assertEquals("DropIndex", methods.get(1));
+    assertEquals(List.of(2, 2, 0), left);
+  }
+
+  @Test
+  void aTopicThatOthersDeleteForEverIsNotCreated() {
+    withOther(
+        method -> {
+          if (method.equals("ListIndexes")) {
+            topics.delete("new");
+          }
+          return null;
+        },
+        other ->
+            assertEquals(
+                Status.Code.ABORTED,
+                assertThrows(
+                        IndexException.class,
+                        () -> other.topics().create("new", TopicOptions.partitions(2)))
+                    .code()));
+  }
+
+  @Test
   void aRefusedWatchBeginsAgainAfterPauses() throws InterruptedException {
     final AtomicInteger refused = new AtomicInteger();
     final Semaphore ran = new Semaphore(0);

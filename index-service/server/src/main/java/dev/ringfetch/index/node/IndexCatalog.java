@@ -42,8 +42,12 @@ public interface IndexCatalog extends CatchUp {
    */
   void create(CreateIndexRequest wanted, Created created);
 
-  /** Drops an index, if there is one; as {@link #create}. */
-  void drop(String name, Created dropped);
+  /**
+   * Drops an index, if there is one; as {@link #create}.
+   *
+   * @param incarnation that it has to have; 0 for any
+   */
+  void drop(String name, long incarnation, Created dropped);
 
   /**
    * Has an index go on of which no node lives that has all, or looks what would become of it. Does

@@ -201,26 +201,42 @@ public final class IndexCreations {
   }
 
   /** As {@link IndexCatalog#drop}. */
-  public void drop(String index, IndexCatalog.Created told) {
-    drop(index, told, System.nanoTime() + REQUEST_LIMIT_NS);
+  public void drop(String index, long incarnation, IndexCatalog.Created told) {
+    drop(index, incarnation, told, System.nanoTime() + REQUEST_LIMIT_NS);
   }
 
-  private void drop(String index, IndexCatalog.Created told, long endNs) {
+  private void drop(String index, long incarnation, IndexCatalog.Created told, long endNs) {
     final Consumer<StatusException> failed = failure -> told.onEnd(0, false, failure);
     if (!replicas.isCoordinated()) {
       failed.accept(noAnswer(index));
       return;
     }
     catchUp.afterSync( // this node may not know of the index yet
-        () -> node.execute(() -> CatchUp.carryOut(() -> dropKnown(index, told, endNs), failed)),
+        () ->
+            node.execute(
+                () -> CatchUp.carryOut(() -> dropKnown(index, incarnation, told, endNs), failed)),
         failed);
   }
 
-  private void dropKnown(String index, IndexCatalog.Created told, long endNs) {
+  private void dropKnown(String index, long incarnation, IndexCatalog.Created told, long endNs)
+      throws StatusException {
     final GroupState known = replicas.state(index.isEmpty() ? ServedIndex.DEFAULT_NAME : index);
     if (known == null) {
       told.onEnd(0, false, null);
       return;
+    }
+    final IndexDefinition definition = IndexDefinition.of(known);
+    final long there = definition == null ? 0 : definition.incarnation(); // of a later commit
+    if (incarnation != 0 && incarnation != there) {
+      throw Status.FAILED_PRECONDITION
+          .withDescription(
+              "the index has another incarnation: index="
+                  + index
+                  + " incarnation="
+                  + there
+                  + " expected="
+                  + incarnation)
+          .asException();
     }
     coordinator.drop(
         known,
@@ -230,9 +246,9 @@ public final class IndexCreations {
                 new Dropped(
                     known.getGroup(),
                     replicas.find(known.getGroup()),
-                    () -> told.onEnd(IndexDefinition.of(known).incarnation(), true, null)));
+                    () -> told.onEnd(there, true, null)));
           } else if (result == Coordinator.Result.CONFLICT && System.nanoTime() - endNs < 0) {
-            drop(index, told, endNs); // the group has changed, or is gone
+            drop(index, incarnation, told, endNs); // the group has changed, or is gone
           } else {
             told.onEnd(0, false, noAnswer(index));
           }

@@ -149,6 +149,7 @@ public final class IndexAdminService implements BindableService, IndexAdminGrpc.
         .catalog()
         .drop(
             request.getIndex(),
+            request.getIncarnation(),
             answer(
                 responses,
                 (incarnation, existed) ->

@@ -109,8 +109,8 @@ final class NodeCatalog implements IndexCatalog {
   }
 
   @Override
-  public void drop(String index, Created dropped) {
-    requests.creations.drop(index, dropped);
+  public void drop(String index, long incarnation, Created dropped) {
+    requests.creations.drop(index, incarnation, dropped);
   }
 
   @Override

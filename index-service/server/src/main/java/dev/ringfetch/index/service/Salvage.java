@@ -188,7 +188,7 @@ public final class Salvage {
     names.add(name);
     final long before = entries;
     if (name.equals(Indexes.DEFAULT_NAME)) { // the one that is there from the start
-      await(name, ended -> indexes.catalog().drop(name, ended));
+      await(name, ended -> indexes.catalog().drop(name, 0, ended));
     }
     await(
         name,

@@ -180,7 +180,7 @@ final class ClusterNodeTest {
     final List<CompletableFuture<StatusException>> ended = new ArrayList<>();
     for (int i = 0; i < 3; i++) {
       final CompletableFuture<StatusException> dropped = new CompletableFuture<>();
-      node.catalog().drop("absent", (incarnation, done, failure) -> dropped.complete(failure));
+      node.catalog().drop("absent", 0, (incarnation, done, failure) -> dropped.complete(failure));
       ended.add(dropped);
       final CompletableFuture<StatusException> recovered = new CompletableFuture<>();
       node.catalog()

@@ -104,6 +104,20 @@ class IndexAdminServiceTest {
   }
 
   @Test
+  void aDropOfAnIncarnationLeavesLaterOnes() {
+    final long first = put("a").getIncarnation();
+    assertEquals(first, drop("a", first).getIncarnation());
+    assertFalse(drop("a", first).getExisted());
+    final long second = put("a").getIncarnation();
+    final StatusRuntimeException refused =
+        assertThrows(StatusRuntimeException.class, () -> drop("a", first));
+    assertEquals(Status.Code.FAILED_PRECONDITION, refused.getStatus().getCode());
+    assertEquals(second, get("a").getIncarnation());
+    assertTrue(get("a").hasEntry());
+    assertTrue(drop("a", second).getExisted());
+  }
+
+  @Test
   void listIsInTheOrderOfTheNames() {
     put("b");
     put("a");
@@ -161,7 +175,12 @@ class IndexAdminServiceTest {
   }
 
   private DropIndexResponse drop(String name) {
-    return admin.dropIndex(DropIndexRequest.newBuilder().setIndex(name).build());
+    return drop(name, 0);
+  }
+
+  private DropIndexResponse drop(String name, long incarnation) {
+    return admin.dropIndex(
+        DropIndexRequest.newBuilder().setIndex(name).setIncarnation(incarnation).build());
   }
 
   private PutResponse put(String name) {

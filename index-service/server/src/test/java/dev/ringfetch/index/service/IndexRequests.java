@@ -38,7 +38,7 @@ final class IndexRequests {
 
   /** Drops an index; returns whether there was one. */
   static boolean drop(Indexes indexes, String name) throws StatusException {
-    return await(ended -> indexes.catalog().drop(name, ended));
+    return await(ended -> indexes.catalog().drop(name, 0, ended));
   }
 
   /** Makes a request; returns whether it has done anything, or throws its status. */

@@ -155,7 +155,7 @@ final class LedIndexTest {
     }
 
     @Override
-    public void drop(String name, Created told) {
+    public void drop(String name, long incarnation, Created told) {
       told.onEnd(0, false, null);
     }
 

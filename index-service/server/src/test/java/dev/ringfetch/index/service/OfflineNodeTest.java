@@ -110,7 +110,7 @@ final class OfflineNodeTest {
 
     void drop(String name) throws Exception {
       final CompletableFuture<StatusException> ended = new CompletableFuture<>();
-      node.catalog().drop(name, (incarnation, done, failure) -> ended.complete(failure));
+      node.catalog().drop(name, 0, (incarnation, done, failure) -> ended.complete(failure));
       assertNull(ended.get(20, TimeUnit.SECONDS));
       model.remove(name);
     }

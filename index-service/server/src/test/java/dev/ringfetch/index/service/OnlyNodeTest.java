@@ -124,7 +124,7 @@ final class OnlyNodeTest {
                                                 "turns", IndexKind.HASH, Durability.DISK),
                                             told);
                                   } else {
-                                    indexes.catalog().drop("turns", told);
+                                    indexes.catalog().drop("turns", 0, told);
                                   }
                                 })
                             ? 1
