@@ -1,10 +1,12 @@
 package dev.ringfetch.examples.kafka;
 
 import dev.ringfetch.index.client.Access;
-import dev.ringfetch.index.client.OffsetOutOfRangeException;
 import dev.ringfetch.index.client.TopicLog;
+import dev.ringfetch.index.client.TopicPage;
 import dev.ringfetch.index.client.TopicRecord;
 import dev.ringfetch.index.client.Topics;
+import java.lang.System.Logger;
+import java.lang.System.Logger.Level;
 import java.nio.ByteBuffer;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -19,6 +21,7 @@ import org.apache.kafka.clients.consumer.ConsumerRecord;
 import org.apache.kafka.clients.consumer.ConsumerRecords;
 import org.apache.kafka.clients.consumer.NoOffsetForPartitionException;
 import org.apache.kafka.clients.consumer.OffsetAndMetadata;
+import org.apache.kafka.clients.consumer.OffsetOutOfRangeException;
 import org.apache.kafka.common.TopicPartition;
 import org.apache.kafka.common.errors.RecordDeserializationException;
 import org.apache.kafka.common.errors.RecordDeserializationException.DeserializationExceptionOrigin;
@@ -32,6 +35,8 @@ import org.apache.kafka.common.serialization.Deserializer;
 final class AssignedPartitions<K, V> implements AutoCloseable {
   /** Of a call on behalf of a poll, which tries again in the next round. */
   static final Duration READ_LIMIT = Duration.ofSeconds(1);
+
+  private static final Logger LOGGER = System.getLogger(RingConsumer.class.getName());
 
   private final Topics topics;
   private final Limits limits;
@@ -166,7 +171,7 @@ final class AssignedPartitions<K, V> implements AutoCloseable {
       final List<ConsumerRecord<K, V>> records = new ArrayList<>();
       long position = reader.position();
       try {
-        for (final TopicRecord each : read(reader, left)) {
+        for (final TopicRecord each : read(place, reader, left)) {
           records.add(record(place, each));
           position = each.offset() + 1;
         }
@@ -181,14 +186,17 @@ final class AssignedPartitions<K, V> implements AutoCloseable {
         next.put(place, new OffsetAndMetadata(position));
       }
     }
-    next.forEach((place, after) -> readers.get(place).position(after.offset()));
+    next.forEach((place, after) -> readers.get(place).passed(after.offset() - 1));
     return found.isEmpty() ? ConsumerRecords.empty() : new ConsumerRecords<>(found, next);
   }
 
-  private List<TopicRecord> read(PartitionReader reader, int records) {
+  private List<TopicRecord> read(TopicPartition place, PartitionReader reader, int records) {
     try {
-      return reader.log().read(reader.position(), records, limits.partitionBytes);
-    } catch (OffsetOutOfRangeException e) { // records were removed, or there is only a gap
+      final TopicPage page = reader.log().page(reader.position(), records, limits.partitionBytes);
+      return isOfPosition(place, reader, page) ? page.records() : List.of();
+    } catch (
+        dev.ringfetch.index.client.OffsetOutOfRangeException
+            e) { // records were removed, or there is only a gap
       reader.position(e.first());
       return List.of(); // the next fetch reads
     } catch (RuntimeException e) {
@@ -198,6 +206,40 @@ final class AssignedPartitions<K, V> implements AutoCloseable {
       }
       throw failure;
     }
+  }
+
+  /**
+   * Whether the position of a reader belongs to the partition that is there. If not, it is set as
+   * where there is no commit: the topic was deleted, and created again.
+   */
+  private boolean isOfPosition(TopicPartition place, PartitionReader reader, TopicPage page) {
+    final long known = reader.incarnation();
+    if (page.incarnation() == 0) {
+      if (reader.missed()) {
+        LOGGER.log(
+            Level.WARNING, "there is no partition {0}: it is read when it is created", place);
+      }
+      return false;
+    }
+    final boolean isOther =
+        known == 0
+            ? page.records().isEmpty() && reader.log().end() < reader.position()
+            : known != page.incarnation() && reader.log().first() < reader.position();
+    if (isOther) {
+      final long offset = reader.position();
+      if (limits.reset == Reset.NONE) {
+        throw new OffsetOutOfRangeException(Map.of(place, offset));
+      }
+      reset(reader);
+      LOGGER.log(
+          Level.WARNING,
+          "{0} was created again or emptied: offset={1} is none of it; the next one is {2}",
+          place,
+          Long.toString(offset),
+          Long.toString(reader.position()));
+    }
+    reader.incarnation(page.incarnation());
+    return !isOther;
   }
 
   private ConsumerRecord<K, V> record(TopicPartition place, TopicRecord record) {

@@ -6,12 +6,12 @@ import dev.ringfetch.index.client.TopicCommits;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.HashMap;
+import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Queue;
 import java.util.Set;
 import java.util.concurrent.CompletableFuture;
-import java.util.concurrent.CompletionException;
 import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.ExecutorService;
@@ -41,6 +41,9 @@ final class GroupCommits {
   @GuardedBy("this")
   private Waiting last; // that is not yet under way; null: none
 
+  @GuardedBy("this")
+  private final Set<Waiting> open = new LinkedHashSet<>(); // that have not ended
+
   private final ExecutorService executor =
       Executors.newSingleThreadExecutor(
           task -> {
@@ -49,15 +52,26 @@ final class GroupCommits {
             return thread;
           });
 
-  /** A commit that is not yet under way. */
-  private static final class Waiting {
+  /** A commit before its end. */
+  private final class Waiting {
     final long generation;
     final Map<TopicPartition, OffsetAndMetadata> offsets = new HashMap<>();
     final List<Consumer<Throwable>> called = new ArrayList<>();
-    CompletableFuture<Void> done; // when the callbacks can run
+    private final CompletableFuture<Void> written = new CompletableFuture<>();
+    final CompletableFuture<Void> done = // when the callbacks can run
+        written.whenComplete((nothing, failure) -> ended(this, failure));
 
     Waiting(long generation) {
       this.generation = generation;
+    }
+
+    void run() {
+      try {
+        write(this);
+        written.complete(null);
+      } catch (RuntimeException | Error e) {
+        written.completeExceptionally(e);
+      }
     }
   }
 
@@ -95,10 +109,9 @@ final class GroupCommits {
       long generation, Map<TopicPartition, OffsetAndMetadata> offsets, Consumer<Throwable> called) {
     if (last == null || last.generation != generation) {
       final Waiting next = new Waiting(generation);
-      next.done =
-          CompletableFuture.runAsync(() -> write(next), executor)
-              .whenComplete((nothing, failure) -> ended(next, failure));
       last = next;
+      open.add(next);
+      executor.execute(next::run);
     }
     last.offsets.putAll(offsets);
     last.called.add(called);
@@ -106,8 +119,10 @@ final class GroupCommits {
   }
 
   private void ended(Waiting commit, Throwable failure) {
-    final Throwable cause = failure instanceof CompletionException ? failure.getCause() : failure;
-    commit.called.forEach(each -> callbacks.add(() -> each.accept(cause)));
+    synchronized (this) {
+      open.remove(commit);
+    }
+    commit.called.forEach(each -> callbacks.add(() -> each.accept(failure)));
   }
 
   private void write(Waiting commit) {
@@ -188,6 +203,20 @@ final class GroupCommits {
     } catch (InterruptedException e) {
       Thread.currentThread().interrupt();
     }
+    final List<Waiting> left;
+    synchronized (this) {
+      last = null;
+      left = List.copyOf(open);
+    }
+    left.forEach(
+        each ->
+            each.written.completeExceptionally(
+                new TimeoutException(
+                    "group="
+                        + group
+                        + " may not have these offsets: the consumer was closed within "
+                        + timeout)));
+    executor.shutdownNow(); // the callbacks know the reason already
     callBack();
   }
 }

@@ -12,6 +12,8 @@ final class PartitionReader implements AutoCloseable {
   private final Runnable onAppend;
   private TopicWatch notifications; // null: not asked for
   private long position = UNKNOWN;
+  private long incarnation; // that has the position; 0: unknown
+  private boolean isMissed; // the log says that there is no partition
   private boolean paused;
 
   /**
@@ -33,8 +35,32 @@ final class PartitionReader implements AutoCloseable {
     return position;
   }
 
+  /** Sets the offset of the next record, of whichever incarnation is there. */
   void position(long next) {
     position = next;
+    incarnation = 0;
+  }
+
+  /** Moves behind a record. */
+  void passed(long offset) {
+    position = offset + 1;
+  }
+
+  /** The incarnation of the partition that has the position; 0: unknown. */
+  long incarnation() {
+    return incarnation;
+  }
+
+  void incarnation(long found) {
+    incarnation = found;
+    isMissed = false;
+  }
+
+  /** Notes that there is no partition; returns false if that is known. */
+  boolean missed() {
+    final boolean isNew = !isMissed;
+    isMissed = true;
+    return isNew;
   }
 
   boolean isPaused() {

@@ -1,6 +1,7 @@
 package dev.ringfetch.examples.kafka;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertInstanceOf;
 import static org.junit.jupiter.api.Assertions.assertNull;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
@@ -19,9 +20,14 @@ import java.util.OptionalLong;
 import java.util.Queue;
 import java.util.Set;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.TimeUnit;
+import java.util.logging.Handler;
+import java.util.logging.LogRecord;
+import java.util.logging.Logger;
+import java.util.logging.SimpleFormatter;
 import java.util.regex.Pattern;
 import java.util.stream.LongStream;
 import org.apache.kafka.clients.consumer.CloseOptions;
@@ -30,6 +36,7 @@ import org.apache.kafka.clients.consumer.ConsumerRecord;
 import org.apache.kafka.clients.consumer.NoOffsetForPartitionException;
 import org.apache.kafka.clients.consumer.OffsetAndMetadata;
 import org.apache.kafka.clients.consumer.OffsetAndTimestamp;
+import org.apache.kafka.clients.consumer.OffsetOutOfRangeException;
 import org.apache.kafka.clients.consumer.SubscriptionPattern;
 import org.apache.kafka.clients.producer.ProducerRecord;
 import org.apache.kafka.common.TopicPartition;
@@ -38,6 +45,7 @@ import org.apache.kafka.common.errors.InterruptException;
 import org.apache.kafka.common.errors.InvalidGroupIdException;
 import org.apache.kafka.common.errors.RecordDeserializationException;
 import org.apache.kafka.common.errors.SerializationException;
+import org.apache.kafka.common.errors.TimeoutException;
 import org.apache.kafka.common.errors.UnknownTopicOrPartitionException;
 import org.apache.kafka.common.errors.WakeupException;
 import org.apache.kafka.common.header.Headers;
@@ -94,6 +102,99 @@ final class ConsumerTest {
 
   private static List<String> values(List<ConsumerRecord<String, String>> records) {
     return records.stream().map(ConsumerRecord::value).toList();
+  }
+
+  private void createAgain() {
+    broker.client.topics().delete("t");
+    broker.topic("t", 2);
+  }
+
+  @Test
+  void readsATopicThatWasCreatedAgainFromItsBegin() throws Exception {
+    send(ZERO, 5);
+    try (RingConsumer<String, String> consumer = assigned()) {
+      assertEquals(5, TestBroker.poll(consumer, 5).size());
+      createAgain();
+      send(ZERO, 7); // more than the offset at which it stood
+      assertEquals(7, TestBroker.poll(consumer, 7).size());
+      createAgain();
+      send(ZERO, 2);
+      assertEquals(List.of("0", "1"), values(TestBroker.poll(consumer, 2)));
+    }
+  }
+
+  @Test
+  void goesOnWithATopicThatWasDeletedWhenItIsCreatedAgain() throws Exception {
+    send(ZERO, 5);
+    final List<String> warnings = new CopyOnWriteArrayList<>();
+    final Handler handler = warningsInto(warnings);
+    try (RingConsumer<String, String> consumer = assigned()) {
+      assertEquals(5, TestBroker.poll(consumer, 5).size());
+      broker.client.topics().delete("t");
+      for (int i = 0; i < 5; i++) {
+        assertTrue(consumer.poll(Duration.ofMillis(20)).isEmpty());
+      }
+      assertEquals(
+          2, warnings.stream().filter(each -> each.contains("there is no partition t-")).count());
+      broker.topic("t", 2);
+      send(ZERO, 2);
+      assertEquals(List.of("0", "1"), values(TestBroker.poll(consumer, 2)));
+      assertTrue(warnings.stream().anyMatch(each -> each.contains("t-0 was created again")));
+    } finally {
+      Logger.getLogger(RingConsumer.class.getName()).removeHandler(handler);
+    }
+  }
+
+  private static Handler warningsInto(List<String> warnings) {
+    final Handler handler =
+        new Handler() {
+          @Override
+          public void publish(LogRecord record) {
+            warnings.add(new SimpleFormatter().formatMessage(record));
+          }
+
+          @Override
+          public void flush() {}
+
+          @Override
+          public void close() {}
+        };
+    Logger.getLogger(RingConsumer.class.getName()).addHandler(handler);
+    return handler;
+  }
+
+  @Test
+  void aTopicThatWasCreatedAgainFailsWithoutAReset() throws Exception {
+    send(ZERO, 5);
+    try (RingConsumer<String, String> consumer =
+        assigned(ConsumerConfig.AUTO_OFFSET_RESET_CONFIG, "none")) {
+      consumer.seekToBeginning(List.of());
+      assertEquals(5, TestBroker.poll(consumer, 5).size());
+      createAgain();
+      send(ZERO, 7);
+      for (int i = 0; i < 2; i++) { // until the application seeks
+        final OffsetOutOfRangeException thrown =
+            assertThrows(
+                OffsetOutOfRangeException.class, () -> consumer.poll(Duration.ofSeconds(20)));
+        assertEquals(Set.of(ZERO), thrown.partitions());
+      }
+      consumer.seekToBeginning(List.of(ZERO));
+      assertEquals(7, TestBroker.poll(consumer, 7).size());
+    }
+  }
+
+  @Test
+  void aCommitOfATopicThatWasCreatedAgainIsOutOfRange() throws Exception {
+    final Object[] group = {ConsumerConfig.GROUP_ID_CONFIG, "g"};
+    final List<Long> offsets = send(ZERO, 5);
+    try (RingConsumer<String, String> consumer = assigned(group)) {
+      consumer.commitSync(Map.of(ZERO, new OffsetAndMetadata(offsets.get(4) + 1)));
+    }
+    createAgain();
+    send(ZERO, 2);
+    try (RingConsumer<String, String> consumer = assigned(group)) {
+      assertEquals(List.of("0", "1"), values(TestBroker.poll(consumer, 2)));
+    }
   }
 
   @Test
@@ -366,6 +467,23 @@ final class ConsumerTest {
         (all, failure) -> failures.add(failure));
     consumer.close();
     assertEquals(Collections.singletonList(null), failures);
+  }
+
+  @Test
+  @Timeout(30)
+  void callsBackAtItsEndWithoutAServer() {
+    final Map<Long, Exception> failures = new HashMap<>();
+    final RingConsumer<String, String> consumer = assigned(ConsumerConfig.GROUP_ID_CONFIG, "g");
+    broker.stop();
+    for (long i = 1; i <= 3; i++) { // the first is under way, the others wait
+      final long offset = i;
+      consumer.commitAsync(
+          Map.of(ZERO, new OffsetAndMetadata(offset)),
+          (all, failure) -> assertNull(failures.put(offset, failure)));
+    }
+    consumer.close(CloseOptions.timeout(Duration.ofMillis(100)));
+    assertEquals(Set.of(1L, 2L, 3L), failures.keySet());
+    failures.values().forEach(each -> assertInstanceOf(TimeoutException.class, each));
   }
 
   @Test

@@ -54,7 +54,7 @@ final class DirectPages implements Pages {
     final MemoryPage page = new MemoryPage(keysOnly, most);
     try {
       if (!scan.isCalled() && readDirectly(run, page)) {
-        return page.build();
+        return page.build(scan.incarnation());
       }
       final ScanRequest request = scan.request(subject.index());
       final ScanResponse answer =

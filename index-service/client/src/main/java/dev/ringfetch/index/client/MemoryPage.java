@@ -44,8 +44,12 @@ final class MemoryPage implements DirectSink {
     return page.getEntriesCount() == 0;
   }
 
-  /** The page; it takes no more entries. */
-  ScanResponse build() {
-    return page.build();
+  /**
+   * The page; it takes no more entries.
+   *
+   * @param incarnation of the index.
+   */
+  ScanResponse build(long incarnation) {
+    return page.setIncarnation(incarnation).build();
   }
 }

@@ -20,6 +20,7 @@ public final class ScanIterator<T> implements Iterator<T>, AutoCloseable {
   private final Pages pages;
   private final Function<Entry, T> decoder;
   private Iterator<Entry> page = Collections.emptyIterator();
+  private long incarnation;
 
   ScanIterator(Pages pages, Function<Entry, T> decoder) {
     this.pages = pages;
@@ -43,6 +44,7 @@ public final class ScanIterator<T> implements Iterator<T>, AutoCloseable {
       final var next = pages.next();
       if (next != null) {
         page = next.getEntriesList().iterator();
+        incarnation = next.getIncarnation();
         fetched = true;
       }
     } finally {
@@ -59,6 +61,11 @@ public final class ScanIterator<T> implements Iterator<T>, AutoCloseable {
       throw new NoSuchElementException();
     }
     return decoder.apply(page.next());
+  }
+
+  /** The incarnation of the index, as the last page has it; 0 if there is no index. */
+  long incarnation() {
+    return incarnation;
   }
 
   /** Reads all that is left. */

@@ -90,7 +90,9 @@ final class SearchPages implements Pages {
     final MemoryPage page = new MemoryPage(request.getKeysOnly(), ENTRIES);
     try {
       final DirectLook look = reader.search(search, page);
-      return look == DirectLook.UNDECIDED && page.isEmpty() ? null : page.build();
+      return look == DirectLook.UNDECIDED && page.isEmpty()
+          ? null
+          : page.build(search.incarnation());
     } finally {
       direct.giveBack(reader);
     }

@@ -169,11 +169,18 @@ public final class TopicLog {
    * @throws OffsetOutOfRangeException if the partition begins behind {@code from}.
    */
   public List<TopicRecord> read(long from, int maxRecords, int maxBytes) {
+    return page(from, maxRecords, maxBytes).records();
+  }
+
+  /** As {@link #read}; says in addition whether it is the same partition as before. */
+  public TopicPage page(long from, int maxRecords, int maxBytes) {
     final Subject subject = index.view().subject(Operation.SCAN, null);
     final List<TopicRecord> records = new ArrayList<>();
+    final ScanIterator<IndexEntry<Long, ByteString>> entries =
+        index.scan(Range.atLeast(checkOffset(from))).limit(maxRecords).iterator();
     int bytes = 0;
-    for (final IndexEntry<Long, ByteString> entry :
-        index.scan(Range.atLeast(checkOffset(from))).limit(maxRecords)) {
+    while (entries.hasNext()) {
+      final IndexEntry<Long, ByteString> entry = entries.next();
       if (records.isEmpty() && entry.key() > from && from > 0) {
         checkBegin(subject, from);
       }
@@ -184,7 +191,7 @@ public final class TopicLog {
         break;
       }
     }
-    return records;
+    return new TopicPage(entries.incarnation(), records);
   }
 
   private static long checkOffset(long offset) {
