@@ -89,8 +89,7 @@ public final class Broadcast<T> implements Owned {
   public void close() {
     if (regions.forget(name, this)) {
       closed = true;
-      writer.close();
-      region.close();
+      region.close(writer::close);
     }
   }
 }

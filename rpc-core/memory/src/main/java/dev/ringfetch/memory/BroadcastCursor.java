@@ -51,8 +51,8 @@ final class BroadcastCursor {
     end = 0;
   }
 
-  /** Moves behind the latest message. */
-  void moveToEnd(RegionReads reads) throws LostMemoryException, MalformedMemoryException {
+  /** Moves behind the latest message, and returns how many there were. */
+  long moveToEnd(RegionReads reads) throws LostMemoryException, MalformedMemoryException {
     if (tail(reads) == 0) {
       move(0, 0);
     } else {
@@ -60,6 +60,7 @@ final class BroadcastCursor {
       move(position + BroadcastDescriptor.recordLength(length), sequence + 1);
     }
     reads.verify();
+    return sequence;
   }
 
   private static long tail(RegionReads reads) throws LostMemoryException {

@@ -37,25 +37,20 @@ final class GrantedName {
 
   /** Reads of the name's memory; null while they go by calls. */
   @Nullable RegionReads reads() {
-    return isGranted() ? reads : reads(memory.endNs());
+    return reads != null ? reads : reads(memory.endNs());
   }
 
   /** As {@link #reads()}, with a request that ends at a time if one is due. */
   @Nullable RegionReads reads(long endNs) {
-    if (isGranted()) {
+    if (reads != null) {
       return reads;
     }
-    reads = null;
     final AttachedDomain attached = memory.attachment().domain();
     if (attached != null && (attached != domain || System.nanoTime() - nextNs >= 0)) {
       domain = attached;
       request(attached, endNs);
     }
     return reads;
-  }
-
-  private boolean isGranted() {
-    return reads != null && domain.isOpen();
   }
 
   private void request(AttachedDomain attached, long endNs) {
@@ -125,7 +120,7 @@ final class GrantedName {
 
   /** The reason why reads go by calls; null if they go by memory. */
   @Nullable String obstacle() {
-    if (isGranted()) {
+    if (reads != null && domain.isOpen()) {
       return null;
     }
     final String attachment = memory.attachment().obstacle();

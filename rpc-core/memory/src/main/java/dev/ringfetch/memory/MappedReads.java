@@ -2,16 +2,11 @@ package dev.ringfetch.memory;
 
 import dev.ringfetch.fabric.MemoryFaults;
 import dev.ringfetch.fabric.MemoryRegion;
-import java.lang.invoke.MethodHandles;
 import java.lang.invoke.VarHandle;
-import java.nio.ByteOrder;
 import java.util.function.BooleanSupplier;
 
 /** Reads of memory that is mapped, the owner's own included. */
 final class MappedReads implements RegionReads {
-  private static final VarHandle LONG =
-      MethodHandles.byteArrayViewVarHandle(long[].class, ByteOrder.LITTLE_ENDIAN);
-
   private final MemoryRegion memory;
   private final BooleanSupplier granted;
 
@@ -32,13 +27,12 @@ final class MappedReads implements RegionReads {
 
   @Override
   public void copy(int offset, int length, byte[] target) {
-    for (int i = 0; i < length; i += Long.BYTES) {
-      LONG.set(target, i, memory.getLongAcquire(offset + i));
-    }
+    memory.getBytes(offset, target, 0, length);
+    VarHandle.loadLoadFence();
   }
 
   @Override
-  public boolean isAscending() {
+  public boolean isMapped() {
     return true;
   }
 
@@ -49,8 +43,9 @@ final class MappedReads implements RegionReads {
 
   @Override
   public void verify() throws LostMemoryException {
-    memory.verify();
-    if (!granted.getAsBoolean()) {
+    final boolean isGranted = granted.getAsBoolean();
+    memory.verify(); // last: the page that says what is granted may be gone, too
+    if (!isGranted) {
       throw new LostMemoryException();
     }
   }

@@ -197,17 +197,13 @@ final class MemoryService implements SharedMemoryGrpc.AsyncService, AutoCloseabl
     try {
       if (request.hasPlace()) {
         move(cursor, request.getPlace(), broadcast);
-        fill(broadcast.region(), cursor, response);
+        response.setLost(broadcast.region().read(cursor::fill));
         while (cursor.next()) {
           response.addMessages(ByteString.copyFrom(cursor.message()));
         }
       } else {
-        synchronized (broadcast.region()) {
-          cursor.moveToEnd(broadcast.region().reads());
-        }
+        broadcast.region().read(cursor::moveToEnd);
       }
-    } catch (LostMemoryException e) {
-      throw Regions.notFound(broadcast.name());
     } catch (MalformedMemoryException e) { // the owner's memory is not: the place is
       throw Status.INVALID_ARGUMENT
           .withDescription("no message is at this place: " + e.getMessage())
@@ -235,14 +231,6 @@ final class MemoryService implements SharedMemoryGrpc.AsyncService, AutoCloseabl
       throw new MalformedMemoryException("position=" + place.getPosition());
     }
     cursor.move(place.getPosition(), place.getSequence());
-  }
-
-  private static void fill(
-      OwnerMemory.Region region, BroadcastCursor cursor, PollResponse.Builder response)
-      throws LostMemoryException, MalformedMemoryException {
-    synchronized (region) {
-      response.setLost(cursor.fill(region.reads()));
-    }
   }
 
   @Override

@@ -103,20 +103,14 @@ public final class OwnedValue<T> implements Owned {
    * Reads the value.
    *
    * @throws StatusRuntimeException NOT_FOUND after {@link #close()}, UNAVAILABLE if it is set too
-   *     often for a copy.
+   *     often for a copy, DATA_LOSS if another process has truncated the memory.
    */
   GetResponse read() {
     final ValueImage image = new ValueImage(maxLength);
-    try {
-      synchronized (region) {
-        if (!image.read(region.reads())) {
-          throw Status.UNAVAILABLE
-              .withDescription("value is set too often to be read: name=" + name)
-              .asRuntimeException();
-        }
-      }
-    } catch (LostMemoryException e) {
-      throw Regions.notFound(name);
+    if (!region.read(image::read)) {
+      throw Status.UNAVAILABLE
+          .withDescription("value is set too often to be read: name=" + name)
+          .asRuntimeException();
     }
     return GetResponse.newBuilder()
         .setVersion(image.version())
@@ -124,13 +118,16 @@ public final class OwnedValue<T> implements Owned {
         .build();
   }
 
-  /** The present version; {@link ValueDescriptor#CLOSED} after {@link #close()}. */
+  /** The present version; {@link ValueDescriptor#CLOSED} if there is none any more. */
   private long version() {
     try {
-      synchronized (region) {
-        return region.reads().load(ValueDescriptor.VERSION_OFFSET);
-      }
-    } catch (LostMemoryException e) {
+      return region.read(
+          reads -> {
+            final long version = reads.load(ValueDescriptor.VERSION_OFFSET);
+            reads.verify();
+            return version;
+          });
+    } catch (StatusRuntimeException e) {
       return ValueDescriptor.CLOSED;
     }
   }
@@ -219,8 +216,7 @@ public final class OwnedValue<T> implements Owned {
         waiters.clear();
         awaited = false;
       }
-      writer.close();
-      region.close();
+      region.close(writer::close);
       tell(all, waiter -> waiter.refuse(Regions.notFound(name)));
     }
   }

@@ -6,6 +6,8 @@ import dev.ringfetch.fabric.DomainContext;
 import dev.ringfetch.fabric.DomainSegment;
 import dev.ringfetch.fabric.Fabric;
 import dev.ringfetch.fabric.MemoryRegion;
+import io.grpc.Status;
+import io.grpc.StatusRuntimeException;
 import java.io.IOException;
 import java.lang.System.Logger;
 import java.lang.System.Logger.Level;
@@ -31,14 +33,22 @@ final class OwnerMemory implements AutoCloseable {
   /** A segment in the domain of a fabric. */
   record ShownSegment(Shown domain, DomainSegment segment) {}
 
-  /** The memory of one name, and where it is shown. Calls read it with the monitor held. */
+  /** What a call reads of a name's memory. */
+  @FunctionalInterface
+  interface Reading<T, E extends Exception> {
+    T read(RegionReads reads) throws LostMemoryException, E;
+  }
+
+  /** The memory of one name, and where it is shown. */
   static final class Region implements AutoCloseable {
+    private final String name;
     private final MemoryRegion memory;
     private final List<ShownSegment> segments;
     private final RegionReads reads;
     private boolean closed;
 
-    Region(MemoryRegion memory, List<ShownSegment> segments) {
+    Region(String name, MemoryRegion memory, List<ShownSegment> segments) {
+      this.name = name;
       this.memory = memory;
       this.segments = segments;
       this.reads = new MappedReads(memory, () -> !closed);
@@ -49,12 +59,25 @@ final class OwnerMemory implements AutoCloseable {
       return memory;
     }
 
-    /** Reads for calls: of memory that was not given back. */
-    RegionReads reads() throws LostMemoryException {
-      if (closed) {
-        throw new LostMemoryException();
+    /**
+     * Reads for a call; one at a time.
+     *
+     * @throws StatusRuntimeException NOT_FOUND after the name was taken back, DATA_LOSS if another
+     *     process has truncated the memory.
+     */
+    synchronized <T, E extends Exception> T read(Reading<T, E> reading) throws E {
+      try {
+        if (!closed) {
+          return reading.read(reads);
+        }
+      } catch (LostMemoryException e) { // closed, while it was read
+      } catch (InternalError e) {
+        reads.absorb(e);
+        throw Status.DATA_LOSS
+            .withDescription("another process has truncated the memory: name=" + name)
+            .asRuntimeException();
       }
-      return reads;
+      throw Regions.notFound(name);
     }
 
     /** The segment in a domain; null if the memory is not shown there. */
@@ -65,6 +88,17 @@ final class OwnerMemory implements AutoCloseable {
         }
       }
       return null;
+    }
+
+    /** Takes the name back: lets the writer tell readers, and gives the memory back. */
+    synchronized void close(Runnable telling) {
+      try {
+        telling.run();
+        memory.verify();
+      } catch (InternalError e) { // another process has truncated the memory: nobody reads it
+        reads.absorb(e);
+      }
+      close();
     }
 
     /** Gives the memory back; that which was made comes last. */
@@ -114,7 +148,7 @@ final class OwnerMemory implements AutoCloseable {
             "no reads over " + shown.fabric.name() + ": name=" + name + ": " + e.getMessage());
       }
     }
-    return new Region(memory == null ? new DirectRegion(length) : memory, segments);
+    return new Region(name, memory == null ? new DirectRegion(length) : memory, segments);
   }
 
   @Override

@@ -95,7 +95,7 @@ final class PostedReads implements RegionReads {
   }
 
   @Override
-  public boolean isAscending() {
+  public boolean isMapped() {
     return false;
   }
 

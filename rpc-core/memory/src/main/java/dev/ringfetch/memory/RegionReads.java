@@ -10,16 +10,11 @@ interface RegionReads {
   /** Loads a word. */
   long load(int offset) throws LostMemoryException;
 
-  /**
-   * Copies a range, whose words are each loaded whole.
-   *
-   * @param offset a multiple of 8.
-   * @param target has space for {@code length} rounded up to a multiple of 8.
-   */
+  /** Copies a range into an array from its begin on. The range begins at a multiple of 8. */
   void copy(int offset, int length, byte[] target) throws LostMemoryException;
 
-  /** True if a copy loads from the lowest word up. */
-  boolean isAscending();
+  /** True if a load takes no round trip. */
+  boolean isMapped();
 
   /** Handles the error of a read that met memory which was taken away; throws any other. */
   default void absorb(InternalError fault) {

@@ -130,7 +130,7 @@ public final class RemoteValue<T> {
     final long endNs = System.nanoTime() + timeout.toNanos();
     try {
       final RegionReads granted = grant.reads(endNs);
-      if (granted != null && granted.isAscending() && isLater(granted, version, endNs)) {
+      if (granted != null && granted.isMapped() && isLater(granted, version, endNs)) {
         final Versioned<T> now = readMemory(granted) ? copied() : called(endNs);
         if (now.version() > version) {
           return Optional.of(now);
@@ -145,25 +145,30 @@ public final class RemoteValue<T> {
     }
   }
 
-  /** Spins; true if memory shows a later version. */
+  /** Spins; true if memory shows a later version, or is lost. */
   private boolean isLater(RegionReads granted, long version, long endNs) {
-    final long startNs = System.nanoTime();
-    final long spinNs = Math.min(memory.spinNs(), endNs - startNs);
     try {
-      do {
-        if (granted.load(ValueDescriptor.VERSION_OFFSET) > version) {
-          return true;
-        }
-        Thread.onSpinWait();
-      } while (System.nanoTime() - startNs < spinNs);
-      granted.verify();
-      return false;
+      return spin(granted, version, endNs);
     } catch (LostMemoryException | InternalError e) {
       if (e instanceof InternalError fault) {
         granted.absorb(fault);
       }
       return true; // the read finds out
     }
+  }
+
+  // The loop is in a method of its own: see MemoryRegion.verify().
+  private boolean spin(RegionReads granted, long version, long endNs) throws LostMemoryException {
+    final long startNs = System.nanoTime();
+    final long spinNs = Math.min(memory.spinNs(), endNs - startNs);
+    do {
+      if (granted.load(ValueDescriptor.VERSION_OFFSET) > version) {
+        return true;
+      }
+      Thread.onSpinWait();
+    } while (System.nanoTime() - startNs < spinNs);
+    granted.verify();
+    return false;
   }
 
   /** How many values were read from memory, without a call. */

@@ -43,7 +43,7 @@ final class ValueImage {
    */
   boolean read(RegionReads reads) throws LostMemoryException {
     for (int i = 0; i < ATTEMPTS; i++) {
-      if (reads.isAscending() ? readInOrder(reads) : readInAnyOrder(reads)) {
+      if (reads.isMapped() ? readInOrder(reads) : readInAnyOrder(reads)) {
         reads.verify();
         return true;
       }

@@ -24,12 +24,12 @@ class HostileMemoryTest {
   /** Reads that count, in order or not. */
   private static final class Counted implements RegionReads {
     private final RegionReads reads;
-    private final boolean isAscending;
+    private final boolean isMapped;
     int count;
 
-    Counted(DirectRegion memory, boolean isAscending) {
+    Counted(DirectRegion memory, boolean isMapped) {
       this.reads = new MappedReads(memory, () -> true);
-      this.isAscending = isAscending;
+      this.isMapped = isMapped;
     }
 
     @Override
@@ -45,8 +45,8 @@ class HostileMemoryTest {
     }
 
     @Override
-    public boolean isAscending() {
-      return isAscending;
+    public boolean isMapped() {
+      return isMapped;
     }
 
     @Override
@@ -79,14 +79,14 @@ class HostileMemoryTest {
     int read = 0;
     for (long seed = firstSeed; seed < firstSeed + Rounds.of(20_000, 4_000); seed++) {
       final SplittableRandom random = new SplittableRandom(seed);
-      final boolean isAscending = random.nextBoolean();
+      final boolean isMapped = random.nextBoolean();
       final Counted reads =
-          new Counted(memory(ValueDescriptor.memoryLength(CAPACITY), random), isAscending);
+          new Counted(memory(ValueDescriptor.memoryLength(CAPACITY), random), isMapped);
       final ValueImage image = new ValueImage(CAPACITY);
       try {
         if (image.read(reads) && image.version() != 0) {
           assertTrue(image.value().remaining() <= CAPACITY);
-          assertTrue(isAscending, "a checksum fits");
+          assertTrue(isMapped, "a checksum fits");
           read++;
         }
       } catch (LostMemoryException e) {
@@ -177,7 +177,7 @@ class HostileMemoryTest {
           }
 
           @Override
-          public boolean isAscending() {
+          public boolean isMapped() {
             return true;
           }
 
@@ -220,7 +220,7 @@ class HostileMemoryTest {
           }
 
           @Override
-          public boolean isAscending() {
+          public boolean isMapped() {
             return true;
           }
 

@@ -208,8 +208,11 @@ final class Turns {
 
     @Override
     public void getBytes(int index, byte[] destination, int offset, int length) {
-      turn();
-      buffer.getBytes(index, destination, offset, length);
+      for (int done = 0; done < length; done += Long.BYTES) {
+        turn();
+        buffer.getBytes(
+            index + done, destination, offset + done, Math.min(Long.BYTES, length - done));
+      }
     }
 
     @Override
@@ -255,7 +258,7 @@ final class Turns {
       }
 
       @Override
-      public boolean isAscending() {
+      public boolean isMapped() {
         return false;
       }
 
