@@ -79,32 +79,41 @@ final class Attachment implements AutoCloseable {
       }
       remove(attached);
     }
-    final Attempt answered = advance();
-    return answered == null ? null : connect(answered);
+    final Attempt next = advance();
+    if (next == null || next.response != null) {
+      return next == null ? null : connect(next);
+    }
+    begin(next);
+    return null;
   }
 
   private void remove(AttachedDomain ended) {
+    final Attempt left;
     synchronized (this) {
       if (domain != ended) {
         return;
       }
       domain = null;
-      if (attempt != null) { // its stream has not ended, but the admission has
-        attempt.cancel();
+      left = attempt;
+      if (left != null) { // its stream has not ended, but the admission has
         leave("the owner has ended the admission", false);
       }
     }
+    cancel(left);
     ended.close();
   }
 
-  /** Makes the next request if it is due; returns an attempt to connect, or null. */
+  /**
+   * Returns the attempt that the caller has to begin, or to connect with; null if there is none.
+   */
   private synchronized @Nullable Attempt advance() {
     if (!isPossible()) {
       return null;
     }
     if (attempt == null) {
       if (System.nanoTime() - nextNs >= 0) {
-        begin();
+        attempt = new Attempt();
+        return attempt;
       }
     } else if (attempt.response != null && !attempt.isConnected) {
       attempt.isConnected = true;
@@ -113,18 +122,28 @@ final class Attachment implements AutoCloseable {
     return null;
   }
 
-  /** Begins an attempt; one that cannot begin ends as one that fails. */
-  @GuardedBy("this")
-  private void begin() {
-    final Attempt begun = new Attempt();
-    attempt = begun;
+  /**
+   * Begins an attempt; one that cannot begin ends as one that fails. As all calls into gRPC,
+   * without the monitor: they may take locks with which gRPC calls back.
+   */
+  private void begin(Attempt begun) {
     try {
       begun.start();
     } catch (RuntimeException e) { // of the channel, its interceptors, or a fabric
-      begun.cancel();
-      if (attempt == begun) { // the cancel may have ended it
-        leave("cannot attach: " + e, false);
-      }
+      begun.ended("cannot attach: " + e, false);
+    }
+    final boolean isLeft;
+    synchronized (this) {
+      isLeft = attempt != begun;
+    }
+    if (isLeft) { // it failed, or this was closed meanwhile
+      cancel(begun);
+    }
+  }
+
+  private static void cancel(@Nullable Attempt left) {
+    if (left != null && left.call != null) {
+      left.call.cancel("left", null);
     }
   }
 
@@ -152,10 +171,10 @@ final class Attachment implements AutoCloseable {
           notifyAll();
           return connected;
         }
-        answered.cancel();
         leave(failure, true);
       }
     }
+    cancel(answered);
     if (connected != null) { // the stream has ended meanwhile
       connected.close();
     }
@@ -230,14 +249,14 @@ final class Attachment implements AutoCloseable {
   @Override
   public void close() {
     final AttachedDomain attached;
+    final Attempt left;
     synchronized (this) {
       closed = true;
       attached = domain;
-      if (attempt != null) {
-        attempt.cancel();
-      }
+      left = attempt;
       leave("closed", true);
     }
+    cancel(left);
     if (attached != null) {
       attached.close();
     }
@@ -247,7 +266,8 @@ final class Attachment implements AutoCloseable {
   /** One stream: its answer is the admission, and its end the end of the attachment. */
   private final class Attempt implements ClientResponseObserver<AttachRequest, AttachResponse> {
     private final ByteString token;
-    private @Nullable ClientCallStreamObserver<AttachRequest> call; // null before it begins
+    private volatile @Nullable ClientCallStreamObserver<AttachRequest>
+        call; // null before it begins
     private @Nullable AttachResponse response; // set with the attachment's monitor held
     private boolean isConnected;
 
@@ -267,12 +287,6 @@ final class Attachment implements AutoCloseable {
       }
       // The attachment is of no call that may be under way in this thread, and outlives it.
       Context.ROOT.run(() -> SharedMemoryGrpc.newStub(channel).attach(request.build(), this));
-    }
-
-    void cancel() {
-      if (call != null) {
-        call.cancel("left", null);
-      }
     }
 
     @Override

@@ -1,6 +1,7 @@
 package dev.ringfetch.memory;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
@@ -25,6 +26,7 @@ import io.grpc.Channel;
 import io.grpc.ClientCall;
 import io.grpc.ClientInterceptor;
 import io.grpc.ClientInterceptors;
+import io.grpc.ForwardingClientCall.SimpleForwardingClientCall;
 import io.grpc.ManagedChannel;
 import io.grpc.MethodDescriptor;
 import io.grpc.Server;
@@ -41,7 +43,9 @@ import java.util.Collections;
 import java.util.List;
 import java.util.Optional;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicInteger;
+import java.util.concurrent.atomic.AtomicReference;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
@@ -213,6 +217,42 @@ class HostileOwnerTest implements SharedMemoryGrpc.AsyncService {
       assertTrue(memory.awaitAttached(Duration.ofSeconds(30)));
       assertEquals(11, memory.value("ibm", Words.CODEC).get().version());
     }
+  }
+
+  /** A client that is closed while it begins to attach leaves no stream behind. */
+  @Test
+  void closedWhileItAttaches() {
+    final AtomicReference<Memory> memory = new AtomicReference<>();
+    final AtomicInteger attempts = new AtomicInteger();
+    final AtomicBoolean isCancelled = new AtomicBoolean();
+    final ClientInterceptor closing =
+        new ClientInterceptor() {
+          @Override
+          public <Q, R> ClientCall<Q, R> interceptCall(
+              MethodDescriptor<Q, R> method, CallOptions options, Channel next) {
+            if (attempts.incrementAndGet() == 1) {
+              throw new IllegalStateException("no call now");
+            }
+            assertFalse(Thread.holdsLock(memory.get().attachment()), "gRPC calls back");
+            memory.get().close();
+            return new SimpleForwardingClientCall<>(next.newCall(method, options)) {
+              @Override
+              public void cancel(String message, Throwable cause) {
+                isCancelled.set(true);
+                super.cancel(message, cause);
+              }
+            };
+          }
+        };
+    memory.set(
+        Memory.connect(
+            ClientInterceptors.intercept(channel, closing),
+            new MemoryContext(),
+            List.of(network.open())));
+    assertFalse(memory.get().awaitAttached(Duration.ofSeconds(30)));
+    assertEquals(2, attempts.get());
+    assertEquals("closed", memory.get().obstacle().orElseThrow());
+    assertTrue(isCancelled.get(), "the stream goes on");
   }
 
   /** Neither the grant nor the spin time makes a wait longer than it was asked to be. */
