@@ -128,6 +128,32 @@ class TruncatedMemoryTest {
     assertEquals(1, reader.directReads());
   }
 
+  /** Its name is gone, and the owner still has it open. */
+  @Test
+  void truncatedAdmissionEnds() throws IOException {
+    final RemoteValue<Words> remote = harness.connect().value("ibm", Words.CODEC);
+    assertEquals(new Words(7, 3), remote.get().value());
+    int truncated = 0;
+    try (Stream<Path> open = Files.list(Path.of("/proc/self/fd"))) {
+      for (final Path descriptor : open.toList()) {
+        if (Files.isSymbolicLink(descriptor)) {
+          final String target = Files.readSymbolicLink(descriptor).toString();
+          if (target.startsWith(directory.toString()) && target.contains("admission")) {
+            try (FileChannel file = FileChannel.open(descriptor, StandardOpenOption.WRITE)) {
+              file.truncate(0);
+              truncated++;
+            }
+          }
+        }
+      }
+    }
+    assertEquals(1, truncated);
+    for (int i = 0; i < 100; i++) {
+      assertEquals(new Words(7, 3), remote.get().value());
+      assertNothingPending();
+    }
+  }
+
   /** The look at the grant may be the one that meets a page which is gone. */
   @Test
   void grantIsLookedAtBeforeTheCheck() {

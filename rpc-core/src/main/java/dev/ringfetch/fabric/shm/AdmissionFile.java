@@ -1,5 +1,6 @@
 package dev.ringfetch.fabric.shm;
 
+import dev.ringfetch.fabric.MemoryFaults;
 import dev.ringfetch.fabric.MemoryRegion;
 import java.io.IOException;
 import java.nio.channels.FileChannel;
@@ -41,8 +42,14 @@ final class AdmissionFile {
 
   /** Revokes an admission; its peer has not arrived or has mapped the file. */
   static void revoke(SessionFile file) {
-    file.region().putLongRelease(WORD_OFFSET, REVOKED);
-    file.region().fullFence();
+    final MemoryRegion region = file.region();
+    try {
+      region.putLongRelease(WORD_OFFSET, REVOKED);
+      region.fullFence();
+      region.verify();
+    } catch (InternalError e) { // the peer has truncated it, and finds no open admission either
+      MemoryFaults.absorb(region, e);
+    }
     file.unlink();
     file.close();
   }

@@ -301,25 +301,23 @@ final class ShmRemoteDomain implements RemoteDomain {
 
   @Override
   public boolean isRevoked() {
-    if (ended) {
-      return true;
-    }
-    if (admission.isOpen()) {
-      return false;
-    }
-    end();
-    return true;
+    return ended || !isAdmitted();
   }
 
-  /** A revoked admission stays so; if its page was taken away, the error is thrown here. */
-  private void end() {
-    ended = true;
-    final MemoryRegion page = admission.region();
+  /**
+   * A revoked admission stays so; the error of a page that was taken away is thrown and ends here.
+   */
+  private boolean isAdmitted() {
     try {
-      page.verify();
-    } catch (InternalError e) {
-      MemoryFaults.absorb(page, e);
+      if (admission.isOpen()) {
+        return true;
+      }
+      admission.region().verify();
+    } catch (InternalError e) { // perhaps before the check
+      MemoryFaults.absorb(admission.region(), e);
     }
+    ended = true;
+    return false;
   }
 
   @Override
