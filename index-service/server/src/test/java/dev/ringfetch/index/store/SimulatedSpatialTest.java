@@ -4,6 +4,7 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import com.google.protobuf.ByteString;
+import dev.ringfetch.hunt.Rounds;
 import dev.ringfetch.index.layout.BoxDescriptor;
 import dev.ringfetch.index.layout.EntrySink;
 import dev.ringfetch.index.layout.Found;
@@ -32,8 +33,8 @@ import org.junit.jupiter.params.provider.CsvSource;
 class SimulatedSpatialTest {
   private static final int CACHED_NODES = 16;
   private static final long SEED = Long.getLong("ringfetch.seed", 1);
-  private static final int WORLDS = Integer.getInteger("ringfetch.worlds", 12);
-  private static final int READS = 80;
+  private static final int WORLDS = Integer.getInteger("ringfetch.worlds", Rounds.once(12, 4));
+  private static final int READS = Rounds.once(80, 30);
   private static final int READS_AFTER_END = 4;
 
   /** Entries that stay within the square from 0 to 100. */
