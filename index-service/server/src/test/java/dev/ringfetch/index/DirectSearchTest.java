@@ -11,7 +11,9 @@ import dev.ringfetch.index.direct.DirectReader;
 import dev.ringfetch.index.direct.DirectSearch;
 import dev.ringfetch.index.direct.DirectSink;
 import dev.ringfetch.index.direct.DirectValue;
+import dev.ringfetch.index.layout.BlockDescriptor;
 import dev.ringfetch.index.layout.BoxDescriptor;
+import dev.ringfetch.index.layout.SpatialNodeDescriptor;
 import dev.ringfetch.index.v1.BatchPutRequest;
 import dev.ringfetch.index.v1.Box;
 import dev.ringfetch.index.v1.Comparison;
@@ -45,7 +47,14 @@ import io.grpc.Metadata;
 import io.grpc.MethodDescriptor;
 import io.grpc.Status;
 import io.grpc.StatusRuntimeException;
+import java.io.IOException;
+import java.nio.MappedByteBuffer;
+import java.nio.channels.FileChannel;
+import java.nio.channels.FileChannel.MapMode;
+import java.nio.file.Files;
 import java.nio.file.Path;
+import java.nio.file.StandardOpenOption;
+import java.time.Duration;
 import java.util.HashMap;
 import java.util.HashSet;
 import java.util.Iterator;
@@ -55,6 +64,8 @@ import java.util.Random;
 import java.util.Set;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.stream.Stream;
+import java.util.zip.CRC32C;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
@@ -70,6 +81,9 @@ class DirectSearchTest {
 
   /** Entries that a reader copies at a time, at most: 16 KiB of blocks of 48 B and more. */
   private static final int COPIED = 342;
+
+  /** Length of the header of a file of shared memory. */
+  private static final int HEADER = 4096;
 
   /** Of which a search takes half at a time. */
   private static final int PARTITIONS = 32;
@@ -305,10 +319,10 @@ class DirectSearchTest {
     mover.start();
     try {
       for (int round = 0; round < 12; round++) {
-        final Token token = new Token();
+        final LastGrant last = new LastGrant();
         try (DirectReader reader =
             DirectReader.open(
-                ClientInterceptors.intercept(channel, token), INDEX, server.context())) {
+                ClientInterceptors.intercept(channel, last), INDEX, server.context())) {
           assertTrue(reader.isDirect(), reader::obstacle);
           final int at = round == 0 ? 0 : 1 + random.nextInt(ENTRIES - 1);
           final Set<ByteString> ids = new HashSet<>();
@@ -316,12 +330,12 @@ class DirectSearchTest {
               entry -> {
                 assertTrue(ids.add(entry.key()));
                 if (ids.size() == at) {
-                  token.release(channel);
+                  last.release(channel);
                 }
                 return true;
               };
           if (at == 0) {
-            token.release(channel);
+            last.release(channel);
           }
           final DirectSearch search = new DirectSearch(ALL);
           DirectLook look;
@@ -364,9 +378,72 @@ class DirectSearchTest {
     }
   }
 
-  /** The token of the last grant. */
-  private static final class Token implements ClientInterceptor {
-    private volatile ByteString token;
+  /**
+   * A process of the same user makes each leaf its own neighbour: a search and a Nearest go round
+   * until their timeout, and are left to calls.
+   */
+  @Test
+  void cycleInMemoryIsLeftInTime() throws Exception {
+    putAll();
+    final LastGrant last = new LastGrant();
+    final ManagedChannel channel = server.newChannel();
+    try (DirectReader reader =
+        DirectReader.open(
+            ClientInterceptors.intercept(channel, last),
+            INDEX,
+            server.context().timeout(Duration.ofMillis(300)).grantWait(Duration.ofSeconds(30)))) {
+      assertTrue(reader.isDirect(), reader::obstacle);
+      assertTrue(forgeLeaves(last.grant.getNumber()) > ENTRIES / 34);
+      final NearestRequest near =
+          NearestRequest.newBuilder().setPoint(Point.getDefaultInstance()).setLimit(1_000).build();
+      final long startNs = System.nanoTime();
+      final DirectSearch search = new DirectSearch(ALL);
+      assertEquals(DirectLook.UNDECIDED, reader.search(search, into(new HashSet<>())));
+      assertEquals(null, reader.nearest(near));
+      final long tookNs = System.nanoTime() - startNs;
+      assertTrue(tookNs < TimeUnit.SECONDS.toNanos(5), "tookNs=" + tookNs);
+    } finally {
+      channel.shutdownNow();
+    }
+  }
+
+  /** Writes into the segments of the index memory; returns the number of the leaves. */
+  private int forgeLeaves(long number) throws IOException {
+    int leaves = 0;
+    final byte[] image = new byte[SpatialNodeDescriptor.COPY_LENGTH];
+    final CRC32C crc = new CRC32C();
+    try (Stream<Path> files = Files.walk(directory)) {
+      for (final Path file : files.filter(f -> f.toString().endsWith("-segment-0")).toList()) {
+        try (FileChannel channel =
+            FileChannel.open(file, StandardOpenOption.READ, StandardOpenOption.WRITE)) {
+          final MappedByteBuffer memory =
+              channel.map(MapMode.READ_WRITE, HEADER, channel.size() - HEADER);
+          for (int at = 0; at < memory.limit(); at += SpatialNodeDescriptor.LENGTH) {
+            memory.get(at, image, BlockDescriptor.COPY_OFFSET, SpatialNodeDescriptor.LENGTH);
+            final int stored = BlockDescriptor.getCrc(image);
+            final long birth =
+                SpatialNodeDescriptor.word(image, SpatialNodeDescriptor.BIRTH_OFFSET);
+            if (SpatialNodeDescriptor.level(image) == 0
+                && birth > SpatialNodeDescriptor.ROOT_BIRTH
+                && SpatialNodeDescriptor.crc(crc, image, number, at) == stored) {
+              leaves++;
+              SpatialNodeDescriptor.putWord(
+                  image, SpatialNodeDescriptor.SPLIT_OFFSET, Long.MAX_VALUE);
+              SpatialNodeDescriptor.putWord(image, SpatialNodeDescriptor.RIGHT_OFFSET, at);
+              SpatialNodeDescriptor.putWord(image, SpatialNodeDescriptor.RIGHT_BIRTH_OFFSET, birth);
+              BlockDescriptor.putCrc(image, SpatialNodeDescriptor.crc(crc, image, number, at));
+              memory.put(at, image, BlockDescriptor.COPY_OFFSET, SpatialNodeDescriptor.LENGTH);
+            }
+          }
+        }
+      }
+    }
+    return leaves;
+  }
+
+  /** The last grant that a channel has got. */
+  private static final class LastGrant implements ClientInterceptor {
+    private volatile GrantResponse grant;
 
     @Override
     public <Q, R> ClientCall<Q, R> interceptCall(
@@ -378,8 +455,8 @@ class DirectSearchTest {
               new SimpleForwardingClientCallListener<>(listener) {
                 @Override
                 public void onMessage(R message) {
-                  if (message instanceof GrantResponse grant) {
-                    token = grant.getToken();
+                  if (message instanceof GrantResponse granted) {
+                    grant = granted;
                   }
                   super.onMessage(message);
                 }
@@ -394,7 +471,7 @@ class DirectSearchTest {
       assertTrue(
           DirectAccessGrpc.newBlockingStub(channel)
               .withDeadlineAfter(30, TimeUnit.SECONDS)
-              .release(ReleaseRequest.newBuilder().setToken(token).build())
+              .release(ReleaseRequest.newBuilder().setToken(grant.getToken()).build())
               .getExisted());
     }
   }

@@ -259,7 +259,8 @@ public final class DirectReader implements AutoCloseable {
    * Continues a search of a spatial index in memory, and makes no call, until it ends or the sink
    * stops it. An entry whose box belongs to the answer during the whole search comes once, even if
    * it moves; an entry that is written or removed meanwhile may come or not; no id comes twice.
-   * With a filter it returns after a bounded number of entries, as {@link #scan} does.
+   * With a filter it returns after a bounded number of entries, as {@link #scan} does. If memory
+   * has given nothing for the timeout, a call has to go on.
    *
    * @param search the condition, and what was given; another reader may have begun it.
    * @param sink receives each entry, as that of a {@link #scan}.
@@ -269,14 +270,21 @@ public final class DirectReader implements AutoCloseable {
    */
   public DirectLook search(DirectSearch search, DirectSink sink) {
     boolean wants = true;
-    int failures = 0;
+    int failures = 0; // since the last entry
     int steps = 0;
+    long endNs = System.nanoTime() + timeoutNs;
     while (wants && !search.isDone()) {
       final long deadlineNs = prepare();
-      if (!mayRead(search, grant.granted()) || failures == ATTEMPTS) {
+      if (!mayRead(search, grant.granted())
+          || failures == ATTEMPTS
+          || System.nanoTime() - endNs >= 0) {
         return DirectLook.UNDECIDED;
       }
-      failures = step(search, sink, deadlineNs) ? 0 : failures + 1;
+      failures += step(search, sink, deadlineNs) ? 0 : 1;
+      if (step.given() > 0) {
+        failures = 0;
+        endNs = deadlineNs;
+      }
       wants = step.wantsMore() && !(search.filter() != null && ++steps == FILTERED_STEPS);
     }
     return search.isDone() ? DirectLook.ABSENT : DirectLook.FOUND;
@@ -287,7 +295,7 @@ public final class DirectReader implements AutoCloseable {
    * a filter it looks at a bounded number of entries, as {@link #search} does.
    *
    * @param request its index is ignored.
-   * @return null if a call has to decide, or to report what is not legal.
+   * @return null if a call has to decide, also after the timeout, or to report what is not legal.
    */
   public NearestResponse nearest(NearestRequest request) {
     final SpatialQuery query;

@@ -47,7 +47,7 @@ public final class SpatialReader extends HashReader {
   /** Limit of new beginnings of a group in one step. */
   private static final int MAX_RESTARTS = 4;
 
-  /** Limit of the rounds of moves in one step: others may move on and on. */
+  /** Limit of the rounds of moves in a row: others may move on and on. */
   private static final int MAX_ROUNDS = 64;
 
   /** Batches of nodes between two looks: far fewer moves happen than a ring has lines. */
@@ -102,7 +102,6 @@ public final class SpatialReader extends HashReader {
 
   private byte[] image = copy; // of the node that is visited
   private int restarts;
-  private int rounds; // of moves that were found when all else was visited
   private int batches; // since the last look at the moves
 
   /**
@@ -134,7 +133,6 @@ public final class SpatialReader extends HashReader {
       pieces.begin();
       search.begin(location);
       restarts = 0;
-      rounds = 0;
       Arrays.fill(clocks, 0);
       final ReadResult result = advance(search, sink);
       pieces.verify();
@@ -207,7 +205,8 @@ public final class SpatialReader extends HashReader {
         search.endGroup();
         return null;
       }
-      if (isRound && ++rounds > MAX_ROUNDS) {
+      if (isRound && ++search.rounds > MAX_ROUNDS) {
+        search.rounds = 0;
         return ReadResult.UNDECIDED;
       }
     }
@@ -506,7 +505,7 @@ public final class SpatialReader extends HashReader {
       final int i = search.next++;
       final int key = chunk.keyOffset(i);
       final int keyLength = chunk.keyLength(i);
-      if (search.give(KeyHash.of(bytes, key, keyLength, location.seed()))
+      if (search.give(bytes, key, keyLength)
           && !sink.take(
               bytes, key, keyLength, chunk.valueLength(i), chunk.version(i), chunk.deadline(i))) {
         return ReadResult.FOUND;

@@ -6,7 +6,6 @@ import java.util.Collections;
 import java.util.List;
 import java.util.PriorityQueue;
 import java.util.Queue;
-import org.agrona.collections.LongHashSet;
 
 /**
  * The state of a search in a spatial index between its steps, which may be those of different
@@ -16,9 +15,6 @@ import org.agrona.collections.LongHashSet;
  * <p>Partitions are searched in groups, one after the other; an id belongs to one partition.
  */
 public final class SpatialSearch {
-  /** Entries for which the hashes have room at first. */
-  private static final int GIVEN = 100;
-
   /** The most partitions of a group. */
   static final int GROUP = 16;
 
@@ -27,6 +23,9 @@ public final class SpatialSearch {
 
   /** Limit of the visits of one group: more nodes than memory has; damage makes cycles. */
   private static final int MAX_VISITS = 1 << 24;
+
+  /** Limit of the nodes that wait: damage makes each node the parent of a node's capacity. */
+  private static final int MAX_WAITING = 1 << 20;
 
   final SpatialQuery query;
 
@@ -45,8 +44,8 @@ public final class SpatialSearch {
    */
   private final List<Queue<SearchNode>> moves = new ArrayList<>();
 
-  /** Hashes of the ids of entries that were given. */
-  private LongHashSet given = new LongHashSet(GIVEN);
+  /** The ids of entries of the group that were given. */
+  private final GivenIds given = new GivenIds();
 
   /** Entries whose blocks are valid; those from {@link #next} on are to be given. */
   final EntryChunk chunk = new EntryChunk();
@@ -71,6 +70,9 @@ public final class SpatialSearch {
 
   /** Numbers of the last moves that were looked at. */
   final long[] movesSeen = new long[GROUP];
+
+  /** Rounds of moves that were found when all else was visited. */
+  int rounds;
 
   private int movesWaiting;
   private int visits;
@@ -109,7 +111,7 @@ public final class SpatialSearch {
     final long hash = KeyHash.of(id, 0, id.length, location.seed());
     final int partition =
         KeyHash.partition(id, 0, id.length, hash, location.seed(), location.partitions());
-    return partition < first || (partition < first + size && given.contains(hash));
+    return partition < first || (partition < first + size && given.contains(id));
   }
 
   /** Priority of a node, or of an entry, with this box. */
@@ -144,6 +146,7 @@ public final class SpatialSearch {
     size = 0;
     given.clear();
     visits = 0;
+    rounds = 0;
     restart();
   }
 
@@ -157,9 +160,9 @@ public final class SpatialSearch {
     candidates.clear();
   }
 
-  /** Counts a visit of a node; false if there are too many. */
+  /** Counts a visit of a node; false if there are too many, or too many nodes wait. */
   boolean mayVisit() {
-    return ++visits <= MAX_VISITS;
+    return ++visits <= MAX_VISITS && frontier.size() <= MAX_WAITING;
   }
 
   /** Whether no node and no move is left. */
@@ -190,16 +193,14 @@ public final class SpatialSearch {
     }
   }
 
-  /** Makes room for the hashes of entries. */
+  /** Makes room for the ids of entries. */
   void expect(int entries) {
-    if (given.isEmpty() && entries > GIVEN) {
-      given = new LongHashSet(entries);
-    }
+    given.expect(entries);
   }
 
   /** Notes that an entry is given; false if its id was given before. */
-  boolean give(long hash) {
-    final boolean isNew = given.add(hash);
+  boolean give(byte[] bytes, int offset, int length) {
+    final boolean isNew = given.add(bytes, offset, length);
     repeats += isNew ? 0 : 1;
     return isNew;
   }

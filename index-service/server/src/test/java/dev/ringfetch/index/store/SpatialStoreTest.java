@@ -10,11 +10,14 @@ import dev.ringfetch.fabric.DirectRegion;
 import dev.ringfetch.index.layout.BoxDescriptor;
 import dev.ringfetch.index.layout.EntrySink;
 import dev.ringfetch.index.layout.Found;
+import dev.ringfetch.index.layout.KeyHash;
 import dev.ringfetch.index.layout.ReadResult;
 import dev.ringfetch.index.layout.SpatialNodeDescriptor;
 import dev.ringfetch.index.layout.SpatialQuery;
 import dev.ringfetch.index.layout.SpatialReader;
 import dev.ringfetch.index.layout.SpatialSearch;
+import java.nio.ByteBuffer;
+import java.nio.ByteOrder;
 import java.util.ArrayDeque;
 import java.util.ArrayList;
 import java.util.Arrays;
@@ -451,6 +454,57 @@ class SpatialStoreTest {
       row.partition(0).put(id(number), value, i + 1);
     }
     return row;
+  }
+
+  /**
+   * Two ids whose hashes are equal, whatever the seed: a difference in one bit of the first half
+   * leaves one in the highest bit, which the second half takes back.
+   */
+  @Test
+  void idsWithOneHashDoNotHideEachOther() {
+    index.complete();
+    for (int i = 0; i < 20; i++) {
+      final long first = random.nextLong();
+      final long second = random.nextLong();
+      final ByteString id = id(mixed(first), mixed(second));
+      final ByteString same = id(mixed(first ^ (1L << 36)), mixed(second ^ Long.MIN_VALUE));
+      for (final long seed : new long[] {0, 5, random.nextLong()}) {
+        assertEquals(
+            KeyHash.of(id.toByteArray(), 0, 16, seed), KeyHash.of(same.toByteArray(), 0, 16, seed));
+      }
+      put(id, Places.UNIFORM.next(random));
+      put(same, Places.UNIFORM.next(random));
+      put(id.substring(0, 1 + i % 16), Places.UNIFORM.next(random));
+      put(
+          id.substring(0, 1 + i % 16).concat(ByteString.copyFrom(new byte[1])),
+          Places.UNIFORM.next(random));
+    }
+    check(SpatialQuery.within(new double[] {-1, -1, 2000, 2000}), box -> true);
+    boxes.keySet().forEach(id -> assertEquals(ReadResult.FOUND, reader.get(id, new Found())));
+  }
+
+  private static ByteString id(long first, long second) {
+    return ByteString.copyFrom(
+        ByteBuffer.allocate(16)
+            .order(ByteOrder.LITTLE_ENDIAN)
+            .putLong(first)
+            .putLong(second)
+            .array());
+  }
+
+  /** Eight bytes that add this to a hash. */
+  private static long mixed(long added) {
+    return Long.rotateRight(added * inverse(0x9E3779B185EBCA87L), 31)
+        * inverse(0xC2B2AE3D27D4EB4FL);
+  }
+
+  /** The inverse of an odd number modulo 2^64. */
+  private static long inverse(long odd) {
+    long inverse = odd;
+    for (int i = 0; i < 5; i++) {
+      inverse *= 2 - odd * inverse;
+    }
+    return inverse;
   }
 
   @Test
