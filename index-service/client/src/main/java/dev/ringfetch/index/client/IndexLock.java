@@ -52,6 +52,9 @@ public final class IndexLock {
 
   private static final long RETRY_MS = 100;
 
+  /** Attempts before a watch, which always comes later than the next attempt of the last holder. */
+  private static final int ATTEMPTS = 16;
+
   private final HashIndex<String, String> entries;
   private final String name;
   private final Duration ttl;
@@ -124,7 +127,10 @@ public final class IndexLock {
     final long endNs = threads.nowNs() + timeout.toNanos();
     while (true) {
       try {
-        final Optional<LockHold> hold = attempt(token);
+        Optional<LockHold> hold = attempt(token);
+        for (int i = 1; i < ATTEMPTS && hold.isEmpty() && threads.nowNs() - endNs < 0; i++) {
+          hold = attempt(token);
+        }
         return hold.isPresent() || threads.nowNs() - endNs >= 0 ? hold : await(token, endNs);
       } catch (IndexException e) {
         if (!isTransient(e) || threads.nowNs() - endNs >= 0) {

@@ -6,7 +6,12 @@ import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import dev.ringfetch.index.client.UnreliableWrites.Fate;
+import io.grpc.CallOptions;
+import io.grpc.Channel;
+import io.grpc.ClientCall;
+import io.grpc.ClientInterceptor;
 import io.grpc.ManagedChannel;
+import io.grpc.MethodDescriptor;
 import io.grpc.Status;
 import java.io.IOException;
 import java.nio.file.Path;
@@ -122,6 +127,30 @@ final class LockTest {
     }
     final long tookNs = System.nanoTime() - beginNs;
     assertTrue(tookNs < LONG.toNanos() / 2, "ns=" + tookNs);
+  }
+
+  /** No change tells of it. */
+  @Test
+  void aReleaseBeforeTheWatchBeginsIsNoticed() {
+    final LockHold hold = tried(other.lock("a").ttl(LONG));
+    final ClientInterceptor releasing =
+        new ClientInterceptor() {
+          @Override
+          public <Q, R> ClientCall<Q, R> interceptCall(
+              MethodDescriptor<Q, R> method, CallOptions options, Channel next) {
+            if ("Watch".equals(method.getBareMethodName())) {
+              hold.close();
+            }
+            return next.newCall(method, options);
+          }
+        };
+    final ManagedChannel released = server.channel(releasing);
+    try (IndexClient waiter = server.builder(released).build()) {
+      final LockHold next = acquired(waiter.lock("a"), Duration.ofSeconds(10));
+      assertTrue(next.fence() > hold.fence());
+    } finally {
+      released.shutdownNow();
+    }
   }
 
   @Test
