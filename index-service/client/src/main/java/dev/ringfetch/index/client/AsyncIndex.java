@@ -10,6 +10,7 @@ import dev.ringfetch.index.v1.DeleteResponse;
 import dev.ringfetch.index.v1.GetResponse;
 import dev.ringfetch.index.v1.KeyRange;
 import dev.ringfetch.index.v1.PutResponse;
+import dev.ringfetch.index.v1.RunKernelResponse;
 import dev.ringfetch.index.v1.TransactResponse;
 import dev.ringfetch.index.v1.UpdateRequest;
 import dev.ringfetch.index.v1.UpdateResponse;
@@ -112,6 +113,19 @@ public class AsyncIndex<K, V> {
           final Subject subject = future.run().subject();
           then.accept(requests.found(subject, key, response.hasEntry(), response.getEntry()));
         });
+  }
+
+  /** As {@link KeyedIndex#runKernel}. */
+  public CompletableFuture<ByteString> runKernel(String kernel, ByteString argument) {
+    return run(
+        Operation.RUN_KERNEL,
+        null,
+        future ->
+            view.send(
+                future,
+                requests.kernel(kernel, argument),
+                RunKernelResponse::getIncarnation,
+                response -> future.succeed(response.getAnswer())));
   }
 
   /** As {@link KeyedIndex#getAll}. */

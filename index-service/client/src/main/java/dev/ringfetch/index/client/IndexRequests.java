@@ -18,6 +18,8 @@ import dev.ringfetch.index.v1.NearestRequest;
 import dev.ringfetch.index.v1.NearestResponse;
 import dev.ringfetch.index.v1.PutRequest;
 import dev.ringfetch.index.v1.PutResponse;
+import dev.ringfetch.index.v1.RunKernelRequest;
+import dev.ringfetch.index.v1.RunKernelResponse;
 import dev.ringfetch.index.v1.SearchRequest;
 import dev.ringfetch.index.v1.UpdateRequest;
 import dev.ringfetch.index.v1.UpdateResponse;
@@ -133,6 +135,16 @@ final class IndexRequests<K, V> {
     return Call.reading(
         IndexGrpc.getCountMethod(),
         CountRequest.newBuilder().setIndex(name).setIntersects(box.message()).build());
+  }
+
+  Call<RunKernelRequest, RunKernelResponse> kernel(String kernel, ByteString argument) {
+    return Call.reading(
+        IndexGrpc.getRunKernelMethod(),
+        RunKernelRequest.newBuilder()
+            .setIndex(name)
+            .setKernel(kernel)
+            .setArgument(argument)
+            .build());
   }
 
   /** The request of a search, whose condition is still to be set. */

@@ -13,7 +13,6 @@ import dev.ringfetch.index.v1.GetResponse;
 import dev.ringfetch.index.v1.IndexGrpc;
 import dev.ringfetch.index.v1.KeyRange;
 import dev.ringfetch.index.v1.PutResponse;
-import dev.ringfetch.index.v1.RunKernelRequest;
 import dev.ringfetch.index.v1.RunKernelResponse;
 import dev.ringfetch.index.v1.TransactResponse;
 import dev.ringfetch.index.v1.UpdateRequest;
@@ -214,21 +213,11 @@ public abstract class KeyedIndex<K, V> {
    *     RESOURCE_EXHAUSTED beyond a second or a million entries.
    */
   public ByteString runKernel(String kernel, ByteString argument) {
-    final RunKernelRequest request =
-        RunKernelRequest.newBuilder()
-            .setIndex(view.requests().name())
-            .setKernel(kernel)
-            .setArgument(argument)
-            .build();
+    final var call = view.requests().kernel(kernel, argument);
     return run(
         Operation.RUN_KERNEL,
         null,
-        run ->
-            view.call(
-                    run,
-                    Call.reading(IndexGrpc.getRunKernelMethod(), request),
-                    RunKernelResponse::getIncarnation)
-                .getAnswer());
+        run -> view.call(run, call, RunKernelResponse::getIncarnation).getAnswer());
   }
 
   /** Reads with a reader of memory; null if a call has to read. */

@@ -143,6 +143,7 @@ class FollowTest {
     IntStream.range(0, 20).forEach(i -> index.put(key(i), key(i + 1)));
     final ByteString first = ByteString.copyFromUtf8(key(0));
     assertEquals(key(20), index.runKernel("end-of-chain", first).toStringUtf8());
+    assertEquals(key(20), index.async().runKernel("end-of-chain", first).join().toStringUtf8());
     assertEquals(
         key(20), index.access(Access.DIRECT).runKernel("end-of-chain", first).toStringUtf8());
     final IndexException unknown =
