@@ -42,7 +42,8 @@ import java.util.zip.CRC32C;
  *       node (64 bits) and all that follows the checksum.
  *   <li><b>Level</b>: 0 for a leaf, one more than its children's for an inner node; {@link #DEAD}
  *       for a node that was removed, which keeps birth, split and right.
- *   <li><b>Sequence</b>: as in a {@link NodeDescriptor}; unique in a partition, and only grows.
+ *   <li><b>Sequence</b>: as in a {@link NodeDescriptor}; unique in an index, and only grows in a
+ *       partition.
  *   <li><b>Birth</b>: the sequence at which the node was created at this address; differs from that
  *       of all other nodes that had or will have the address. That of the root, a partition's first
  *       node, is {@value #ROOT_BIRTH}.

@@ -275,8 +275,7 @@ public final class SpatialReader extends HashReader {
 
   /** Takes the image of a node, of the cache if it is still that; false if it has no image now. */
   private boolean load(int piece, SearchNode node) {
-    final long key = node.address() | node.partition(); // sequences are those of a partition
-    image = cache.get(key);
+    image = cache.get(node.address());
     if (image != null
         && pieces
                 .region(piece)
@@ -289,8 +288,8 @@ public final class SpatialReader extends HashReader {
       return false;
     }
     if (SpatialNodeDescriptor.level(copy) > 0 && !cache.isEmpty()) {
-      System.arraycopy(copy, 0, cache.array(key), 0, copy.length);
-      cache.remember(key);
+      System.arraycopy(copy, 0, cache.array(node.address()), 0, copy.length);
+      cache.remember(node.address());
     }
     return true;
   }

@@ -2,6 +2,7 @@ package dev.ringfetch.index.store;
 
 import dev.ringfetch.fabric.MemoryRegion;
 import dev.ringfetch.index.layout.BlockDescriptor;
+import dev.ringfetch.index.layout.RootDescriptor;
 import dev.ringfetch.index.layout.SpatialNodeDescriptor;
 import java.util.zip.CRC32C;
 import org.agrona.collections.LongArrayQueue;
@@ -15,6 +16,9 @@ final class SpatialNodes {
   /** Removed nodes whose images stay: late readers find that they have nothing. */
   static final int KEPT_DEAD = 64;
 
+  /** Distance of sequences: those of two partitions differ, as one may get the other's memory. */
+  private static final int STEP = 2 * RootDescriptor.MAX_PARTITIONS;
+
   private final StoreMemory memory;
   private final long incarnation;
   private final CRC32C crc = new CRC32C();
@@ -23,10 +27,11 @@ final class SpatialNodes {
   private final LongArrayQueue dead = new LongArrayQueue(StoreMemory.NONE);
   private long sequence;
 
-  SpatialNodes(StoreMemory memory, long incarnation) {
+  SpatialNodes(StoreMemory memory, long incarnation, int partition) {
     this.memory = memory;
     this.incarnation = incarnation;
     nodeMemory = new NodeMemory(memory, SpatialNodeDescriptor.LENGTH);
+    sequence = 2L * partition;
   }
 
   /** Sets the number of reserved nodes; false if there is not enough memory. */
@@ -34,7 +39,12 @@ final class SpatialNodes {
     return nodeMemory.reserve(nodes);
   }
 
-  /** Creates a node without an image; its memory must be reserved. */
+  /** Creates the root, without an image; its memory must be reserved. */
+  SpatialNode createRoot() {
+    return new SpatialNode(nodeMemory.take(), SpatialNodeDescriptor.ROOT_BIRTH, 0);
+  }
+
+  /** Creates another node without an image; its memory must be reserved. */
   SpatialNode create(int level) {
     return new SpatialNode(nodeMemory.take(), nextSequence(), level);
   }
@@ -67,7 +77,7 @@ final class SpatialNodes {
 
   /** The sequence of the image that is stored next. */
   long nextSequence() {
-    return sequence + 2;
+    return sequence + STEP;
   }
 
   /**
@@ -111,7 +121,7 @@ final class SpatialNodes {
    * reader of live memory detects a mixture of two states; in a copy the checksum reveals it.
    */
   private void store(SpatialNode node, byte[] copy, int level, int count) {
-    sequence += 2;
+    sequence = nextSequence();
     SpatialNodeDescriptor.putHeader(copy, level, count);
     SpatialNodeDescriptor.putWord(copy, SpatialNodeDescriptor.SEQUENCE_OFFSET, sequence);
     SpatialNodeDescriptor.putWord(copy, SpatialNodeDescriptor.BIRTH_OFFSET, node.birth);

@@ -47,12 +47,13 @@ final class SpatialTree {
    * Creates it, still without memory.
    *
    * @param head address of the partition's head
+   * @param partition its number
    */
-  SpatialTree(StoreMemory memory, long incarnation, long head) {
+  SpatialTree(StoreMemory memory, long incarnation, long head, int partition) {
     this.memory = memory;
     this.incarnation = incarnation;
     this.head = head;
-    nodes = new SpatialNodes(memory, incarnation);
+    nodes = new SpatialNodes(memory, incarnation, partition);
   }
 
   /** Creates the root and the ring; returns false if there is no memory. */
@@ -61,7 +62,7 @@ final class SpatialTree {
     if (ring == StoreMemory.NONE || !nodes.reserve(1)) {
       return false;
     }
-    root = nodes.create(0);
+    root = nodes.createRoot();
     nodes.storeLeaf(root, image, 0);
     final MemoryRegion region = memory.region(head);
     final int offset = memory.offset(head);

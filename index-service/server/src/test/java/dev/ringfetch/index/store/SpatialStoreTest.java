@@ -113,6 +113,9 @@ class SpatialStoreTest {
   private final Map<ByteString, Long> versions = new HashMap<>();
   private long version;
 
+  /** Of the images of all nodes. */
+  private final Set<Long> sequences = new HashSet<>();
+
   private static ByteString id(int number) {
     return ByteString.copyFromUtf8("id-" + number);
   }
@@ -226,9 +229,14 @@ class SpatialStoreTest {
     assertEquals(Arrays.stream(all).boxed().toList(), found);
   }
 
-  /** Each node encloses what is below it, exactly; each image is the heap's. */
+  /**
+   * Each node encloses what is below it, exactly; each image is the heap's. A reader remembers
+   * images by address and sequence: no two partitions, which may get each other's memory, have the
+   * same sequence.
+   */
   private void checkTrees() {
     long entries = 0;
+    sequences.clear();
     for (int i = 0; i < PARTITIONS; i++) {
       final SpatialTree tree = ((SpatialStore) index.partition(i)).tree();
       tree.check();
@@ -241,6 +249,7 @@ class SpatialStoreTest {
   private long checkNode(SpatialTree tree, SpatialNode node) {
     final byte[] image = new byte[SpatialNodeDescriptor.COPY_LENGTH];
     tree.nodes().load(node, image);
+    assertTrue(sequences.add(node.sequence), "two partitions have the same sequence");
     assertEquals(node.level, SpatialNodeDescriptor.level(image));
     assertEquals(node.count, SpatialNodeDescriptor.count(image));
     assertTrue(node.parent == null || node.count > 0, "an empty node in the tree");
