@@ -43,6 +43,10 @@ final class GivenIds {
     return hashes.add(hash(bytes, offset, length));
   }
 
+  int size() {
+    return hashes.size();
+  }
+
   boolean contains(byte[] id) {
     return hashes.contains(hash(id, 0, id.length));
   }

@@ -24,7 +24,7 @@ public final class SpatialSearch {
   /** Limit of the visits of one group: more nodes than memory has; damage makes cycles. */
   private static final int MAX_VISITS = 1 << 24;
 
-  /** Limit of the nodes that wait: damage makes each node the parent of a node's capacity. */
+  /** Limit of the nodes and candidates that wait: damage makes each node name a node's capacity. */
   private static final int MAX_WAITING = 1 << 20;
 
   final SpatialQuery query;
@@ -122,13 +122,16 @@ public final class SpatialSearch {
   /**
    * Makes the nearest candidates matches, unless a node may have a nearer entry; those that are too
    * far go. False if there are no matches then.
+   *
+   * @param few how many at least, if there are; as many as were given where that is more
    */
-  boolean takeCandidates(int most) {
+  boolean takeCandidates(int few) {
     if (!frontier.isEmpty()
         && !candidates.isEmpty()
         && candidates.peek().priority() > frontier.peek().priority()) {
       return false;
     }
+    final int most = Math.max(few, given.size());
     while (!candidates.isEmpty() && matches.size() < most) {
       final NearCandidate nearest = candidates.poll();
       if (query.isBeyond(nearest.priority())) {
@@ -160,9 +163,9 @@ public final class SpatialSearch {
     candidates.clear();
   }
 
-  /** Counts a visit of a node; false if there are too many, or too many nodes wait. */
+  /** Counts a visit of a node; false if there are too many, or too many wait. */
   boolean mayVisit() {
-    return ++visits <= MAX_VISITS && frontier.size() <= MAX_WAITING;
+    return ++visits <= MAX_VISITS && frontier.size() + candidates.size() <= MAX_WAITING;
   }
 
   /** Whether no node and no move is left. */

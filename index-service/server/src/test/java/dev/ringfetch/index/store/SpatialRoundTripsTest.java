@@ -101,6 +101,7 @@ class SpatialRoundTripsTest {
       assertTrue(search(reader, 1000, "search") < 50 * groups);
       assertTrue(nearest(reader, 10) < 30 * groups);
       assertTrue(nearest(reader, 100) < 60 * groups);
+      assertTrue(nearest(reader, 1000) < 80 * groups);
     }
   }
 }
