@@ -66,6 +66,7 @@ final class BroadcastCursor {
   private static long tail(RegionReads reads) throws LostMemoryException {
     final long tail = reads.load(BroadcastDescriptor.TAIL_OFFSET);
     if (tail == BroadcastDescriptor.CLOSED) {
+      reads.verify(); // its page may be gone, too
       throw new LostMemoryException();
     }
     return tail;

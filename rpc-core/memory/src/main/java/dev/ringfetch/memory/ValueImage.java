@@ -53,7 +53,7 @@ final class ValueImage {
   }
 
   private boolean readInOrder(RegionReads reads) throws LostMemoryException {
-    version = open(reads.load(ValueDescriptor.VERSION_OFFSET));
+    version = open(reads, reads.load(ValueDescriptor.VERSION_OFFSET));
     if (version == 0) {
       return true;
     }
@@ -64,13 +64,14 @@ final class ValueImage {
       return false;
     }
     reads.copy(slot + ValueDescriptor.VALUE_OFFSET, length, bytes);
-    return open(reads.load(ValueDescriptor.VERSION_OFFSET)) - version
+    return open(reads, reads.load(ValueDescriptor.VERSION_OFFSET)) - version
         < ValueDescriptor.OVERWRITING_DISTANCE;
   }
 
   /** Checks that the name was not taken back: that hides how far the writer had come. */
-  private static long open(long version) throws LostMemoryException {
+  private static long open(RegionReads reads, long version) throws LostMemoryException {
     if (version == ValueDescriptor.CLOSED) {
+      reads.verify(); // its page may be gone, too
       throw new LostMemoryException();
     }
     return version;
@@ -87,7 +88,7 @@ final class ValueImage {
       reads.copy(ValueDescriptor.slotOffset(version, capacity), bytes.length, bytes);
       slot = 0;
     }
-    if (open(version) == 0) {
+    if (open(reads, version) == 0) {
       return true;
     }
     begin = slot + ValueDescriptor.VALUE_OFFSET;

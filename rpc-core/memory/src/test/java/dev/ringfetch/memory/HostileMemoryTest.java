@@ -252,6 +252,24 @@ class HostileMemoryTest {
     }
   }
 
+  /** Loads of a page that is gone may return what says closed: the error is thrown all the same. */
+  @Test
+  void memoryThatIsGoneIsNotClosed() {
+    final DirectRegion memory =
+        new DirectRegion(BroadcastDescriptor.memoryLength(RING)) {
+          @Override
+          public void verify() {
+            throw new InternalError("a page is gone");
+          }
+        };
+    memory.putLong(ValueDescriptor.VERSION_OFFSET, ValueDescriptor.CLOSED);
+    memory.putLong(BroadcastDescriptor.TAIL_OFFSET, BroadcastDescriptor.CLOSED);
+    final RegionReads reads = new MappedReads(memory, () -> true);
+    assertThrows(InternalError.class, () -> new ValueImage(CAPACITY).read(reads));
+    assertThrows(InternalError.class, () -> new BroadcastCursor(RING).fill(reads));
+    assertThrows(InternalError.class, () -> new BroadcastCursor(RING).moveToEnd(reads));
+  }
+
   /** The latest message must not be older than what the reader has seen. */
   @Test
   void sequenceThatGoesBackIsRefused() {
