@@ -3,6 +3,7 @@ package dev.ringfetch.examples.kafka;
 import com.google.errorprone.annotations.concurrent.GuardedBy;
 import com.google.protobuf.ByteString;
 import dev.ringfetch.index.client.AppendException;
+import dev.ringfetch.index.client.Appended;
 import dev.ringfetch.index.client.TopicLog;
 import java.time.Duration;
 import java.util.ArrayDeque;
@@ -62,7 +63,7 @@ final class PartitionBatches {
     final CompletableFuture<Void> done = new CompletableFuture<>(); // after the callbacks
     int bytes;
     boolean isFlushed;
-    List<Long> offsets = List.of(); // of the records that were appended: the first ones
+    Appended appended = new Appended(List.of(), List.of()); // the first ones of the records
     KafkaException failure; // of the others
 
     boolean hasRoom(int length, int limit) {
@@ -77,8 +78,8 @@ final class PartitionBatches {
 
     void callBack() {
       for (int i = 0; i < records.size(); i++) {
-        if (i < offsets.size()) {
-          records.get(i).appended(offsets.get(i));
+        if (i < appended.offsets().size()) {
+          records.get(i).appended(appended.offsets().get(i), appended.timeMs(i));
         } else {
           records.get(i).failed(failure);
         }
@@ -119,16 +120,16 @@ final class PartitionBatches {
     boolean hasEnded = false;
     for (Batch batch = take(); batch != null; batch = take()) {
       final Batch taken = batch;
-      final CompletableFuture<List<Long>> appended = append(batch);
+      final CompletableFuture<Appended> appended = append(batch);
       if (appended.isDone()) { // this loop goes on, without a deeper stack
         final var unused =
-            appended.whenComplete((offsets, failure) -> end(taken, offsets, failure));
+            appended.whenComplete((records, failure) -> end(taken, records, failure));
         hasEnded = true;
       } else {
         final var unused =
             appended.whenComplete(
-                (offsets, failure) -> {
-                  end(taken, offsets, failure);
+                (records, failure) -> {
+                  end(taken, records, failure);
                   callBack();
                 });
       }
@@ -138,7 +139,7 @@ final class PartitionBatches {
     }
   }
 
-  private CompletableFuture<List<Long>> append(Batch batch) {
+  private CompletableFuture<Appended> append(Batch batch) {
     final long leftNs = limits.deliveryNs - (System.nanoTime() - batch.createdNs);
     if (leftNs <= 0) {
       return CompletableFuture.failedFuture(
@@ -171,7 +172,7 @@ final class PartitionBatches {
     return underWay;
   }
 
-  private void end(Batch batch, List<Long> offsets, Throwable failure) {
+  private void end(Batch batch, Appended appended, Throwable failure) {
     final Throwable cause =
         failure instanceof CompletionException && failure.getCause() != null
             ? failure.getCause()
@@ -183,11 +184,11 @@ final class PartitionBatches {
       underWay = null;
       batch.payloads.clear(); // its callbacks may wait for those of others
       if (cause == null) {
-        batch.offsets = offsets;
+        batch.appended = appended;
       } else {
         batch.failure = Failures.of(cause);
         if (cause instanceof AppendException partial) {
-          batch.offsets = partial.appended();
+          batch.appended = partial.appended();
         }
       }
       ended.add(batch);

@@ -26,19 +26,18 @@ final class SentRecord extends CompletableFuture<RecordMetadata> {
     valueLength = value == null ? UNKNOWN : value.length;
   }
 
-  /** Ends it with its offset; calls the callback. */
-  void appended(long offset) {
-    end(metadata(offset), null);
+  /** Ends it with its offset and its time, 0 if that is unknown; calls the callback. */
+  void appended(long offset, long timeMs) {
+    end(metadata(offset, timeMs == 0 ? ConsumerRecord.NO_TIMESTAMP : timeMs), null);
   }
 
   /** Ends it with a failure; calls the callback. */
   void failed(KafkaException failure) {
-    end(metadata(UNKNOWN), failure);
+    end(metadata(UNKNOWN, ConsumerRecord.NO_TIMESTAMP), failure);
   }
 
-  private RecordMetadata metadata(long offset) {
-    return new RecordMetadata(
-        partition, offset, 0, ConsumerRecord.NO_TIMESTAMP, keyLength, valueLength);
+  private RecordMetadata metadata(long offset, long timeMs) {
+    return new RecordMetadata(partition, offset, 0, timeMs, keyLength, valueLength);
   }
 
   private void end(RecordMetadata metadata, KafkaException failure) {

@@ -89,6 +89,7 @@ final class ProducerTest {
       assertNull(read.get(0).headers().lastHeader("h").value());
       assertEquals(TimestampType.LOG_APPEND_TIME, read.get(0).timestampType());
       assertTrue(read.get(0).timestamp() >= beginMs, () -> "time=" + read.get(0).timestamp());
+      assertEquals(read.get(0).timestamp(), sent.timestamp());
       assertNull(read.get(1).key());
       assertNull(read.get(1).value());
       assertTrue(read.get(1).offset() > read.get(0).offset());

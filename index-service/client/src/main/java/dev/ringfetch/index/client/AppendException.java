@@ -1,7 +1,6 @@
 package dev.ringfetch.index.client;
 
 import io.grpc.Status;
-import java.util.List;
 
 /**
  * The failure of an append of which the server has refused a record, for lack of memory for
@@ -10,15 +9,15 @@ import java.util.List;
 public final class AppendException extends IndexException {
   private static final long serialVersionUID = 1;
 
-  private final transient List<Long> appended; // null after deserialization
+  private final transient Appended appended; // null after deserialization
 
-  AppendException(Subject subject, Status status, List<Long> appended) {
+  AppendException(Subject subject, Status status, Appended appended) {
     super(subject, status, false);
     this.appended = appended;
   }
 
-  /** The offsets of the records that are appended: the first ones of the call. */
-  public List<Long> appended() {
-    return appended == null ? List.of() : appended;
+  /** The records that are appended: the first ones of the call. */
+  public Appended appended() {
+    return appended == null ? Appended.NONE : appended;
   }
 }

@@ -54,11 +54,11 @@ public final class TopicLog {
    *
    * @param records 1 to {@value #MAX_RECORDS}, each up to {@link #MAX_RECORD_BYTES}, and 4 MiB
    *     together.
-   * @return their offsets. Fails with {@link AppendException} if the server has refused a part;
-   *     with another {@link IndexException} as a write does: with NOT_FOUND if there is no such
-   *     topic, with INVALID_ARGUMENT beyond a limit.
+   * @return their offsets and times. Fails with {@link AppendException} if the server has refused a
+   *     part; with another {@link IndexException} as a write does: with NOT_FOUND if there is no
+   *     such topic, with INVALID_ARGUMENT beyond a limit.
    */
-  public CompletableFuture<List<Long>> append(List<ByteString> records) {
+  public CompletableFuture<Appended> append(List<ByteString> records) {
     final AppendRequest request =
         AppendRequest.newBuilder()
             .setIndex(index.view().requests().name())
@@ -120,20 +120,21 @@ public final class TopicLog {
   }
 
   private static void answered(
-      CallFuture<List<Long>> future, AppendRequest request, AppendResponse response) {
+      CallFuture<Appended> future, AppendRequest request, AppendResponse response) {
     final Subject subject = future.run().subject();
-    final List<Long> offsets = response.getOffsetsList();
+    final Appended appended = new Appended(response.getOffsetsList(), response.getTimesMsList());
+    final int count = response.getOffsetsCount();
     if (response.getIncarnation() == 0) {
       future.fail(
           new IndexException(
               subject, Status.NOT_FOUND.withDescription("there is no such topic"), false));
     } else if (!status(response).isOk()) {
-      future.fail(new AppendException(subject, status(response), offsets));
-    } else if (offsets.size() != request.getRecordsCount()) {
-      final String counts = "offsets=" + offsets.size() + " records=" + request.getRecordsCount();
+      future.fail(new AppendException(subject, status(response), appended));
+    } else if (count != request.getRecordsCount()) {
+      final String counts = "offsets=" + count + " records=" + request.getRecordsCount();
       future.fail(Failures.unexpected(subject, counts, null));
     } else {
-      future.succeed(offsets);
+      future.succeed(appended);
     }
   }
 

@@ -19,7 +19,7 @@ import java.util.stream.Collectors;
  * <pre>{@code
  * client.topics().create("orders", TopicOptions.partitions(4).retention(Duration.ofDays(7)));
  * TopicLog log = client.topics().log("orders", 0);
- * List<Long> offsets = log.append(List.of(ByteString.copyFromUtf8("an order"))).join();
+ * List<Long> offsets = log.append(List.of(ByteString.copyFromUtf8("an order"))).join().offsets();
  * List<TopicRecord> records = log.read(log.first(), 100, 1 << 20);
  * }</pre>
  *

@@ -114,7 +114,7 @@ final class Recipes {
     topics.create("orders", TopicOptions.partitions(4).retention(Duration.ofDays(7)));
 
     TopicLog log = topics.log("orders", 0);
-    List<Long> offsets = log.append(List.of(ByteString.copyFromUtf8("an order"))).join();
+    List<Long> offsets = log.append(List.of(ByteString.copyFromUtf8("an order"))).join().offsets();
 
     long next = offsets.get(0);
     while (running) {

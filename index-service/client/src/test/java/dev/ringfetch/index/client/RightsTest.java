@@ -218,7 +218,7 @@ final class RightsTest {
         IndexClient bob = client(server, "bob")) {
       assertTrue(ann.topics().create("orders", TopicOptions.partitions(2)));
       final List<ByteString> record = List.of(ByteString.copyFromUtf8("record"));
-      final long offset = ann.topics().log("orders", 1).append(record).join().get(0);
+      final long offset = ann.topics().log("orders", 1).append(record).join().offsets().get(0);
       assertEquals(offset, bob.topics().log("orders", 1).read(0, 1, 1).get(0).offset());
       assertEquals(List.of("orders"), bob.topics().list());
       final CompletionException denied =

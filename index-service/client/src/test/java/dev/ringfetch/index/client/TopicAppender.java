@@ -34,7 +34,7 @@ final class TopicAppender implements AutoCloseable {
         final int first = offsets.size();
         final List<ByteString> records =
             IntStream.range(first, first + BATCH).mapToObj(TopicAppender::record).toList();
-        offsets.addAll(log.append(records).join());
+        offsets.addAll(log.append(records).join().offsets());
       }
     } catch (RuntimeException e) {
       failure = e;

@@ -79,7 +79,7 @@ abstract class TopicContract {
     assertEquals(log.first(), log.end());
     final List<Long> offsets = new ArrayList<>();
     for (int i = 0; i < 2_000; i += 500) {
-      offsets.addAll(log.append(records(i, 500)).join());
+      offsets.addAll(log.append(records(i, 500)).join().offsets());
     }
     assertEquals(offsets.get(0), log.first());
     assertEquals(offsets.get(1_999) + 1, log.end());
@@ -154,7 +154,7 @@ abstract class TopicContract {
 
   @Test
   void removedRecordsAreReported() {
-    final List<Long> offsets = log.append(records(0, 10)).join();
+    final List<Long> offsets = log.append(records(0, 10)).join().offsets();
     client
         .ordered(new TopicPartition(TOPIC, 0).index(), BasicCodecs.OFFSET, Codec.byteString())
         .deleteRange(Range.lessThan(offsets.get(5)));
@@ -178,13 +178,16 @@ abstract class TopicContract {
             Fate.OVERLOADED,
             Fate.ANSWER_LOST);
     final List<Long> offsets = new ArrayList<>();
+    final List<Long> timesMs = new ArrayList<>(); // 0: the answer was lost
     final ManagedChannel channel = server.channel(writes);
     try (IndexClient unreliable = server.builder(channel).build()) {
       final TopicLog to = unreliable.topics().log(TOPIC, 0);
       for (int i = 0; i < fates.size(); i++) {
         final Iterator<Fate> next = List.of(fates.get(i)).iterator();
         writes.fates = () -> next.hasNext() ? next.next() : Fate.NONE;
-        offsets.addAll(to.append(records(5 * i, 5)).join());
+        final Appended appended = to.append(records(5 * i, 5)).join();
+        offsets.addAll(appended.offsets());
+        IntStream.range(0, 5).forEach(record -> timesMs.add(appended.timeMs(record)));
       }
       assertEquals(fates.size() + 4, writes.numbers.size());
     } finally {
@@ -193,6 +196,15 @@ abstract class TopicContract {
     final List<TopicRecord> all = log.read(0, 100, 1 << 20);
     assertEquals(offsets, all.stream().map(TopicRecord::offset).toList());
     assertEquals(records(0, 5 * fates.size()), all.stream().map(TopicRecord::value).toList());
+    for (int i = 0; i < timesMs.size(); i++) {
+      final Fate fate = fates.get(i / 5);
+      final boolean isLost = fate == Fate.ANSWER_LOST || fate == Fate.TWICE_AND_LOST;
+      if (isLost || timesMs.get(i) != 0) {
+        assertEquals(isLost ? 0 : all.get(i).timeMs(), timesMs.get(i), fate + " record=" + i);
+      } else {
+        assertEquals(Fate.SENT_TWICE, fate); // the answer may be that of the second call
+      }
+    }
   }
 
   @Test

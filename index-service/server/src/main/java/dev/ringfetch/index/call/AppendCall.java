@@ -3,6 +3,7 @@ package dev.ringfetch.index.call;
 import com.google.protobuf.ByteString;
 import dev.ringfetch.index.host.ServedIndex;
 import dev.ringfetch.index.outcome.NumberedClient;
+import dev.ringfetch.index.partition.AppendWrite;
 import dev.ringfetch.index.partition.PutBatch;
 import dev.ringfetch.index.partition.Write;
 import dev.ringfetch.index.v1.AppendRequest;
@@ -53,6 +54,7 @@ public final class AppendCall {
       final Write write = batch.write(i);
       if (write.outcome() == Write.DONE) {
         response.addOffsets(write.version());
+        addTime(response, i, ((AppendWrite) write).timeMs());
       } else {
         final Status status = outcomes.status(index, write);
         response
@@ -61,5 +63,17 @@ public final class AppendCall {
       }
     }
     WriteCall.answer(responses, response.build());
+  }
+
+  /** Adds the time of a record, unless the one before has the same; then that one counts. */
+  private static void addTime(AppendResponse.Builder response, int record, long timeMs) {
+    final int count = response.getTimesMsCount();
+    if (count > 0 && response.getTimesMs(count - 1) == timeMs) {
+      return;
+    }
+    for (int i = count; i < record; i++) {
+      response.addTimesMs(response.getTimesMs(count - 1));
+    }
+    response.addTimesMs(timeMs);
   }
 }

@@ -12,6 +12,7 @@ public final class AppendWrite extends Write {
   private final ByteString record;
   private final @Nullable Write before;
   private long offset; // 0 until it is assigned
+  private long timeMs;
 
   /**
    * Creates a prepared append.
@@ -33,7 +34,13 @@ public final class AppendWrite extends Write {
   /** Assigns key and time. */
   void assign(long nextVersion, long timeMs) {
     offset = nextVersion;
+    this.timeMs = timeMs;
     writes(AppendDescriptor.key(offset), AppendDescriptor.value(timeMs, record));
+  }
+
+  /** The time that was assigned, of a write that is done; 0 if an earlier attempt has done it. */
+  public long timeMs() {
+    return version() == offset ? timeMs : 0;
   }
 
   @Override

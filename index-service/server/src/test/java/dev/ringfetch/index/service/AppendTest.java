@@ -132,10 +132,15 @@ final class AppendTest {
     final List<Long> offsets = stub.append(first).getOffsetsList();
     final AppendRequest longer = request(0, 5).setNumber(number.setNumber(1)).build();
     assertEquals(offsets, stub.append(first).getOffsetsList());
-    final List<Long> more = stub.append(longer).getOffsetsList(); // as after a part was lost
+    final AppendResponse longest = stub.append(longer); // as after a part was lost
+    final List<Long> more = longest.getOffsetsList();
     assertEquals(offsets, more.subList(0, 3));
     assertEquals(5, more.size());
     assertEquals(more, all().stream().map(Entry::getVersion).toList());
+    assertEquals(List.of(0L), stub.append(first).getTimesMsList());
+    assertEquals(
+        List.of(0L, 0L, 0L, AppendDescriptor.time(all().get(3).getValue())),
+        longest.getTimesMsList().subList(0, 4));
   }
 
   @Test
