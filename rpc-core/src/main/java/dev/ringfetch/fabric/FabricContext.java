@@ -14,10 +14,11 @@ public final class FabricContext {
   public static final String DIRECTORY_DEFAULT = "/dev/shm";
 
   private Path directory = Path.of(directoryProperty());
+  private boolean sweeps = true;
 
   /** A context of its own with the same options. */
   public FabricContext copy() {
-    return new FabricContext().directory(directory);
+    return new FabricContext().directory(directory).sweeps(sweeps);
   }
 
   /**
@@ -37,6 +38,17 @@ public final class FabricContext {
   /** Sets {@link #directory()}. */
   public FabricContext directory(Path directory) {
     this.directory = directory;
+    return this;
+  }
+
+  /** Whether opening removes the files that dead processes have left. Default true. */
+  public boolean sweeps() {
+    return sweeps;
+  }
+
+  /** Sets {@link #sweeps()}. False for a fabric that reads alone, and is one of many. */
+  public FabricContext sweeps(boolean sweeps) {
+    this.sweeps = sweeps;
     return this;
   }
 }

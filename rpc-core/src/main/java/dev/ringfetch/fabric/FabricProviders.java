@@ -12,6 +12,10 @@ public final class FabricProviders {
   /** Name of the fabric between hosts with RDMA devices. */
   public static final String VERBS = "verbs";
 
+  /** Keeps the providers that it has found: each reader of memory opens fabrics. */
+  private static final ServiceLoader<FabricProvider> PROVIDERS =
+      ServiceLoader.load(FabricProvider.class, FabricProviders.class.getClassLoader());
+
   private FabricProviders() {}
 
   /**
@@ -23,18 +27,24 @@ public final class FabricProviders {
    */
   public static Fabric open(String name, FabricContext context) throws IOException {
     try {
-      for (FabricProvider provider :
-          ServiceLoader.load(FabricProvider.class, FabricProviders.class.getClassLoader())) {
-        if (provider.name().equals(name)) {
-          final String obstacle = provider.unavailability();
-          if (obstacle != null) {
-            throw new IOException(name + ": " + obstacle);
-          }
-          return provider.open(context);
-        }
+      final FabricProvider provider = find(name);
+      final String obstacle = provider.unavailability();
+      if (obstacle != null) {
+        throw new IOException(name + ": " + obstacle);
       }
+      return provider.open(context);
     } catch (ServiceConfigurationError | LinkageError e) {
       throw new IOException(name + ": " + Obstacle.of(e), e);
+    }
+  }
+
+  private static FabricProvider find(String name) throws IOException {
+    synchronized (PROVIDERS) {
+      for (final FabricProvider provider : PROVIDERS) {
+        if (provider.name().equals(name)) {
+          return provider;
+        }
+      }
     }
     throw new IOException("no provider: fabric=" + name);
   }

@@ -28,8 +28,9 @@ import java.util.concurrent.locks.ReentrantLock;
 /**
  * The fabric between processes of one user: memory in mapped files below one directory.
  *
- * <p>Opening sweeps what dead processes have left there. The first offer creates a directory for
- * this fabric, which {@link #close} removes; where a process ends without it, a later sweep does.
+ * <p>The provider sweeps what dead processes have left there. The first offer creates a directory
+ * for this fabric, which {@link #close} removes; where a process ends without it, a later sweep
+ * does.
  */
 final class ShmFabric implements Fabric {
   /**
@@ -77,7 +78,6 @@ final class ShmFabric implements Fabric {
     this.hint = hint(parent, ownership);
     if (Files.exists(root, LinkOption.NOFOLLOW_LINKS)) {
       ownership.checkDirectory(root);
-      Sweep.run(root);
     }
   }
 

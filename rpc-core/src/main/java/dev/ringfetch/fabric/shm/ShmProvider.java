@@ -40,6 +40,10 @@ public final class ShmProvider implements FabricProvider {
     if (reason != null) {
       throw new IOException(reason);
     }
-    return new ShmFabric(context.directory().toAbsolutePath());
+    final ShmFabric fabric = new ShmFabric(context.directory().toAbsolutePath());
+    if (context.sweeps()) {
+      fabric.sweep();
+    }
+    return fabric;
   }
 }

@@ -107,6 +107,19 @@ class ShmProcessTest {
   }
 
   @Test
+  void aFabricThatReadsAloneSweepsNothing() throws Exception {
+    ShmChild child = start("serve");
+    child.readLine();
+    child.kill();
+    Set<String> left = entries();
+    assertEquals(2, left.size());
+    new ShmProvider().open(new FabricContext().directory(parent).sweeps(false)).close();
+    assertEquals(left, entries());
+    openFabric();
+    assertEquals(Set.of(), entries());
+  }
+
+  @Test
   void whatALivingProcessHoldsIsSpared() throws Exception {
     ShmChild child = start("serve");
     byte[] descriptor = HexFormat.of().parseHex(child.readLine());

@@ -40,7 +40,7 @@ final class TopicCommandTest {
         final Topics topics = client.topics();
         final ByteString record = ByteString.copyFromUtf8("record");
         final List<Long> offsets =
-            topics.log("orders", 1).append(List.of(record, record, record)).join();
+            topics.log("orders", 1).append(List.of(record, record, record)).join().offsets();
         topics
             .commits()
             .commit("g", Map.of(new TopicPartition("orders", 1), new Commit(offsets.get(0) + 1)));

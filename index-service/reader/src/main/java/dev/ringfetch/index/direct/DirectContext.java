@@ -91,6 +91,6 @@ public final class DirectContext {
   }
 
   FabricContext fabricContext() {
-    return fabricContext.copy();
+    return fabricContext.copy().sweeps(false); // each reader opens fabrics of its own
   }
 }
