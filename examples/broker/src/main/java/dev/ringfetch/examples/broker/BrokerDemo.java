@@ -104,9 +104,9 @@ public final class BrokerDemo implements Callable<Integer> {
     } catch (ChildFailure | ClusterFailure e) {
       System.err.println("broker: " + e.getMessage());
       return CommandLine.ExitCode.SOFTWARE;
-    } finally {
-      consumers.forEach(ChildProcess::close);
-      producers.forEach(ChildProcess::close);
+    } finally { // without a cluster, a producer would try to send what it has for two minutes
+      consumers.forEach(ChildProcess::kill);
+      producers.forEach(ChildProcess::kill);
     }
   }
 
@@ -142,8 +142,15 @@ public final class BrokerDemo implements Callable<Integer> {
       awaitConsumers(client.topics());
       final double readSeconds = (System.nanoTime() - beginNs) / 1e9;
       final List<Answer> consumed = consumers.stream().map(each -> each.ask("stop")).toList();
+      end(consumers);
+      end(producers);
       return report(client, sent, sendSeconds, consumed, readSeconds);
     }
+  }
+
+  private static void end(List<ChildProcess> processes) {
+    processes.forEach(ChildProcess::close);
+    processes.clear();
   }
 
   private void startProducer() throws IOException {
