@@ -22,7 +22,12 @@ final class StoreOptions {
   @Option(
       names = "--partitions",
       paramLabel = "N",
-      description = "Of an index, a power of two. Default: 16, spatial 4.")
+      description =
+          "Of an index, a power of two. Default: "
+              + IndexMemoryContext.PARTITIONS_DEFAULT
+              + ", spatial "
+              + IndexMemoryContext.SPATIAL_PARTITIONS_DEFAULT
+              + ".")
   private @Nullable Integer partitions;
 
   @Option(

@@ -23,7 +23,7 @@ import java.util.stream.Stream;
  * reads. In a view with another {@link Access} than calls they come out of the index's memory if
  * the server grants that. Where memory does not decide, calls go on. Close an iterator or a stream
  * that is not read to its end. If the server is lost, a search begins again at the next one until
- * its first page has come; after that it fails.
+ * the first page of the stream has come; after that it fails.
  *
  * <p>Immutable. Safe for use by many threads.
  */

@@ -5,6 +5,7 @@ import dev.ringfetch.index.direct.DirectSearch;
 import dev.ringfetch.index.v1.IndexGrpc;
 import dev.ringfetch.index.v1.ScanResponse;
 import dev.ringfetch.index.v1.SearchRequest;
+import io.grpc.Status;
 import io.grpc.StatusRuntimeException;
 
 /**
@@ -47,33 +48,56 @@ final class SearchPages implements Pages {
     if (closed || search.isDone()) {
       return null;
     }
-    if (stream != null) {
-      return left(stream.next());
+    if (stream == null) {
+      final OperationRun run = calls.begin(subject, timeoutNs);
+      final ScanResponse page = run.measure(() -> next(run));
+      if (page != null) {
+        return page;
+      }
     }
-    final OperationRun run = calls.begin(subject, timeoutNs);
-    return run.measure(() -> next(run));
+    return left(stream.next());
   }
 
+  /** Reads a page in memory or by a unary call; null if a stream goes on. */
   private ScanResponse next(OperationRun run) {
-    ScanResponse page = direct == null ? null : readDirectly(run);
-    if (page != null) {
+    final ScanResponse read = direct == null ? null : readDirectly(run);
+    if (read != null) {
       run.route(Access.DIRECT);
-      return page;
+      return read;
     }
-    page = calls.call(run, Call.reading(IndexGrpc.getSearchPageMethod(), request()));
+    if (search.incarnation() != 0) { // a page would be one of entries that memory has given
+      run.cancelTurn();
+      stream();
+      return null;
+    }
+    final ScanResponse page;
+    try {
+      page = calls.call(run, Call.reading(IndexGrpc.getSearchPageMethod(), request()));
+    } catch (IndexException e) {
+      if (e.code() != Status.Code.UNIMPLEMENTED) {
+        throw e;
+      }
+      stream(); // an older server
+      return null;
+    }
     final ScanResponse left = left(page);
     if (page.getIncomplete()) {
-      stream =
-          new StreamedPages(
-              calls,
-              subject,
-              timeoutNs,
-              Call.reading(IndexGrpc.getSearchMethod(), request()),
-              Scan.SNAPSHOT_LIFETIME_DEFAULT.toNanos());
+      stream();
     } else {
       closed = true; // that was all
     }
     return left;
+  }
+
+  /** Has a stream go on, whose pages bring what was not given. */
+  private void stream() {
+    stream =
+        new StreamedPages(
+            calls,
+            subject,
+            timeoutNs,
+            Call.reading(IndexGrpc.getSearchMethod(), request()),
+            Scan.SNAPSHOT_LIFETIME_DEFAULT.toNanos());
   }
 
   private SearchRequest request() {

@@ -1,10 +1,8 @@
 package dev.ringfetch.index.client;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
-import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
-import io.grpc.Status;
 import java.util.ArrayList;
 import java.util.EnumMap;
 import java.util.List;
@@ -40,12 +38,6 @@ final class DirectSpatialIndexTest extends SpatialIndexTest {
     routes.getOrDefault(route, Map.of()).forEach(reads::put);
     reads.keySet().removeIf(Operation::isWriting);
     return reads;
-  }
-
-  private void fill(int entries) {
-    for (int i = 0; i < entries; i++) {
-      places.put("p" + i, Box.of(i, 0), (long) i);
-    }
   }
 
   @Test
@@ -111,19 +103,5 @@ final class DirectSpatialIndexTest extends SpatialIndexTest {
     giver.join();
     assertEquals(2_999, left);
     assertEquals(Map.of(), reads(Access.RPC));
-  }
-
-  /** Another index of the name takes the place of the one that the search has begun in. */
-  @Test
-  void searchOfADroppedIndexIsAborted() {
-    fill(3_000);
-    final var found = places.intersecting(new Box(0, 0, 9_999, 1)).iterator();
-    found.next();
-    client.drop("places");
-    fill(3_000);
-    final IndexException aborted =
-        assertThrows(IndexException.class, () -> found.forEachRemaining(entry -> {}));
-    assertEquals(Status.Code.ABORTED, aborted.code());
-    assertEquals(3_000, values(places.intersecting(new Box(0, 0, 9_999, 1)).toList()).size());
   }
 }

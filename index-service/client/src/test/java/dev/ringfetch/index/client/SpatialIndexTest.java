@@ -6,7 +6,12 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import dev.ringfetch.index.v1.Durability;
 import dev.ringfetch.index.v1.IndexKind;
+import io.grpc.CallOptions;
+import io.grpc.Channel;
+import io.grpc.ClientCall;
+import io.grpc.ClientInterceptor;
 import io.grpc.ManagedChannel;
+import io.grpc.MethodDescriptor;
 import io.grpc.Status;
 import java.io.IOException;
 import java.nio.file.Path;
@@ -254,6 +259,58 @@ class SpatialIndexTest {
       assertEquals(
           Map.of("a", (long) i), values(places.intersecting(new Box(0, 0, 99, 99)).toList()));
       assertEquals(version, places.getEntry("a").orElseThrow().version());
+    }
+  }
+
+  /** Searches whose first page, of 1,000 entries, is not all. */
+  @Test
+  void aLongSearchIsOfOneIndexAndUpToItsLimit() {
+    final Box all = new Box(0, 0, 9_999, 1);
+    fill(2_500);
+    assertEquals(1_001, values(places.intersecting(all).limit(1_001).toList()).size());
+    assertEquals(2_500, values(places.intersecting(all).limit(9_999).toList()).size());
+    for (final boolean isCreatedAgain : new boolean[] {true, false}) {
+      final var found = places.intersecting(all).iterator();
+      found.next();
+      client.drop("places");
+      if (isCreatedAgain) {
+        fill(1);
+      }
+      final IndexException aborted =
+          assertThrows(IndexException.class, () -> found.forEachRemaining(entry -> {}));
+      assertEquals(Status.Code.ABORTED, aborted.code());
+      fill(2_500);
+    }
+  }
+
+  void fill(int entries) {
+    final Map<String, Located<Long>> located = new HashMap<>();
+    for (long i = 0; i < entries; i++) {
+      located.put("p" + i, new Located<>(Box.of(i, 0), i));
+    }
+    places.putAll(located);
+  }
+
+  /** As one without SearchPage, in the middle of an upgrade. */
+  @Test
+  void anOlderServerSendsAllPages() {
+    fill(1_500);
+    final ClientInterceptor older =
+        new ClientInterceptor() {
+          @Override
+          public <Q, R> ClientCall<Q, R> interceptCall(
+              MethodDescriptor<Q, R> method, CallOptions options, Channel next) {
+            final boolean isOld = !method.getBareMethodName().equals("SearchPage");
+            return next.newCall(
+                isOld ? method : method.toBuilder().setFullMethodName("no/Such").build(), options);
+          }
+        };
+    final ManagedChannel toOlder = server.channel(older);
+    try (IndexClient other = server.builder(toOlder).build()) {
+      final SpatialIndex<String, Long> of = other.spatial("places", Codec.string(), Codec.int64());
+      assertEquals(1_500, values(of.intersecting(new Box(0, 0, 9_999, 1)).toList()).size());
+    } finally {
+      toOlder.shutdownNow();
     }
   }
 

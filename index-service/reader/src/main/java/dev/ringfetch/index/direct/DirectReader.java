@@ -272,9 +272,10 @@ public final class DirectReader implements AutoCloseable {
     boolean wants = true;
     int failures = 0; // since the last entry
     int steps = 0;
-    long endNs = System.nanoTime() + timeoutNs;
+    long endNs = 0; // 0: not begun
     while (wants && !search.isDone()) {
       final long deadlineNs = prepare();
+      endNs = endNs == 0 ? System.nanoTime() + timeoutNs : endNs;
       if (!mayRead(search, grant.granted())
           || failures == ATTEMPTS
           || System.nanoTime() - endNs >= 0) {
@@ -283,7 +284,7 @@ public final class DirectReader implements AutoCloseable {
       failures += step(search, sink, deadlineNs) ? 0 : 1;
       if (step.given() > 0) {
         failures = 0;
-        endNs = deadlineNs;
+        endNs = 0;
       }
       wants = step.wantsMore() && !(search.filter() != null && ++steps == FILTERED_STEPS);
     }

@@ -74,13 +74,13 @@ public final class DirectSearch extends DirectReading {
 
   /**
    * The request of the call that goes on, whose pages are to be passed to {@link #answered}. It has
-   * no limit once entries were given, as the call gives these again.
+   * no limit once memory has given entries, as the call gives these again.
    *
    * @param index name of the index.
    */
   public SearchRequest request(String index) {
     final SearchRequest.Builder rest = request.toBuilder().setIndex(index);
-    return (incarnation() == 0 ? rest : rest.clearLimit()).build();
+    return (incarnation() == 0 || !called.isEmpty() ? rest : rest.clearLimit()).build();
   }
 
   /**

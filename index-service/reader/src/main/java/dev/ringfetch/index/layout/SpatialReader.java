@@ -47,7 +47,7 @@ public final class SpatialReader extends HashReader {
   /** Limit of new beginnings of a group in one step. */
   private static final int MAX_RESTARTS = 4;
 
-  /** Limit of the rounds of moves in a row: others may move on and on. */
+  /** Limit of the rounds of moves of a group: others may move on and on. */
   private static final int MAX_ROUNDS = 64;
 
   /** Batches of nodes between two looks: far fewer moves happen than a ring has lines. */
@@ -350,12 +350,7 @@ public final class SpatialReader extends HashReader {
       final int i = Long.numberOfTrailingZeros(left);
       final long target = SpatialNodeDescriptor.target(image, i);
       final int half = SpatialNodeDescriptor.half(image, i);
-      final double priority =
-          search.priority(
-              SpatialNodeDescriptor.bound(image, i, 0),
-              SpatialNodeDescriptor.bound(image, i, 1),
-              SpatialNodeDescriptor.bound(image, i, 2),
-              SpatialNodeDescriptor.bound(image, i, 3));
+      final double priority = search.query.isNear() ? square(search.query, i) : 0;
       if (level > 0) {
         search.frontier.add(
             new SearchNode(priority, target, half, sequence, level - 1, node.partition()));
@@ -370,6 +365,15 @@ public final class SpatialReader extends HashReader {
         search.matches.add(leaf, target, half);
       }
     }
+  }
+
+  /** The square of the distance of an entry's box in the image. */
+  private double square(SpatialQuery query, int entry) {
+    return query.square(
+        SpatialNodeDescriptor.bound(image, entry, 0),
+        SpatialNodeDescriptor.bound(image, entry, 1),
+        SpatialNodeDescriptor.bound(image, entry, 2),
+        SpatialNodeDescriptor.bound(image, entry, 3));
   }
 
   /** Reads the blocks of entries of leaves, as many as fit into a chunk. */

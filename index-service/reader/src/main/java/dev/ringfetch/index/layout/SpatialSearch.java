@@ -114,14 +114,14 @@ public final class SpatialSearch {
     return partition < first || (partition < first + size && given.contains(id));
   }
 
-  /** Priority of a node, or of an entry, with this box. */
+  /** Priority of a node with this box. */
   double priority(double minX, double minY, double maxX, double maxY) {
     return query.isNear() ? query.square(minX, minY, maxX, maxY) : 0;
   }
 
   /**
-   * Makes the nearest candidates matches, unless a node may have a nearer entry; those that are too
-   * far go. False if there are no matches then.
+   * Makes the nearest candidates matches, unless a node may have an entry that is nearer than all
+   * of them; those that are too far go. False if there are no matches then.
    *
    * @param few how many at least, if there are; as many as were given where that is more
    */
@@ -136,7 +136,7 @@ public final class SpatialSearch {
       final NearCandidate nearest = candidates.poll();
       if (query.isBeyond(nearest.priority())) {
         candidates.clear();
-      } else {
+      } else if (!nearest.leaf().isStale) { // else it is in the leaf's next image, or elsewhere
         matches.add(nearest.leaf(), nearest.slot(), nearest.version());
       }
     }

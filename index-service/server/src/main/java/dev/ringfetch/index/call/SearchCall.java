@@ -50,18 +50,15 @@ final class SearchCall extends SteppedCall<ScanResponse> {
   Next stepped(boolean isEnd) {
     final boolean isLast = isEnd || page.isLast();
     final boolean isDue = isFiltered && ++steps % ScanCall.STEPS == 0;
-    if (!all && (isDue || isLast || page.isFull())) {
-      final ScanResponse.Builder only = page.finish(index, ByteString.EMPTY).toBuilder();
-      WriteCall.answer(responses, only.setIncomplete(!isLast).build());
-      return Next.END;
+    if (!isDue && !isLast && !page.isFull()) {
+      return Next.STEP;
     }
-    if (isDue || (!page.isEmpty() && (isLast || page.isFull()))) {
-      responses.onNext(page.finish(index, ByteString.EMPTY));
+    final ScanResponse found = page.finish(index, ByteString.EMPTY);
+    if (all && !isLast) {
+      responses.onNext(found);
+      return Next.STEP;
     }
-    if (isLast) {
-      responses.onCompleted();
-      return Next.END;
-    }
-    return Next.STEP;
+    WriteCall.answer(responses, isLast ? found : found.toBuilder().setIncomplete(true).build());
+    return Next.END;
   }
 }

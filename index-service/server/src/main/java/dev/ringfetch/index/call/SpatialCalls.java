@@ -44,12 +44,10 @@ public final class SpatialCalls {
     final SpatialQuery query = SpatialConditions.of(request);
     final EntryFilter filter = RequestLimits.checkFilter(request.hasFilter(), request.getFilter());
     checkSpatial(index);
-    if (index != null) {
-      new SearchCall(new BoxReading(index, query, filter), request, signals, calls, all).start();
-    } else if (all) {
-      signals.responses().onCompleted();
-    } else {
+    if (index == null) {
       WriteCall.answer(signals.responses(), ScanResponse.getDefaultInstance());
+    } else {
+      new SearchCall(new BoxReading(index, query, filter), request, signals, calls, all).start();
     }
   }
 

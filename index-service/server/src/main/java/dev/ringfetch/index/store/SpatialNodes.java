@@ -2,7 +2,6 @@ package dev.ringfetch.index.store;
 
 import dev.ringfetch.fabric.MemoryRegion;
 import dev.ringfetch.index.layout.BlockDescriptor;
-import dev.ringfetch.index.layout.RootDescriptor;
 import dev.ringfetch.index.layout.SpatialNodeDescriptor;
 import java.util.zip.CRC32C;
 import org.agrona.collections.LongArrayQueue;
@@ -16,21 +15,23 @@ final class SpatialNodes {
   /** Removed nodes whose images stay: late readers find that they have nothing. */
   static final int KEPT_DEAD = 64;
 
-  /** Distance of sequences: those of two partitions differ, as one may get the other's memory. */
-  private static final int STEP = 2 * RootDescriptor.MAX_PARTITIONS;
-
   private final StoreMemory memory;
   private final long incarnation;
   private final CRC32C crc = new CRC32C();
   private final byte[] scratch = new byte[SpatialNodeDescriptor.COPY_LENGTH];
   private final NodeMemory nodeMemory;
   private final LongArrayQueue dead = new LongArrayQueue(StoreMemory.NONE);
+
+  /** Distance of sequences: those of two partitions differ, as one may get the other's memory. */
+  private final int step;
+
   private long sequence;
 
-  SpatialNodes(StoreMemory memory, long incarnation, int partition) {
+  SpatialNodes(StoreMemory memory, long incarnation, int partition, int partitions) {
     this.memory = memory;
     this.incarnation = incarnation;
     nodeMemory = new NodeMemory(memory, SpatialNodeDescriptor.LENGTH);
+    step = 2 * partitions;
     sequence = 2L * partition;
   }
 
@@ -77,7 +78,7 @@ final class SpatialNodes {
 
   /** The sequence of the image that is stored next. */
   long nextSequence() {
-    return sequence + STEP;
+    return sequence + step;
   }
 
   /**

@@ -24,7 +24,7 @@ final class SpatialStore extends PartitionStore {
   SpatialStore(StoreMemory memory, IndexRoot root, HashLocation location, int number) {
     super(memory, root, location, number);
     final long head = root.address() + SpatialDescriptor.head(number, location.partitions());
-    tree = new SpatialTree(memory, root.incarnation(), head, number);
+    tree = new SpatialTree(memory, root.incarnation(), head, number, location.partitions());
   }
 
   @Override

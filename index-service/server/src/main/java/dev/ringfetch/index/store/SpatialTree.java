@@ -48,12 +48,13 @@ final class SpatialTree {
    *
    * @param head address of the partition's head
    * @param partition its number
+   * @param partitions number of the index's partitions
    */
-  SpatialTree(StoreMemory memory, long incarnation, long head, int partition) {
+  SpatialTree(StoreMemory memory, long incarnation, long head, int partition, int partitions) {
     this.memory = memory;
     this.incarnation = incarnation;
     this.head = head;
-    nodes = new SpatialNodes(memory, incarnation, partition);
+    nodes = new SpatialNodes(memory, incarnation, partition, partitions);
   }
 
   /** Creates the root and the ring; returns false if there is no memory. */

@@ -495,7 +495,7 @@ class SpatialServiceTest {
 
   @Test
   void anEntryWithATimeToLiveLeaves() throws InterruptedException {
-    index.put(put(1, 1, 1, 1, 1).setTtlMs(1_000).build());
+    index.put(put(1, 1, 1, 1, 1).setTtlMs(3_000).build());
     index.put(put(2, 1, 1, 1, 1).build());
     assertEquals(2, search(intersects(ALL)).size());
     while (search(intersects(ALL)).size() == 2) {

@@ -119,7 +119,11 @@ class DamagedSpatialTest {
           assertTrue(ids.add(id), "twice");
           return random.nextInt(50) != 0;
         };
-    final SpatialSearch search = new SpatialSearch(SpatialQuery.intersecting(ALL));
+    final SpatialSearch search =
+        new SpatialSearch(
+            random.nextBoolean()
+                ? SpatialQuery.intersecting(ALL)
+                : SpatialQuery.near(50, 50, 1, 1, Double.POSITIVE_INFINITY));
     ReadResult result;
     do {
       result = reader.search(search, sink);

@@ -58,7 +58,7 @@ class SpatialRoundTripsTest {
     return report(name + " of " + found[0] / SEARCHES);
   }
 
-  private double nearest(SpatialReader reader, int limit) {
+  private double nearest(SpatialReader reader, int limit, int mostReads) {
     counted.reset();
     for (int i = 0; i < SEARCHES; i++) {
       final SpatialQuery query =
@@ -77,6 +77,7 @@ class SpatialRoundTripsTest {
       assertEquals(ReadResult.ABSENT, reader.search(new SpatialSearch(query), sink));
       assertEquals(limit, nearest.count());
     }
+    assertTrue(counted.reads() < mostReads * SEARCHES);
     return report("nearest " + limit);
   }
 
@@ -99,9 +100,9 @@ class SpatialRoundTripsTest {
       assertTrue(search(reader, 10, "search") < 14 * groups);
       assertTrue(search(reader, 100, "search") < 24 * groups);
       assertTrue(search(reader, 1000, "search") < 50 * groups);
-      assertTrue(nearest(reader, 10) < 30 * groups);
-      assertTrue(nearest(reader, 100) < 60 * groups);
-      assertTrue(nearest(reader, 1000) < 80 * groups);
+      assertTrue(nearest(reader, 10, partitions == 1 ? 90 : 180 * groups) < 13 * groups);
+      assertTrue(nearest(reader, 100, 330 * groups) < 20 * groups);
+      assertTrue(nearest(reader, 1000, 2000 * groups) < 45 * groups);
     }
   }
 }
