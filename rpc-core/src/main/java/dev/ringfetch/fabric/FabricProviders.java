@@ -34,6 +34,9 @@ public final class FabricProviders {
       }
       return provider.open(context);
     } catch (ServiceConfigurationError | LinkageError e) {
+      synchronized (PROVIDERS) {
+        PROVIDERS.reload(); // it has passed the provider by, whose reason is to be told again
+      }
       throw new IOException(name + ": " + Obstacle.of(e), e);
     }
   }

@@ -94,7 +94,12 @@ public final class OwnedValue<T> implements Owned {
     writer.write();
     region.memory().fullFence(); // a call that waits sees this version, or is seen here
     if (awaited && isWakeDue.compareAndSet(false, true)) {
-      answers.execute(this::wake);
+      try {
+        answers.execute(this::wake);
+      } catch (RuntimeException | Error e) { // the error of another region's page may come up here
+        isWakeDue.set(false);
+        throw e;
+      }
     }
     return writer.version();
   }
@@ -118,7 +123,7 @@ public final class OwnedValue<T> implements Owned {
         .build();
   }
 
-  /** The present version; {@link ValueDescriptor#CLOSED} if there is none any more. */
+  /** The present version; beyond all others if the memory is lost: a read tells why. */
   private long version() {
     try {
       return region.read(
@@ -128,7 +133,7 @@ public final class OwnedValue<T> implements Owned {
             return version;
           });
     } catch (StatusRuntimeException e) {
-      return ValueDescriptor.CLOSED;
+      return Long.MAX_VALUE;
     }
   }
 

@@ -23,6 +23,11 @@ record Call<Q, R>(
       return 1;
     }
 
+    /** Whether the request is not to create its index, were it only for a number. */
+    default boolean needsIndex() {
+      return false;
+    }
+
     /** The status in an answer for which the call is made again; null if there is none. */
     default Status failure(R answer) {
       return null;

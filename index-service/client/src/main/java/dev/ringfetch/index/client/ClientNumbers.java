@@ -55,11 +55,19 @@ final class ClientNumbers {
       return ended;
     }
 
-    /** The call that opens. */
-    Call<OpenClientRequest, OpenClientResponse> call() {
+    /**
+     * The call that opens.
+     *
+     * @param existing whether it fails where there is no index.
+     */
+    Call<OpenClientRequest, OpenClientResponse> call(boolean existing) {
       return Call.reading(
           IndexGrpc.getOpenClientMethod(),
-          OpenClientRequest.newBuilder().setClient(client).setIndex(index).build());
+          OpenClientRequest.newBuilder()
+              .setClient(client)
+              .setIndex(index)
+              .setExisting(existing)
+              .build());
     }
   }
 

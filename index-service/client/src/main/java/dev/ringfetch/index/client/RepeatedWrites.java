@@ -136,7 +136,7 @@ final class RepeatedWrites {
       final ClientNumbers.Opening opening = of.open();
       if (!opening.isOwn()) {
         await(write.run(), opening);
-      } else if (!open(of, write.run(), opening)) {
+      } else if (!open(of, write, opening)) {
         return false;
       }
     }
@@ -144,10 +144,11 @@ final class RepeatedWrites {
   }
 
   /** Opens a client; returns whether the server gives numbers. */
-  private boolean open(ClientNumbers of, OperationRun run, ClientNumbers.Opening opening) {
+  private boolean open(
+      ClientNumbers of, NumberedWrite<?, ?> write, ClientNumbers.Opening opening) {
     Status.Code code = Status.Code.UNKNOWN;
     try {
-      opened(of, opening, calls.call(run, opening.call()));
+      opened(of, opening, calls.call(write.run(), opening.call(write.needsIndex())));
       return true;
     } catch (IndexException e) {
       code = e.code();
@@ -325,7 +326,7 @@ final class RepeatedWrites {
     try {
       calls.send(
           then.future,
-          opening.call(),
+          opening.call(write.needsIndex()),
           response -> {
             opened(of, opening, response);
             send(write, call, then);

@@ -107,6 +107,11 @@ public final class TopicLog {
       return request.toBuilder().setNumber(first).build();
     }
 
+    @Override
+    public boolean needsIndex() {
+      return true; // an index that opening a client creates takes no appends
+    }
+
     /** The status of a server that is stopping or overloaded. */
     @Override
     public Status failure(AppendResponse answer) {

@@ -2,11 +2,14 @@ package dev.ringfetch.index.client;
 
 import dev.ringfetch.index.v1.CreateIndexRequest;
 import dev.ringfetch.index.v1.IndexDescription;
+import dev.ringfetch.index.v1.IndexKind;
 import io.grpc.Status;
 import java.time.Duration;
+import java.util.HashSet;
 import java.util.List;
 import java.util.Objects;
 import java.util.Optional;
+import java.util.Set;
 import java.util.SortedMap;
 import java.util.TreeMap;
 import java.util.stream.Collectors;
@@ -52,19 +55,19 @@ public final class Topics {
     if (known.containsKey(0) && count(known) != options.partitions()) {
       throw otherNumber(topic, count(known));
     }
-    // Another client may have ended the creation, and appended, since the first list.
-    if (!known.containsKey(0)
-        && isLeft(known, options.partitions())
-        && !indexes(topic).containsKey(0)) {
-      throw refused(
-          Operation.CREATE,
-          topic,
-          Status.FAILED_PRECONDITION.withDescription(
-              "a deletion or another creation has left partitions: delete the topic first: topic="
-                  + topic));
-    }
     boolean created = false;
     for (int round = 0; round < ROUNDS; round++) {
+      // Another client may have ended the creation, and appended, since the list.
+      if (!known.containsKey(0)
+          && isLeft(known, options.partitions())
+          && !indexes(topic).containsKey(0)) {
+        throw refused(
+            Operation.CREATE,
+            topic,
+            Status.FAILED_PRECONDITION.withDescription(
+                "a deletion or another creation has left partitions: delete the topic first: topic="
+                    + topic));
+      }
       for (int i = options.partitions() - 1; i >= 0; i--) {
         created |= client.create(request(new TopicPartition(topic, i), options)) && i == 0;
       }
@@ -73,10 +76,29 @@ public final class Topics {
         throw otherNumber(topic, count(known));
       }
       if (count(known) == options.partitions()) {
+        createCommits(options);
         return created;
       } // else a deletion has taken partitions meanwhile
     }
     throw unsettled(Operation.CREATE, topic);
+  }
+
+  /** Creates the index of commits, if there is none, as durable as a topic. */
+  private void createCommits(TopicOptions options) {
+    try {
+      client.create(
+          CreateIndexRequest.newBuilder()
+              .setIndex(TopicCommits.INDEX)
+              .setKind(IndexKind.HASH)
+              .setDurability(options.durability())
+              .setReplicas(options.replicas())
+              .build());
+    } catch (IndexException e) {
+      switch (e.code()) {
+        case ALREADY_EXISTS, FAILED_PRECONDITION, PERMISSION_DENIED -> {} // as it is, or will be
+        default -> throw e;
+      }
+    }
   }
 
   private static IndexException otherNumber(String topic, int count) {
@@ -187,31 +209,43 @@ public final class Topics {
   }
 
   /**
-   * Deletes a topic with all its records, also one that is being created meanwhile.
+   * Deletes a topic with all its records, also one that is being created meanwhile; one that was
+   * created later stays.
    *
    * @return whether there was one, or a part of one.
    * @throws IndexException with ABORTED if other clients create the topic again and again.
    */
   public boolean delete(String topic) {
     new TopicPartition(topic, 0); // checks the name
+    final Set<Integer> dropped = new HashSet<>();
     for (int round = 0; round < ROUNDS; round++) {
       final SortedMap<Integer, IndexDescription> left = indexes(topic);
-      if (left.isEmpty()) {
+      // A topic without a partition that was dropped was created beside this: it is not whole.
+      final boolean isLater =
+          round > 0 && left.containsKey(0) && left.keySet().containsAll(dropped);
+      if (left.isEmpty() || isLater) {
         return round > 0;
       }
-      left.values().forEach(this::drop); // the first one first: from then on there is no topic
+      left.forEach( // the first one first: from then on there is no topic
+          (number, index) -> {
+            if (drop(index)) {
+              dropped.add(number);
+            }
+          });
     }
     throw unsettled(Operation.DROP, topic);
   }
 
-  /** Drops an index of a list; one that was created later stays, however late a call is. */
-  private void drop(IndexDescription listed) {
+  /** Drops an index of a list; false if another one is there, which stays, however late this is. */
+  private boolean drop(IndexDescription listed) {
     try {
       client.drop(listed.getName(), listed.getIncarnation());
+      return true;
     } catch (IndexException e) {
       if (e.code() != Status.Code.FAILED_PRECONDITION) {
         throw e;
-      } // it is gone, and another one is there: the next list has it
+      }
+      return false;
     }
   }
 

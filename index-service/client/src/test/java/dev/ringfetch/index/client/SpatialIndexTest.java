@@ -262,13 +262,13 @@ class SpatialIndexTest {
     }
   }
 
-  /** Searches whose first page, of 1,000 entries, is not all. */
+  /** Searches whose first page, of 4,000 entries, is not all. */
   @Test
   void aLongSearchIsOfOneIndexAndUpToItsLimit() {
     final Box all = new Box(0, 0, 9_999, 1);
-    fill(2_500);
-    assertEquals(1_001, values(places.intersecting(all).limit(1_001).toList()).size());
-    assertEquals(2_500, values(places.intersecting(all).limit(9_999).toList()).size());
+    fill(5_000);
+    assertEquals(4_001, values(places.intersecting(all).limit(4_001).toList()).size());
+    assertEquals(5_000, values(places.intersecting(all).limit(9_999).toList()).size());
     for (final boolean isCreatedAgain : new boolean[] {true, false}) {
       final var found = places.intersecting(all).iterator();
       found.next();
@@ -279,7 +279,7 @@ class SpatialIndexTest {
       final IndexException aborted =
           assertThrows(IndexException.class, () -> found.forEachRemaining(entry -> {}));
       assertEquals(Status.Code.ABORTED, aborted.code());
-      fill(2_500);
+      fill(5_000);
     }
   }
 

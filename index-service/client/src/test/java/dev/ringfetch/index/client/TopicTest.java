@@ -20,6 +20,7 @@ import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
+import java.util.concurrent.CompletionException;
 import java.util.concurrent.Semaphore;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicBoolean;
@@ -137,6 +138,24 @@ final class TopicTest extends TopicContract {
     assertEquals(3, topics.partitions("new"));
   }
 
+  /** An appender, busy or idle, that learns of a deletion creates nothing under the topic's name. */
+  @Test
+  void anAppendBehindADeletionLeavesTheNameFree() {
+    final TopicOptions options = TopicOptions.partitions(1);
+    topics.create("new", options);
+    final TopicLog busy = topics.log("new", 0);
+    busy.append(List.of(ByteString.EMPTY)).join();
+    assertTrue(topics.delete("new"));
+    for (int i = 0; i < 2; i++) {
+      final var failed =
+          assertThrows(
+              CompletionException.class, () -> busy.append(List.of(ByteString.EMPTY)).join());
+      assertEquals(Status.Code.NOT_FOUND, ((IndexException) failed.getCause()).code());
+    }
+    assertTrue(topics.create("new", options));
+    assertEquals(1, busy.append(List.of(ByteString.EMPTY)).join().offsets().size());
+  }
+
   @Test
   void aDeletionDropsNothingThatWasCreatedLater() {
     final TopicOptions options = TopicOptions.partitions(2);
@@ -156,7 +175,8 @@ final class TopicTest extends TopicContract {
         },
         other -> assertTrue(other.topics().delete("new")));
     assertEquals("DropIndex", methods.get(1));
-    assertEquals(List.of(2, 2, 0), left);
+    assertEquals(List.of(2, 2), left);
+    assertEquals(2, topics.partitions("new"));
   }
 
   @Test

@@ -29,14 +29,17 @@ final class Page implements EntrySink {
   private int passed; // since the page has begun
 
   Page(ScanRequest request) {
-    this(request.getKeysOnly(), request.getPageSize(), request.getLimit());
+    this(request.getKeysOnly(), maxEntries(request.getPageSize()), request.getLimit());
   }
 
-  /** Creates the first page; size and limit are unsigned, 0 for none. */
-  Page(boolean keysOnly, int size, long limit) {
+  private static int maxEntries(int size) {
+    return size == 0 || Integer.compareUnsigned(size, ENTRIES_DEFAULT) > 0 ? ENTRIES_DEFAULT : size;
+  }
+
+  /** Creates the first page; the limit is unsigned, 0 for none. */
+  Page(boolean keysOnly, int maxEntries, long limit) {
     this.keysOnly = keysOnly;
-    maxEntries =
-        size == 0 || Integer.compareUnsigned(size, ENTRIES_DEFAULT) > 0 ? ENTRIES_DEFAULT : size;
+    this.maxEntries = maxEntries;
     left = limit == 0 ? -1 : limit;
   }
 

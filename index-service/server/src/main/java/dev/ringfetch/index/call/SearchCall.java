@@ -8,10 +8,14 @@ import dev.ringfetch.index.v1.SearchRequest;
  * The call of a search: answers with pages until no entry is left, or with the first page alone.
  */
 final class SearchCall extends SteppedCall<ScanResponse> {
+  /** The most entries where the first page is the whole answer: few searches have more. */
+  private static final int ENTRIES_ALONE = 4_000;
+
   private final Page page;
   private final boolean isFiltered;
   private final boolean all;
   private int steps;
+  private int taken;
 
   /**
    * Creates the call.
@@ -27,7 +31,9 @@ final class SearchCall extends SteppedCall<ScanResponse> {
     super(reading, signals, calls);
     this.all = all;
     isFiltered = reading.filter() != null;
-    page = new Page(request.getKeysOnly(), 0, request.getLimit());
+    page =
+        new Page(
+            request.getKeysOnly(), all ? Page.ENTRIES_DEFAULT : ENTRIES_ALONE, request.getLimit());
   }
 
   @Override
@@ -38,7 +44,8 @@ final class SearchCall extends SteppedCall<ScanResponse> {
   @Override
   public boolean take(
       byte[] array, int keyOffset, int keyLength, int valueLength, long version, long deadline) {
-    return page.take(array, keyOffset, keyLength, valueLength, version, deadline);
+    return page.take(array, keyOffset, keyLength, valueLength, version, deadline)
+        && ++taken % Page.ENTRIES_DEFAULT != 0; // another step goes on
   }
 
   @Override

@@ -238,8 +238,8 @@ class SpatialServiceTest {
     index
         .search(intersects(7, 0, 7, 0).setKeysOnly(true).build())
         .forEachRemaining(page -> assertTrue(page.getEntries(0).getValue().isEmpty()));
-    checkPage(1000, true, intersects(ALL));
-    checkPage(999, false, intersects(ALL).setLimit(999));
+    checkPage(4000, true, intersects(ALL));
+    checkPage(3999, false, intersects(ALL).setLimit(3999));
     checkPage(101, false, intersects(100, 0, 200, 0));
     checkPage(0, false, intersects(-9, 0, -1, 0));
     checkPage(0, false, intersects(ALL).setIndex("absent"));
