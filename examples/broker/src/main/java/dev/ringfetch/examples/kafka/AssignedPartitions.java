@@ -1,10 +1,12 @@
 package dev.ringfetch.examples.kafka;
 
 import dev.ringfetch.index.client.Access;
+import dev.ringfetch.index.client.IndexException;
 import dev.ringfetch.index.client.TopicLog;
 import dev.ringfetch.index.client.TopicPage;
 import dev.ringfetch.index.client.TopicRecord;
 import dev.ringfetch.index.client.Topics;
+import io.grpc.Status;
 import java.lang.System.Logger;
 import java.lang.System.Logger.Level;
 import java.nio.ByteBuffer;
@@ -193,7 +195,8 @@ final class AssignedPartitions<K, V> implements AutoCloseable {
   private List<TopicRecord> read(TopicPartition place, PartitionReader reader, int records) {
     try {
       final TopicPage page = reader.log().page(reader.position(), records, limits.partitionBytes);
-      return isOfPosition(place, reader, page) ? page.records() : List.of();
+      check(place, reader, page);
+      return page.records();
     } catch (
         dev.ringfetch.index.client.OffsetOutOfRangeException
             e) { // records were removed, or there is only a gap
@@ -201,45 +204,52 @@ final class AssignedPartitions<K, V> implements AutoCloseable {
       return List.of(); // the next fetch reads
     } catch (RuntimeException e) {
       final RuntimeException failure = Failures.of(e);
-      if (failure instanceof TimeoutException) { // a leader fails over: as if nothing were there
-        return List.of();
+      if (failure instanceof TimeoutException // a leader fails over
+          || (e instanceof IndexException index && index.code() == Status.Code.ABORTED)) {
+        return List.of(); // the topic was deleted within the read: the next fetch finds out
       }
       throw failure;
     }
   }
 
-  /**
-   * Whether the position of a reader belongs to the partition that is there. If not, it is set as
-   * where there is no commit: the topic was deleted, and created again.
-   */
-  private boolean isOfPosition(TopicPartition place, PartitionReader reader, TopicPage page) {
-    final long known = reader.incarnation();
+  /** Notes which partition was read. One that was created again may end before the position. */
+  private void check(TopicPartition place, PartitionReader reader, TopicPage page) {
     if (page.incarnation() == 0) {
       if (reader.missed()) {
         LOGGER.log(
             Level.WARNING, "there is no partition {0}: it is read when it is created", place);
       }
-      return false;
+      return;
     }
-    final boolean isOther =
-        known == 0
-            ? page.records().isEmpty() && reader.log().end() < reader.position()
-            : known != page.incarnation() && reader.log().first() < reader.position();
-    if (isOther) {
-      final long offset = reader.position();
-      if (limits.reset == Reset.NONE) {
-        throw new OffsetOutOfRangeException(Map.of(place, offset));
+    final long known = reader.incarnation();
+    if (known != page.incarnation() && page.records().isEmpty()) {
+      final long end = reader.log().end();
+      if (end < reader.position() && known != 0) {
+        resetBeyond(place, reader, end);
+      } else if (end < reader.position()) { // the last records were lost, or all were removed
+        LOGGER.log(
+            Level.WARNING,
+            "offset={1} is beyond the end={2} of {0}: nothing is read until offsets reach it",
+            place,
+            Long.toString(reader.position()),
+            Long.toString(end));
       }
-      reset(reader);
-      LOGGER.log(
-          Level.WARNING,
-          "{0} was created again or emptied: offset={1} is none of it; the next one is {2}",
-          place,
-          Long.toString(offset),
-          Long.toString(reader.position()));
     }
     reader.incarnation(page.incarnation());
-    return !isOther;
+  }
+
+  private void resetBeyond(TopicPartition place, PartitionReader reader, long end) {
+    final long offset = reader.position();
+    if (limits.reset == Reset.NONE) {
+      throw new OffsetOutOfRangeException(Map.of(place, offset));
+    }
+    reader.position(limits.reset == Reset.EARLIEST ? reader.log().first() : end);
+    LOGGER.log(
+        Level.WARNING,
+        "{0} was created again: offset={1} is beyond its end; the next one is {2}",
+        place,
+        Long.toString(offset),
+        Long.toString(reader.position()));
   }
 
   private ConsumerRecord<K, V> record(TopicPartition place, TopicRecord record) {

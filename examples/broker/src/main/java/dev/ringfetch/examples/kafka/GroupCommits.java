@@ -21,6 +21,7 @@ import java.util.function.Consumer;
 import org.apache.kafka.clients.consumer.CommitFailedException;
 import org.apache.kafka.clients.consumer.OffsetAndMetadata;
 import org.apache.kafka.clients.consumer.OffsetCommitCallback;
+import org.apache.kafka.common.KafkaException;
 import org.apache.kafka.common.TopicPartition;
 import org.apache.kafka.common.errors.InterruptException;
 import org.apache.kafka.common.errors.TimeoutException;
@@ -37,6 +38,10 @@ final class GroupCommits {
   private final TopicCommits commits;
   private final String group;
   private final Queue<Runnable> callbacks = new ConcurrentLinkedQueue<>();
+
+  // Of the consumer's thread.
+  private boolean isCallingBack;
+  private boolean isToldOfEnd; // a callback has heard that its commit came after the end
 
   @GuardedBy("this")
   private Waiting last; // that is not yet under way; null: none
@@ -57,21 +62,20 @@ final class GroupCommits {
     final long generation;
     final Map<TopicPartition, OffsetAndMetadata> offsets = new HashMap<>();
     final List<Consumer<Throwable>> called = new ArrayList<>();
-    private final CompletableFuture<Void> written = new CompletableFuture<>();
-    final CompletableFuture<Void> done = // when the callbacks can run
-        written.whenComplete((nothing, failure) -> ended(this, failure));
+    final CompletableFuture<Void> done = new CompletableFuture<>(); // when the callbacks can run
 
     Waiting(long generation) {
       this.generation = generation;
     }
 
     void run() {
+      Throwable failure = null;
       try {
         write(this);
-        written.complete(null);
       } catch (RuntimeException | Error e) {
-        written.completeExceptionally(e);
+        failure = e;
       }
+      ended(this, failure);
     }
   }
 
@@ -107,6 +111,20 @@ final class GroupCommits {
 
   private synchronized CompletableFuture<Void> begin(
       long generation, Map<TopicPartition, OffsetAndMetadata> offsets, Consumer<Throwable> called) {
+    if (executor.isShutdown()) { // a callback commits within close
+      if (isToldOfEnd) { // it would do so for ever
+        throw new IllegalStateException("group=" + group + ": the consumer is closed");
+      }
+      final KafkaException failure =
+          new KafkaException(
+              "group=" + group + " does not have these offsets: the consumer is closed");
+      callbacks.add(
+          () -> {
+            isToldOfEnd = true;
+            called.accept(failure);
+          });
+      return CompletableFuture.failedFuture(failure);
+    }
     if (last == null || last.generation != generation) {
       final Waiting next = new Waiting(generation);
       last = next;
@@ -118,11 +136,16 @@ final class GroupCommits {
     return last.done;
   }
 
-  private void ended(Waiting commit, Throwable failure) {
-    synchronized (this) {
-      open.remove(commit);
+  /** Ends a commit, unless it has ended. */
+  private synchronized void ended(Waiting commit, Throwable failure) {
+    if (open.remove(commit)) {
+      commit.called.forEach(each -> callbacks.add(() -> each.accept(failure)));
+      if (failure == null) {
+        commit.done.complete(null);
+      } else {
+        commit.done.completeExceptionally(failure);
+      }
     }
-    commit.called.forEach(each -> callbacks.add(() -> each.accept(failure)));
   }
 
   private void write(Waiting commit) {
@@ -162,10 +185,30 @@ final class GroupCommits {
     }
   }
 
-  /** Runs the callbacks of the commits that have ended. */
+  /** Runs the callbacks of the commits that have ended; the first failure comes at its end. */
   void callBack() {
-    for (Runnable next = callbacks.poll(); next != null; next = callbacks.poll()) {
-      next.run();
+    if (isCallingBack) { // a callback commits
+      return;
+    }
+    isCallingBack = true;
+    RuntimeException first = null;
+    try {
+      for (Runnable next = callbacks.poll(); next != null; next = callbacks.poll()) {
+        try {
+          next.run();
+        } catch (RuntimeException e) {
+          if (first == null) {
+            first = e;
+          } else if (first != e) {
+            first.addSuppressed(e);
+          }
+        }
+      }
+    } finally {
+      isCallingBack = false;
+    }
+    if (first != null) {
+      throw first;
     }
   }
 
@@ -198,25 +241,21 @@ final class GroupCommits {
   /** Ends it after the commits that were begun, or this time; runs their callbacks. */
   void close(Duration timeout) {
     executor.shutdown();
+    final String left = "group=" + group + " may not have these offsets: the consumer was closed";
+    RuntimeException reason = new TimeoutException(left + " within " + timeout);
     try {
       final var unused = executor.awaitTermination(timeout.toMillis(), TimeUnit.MILLISECONDS);
     } catch (InterruptedException e) {
-      Thread.currentThread().interrupt();
+      reason = new InterruptException(left + " by an interrupted thread", e); // which stays so
     }
-    final List<Waiting> left;
-    synchronized (this) {
-      last = null;
-      left = List.copyOf(open);
+    for (final Waiting each : open()) {
+      ended(each, reason);
     }
-    left.forEach(
-        each ->
-            each.written.completeExceptionally(
-                new TimeoutException(
-                    "group="
-                        + group
-                        + " may not have these offsets: the consumer was closed within "
-                        + timeout)));
     executor.shutdownNow(); // the callbacks know the reason already
     callBack();
+  }
+
+  private synchronized List<Waiting> open() {
+    return List.copyOf(open);
   }
 }

@@ -6,6 +6,7 @@ import static org.junit.jupiter.api.Assertions.assertNull;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import dev.ringfetch.index.client.IndexClient;
 import dev.ringfetch.index.client.TopicCommits;
 import java.nio.file.Path;
 import java.time.Duration;
@@ -14,6 +15,7 @@ import java.util.ArrayList;
 import java.util.Collections;
 import java.util.ConcurrentModificationException;
 import java.util.HashMap;
+import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.OptionalLong;
@@ -24,11 +26,13 @@ import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicInteger;
 import java.util.logging.Handler;
 import java.util.logging.LogRecord;
 import java.util.logging.Logger;
 import java.util.logging.SimpleFormatter;
 import java.util.regex.Pattern;
+import java.util.stream.Collectors;
 import java.util.stream.LongStream;
 import org.apache.kafka.clients.consumer.CloseOptions;
 import org.apache.kafka.clients.consumer.ConsumerConfig;
@@ -36,9 +40,11 @@ import org.apache.kafka.clients.consumer.ConsumerRecord;
 import org.apache.kafka.clients.consumer.NoOffsetForPartitionException;
 import org.apache.kafka.clients.consumer.OffsetAndMetadata;
 import org.apache.kafka.clients.consumer.OffsetAndTimestamp;
+import org.apache.kafka.clients.consumer.OffsetCommitCallback;
 import org.apache.kafka.clients.consumer.OffsetOutOfRangeException;
 import org.apache.kafka.clients.consumer.SubscriptionPattern;
 import org.apache.kafka.clients.producer.ProducerRecord;
+import org.apache.kafka.common.KafkaException;
 import org.apache.kafka.common.TopicPartition;
 import org.apache.kafka.common.config.ConfigException;
 import org.apache.kafka.common.errors.InterruptException;
@@ -110,16 +116,44 @@ final class ConsumerTest {
   }
 
   @Test
-  void readsATopicThatWasCreatedAgainFromItsBegin() throws Exception {
+  void readsATopicThatWasCreatedAgainFromItsBeginWhereItEndsBefore() throws Exception {
     send(ZERO, 5);
-    try (RingConsumer<String, String> consumer = assigned()) {
+    try (RingConsumer<String, String> consumer = assigned();
+        RingConsumer<String, String> latest =
+            assigned(ConsumerConfig.AUTO_OFFSET_RESET_CONFIG, "latest")) {
+      latest.seekToBeginning(List.of());
       assertEquals(5, TestBroker.poll(consumer, 5).size());
-      createAgain();
-      send(ZERO, 7); // more than the offset at which it stood
-      assertEquals(7, TestBroker.poll(consumer, 7).size());
+      assertEquals(5, TestBroker.poll(latest, 5).size());
       createAgain();
       send(ZERO, 2);
       assertEquals(List.of("0", "1"), values(TestBroker.poll(consumer, 2)));
+      assertTrue(latest.poll(Duration.ofMillis(20)).isEmpty());
+      send(ZERO, 1);
+      assertEquals(1, TestBroker.poll(consumer, 1).size());
+      assertEquals(1, TestBroker.poll(latest, 1).size());
+    }
+  }
+
+  @Test
+  void goesOnInATopicThatWasCreatedAgain() throws Exception {
+    final long end = send(ZERO, 5).get(4) + 1;
+    final List<String> warnings = new CopyOnWriteArrayList<>();
+    final Handler handler = warningsInto(warnings);
+    try (RingConsumer<String, String> consumer = assigned()) {
+      assertEquals(5, TestBroker.poll(consumer, 5).size());
+      createAgain();
+      final List<Long> offsets = send(ZERO, 7);
+      assertEquals(List.of(end, end + 1), offsets.subList(5, 7));
+      assertEquals(List.of("5", "6"), values(TestBroker.poll(consumer, 2)));
+      createAgain();
+      send(ZERO, 7); // to where it stands
+      assertTrue(consumer.poll(Duration.ofMillis(20)).isEmpty());
+      send(ZERO, 1);
+      assertEquals(List.of("0"), values(TestBroker.poll(consumer, 1)));
+      assertEquals(end + 2, consumer.position(ZERO) - 1);
+      assertEquals(List.of(), warnings);
+    } finally {
+      Logger.getLogger(RingConsumer.class.getName()).removeHandler(handler);
     }
   }
 
@@ -171,7 +205,7 @@ final class ConsumerTest {
       consumer.seekToBeginning(List.of());
       assertEquals(5, TestBroker.poll(consumer, 5).size());
       createAgain();
-      send(ZERO, 7);
+      send(ZERO, 2);
       for (int i = 0; i < 2; i++) { // until the application seeks
         final OffsetOutOfRangeException thrown =
             assertThrows(
@@ -179,21 +213,53 @@ final class ConsumerTest {
         assertEquals(Set.of(ZERO), thrown.partitions());
       }
       consumer.seekToBeginning(List.of(ZERO));
-      assertEquals(7, TestBroker.poll(consumer, 7).size());
+      assertEquals(2, TestBroker.poll(consumer, 2).size());
     }
   }
 
   @Test
-  void aCommitOfATopicThatWasCreatedAgainIsOutOfRange() throws Exception {
-    final Object[] group = {ConsumerConfig.GROUP_ID_CONFIG, "g"};
-    final List<Long> offsets = send(ZERO, 5);
-    try (RingConsumer<String, String> consumer = assigned(group)) {
-      consumer.commitSync(Map.of(ZERO, new OffsetAndMetadata(offsets.get(4) + 1)));
-    }
-    createAgain();
-    send(ZERO, 2);
-    try (RingConsumer<String, String> consumer = assigned(group)) {
+  void readsNothingOfATopicThatIsCreatedAgainWithinTheRead() throws Exception {
+    send(ZERO, 300); // more than a page
+    final AtomicInteger pages = new AtomicInteger();
+    try (IndexClient client = broker.callingClient();
+        RingConsumer<String, String> consumer =
+            new RingConsumer<>(
+                Map.of(ConsumerConfig.AUTO_OFFSET_RESET_CONFIG, "earliest"),
+                client,
+                new StringDeserializer(),
+                new StringDeserializer())) {
+      consumer.assign(List.of(ZERO));
+      assertEquals(1, consumer.position(ZERO));
+      broker.beforePage =
+          () -> {
+            if (pages.incrementAndGet() == 2) {
+              createAgain();
+            }
+          };
+      assertTrue(consumer.poll(Duration.ZERO).isEmpty());
+      assertTrue(pages.get() >= 2);
+      send(ZERO, 2);
       assertEquals(List.of("0", "1"), values(TestBroker.poll(consumer, 2)));
+    }
+  }
+
+  @Test
+  void waitsAtACommitBeyondTheEnd() throws Exception {
+    final Object[] group = {ConsumerConfig.GROUP_ID_CONFIG, "g"};
+    final long last = send(ZERO, 2).get(1);
+    final List<String> warnings = new CopyOnWriteArrayList<>();
+    final Handler handler = warningsInto(warnings);
+    try (RingConsumer<String, String> consumer = assigned(group)) {
+      consumer.commitSync(Map.of(ZERO, new OffsetAndMetadata(last + 3)));
+      for (int i = 0; i < 5; i++) {
+        assertTrue(consumer.poll(Duration.ofMillis(20)).isEmpty());
+      }
+      assertEquals(1, warnings.size(), warnings::toString);
+      assertTrue(warnings.get(0).contains("offset=" + (last + 3) + " is beyond the end"));
+      send(ZERO, 4);
+      assertEquals(List.of("2", "3"), values(TestBroker.poll(consumer, 2)));
+    } finally {
+      Logger.getLogger(RingConsumer.class.getName()).removeHandler(handler);
     }
   }
 
@@ -484,6 +550,94 @@ final class ConsumerTest {
     consumer.close(CloseOptions.timeout(Duration.ofMillis(100)));
     assertEquals(Set.of(1L, 2L, 3L), failures.keySet());
     failures.values().forEach(each -> assertInstanceOf(TimeoutException.class, each));
+  }
+
+  @Test
+  void callsBackOnceWhereACommitEndsDuringTheEnd() throws Exception {
+    final List<Exception> failures = new ArrayList<>();
+    final Set<Thread> before = commitThreads();
+    try (IndexClient client = broker.client(Duration.ofMillis(200))) {
+      broker.stop();
+      final GroupCommits commits = new GroupCommits(client.topics().commits(), "g");
+      commits.commitLater(
+          GroupCommits.UNFENCED,
+          Map.of(ZERO, new OffsetAndMetadata(1)),
+          (all, failure) -> failures.add(failure));
+      final Set<Thread> begun = commitThreads();
+      begun.removeAll(before);
+      assertEquals(1, begun.size());
+      TimeUnit.MILLISECONDS.sleep(50); // it calls
+      synchronized (commits) { // it cannot tell of its end
+        commits.close(Duration.ofSeconds(1));
+        assertEquals(1, failures.size());
+        assertInstanceOf(TimeoutException.class, failures.get(0));
+      }
+      begun.iterator().next().join(20_000);
+      commits.callBack();
+      assertEquals(1, failures.size());
+    }
+  }
+
+  private static Set<Thread> commitThreads() {
+    return Thread.getAllStackTraces().keySet().stream()
+        .filter(each -> each.getName().equals("ring-consumer-commits"))
+        .collect(Collectors.toCollection(HashSet::new));
+  }
+
+  @Test
+  void callbacksThatCommitAreCalledOneAfterTheOther() {
+    final List<String> called = new ArrayList<>();
+    try (RingConsumer<String, String> consumer = assigned(ConsumerConfig.GROUP_ID_CONFIG, "g")) {
+      for (int i = 0; i < 3; i++) {
+        consumer.commitAsync(
+            Map.of(ZERO, new OffsetAndMetadata(1)),
+            (all, failure) -> {
+              called.add("begin");
+              consumer.commitAsync(all, null);
+              called.add("end");
+            });
+      }
+      consumer.commitSync(Map.of(ZERO, new OffsetAndMetadata(1)));
+    }
+    assertEquals(List.of("begin", "end", "begin", "end", "begin", "end"), called);
+  }
+
+  @Test
+  void commitsOfCallbacksWithinTheEndFail() {
+    final List<Exception> failures = new ArrayList<>();
+    final RingConsumer<String, String> consumer = assigned(ConsumerConfig.GROUP_ID_CONFIG, "g");
+    final OffsetCommitCallback again =
+        new OffsetCommitCallback() {
+          @Override
+          public void onComplete(Map<TopicPartition, OffsetAndMetadata> all, Exception failure) {
+            failures.add(failure);
+            if (failures.size() < 100) {
+              consumer.commitAsync(all, this);
+            }
+          }
+        };
+    consumer.commitAsync(Map.of(ZERO, new OffsetAndMetadata(1)), again);
+    assertThrows(IllegalStateException.class, consumer::close); // the commit of the second call
+    assertEquals(2, failures.size());
+    assertNull(failures.get(0));
+    assertInstanceOf(KafkaException.class, failures.get(1));
+  }
+
+  @Test
+  void callsBackBehindACallbackThatThrows() {
+    final List<Long> called = new ArrayList<>();
+    final RingConsumer<String, String> consumer = assigned(ConsumerConfig.GROUP_ID_CONFIG, "g");
+    for (long i = 1; i <= 3; i++) {
+      consumer.commitAsync(
+          Map.of(ZERO, new OffsetAndMetadata(i)),
+          (all, failure) -> {
+            called.add(all.get(ZERO).offset());
+            throw new IllegalStateException("of " + called);
+          });
+    }
+    final IllegalStateException thrown = assertThrows(IllegalStateException.class, consumer::close);
+    assertEquals("of [1]", thrown.getMessage());
+    assertEquals(List.of(1L, 2L, 3L), called);
   }
 
   @Test

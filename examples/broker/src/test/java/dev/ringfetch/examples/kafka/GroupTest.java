@@ -192,11 +192,6 @@ final class GroupTest {
       b.poll(Duration.ofMillis(5)); // a does not poll: it has not given up its partitions
       assertEquals(Set.of(), of(b));
     }
-    try (RingProducer<String, String> producer = broker.producer()) {
-      for (int i = 0; i < 6; i++) { // to which the commit belongs
-        final var unused = producer.send(new ProducerRecord<>("t", 3, "k", "v"));
-      }
-    }
     a.commitSync(Map.of(new TopicPartition("t", 3), new OffsetAndMetadata(7))); // it still may
     pollUntil(() -> of(b).size() == 2, a, b);
     assertEquals(7, b.position(new TopicPartition("t", 3)));

@@ -12,8 +12,13 @@ import dev.ringfetch.index.service.DirectAccessService;
 import dev.ringfetch.index.service.IndexMemory;
 import dev.ringfetch.index.service.IndexMemoryContext;
 import dev.ringfetch.index.service.Indexes;
+import dev.ringfetch.index.v1.IndexGrpc;
 import dev.ringfetch.rpc.RingServer;
 import dev.ringfetch.rpc.RingServerBuilder;
+import io.grpc.Metadata;
+import io.grpc.ServerCall;
+import io.grpc.ServerCallHandler;
+import io.grpc.ServerInterceptor;
 import io.grpc.protobuf.services.HealthStatusManager;
 import java.io.IOException;
 import java.nio.file.Path;
@@ -38,12 +43,16 @@ public final class TestBroker implements AutoCloseable {
   private final RingServer server;
   public final IndexClient client;
 
+  /** Run by the server at each call for a page of a scan. */
+  volatile Runnable beforePage = () -> {};
+
   public TestBroker(Path directory) throws IOException {
     indexes =
         new Indexes(
             IndexMemory.shared(
                 new IndexMemoryContext().fabrics("shm").shmDirectory(directory).budget(MEMORY)));
-    final RingServerBuilder builder = RingServerBuilder.forPort(0).shmDirectory(directory);
+    final RingServerBuilder builder =
+        RingServerBuilder.forPort(0).shmDirectory(directory).intercept(new PageInterceptor());
     DirectAccessService.addTo(builder, indexes, DirectAccessService.Mode.ALWAYS);
     IndexServer.addServices(builder, indexes, new HealthStatusManager());
     server = builder.build().start();
@@ -60,11 +69,28 @@ public final class TestBroker implements AutoCloseable {
         .build();
   }
 
+  /** A client that reads by calls only. */
+  IndexClient callingClient() {
+    return IndexClient.builder().target("localhost:" + server.getPort()).build();
+  }
+
+  private final class PageInterceptor implements ServerInterceptor {
+    @Override
+    public <Q, A> ServerCall.Listener<Q> interceptCall(
+        ServerCall<Q, A> call, Metadata headers, ServerCallHandler<Q, A> next) {
+      final String name = IndexGrpc.getScanPageMethod().getFullMethodName();
+      if (call.getMethodDescriptor().getFullMethodName().equals(name)) {
+        beforePage.run();
+      }
+      return next.startCall(call, headers);
+    }
+  }
+
   public void topic(String name, int partitions) {
     client.topics().create(name, TopicOptions.partitions(partitions));
   }
 
-  /** Removes all records of a partition, as its retention does. */
+  /** Removes all records of a partition; retention keeps the newest one. */
   void removeRecords(String topic, int partition) {
     final var records =
         client.ordered(
