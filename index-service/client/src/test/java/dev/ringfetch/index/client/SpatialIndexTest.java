@@ -286,7 +286,7 @@ class SpatialIndexTest {
   void fill(int entries) {
     final Map<String, Located<Long>> located = new HashMap<>();
     for (long i = 0; i < entries; i++) {
-      located.put("p" + i, new Located<>(Box.of(i, 0), i));
+      located.put("p" + i, new Located<>(Box.of((double) i, 0), i));
     }
     places.putAll(located);
   }
