@@ -675,11 +675,14 @@ final class ConsumerTest {
         broker.consumer(ConsumerConfig.GROUP_ID_CONFIG, "h");
     member.subscribe(List.of("t"));
     broker.stop();
+    final long beginNs = System.nanoTime();
     assertTrue(consumer.poll(Duration.ofMillis(100)).isEmpty());
     assertTrue(member.poll(Duration.ofMillis(100)).isEmpty());
     consumer.seek(ZERO, 1); // which its end commits
     consumer.close(CloseOptions.timeout(Duration.ofMillis(100)));
     member.close(CloseOptions.timeout(Duration.ofMillis(100)));
+    final long seconds = TimeUnit.NANOSECONDS.toSeconds(System.nanoTime() - beginNs);
+    assertTrue(seconds < 30, () -> "seconds=" + seconds);
   }
 
   @Test
