@@ -2,14 +2,15 @@ package dev.ringfetch.index.zookeeper;
 
 import dev.ringfetch.index.coordinator.Coordinator.Answer;
 import dev.ringfetch.index.coordinator.Coordinator.Result;
+import dev.ringfetch.index.v1.GroupState;
 import java.util.Set;
 import java.util.TreeSet;
 import org.apache.zookeeper.KeeperException.Code;
 
 /**
  * A read of all present groups: first makes a lagging ZooKeeper server catch up, then reads the
- * groups that the view does not know. Changes of known groups come by the watch, which does not
- * report new indexes.
+ * groups that the view does not know, or knows as not established yet: these may have got an index
+ * since. Other changes of known groups come by the watch.
  */
 final class Sync extends Request {
   private final Set<String> unread = new TreeSet<>();
@@ -46,13 +47,17 @@ final class Sync extends Request {
                   for (final String child : event.getChildren()) {
                     final String path = parent + '/' + child;
                     final long group = context.paths().groupAt(path);
-                    if (group != 0 && context.view().group(group) == null) {
+                    if (group != 0 && !isEstablished(context.view().group(group))) {
                       unread.add(path);
                     }
                   }
                   Set.copyOf(unread).forEach(this::read);
                   endIfRead();
                 }));
+  }
+
+  private static boolean isEstablished(GroupState known) {
+    return known != null && known.hasEstablished();
   }
 
   private void read(String path) {

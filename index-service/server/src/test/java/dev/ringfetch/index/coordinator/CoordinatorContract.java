@@ -100,6 +100,18 @@ public abstract class CoordinatorContract {
     }
   }
 
+  /** From then on there is an index, as whoever created it was told. */
+  @Test
+  void whatWasEstablishedBeforeASyncIsDeliveredBeforeItsAnswer() throws Exception {
+    for (int i = 0; i < 100; i++) {
+      final GroupState created = a.await(Result.DONE, a.create("index" + i, 1));
+      b.awaitGroup(created.getGroup(), created.getVersion());
+      a.await(Result.DONE, a.establish(created));
+      b.await(Result.DONE, b.sync());
+      assertTrue(b.groups().get(created.getGroup()).hasEstablished(), "i=" + i);
+    }
+  }
+
   @Test
   void nameOfAnIndexIsTakenOnce() throws Exception {
     final GroupState created = a.await(Result.DONE, a.create("index/with: signs%_-.é", 1));
