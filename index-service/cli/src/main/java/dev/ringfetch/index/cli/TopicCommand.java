@@ -346,7 +346,8 @@ final class TopicCommand implements Runnable {
       }
       if (!isKnown) {
         throw new CommandFailure(
-            ExitCode.NOT_FOUND, "group '" + group + "' has committed nothing of a topic that is there");
+            ExitCode.NOT_FOUND,
+            "group '" + group + "' has committed nothing of a topic that is there");
       }
       if (!isJson()) {
         table.print(out, width());

@@ -144,8 +144,7 @@ final class RepeatedWrites {
   }
 
   /** Opens a client; returns whether the server gives numbers. */
-  private boolean open(
-      ClientNumbers of, NumberedWrite<?, ?> write, ClientNumbers.Opening opening) {
+  private boolean open(ClientNumbers of, NumberedWrite<?, ?> write, ClientNumbers.Opening opening) {
     Status.Code code = Status.Code.UNKNOWN;
     try {
       opened(of, opening, calls.call(write.run(), opening.call(write.needsIndex())));

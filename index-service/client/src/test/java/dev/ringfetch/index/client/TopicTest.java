@@ -138,7 +138,9 @@ final class TopicTest extends TopicContract {
     assertEquals(3, topics.partitions("new"));
   }
 
-  /** An appender, busy or idle, that learns of a deletion creates nothing under the topic's name. */
+  /**
+   * An appender, busy or idle, that learns of a deletion creates nothing under the topic's name.
+   */
   @Test
   void anAppendBehindADeletionLeavesTheNameFree() {
     final TopicOptions options = TopicOptions.partitions(1);
