@@ -10,6 +10,9 @@ import javax.net.ssl.SSLHandshakeException;
 
 /** The translation of statuses of calls to exceptions. */
 final class Failures {
+  /** How gRPC's transports begin the description of a stream that the peer has reset. */
+  private static final String RESET = "RST_STREAM closed stream";
+
   /** Part of gRPC's description of a message that is longer than its receiver accepts. */
   private static final String MESSAGE_TOO_LONG = "exceeds maximum size";
 
@@ -90,6 +93,9 @@ final class Failures {
       case UNAVAILABLE -> true;
       // A status with a cause comes from this side: the connection closed during the call.
       case UNKNOWN -> status.getCause() instanceof IOException;
+      // The server has reset the stream, as one that ends at once does; nobody here has cancelled.
+      case CANCELLED ->
+          status.getDescription() != null && status.getDescription().startsWith(RESET);
       default -> false;
     };
   }

@@ -251,8 +251,18 @@ final class FailureTest {
   /** gRPC says UNKNOWN where a server was killed under a call. */
   @Test
   void aConnectionThatClosesUnderACallIsUnavailable() {
-    final Status closed =
-        Status.UNKNOWN.withDescription("channel closed").withCause(new ClosedChannelException());
+    isUnavailable(
+        Status.UNKNOWN.withDescription("channel closed").withCause(new ClosedChannelException()));
+  }
+
+  /** gRPC says CANCELLED where a server ended its calls at once. */
+  @Test
+  void aCallThatTheServerResetsIsUnavailable() {
+    isUnavailable(
+        Status.CANCELLED.withDescription("RST_STREAM closed stream. HTTP/2 error code: CANCEL"));
+  }
+
+  private void isUnavailable(Status closed) {
     final ManagedChannel channel =
         server.channel(new WatchTest.Replaced(Status.Code.UNAVAILABLE, closed));
     stuck.failures = Integer.MAX_VALUE;
