@@ -7,6 +7,7 @@ import dev.ringfetch.index.layout.CounterDescriptor;
 import dev.ringfetch.index.outcome.OutcomeBudget;
 import dev.ringfetch.index.partition.Transaction;
 import dev.ringfetch.index.partition.Write;
+import dev.ringfetch.index.partition.WriteKind;
 import dev.ringfetch.index.store.PartitionStore;
 import dev.ringfetch.index.store.StoreMemory;
 import dev.ringfetch.index.v1.StatusTexts;
@@ -66,11 +67,13 @@ public final class Outcomes {
       case Write.UNKNOWN ->
           index.isDropped() && index.leadership().isOnly()
               ? dropped(index)
-              : write.client() == null
-                  ? unknown()
-                  : Status.UNAVAILABLE.withDescription(
-                      "writing ended: the write was carried out or not; send it again"
-                          + journalFailure());
+              : isReading(write)
+                  ? stopped()
+                  : write.client() == null
+                      ? unknown()
+                      : Status.UNAVAILABLE.withDescription(
+                          "writing ended: the write was carried out or not; send it again"
+                              + journalFailure());
       case Write.ANSWER_TOO_LONG ->
           Status.RESOURCE_EXHAUSTED.withDescription(
               "the entries that the transaction reads are longer than an answer may be: limit="
@@ -170,6 +173,10 @@ public final class Outcomes {
                 + CounterDescriptor.LENGTH
                 + "; "
                 + increment);
+  }
+
+  private static boolean isReading(Write write) {
+    return write instanceof Transaction whole ? whole.isReading() : write.kind() == WriteKind.READ;
   }
 
   /** The status of a write that was under way when writing ended. */

@@ -84,6 +84,13 @@ public final class Transaction extends Write {
         .anyMatch(operation -> operation.hasPut() || operation.hasIncrement());
   }
 
+  /** Whether it changes nothing, whatever its comparisons say. */
+  public boolean isReading() {
+    return Stream.of(then, otherwise)
+        .flatMap(Stream::of)
+        .allMatch(each -> each.kind() == WriteKind.READ);
+  }
+
   /** The answer if there is no entry at all, and none is written. */
   public static TransactResponse ofNothing(TransactRequest request) {
     final boolean allHold =

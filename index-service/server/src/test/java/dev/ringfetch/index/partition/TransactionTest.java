@@ -400,6 +400,17 @@ final class TransactionTest {
     assertNull(store.read(A));
   }
 
+  /** One that changes nothing can be sent again when its leader has ended. */
+  @Test
+  void readsAloneAreTold() {
+    final TransactRequest reads = always(get(A), get(A));
+    assertTrue(new Transaction(reads, answers::add).isReading());
+    assertFalse(new Transaction(always(get(A), put(A, TWO)), answers::add).isReading());
+    assertFalse(
+        new Transaction(reads.toBuilder().addOtherwise(delete(A)).build(), answers::add)
+            .isReading());
+  }
+
   @Test
   void getAndSetKeepsTheEntryBefore() {
     final NumberedClient client = new NumberedClient(7, 1);
