@@ -119,10 +119,27 @@ public final class GatePage implements AutoCloseable {
     return Math.abs(word());
   }
 
+  /** As {@link #last}; 0 if another process has truncated the file, whose fault ends here. */
+  public long lastIfThere() {
+    try {
+      final long last = last();
+      region.verify();
+      return last;
+    } catch (InternalError e) {
+      MemoryFaults.absorb(region, e);
+      return 0;
+    }
+  }
+
   /** Closes the gate, at an orderly stop. A later epoch opens it again. Idempotent. */
   @Override
   public synchronized void close() {
-    store(-last());
+    try {
+      store(-last());
+      region.verify();
+    } catch (InternalError e) { // another process has truncated the file: nobody passes the gate
+      MemoryFaults.absorb(region, e);
+    }
   }
 
   private void store(long word) {

@@ -114,6 +114,22 @@ class GateTest {
     }
   }
 
+  /** Its owner looks at it from time to time, and closes it at its end. */
+  @Test
+  void faultOfATruncatedFileEndsInTheGate() throws IOException {
+    final GatePage gate = GatePage.open(file);
+    gate.move(3);
+    assertEquals(3, gate.lastIfThere());
+    try (FileChannel channel = FileChannel.open(file, StandardOpenOption.WRITE)) {
+      channel.truncate(0);
+    }
+    for (int i = 0; i < 3; i++) {
+      assertEquals(0, gate.lastIfThere());
+    }
+    gate.close();
+    assertEquals(0, gate.lastIfThere());
+  }
+
   @Test
   void otherFilesAreLeftAlone() throws IOException {
     assertThrows(IOException.class, () -> GateView.open(file));

@@ -436,7 +436,7 @@ public final class DataDirectory implements AutoCloseable {
     }
     check(lockPath, lock.key());
     check(gate.path(), gateKey);
-    if (gate.last() > identity.incarnation()) {
+    if (gate.lastIfThere() > identity.incarnation()) {
       throw new IOException("another server has taken the data directory over: data=" + path);
     }
   }
