@@ -138,6 +138,11 @@ public final class Outcomes {
     return turned(index);
   }
 
+  /** The status of a call that needs an index of this name. */
+  public static Status absent(String index) {
+    return Status.NOT_FOUND.withDescription("there is no such index: index=" + index);
+  }
+
   /** The status of a call under which its index was dropped, or another node became its leader. */
   public static Status dropped(ServedIndex index) {
     if (!index.leadership().isOnly()) {

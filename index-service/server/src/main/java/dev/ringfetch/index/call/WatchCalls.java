@@ -138,9 +138,7 @@ public final class WatchCalls {
       @Nullable ServedIndex index, WatchRequest request, CallSignals<WatchResponse> signals)
       throws StatusException {
     if (index == null) {
-      throw Status.NOT_FOUND
-          .withDescription("there is no such index: index=" + request.getIndex())
-          .asException();
+      throw Outcomes.absent(request.getIndex()).asException();
     }
     final WatchCall.Subject subject = subject(index, request);
     if (ending) {

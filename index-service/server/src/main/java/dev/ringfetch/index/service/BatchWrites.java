@@ -77,9 +77,7 @@ final class BatchWrites {
             ? numbers.client(found, request.getNumber(), request.getRecordsCount())
             : null;
     if (found == null) {
-      throw Status.NOT_FOUND
-          .withDescription("there is no such index: index=" + request.getIndex())
-          .asException();
+      throw Outcomes.absent(request.getIndex()).asException();
     }
     if (found.appends() == null) {
       throw Status.FAILED_PRECONDITION

@@ -63,7 +63,6 @@ import dev.ringfetch.index.v1.WatchResponse;
 import dev.ringfetch.rpc.MalformedRequests;
 import io.grpc.BindableService;
 import io.grpc.ServerServiceDefinition;
-import io.grpc.Status;
 import io.grpc.StatusException;
 import io.grpc.stub.StreamObserver;
 import java.util.List;
@@ -443,10 +442,7 @@ public final class IndexService implements IndexGrpc.AsyncService, BindableServi
           if (found != null) {
             numbers.open(found, request, responses);
           } else if (request.getExisting()) {
-            responses.onError(
-                Status.NOT_FOUND
-                    .withDescription("there is no such index: index=" + request.getIndex())
-                    .asException());
+            throw Outcomes.absent(request.getIndex()).asException();
           } else {
             lookup.whenCreated(
                 request.getIndex(), responses, index -> numbers.open(index, request, responses));
