@@ -35,7 +35,7 @@ public final class FabricProviders {
       return provider.open(context);
     } catch (ServiceConfigurationError | LinkageError e) {
       synchronized (PROVIDERS) {
-        PROVIDERS.reload(); // it has passed the provider by, whose reason is to be told again
+        PROVIDERS.reload(); // else the loader would pass this provider by at the next call
       }
       throw new IOException(name + ": " + Obstacle.of(e), e);
     }

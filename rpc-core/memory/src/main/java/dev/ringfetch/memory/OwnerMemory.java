@@ -33,7 +33,7 @@ final class OwnerMemory implements AutoCloseable {
   /** A segment in the domain of a fabric. */
   record ShownSegment(Shown domain, DomainSegment segment) {}
 
-  /** What a call reads of a name's memory. */
+  /** A read of a name's memory on behalf of a call. */
   @FunctionalInterface
   interface Reading<T, E extends Exception> {
     T read(RegionReads reads) throws LostMemoryException, E;

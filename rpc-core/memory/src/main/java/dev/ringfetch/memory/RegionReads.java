@@ -16,7 +16,7 @@ interface RegionReads {
   /** True if a load takes no round trip. */
   boolean isMapped();
 
-  /** Handles the error of a read that met memory which was taken away; throws any other. */
+  /** Ends the error of a read of mapped memory that was taken away; throws it if none is mapped. */
   default void absorb(InternalError fault) {
     throw fault;
   }

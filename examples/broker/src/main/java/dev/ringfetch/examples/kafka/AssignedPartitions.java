@@ -188,7 +188,7 @@ final class AssignedPartitions<K, V> implements AutoCloseable {
         next.put(place, new OffsetAndMetadata(position));
       }
     }
-    next.forEach((place, after) -> readers.get(place).passed(after.offset() - 1));
+    next.forEach((place, after) -> readers.get(place).moveTo(after.offset()));
     return found.isEmpty() ? ConsumerRecords.empty() : new ConsumerRecords<>(found, next);
   }
 

@@ -41,9 +41,9 @@ final class PartitionReader implements AutoCloseable {
     incarnation = 0;
   }
 
-  /** Moves behind a record. */
-  void passed(long offset) {
-    position = offset + 1;
+  /** Moves to a later offset of the same incarnation. */
+  void moveTo(long next) {
+    position = next;
   }
 
   /** The incarnation of the partition that has the position; 0: unknown. */

@@ -67,7 +67,7 @@ final class SearchPages implements Pages {
     }
     if (search.incarnation() != 0) { // a page would be one of entries that memory has given
       run.cancelTurn();
-      stream();
+      beginStream();
       return null;
     }
     final ScanResponse page;
@@ -77,20 +77,20 @@ final class SearchPages implements Pages {
       if (e.code() != Status.Code.UNIMPLEMENTED) {
         throw e;
       }
-      stream(); // an older server
+      beginStream(); // an older server
       return null;
     }
     final ScanResponse left = left(page);
     if (page.getIncomplete()) {
-      stream();
+      beginStream();
     } else {
       closed = true; // that was all
     }
     return left;
   }
 
-  /** Has a stream go on, whose pages bring what was not given. */
-  private void stream() {
+  /** Begins the stream, whose pages bring what was not given. */
+  private void beginStream() {
     stream =
         new StreamedPages(
             calls,

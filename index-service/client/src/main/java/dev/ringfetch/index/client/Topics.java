@@ -50,7 +50,6 @@ public final class Topics {
    *     again and again.
    */
   public boolean create(String topic, TopicOptions options) {
-    new TopicPartition(topic, 0); // checks the name
     SortedMap<Integer, IndexDescription> known = indexes(topic);
     if (known.containsKey(0) && count(known) != options.partitions()) {
       throw otherNumber(topic, count(known));
@@ -148,6 +147,7 @@ public final class Topics {
 
   /** The indexes that may be partitions of a topic, by their numbers. */
   private SortedMap<Integer, IndexDescription> indexes(String topic) {
+    new TopicPartition(topic, 0); // checks the name
     final SortedMap<Integer, IndexDescription> partitions = new TreeMap<>();
     for (final IndexDescription index : client.listed()) {
       final TopicPartition partition = TopicPartition.of(index.getName());
@@ -181,13 +181,11 @@ public final class Topics {
 
   /** The number of partitions of a topic by one call; 0 if there is no such topic. */
   public int partitions(String topic) {
-    new TopicPartition(topic, 0); // checks the name
     return count(indexes(topic));
   }
 
   /** The properties of a topic; empty if there is none. */
   public Optional<TopicDescription> describe(String topic) {
-    final String first = new TopicPartition(topic, 0).index(); // checks the name
     final SortedMap<Integer, IndexDescription> known = indexes(topic);
     final int count = count(known);
     if (count == 0) {
@@ -200,7 +198,7 @@ public final class Topics {
     final IndexDescription index = known.get(0);
     return Optional.of(
         new TopicDescription(
-            TopicPartition.of(first).topic(),
+            topic,
             count,
             index.getDurability(),
             Duration.ofMillis(index.getAppends().getRetentionMs()),
@@ -216,7 +214,6 @@ public final class Topics {
    * @throws IndexException with ABORTED if other clients create the topic again and again.
    */
   public boolean delete(String topic) {
-    new TopicPartition(topic, 0); // checks the name
     final Set<Integer> dropped = new HashSet<>();
     for (int round = 0; round < ROUNDS; round++) {
       final SortedMap<Integer, IndexDescription> left = indexes(topic);
