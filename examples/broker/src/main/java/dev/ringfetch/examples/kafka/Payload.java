@@ -9,7 +9,8 @@ import org.apache.kafka.common.header.Headers;
 import org.apache.kafka.common.header.internals.RecordHeaders;
 
 /**
- * The bytes of a record in a log: key, value and headers. A length of -1 stands for null.
+ * The bytes of a record in a log: key, value and headers. A length of -1 stands for null, which the
+ * key of a header never is.
  *
  * <pre>
  * byte   version, 1
@@ -86,7 +87,7 @@ record Payload(byte[] key, byte[] value, Headers headers) {
       final byte[] value = take(buffer, buffer.getInt());
       final RecordHeaders headers = new RecordHeaders();
       for (int left = buffer.getShort(); left > 0; left--) {
-        final byte[] name = take(buffer, buffer.getShort());
+        final byte[] name = bytes(buffer, buffer.getShort());
         headers.add(new String(name, StandardCharsets.UTF_8), take(buffer, buffer.getInt()));
       }
       return new Payload(key, value, headers);
@@ -96,9 +97,10 @@ record Payload(byte[] key, byte[] value, Headers headers) {
   }
 
   private static byte[] take(ByteBuffer buffer, int length) {
-    if (length == NULL) {
-      return null;
-    }
+    return length == NULL ? null : bytes(buffer, length);
+  }
+
+  private static byte[] bytes(ByteBuffer buffer, int length) {
     if (length < 0 || length > buffer.remaining()) {
       throw new IllegalArgumentException("no record of a producer: length=" + length);
     }

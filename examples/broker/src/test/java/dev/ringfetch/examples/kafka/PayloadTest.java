@@ -59,6 +59,18 @@ final class PayloadTest {
   }
 
   @Test
+  void aHeaderWithoutAKeyIsRefused() {
+    final RecordHeaders headers = new RecordHeaders();
+    headers.add("a", null);
+    final byte[] bytes = new Payload(null, null, headers).encoded().toByteArray();
+    final int length = Payload.length(null, null); // where the length of the header's key stands
+    bytes[length] = -1;
+    bytes[length + 1] = -1;
+    assertThrows(
+        IllegalArgumentException.class, () -> Payload.decoded(ByteString.copyFrom(bytes)));
+  }
+
+  @Test
   void changedBytesAreRefusedOrReadButTakeNoMoreThanThereIs() {
     final long seed = Long.getLong("ringfetch.seed", 1);
     final Random random = new Random(seed);
