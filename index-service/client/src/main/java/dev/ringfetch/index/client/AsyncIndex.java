@@ -207,19 +207,12 @@ public class AsyncIndex<K, V> {
         encoded,
         future -> {
           future.run().check(EntryLimits.ofValue(bytes));
-          ensured(
+          view.send(
               future,
-              () ->
-                  view.send(
-                      future,
-                      requests.put(encoded, bytes, ttlMs),
-                      PutResponse::getIncarnation,
-                      response -> future.succeed(response.getVersion())));
+              requests.put(encoded, bytes, ttlMs),
+              PutResponse::getIncarnation,
+              response -> future.succeed(response.getVersion()));
         });
-  }
-
-  private void ensured(CallFuture<?> future, Runnable next) {
-    view.known().ensure(view.calls(), future, next);
   }
 
   /** As {@link KeyedIndex#putIfAbsent(Object, Object)}. */
@@ -257,16 +250,7 @@ public class AsyncIndex<K, V> {
 
   private CompletableFuture<Void> putAll(Map<? extends K, ? extends V> entries, long ttlMs) {
     final PutAll<K, V> steps = new PutAll<>(requests, entries, ttlMs);
-    return run(
-        Operation.PUT_ALL,
-        null,
-        future -> {
-          if (steps.isDone()) {
-            putAll(future, steps);
-          } else {
-            ensured(future, () -> putAll(future, steps));
-          }
-        });
+    return run(Operation.PUT_ALL, null, future -> putAll(future, steps));
   }
 
   private void putAll(CallFuture<Void> future, PutAll<K, V> steps) {
@@ -354,13 +338,7 @@ public class AsyncIndex<K, V> {
       Call<CompareAndSetRequest, CompareAndSetResponse> call,
       Consumer<CompareAndSetResponse> then) {
     future.run().check(EntryLimits.ofValue(call.request().getValue()));
-    final Runnable send =
-        () -> view.send(future, call, CompareAndSetResponse::getIncarnation, then);
-    if (call.request().getExpectedVersion() == 0) {
-      ensured(future, send);
-    } else {
-      send.run();
-    }
+    view.send(future, call, CompareAndSetResponse::getIncarnation, then);
   }
 
   /** As {@link KeyedIndex#increment(Object, long)}. */
@@ -379,13 +357,10 @@ public class AsyncIndex<K, V> {
         Operation.INCREMENT,
         encoded,
         future ->
-            ensured(
+            update(
                 future,
-                () ->
-                    update(
-                        future,
-                        requests.increment(encoded, delta, ttlMs),
-                        response -> future.succeed(response.getCounter()))));
+                requests.increment(encoded, delta, ttlMs),
+                response -> future.succeed(response.getCounter())));
   }
 
   private void update(
@@ -413,14 +388,10 @@ public class AsyncIndex<K, V> {
         encoded,
         future -> {
           future.run().check(EntryLimits.ofValue(bytes));
-          ensured(
+          update(
               future,
-              () ->
-                  update(
-                      future,
-                      requests.getAndSet(encoded, bytes, ttlMs),
-                      response ->
-                          future.succeed(requests.previous(future.run().subject(), response))));
+              requests.getAndSet(encoded, bytes, ttlMs),
+              response -> future.succeed(requests.previous(future.run().subject(), response)));
         });
   }
 
@@ -553,21 +524,12 @@ public class AsyncIndex<K, V> {
     return run(
         Operation.TRANSACTION,
         null,
-        future -> {
-          final Runnable send =
-              () ->
-                  view.send(
-                      future,
-                      transaction.call(),
-                      TransactResponse::getIncarnation,
-                      response ->
-                          future.succeed(transaction.result(future.run().subject(), response)));
-          if (transaction.isWriting()) {
-            ensured(future, send);
-          } else {
-            send.run();
-          }
-        });
+        future ->
+            view.send(
+                future,
+                transaction.call(),
+                TransactResponse::getIncarnation,
+                response -> future.succeed(transaction.result(future.run().subject(), response))));
   }
 
   /** As {@link KeyedIndex#count()}. */

@@ -9,10 +9,15 @@ import io.grpc.Status;
  *
  * @param repeatable whether it may be made twice: it changes nothing, or the second one changes
  *     nothing more.
+ * @param creating whether a missing index is created first, in the kind of the view.
  * @param numbering gives the writes of the request their numbers; null if they cannot have any.
  */
 record Call<Q, R>(
-    MethodDescriptor<Q, R> method, Q request, boolean repeatable, Numbering<Q, R> numbering) {
+    MethodDescriptor<Q, R> method,
+    Q request,
+    boolean repeatable,
+    boolean creating,
+    Numbering<Q, R> numbering) {
   /** The assignment of numbers to the writes of a request. */
   interface Numbering<Q, R> {
     /** The request with the number of its first write. */
@@ -23,11 +28,6 @@ record Call<Q, R>(
       return 1;
     }
 
-    /** Whether the request is not to create its index, were it only for a number. */
-    default boolean needsIndex() {
-      return false;
-    }
-
     /** The status in an answer for which the call is made again; null if there is none. */
     default Status failure(R answer) {
       return null;
@@ -35,16 +35,16 @@ record Call<Q, R>(
   }
 
   static <Q, R> Call<Q, R> reading(MethodDescriptor<Q, R> method, Q request) {
-    return new Call<>(method, request, true, null);
+    return new Call<>(method, request, true, false, null);
   }
 
-  static <Q, R> Call<Q, R> writing(MethodDescriptor<Q, R> method, Q request) {
-    return new Call<>(method, request, false, null);
+  static <Q, R> Call<Q, R> writing(MethodDescriptor<Q, R> method, Q request, boolean repeatable) {
+    return new Call<>(method, request, repeatable, false, null);
   }
 
   static <Q, R> Call<Q, R> writing(
-      MethodDescriptor<Q, R> method, Q request, Numbering<Q, R> numbering) {
-    return new Call<>(method, request, false, numbering);
+      MethodDescriptor<Q, R> method, Q request, boolean creating, Numbering<Q, R> numbering) {
+    return new Call<>(method, request, false, creating, numbering);
   }
 
   /**
@@ -58,6 +58,6 @@ record Call<Q, R>(
 
   /** The same call with a number. */
   Call<Q, R> numbered(RequestNumber first) {
-    return new Call<>(method, numbering.numbered(request, first), repeatable, null);
+    return new Call<>(method, numbering.numbered(request, first), repeatable, creating, null);
   }
 }

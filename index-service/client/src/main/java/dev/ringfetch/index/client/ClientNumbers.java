@@ -55,18 +55,14 @@ final class ClientNumbers {
       return ended;
     }
 
-    /**
-     * The call that opens.
-     *
-     * @param existing whether it fails where there is no index.
-     */
-    Call<OpenClientRequest, OpenClientResponse> call(boolean existing) {
+    /** The call that opens; it ends NOT_FOUND, and creates nothing, where there is no index. */
+    Call<OpenClientRequest, OpenClientResponse> call() {
       return Call.reading(
           IndexGrpc.getOpenClientMethod(),
           OpenClientRequest.newBuilder()
               .setClient(client)
               .setIndex(index)
-              .setExisting(existing)
+              .setExisting(true)
               .build());
     }
   }
@@ -117,14 +113,13 @@ final class ClientNumbers {
     own.ended.complete(null);
   }
 
-  /** Notes that the call of an opening has failed; returns whether writes go without numbers. */
-  boolean failed(Opening own, Status.Code code) {
+  /** Notes that the call of an opening has failed. */
+  void failed(Opening own, Status.Code code) {
     unsupported = code == Status.Code.UNIMPLEMENTED;
     synchronized (this) {
       opening = null;
     }
     own.ended.complete(null);
-    return unsupported;
   }
 
   /** Forgets a client that the server does not know any more. */

@@ -174,11 +174,8 @@ public final class IndexClient implements AutoCloseable {
   boolean create(CreateIndexRequest wanted) {
     return run(
             new Subject(Operation.CREATE, wanted.getIndex(), null),
-            new Call<>(
-                IndexAdminGrpc.getCreateIndexMethod(),
-                wanted,
-                true, // the second one finds it
-                null))
+            Call.writing(
+                IndexAdminGrpc.getCreateIndexMethod(), wanted, true)) // the second one finds it
         .getCreated();
   }
 
@@ -220,11 +217,10 @@ public final class IndexClient implements AutoCloseable {
     final DropIndexResponse response =
         run(
             new Subject(Operation.DROP, checkName(name), null),
-            new Call<>(
+            Call.writing(
                 IndexAdminGrpc.getDropIndexMethod(),
                 DropIndexRequest.newBuilder().setIndex(name).setIncarnation(incarnation).build(),
-                incarnation != 0, // a repeat drops no later one
-                null));
+                incarnation != 0)); // a repeat drops no later one
     for (final IndexKind kind : IndexKind.values()) {
       final KnownIndex index = known.get(new Named(name, kind));
       if (index != null) {

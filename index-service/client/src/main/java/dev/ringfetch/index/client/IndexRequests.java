@@ -63,6 +63,7 @@ final class IndexRequests<K, V> {
     return Call.writing(
         IndexGrpc.getPutMethod(),
         PutRequest.newBuilder().setIndex(name).setKey(key).setValue(value).setTtlMs(ttlMs).build(),
+        true,
         (request, number) -> request.toBuilder().setNumber(number).build());
   }
 
@@ -80,6 +81,7 @@ final class IndexRequests<K, V> {
             .setTtlMs(isKept ? TimeToLive.NONE : ttlMs)
             .setKeepDeadline(isKept)
             .build(),
+        expectedVersion == 0,
         (request, number) -> request.toBuilder().setNumber(number).build());
   }
 
@@ -87,19 +89,23 @@ final class IndexRequests<K, V> {
     return Call.writing(
         IndexGrpc.getDeleteMethod(),
         DeleteRequest.newBuilder().setIndex(name).setKey(key).build(),
+        false,
         (request, number) -> request.toBuilder().setNumber(number).build());
   }
 
   Call<UpdateRequest, UpdateResponse> increment(ByteString key, long delta, long ttlMs) {
-    return update(key, request -> request.getIncrementBuilder().setDelta(delta).setTtlMs(ttlMs));
+    return update(
+        key, true, request -> request.getIncrementBuilder().setDelta(delta).setTtlMs(ttlMs));
   }
 
   Call<UpdateRequest, UpdateResponse> getAndSet(ByteString key, ByteString value, long ttlMs) {
-    return update(key, request -> request.getGetAndSetBuilder().setValue(value).setTtlMs(ttlMs));
+    return update(
+        key, true, request -> request.getGetAndSetBuilder().setValue(value).setTtlMs(ttlMs));
   }
 
   Call<UpdateRequest, UpdateResponse> removeIf(ByteString key, long expectedVersion) {
-    return update(key, request -> request.getDeleteIfBuilder().setExpectedVersion(expectedVersion));
+    return update(
+        key, false, request -> request.getDeleteIfBuilder().setExpectedVersion(expectedVersion));
   }
 
   /** The request of a change of a deadline, which either the time to live or the deadline gives. */
@@ -107,6 +113,7 @@ final class IndexRequests<K, V> {
       ByteString key, long expectedVersion, long ttlMs, long deadlineMs) {
     return update(
         key,
+        false,
         request ->
             request
                 .getTouchBuilder()
@@ -116,12 +123,13 @@ final class IndexRequests<K, V> {
   }
 
   private Call<UpdateRequest, UpdateResponse> update(
-      ByteString key, Consumer<UpdateRequest.Builder> change) {
+      ByteString key, boolean creating, Consumer<UpdateRequest.Builder> change) {
     final UpdateRequest.Builder request = UpdateRequest.newBuilder().setIndex(name).setKey(key);
     change.accept(request);
     return Call.writing(
         IndexGrpc.getUpdateMethod(),
         request.build(),
+        creating,
         (changed, number) -> changed.toBuilder().setNumber(number).build());
   }
 
@@ -160,6 +168,7 @@ final class IndexRequests<K, V> {
     return Call.writing(
         IndexGrpc.getDeleteRangeMethod(),
         DeleteRangeRequest.newBuilder().setIndex(name).setRange(range).build(),
+        false,
         (request, number) -> request.toBuilder().setNumber(number).build());
   }
 

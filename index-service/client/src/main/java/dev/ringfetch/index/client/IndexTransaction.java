@@ -81,7 +81,7 @@ public final class IndexTransaction<K, V, R> {
   }
 
   /** Whether it may change an entry. */
-  boolean isWriting() {
+  private boolean isWriting() {
     return then.isWriting() || otherwise.isWriting();
   }
 
@@ -97,6 +97,7 @@ public final class IndexTransaction<K, V, R> {
         ? Call.writing(
             IndexGrpc.getTransactMethod(),
             built,
+            true,
             (numbered, number) -> numbered.toBuilder().setNumber(number).build())
         : Call.reading(IndexGrpc.getTransactMethod(), built);
   }

@@ -308,7 +308,6 @@ public abstract class KeyedIndex<K, V> {
         encoded,
         run -> {
           run.check(EntryLimits.ofValue(bytes));
-          view.known().ensure(view.calls(), run);
           return view.call(
                   run, view.requests().put(encoded, bytes, ttlMs), PutResponse::getIncarnation)
               .getVersion();
@@ -370,9 +369,6 @@ public abstract class KeyedIndex<K, V> {
         Operation.PUT_ALL,
         null,
         run -> {
-          if (!steps.isDone()) {
-            view.known().ensure(view.calls(), run);
-          }
           while (!steps.isDone()) {
             run.extend();
             steps.answered(run, view.call(run, steps.next(), BatchPutResponse::getIncarnation));
@@ -444,9 +440,6 @@ public abstract class KeyedIndex<K, V> {
   private CompareAndSetResponse compareAndSet(
       OperationRun run, ByteString key, long expectedVersion, ByteString value, long ttlMs) {
     run.check(EntryLimits.ofValue(value));
-    if (expectedVersion == 0) {
-      view.known().ensure(view.calls(), run);
-    }
     return view.call(
         run,
         view.requests().compareAndSet(key, expectedVersion, value, ttlMs),
@@ -484,10 +477,7 @@ public abstract class KeyedIndex<K, V> {
     return run(
         Operation.INCREMENT,
         encoded,
-        run -> {
-          view.known().ensure(view.calls(), run);
-          return update(run, view.requests().increment(encoded, delta, ttlMs)).getCounter();
-        });
+        run -> update(run, view.requests().increment(encoded, delta, ttlMs)).getCounter());
   }
 
   private UpdateResponse update(OperationRun run, Call<UpdateRequest, UpdateResponse> call) {
@@ -523,7 +513,6 @@ public abstract class KeyedIndex<K, V> {
         encoded,
         run -> {
           run.check(EntryLimits.ofValue(bytes));
-          view.known().ensure(view.calls(), run);
           return view.requests()
               .previous(
                   run.subject(), update(run, view.requests().getAndSet(encoded, bytes, ttlMs)));
@@ -651,13 +640,10 @@ public abstract class KeyedIndex<K, V> {
     return run(
         Operation.TRANSACTION,
         null,
-        run -> {
-          if (transaction.isWriting()) {
-            view.known().ensure(view.calls(), run);
-          }
-          return transaction.result(
-              run.subject(), view.call(run, transaction.call(), TransactResponse::getIncarnation));
-        });
+        run ->
+            transaction.result(
+                run.subject(),
+                view.call(run, transaction.call(), TransactResponse::getIncarnation)));
   }
 
   /** Counts the entries, as of some moment during the call. */

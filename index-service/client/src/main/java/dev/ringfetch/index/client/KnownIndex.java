@@ -8,6 +8,7 @@ import dev.ringfetch.index.v1.IndexAdminGrpc;
 import dev.ringfetch.index.v1.IndexGrpc;
 import dev.ringfetch.index.v1.IndexKind;
 import io.grpc.Status;
+import java.util.function.Consumer;
 
 /**
  * A client's knowledge of an index: whether it exists in the kind that its views need. A write to a
@@ -20,7 +21,7 @@ final class KnownIndex {
   private final String name;
   private final IndexKind kind;
   private volatile long incarnation; // 0 if it may not exist
-  private volatile long latest; // in an answer; 0: there was none
+  private volatile long latest; // in an answer; 0: there was none, or there is no index
 
   KnownIndex(String name, IndexKind kind) {
     this.name = name;
@@ -47,7 +48,8 @@ final class KnownIndex {
   }
 
   /** As {@link #ensure}, then runs an action, without waiting. */
-  void ensure(IndexCalls calls, CallFuture<?> future, Runnable next) {
+  void ensure(
+      IndexCalls calls, CallFuture<?> future, Runnable next, Consumer<IndexException> onFailure) {
     if (incarnation != 0) {
       next.run();
       return;
@@ -67,19 +69,19 @@ final class KnownIndex {
                 description -> {
                   described(future.run(), description);
                   next.run();
-                });
+                },
+                onFailure);
           } else {
-            future.fail(failure);
+            onFailure.accept(failure);
           }
         });
   }
 
   private Call<CreateIndexRequest, CreateIndexResponse> create() {
-    return new Call<>(
+    return Call.writing(
         IndexAdminGrpc.getCreateIndexMethod(),
         CreateIndexRequest.newBuilder().setIndex(name).setKind(kind).build(),
-        true,
-        null);
+        true);
   }
 
   /** The call that asks for the present incarnation; its answer goes to {@link #answered}. */
@@ -95,7 +97,7 @@ final class KnownIndex {
     };
   }
 
-  /** The incarnation in the last answer that named one; 0 if none did. */
+  /** The incarnation in the last answer that named one; 0 if none did, or if it is missing. */
   long latest() {
     return latest;
   }
@@ -128,6 +130,12 @@ final class KnownIndex {
     if (incarnation != 0 && incarnation != answered) {
       incarnation = 0;
     }
+  }
+
+  /** Called when the server has no such index, whatever an answer said before. */
+  void missing() {
+    incarnation = 0;
+    latest = 0;
   }
 
   /** Called with each failure: after some of them, the index may be gone. */

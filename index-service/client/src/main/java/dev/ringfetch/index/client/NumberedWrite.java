@@ -66,11 +66,6 @@ final class NumberedWrite<Q, R> {
     numbers = taken;
   }
 
-  /** Whether it must not create the index that its numbers are of. */
-  boolean needsIndex() {
-    return call.numbering().needsIndex();
-  }
-
   /** The call of the next attempt. */
   Call<Q, R> next() {
     if (attempts++ == 0) {

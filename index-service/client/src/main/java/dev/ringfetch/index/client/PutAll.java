@@ -65,6 +65,7 @@ final class PutAll<K, V> {
             .setIndex(requests.name())
             .addAllEntries(entries.subList(done, end))
             .build(),
+        true,
         new BatchNumbering(batch));
   }
 

@@ -51,8 +51,9 @@ final class RepeatedWrites {
     return found != null ? found : numbers.computeIfAbsent(known.name(), ClientNumbers::new);
   }
 
-  private boolean isNumbered(Call<?, ?> call, KnownIndex known) {
-    return exactlyOnce && call.numbering() != null && !of(known).isUnsupported();
+  /** Whether writes to an index have numbers. */
+  private boolean isNumbered(KnownIndex known) {
+    return exactlyOnce && !of(known).isUnsupported();
   }
 
   /**
@@ -62,20 +63,29 @@ final class RepeatedWrites {
    */
   <Q, R> R call(OperationRun run, Call<Q, R> call, KnownIndex known) {
     calls.admit(run); // before others wait for the number that it requests
-    if (!isNumbered(call, known)) {
+    if (call.numbering() == null) {
       return callOnce(run, call, known);
     }
     final NumberedWrite<Q, R> write = new NumberedWrite<>(run, call, known);
     try {
       R answer = null;
       while (answer == null) {
-        if (known.latest() == 0) { // before it asks for numbers, which are of an index
-          known.answered(incarnation(calls.call(run, known.describe())));
-          if (known.latest() == 0) {
-            return call.withoutIndex();
+        if (!write.hasNumbers()) {
+          if (call.creating()) {
+            known.ensure(calls, run);
           }
+          if (!isNumbered(known)) {
+            return callOnce(run, call, known);
+          }
+          if (known.latest() == 0) { // before it asks for numbers, which are of an index
+            known.answered(incarnation(calls.call(run, known.describe())));
+            if (known.latest() == 0) {
+              return call.withoutIndex();
+            }
+          }
+          takeNumbers(write);
         }
-        answer = takeNumbers(write) ? attempt(write) : callOnce(run, call, known);
+        answer = write.hasNumbers() ? attempt(write) : null;
       }
       return answer;
     } finally {
@@ -124,37 +134,33 @@ final class RepeatedWrites {
     }
   }
 
-  /** Takes numbers for a write that has none; false if writes go without numbers. */
-  private boolean takeNumbers(NumberedWrite<?, ?> write) {
+  /** Takes numbers for a write if there are any; else has a client opened, for the next time. */
+  private void takeNumbers(NumberedWrite<?, ?> write) {
     final ClientNumbers of = of(write.known());
-    while (!write.hasNumbers()) {
-      final ClientWindow.Numbers taken = of.take(write.writes());
-      if (taken != null) {
-        write.take(taken);
-        return true;
-      }
-      final ClientNumbers.Opening opening = of.open();
-      if (!opening.isOwn()) {
-        await(write.run(), opening);
-      } else if (!open(of, write, opening)) {
-        return false;
-      }
+    final ClientWindow.Numbers taken = of.take(write.writes());
+    if (taken != null) {
+      write.take(taken);
+      return;
     }
-    return true;
+    final ClientNumbers.Opening opening = of.open();
+    if (opening.isOwn()) {
+      open(of, write, opening);
+    } else {
+      await(write.run(), opening);
+    }
   }
 
-  /** Opens a client; returns whether the server gives numbers. */
-  private boolean open(ClientNumbers of, NumberedWrite<?, ?> write, ClientNumbers.Opening opening) {
+  private void open(ClientNumbers of, NumberedWrite<?, ?> write, ClientNumbers.Opening opening) {
     Status.Code code = Status.Code.UNKNOWN;
     try {
-      opened(of, opening, calls.call(write.run(), opening.call(write.needsIndex())));
-      return true;
+      opened(of, opening, calls.call(write.run(), opening.call()));
     } catch (IndexException e) {
       code = e.code();
-      if (code != Status.Code.UNIMPLEMENTED) {
-        throw e;
+      switch (code) {
+        case NOT_FOUND -> write.known().missing();
+        case UNIMPLEMENTED -> {} // writes go without numbers
+        default -> throw e;
       }
-      return false;
     } finally {
       if (!opening.ended().isDone()) {
         of.failed(opening, code);
@@ -198,10 +204,10 @@ final class RepeatedWrites {
       Consumer<R> onAnswer,
       Consumer<IndexException> onFailure) {
     final Continuation<R> then = new Continuation<>(future, onAnswer, onFailure);
-    if (isNumbered(call, known)) {
-      send(new NumberedWrite<>(future.run(), call, known), call, then);
-    } else {
+    if (call.numbering() == null) {
       sendOnce(call, known, then);
+    } else {
+      send(new NumberedWrite<>(future.run(), call, known), call, then);
     }
   }
 
@@ -224,19 +230,30 @@ final class RepeatedWrites {
       write.end();
       return;
     }
-    if (!write.hasNumbers()) {
-      if (write.known().latest() == 0) {
-        describe(write, call, then);
-        return;
-      }
-      final ClientWindow.Numbers taken = of(write.known()).take(write.writes());
+    if (write.hasNumbers()) {
+      attempt(write, call, then);
+    } else if (call.creating()) {
+      write.known().ensure(calls, then.future, () -> sendFirst(write, call, then), then.onFailure);
+    } else {
+      sendFirst(write, call, then);
+    }
+  }
+
+  private <Q, R> void sendFirst(NumberedWrite<Q, R> write, Call<Q, R> call, Continuation<R> then) {
+    final KnownIndex known = write.known();
+    if (!isNumbered(known)) {
+      sendOnce(call, known, then);
+    } else if (known.latest() == 0) {
+      describe(write, call, then);
+    } else {
+      final ClientWindow.Numbers taken = of(known).take(write.writes());
       if (taken == null) {
         open(write, call, then);
-        return;
+      } else {
+        write.take(taken);
+        attempt(write, call, then);
       }
-      write.take(taken);
     }
-    attempt(write, call, then);
   }
 
   /** Asks for the incarnation of the index, before it asks for numbers; then continues. */
@@ -325,16 +342,20 @@ final class RepeatedWrites {
     try {
       calls.send(
           then.future,
-          opening.call(write.needsIndex()),
+          opening.call(),
           response -> {
             opened(of, opening, response);
             send(write, call, then);
           },
           failure -> {
-            if (of.failed(opening, failure.code())) {
-              sendOnce(call, write.known(), then);
-            } else {
-              then.onFailure.accept(failure);
+            of.failed(opening, failure.code());
+            switch (failure.code()) {
+              case NOT_FOUND -> {
+                write.known().missing();
+                send(write, call, then);
+              }
+              case UNIMPLEMENTED -> send(write, call, then); // without numbers
+              default -> then.onFailure.accept(failure);
             }
           });
       sent = true;

@@ -78,6 +78,7 @@ public final class TopicLog {
                       Call.writing(
                           IndexGrpc.getAppendMethod(),
                           request,
+                          false, // an index that a write creates takes no appends
                           new RecordNumbering(request.getRecordsCount())),
                       AppendResponse::getIncarnation,
                       response -> answered(future, request, response));
@@ -105,11 +106,6 @@ public final class TopicLog {
     @Override
     public AppendRequest numbered(AppendRequest request, RequestNumber first) {
       return request.toBuilder().setNumber(first).build();
-    }
-
-    @Override
-    public boolean needsIndex() {
-      return true; // an index that opening a client creates takes no appends
     }
 
     /** The status of a server that is stopping or overloaded. */

@@ -595,4 +595,25 @@ final class HashIndexTest {
     index.put("a", 2L);
     assertEquals(Optional.of(2L), index.get("a"));
   }
+
+  @Test
+  void anIndexThatAnotherClientDroppedIsCreatedAgainAsItWas() {
+    index.put("a", 1L);
+    dropByAnother();
+    index.put("a", 2L);
+    assertEquals(IndexKind.HASH, client.describe(index.name()).orElseThrow().getKind());
+    dropByAnother();
+    assertEquals(1L, index.async().increment("a", 1).join());
+    assertEquals(IndexKind.HASH, client.describe(index.name()).orElseThrow().getKind());
+    dropByAnother();
+    assertFalse(index.remove("a"));
+    assertFalse(index.async().remove("a").join());
+    assertEquals(Optional.empty(), client.describe(index.name()), "a removal creates none");
+  }
+
+  private void dropByAnother() {
+    try (IndexClient other = server.connect()) {
+      assertTrue(other.drop(index.name()));
+    }
+  }
 }
