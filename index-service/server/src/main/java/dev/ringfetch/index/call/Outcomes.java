@@ -145,11 +145,15 @@ public final class Outcomes {
 
   /** The status of a call under which its index was dropped, or another node became its leader. */
   public static Status dropped(ServedIndex index) {
-    if (!index.leadership().isOnly()) {
-      return Status.UNAVAILABLE.withDescription(
-          "this node leads the index no more: index=" + index.name() + "; send again");
-    }
-    return Status.ABORTED.withDescription("the index was dropped: index=" + index.name());
+    return index.leadership().isOnly()
+        ? Status.ABORTED.withDescription("the index was dropped: index=" + index.name())
+        : deposed(index);
+  }
+
+  /** The status of a call that finds the node leading its index no more: a repetition may do. */
+  public static Status deposed(ServedIndex index) {
+    return Status.UNAVAILABLE.withDescription(
+        "this node leads the index no more: index=" + index.name() + "; send again");
   }
 
   /** The status of a call for an index that was refused. */

@@ -45,8 +45,8 @@ final class IndexLookup {
                   leads ->
                       CatchUp.carryOut(
                           () -> {
-                            if (!leads) {
-                              throw Outcomes.dropped(index).asException();
+                            if (!leads) { // moved, or dropped: what has the name then is read
+                              throw Outcomes.deposed(index).asException();
                             }
                             reading.take(index);
                           },

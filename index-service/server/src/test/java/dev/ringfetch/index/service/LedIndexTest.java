@@ -83,6 +83,8 @@ import java.util.function.Consumer;
 import javax.net.ssl.SSLSession;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
 
 /** Calls for an index of a cluster, at the node that leads it and at others; the log is made up. */
 @Timeout(60)
@@ -97,19 +99,22 @@ final class LedIndexTest {
   private final IndexService service = new IndexService(indexes);
   private boolean confirms; // at once
   private boolean alone;
-  private final ReplicatedIndex led =
-      new ReplicatedIndex(
-          indexes,
-          told -> {
-            if (confirms) {
-              told.onConfirmed(true);
-            } else {
-              asked.add(told);
-            }
-          },
-          grant -> {},
-          null,
-          false);
+  private ReplicatedIndex led = led(false);
+
+  private ReplicatedIndex led(boolean isOnly) {
+    return new ReplicatedIndex(
+        indexes,
+        told -> {
+          if (confirms) {
+            told.onConfirmed(true);
+          } else {
+            asked.add(told);
+          }
+        },
+        grant -> {},
+        null,
+        isOnly);
+  }
 
   /** Where the index is led, while this node does not. */
   private static final class Elsewhere implements IndexCatalog {
@@ -395,8 +400,10 @@ final class LedIndexTest {
     assertTrue(answer.response.hasEntry());
   }
 
-  @Test
-  void noReadIsAnsweredByANodeThatLeadsNoMore() throws Exception {
+  @ParameterizedTest
+  @ValueSource(booleans = {false, true}) // moved to another node, or dropped
+  void noReadIsAnsweredByANodeThatLeadsNoMore(boolean isOnly) throws Exception {
+    led = led(isOnly);
     lead(IndexKind.ORDERED);
     readings()
         .forEach(
