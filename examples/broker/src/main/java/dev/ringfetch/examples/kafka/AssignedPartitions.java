@@ -139,12 +139,12 @@ final class AssignedPartitions<K, V> implements AutoCloseable {
     reader.position(limits.reset == Reset.EARLIEST ? reader.log().first() : reader.log().end());
   }
 
-  /** The next position of each partition that has one, for a commit. */
+  /** The next position of each partition that is there and has one, for a commit. */
   Map<TopicPartition, OffsetAndMetadata> positions() {
     final Map<TopicPartition, OffsetAndMetadata> next = new HashMap<>();
     readers.forEach(
         (place, reader) -> {
-          if (reader.position() != PartitionReader.UNKNOWN) {
+          if (reader.position() != PartitionReader.UNKNOWN && !reader.isMissed()) {
             next.put(place, new OffsetAndMetadata(reader.position()));
           }
         });
@@ -195,8 +195,7 @@ final class AssignedPartitions<K, V> implements AutoCloseable {
   private List<TopicRecord> read(TopicPartition place, PartitionReader reader, int records) {
     try {
       final TopicPage page = reader.log().page(reader.position(), records, limits.partitionBytes);
-      check(place, reader, page);
-      return page.records();
+      return isOfPosition(place, reader, page) ? page.records() : List.of();
     } catch (
         dev.ringfetch.index.client.OffsetOutOfRangeException
             e) { // records were removed, or there is only a gap
@@ -212,21 +211,32 @@ final class AssignedPartitions<K, V> implements AutoCloseable {
     }
   }
 
-  /** Notes which partition was read. One that was created again may end before the position. */
-  private void check(TopicPartition place, PartitionReader reader, TopicPage page) {
+  /**
+   * Notes which partition was read; returns whether the position is one of it. One that was created
+   * again may end before the position; where a read found none meanwhile, it is another one for
+   * certain.
+   */
+  private boolean isOfPosition(TopicPartition place, PartitionReader reader, TopicPage page) {
     if (page.incarnation() == 0) {
-      if (reader.missed()) {
+      if (!reader.isMissed()) {
         LOGGER.log(
             Level.WARNING, "there is no partition {0}: it is read when it is created", place);
       }
-      return;
+      reader.missed();
+      return true;
     }
     final long known = reader.incarnation();
+    if (reader.isMissed() && known != 0) {
+      createdAgain(place, reader);
+      return false;
+    }
     if (known != page.incarnation() && page.records().isEmpty()) {
       final long end = reader.log().end();
       if (end < reader.position() && known != 0) {
-        resetBeyond(place, reader, end);
-      } else if (end < reader.position()) { // the last records were lost, or all were removed
+        createdAgain(place, reader);
+        return false;
+      }
+      if (end < reader.position()) { // the last records were lost, or all were removed
         LOGGER.log(
             Level.WARNING,
             "offset={1} is beyond the end={2} of {0}: nothing is read until offsets reach it",
@@ -236,17 +246,18 @@ final class AssignedPartitions<K, V> implements AutoCloseable {
       }
     }
     reader.incarnation(page.incarnation());
+    return true;
   }
 
-  private void resetBeyond(TopicPartition place, PartitionReader reader, long end) {
+  private void createdAgain(TopicPartition place, PartitionReader reader) {
     final long offset = reader.position();
     if (limits.reset == Reset.NONE) {
       throw new OffsetOutOfRangeException(Map.of(place, offset));
     }
-    reader.position(limits.reset == Reset.EARLIEST ? reader.log().first() : end);
+    reset(reader);
     LOGGER.log(
         Level.WARNING,
-        "{0} was created again: offset={1} is beyond its end; the next one is {2}",
+        "{0} was created again: offset={1} was one of the former; the next one is {2}",
         place,
         Long.toString(offset),
         Long.toString(reader.position()));

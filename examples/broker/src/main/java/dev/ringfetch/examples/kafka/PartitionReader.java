@@ -13,7 +13,7 @@ final class PartitionReader implements AutoCloseable {
   private TopicWatch notifications; // null: not asked for
   private long position = UNKNOWN;
   private long incarnation; // that has the position; 0: unknown
-  private boolean isMissed; // the log says that there is no partition
+  private boolean isMissed; // the last read found no partition
   private boolean paused;
 
   /**
@@ -56,11 +56,14 @@ final class PartitionReader implements AutoCloseable {
     isMissed = false;
   }
 
-  /** Notes that there is no partition; returns false if that is known. */
-  boolean missed() {
-    final boolean isNew = !isMissed;
+  /** Whether there was no partition at the last read. */
+  boolean isMissed() {
+    return isMissed;
+  }
+
+  /** Notes that there is no partition. */
+  void missed() {
     isMissed = true;
-    return isNew;
   }
 
   boolean isPaused() {

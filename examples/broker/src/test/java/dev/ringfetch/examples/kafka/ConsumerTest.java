@@ -179,6 +179,36 @@ final class ConsumerTest {
     }
   }
 
+  @Test
+  void readsALongerTopicFromItsBeginWhereItSawTheEndOfTheFormer() throws Exception {
+    final Object[] group = {ConsumerConfig.GROUP_ID_CONFIG, "g"};
+    send(ZERO, 2);
+    try (RingConsumer<String, String> consumer = assigned(group)) {
+      assertEquals(2, TestBroker.poll(consumer, 2).size());
+      consumer.commitSync();
+      assertEquals(Set.of(ZERO, ONE), committed());
+      broker.client.topics().delete("t");
+      assertEquals(Set.of(), committed());
+      assertTrue(consumer.poll(Duration.ofMillis(20)).isEmpty());
+      consumer.commitSync(); // nothing is there
+      assertEquals(Set.of(), committed());
+      broker.topic("t", 2);
+      send(ZERO, 5);
+      assertEquals(List.of("0", "1", "2", "3", "4"), values(TestBroker.poll(consumer, 5)));
+      consumer.commitSync();
+    }
+    try (RingConsumer<String, String> consumer = assigned(group)) {
+      assertTrue(consumer.poll(Duration.ofMillis(20)).isEmpty());
+    }
+  }
+
+  /** The partitions for which group g has commits. */
+  private Set<TopicPartition> committed() {
+    return broker.client.topics().commits().index().keys().stream()
+        .map(key -> new TopicPartition("t", Integer.parseInt(key.substring(key.length() - 1))))
+        .collect(Collectors.toSet());
+  }
+
   private static Handler warningsInto(List<String> warnings) {
     final Handler handler =
         new Handler() {

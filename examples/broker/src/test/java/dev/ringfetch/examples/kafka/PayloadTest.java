@@ -66,8 +66,7 @@ final class PayloadTest {
     final int length = Payload.length(null, null); // where the length of the header's key stands
     bytes[length] = -1;
     bytes[length + 1] = -1;
-    assertThrows(
-        IllegalArgumentException.class, () -> Payload.decoded(ByteString.copyFrom(bytes)));
+    assertThrows(IllegalArgumentException.class, () -> Payload.decoded(ByteString.copyFrom(bytes)));
   }
 
   @Test

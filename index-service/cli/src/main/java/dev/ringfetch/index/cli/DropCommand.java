@@ -1,5 +1,7 @@
 package dev.ringfetch.index.cli;
 
+import dev.ringfetch.index.client.TopicPartition;
+import dev.ringfetch.index.v1.IndexDescription;
 import io.grpc.Status;
 import io.grpc.StatusRuntimeException;
 import picocli.CommandLine.Command;
@@ -33,7 +35,7 @@ final class DropCommand extends ClientCommand {
   @Override
   int run(Connection connection, Output out) {
     final String name = index.required();
-    final String entries = entries(connection, name);
+    final String entries = entries(known(connection, name));
     if (!yes) {
       confirm("Drop index '" + name + "' with " + entries + "?");
     }
@@ -47,17 +49,34 @@ final class DropCommand extends ClientCommand {
   }
 
   /**
-   * The number of entries in words. An index without live nodes has no number, and can be dropped
-   * all the same.
+   * The description of the index; null where it has no live nodes: it can be dropped all the same.
    */
-  private static String entries(Connection connection, String name) {
+  private static IndexDescription known(Connection connection, String name) {
+    final IndexDescription index;
     try {
-      return "about " + Printable.entries(connection.require(name).getEntries());
+      index = connection.require(name);
     } catch (StatusRuntimeException e) {
       if (e.getStatus().getCode() != Status.Code.UNAVAILABLE) {
         throw e;
       }
-      return "an unknown number of entries";
+      return null;
     }
+    if (index.hasAppends()) {
+      TopicPartition.ofIndex(name).ifPresent(DropCommand::refuse);
+    }
+    return index;
+  }
+
+  private static void refuse(TopicPartition partition) {
+    throw CommandFailure.misuse(
+        "'%s' is a partition of topic '%s': '%s topic delete' deletes the topic"
+            .formatted(partition.index(), partition.topic(), IndexProgram.NAME));
+  }
+
+  /** The number of entries in words. */
+  private static String entries(IndexDescription index) {
+    return index == null
+        ? "an unknown number of entries"
+        : "about " + Printable.entries(index.getEntries());
   }
 }

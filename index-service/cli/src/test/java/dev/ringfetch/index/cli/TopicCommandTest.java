@@ -68,6 +68,9 @@ final class TopicCommandTest {
       assertTrue(table.startsWith("TOPIC   PARTITIONS  RECORDS  DURABILITY"), table);
       assertEquals(2, table.lines().count());
       server.run("topic", "lag", "--group=none").fails(ExitCode.NOT_FOUND, "committed nothing");
+      server
+          .run("drop", "topic.orders.1", "--yes")
+          .fails(ExitCode.MISUSE, "partition of topic 'orders'");
       server.run("topic", "delete", "orders").prints("deleted topic 'orders'");
       server.run("topic", "delete", "orders").fails(ExitCode.NOT_FOUND, "called 'orders'");
       server.run("topic", "describe", "orders").fails(ExitCode.NOT_FOUND, "called 'orders'");

@@ -14,7 +14,7 @@ import io.grpc.StatusRuntimeException;
  * brings all entries: what was given before is left out.
  */
 final class SearchPages implements Pages {
-  /** The most entries of a page out of memory: as many as a page by a call has. */
+  /** The most entries of a page out of memory. */
   private static final int ENTRIES = 1000;
 
   /** Pauses of a search that finds no reader free, of 70 ms together. */

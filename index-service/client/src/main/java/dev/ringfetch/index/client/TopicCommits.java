@@ -6,7 +6,9 @@ import java.util.HashMap;
 import java.util.Map;
 import java.util.Optional;
 import java.util.function.Consumer;
+import java.util.regex.Pattern;
 import java.util.stream.Collectors;
+import java.util.stream.Stream;
 
 /**
  * The offsets that groups of readers have committed, in the hash index {@value #INDEX}.
@@ -16,7 +18,8 @@ import java.util.stream.Collectors;
  * endian, and the metadata in UTF-8. The counter <code>{GROUP}/generation</code> fences commits:
  * whoever keeps the members of a group adds 1 to it when they change, in the same transaction. A
  * program that stores its results under keys with the group's tag in this index commits them
- * together with the offsets, by a transaction of {@link #index}.
+ * together with the offsets, by a transaction of {@link #index}. A key that reads as that of a
+ * commit ends with its topic.
  *
  * <p>Safe for use by many threads.
  */
@@ -149,6 +152,15 @@ public final class TopicCommits {
                     (partition, commit) -> operations.put(key(group, partition), commit.encoded())))
         .commit()
         .succeeded();
+  }
+
+  /** Removes the commits of all groups for a topic: it was deleted. Reads all keys of the index. */
+  void remove(String topic) {
+    final Pattern keys =
+        Pattern.compile("\\{.+}/" + Pattern.quote(topic) + "/\\d+", Pattern.DOTALL);
+    try (Stream<String> all = index.keys().stream()) {
+      all.filter(key -> keys.matcher(key).matches()).forEach(index::remove);
+    }
   }
 
   /** The commit of a group for a partition; empty if there is none. */

@@ -1,5 +1,6 @@
 package dev.ringfetch.index.client;
 
+import java.util.Optional;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 
@@ -35,12 +36,12 @@ public record TopicPartition(String topic, int partition) {
     return "topic." + topic + "." + partition;
   }
 
-  /** The partition of an index of this name; null if it can be none. */
-  static TopicPartition of(String index) {
+  /** The partition of an index of this name; empty if it can be none. */
+  public static Optional<TopicPartition> ofIndex(String index) {
     final Matcher matcher = INDEX.matcher(index);
     return matcher.matches()
-        ? new TopicPartition(matcher.group(1), Integer.parseInt(matcher.group(2)))
-        : null;
+        ? Optional.of(new TopicPartition(matcher.group(1), Integer.parseInt(matcher.group(2))))
+        : Optional.empty();
   }
 
   @Override

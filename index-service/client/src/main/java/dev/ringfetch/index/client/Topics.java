@@ -7,7 +7,6 @@ import io.grpc.Status;
 import java.time.Duration;
 import java.util.HashSet;
 import java.util.List;
-import java.util.Objects;
 import java.util.Optional;
 import java.util.Set;
 import java.util.SortedMap;
@@ -150,10 +149,9 @@ public final class Topics {
     new TopicPartition(topic, 0); // checks the name
     final SortedMap<Integer, IndexDescription> partitions = new TreeMap<>();
     for (final IndexDescription index : client.listed()) {
-      final TopicPartition partition = TopicPartition.of(index.getName());
-      if (partition != null && index.hasAppends() && partition.topic().equals(topic)) {
-        partitions.put(partition.partition(), index);
-      }
+      TopicPartition.ofIndex(index.getName())
+          .filter(partition -> index.hasAppends() && partition.topic().equals(topic))
+          .ifPresent(partition -> partitions.put(partition.partition(), index));
     }
     return partitions;
   }
@@ -171,8 +169,7 @@ public final class Topics {
   public List<String> list() {
     return client.listed().stream()
         .filter(IndexDescription::hasAppends)
-        .map(index -> TopicPartition.of(index.getName()))
-        .filter(Objects::nonNull)
+        .flatMap(index -> TopicPartition.ofIndex(index.getName()).stream())
         .filter(partition -> partition.partition() == 0)
         .map(TopicPartition::topic)
         .sorted()
@@ -207,8 +204,8 @@ public final class Topics {
   }
 
   /**
-   * Deletes a topic with all its records, also one that is being created meanwhile; one that was
-   * created later stays.
+   * Deletes a topic with all its records, also one that is being created meanwhile, and then the
+   * commits of groups for it, where the user may; one that was created later stays.
    *
    * @return whether there was one, or a part of one.
    * @throws IndexException with ABORTED if other clients create the topic again and again.
@@ -220,6 +217,9 @@ public final class Topics {
       // A topic without a partition that was dropped was created beside this: it is not whole.
       final boolean isLater =
           round > 0 && left.containsKey(0) && left.keySet().containsAll(dropped);
+      if (left.isEmpty()) {
+        removeCommits(topic);
+      }
       if (left.isEmpty() || isLater) {
         return round > 0;
       }
@@ -231,6 +231,16 @@ public final class Topics {
           });
     }
     throw unsettled(Operation.DROP, topic);
+  }
+
+  private void removeCommits(String topic) {
+    try {
+      commits().remove(topic);
+    } catch (IndexException e) {
+      if (e.code() != Status.Code.PERMISSION_DENIED) {
+        throw e;
+      }
+    }
   }
 
   /** Drops an index of a list; false if another one is there, which stays, however late this is. */

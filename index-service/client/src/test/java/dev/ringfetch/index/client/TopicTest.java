@@ -274,6 +274,23 @@ final class TopicTest extends TopicContract {
   }
 
   @Test
+  void commitsEndWithTheirTopic() {
+    topics.create("b", TopicOptions.partitions(1));
+    final TopicPartition other = new TopicPartition("b", 0);
+    final TopicCommits commits = topics.commits();
+    commits.commit("g", Map.of(FIRST, new Commit(5), SECOND, new Commit(7), other, new Commit(1)));
+    commits.commit("a}/" + TOPIC + "/{", Map.of(FIRST, new Commit(2)));
+    commits.index().put("{g}/work/" + FIRST, ByteString.EMPTY); // a program's own
+    assertTrue(topics.delete(TOPIC));
+    assertEquals(
+        Map.of(other, new Commit(1)), commits.committed("g", List.of(FIRST, SECOND, other)));
+    assertEquals(2, commits.index().count());
+    commits.commit("g", Map.of(FIRST, new Commit(5)));
+    assertFalse(topics.delete(TOPIC), "an earlier deletion may have ended before the commits did");
+    assertEquals(Optional.empty(), commits.committed("g", FIRST));
+  }
+
+  @Test
   void commitsOfOtherGenerationsAreFenced() {
     final TopicCommits commits = topics.commits();
     assertEquals(0, commits.generation("g"));
