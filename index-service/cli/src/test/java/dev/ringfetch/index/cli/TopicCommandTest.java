@@ -85,6 +85,9 @@ final class TopicCommandTest {
     program
         .run("topic", "create", "a", "--partitions=513")
         .fails(ExitCode.MISUSE, "partitions=513 is not from 1 to 512");
+    program
+        .run("topic", "create", "a", "--retention=3651d")
+        .fails(ExitCode.MISUSE, "retention=PT87624H is neither 0 nor from a millisecond to 3650");
     program.run("topic", "lag").fails(ExitCode.MISUSE, "--group");
     program.run("topic", "lag", "--group=").fails(ExitCode.MISUSE, "length=0 of a group");
   }

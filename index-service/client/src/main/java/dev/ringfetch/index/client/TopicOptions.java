@@ -19,6 +19,9 @@ public record TopicOptions(
   /** The most partitions of a topic. */
   public static final int MAX_PARTITIONS = 512;
 
+  /** The longest retention but for ever. */
+  public static final Duration MAX_RETENTION = Duration.ofDays(3650);
+
   /**
    * Creates options.
    *
@@ -32,9 +35,11 @@ public record TopicOptions(
     if (replicas < 0) {
       throw new IllegalArgumentException("replicas=" + replicas + " is negative");
     }
-    if (retention.isNegative() || (!retention.isZero() && retention.toMillis() == 0)) {
+    final boolean isInLimits =
+        retention.compareTo(Duration.ofMillis(1)) >= 0 && retention.compareTo(MAX_RETENTION) <= 0;
+    if (!retention.isZero() && !isInLimits) {
       throw new IllegalArgumentException(
-          "retention=" + retention + " is neither 0 nor a millisecond or more");
+          "retention=" + retention + " is neither 0 nor from a millisecond to 3650 days");
     }
     if (retentionBytes < 0) {
       throw new IllegalArgumentException("retentionBytes=" + retentionBytes + " is negative");
