@@ -38,6 +38,9 @@ final class AssignedPartitions<K, V> implements AutoCloseable {
   /** Of a call on behalf of a poll, which tries again in the next round. */
   static final Duration READ_LIMIT = Duration.ofSeconds(1);
 
+  /** The position in a partition that is empty and new. */
+  private static final long BEGIN = 1;
+
   private static final Logger LOGGER = System.getLogger(RingConsumer.class.getName());
 
   private final Topics topics;
@@ -213,8 +216,8 @@ final class AssignedPartitions<K, V> implements AutoCloseable {
 
   /**
    * Notes which partition was read; returns whether the position is one of it. One that was created
-   * again may end before the position; where a read found none meanwhile, it is another one for
-   * certain.
+   * again may end before the position; where a read found none meanwhile, only a position at the
+   * begin is still one.
    */
   private boolean isOfPosition(TopicPartition place, PartitionReader reader, TopicPage page) {
     if (page.incarnation() == 0) {
@@ -225,11 +228,11 @@ final class AssignedPartitions<K, V> implements AutoCloseable {
       reader.missed();
       return true;
     }
-    final long known = reader.incarnation();
-    if (reader.isMissed() && known != 0) {
+    if (reader.isMissed() && reader.position() > BEGIN) {
       createdAgain(place, reader);
       return false;
     }
+    final long known = reader.incarnation();
     if (known != page.incarnation() && page.records().isEmpty()) {
       final long end = reader.log().end();
       if (end < reader.position() && known != 0) {

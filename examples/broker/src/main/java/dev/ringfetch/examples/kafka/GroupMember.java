@@ -103,7 +103,7 @@ final class GroupMember {
 
   // Of the heartbeat.
   private String left = ""; // id of a member that it has taken out of the group
-  private WatchSubscription<String, ByteString> watch; // null: none
+  private volatile WatchSubscription<String, ByteString> watch; // null: none
   private volatile boolean watchEnded;
 
   /**
@@ -388,12 +388,18 @@ final class GroupMember {
     index.deadline(limit).remove(leaseKey(self));
   }
 
-  /** Opens a watch of the state, if there is none: it shows changes before the next heartbeat. */
+  /**
+   * Opens a watch of the state, if there is none: it shows changes before the next heartbeat. Where
+   * one has ended, the state may be of another index by now, with lower versions.
+   */
   private void followState() {
     if (watch != null && !watchEnded) {
       return;
     }
     watchEnded = false;
+    synchronized (this) {
+      seenVersion = -1;
+    }
     watch =
         index.watchKey(
             stateKey(),
@@ -413,6 +419,9 @@ final class GroupMember {
                 watchEnded = true;
               }
             });
+    if (heartbeats.isShutdown()) { // its end may not have seen this watch
+      watch.close();
+    }
   }
 
   /** Leaves the group, unless the lease shall end by itself; within a time. */

@@ -44,6 +44,9 @@ final class PartitionBatches {
   private Thread deliverer; // runs callbacks; null: none
 
   @GuardedBy("this")
+  private Batch delivered; // by the deliverer
+
+  @GuardedBy("this")
   private KafkaException closed; // null: open
 
   /**
@@ -209,6 +212,7 @@ final class PartitionBatches {
         }
         deliverer = Thread.currentThread();
         batch = ended.remove();
+        delivered = batch;
       }
       try {
         send();
@@ -216,6 +220,7 @@ final class PartitionBatches {
       } finally {
         synchronized (this) {
           deliverer = null;
+          delivered = null;
         }
       }
     }
@@ -230,6 +235,9 @@ final class PartitionBatches {
   List<CompletableFuture<Void>> flush() {
     final List<CompletableFuture<Void>> all = new ArrayList<>();
     synchronized (this) {
+      if (delivered != null) {
+        all.add(delivered.done);
+      }
       ended.forEach(batch -> all.add(batch.done));
       if (underWay != null) {
         all.add(underWay.done);

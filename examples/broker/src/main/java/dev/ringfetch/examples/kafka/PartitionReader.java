@@ -13,7 +13,7 @@ final class PartitionReader implements AutoCloseable {
   private TopicWatch notifications; // null: not asked for
   private long position = UNKNOWN;
   private long incarnation; // that has the position; 0: unknown
-  private boolean isMissed; // the last read found no partition
+  private boolean isMissed; // the last read at this position found no partition
   private boolean paused;
 
   /**
@@ -39,6 +39,7 @@ final class PartitionReader implements AutoCloseable {
   void position(long next) {
     position = next;
     incarnation = 0;
+    isMissed = false;
   }
 
   /** Moves to a later offset of the same incarnation. */
@@ -56,7 +57,7 @@ final class PartitionReader implements AutoCloseable {
     isMissed = false;
   }
 
-  /** Whether there was no partition at the last read. */
+  /** Whether there was no partition at the last read, since the position was set. */
   boolean isMissed() {
     return isMissed;
   }

@@ -202,6 +202,25 @@ final class ConsumerTest {
     }
   }
 
+  @Test
+  void aPositionThatWasReadNothingFromIsResetToo() throws Exception {
+    final Object[] group = {ConsumerConfig.GROUP_ID_CONFIG, "g"};
+    final long second = send(ZERO, 2).get(1);
+    try (RingConsumer<String, String> consumer = assigned(group);
+        RingConsumer<String, String> latest =
+            assigned(ConsumerConfig.AUTO_OFFSET_RESET_CONFIG, "latest")) {
+      consumer.commitSync(Map.of(ZERO, new OffsetAndMetadata(second)));
+      assertEquals(second, consumer.position(ZERO));
+      broker.client.topics().delete("t");
+      assertTrue(consumer.poll(Duration.ofMillis(20)).isEmpty());
+      assertTrue(latest.poll(Duration.ofMillis(20)).isEmpty());
+      broker.topic("t", 2);
+      send(ZERO, 5);
+      assertEquals(List.of("0", "1", "2", "3", "4"), values(TestBroker.poll(consumer, 5)));
+      assertEquals(5, TestBroker.poll(latest, 5).size(), "it has waited for the topic");
+    }
+  }
+
   /** The partitions for which group g has commits. */
   private Set<TopicPartition> committed() {
     return broker.client.topics().commits().index().keys().stream()

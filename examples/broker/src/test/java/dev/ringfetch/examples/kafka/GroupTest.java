@@ -319,6 +319,24 @@ final class GroupTest {
   }
 
   @Test
+  void joinsAgainAfterAllGroupsWereDropped() {
+    final RingConsumer<String, String> a = member("a", new Diary());
+    pollUntil(() -> of(a).size() == PARTITIONS, a);
+    a.commitSync();
+    for (int i = 0; i < 3; i++) { // more changes than those of the new index
+      final RingConsumer<String, String> b = member("b", new Diary());
+      pollUntil(() -> of(a, b) == PARTITIONS && !b.assignment().isEmpty(), a, b);
+      b.close();
+      open.remove(b);
+      pollUntil(() -> of(a).size() == PARTITIONS, a);
+    }
+    final long generation = a.groupMetadata().generationId();
+    assertTrue(broker.client.drop(TopicCommits.INDEX));
+    pollUntil(() -> of(a).size() == PARTITIONS && a.groupMetadata().generationId() < generation, a);
+    a.commitSync();
+  }
+
+  @Test
   void nothingIsLostOrTwiceWhenMembersComeAndLeaveInOrder() throws Exception {
     final int count = 2_000;
     final List<String> read = new ArrayList<>();

@@ -14,6 +14,7 @@ import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
+import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.Future;
@@ -246,6 +247,29 @@ final class ProducerTest {
       for (final Future<RecordMetadata> each : sent.subList(0, taken)) {
         get(each);
       }
+    } finally {
+      goesOn.countDown();
+    }
+  }
+
+  @Test
+  void aFlushWaitsForTheCallbacksThatRun() throws Exception {
+    final CountDownLatch begun = new CountDownLatch(1);
+    final CountDownLatch goesOn = new CountDownLatch(1);
+    try (RingProducer<String, String> producer = broker.producer()) {
+      final var unused =
+          producer.send(
+              new ProducerRecord<>("t", 0, "k", "v"),
+              (metadata, failure) -> {
+                begun.countDown();
+                awaitQuietly(goesOn);
+              });
+      assertTrue(begun.await(20, TimeUnit.SECONDS));
+      final CompletableFuture<Void> flush = CompletableFuture.runAsync(producer::flush);
+      assertThrows(
+          java.util.concurrent.TimeoutException.class, () -> flush.get(200, TimeUnit.MILLISECONDS));
+      goesOn.countDown();
+      flush.get(20, TimeUnit.SECONDS);
     } finally {
       goesOn.countDown();
     }

@@ -7,10 +7,20 @@ import java.time.Duration;
 import java.util.Map;
 import java.util.concurrent.ConcurrentHashMap;
 
-/** The direct reads of a client, by index and timeout. Safe for use by many threads. */
+/**
+ * The direct reads of a client, by index and timeout. Safe for use by many threads.
+ *
+ * <p>Views whose timeouts have the same power of two above them share readers: a program may give
+ * each view what is left of its own deadline.
+ */
 final class DirectAccess implements AutoCloseable {
   /** Those that wait and those that do not differ in their fabrics, so share no readers. */
-  private record Key(String index, long timeoutNs, boolean waits) {}
+  private record Key(String index, long timeoutNs, boolean waits) {
+    static Key of(String index, long timeoutNs, boolean waits) {
+      final long below = Long.highestOneBit(timeoutNs);
+      return new Key(index, below == timeoutNs ? below : Math.max(below, below << 1), waits);
+    }
+  }
 
   private static final String MAPPING = "shm"; // the fabric
 
@@ -28,7 +38,7 @@ final class DirectAccess implements AutoCloseable {
   /** The direct reads of an index, which take no longer than a timeout. */
   DirectReads of(String index, long timeoutNs) {
     return of(
-        new Key(index, timeoutNs, true),
+        Key.of(index, timeoutNs, true),
         new DirectContext().grantWait(Duration.ofNanos(timeoutNs / 2)));
   }
 
@@ -38,7 +48,7 @@ final class DirectAccess implements AutoCloseable {
    */
   DirectReads unwaiting(String index, long timeoutNs) {
     return of(
-        new Key(index, timeoutNs, false),
+        Key.of(index, timeoutNs, false),
         new DirectContext().grantWait(Duration.ZERO).fabrics(MAPPING));
   }
 

@@ -133,6 +133,7 @@ final class DirectReads implements AutoCloseable {
       if (idle.get(place) != null) {
         final Reader reader = idle.getAndSet(place, null);
         if (reader != null) {
+          reader.reader.timeoutNs(run.timeoutNs());
           return reader;
         }
       }
@@ -144,6 +145,7 @@ final class DirectReads implements AutoCloseable {
     boolean done = false;
     try {
       final Reader reader = new Reader(DirectReader.open(channel, index, context));
+      reader.reader.timeoutNs(run.timeoutNs());
       run.extend();
       done = true;
       return reader;

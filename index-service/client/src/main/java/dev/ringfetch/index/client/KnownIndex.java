@@ -43,7 +43,7 @@ final class KnownIndex {
       if (!isOfOtherKind(e)) {
         throw e;
       }
-      described(run, calls.call(run, describe()));
+      described(run, calls.call(run, describe()), e);
     }
   }
 
@@ -67,7 +67,7 @@ final class KnownIndex {
                 future,
                 describe(),
                 description -> {
-                  described(future.run(), description);
+                  described(future.run(), description, failure);
                   next.run();
                 },
                 onFailure);
@@ -102,24 +102,30 @@ final class KnownIndex {
     return latest;
   }
 
+  private void exists(long found) {
+    latest = found; // first: where the other is known, this is
+    incarnation = found;
+  }
+
   private void created(CreateIndexResponse response) {
-    incarnation = response.getIncarnation();
-    latest = incarnation;
+    exists(response.getIncarnation());
   }
 
   /**
    * Reads and writes of single keys are the same in any kind; ranges need an ordered index, and
-   * boxes a spatial one.
+   * boxes a spatial one. An index that was dropped since its creation was refused is unknown.
    */
-  private void described(OperationRun run, DescribeResponse response) {
+  private void described(OperationRun run, DescribeResponse response, IndexException refused) {
+    if (!response.hasIndex() && refused.code() != Status.Code.ALREADY_EXISTS) {
+      throw refused;
+    }
     final IndexKind found = response.getIndex().getKind();
     if (kind != IndexKind.HASH && response.hasIndex() && found != kind) {
       throw run.failure(
           Status.FAILED_PRECONDITION.withDescription("the index is " + found + ", not " + kind),
           false);
     }
-    incarnation = response.getIndex().getIncarnation();
-    latest = incarnation;
+    exists(response.getIndex().getIncarnation());
   }
 
   /** Called with the incarnation in each answer. */
@@ -132,7 +138,7 @@ final class KnownIndex {
     }
   }
 
-  /** Called when the server has no such index, whatever an answer said before. */
+  /** Called when the server may have no such index, whatever an answer said before. */
   void missing() {
     incarnation = 0;
     latest = 0;

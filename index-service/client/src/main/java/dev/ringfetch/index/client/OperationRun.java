@@ -45,6 +45,11 @@ final class OperationRun {
     return subject;
   }
 
+  /** How long a call may take, in nanoseconds. */
+  long timeoutNs() {
+    return timeoutNs;
+  }
+
   /** Time to the deadline in nanoseconds; negative after it. */
   long leftNs() {
     return deadlineNs - System.nanoTime();

@@ -77,13 +77,15 @@ final class RepeatedWrites {
           if (!isNumbered(known)) {
             return callOnce(run, call, known);
           }
-          if (known.latest() == 0) { // before it asks for numbers, which are of an index
+          if (known.latest() == 0 && !call.creating()) { // numbers are of an index
             known.answered(incarnation(calls.call(run, known.describe())));
             if (known.latest() == 0) {
               return call.withoutIndex();
             }
           }
-          takeNumbers(write);
+          if (known.latest() != 0) {
+            takeNumbers(write);
+          }
         }
         answer = write.hasNumbers() ? attempt(write) : null;
       }
@@ -120,11 +122,17 @@ final class RepeatedWrites {
       failure = e.getStatus();
     }
     switch (write.failed(failure)) {
-      case RENUMBER -> of(write.known()).forget(write.giveUpNumbers());
+      case RENUMBER -> renumber(write);
       case REPEAT -> pause(write);
       case FAIL -> throw write.failure();
     }
     return null;
+  }
+
+  /** Gives up numbers of a client, and maybe of an index, which the server does not know. */
+  private void renumber(NumberedWrite<?, ?> write) {
+    of(write.known()).forget(write.giveUpNumbers());
+    write.known().missing();
   }
 
   private void pause(NumberedWrite<?, ?> write) {
@@ -244,7 +252,11 @@ final class RepeatedWrites {
     if (!isNumbered(known)) {
       sendOnce(call, known, then);
     } else if (known.latest() == 0) {
-      describe(write, call, then);
+      if (call.creating()) {
+        send(write, call, then);
+      } else {
+        describe(write, call, then);
+      }
     } else {
       final ClientWindow.Numbers taken = of(known).take(write.writes());
       if (taken == null) {
@@ -298,7 +310,7 @@ final class RepeatedWrites {
       NumberedWrite<Q, R> write, Call<Q, R> call, Continuation<R> then, Status status) {
     switch (then.future.isDone() || calls.isClosed() ? end(write, status) : write.failed(status)) {
       case RENUMBER -> {
-        of(write.known()).forget(write.giveUpNumbers());
+        renumber(write);
         send(write, call, then);
       }
       case REPEAT -> calls.later(then.future, () -> send(write, call, then));

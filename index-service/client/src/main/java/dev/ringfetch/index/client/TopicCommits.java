@@ -8,7 +8,6 @@ import java.util.Optional;
 import java.util.function.Consumer;
 import java.util.regex.Pattern;
 import java.util.stream.Collectors;
-import java.util.stream.Stream;
 
 /**
  * The offsets that groups of readers have committed, in the hash index {@value #INDEX}.
@@ -154,13 +153,17 @@ public final class TopicCommits {
         .succeeded();
   }
 
-  /** Removes the commits of all groups for a topic: it was deleted. Reads all keys of the index. */
-  void remove(String topic) {
+  /** The keys of the commits of all groups for a topic, with their versions; reads the index. */
+  Map<String, Long> versions(String topic) {
     final Pattern keys =
         Pattern.compile("\\{.+}/" + Pattern.quote(topic) + "/\\d+", Pattern.DOTALL);
-    try (Stream<String> all = index.keys().stream()) {
-      all.filter(key -> keys.matcher(key).matches()).forEach(index::remove);
+    final Map<String, Long> versions = new HashMap<>();
+    for (final IndexEntry<String, ByteString> entry : index.scan()) {
+      if (keys.matcher(entry.key()).matches()) {
+        versions.put(entry.key(), entry.version());
+      }
     }
+    return versions;
   }
 
   /** The commit of a group for a partition; empty if there is none. */

@@ -7,6 +7,7 @@ import io.grpc.Status;
 import java.time.Duration;
 import java.util.HashSet;
 import java.util.List;
+import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
 import java.util.SortedMap;
@@ -211,43 +212,44 @@ public final class Topics {
    * @throws IndexException with ABORTED if other clients create the topic again and again.
    */
   public boolean delete(String topic) {
+    final Map<String, Long> commits = commitVersions(topic); // before it is found: of no later one
     final Set<Integer> dropped = new HashSet<>();
     for (int round = 0; round < ROUNDS; round++) {
       final SortedMap<Integer, IndexDescription> left = indexes(topic);
-      // A topic without a partition that was dropped was created beside this: it is not whole.
-      final boolean isLater =
-          round > 0 && left.containsKey(0) && left.keySet().containsAll(dropped);
-      if (left.isEmpty()) {
-        removeCommits(topic);
-      }
-      if (left.isEmpty() || isLater) {
+      final boolean isThereAgain = round > 0 && left.containsKey(0);
+      if (left.isEmpty() || (isThereAgain && left.keySet().containsAll(dropped))) {
+        commits.forEach(commits().index()::removeIf);
         return round > 0;
       }
-      left.forEach( // the first one first: from then on there is no topic
-          (number, index) -> {
-            if (drop(index)) {
-              dropped.add(number);
-            }
-          });
+      // Without one that was dropped it lacks what its creation adds next, or it has fewer.
+      if (!isThereAgain) {
+        left.forEach( // the first one first: from then on there is no topic
+            (number, index) -> {
+              if (drop(index)) {
+                dropped.add(number);
+              }
+            });
+      }
     }
     throw unsettled(Operation.DROP, topic);
   }
 
-  private void removeCommits(String topic) {
+  /** The commits for a topic, as far as the user may read them. */
+  private Map<String, Long> commitVersions(String topic) {
     try {
-      commits().remove(topic);
+      return commits().versions(topic);
     } catch (IndexException e) {
       if (e.code() != Status.Code.PERMISSION_DENIED) {
         throw e;
       }
+      return Map.of();
     }
   }
 
-  /** Drops an index of a list; false if another one is there, which stays, however late this is. */
+  /** Drops an index of a list; false if it is gone, or another one is there, which stays. */
   private boolean drop(IndexDescription listed) {
     try {
-      client.drop(listed.getName(), listed.getIncarnation());
-      return true;
+      return client.drop(listed.getName(), listed.getIncarnation());
     } catch (IndexException e) {
       if (e.code() != Status.Code.FAILED_PRECONDITION) {
         throw e;

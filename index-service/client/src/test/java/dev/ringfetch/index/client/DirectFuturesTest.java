@@ -3,6 +3,8 @@ package dev.ringfetch.index.client;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertInstanceOf;
+import static org.junit.jupiter.api.Assertions.assertNotSame;
+import static org.junit.jupiter.api.Assertions.assertSame;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
@@ -232,6 +234,20 @@ final class DirectFuturesTest {
             public void halfClose() {}
           }
           : next.newCall(method, options);
+    }
+  }
+
+  @Test
+  void viewsWithAlikeTimeoutsShareReaders() throws Exception {
+    try (TestServer server = TestServer.start(directory);
+        IndexClient client = server.connect()) {
+      final HashIndex<String, Long> index = direct(client);
+      final DirectReads reads = index.deadline(Duration.ofNanos(1 << 30)).direct().reads();
+      for (int micros = 600_000; micros < 1_000_000; micros += 10_007) {
+        assertSame(reads, index.deadline(Duration.ofNanos(micros * 1_000L)).direct().reads());
+      }
+      assertNotSame(reads, index.deadline(Duration.ofSeconds(2)).direct().reads());
+      assertEquals(Optional.empty(), index.deadline(Duration.ofNanos(Long.MAX_VALUE)).get("none"));
     }
   }
 }

@@ -18,6 +18,7 @@ import java.nio.file.Path;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.HashMap;
+import java.util.Iterator;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
@@ -269,6 +270,21 @@ final class ExactlyOnceTest {
       next[0] = Fate.NONE;
       return taken;
     };
+  }
+
+  @Test
+  void aWriteToAnIndexThatAnotherClientMadeAnewIsRepeated() throws Exception {
+    final HashIndex<String, Long> index = client.hash("a", Codec.string(), Codec.int64());
+    final Iterator<Fate> fates = List.of(Fate.NONE, Fate.ANSWER_LOST, Fate.ANSWER_LOST).iterator();
+    index.put("a", 1L);
+    try (IndexClient other = server.connect()) {
+      assertTrue(other.drop("a"));
+      other.hash("a", Codec.string(), Codec.int64()).put("b", 2L);
+      writes.fates = () -> fates.hasNext() ? fates.next() : Fate.NONE; // the first is refused
+      assertEquals(1, index.increment("c", 1));
+      assertEquals(Optional.of(1L), index.get("c"));
+      assertFalse(fates.hasNext());
+    }
   }
 
   @Test

@@ -64,6 +64,45 @@ final class KindTest {
   }
 
   @Test
+  void nothingIsAnsweredForAnIndexThatWasDroppedMeanwhile() throws Exception {
+    final AtomicInteger asked = new AtomicInteger();
+    final TreeAdmin admin =
+        new TreeAdmin() {
+          @Override
+          public void createIndex(
+              CreateIndexRequest request, StreamObserver<CreateIndexResponse> responses) {
+            if (asked.getAndIncrement() % 2 == 0) {
+              TreeIndex.fail(responses, Status.ALREADY_EXISTS.withDescription("another kind"));
+            } else {
+              super.createIndex(request, responses);
+            }
+          }
+        };
+    final TreeIndex dropped =
+        new TreeIndex() {
+          @Override
+          public void describe(
+              DescribeRequest request, StreamObserver<DescribeResponse> responses) {
+            answer(responses, DescribeResponse.getDefaultInstance());
+          }
+        };
+    try (TestServer server = TestServer.startWith(directory, dropped, admin);
+        IndexClient client = server.connect()) {
+      assertEquals(1, client.hash("a", Codec.string(), Codec.int64()).put("a", 1L));
+      assertEquals(2, client.hash("b", Codec.string(), Codec.int64()).async().put("b", 1L).join());
+      assertEquals(4, asked.get());
+    }
+    try (TestServer server = TestServer.startWith(directory, dropped, refusing);
+        IndexClient client = server.connect()) {
+      final IndexException e =
+          assertThrows(
+              IndexException.class,
+              () -> client.hash("a", Codec.string(), Codec.int64()).put("a", 1L));
+      assertTrue(e.getMessage().contains("another kind"), e.getMessage());
+    }
+  }
+
+  @Test
   void anIndexWithoutOrderIsNoOrderedOne() throws Exception {
     try (TestServer server = TestServer.startWith(directory, of(IndexKind.HASH), refusing);
         IndexClient client = server.connect()) {

@@ -29,6 +29,7 @@ import java.util.concurrent.locks.LockSupport;
 import java.util.function.Consumer;
 import java.util.function.Function;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.function.Executable;
 
 /** Topics that are read by calls, and the commits of groups. */
 final class TopicTest extends TopicContract {
@@ -108,19 +109,65 @@ final class TopicTest extends TopicContract {
   }
 
   @Test
-  void aDeletionLeavesNoPartOfATopic() {
+  void aDeletionThatLeavesAPartOfALaterTopicSaysSo() {
     final TopicOptions options = TopicOptions.partitions(2);
     topics.create("new", options);
     final AtomicInteger drops = new AtomicInteger();
     withOther(
         method -> {
           if (method.equals("DropIndex") && drops.incrementAndGet() == 2) {
+            assertTrue(topics.create("new", options)); // with the former's partition 1
+          }
+          return null;
+        },
+        other -> assertEquals(Status.Code.ABORTED, failureOf(() -> other.topics().delete("new"))));
+    assertTrue(topics.delete("new"));
+    assertTrue(client.indexes().stream().noneMatch(name -> name.startsWith("topic.new.")));
+  }
+
+  @Test
+  void aDeletionTakesNothingFromALaterTopicWithFewerPartitions() {
+    topics.create("new", TopicOptions.partitions(2));
+    final TopicPartition first = new TopicPartition("new", 0);
+    topics.commits().commit("g", Map.of(first, new Commit(5)));
+    final AtomicInteger lists = new AtomicInteger();
+    withOther(
+        method -> {
+          if (method.equals("ListIndexes") && lists.incrementAndGet() == 2) {
+            assertTrue(topics.create("new", TopicOptions.partitions(1)));
+            topics.log("new", 0).append(List.of(ByteString.EMPTY)).join();
+          }
+          return null;
+        },
+        other -> assertEquals(Status.Code.ABORTED, failureOf(() -> other.topics().delete("new"))));
+    assertEquals(1, topics.log("new", 0).count(0));
+  }
+
+  @Test
+  void aDeletionTakesNoCommitOfALaterTopic() {
+    final TopicOptions options = TopicOptions.partitions(1);
+    topics.create("new", options);
+    final TopicPartition first = new TopicPartition("new", 0);
+    final TopicCommits commits = topics.commits();
+    commits.commit("g", Map.of(first, new Commit(5)));
+    commits.commit("h", Map.of(first, new Commit(5)));
+    final AtomicInteger lists = new AtomicInteger();
+    withOther(
+        method -> {
+          if (method.equals("ListIndexes") && lists.incrementAndGet() == 2) {
             assertTrue(topics.create("new", options));
+            commits.commit("g", Map.of(first, new Commit(2)));
           }
           return null;
         },
         other -> assertTrue(other.topics().delete("new")));
-    assertTrue(client.indexes().stream().noneMatch(name -> name.startsWith("topic.new.")));
+    assertEquals(1, topics.partitions("new"));
+    assertEquals(Optional.of(new Commit(2)), commits.committed("g", first));
+    assertEquals(Optional.empty(), commits.committed("h", first));
+  }
+
+  private static Status.Code failureOf(Executable deletion) {
+    return assertThrows(IndexException.class, deletion).code();
   }
 
   @Test
@@ -162,12 +209,11 @@ final class TopicTest extends TopicContract {
   void aDeletionDropsNothingThatWasCreatedLater() {
     final TopicOptions options = TopicOptions.partitions(2);
     topics.create("new", options);
-    final List<String> methods = new ArrayList<>();
+    final AtomicInteger drops = new AtomicInteger();
     final List<Integer> left = new ArrayList<>();
     withOther(
         method -> {
-          methods.add(method);
-          if (methods.size() == 2) { // the first drop is on its way
+          if (method.equals("DropIndex") && drops.incrementAndGet() == 1) { // it is on its way
             topics.delete("new");
             topics.create("new", options);
           } else if (method.equals("ListIndexes")) {
@@ -176,7 +222,6 @@ final class TopicTest extends TopicContract {
           return null;
         },
         other -> assertTrue(other.topics().delete("new")));
-    assertEquals("DropIndex", methods.get(1));
     assertEquals(List.of(2, 2), left);
     assertEquals(2, topics.partitions("new"));
   }

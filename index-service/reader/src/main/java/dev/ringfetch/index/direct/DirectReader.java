@@ -73,7 +73,7 @@ public final class DirectReader implements AutoCloseable {
   }
 
   private final String index;
-  private final long timeoutNs;
+  private long timeoutNs;
   private final IndexGrpc.IndexBlockingStub stub;
   private final IndexGrant grant;
   private final ScanStep step = new ScanStep();
@@ -107,6 +107,15 @@ public final class DirectReader implements AutoCloseable {
     final DirectReader reader = new DirectReader(channel, index, context);
     reader.grant.await(context.grantWait().toNanos());
     return reader;
+  }
+
+  /**
+   * Sets how long each later read may take.
+   *
+   * @param timeoutNs in nanoseconds, up to {@link DirectContext#timeout()}.
+   */
+  public void timeoutNs(long timeoutNs) {
+    this.timeoutNs = timeoutNs;
   }
 
   /**

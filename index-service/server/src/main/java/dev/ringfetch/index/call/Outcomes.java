@@ -184,7 +184,8 @@ public final class Outcomes {
                 + increment);
   }
 
-  private static boolean isReading(Write write) {
+  /** Whether a write changes nothing, whatever it finds. */
+  static boolean isReading(Write write) {
     return write instanceof Transaction whole ? whole.isReading() : write.kind() == WriteKind.READ;
   }
 

@@ -50,7 +50,8 @@ public final class WriteCall<T> implements Write.Listener {
   private void answer(Write write, boolean leads) {
     try {
       if (!leads) {
-        throw Outcomes.dropped(index).asException();
+        throw (Outcomes.isReading(write) ? Outcomes.deposed(index) : Outcomes.dropped(index))
+            .asException();
       }
       answer(responses, response.of(index, write));
     } catch (StatusException e) {
