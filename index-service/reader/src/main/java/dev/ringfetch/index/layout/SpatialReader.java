@@ -136,6 +136,7 @@ public final class SpatialReader extends HashReader {
       Arrays.fill(clocks, 0);
       final ReadResult result = advance(search, sink);
       pieces.verify();
+      search.end();
       lost = result == ReadResult.LOST;
       return result;
     } catch (InternalError e) {
@@ -202,6 +203,7 @@ public final class SpatialReader extends HashReader {
         return look == MoveReader.Look.FAILED ? pieces.failure() : restart(search);
       }
       if (search.isIdle()) {
+        pieces.verify(); // no later step looks at the group
         search.endGroup();
         return null;
       }

@@ -55,6 +55,9 @@ public final class SpatialSearch {
   /** The index that is searched, as its last reader has it; null before the first step. */
   private HashLocation location;
 
+  /** Whether a step has begun, and has not ended. */
+  private boolean isInStep;
+
   /** The first partition of the group. */
   int first;
 
@@ -90,14 +93,21 @@ public final class SpatialSearch {
   }
 
   /**
-   * Begins a step. In other memory than before, that of another server or another epoch, the group
-   * begins again.
+   * Begins a step. The group begins again in other memory than before, that of another server or
+   * another epoch, and after a step that a fault of memory has ended: nodes that were being read
+   * then are in no queue.
    */
   void begin(HashLocation at) {
-    if (!at.equals(location)) {
+    if (isInStep || !at.equals(location)) {
       restart();
       location = at;
     }
+    isInStep = true;
+  }
+
+  /** Ends a step: all that is left of the search is in its queues. */
+  void end() {
+    isInStep = false;
   }
 
   /**

@@ -10,6 +10,7 @@ import dev.ringfetch.fabric.MemoryRegion;
 import dev.ringfetch.index.layout.BoxDescriptor;
 import dev.ringfetch.index.layout.EntrySink;
 import dev.ringfetch.index.layout.ReadResult;
+import dev.ringfetch.index.layout.Reads;
 import dev.ringfetch.index.layout.SpatialDescriptor;
 import dev.ringfetch.index.layout.SpatialNodeDescriptor;
 import dev.ringfetch.index.layout.SpatialQuery;
@@ -38,6 +39,8 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.Timeout.ThreadMode;
 import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
 
 /**
  * A process of the same user changes the memory of a spatial index, or takes it away, beside its
@@ -69,6 +72,10 @@ class DamagedSpatialTest {
   }
 
   private void open(StoreMemory.SegmentSource source) {
+    open(source, ENTRIES);
+  }
+
+  private void open(StoreMemory.SegmentSource source, int entries) {
     regions.clear();
     expected.clear();
     memory =
@@ -80,7 +87,7 @@ class DamagedSpatialTest {
     index.complete();
     partition =
         new Partition(index.partition(0), new ImmediateLog(0), 8, error -> {}, Handover.never());
-    for (int i = 0; i < ENTRIES; i++) {
+    for (int i = 0; i < entries; i++) {
       put(i);
     }
   }
@@ -95,12 +102,13 @@ class DamagedSpatialTest {
   }
 
   private void put(int number) {
-    final double x = random.nextDouble() * 100;
-    final double y = random.nextDouble() * 100;
-    final Write write =
-        submit(new Write(answered -> {}).put(id(number), BoxDescriptor.bytes(x, y, x, y)));
+    put(id(number), random.nextDouble() * 100, random.nextDouble() * 100);
+  }
+
+  private void put(ByteString id, double x, double y) {
+    final Write write = submit(new Write(answered -> {}).put(id, BoxDescriptor.bytes(x, y, x, y)));
     if (write.outcome() == Write.DONE) {
-      expected.put(id(number), write.version());
+      expected.put(id, write.version());
     }
   }
 
@@ -206,6 +214,128 @@ class DamagedSpatialTest {
         region.putLong(at + offset, right);
       }
       assertEquals(ReadResult.ABSENT, search(reader(posted)));
+    }
+  }
+
+  /**
+   * A fault at any load, of which the reader learns at once or late, ends a step. Another reader,
+   * whose memory is there, goes on: nothing is missing, not even what moves meanwhile.
+   */
+  @ParameterizedTest
+  @ValueSource(booleans = {false, true})
+  void searchGoesOnBehindAFault(boolean isLate) {
+    final int entries = 3 * SpatialNodeDescriptor.CAPACITY;
+    boolean isFaulty = true;
+    for (int load = 1; isFaulty; load++) {
+      open(DirectRegion::new, entries);
+      final FaultyReads reads = new FaultyReads(memory.newReads(), load, isLate);
+      final Set<ByteString> ids = new HashSet<>();
+      final EntrySink sink =
+          new EntrySink() {
+            private double x; // of an entry of the first leaf
+            private double y;
+
+            @Override
+            public boolean take(
+                byte[] array, int key, int keyLength, int valueLength, long of, long deadline) {
+              if (ids.isEmpty()) {
+                x = BoxDescriptor.bound(array, key + keyLength, 0);
+                y = BoxDescriptor.bound(array, key + keyLength, 1);
+              }
+              assertTrue(ids.add(ByteString.copyFrom(array, key, keyLength)), "twice");
+              if (ids.size() == SpatialNodeDescriptor.CAPACITY + 1) { // it was read to its end
+                final Set<ByteString> left = new HashSet<>(expected.keySet());
+                left.removeAll(ids);
+                left.stream().limit(left.size() / 2).forEach(id -> put(id, x, y));
+              }
+              return true;
+            }
+
+            @Override
+            public int room() {
+              return 1;
+            }
+          };
+      final SpatialSearch search = new SpatialSearch(SpatialQuery.intersecting(ALL));
+      ReadResult result = new SpatialReader(reads, index.location(), 16).search(search, sink);
+      isFaulty = reads.hasFailed;
+      assertEquals(isFaulty ? ReadResult.LOST : ReadResult.ABSENT, result);
+      result = reader(false).search(search, sink);
+      assertEquals(ReadResult.ABSENT, result);
+      assertEquals(expected.keySet(), ids, "load=" + load + " seed=" + SEED);
+    }
+  }
+
+  /** Reads of memory of which some, from a load on, is not there until the reader learns of it. */
+  private static final class FaultyReads implements Reads {
+    /** Pieces at the begin of a batch: the gate and the open word. */
+    private static final int GATE_PIECES = 2;
+
+    private static final MemoryRegion ZEROS = new DirectRegion(SEGMENT_LENGTH);
+
+    private final Reads reads;
+    private final boolean isLate;
+    private int left;
+    private boolean isPending;
+    boolean hasFailed;
+
+    FaultyReads(Reads reads, int load, boolean isLate) {
+      this.reads = reads;
+      this.isLate = isLate;
+      left = load;
+    }
+
+    @Override
+    public MemoryRegion region(int number) {
+      if (number < GATE_PIECES) {
+        return reads.region(number);
+      }
+      if (--left == 0) {
+        hasFailed = true;
+        isPending = true;
+        if (!isLate) {
+          verify();
+        }
+      }
+      return isPending ? ZEROS : reads.region(number);
+    }
+
+    @Override
+    public void verify() {
+      if (isPending) {
+        isPending = false;
+        throw new InternalError("a fault of memory");
+      }
+    }
+
+    @Override
+    public void begin() {
+      reads.begin();
+    }
+
+    @Override
+    public int add(long address, int length) {
+      return reads.add(address, length);
+    }
+
+    @Override
+    public int execute() {
+      return reads.execute();
+    }
+
+    @Override
+    public int offset(int number) {
+      return reads.offset(number);
+    }
+
+    @Override
+    public int segmentShift() {
+      return reads.segmentShift();
+    }
+
+    @Override
+    public boolean ordered() {
+      return true;
     }
   }
 
