@@ -10,8 +10,14 @@ import com.google.protobuf.ByteString;
 import com.google.protobuf.Timestamp;
 import dev.ringfetch.index.v1.Durability;
 import dev.ringfetch.index.v1.IndexDescription;
+import dev.ringfetch.index.v1.IndexGrpc;
 import dev.ringfetch.index.v1.IndexKind;
+import io.grpc.CallOptions;
+import io.grpc.Channel;
+import io.grpc.ClientCall;
+import io.grpc.ClientInterceptor;
 import io.grpc.ManagedChannel;
+import io.grpc.MethodDescriptor;
 import io.grpc.Status;
 import java.io.IOException;
 import java.nio.file.Path;
@@ -34,6 +40,7 @@ import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 import java.util.concurrent.Future;
 import java.util.concurrent.atomic.AtomicInteger;
+import java.util.function.Consumer;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeAll;
@@ -609,6 +616,45 @@ final class HashIndexTest {
     assertFalse(index.remove("a"));
     assertFalse(index.async().remove("a").join());
     assertEquals(Optional.empty(), client.describe(index.name()), "a removal creates none");
+  }
+
+  @Test
+  void anIndexThatIsDroppedBeforeANumberComesIsCreatedAgainAsItWas() {
+    final Map<String, Consumer<HashIndex<String, Long>>> writes =
+        Map.of(
+            "put", view -> view.put("a", 1L),
+            "put later", view -> view.async().put("a", 1L).join(),
+            "remove", view -> assertFalse(view.remove("a")),
+            "remove later", view -> assertFalse(view.async().remove("a").join()));
+    writes.forEach(
+        (name, write) -> {
+          index.put("a", 2L);
+          final AtomicInteger openings = new AtomicInteger();
+          final ManagedChannel channel =
+              server.channel(
+                  new ClientInterceptor() {
+                    @Override
+                    public <Q, R> ClientCall<Q, R> interceptCall(
+                        MethodDescriptor<Q, R> method, CallOptions options, Channel next) {
+                      if (method.equals(IndexGrpc.getOpenClientMethod())
+                          && openings.getAndIncrement() == 0) {
+                        dropByAnother();
+                      }
+                      return next.newCall(method, options);
+                    }
+                  });
+          try (IndexClient other = server.builder(channel).build()) {
+            write.accept(other.hash(index.name(), Codec.string(), Codec.int64()));
+          } finally {
+            channel.shutdownNow();
+          }
+          final boolean creates = name.startsWith("put");
+          assertEquals(
+              creates ? Optional.of(IndexKind.HASH) : Optional.empty(),
+              client.describe(index.name()).map(IndexDescription::getKind),
+              name);
+          assertEquals(creates ? 2 : 1, openings.get(), name);
+        });
   }
 
   private void dropByAnother() {
